@@ -21,8 +21,10 @@ export function anchorsOf(
     heading.anchor = anchor;
     anchors.add(anchor);
   }
-  for (const [, , name = ''] of text.matchAll(/\b(?:id|name)=(["'])([^"'\s]{1,200})\1/g))
-    anchors.add(name);
+  for (const [, , quoted, bare = ''] of text.matchAll(
+    /<[^<>]{0,200}\b(?:id|name)=(?:(["'])([^"'\s]{1,200})\1|([^"'\s<>]{1,200}))/g,
+  ))
+    anchors.add(quoted ?? bare);
   for (const [, title = ''] of text.matchAll(/<h[1-6][^>]{0,200}>([^<]{1,200})<\/h[1-6]>/gi))
     anchors.add(slugOf(title));
   return anchors;

@@ -78,6 +78,27 @@ export interface CodeSpan {
   line: number;
 }
 
+/** A run of text, a code span or a link, in the order in which the parser meets them. */
+export interface Piece {
+  type: 'text' | 'code' | 'link';
+  /** Of a link: its words, which precede it as pieces of their own. */
+  text: string;
+  /** Of a link; otherwise empty. */
+  target: string;
+  line: number;
+  /** Offset in the text of the passage. */
+  at: number;
+  isInLink: boolean;
+}
+
+/** One paragraph, heading or cell. */
+export interface Passage extends Place {
+  /** Raw Markdown. */
+  text: string;
+  isHeading: boolean;
+  pieces: Piece[];
+}
+
 export interface MarkdownText {
   /** Without their ends; as they stand, also of code. */
   lines: readonly string[];
@@ -93,6 +114,7 @@ export interface MarkdownText {
   rows: Row[];
   sentences: Sentence[];
   codes: CodeSpan[];
+  passages: Passage[];
   /** Of headings and of HTML: what `#…` may name. */
   anchors: ReadonlySet<string>;
   /** Labels of links and footnotes that are defined, in lower case. */
@@ -176,7 +198,7 @@ function partsOf(headings: readonly Heading[], linesCount: number): Part[] {
 
 type Read = Pick<
   MarkdownText,
-  'headings' | 'links' | 'items' | 'fences' | 'rows' | 'sentences' | 'codes'
+  'headings' | 'links' | 'items' | 'fences' | 'rows' | 'sentences' | 'codes' | 'passages'
 >;
 
 /** Goes once through the tokens of a text. */
@@ -184,6 +206,7 @@ class Reader {
   isCut = false;
   readonly read: Read = {
     ...{ headings: [], links: [], items: [], fences: [], rows: [], sentences: [], codes: [] },
+    passages: [],
   };
   readonly #lists: { isOrdered: boolean }[] = [];
   readonly #items: { place: Place; hasText: boolean }[] = [];
@@ -277,6 +300,11 @@ class Reader {
       at += found + piece.length;
     };
     const open: Link[] = [];
+    const pieces: Piece[] = [];
+    const add = (type: Piece['type'], text: string, target = ''): void => {
+      const begin = type === 'text' ? Math.max(0, at - text.length) : at;
+      pieces.push({ type, text, target, line, at: begin, isInLink: open.length > 0 });
+    };
     for (const child of children ?? []) {
       const { type, content: text } = child;
       if (type === 'link_open') {
@@ -286,11 +314,15 @@ class Reader {
       }
       if (type === 'link_close') {
         const link = open.pop();
-        if (link !== undefined) this.#keep('links', link);
+        if (link === undefined) continue;
+        this.#keep('links', link);
+        add('link', link.text, link.target);
         continue;
       }
       goTo(type === 'code_inline' ? child.markup : text);
       const link = open.at(-1);
+      if (type === 'code_inline') add('code', text);
+      else if (type === 'text') add('text', text);
       if (link !== undefined) {
         if (link.text === '') link.line = line;
         link.text += text;
@@ -304,6 +336,8 @@ class Reader {
           line,
         });
     }
+    const isHeading = this.#headingLevel > 0;
+    this.#keep('passages', { ...this.#place, text: content, isHeading, pieces });
   }
 
   #part(): number {

@@ -1,4 +1,4 @@
-/** Documents; everything else that has a known ending is code. */
+/** Endings of documents; any other file is code. */
 const documents = new Set([
   'md',
   'markdown',
@@ -16,7 +16,7 @@ const documents = new Set([
   '',
 ]);
 
-/** How a line of a comment begins, by the ending of the file. */
+/** How a comment begins, by the ending of the file. */
 const hash = /^\s*#+(?!!)/;
 const slashes = /^\s*\/\/[/!]?/;
 const dashes = /^\s*--+/;
@@ -56,16 +56,17 @@ const hashEndings = new Set([
 const dashEndings = new Set(['sql', 'lua', 'hs', 'elm', 'adb', 'ads']);
 const tripleQuoted = new Set(['py', 'pyi']);
 
-/** Names without an ending that are code all the same. */
+/** Code files without an ending. */
 const namedFiles =
   /^(?:makefile|gnumakefile|dockerfile|kconfig|kbuild|rakefile|gemfile|vagrantfile)/;
 
 /**
- * The text of a document; of code its comments, in the lines in which they stand, everything else blank. Only comments that
- * begin a line: to know the others one has to know the language, and they are remarks on a line, not statements.
+ * The text of a document as Markdown; of code the comments, on their own lines, the rest blank. Only comments that begin a
+ * line count: finding the others needs a parser of the language.
  */
 export function proseOf(path: string, lines: readonly string[]): { isCode: boolean; text: string } {
   const ending = endingOf(path);
+  if (ending === 'rst') return { isCode: false, text: markdownOf(lines).join('\n') };
   if (documents.has(ending)) return { isCode: false, text: lines.join('\n') };
   const wanted = hashEndings.has(ending) ? hash : dashEndings.has(ending) ? dashes : slashes;
   const hasBlocks = wanted === slashes || ending === 'sql';
@@ -104,4 +105,19 @@ function endingOf(path: string): string {
     return own.replace('gnu', '').replace(/^(?:kbuild|rakefile|gemfile|vagrantfile)$/, 'sh');
   const dot = name.lastIndexOf('.');
   return dot <= 0 ? '' : name.slice(dot + 1);
+}
+
+/** reStructuredText as Markdown, line by line: headings, literal blocks and directives. */
+function markdownOf(lines: readonly string[]): string[] {
+  let literal = -1;
+  return lines.map((line) => {
+    const indent = line.length - line.trimStart().length;
+    if (line.trim() === '') return '';
+    if (literal >= 0 && indent > literal) return `\t${line.trim()}`;
+    const isDirective = /^\s*\.\.\s/.test(line);
+    const isNote = /^\s*\.\.\s+(?:note|warning|important|tip|caution)::/.test(line);
+    literal = (isDirective && !isNote) || (!isDirective && /::\s*$/.test(line)) ? indent : -1;
+    if (isDirective) return '';
+    return /^([=\-~^"'*+#`])\1{2,}\s*$/.test(line) ? '---' : line;
+  });
 }

@@ -3,10 +3,10 @@ import type { Place } from './markdown.js';
 import type { Evidence } from '../shapes.js';
 import type { ToldFinding } from '../model/model-answer.js';
 
-/** Letters and digits of a quote; fewer stand anywhere. */
+/** Letters and digits; a shorter quote occurs by chance. */
 const quoteCharsMin = 8;
 
-/** A text in which words are looked for whatever their blanks, and the lines in which they stand. */
+/** A text to find quotes in, whatever their whitespace, with their lines. */
 export class Quotable {
   readonly #plain: string;
   /** Where in `#plain` each line begins. */
@@ -25,7 +25,7 @@ export class Quotable {
     this.#plain = pieces.join(' ');
   }
 
-  /** Undefined: it does not stand there, or is too short to say so. */
+  /** Undefined: the text lacks it, or it is too short to tell. */
   find(quote: string): Place | undefined {
     const plain = plainOf(quote);
     if (plain.replace(/[^\p{L}\p{N}]/gu, '').length < quoteCharsMin) return undefined;
@@ -38,7 +38,7 @@ export class Quotable {
     return this.find(quote) !== undefined;
   }
 
-  /** The last line that begins there or before; blank lines begin where the next one does. */
+  /** The last line that begins at or before the offset; a blank line begins where the next one does. */
   #lineAt(at: number): number {
     let low = 0;
     let high = this.#begins.length - 1;
@@ -55,13 +55,13 @@ function plainOf(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** What of it stands in the tree as it is quoted; undefined: something does not. */
+/** The evidence as the tree has it; undefined: a quote is not in the tree. */
 export async function verifiedEvidence(
-  told: ToldFinding['evidence'],
+  evidence: ToldFinding['evidence'],
   { ground }: ModeInput,
 ): Promise<Evidence[] | undefined> {
   const verified: Evidence[] = [];
-  for (const { file_path, line_start, line_end, content } of told) {
+  for (const { file_path, line_start, line_end, content } of evidence) {
     const text = await ground?.read(file_path);
     if (text === undefined || line_end < line_start || plainOf(content) === '') return undefined;
     const lines = text
@@ -74,11 +74,11 @@ export async function verifiedEvidence(
   return verified;
 }
 
-/** Words between quotation marks of a sentence, long enough to be a quote. */
+/** Quotation marks around enough words to be a quote. */
 const quotes = /"([^"\n]{12,500})"|“([^”\n]{12,500})”/g;
 const sentenceEnd = /(?<=[.!?])\s+(?=[\p{Lu}"“*`])/u;
 
-/** A text of a model without the sentences that quote what none of the sources holds. */
+/** A text of a model without the sentences whose quotes no source has. */
 export function withoutInvented(
   text: string,
   sources: readonly Quotable[],
@@ -88,8 +88,8 @@ export function withoutInvented(
     line
       .split(sentenceEnd)
       .filter((sentence) => {
-        const told = [...sentence.matchAll(quotes)].map(([, one, other]) => one ?? other ?? '');
-        const isInvented = told.some((quote) => !sources.some((source) => source.holds(quote)));
+        const quoted = [...sentence.matchAll(quotes)].map(([, one, other]) => one ?? other ?? '');
+        const isInvented = quoted.some((quote) => !sources.some((source) => source.holds(quote)));
         if (isInvented) dropped += 1;
         return !isInvented;
       })

@@ -4,11 +4,13 @@ export interface SentenceIn {
   text: string;
   line: number;
   lineEnd: number;
+  /** Offset behind its last character in the paragraph. */
+  end: number;
 }
 
-/** Where one may end: its mark, what closes behind it, and a blank or the end. */
+/** A mark that may end a sentence, with closing brackets and quotes, before whitespace or the end. */
 const ending = /(?<![.!?…])[.!?…]+[)\]"'’”*_`]*(?=\s|$)|[。！？]/g;
-/** Points that end no sentence. */
+/** Abbreviations: their points end no sentence. */
 const abbreviation =
   /(?:^|[\s(])(?:e\.g|i\.e|[cC]f|vs|approx|ca|[nN]o|[fF]ig|[sS]ec|pp?|[vV]ol|al|M(?:rs?|s)|Dr|St|resp|incl|\p{Lu}|\d{1,2})\.$/u;
 const abbreviationChars = 12;
@@ -26,7 +28,10 @@ export function sentencesIn(paragraph: string): SentenceIn[] {
     line += breaks(raw);
     from = to;
     if (/[\p{L}\p{N}]/u.test(text))
-      found.push({ text: text.replace(/\s+/g, ' '), line: begins, lineEnd: begins + breaks(text) });
+      found.push({
+        ...{ text: text.replace(/\s+/g, ' '), line: begins, lineEnd: begins + breaks(text) },
+        end: to,
+      });
   };
   for (const match of paragraph.matchAll(ending)) {
     const end = match.index + match[0].length;
@@ -38,7 +43,7 @@ export function sentencesIn(paragraph: string): SentenceIn[] {
 
 function isEnd(text: string, point: number, end: number, from: number): boolean {
   const next = text.slice(end, end + 2).trim();
-  // A sentence begins with a small letter nowhere but in a name of code, which stands between marks.
+  // A sentence does not begin with a small letter.
   if (/^\p{Ll}/u.test(next)) return false;
   return !abbreviation.test(text.slice(Math.max(from, point - abbreviationChars), point));
 }

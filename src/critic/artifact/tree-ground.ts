@@ -1,6 +1,6 @@
+import { runGit } from '../../pgc/source/git/run-git.js';
 import type { Questions } from '../../lattice/questions.js';
 import { ConfinedReader, isInnerPath } from '../../pgc/source/confined-reader.js';
-import { git } from '../../pgc/source/git/run-git.js';
 import { SourceTree } from '../../pgc/source/source-tree.js';
 import type { Ground } from '../ground.js';
 
@@ -47,7 +47,7 @@ export class TreeGround implements Ground {
     if (!isInnerPath(path)) return undefined;
     // `./`: the tree may be a folder of a repository.
     const args = ['cat-file', 'blob', `HEAD:./${path}`];
-    const bytes = await git(this.root, args, gitMsMax, fileBytesMax);
+    const bytes = await runGit(this.root, args, gitMsMax, fileBytesMax);
     return bytes === undefined ? undefined : textOf(bytes);
   }
 

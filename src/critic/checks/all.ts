@@ -3,27 +3,26 @@ import type { ModeInput } from '../mode.js';
 import type { Checked } from './check.js';
 import { code } from './code.js';
 import { numbers } from './numbers.js';
-import { ownForm } from './own-form.js';
 import { references } from './references.js';
 import { requirementIds } from './requirement-ids.js';
 import { leftBehind } from './secrets.js';
+import { sections } from './sections.js';
 import { snippets } from './snippets.js';
 import { placeholders, structure } from './structure.js';
-import { wording } from './wording.js';
 
 const checks = [
-  ...[leftBehind, structure, placeholders, numbers, references, requirementIds, wording],
-  ...[ownForm, snippets, code],
+  ...[leftBehind, structure, placeholders, numbers, references, requirementIds],
+  ...[sections, snippets, code],
 ];
 
 export interface Looked {
   read: MarkdownText;
   checked: Checked[];
-  /** What could not be looked at. */
+  /** What no check could see. */
   unable: string[];
 }
 
-/** Everything that is looked at in any artifact, whatever the mode makes of it. Throws what the signal says. */
+/** Runs every check on an artifact. Throws the reason of the signal. */
 export async function lookAt(
   input: Pick<ModeInput, 'artifact' | 'context' | 'ground' | 'signal'>,
 ): Promise<Looked> {

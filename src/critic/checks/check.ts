@@ -3,7 +3,7 @@ import type { Ground } from '../ground.js';
 import type { MarkdownText } from '../artifact/markdown.js';
 import type { Artifact, TargetType } from '../shapes.js';
 
-/** What a check says something about. */
+/** The quality that a check examines. */
 export const aspects = [
   ...['completeness', 'consistency', 'accuracy', 'clarity', 'actionability', 'traceability'],
 ] as const;
@@ -23,24 +23,24 @@ export interface Subject {
   signal: AbortSignal;
 }
 
-/** What one check looked at, and what it found wrong. */
+/** The result of one check. */
 export interface Checked {
   aspect: Aspect;
-  /** In words, with a number before them: `links that lead somewhere`. */
+  /** What it counted, as words that follow a number: `links that lead somewhere`. */
   what: string;
-  /** How many were looked at; 0: there is nothing of that kind. */
+  /** How many it examined; 0: none, or their number says nothing. */
   looked: number;
   faults: Found[];
-  /** How many do not hold, where that is not the number of faults. */
+  /** How many failed, where that differs from the number of faults. */
   wrong?: number;
-  /** What it could not look at, in words. */
+  /** What it could not examine, in words. */
   unable?: string;
 }
 
-/** Follows rules that anyone can follow, and shows its faults by their lines. */
+/** Deterministic; each fault names its lines. */
 export type Check = (subject: Subject) => Checked[] | Promise<Checked[]>;
 
-/** In which a piece of the artifact is quoted in a finding. */
+/** Characters of the artifact that a finding repeats. */
 const quotedChars = 120;
 
 export function quoted(words: string): string {
@@ -52,7 +52,7 @@ export function at(line: number): { line_start: number; line_end: number } {
   return { line_start: line, line_end: line };
 }
 
-/** Raw Markdown without what stands between back-ticks. */
+/** Raw Markdown without its code spans. */
 export function withoutCode(text: string): string {
   return text.replace(/(`+)[^`]{1,2000}?\1(?!`)/g, ' ');
 }

@@ -6,7 +6,7 @@ interface LineRule {
   aspect: 'completeness' | 'accuracy';
   severity: Found['severity'];
   pattern: RegExp;
-  /** Of the path; absent: every file. */
+  /** Paths that it applies to; absent: all. */
   paths?: RegExp;
   text: string;
   remedy: string;
@@ -17,30 +17,30 @@ const lineRules: readonly LineRule[] = [
     ...{ rule: 'STUB', aspect: 'completeness', severity: 'major' },
     pattern:
       /\bthrow\s+(?:new\s+)?\w*(?:Error|Exception)\(\s*(["'`])(?:not (?:yet )?implemented|TODO|unimplemented)\b|\braise\s+NotImplementedError\b|(?<![\w.])(?:unimplemented|todo)!\(|\bpanic\(\s*"(?:not implemented|TODO|unimplemented)\b/i,
-    text: 'What stands here is not written yet',
-    remedy: 'Write it, or take out what leads here.',
+    text: 'This is not implemented yet',
+    remedy: 'Implement it, or remove what leads here.',
   },
   {
     ...{ rule: 'TEST_FOCUSED', aspect: 'accuracy', severity: 'major' },
     pattern: /^\s*(?:describe|it|test|suite|context)\.only\s*[.(]|^\s*f(?:describe|it)\(/,
     ...{ paths: /(?:^|[/._-])(?:tests?|specs?|__tests__)(?:[/._-]|$)/i },
-    text: 'Only this test runs, the others of the file do not',
-    remedy: 'Take `.only` away.',
+    text: 'Only this test of the file runs',
+    remedy: 'Remove `.only`.',
   },
   {
     ...{ rule: 'DEBUGGER', aspect: 'completeness', severity: 'minor' },
     pattern: /^\s*debugger;?\s*$|^\s*(?:breakpoint\(\)|import pdb;? ?pdb\.set_trace\(\))\s*$/,
-    text: 'The program stops here for somebody who looks for an error',
-    remedy: 'Take it out.',
+    text: 'The program stops here in a debugger',
+    remedy: 'Remove it.',
   },
 ];
 
-/** An error that nobody hears of: a comment within would say why. */
+/** A handler without a statement or a comment. */
 const emptyCatch = /\bcatch\s*(?:\([^)]*\))?\s*\{\s*\}|^\s*except(?:\s[^:]{0,200})?:\s*pass\s*$/;
 const openCatch = /\bcatch\s*(?:\([^)]*\))?\s*\{\s*$/;
 const bareExcept = /^\s*except(?:\s+(?:Exception|BaseException))?\s*:\s*$/;
 
-/** What a line of code shows by itself, in any language that writes it so. */
+/** Faults that a single line of code shows, in any language. */
 export const code: Check = ({ artifact, read }) => {
   if (!read.isCode) return [];
   const { lines } = read;
@@ -72,7 +72,7 @@ function matching(
   );
 }
 
-/** Longer ones are no source that somebody wrote. */
+/** Longer lines are generated. */
 const lineCharsMax = 2_000;
 
 function isComment(line: string): boolean {
@@ -91,8 +91,8 @@ function swallowed(lines: readonly string[]): Found[] {
     return [
       {
         ...{ rule: 'ERROR_SWALLOWED', severity: 'minor' as const, words: `${line} ${next}` },
-        text: `Whatever fails here is not heard of: ${quoted(line)}`,
-        remedy: 'Handle it, or say in a comment why nobody needs to know.',
+        text: `Errors are swallowed here: ${quoted(line)}`,
+        remedy: 'Handle the error, or say in a comment why it does not matter.',
         place: at(index + 1),
       },
     ];

@@ -3,15 +3,13 @@ import type { Found } from '../finding.js';
 import { numerals } from '../artifact/numerals.js';
 import { at, quoted, withoutCode, type Check, type Checked } from './check.js';
 
-/** Numbers of a document against one another: lists that are counted, tables that are added up, settings named twice. */
+/** Numbers that disagree within a document: lengths of lists, totals of tables, settings, figures in two units. */
 export const numbers: Check = ({ read }) =>
-  read.isCode
-    ? []
-    : [countedLists(read), totals(read), settings(read), conversions(read), limits(read)];
+  read.isCode ? [] : [countedLists(read), totals(read), settings(read), conversions(read)];
 
-/** One of a kind is no list. */
+/** A list has at least two items. */
 const words = numerals.slice(2);
-/** What is listed one by one; others ("ten seconds") are not. */
+/** Nouns of things that a list enumerates, unlike "ten seconds". */
 const listed =
   'steps|phases|stages|rules|parts|modes|ways|options|alternatives|reasons|cases|kinds|types|states|dimensions|criteria|requirements|principles|goals|questions|layers|levels|components|categories|conditions|properties|sections|things|problems|commands|tools|services|agents|fields|items|points|values|arguments|parameters|columns|methods|functions|roles|groups|checks|limits|engines|sources|endpoints|forms|tables|files|packages|modules|classes|tests|examples|scenarios|risks|assumptions|variants|mechanisms|strategies|patterns|policies';
 const count = new RegExp(
@@ -20,7 +18,7 @@ const count = new RegExp(
 );
 const notExact =
   /\b(?:at (?:least|most)|up to|more than|less than|over|about|around|some|or more|such as|among|includ(?:e|es|ing)|e\.g|for example|typically|between)\b/i;
-/** Between a sentence and its list. */
+/** Lines between a sentence and its list. */
 const apartLinesMax = 2;
 
 /** `There are three ways:` before a list of four. */
@@ -33,7 +31,7 @@ function countedLists(read: MarkdownText): Checked {
     const list = first < 0 ? [] : listFrom(read, first);
     const [begin] = list;
     if (begin === undefined || begin.line_start - sentence.line_end > apartLinesMax) return [];
-    // A sentence within an item speaks of the list below it.
+    // Within an item only a deeper list is meant.
     const around = read.items.find(
       ({ line_start, line_end }) =>
         line_start <= sentence.line_end && sentence.line_end <= line_end,
@@ -57,7 +55,7 @@ function countIn({ text }: Sentence): number | undefined {
   if (!text.endsWith(':') || notExact.test(text)) return undefined;
   const told = [...withoutCode(text).matchAll(count)];
   const [, number = ''] = told[0] ?? [];
-  // Of two numbers nobody knows which one is meant.
+  // With two numbers it is unclear which one announces the list.
   if (told.length !== 1) return undefined;
   const word = words.indexOf(number.toLowerCase());
   return word >= 0 ? word + 2 : Number(number);
@@ -86,7 +84,7 @@ function listFrom({ items, sentences, headings }: MarkdownText, first: number): 
 const totalName = /^\**(?:total|sum|overall total|in total|all together|altogether|Σ)\b/i;
 const numeric = /^[~≈]?\s*([-+]?\d[\d,  _]*(?:\.\d+)?|[-+]?\.\d+)\s*(%?)[a-zA-Z]{0,8}$/;
 
-/** A last row that says `Total` against the rows above it. */
+/** Compares a last row `Total` with the sum of the rows above it. */
 function totals({ rows }: MarkdownText): Checked {
   let looked = 0;
   const faults: Found[] = [];
@@ -135,7 +133,7 @@ function numberOf(cell: string): { value: number; step: number } | undefined {
   return { value: Number(plain), step: 10 ** -decimals };
 }
 
-/** `name` is 5 s: one name, one number, nothing between that could make it another one's. */
+/** `name` is 5 s. */
 const setting =
   /`([A-Za-z_][\w.-]{2,60})`\s?(?:=|:|is|defaults to|is set to|has a default of|\(default:?)\s(?:set to )?`?(\d[\d,_]*(?:\.\d+)?)`?\s?(%|ms|s|seconds?|minutes?|min|h|hours?|days?|B|KB|KiB|MB|MiB|GB|GiB|bytes?|characters?|chars?|tokens?|lines?)?(?=[\s.,;)]|$)/g;
 
@@ -156,7 +154,7 @@ function settings({ sentences }: MarkdownText): Checked {
           place: { line_start: sentence.line_start, line_end: sentence.line_end },
         });
     }
-  // Those that are named once cannot contradict one another.
+  // A setting that is named once cannot disagree.
   return { aspect: 'consistency', what: 'settings with one value', looked: 0, faults };
 }
 
@@ -177,7 +175,7 @@ const units: readonly { names: RegExp; factors: readonly number[] }[] = [
   },
 ];
 
-/** Whatever unit the first figure has: in none of them is it the second. */
+/** The two figures differ in every unit that the first may have. */
 function conversions({ sentences }: MarkdownText): Checked {
   let looked = 0;
   const faults = sentences.flatMap(({ text, line_start, line_end }): Found[] =>
@@ -187,7 +185,7 @@ function conversions({ sentences }: MarkdownText): Checked {
         const times = /^half/.test(many) ? 0.5 : /^\d/.test(many) ? Number(many) : 1;
         const factors = units.find(({ names }) => names.test(unit))?.factors ?? [];
         looked += 1;
-        // What is written in a few digits was rounded.
+        // A figure of a few digits was rounded.
         if (factors.some((factor) => Math.abs(value - times * factor) <= 0.05 * value)) return [];
         return [
           {
@@ -201,42 +199,4 @@ function conversions({ sentences }: MarkdownText): Checked {
     ),
   );
   return { aspect: 'consistency', what: 'figures that are the same in both units', looked, faults };
-}
-
-/** `A segment is a file of at most 64 MiB`: what a sentence begins with, and the bound that it gives it. */
-const limited =
-  /^(?:an?|the|each|every)\s+([a-z][\w-]*(?: [a-z][\w-]*)?)\s+(?:is|are|has|have|holds?|takes?|may be|can be|lasts?|keeps?)\b([^.;:,]{0,40}?)\b(at most|at least|up to|no more than)\s+(\d[\d  ,_]*(?:\.\d+)?)\s?(%|ms|s|seconds?|minutes?|hours?|days?|KiB|KB|MiB|MB|GiB|GB|bytes?|characters?|entries|messages|retries|times)(?![\w])/i;
-
-/** The same thing with two bounds in one unit. */
-function limits({ sentences, rows }: MarkdownText): Checked {
-  const first = new Map<string, { value: number; line: number; text: string }>();
-  let looked = 0;
-  const stated = [
-    ...sentences.map(({ text, line_start, line_end }) => ({ text, line_start, line_end })),
-    ...rows.flatMap(({ cells, line }) => cells.map((text) => ({ text: text.trim(), ...at(line) }))),
-  ];
-  const faults = stated.flatMap(({ text, line_start, line_end }): Found[] => {
-    const [, thing = '', , sense = '', digits = '', unit = ''] =
-      limited.exec(withoutCode(text)) ?? [];
-    if (thing === '') return [];
-    const side = /least/i.test(sense) ? 'least' : 'most';
-    const key = `${thing} ${side} ${unit}`.toLowerCase();
-    const value = Number(digits.replace(/[  ,_]/g, ''));
-    const before = first.get(key);
-    if (before === undefined) {
-      first.set(key, { value, line: line_start, text });
-      return [];
-    }
-    looked += 1;
-    if (before.value === value) return [];
-    return [
-      {
-        ...{ rule: 'LIMIT_DIFFERS', severity: 'major', words: text },
-        text: `${quoted(text)} gives ${thing} another bound than line ${before.line}: ${quoted(before.text)}`,
-        remedy: 'Say one of them, or what sets the two cases apart.',
-        place: { line_start, line_end },
-      },
-    ];
-  });
-  return { aspect: 'consistency', what: 'bounds that are named again', looked, faults };
 }

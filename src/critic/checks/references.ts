@@ -7,7 +7,7 @@ import { at, quoted, withoutCode, type Check, type Checked, type Subject } from 
 const documentsMax = 40;
 const hasScheme = /^[a-z][a-z0-9+.-]*:|^\/\//i;
 
-/** Links within the document and to files of the tree, and labels that nothing defines. What is on the web is not visited. */
+/** Links within the document and to files of the tree, and labels without a definition. The web is not visited. */
 export const references: Check = async (subject) => {
   if (subject.read.isCode) return [];
   return [anchors(subject.read), labels(subject.read), await files(subject)];
@@ -17,7 +17,7 @@ function anchors({ links, anchors: known }: MarkdownText): Checked {
   const within = links.filter(({ target }) => target.length > 1 && target.startsWith('#'));
   const faults = within.flatMap((link) => {
     const name = decoded(link.target.slice(1));
-    // What a browser knows by itself.
+    // Browsers provide `#top`.
     if (known.has(name) || known.has(name.toLowerCase()) || name === 'top') return [];
     return [broken(link, 'ANCHOR_BROKEN', 'no heading of this document gives that anchor')];
   });
@@ -44,7 +44,7 @@ function labels(read: MarkdownText): Checked {
     return [
       {
         ...{ rule: 'REFERENCE_UNDEFINED', severity: 'minor', words: `${label} ${sentence.text}` },
-        text: `Nothing defines the reference [${label}]: ${quoted(sentence.text)}`,
+        text: `No definition of the reference [${label}]: ${quoted(sentence.text)}`,
         remedy: `Define [${label}], or remove it.`,
         place: { line_start: sentence.line_start, line_end: sentence.line_end },
       },
@@ -85,7 +85,7 @@ async function files(subject: Subject): Promise<Checked> {
     signal.throwIfAborted();
     const [to = '', fragment = ''] = decoded(link.target).split('#');
     const file = resolved(artifact.path, to.split('?')[0] ?? '');
-    // Beyond the root is the host of the repository, which nobody asks here.
+    // Beyond the root is the host of the repository.
     if (file === undefined) continue;
     looked += 1;
     if (!known.has(file) && !folders.has(file)) {
@@ -109,7 +109,7 @@ function broken(link: Link, rule: string, why: string): Found {
   return {
     ...{ rule, severity: 'minor', words: `${link.text} ${link.target}`, place: at(link.line) },
     text: `The ${link.kind} ${quoted(link.text)} to ${link.target} leads nowhere: ${why}.`,
-    remedy: 'Name what is there, or remove the link.',
+    remedy: 'Correct the link, or remove it.',
   };
 }
 

@@ -17,7 +17,7 @@ const classesOf = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/];
 const stand =
   /[<>{}$]|\*{3}|\.{3}|…|example|placeholder|change.?me|your|xxx|dummy|secret|process\.env|\//i;
 
-/** What nobody disputes: secrets in the open, and what a merge left behind. */
+/** Secrets, and marks of an unfinished merge. */
 export const leftBehind: Check = ({ read }) => [
   { aspect: 'accuracy', what: 'lines without a secret', looked: 0, faults: secrets(read.lines) },
   {
@@ -27,7 +27,7 @@ export const leftBehind: Check = ({ read }) => [
   { aspect: 'consistency', what: 'merged lines', looked: 0, faults: conflicts(read.lines) },
 ];
 
-/** Marks that only an issuer's token has; words like `password` are told apart from a secret by nobody. */
+/** Marks that only an issuer's token has; a word such as `password` is none. */
 function secrets(lines: readonly string[]): Found[] {
   return lines.flatMap((line, index): Found[] => {
     const token = line.match(issuerTokens)?.find((each) => !example.test(each));
@@ -38,15 +38,15 @@ function secrets(lines: readonly string[]): Found[] {
     return [
       {
         ...{ rule: 'SECRET_EXPOSED', severity: 'critical', isHard: true, words: token ?? line },
-        text: `${what} stands in the text, for everybody who may read it.`,
-        remedy: 'Withdraw it at its issuer, then remove it, from the history too.',
+        text: `${what} is in the text, readable for everyone.`,
+        remedy: 'Revoke it at its issuer, then remove it, also from the history.',
         place: at(index + 1),
       },
     ];
   });
 }
 
-/** Only what looks made up by a machine or by somebody careful: letters of both sizes, digits, signs. */
+/** Only values that look generated: three of small letters, capitals, digits, signs. */
 function values(lines: readonly string[]): Found[] {
   return lines.flatMap((line, index) =>
     [...line.slice(0, 2_000).matchAll(valueNamed)].flatMap(([whole, , value = '']): Found[] => {
@@ -55,8 +55,8 @@ function values(lines: readonly string[]): Found[] {
       return [
         {
           ...{ rule: 'SECRET_LIKELY', severity: 'major', words: whole, place: at(index + 1) },
-          text: `What is called ${whole.slice(0, whole.search(/[\s:=]/))} stands in the text with its value, for everybody who may read it.`,
-          remedy: 'Withdraw it if it is one, and name where it is kept instead.',
+          text: `The value of ${whole.slice(0, whole.search(/[\s:=]/))} is in the text with its value, readable for everyone.`,
+          remedy: 'Revoke it if it is one, and name the place that keeps it instead.',
         },
       ];
     }),
@@ -73,8 +73,8 @@ function conflicts(lines: readonly string[]): Found[] {
     else if (begin >= 0 && hasMiddle && /^>{7}(?: |$)/.test(line)) {
       faults.push({
         ...{ rule: 'MERGE_CONFLICT', severity: 'critical', isHard: true },
-        text: 'Two versions of these lines stand here: a merge was not finished.',
-        remedy: 'Decide for one of them and remove the marks.',
+        text: 'These lines have two versions: a merge was not finished.',
+        remedy: 'Keep one of them and remove the marks.',
         place: { line_start: begin + 1, line_end: index + 1 },
         words: lines.slice(begin, index + 1).join(' '),
       });

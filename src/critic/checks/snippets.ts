@@ -3,11 +3,11 @@ import type { Fence } from '../artifact/markdown.js';
 import type { Found } from '../finding.js';
 import { at, quoted, type Check } from './check.js';
 
-/** Written for readers: left out, to be filled in, or with remarks. */
+/** Blocks with omissions, placeholders or comments are sketches. */
 const isSketch = /\.\.\.|…|<[\w -]+>|\{\{|\$\{|^\s*(?:\/\/|#)|\/\*|\/\/ /m;
 const charsMax = 64 * 1024;
 
-/** Blocks of data that cannot be read as what they say they are, blocks without an end, cells that no reader sees. */
+/** Blocks of JSON and YAML that do not parse, and blocks without an end. */
 export const snippets: Check = ({ read }) => {
   if (read.isCode) return [];
   const data = read.fences.filter(
@@ -21,7 +21,7 @@ export const snippets: Check = ({ read }) => {
       {
         ...{ rule: 'SNIPPET_INVALID', severity: 'minor', words: fence.text },
         text: `The block of ${fence.language} cannot be read: ${quoted(wrong)}`,
-        remedy: 'Correct it; whoever copies it gets that error.',
+        remedy: 'Correct it; a reader who copies it gets this error.',
         place: { line_start: fence.line_start, line_end: fence.line_end },
       },
     ];
@@ -40,7 +40,7 @@ export const snippets: Check = ({ read }) => {
     return [
       {
         ...{ rule: 'FENCE_OPEN', severity: 'major', words: 'fence' },
-        text: `The block of code that begins here has no end: all that follows is read as code.`,
+        text: `The block of code that begins here has no end: the rest of the document is part of it.`,
         remedy: 'Close it.',
         place: at(fence.line_start),
       },
@@ -71,7 +71,7 @@ function jsonWrong(text: string): string | undefined {
     return undefined;
   } catch (error) {
     const lines = text.split('\n').filter((line) => line.trim() !== '');
-    // One value a line is a form of its own.
+    // One value per line is a format of its own.
     return lines.length > 1 && lines.every(isJson) ? undefined : (error as Error).message;
   }
 }

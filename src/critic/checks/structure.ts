@@ -4,7 +4,7 @@ import type { MarkdownText, Part, Place } from '../artifact/markdown.js';
 import { at, quoted, withoutCode, type Check, type Checked, type Subject } from './check.js';
 import type { Artifact } from '../shapes.js';
 
-/** Sections that stand empty, a block of code without an end, and what a record of a decision has to have. */
+/** Empty sections, repeated headings and items, and the sections that a decision record needs. */
 export const structure: Check = (subject) => {
   if (subject.read.isCode) return [];
   const { read } = subject;
@@ -17,7 +17,7 @@ function emptySections(read: MarkdownText): Checked {
   const faults = withHeading.flatMap((part, index) => {
     const next = withHeading[index + 1]?.heading;
     const level = part.heading?.level ?? 0;
-    // Its text stands in the sections below it.
+    // The sections below it hold its text.
     if (next !== undefined && next.level > level) return [];
     if (hasText(lines, part)) return [];
     const title = part.heading?.title ?? '';
@@ -25,12 +25,12 @@ function emptySections(read: MarkdownText): Checked {
       {
         ...{ rule: 'SECTION_EMPTY', severity: 'major' as const, words: part.path.join(' / ') },
         text: `The section ${quoted(title)} holds nothing.`,
-        remedy: 'Write what its title promises, or remove it.',
+        remedy: 'Fill it, or remove it.',
         place: part.heading === undefined ? at(part.line_start) : placeOf(part.heading),
       },
     ];
   });
-  // That a section holds something does not say that it holds what it should.
+  // A section that is not empty may still lack what it should say.
   return { aspect: 'completeness', what: 'sections that hold something', looked: 0, faults };
 }
 
@@ -53,20 +53,20 @@ function sameTitles({ parts }: MarkdownText): Checked {
     return [
       {
         ...{ rule: 'HEADING_TWICE', severity: 'minor' as const, words: part.path.join(' / ') },
-        text: `The heading ${quoted(title)} stands in line ${before.heading.line_start} already, under the same heading: a link to it leads to the first.`,
-        remedy: 'Give one of them another title, or put them together.',
+        text: `The heading ${quoted(title)} is in line ${before.heading.line_start} already, under the same heading: a link leads to the first.`,
+        remedy: 'Rename one of them, or merge them.',
         place: placeOf(part.heading),
       },
     ];
   });
-  // That no two headings are the same says nothing of what stands below them.
+  // Different headings prove nothing about the text below them.
   return { aspect: 'consistency', what: 'headings of their own', looked: 0, faults };
 }
 
-/** In words; shorter ones are said again in many a manual. */
+/** Words; manuals repeat shorter items on purpose. */
 const twiceWordsMin = 12;
 
-/** An item or a paragraph that stands in the document word for word before. */
+/** An item that repeats an earlier one word for word. */
 function saidTwice({ items }: MarkdownText): Checked {
   const first = new Map<string, number>();
   const faults = items.flatMap(({ text, line_start, line_end }) => {
@@ -81,8 +81,8 @@ function saidTwice({ items }: MarkdownText): Checked {
     return [
       {
         ...{ rule: 'SAID_TWICE', severity: 'minor' as const, words: text },
-        text: `${quoted(text)} stands in line ${before} already, word for word.`,
-        remedy: 'Keep the one that stands where it belongs.',
+        text: `${quoted(text)} is in line ${before} already, word for word.`,
+        remedy: 'Keep one of them.',
         place: { line_start, line_end },
       },
     ];
@@ -100,7 +100,7 @@ const recordSections: readonly { name: string; titles: RegExp }[] = [
   { name: 'consequences', titles: /\b(?:consequences?|implications?|impact|trade-?offs?)\b/i },
 ];
 
-/** By its folder or its title: that a review takes an unknown type for a decision makes no record of it. */
+/** By its folder or its title. */
 export function isDecisionRecord({ path }: Pick<Artifact, 'path'>, read: MarkdownText): boolean {
   const title = read.headings[0]?.title ?? '';
   return /(?:^|\/)(?:adrs?|decisions?)(?:\/|$)/i.test(path) || /\bADR\b/.test(`${title} ${path}`);
@@ -116,7 +116,7 @@ function decisionRecord({ artifact, read, target }: Subject): Checked[] {
   );
   const faults = missing.map(({ name }) => ({
     ...{ rule: 'SECTION_MISSING', severity: 'major' as const, words: name },
-    text: `A record of a decision has a section on its ${name}; none of its headings names one.`,
+    text: `A decision record needs a section on its ${name}; no heading names one.`,
     remedy: `Add a section "${name}".`,
     place: at(read.headings[0]?.line_start ?? 1),
   }));
@@ -124,13 +124,13 @@ function decisionRecord({ artifact, read, target }: Subject): Checked[] {
   return [{ aspect: 'completeness', what, looked: recordSections.length, faults }];
 }
 
-/** A word that stands for text which is still to come. */
+/** Marks of text that is still missing. */
 const placeholder =
   /^(?:[-*\s>(["'_]*)(?:TODO|TBD|TBC|TBA|FIXME|XXX)(?![\w-])|[[(<{]\s?(?:TODO|TBD|TBC|FIXME|XXX|INSERT|FILL IN|YOUR [A-Z ]{2,30}(?: HERE)?)\b[^\])>}]{0,80}[\])>}]|(?:^|\s)(?:TODO|FIXME|TBD)\s?(?:\(\w[^)]{0,40}\))?:|\b(?:still|yet|is|are|remains?) to be (?:defined|determined|decided|specified|announced)\b|^\W*to be (?:defined|determined|decided|specified|announced|written|done)\W*$|\blorem ipsum\b/;
 
 const unfinished = /\b(?:TODO|TBD|TBC|TBA|FIXME|XXX)\b/;
 
-/** Text that is still to come; in code: comments that say so. */
+/** Marks of missing text, also in comments of code. */
 export const placeholders: Check = ({ read }) => {
   const { sentences, headings, rows, isCode, lines } = read;
   const units = [
@@ -145,15 +145,15 @@ export const placeholders: Check = ({ read }) => {
         ...{ rule: 'PLACEHOLDER', severity: isCode ? ('minor' as const) : ('major' as const) },
         text: isCode
           ? `A comment says that this is not finished: ${quoted(text.slice(Math.max(0, text.search(unfinished))))}`
-          : `Text is still to come: ${quoted(text)}`,
+          : `Text is missing: ${quoted(text)}`,
         remedy: isCode
-          ? 'Do it, or name the task that will.'
-          : 'Write it, or say who will and when.',
+          ? 'Finish it, or name the task that will.'
+          : 'Write it, or name who writes it, and by when.',
         ...{ place: narrowed(lines, { line_start, line_end }), words: text },
       },
     ];
   });
-  // That nothing is left open says little about what is there.
+  // Without marks the text may still be incomplete.
   return [{ aspect: 'completeness', what: 'texts that are not to come', looked: 0, faults }];
 };
 
@@ -161,7 +161,7 @@ function placeOf({ line_start, line_end }: { line_start: number; line_end: numbe
   return { line_start, line_end };
 }
 
-/** Comments of neighbouring lines are one paragraph: the line with the word is meant. */
+/** Comments on adjacent lines form one paragraph; only the line with the mark is meant. */
 function narrowed(lines: readonly string[], place: Place): Place {
   const its = lines.slice(place.line_start - 1, place.line_end);
   const found = its.findIndex((line) => unfinished.test(line));

@@ -1,201 +1,176 @@
-import { claimLimits, type Claim, type Stance, type Statement, type SymbolName } from './claim.js';
-import { codeClaims } from './code-claims.js';
-import { lineAt, readDocument, type Passage, type ReadDocument } from './document.js';
-import { referencesIn, isLiteral, type Reference } from './references.js';
+import { readMarkdown, type Fence, type MarkdownText, type Passage } from '../artifact/markdown.js';
+import { numerals } from '../artifact/numerals.js';
+import { sentencesIn } from '../artifact/sentences.js';
+import { claimLimits, type Claim, type Statement, type SymbolName } from './claim.js';
 import {
-  constants,
-  defaultValue,
-  isConstantName,
-  mask,
-  relationsIn,
-  symbolsOf,
-  type Masked,
-} from './relations.js';
-import { isHardRule, sentencesOf, stanceAt, stanceOfRelation, type Sentence } from './sentences.js';
+  commandIn,
+  isLiteral,
+  referenceOfCode,
+  referenceOfLink,
+  referencesInText,
+  type Reference,
+} from './references.js';
 
 export interface Extracted {
   claims: Claim[];
-  document: ReadDocument;
-  /** There were more than `claimLimits.claims`. */
+  read: MarkdownText;
+  /** More than `claimLimits.claims` were there. */
   isCut: boolean;
 }
 
-/** Every claim of a document that names something of the code, in order. `name`: of the file, for its syntax. */
-export function extractClaims(name: string, text: string): Extracted {
-  const document = readDocument(name, text);
-  const claims: Claim[] = [];
-  const seen = new Set<string>();
-  for (const passage of document.passages) {
-    for (const claim of [...claimsOf(passage), ...wordings(passage)]) {
-      const key = `${claim.line_start} ${JSON.stringify(claim.statement)}`;
-      if (seen.has(key)) continue;
-      seen.add(key);
-      claims.push(claim);
-    }
-    if (claims.length > claimLimits.claims) break;
+/** Every claim that can be looked up, in order. `path` decides whether the text is a document or a source. */
+export function extractClaims(path: string, text: string): Extracted {
+  const read = readMarkdown(path, text);
+  const claims = new Map<string, Claim>();
+  // The first of two that say the same is the more precise one.
+  const keep = (claim: Claim): void => {
+    const key = keyOf(claim);
+    if (!claims.has(key)) claims.set(key, claim);
+  };
+  let heading: SymbolName | undefined;
+  for (const passage of read.passages) {
+    if (claims.size > claimLimits.claims) break;
+    const tokens = tokensOf(passage);
+    if (passage.isHeading) heading = onlySymbol(tokens);
+    claimsOf(passage, tokens, passage.isHeading ? undefined : heading).forEach(keep);
   }
-  for (const { statement, ...place } of codeClaims(document.code, /\.(?:rst|[ch])$/.test(name)))
-    claims.push({ ...place, statement, stance: 'asserted', is_hard: false });
-  const isCut = claims.length > claimLimits.claims;
-  return { claims: claims.slice(0, claimLimits.claims), document, isCut };
+  for (const fence of read.fences) fenceClaims(fence, read.lines).forEach(keep);
+  const all = [...claims.values()].sort((one, other) => one.line_start - other.line_start);
+  return {
+    ...{ claims: all.slice(0, claimLimits.claims), read },
+    isCut: all.length > claimLimits.claims,
+  };
 }
 
-/** "it throws with "no such thing"": what is said to be printed. */
-function errorTexts(passage: Passage, sentence: Sentence): Claim[] {
-  const said =
-    /\b(?:throws?|rejects?|fails?|error|message|warn(?:s|ing)?|prints?|logs?)\b[^"“.;]{0,60}["“]([^"”]{8,160})["”]/gi;
-  return [...sentence.text.matchAll(said)].flatMap((match) => {
-    const text = match[1] ?? '';
-    if ((text.match(/[A-Za-z]{2,}/g) ?? []).length < 3 || /[<>{}[\]$'`\d]|--|\.\.\.|…/.test(text))
-      return [];
-    const at = match.index + match[0].length - text.length - 1;
-    return [
-      claimOf(passage, sentence, {
-        statement: {
-          kind: 'wording',
-          text,
-          near: '',
-          isError: /throw|reject|fail|error/i.test(match[0]),
-        },
-        ...{ at, end: at + text.length, stance: stanceAt(sentence.text, at) },
-      }),
-    ];
-  });
+function keyOf({ line_start, statement }: Claim): string {
+  if (statement.kind === 'line') return `${line_start} ${JSON.stringify(statement.path)}`;
+  if (statement.kind === 'constant')
+    return `${line_start} ${statement.symbol.name} ${statement.value}`;
+  return `${line_start} ${JSON.stringify(statement)}`;
 }
 
-/** The message that a row or item gives for the code that it begins with. */
-function wordings(passage: Passage): Claim[] {
-  const [first] = referencesIn(passage.text);
-  if (first?.type !== 'symbol' || first.at > 8 || !isConstantName(first.symbol.name)) return [];
-  return [...passage.text.matchAll(/`([^`]{8,200})`/g)].flatMap((match) => {
-    const text = match[1] ?? '';
-    if (!/^['"%\w][^=(){}]*\s\S+\s[^=(){}]*$/.test(text)) return [];
-    return [
-      claimOf(
-        passage,
-        { text: match[0], at: match.index },
-        {
-          statement: { kind: 'wording', text, near: first.symbol.name },
-          ...{ at: 0, end: match[0].length, stance: 'asserted' },
-        },
-      ),
-    ];
-  });
+/** A reference, with the text between the one before it and itself. */
+interface Token {
+  before: string;
+  reference: Reference;
+  line: number;
+  /** Offset in the passage. */
+  at: number;
 }
 
-function claimsOf(passage: Passage): Claim[] {
-  const sentences = sentencesOf(passage.text);
-  return sentences.flatMap((sentence) => {
-    const references = referencesIn(sentence.text);
-    const masked = mask(sentence.text, references, leadOf(passage, sentence));
-    return [
-      ...existence(passage, sentence, references),
-      ...related(passage, sentence, masked),
-      ...defaults(passage, sentence, masked),
-      ...packages(passage, sentence, masked),
-      ...errorCodes(passage, sentence),
-      ...headed(passage, sentence, masked),
-      ...texts(passage, sentence),
-      ...errorTexts(passage, sentence),
-    ];
-  });
+function tokensOf({ pieces }: Passage): Token[] {
+  const tokens: Token[] = [];
+  let before = '';
+  for (const { type, text, target, line, at, isInLink } of pieces) {
+    if (type === 'text') {
+      if (isInLink) continue;
+      let from = 0;
+      for (const found of referencesInText(text)) {
+        before += text.slice(from, found.at);
+        const place = { line, at: at + found.at };
+        tokens.push({ before, reference: found.reference, ...place });
+        before = '';
+        from = found.end;
+      }
+      before += text.slice(from);
+      continue;
+    }
+    const reference = type === 'code' ? referenceOfCode(text) : referenceOfLink(target);
+    if (reference === undefined) continue;
+    tokens.push({ before, reference, line, at });
+    before = '';
+  }
+  // What follows the last reference.
+  const nothing: Reference = { type: 'value', value: '' };
+  return [...tokens, { before, reference: nothing, line: 0, at: Number.MAX_SAFE_INTEGER }];
 }
 
-/** What a passage begins with: "This is called by …" speaks of it. */
-function leadOf(passage: Passage, sentence: Sentence): Reference | undefined {
-  if (sentence.at === 0) return undefined;
-  const [first] = referencesIn(passage.text.slice(0, sentence.at));
-  return first?.type === 'symbol' && first.at < 8 ? first : undefined;
+/** Of a heading that names one symbol and nothing else. */
+function onlySymbol(tokens: readonly Token[]): SymbolName | undefined {
+  const [first] = tokens;
+  return tokens.length === 2 && first?.reference.type === 'symbol'
+    ? first.reference.symbol
+    : undefined;
 }
 
-/** `-EBUSY`, of the functions that the passage speaks of. */
-function errorCodes(passage: Passage, sentence: Sentence): Claim[] {
-  const symbols = referencesIn(passage.text).flatMap((each) =>
-    each.type === 'symbol' && each.symbol.isCall ? [each.symbol] : [],
-  );
-  if (symbols.length === 0) return [];
-  return [...sentence.text.matchAll(/(?<![\w-])-(E[A-Z]{3,14})\b/g)].map((match) =>
-    claimOf(passage, sentence, {
-      statement: { kind: 'error_code', name: match[1] ?? '', symbols },
-      ...{ at: match.index, end: match.index + match[0].length },
-      stance: stanceAt(sentence.text, match.index),
-    }),
-  );
-}
-
-/** Words in quotes within code spans. */
-function texts(passage: Passage, sentence: Sentence): Claim[] {
-  return [...sentence.text.matchAll(/`([^`]{3,160})`/g)].flatMap((span) =>
-    [...(span[1] ?? '').matchAll(/(?<![\w'])'([A-Za-z_@][\w@-]{1,40})'/g)].map((match) => {
-      const at = span.index + 1 + match.index;
-      return claimOf(passage, sentence, {
-        statement: { kind: 'text', text: match[1] ?? '' },
-        ...{ at, end: at + match[0].length, stance: stanceAt(sentence.text, at) },
-      });
-    }),
-  );
-}
-
-/** A value that stands alone under the heading of a constant. */
-function headed(passage: Passage, sentence: Sentence, masked: Masked): Claim[] {
-  const value = passage.text.trim().replaceAll(/^[`'"]|[`'"]$/g, '');
-  if (passage.isHeading || sentence.at > 0 || !/^\d[\w.]{0,30}$/.test(value)) return [];
-  const named = referencesIn(passage.heading);
-  const [first] = named;
-  if (named.length !== 1 || first?.type !== 'symbol' || !isConstantName(first.symbol.name))
-    return [];
-  const its = /^\d+$/.test(value) ? value : `'${value}'`;
-  return [
-    claimOf(passage, sentence, {
-      statement: { kind: 'constant', symbol: first.symbol, value: its, unit: '' },
-      ...{ at: 0, end: masked.text.length, stance: 'asserted' },
-    }),
-  ];
-}
-
-/** What is named is there. */
-function existence(
+function claimsOf(
   passage: Passage,
-  sentence: Sentence,
-  references: readonly Reference[],
+  tokens: readonly Token[],
+  heading: SymbolName | undefined,
 ): Claim[] {
-  return references.flatMap((reference, at) =>
-    statementsOf(reference, sentence.text, references, at).map((statement) =>
-      claimOf(passage, sentence, {
-        ...{ statement, at: reference.at, end: reference.end },
-        stance:
-          statement.kind === 'constant' && isGiven(sentence.text.slice(0, reference.at))
-            ? 'conditional'
-            : stanceAt(sentence.text, reference.at),
-      }),
-    ),
+  const sentences = sentencesIn(passage.text).map(({ text, end }) => ({
+    end,
+    words: wordsOf(text),
+  }));
+  const subject = subjectOf(tokens) ?? heading;
+  let current = 0;
+  return tokens.flatMap((token, index) => {
+    const next = tokens[index + 1];
+    const statements = [
+      ...statementsOf(token),
+      ...(next === undefined ? [] : relatedTo(token, next)),
+      ...defaultOf(subject, token),
+      ...engineOf(token),
+    ];
+    while (current < sentences.length - 1 && (sentences[current]?.end ?? 0) <= token.at)
+      current += 1;
+    const line = token.line === 0 ? passage.line_end : token.line;
+    const words = sentences[current]?.words ?? wordsOf('');
+    return statements.map((statement) => claimOf(statement, words, line));
+  });
+}
+
+type Words = Pick<Claim, 'text' | 'is_hedged' | 'is_hard'>;
+
+function wordsOf(sentence: string): Words {
+  const text = sentence.trim().slice(0, claimLimits.textChars);
+  return { text, is_hedged: isHedged(sentence), is_hard: hard.test(sentence) };
+}
+
+function claimOf(statement: Statement, words: Words, line: number): Claim {
+  return { ...words, line_start: line, line_end: line, statement };
+}
+
+/** RFC 2119 in capitals, followed by what is required: a list of the words binds no one. */
+const hard = /\b(?:MUST|SHALL)(?: NOT)? (?!or\b|and\b)[a-z`*_]|\bREQUIRED\b(?! ?[,/])/;
+
+/** Words of sentences about what is not, or not yet, in the tree, or about another system. */
+const hedge =
+  /\b(?:no longer|not yet|lacks?|nonexistent|removed|renamed|superseded|deprecated|formerly|previously|used to|planned|propos(?:e|es|ed|al)|future|upcoming|TODO|FIXME|examples?|e\.g|for instance|such as|imagine|suppose|hypothetical|your|instead of|rather than|unlike|user[ -]space|POSIX|Windows|macOS|FreeBSD)\b|\bthere (?:is|are) (?:no|not)\b|\b(?:does|do|is|are)(?: not|n't) (?:exist|present|available|defined|part)\b/i;
+
+function isHedged(sentence: string): boolean {
+  return hedge.test(
+    sentence.replaceAll(/`[^`]{0,200}`|(?<![\w.-])[\w.-]{1,100}[/_]\w\S{0,200}/g, '`'),
   );
 }
 
-/** "by setting `x: false`": what a reader may do, and not what is. */
-function isGiven(before: string): boolean {
-  return /\b(?:set|sets|setting|pass|passes|passing|passed|use|using|with|via|specify|specifying|specified|give|given|add|adding|if|when|unless|option|flag|call|called)\b[^.;]{0,40}$/i.test(
-    before,
-  );
-}
-
-function statementsOf(
-  reference: Reference,
-  sentence: string,
-  references: readonly Reference[],
-  at: number,
-): Statement[] {
+/** What the reference says by itself. */
+function statementsOf({ reference }: Pick<Token, 'reference'>): Statement[] {
   switch (reference.type) {
-    case 'symbol':
-      return symbolStatements(reference, sentence);
-    case 'path':
-      return pathStatements(reference, references, at);
+    case 'symbol': {
+      const { symbol, parameters } = reference;
+      const named: Statement[] = [{ kind: 'symbol', symbol }];
+      if (parameters !== undefined) named.push({ kind: 'signature', symbol, parameters });
+      return named;
+    }
+    case 'path': {
+      const { path } = reference;
+      const named: Statement[] = path.path === '' ? [] : [{ kind: 'path', path }];
+      const isDocument = path.path === '' || /\.(?:md|markdown)$/i.test(path.path);
+      if (path.anchor !== '' && isDocument) named.push({ kind: 'anchor', path });
+      if (path.line_start > 0) named.push({ kind: 'line', path });
+      return named;
+    }
     case 'option':
       return reference.flags.map((flag) => ({ kind: 'option', flag, command: reference.command }));
     case 'environment':
       return [{ kind: 'environment', name: reference.name }];
-    case 'script':
-      return [{ kind: 'script', name: reference.name }];
+    case 'error_code':
+      return [{ kind: 'error_code', name: reference.name }];
+    case 'command':
+      return [{ kind: 'command', runner: reference.runner, name: reference.name }];
+    case 'version':
+      return [{ kind: 'version', name: reference.name, value: reference.value }];
     case 'assignment': {
       const { symbol, value } = reference;
       return [
@@ -203,210 +178,92 @@ function statementsOf(
         { kind: 'constant', symbol, value, unit: '' },
       ];
     }
-    case 'module':
-      return [{ kind: 'module', specifier: reference.specifier, names: [] }];
     case 'value':
-    case 'url':
       return [];
   }
 }
 
-function symbolStatements(
-  { symbol, parameters }: Extract<Reference, { type: 'symbol' }>,
-  sentence: string,
-): Statement[] {
-  if (parameters !== undefined && parameters.length > 0)
-    return [
-      { kind: 'symbol', symbol },
-      { kind: 'signature', symbol, parameters, returns: '', isWhole: false },
-      ...keysIn(parameters).map((name) => ({ kind: 'symbol' as const, symbol: ofOptions(name) })),
-    ];
-  const isVariable =
-    /^[A-Z][A-Z0-9]*_[A-Z0-9_]+$/.test(symbol.name) && /\benvironment\b|\benv\b/i.test(sentence);
-  return [isVariable ? { kind: 'environment', name: symbol.name } : { kind: 'symbol', symbol }];
+const inFile = /^(?:[\s,]*\(|,? ?\[|,?(?: [a-z]+){0,3} (?:in|at|from|by|of) ?(?:the )?)$/;
+const definedIn = / (?:defined|declared|implemented) (?:in|at) $/;
+const equals = /^\s*(?:is|=|:|defaults to)\s*$/;
+const number = String.raw`(-?\d[\d_]*(?:,\d{3})*(?:\.\d+)?)`;
+const equalsNumber = new RegExp(
+  String.raw`^\s*(?:is|=|defaults to) ${number}(?:\s?(ms|milliseconds?|s|seconds?|minutes?|hours?|days?|[KMG]i?B|bytes))?(?=[\s.,;)]|$)(?! or\b)`,
+);
+const counts = new RegExp(
+  String.raw`^\s*(?:has|have|holds?|contains?|takes?) (${numerals.slice(1).join('|')}|\d[\d_,]*) (lines|files|parameters?|arguments?)\b(?!,? or\b)`,
+  'i',
+);
+
+/** What a reference and the next one, or the number behind it, say together. */
+function relatedTo({ reference }: Token, next: Token): Statement[] {
+  const { before: gap, reference: other } = next;
+  const [, digits, unit = ''] = equalsNumber.exec(gap) ?? [];
+  if (reference.type === 'symbol') {
+    const { symbol } = reference;
+    if (other.type === 'path' && inFile.test(gap)) {
+      const { path } = other;
+      if (path.line_start > 0) return [{ kind: 'line', symbol, path }];
+      return [{ kind: 'definition', symbol, path, isDefined: definedIn.test(gap) }];
+    }
+    if (other.type === 'value' && other.value !== '' && equals.test(gap))
+      return [{ kind: 'constant', symbol, value: other.value, unit: '' }];
+    if (digits !== undefined && !symbol.isCall)
+      return [{ kind: 'constant', symbol, value: digits, unit }];
+  }
+  const [, amount = '', what = ''] = counts.exec(gap) ?? [];
+  if (what === '') return [];
+  const word = numerals.indexOf(amount.toLowerCase());
+  const value = word >= 0 ? word : Number(amount.replaceAll(/[,_]/g, ''));
+  const isParameters = /^[pa]/i.test(what);
+  if (reference.type === 'symbol' && isParameters)
+    return [{ kind: 'parameter_count', symbol: reference.symbol, value }];
+  if (reference.type !== 'path' || isParameters) return [];
+  return [{ kind: /lines/i.test(what) ? 'line_count' : 'file_count', path: reference.path, value }];
 }
 
-/** Of an object that is given away: `f(x, { loose: true })`. */
-function keysIn(parameters: readonly string[]): string[] {
-  return parameters.flatMap((each) =>
-    /^\{.*\}$/s.test(each)
-      ? [...each.matchAll(/[{,]\s*([A-Za-z_$][\w$]{1,60})\s*(?=[:,}])/g)].map(([, key = '']) => key)
-      : [],
-  );
+/** The symbol that an item or a paragraph begins with. */
+function subjectOf([first]: readonly Token[]): SymbolName | undefined {
+  return first?.reference.type === 'symbol' && /^\W{0,4}$/.test(first.before)
+    ? first.reference.symbol
+    : undefined;
 }
 
-function ofOptions(name: string): SymbolName {
-  return { name, container: 'options', isCall: false, isMarked: true };
+const defaultBefore = /\bdefault(?:s to| value| is)?\s?[:=(]?\s*$/i;
+const defaultText = new RegExp(
+  String.raw`\bdefault(?:s to| value| is)?\s?[:=]?\s*(${number}|true|false|'[^']{1,40}')(?=[\s.,;)]|$)`,
+  'i',
+);
+
+/** "`limit` (number, default: `5`)": of the subject of an item, or of its heading. */
+function defaultOf(subject: SymbolName | undefined, { before, reference }: Token): Statement[] {
+  if (subject === undefined) return [];
+  const value =
+    reference.type === 'value' && defaultBefore.test(before)
+      ? reference.value
+      : (defaultText.exec(before)?.[1] ?? '');
+  return isLiteral(value) ? [{ kind: 'constant', symbol: subject, value, unit: '' }] : [];
 }
 
-/** Further from a place than this, a symbol is not said to be there. */
-const besideChars = 48;
-
-function pathStatements(
-  { path, at: from, end }: Extract<Reference, { type: 'path' }>,
-  references: readonly Reference[],
-  at: number,
-): Statement[] {
-  const statements: Statement[] = [];
-  const isCode = path.path !== '' && !/\.(?:md|rst|txt|html)$/i.test(path.path);
-  if (path.path !== '') statements.push({ kind: 'path', path });
-  if (path.anchor !== '' && !isCode) statements.push({ kind: 'anchor', path });
-  if (path.line_start === 0) return statements;
-  const before = references
-    .slice(0, at)
-    .filter((each) => each.type === 'symbol' || (each.type === 'path' && each.path.line_start > 0))
-    .at(-1);
-  const after = references[at + 1];
-  const beside =
-    before?.type === 'symbol' && from - before.end <= besideChars
-      ? before
-      : after?.type === 'symbol' && after.at - end <= 4
-        ? after
-        : undefined;
-  const place = { kind: 'line' as const, path };
-  return [...statements, beside === undefined ? place : { ...place, symbol: beside.symbol }];
+/** "Node.js `>=20`". */
+function engineOf({ before, reference }: Token): Statement[] {
+  return reference.type === 'value' &&
+    /\bNode(?:\.js)?\s*$/.test(before) &&
+    /^[v^~>=\d]/.test(reference.value)
+    ? [{ kind: 'version', name: 'node', value: reference.value }]
+    : [];
 }
 
-function related(passage: Passage, sentence: Sentence, masked: Masked): Claim[] {
-  return relationsIn(masked).flatMap(({ statements, at, end }) => {
-    const words = masked.text.slice(at, end).replaceAll(/⟦\w+⟧/g, ' ');
-    const from = placeOf(masked, at);
-    const stance = stanceOfRelation(sentence.text, from, words.replace(/\bno \w+/i, ''));
-    return statements.map((statement) =>
-      claimOf(passage, sentence, { statement, at: from, end: placeOf(masked, end), stance }),
-    );
+const shells = /^(?:sh|bash|shell|console|shell-session|zsh|)$/;
+
+/** Commands of a block of code for a shell, line by line. */
+function fenceClaims({ language, text, line_start }: Fence, lines: readonly string[]): Claim[] {
+  if (!shells.test(language)) return [];
+  const isMarked = /^[\s>*+\d.)-]*(?:`{3}|~{3})/.test(lines[line_start - 1] ?? '');
+  const first = line_start + (isMarked ? 1 : 0);
+  return text.split('\n').flatMap((line, index) => {
+    const reference = /^\s*(?:\$ )?[a-z]/.test(line) ? commandIn(line) : undefined;
+    const statements = reference === undefined ? [] : statementsOf({ reference });
+    return statements.map((statement) => claimOf(statement, wordsOf(line), first + index));
   });
-}
-
-/** Where a place of the masked text is in the sentence, within the reference that stands there. */
-function placeOf({ text, references }: Masked, at: number): number {
-  const before = text.slice(0, at + 1);
-  const last = [...before.matchAll(/⟦[A-Z](\d+)⟧?/g)].at(-1);
-  const next = /⟦[A-Z](\d+)⟧/.exec(text.slice(at));
-  const reference = references[Number((next?.index === 0 ? next : last)?.[1] ?? -1)];
-  if (reference === undefined) return Math.min(at, before.length);
-  return next?.index === 0 ? reference.at : reference.end;
-}
-
-/** "Default: `30`" of what the passage, or else its heading, begins with. */
-function defaults(passage: Passage, sentence: Sentence, masked: Masked): Claim[] {
-  const match = defaultValue.exec(masked.text);
-  if (match === null) return [];
-  const before = masked.text.slice(0, match.index);
-  // An item of a list of options speaks of what it begins with.
-  const isItem = sentence.at > 0 && /^\W{0,3}`?[\w$.]{1,60}`? ?:/.test(passage.text);
-  const last = isItem ? undefined : /⟦S\d+⟧(?=[^⟦]{0,30}$)/.exec(before)?.[0];
-  if (last !== undefined && !symbolsOf(masked, last).some(({ name }) => typeName.test(name))) {
-    return told(constants(masked, last, match[1] ?? match[3], match[2] ?? match[4]));
-  }
-  const subject = subjectOf(passage, sentence, placeOf(masked, match.index));
-  const [value = '', unit = ''] = [match[1] ?? match[3], match[2] ?? match[4]];
-  if (subject?.type !== 'symbol') return [];
-  const reference = masked.references[Number(/⟦V(\d+)⟧/.exec(value)?.[1] ?? -1)];
-  const its = reference?.type === 'value' ? reference.value : value;
-  return told([{ kind: 'constant', symbol: subject.symbol, value: its, unit }]);
-
-  function told(statements: Statement[]): Claim[] {
-    const at = placeOf(masked, match?.index ?? 0);
-    return statements
-      .filter((each) => each.kind === 'constant' && isLiteral(each.value))
-      .map((statement) =>
-        claimOf(passage, sentence, {
-          ...{ statement, at, end: at + 1 },
-          // In brackets it is said of the option, whatever the sentence goes on to say.
-          stance: /\([^()]{0,80}$/.test(before) ? 'asserted' : stanceAt(sentence.text, at),
-        }),
-      );
-  }
-}
-
-/** Said of what stands before it: `Boolean` (optional). */
-const typeName =
-  /^(?:Boolean|String|Number|Object|Array|Function|RegExp|Promise|URL|Buffer|BigInt|Symbol|Error|Date|Map|Set|any|unknown)$/i;
-
-function subjectOf(passage: Passage, sentence: Sentence, at: number): Reference | undefined {
-  const [first] = referencesIn(passage.text.slice(0, sentence.at + at));
-  if (first?.type === 'symbol' && first.at < 8) return first;
-  const named = referencesIn(passage.heading).filter((each) => each.type === 'symbol');
-  const isOfHeading = passage.lines.length <= 2 && sentence.at === 0;
-  return isOfHeading || named.length === 1 ? named[0] : undefined;
-}
-
-const engine =
-  /\b(?:requires?|needs?|runs? on|runs? with|works? (?:on|with)|tested (?:on|with)|requirement is|supports?|engine is|minimum(?: supported)? version (?:is|of)) (?:at least )?Node(?:\.js)? ?(?:version )?(?:(>=|≥|v|>)? ?v?(\d{1,3}(?:\.\d{1,3}){0,2})|⟦V(\d+)⟧)/i;
-const version =
-  /\b(?:current version|this (?:is )?version|package version|version of (?:this|the) package)(?: is)? (⟦V\d+⟧|v?\d+\.\d+\.\d+)/i;
-const dependency =
-  /\b((?:(?:it|the package|this package|this module|the module|we) )?(?:depends? on|has a dependency on|dependency|runtime dependency(?: is)?|built on(?: top of)?|relies on))(?: the)?(?: \w+){0,2}? (⟦[SVP]\d+⟧(?:(?:(?: for [\w -]{1,40})?(?:, and (?:on )?|, (?:on )?| and (?:on )?))⟦[SVP]\d+⟧){0,11})/gi;
-/** What it is made or tried with, and what its parts are taken from. */
-const usedPackage =
-  /\b(uses|wraps|comes? from|taken from|provided by|(?:generated|created|built|bundled|linted|measured|formatted) (?:by|with|using)|(?:tests?|suite|it|they)? ?(?:are|is) (?:run|tested|driven|measured|linted) (?:by|with|using|through)) (?:the )?⟦([SVP])(\d+)⟧/gi;
-/** Programs that run tests are named without marks. */
-const runner =
-  /\btests\b[^.;]{0,40}\b(?:run|written|using|with|by)\b[^.;]{0,20}\b(mocha|jest|tap|vitest|ava|tape|jasmine|karma|borp|uvu|lab)\b(?![\w-])/i;
-const listed =
-  /⟦[SVP](\d+)⟧,? (?:which )?(?:is|are|being) (?:one of|among|listed in) (?:the|its) (?:dev |peer |optional )?(?:dependencies\b|⟦S(\d+)⟧)/i;
-
-/** What package.json would say. */
-function packages(passage: Passage, sentence: Sentence, masked: Masked): Claim[] {
-  const statements: Statement[] = [];
-  const node = engine.exec(masked.text);
-  const range = masked.references[Number(node?.[3] ?? -1)];
-  const needed = node?.[2] ?? (range?.type === 'value' ? range.value : '');
-  if (/\d/.test(needed) && /^[\d\s.<>=^~|vx*-]+$/.test(needed))
-    statements.push({ kind: 'package', what: 'engine', name: 'node', value: needed });
-  const said = version.exec(masked.text)?.[1];
-  if (said !== undefined) {
-    const reference = masked.references[Number(/\d+/.exec(said)?.[0] ?? -1)];
-    const value = reference?.type === 'value' ? reference.value : said;
-    if (/^v?\d/.test(value)) statements.push({ kind: 'package', what: 'version', name: '', value });
-  }
-  for (const [, verb = '', list = ''] of masked.text.matchAll(dependency))
-    for (const [, at] of list.matchAll(/⟦\w(\d+)⟧/g))
-      depended(at, /^(?:it|the|this|we)\b/i.test(verb));
-  for (const [, verb = '', , at] of masked.text.matchAll(usedPackage)) {
-    const name = packageName(masked.references[Number(at)]);
-    // A plain word may be anything; a name with a scope or a dash is that of a package.
-    if (/[@/-]/.test(name) || /\b(?:run|tested|linted) (?:by|with)/i.test(verb)) depended(at, true);
-  }
-  const by = runner.exec(sentence.text.replaceAll('`', ''))?.[1]?.toLowerCase();
-  if (by !== undefined)
-    statements.push({ kind: 'package', what: 'dependency', name: by, value: '', isOwn: true });
-  const among = listed.exec(masked.text);
-  const list = masked.references[Number(among?.[2] ?? -1)];
-  if (list === undefined || (list.type === 'symbol' && /[dD]ependencies$/.test(list.symbol.name)))
-    depended(among?.[1], true);
-  return statements.map((statement) => {
-    const stance: Stance = stanceOfRelation(sentence.text, 0, sentence.text);
-    return claimOf(passage, sentence, { statement, at: 0, end: sentence.text.length, stance });
-  });
-
-  function depended(at: string | undefined, isOwn: boolean): void {
-    const name = at === undefined ? '' : packageName(masked.references[Number(at)]);
-    if (name === '') return;
-    statements.push({ kind: 'package', what: 'dependency', name, value: '', isOwn });
-  }
-}
-
-function packageName(reference: Reference | undefined): string {
-  if (reference?.type === 'value')
-    return /^@?[a-z][\w./-]{1,60}$/.test(reference.value) ? reference.value : '';
-  if (reference?.type === 'path') return reference.path.isStem ? reference.path.path : '';
-  if (reference?.type !== 'symbol' || reference.symbol.container !== '') return '';
-  return /^[a-z][a-z0-9]{1,40}$/.test(reference.symbol.name) ? reference.symbol.name : '';
-}
-
-function claimOf(
-  passage: Passage,
-  sentence: Sentence,
-  { statement, at, end, stance }: { statement: Statement; at: number; end: number; stance: Stance },
-): Claim {
-  return {
-    text: sentence.text.trim().slice(0, claimLimits.textChars),
-    line_start: lineAt(passage, sentence.at + at),
-    line_end: lineAt(passage, sentence.at + Math.max(at, end - 1)),
-    stance,
-    is_hard: isHardRule(sentence.text),
-    statement,
-  };
 }

@@ -1,197 +1,93 @@
 import { BusError } from '../../errors/bus-error.js';
-import { checkCall, checkCallers } from './check-calls.js';
+import type { MarkdownText } from '../artifact/markdown.js';
+import { notChecked, notFound, type Checked, type Claim, type Verdict } from './claim.js';
+import { lookUpCommand, lookUpOption } from './look-up-commands.js';
+import { lookUpVersion } from './look-up-packages.js';
 import {
-  checkFileCount,
-  checkLineCount,
-  checkParameter,
-  checkParameterCount,
-  checkReturns,
-  checkSymbolCount,
-} from './check-counts.js';
-import { checkAnchor, checkLine, checkPath } from './check-places.js';
-import { checkEvent, checkMemberCount, checkMemberOf, checkMention } from './check-members.js';
+  lookUpAnchor,
+  lookUpFileCount,
+  lookUpLine,
+  lookUpLineCount,
+  lookUpPath,
+} from './look-up-paths.js';
+import { lookUpParameterCount, lookUpSignature } from './look-up-signatures.js';
 import {
-  checkErrorCode,
-  checkListCount,
-  checkTable,
-  checkText,
-  checkWording,
-} from './check-wording.js';
-import { checkModule, checkSignature } from './check-signatures.js';
-import { checkExtends } from './check-extends.js';
-import { checkDefinition, checkSymbol, checkTest } from './check-symbols.js';
-import {
-  checkConstant,
-  checkEnvironment,
-  checkOption,
-  checkPackage,
-  checkScript,
-} from './check-values.js';
-import type { Claim, Stance, Verified } from './claim.js';
-import type { ReadDocument } from './document.js';
-import type { KnownTree } from './known-tree.js';
-import { placeOf } from './places.js';
-import { unverified, type Checking, type Verdict } from './verdict.js';
+  lookUpErrorCode,
+  lookUpDefinition,
+  lookUpSymbol,
+  lookUpVariable,
+} from './look-up-symbols.js';
+import { lookUpValue } from './look-up-values.js';
+import { namespacesOf, type Looking } from './looking.js';
+import type { Tree } from './tree.js';
 
-const spoken: Record<Exclude<Stance, 'asserted'>, string> = {
-  negated: 'It is said not to be so.',
-  future: 'It is said of what is to come.',
-  past: 'It is said of what was.',
-  conditional: 'It is said under a condition.',
-  example: 'It is said as an example.',
-};
-
-/** What the tree says of each claim, in order; told one by one. Throws what the index throws, and at the end of `signal`. */
+/**
+ * Looks up each claim, in order, and reports it as soon as it is known. Throws what the signal of the tree throws; a
+ * question that the index cannot answer leaves its claim unchecked.
+ */
 export async function verifyClaims(
   claims: readonly Claim[],
-  document: ReadDocument,
-  tree: KnownTree,
-  told: (verified: Verified) => void = () => undefined,
-): Promise<Verified[]> {
-  const found: Verified[] = [];
-  const areBareNamesOwn = namesOwnFiles(claims, tree);
-  const areNamesOwn = await namesOwnSymbols(claims, tree);
-  const areTextsOwn = areNamesOwn && (await textsOwn(claims, tree));
+  read: MarkdownText,
+  tree: Tree,
+  report: (checked: Checked) => void = () => undefined,
+): Promise<Checked[]> {
+  const owns = await namespacesOf(claims, tree);
+  const all: Checked[] = [];
   for (const claim of claims) {
     tree.signal.throwIfAborted();
-    const verdict = fair(
-      claim,
-      await asked({ tree, document, claim, areBareNamesOwn, areNamesOwn, areTextsOwn }),
-    );
-    const each = { claim, ...verdict };
-    found.push(each);
-    told(each);
+    const checked = { claim, ...(await verdictOf({ tree, read, claim, owns })) };
+    all.push(checked);
+    report(checked);
   }
-  return found;
+  return all;
 }
 
-/** Of at least three, three in four. */
-function namesOwnFiles(claims: readonly Claim[], tree: KnownTree): boolean {
-  const names = new Map<string, boolean>();
-  for (const { statement } of claims) {
-    if (statement.kind !== 'path') continue;
-    const { path } = statement;
-    if (path.isStem || path.path.includes('/') || names.has(path.path)) continue;
-    names.set(path.path, placeOf(tree, path).is !== 'nowhere');
-  }
-  const known = [...names.values()].filter((each) => each).length;
-  return known >= 3 && 4 * known >= 3 * names.size;
-}
-
-/** Of at least eight, three in four. */
-async function namesOwnSymbols(claims: readonly Claim[], tree: KnownTree): Promise<boolean> {
-  const words = await tree.words();
-  const names = new Set<string>();
-  for (const { statement } of claims)
-    if (statement.kind === 'symbol' && statement.symbol.isMarked) names.add(statement.symbol.name);
-  const known = [...names].filter((each) => words.has(each)).length;
-  return words.isComplete && known >= 8 && 4 * known >= 3 * names.size;
-}
-
-/** Of at least five words in quotes, three in four. */
-async function textsOwn(claims: readonly Claim[], tree: KnownTree): Promise<boolean> {
-  const words = await tree.words();
-  const texts = new Set<string>();
-  for (const { statement } of claims) if (statement.kind === 'text') texts.add(statement.text);
-  const known = [...texts].filter((each) => words.hasText(each)).length;
-  return known >= 5 && 4 * known >= 3 * texts.size;
-}
-
-/** What one question cannot answer leaves its claim open, and the others are asked. */
-async function asked(checking: Checking): Promise<Verdict> {
+async function verdictOf(looking: Looking): Promise<Verdict> {
   try {
-    return await check(checking);
-  } catch (error) {
-    if (checking.tree.signal.aborted || !(error instanceof BusError)) throw error;
-    return unverified(`The index could not say: ${error.code}.`);
-  }
-}
-
-/** Only what is asserted can be wrong of the tree as it is; calls are also asked for where they are denied. */
-function fair(claim: Claim, verdict: Verdict): Verdict {
-  const { stance, statement } = claim;
-  if (verdict.status === 'verified' && !holds(claim))
-    return unverified(
-      `${spoken[stance as Exclude<Stance, 'asserted'>]} ${verdict.reason}`,
+    const verdict = await lookUp(looking);
+    if (verdict.status !== 'wrong' || !looking.claim.is_hedged) return verdict;
+    return notFound(
+      `${verdict.reason} The sentence may not speak of the tree as it is.`,
       verdict.evidence,
     );
-  if (verdict.status !== 'contradicted' || stance === 'asserted') return verdict;
-  if (stance === 'negated' && statement.kind === 'call') return verdict;
-  return unverified(`${spoken[stance]} ${verdict.reason}`, verdict.evidence);
+  } catch (error) {
+    if (looking.tree.signal.aborted || !(error instanceof BusError)) throw error;
+    return notChecked(`The index could not answer: ${error.code}.`);
+  }
 }
 
-const named = new Set(['symbol', 'path', 'option', 'environment', 'script', 'anchor', 'line']);
-
-/** That something is there does not bear out that it is not; nor what is, what was, will be, or might be. */
-function holds({ stance, statement: { kind } }: Claim): boolean {
-  if (stance === 'asserted' || stance === 'conditional') return true;
-  return stance === 'negated' ? kind === 'call' : named.has(kind);
-}
-
-function check(checking: Checking): Promise<Verdict> {
-  const { statement: its } = checking.claim;
-  switch (its.kind) {
-    case 'symbol':
-      return checkSymbol(checking, its.symbol);
+async function lookUp(looking: Looking): Promise<Verdict> {
+  const { statement: said } = looking.claim;
+  switch (said.kind) {
     case 'path':
-      return checkPath(checking, its.path);
+      return lookUpPath(looking, said.path);
     case 'line':
-      return checkLine(checking, its.path, its.symbol);
+      return lookUpLine(looking, said.path, said.symbol);
     case 'anchor':
-      return checkAnchor(checking, its.path);
-    case 'definition':
-      return checkDefinition(checking, its.symbol, its.path, its.how);
-    case 'call':
-      return checkCall(checking, its.from, its.to);
-    case 'caller_count':
-      return checkCallers(checking, its.symbol, its.amount);
-    case 'symbol_count':
-      return checkSymbolCount(checking, its.path, its.what, its.amount);
-    case 'file_count':
-      return checkFileCount(checking, its.path, its.what, its.amount);
+      return lookUpAnchor(looking, said.path);
     case 'line_count':
-      return checkLineCount(checking, its.path, its.amount);
-    case 'parameter_count':
-      return checkParameterCount(checking, its.symbol, its.amount);
-    case 'parameter':
-      return checkParameter(checking, its.symbol, its.parameter);
-    case 'extends':
-      return checkExtends(checking, its.symbol, its.base);
-    case 'signature':
-      return checkSignature(checking, its);
-    case 'member':
-      return checkMemberOf(checking, its.symbol, its.member);
-    case 'member_count':
-      return checkMemberCount(checking, its.symbol, its.amount);
-    case 'event':
-      return checkEvent(checking, its.name);
-    case 'mention':
-      return checkMention(checking, its.from, its.to);
-    case 'list_count':
-      return Promise.resolve(checkListCount(its.amount, its.listed));
+      return lookUpLineCount(looking, said.path, said.value);
+    case 'file_count':
+      return lookUpFileCount(looking, said.path, said.value);
+    case 'symbol':
+      return lookUpSymbol(looking, said.symbol);
+    case 'definition':
+      return lookUpDefinition(looking, said);
     case 'error_code':
-      return checkErrorCode(checking, its.name, its.symbols);
-    case 'text':
-      return checkText(checking, its.text);
-    case 'table':
-      return checkTable(checking, its.name);
-    case 'wording':
-      return checkWording(checking, its);
-    case 'module':
-      return checkModule(checking, its.specifier, its.names);
-    case 'returns':
-      return checkReturns(checking, its.symbol, its.type);
-    case 'constant':
-      return checkConstant(checking, its.symbol, its.value, its.unit);
-    case 'option':
-      return checkOption(checking, its.flag, its.command, its.isListed);
+      return lookUpErrorCode(looking, said.name);
     case 'environment':
-      return checkEnvironment(checking, its.name);
-    case 'script':
-      return checkScript(checking, its.name);
-    case 'package':
-      return checkPackage(checking, its.what, its.name, its.value, its.isOwn);
-    case 'test':
-      return checkTest(checking, its.symbol, its.path);
+      return lookUpVariable(looking, said.name);
+    case 'signature':
+      return lookUpSignature(looking, said.symbol, said.parameters);
+    case 'parameter_count':
+      return lookUpParameterCount(looking, said.symbol, said.value);
+    case 'constant':
+      return lookUpValue(looking, said.symbol, said.value, said.unit);
+    case 'option':
+      return lookUpOption(looking, said.flag, said.command);
+    case 'command':
+      return lookUpCommand(looking, said.runner, said.name);
+    case 'version':
+      return lookUpVersion(looking, said.name, said.value);
   }
 }

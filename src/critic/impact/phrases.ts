@@ -1,5 +1,4 @@
-import { riskOf, type Risk } from '../../pgc/analyse/security-blast-radius.js';
-import type { Threat } from '../../pgc/analyse/security-blast-radius.js';
+import { riskOf, type Risk, type Threat } from '../../pgc/analyse/security-blast-radius.js';
 import type { Artifact, Severity } from '../shapes.js';
 import type { Component, ErrorPlace, FileKnowledge, Impact, Reach } from './impact.js';
 

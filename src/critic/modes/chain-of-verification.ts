@@ -1,10 +1,17 @@
 import { createHash } from 'node:crypto';
-import { claimLimits, type Claim, type PathName, type Verified } from '../claims/claim.js';
+import {
+  claimLimits,
+  countsOf,
+  notChecked,
+  type Checked,
+  type Claim,
+  type PathName,
+} from '../claims/claim.js';
 import { extractClaims } from '../claims/extract.js';
-import { KnownTree } from '../claims/known-tree.js';
+import { Tree } from '../claims/tree.js';
 import { verifyClaims } from '../claims/verify.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
-import { criticLimits, type ClaimCounts, type Finding, type Section } from '../shapes.js';
+import { criticLimits, type Finding, type Section } from '../shapes.js';
 
 const titles = [
   'Claim Inventory',
@@ -13,13 +20,13 @@ const titles = [
   'Unverified Claims',
   'Verification Summary',
 ] as const;
-/** Told after so many claims: what is left of a review whose time runs out. */
+/** Claims between two partial reports. */
 const partialEvery = 25;
 
-/** S-011: every claim that names something of the code, looked up in the index and the tree, and what came of it. */
+/** S-011: looks up in the index and the tree whatever a document quotes of the code. */
 export const chainOfVerification: Mode = {
   name: 'chain-of-verification',
-  description: 'takes every claim about the code and looks it up in the index and the tree',
+  description: 'looks up in the index and the tree what the document quotes of the code',
   criteria: [
     { name: 'Claim Extraction Completeness', weight: 0.3 },
     { name: 'Verification Rigor', weight: 0.3 },
@@ -33,33 +40,30 @@ export const chainOfVerification: Mode = {
 
 async function examine(input: ModeInput): Promise<Examined> {
   const { artifact, ground, signal } = input;
-  const { claims, document, isCut } = extractClaims(artifact.path, artifact.text);
-  const unable = ['Claims that name nothing of the code are not judged without a model.'];
+  const { claims, read, isCut } = extractClaims(artifact.path, artifact.text);
+  const unable = [
+    'What the prose says of the code, beyond what it quotes, is not judged without a model.',
+  ];
   if (isCut) unable.push(`Only the first ${claimLimits.claims} claims were looked up.`);
   if (ground === undefined) {
     unable.push('Without an index nothing could be looked up.');
-    return examined(claims, claims.map(unasked), unable);
+    return examined(claims, claims.map(withoutIndex), unable);
   }
-  const tree = await KnownTree.open(ground, artifact.path, signal);
-  const found: Verified[] = [];
-  await verifyClaims(claims, document, tree, (each) => {
+  const tree = await Tree.open(ground, artifact.path, signal);
+  const found: Checked[] = [];
+  await verifyClaims(claims, read, tree, (each) => {
     found.push(each);
     if (found.length % partialEvery === 0) input.partial(examined(claims, found, unable));
   });
   return examined(claims, found, unable);
 }
 
-function unasked(claim: Claim): Verified {
-  const reason = 'There is no index to ask.';
-  return { claim, status: 'unverified', reason, confidence: 'low', evidence: [], remedy: '' };
+function withoutIndex(claim: Claim): Checked {
+  return { claim, ...notChecked('There is no index to ask.') };
 }
 
-function examined(
-  claims: readonly Claim[],
-  found: readonly Verified[],
-  unable: string[],
-): Examined {
-  const wrong = found.filter(({ status }) => status === 'contradicted');
+function examined(claims: readonly Claim[], found: readonly Checked[], unable: string[]): Examined {
+  const wrong = found.filter(({ status }) => status === 'wrong');
   const findings = findingsOf(wrong);
   const isHard = findings.some((each) => each.is_hard);
   return {
@@ -73,14 +77,8 @@ function examined(
   };
 }
 
-function countsOf(found: readonly Verified[]): ClaimCounts {
-  const counts = { verified: 0, contradicted: 0, unverified: 0 };
-  for (const { status } of found) counts[status] += 1;
-  return counts;
-}
-
-/** One per place and remedy: a wrong path is wrong as a path, and in all that is said of it. The worst are kept. */
-function findingsOf(wrong: readonly Verified[]): Finding[] {
+/** One per place and remedy; the worst are kept. */
+function findingsOf(wrong: readonly Checked[]): Finding[] {
   const byPlace = new Map<string, Finding>();
   for (const each of wrong) {
     const finding = findingOf(each);
@@ -96,7 +94,7 @@ function findingsOf(wrong: readonly Verified[]): Finding[] {
     .slice(0, criticLimits.findings);
 }
 
-function findingOf({ claim, reason, remedy, evidence }: Verified): Finding {
+function findingOf({ claim, reason, remedy, evidence }: Checked): Finding {
   const text = `"${claim.text}" – ${reason}`.slice(0, criticLimits.findingChars);
   return {
     id: idOf(claim),
@@ -119,9 +117,9 @@ function idOf({ text, statement }: Claim): string {
   return `CV-${createHash('sha256').update(said).digest('hex').slice(0, 12)}`;
 }
 
-function sectionsOf(claims: readonly Claim[], found: readonly Verified[]): Section[] {
-  const of = (status: Verified['status']): Verified[] =>
-    found.filter((each) => each.status === status);
+function sectionsOf(claims: readonly Claim[], found: readonly Checked[]): Section[] {
+  const isOpen = ({ status }: Checked): boolean =>
+    status === 'not found' || status === 'not checked';
   const texts: Record<(typeof titles)[number], string> = {
     'Claim Inventory': inventory(claims),
     'Verification Results': rows(
@@ -129,10 +127,10 @@ function sectionsOf(claims: readonly Claim[], found: readonly Verified[]): Secti
       (each) => `${each.status} (${each.confidence}) | ${each.reason} | ${placesOf(each)}`,
     ),
     'Contradicted Claims': rows(
-      of('contradicted'),
+      found.filter(({ status }) => status === 'wrong'),
       (each) => `${each.reason} | ${each.remedy} | ${placesOf(each)}`,
     ),
-    'Unverified Claims': rows(of('unverified'), (each) => each.reason),
+    'Unverified Claims': rows(found.filter(isOpen), (each) => `${each.status} | ${each.reason}`),
     'Verification Summary': summary(claims, found),
   };
   return titles.map((title) => ({ title, text: texts[title] }));
@@ -148,7 +146,7 @@ function inventory(claims: readonly Claim[]): string {
     (each) => `- line ${each.line_start}, ${each.statement.kind}: ${plain(subjectOf(each))}`,
   );
   return fitted([
-    `${claims.length} claims name something of the code${counts === '' ? '' : `: ${counts}`}.`,
+    `${claims.length} claims can be looked up${counts === '' ? '' : `: ${counts}`}.`,
     '',
     ...lines,
   ]);
@@ -173,7 +171,7 @@ function pathOf({ path, line_start, anchor }: PathName): string {
   return `${path}${line_start > 0 ? `:${line_start}` : ''}${anchor === '' ? '' : `#${anchor}`}`;
 }
 
-function rows(found: readonly Verified[], tell: (each: Verified) => string): string {
+function rows(found: readonly Checked[], tell: (each: Checked) => string): string {
   if (found.length === 0) return 'None.';
   return fitted(
     found.map(
@@ -183,24 +181,25 @@ function rows(found: readonly Verified[], tell: (each: Verified) => string): str
   );
 }
 
-function placesOf({ evidence }: Verified): string {
+function placesOf({ evidence }: Checked): string {
   return evidence.map((each) => `${each.file_path}:${each.line_start}`).join(', ');
 }
 
-function summary(claims: readonly Claim[], found: readonly Verified[]): string {
-  const count = (status: Verified['status']): number =>
+function summary(claims: readonly Claim[], found: readonly Checked[]): string {
+  const count = (status: Checked['status']): number =>
     found.filter((each) => each.status === status).length;
-  const decided = count('verified') + count('contradicted');
+  const [held, failed] = [count('holds'), count('wrong')];
+  const decided = held + failed;
   const share =
     decided === 0
       ? 'nothing could be decided'
-      : `${((100 * count('verified')) / decided).toFixed(1)} % of ${decided} decided claims hold`;
+      : `${((100 * held) / decided).toFixed(1)} % of ${decided} decided claims hold`;
   const open = claims.length - found.length;
-  const told = `${claims.length} claims: ${count('verified')} verified, ${count('contradicted')} contradicted, ${count('unverified')} unverified; ${share}.`;
-  return open === 0 ? told : `${told} ${open} were not looked up in time.`;
+  const text = `${claims.length} claims: ${held} hold, ${failed} wrong, ${count('not found')} not found, ${count('not checked')} not checked; ${share}.`;
+  return open === 0 ? text : `${text} Time ran out for ${open}.`;
 }
 
-/** Words of an artifact stay in their line. */
+/** In one line: words of the artifact start no new one. */
 function plain(text: string): string {
   return text.replaceAll(/\s+/g, ' ').slice(0, criticLimits.findingChars);
 }

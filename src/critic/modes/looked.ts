@@ -1,5 +1,4 @@
-import type { Found } from '../finding.js';
-import { findingOf, sorted } from '../finding.js';
+import { type Found, findingOf, sorted } from '../finding.js';
 import type { Checked } from '../checks/check.js';
 import type { Examined, ModeInput } from '../mode.js';
 import type { Evidence, Finding, Section } from '../shapes.js';

@@ -6,19 +6,19 @@ import type { ModeName } from '../strategies.js';
 
 export interface KnownClaims {
   checked: Checked;
-  /** Those that nobody has told yet. */
+  /** New ones only. */
   findings: Finding[];
   abort: ModeReport['abort'];
 }
 
 /**
- * The claims of an artifact about code, as `chain-of-verification` told them before; where it was not among the modes they
- * are looked up now, as far as there is an index, and `mode` tells what it found.
+ * The claims of an artifact about code as `chain-of-verification` reported them. Where that mode did not run and an index
+ * is there, they are looked up now and the findings carry the name of `mode`.
  */
 export async function knownClaims(mode: ModeName, input: ModeInput): Promise<KnownClaims> {
-  const told = input.before.filter((each) => each.mode === 'chain-of-verification');
-  if (told.length > 0 || input.ground === undefined)
-    return { checked: checkedBy(told), findings: [], abort: '' };
+  const earlier = input.before.filter((each) => each.mode === 'chain-of-verification');
+  if (earlier.length > 0 || input.ground === undefined)
+    return { checked: checkedBy(earlier), findings: [], abort: '' };
   const own = await chainOfVerification.examine({ ...input, partial: () => undefined });
   const findings = own.findings.map((each) => ({ ...each, mode }));
   return { checked: checkedBy([own]), findings, abort: own.abort };
@@ -30,7 +30,7 @@ function checkedBy(reports: readonly Pick<Examined, 'findings' | 'claims'>[]): C
   );
   const sum = (of: keyof ClaimCounts): number =>
     reports.reduce((all, { claims }) => all + (claims?.[of] ?? 0), 0);
-  // A model may have found more than the rules counted.
+  // A model may have found more than the rules.
   const wrong = Math.max(faults.length, sum('contradicted'));
   return {
     aspect: 'accuracy',

@@ -1,8 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { restored, start, step, stored, type Snapshot, type Step } from '../../machine/step.js';
-import type { ExaminedBy } from './report.js';
-import { reportOf, skippedReport } from './report.js';
+import { type ExaminedBy, reportOf, skippedReport } from './report.js';
 import {
   pipelineMachine,
   type PipelineEffect,

@@ -1,0 +1,163 @@
+import path from 'node:path';
+import { blobId } from '../../pgc/source/blob.js';
+import type { CallSite, Definition } from '../../pgc/shapes.js';
+import type { Ground } from '../ground.js';
+import { proseOf } from '../artifact/prose-of.js';
+import { criticLimits, type Evidence } from '../shapes.js';
+import { claimLimits, type SymbolName } from './claim.js';
+import { hasWord, Words } from './words.js';
+
+const codeEndings =
+  /(?:\.(?:c|h|cc|cpp|cxx|hpp|hh|rs|go|java|py|rb|php|s|S|[cm]?[jt]sx?|json|jsonc|ya?ml|toml|ini|cfg|conf|sh|bash|proto|sql|xml|mk|gypi?|cmake|service|html|css)|\/(?:Makefile|Kconfig|Dockerfile|Kbuild))$/;
+const documentEndings = /\.(?:md|markdown|rst|txt)$/i;
+const documentsMax = 600;
+
+export interface Uses {
+  definitions: Definition[];
+  callers: CallSite[];
+}
+
+export interface Manifest {
+  file: string;
+  text: string;
+  json: Record<string, unknown>;
+}
+
+/** The tree and its index, as look-ups ask them. Each answer is kept. */
+export class Tree {
+  readonly #uses = new Map<string, Promise<Uses>>();
+  readonly #files = new Map<string, Promise<string | undefined>>();
+  #words: Promise<Words> | undefined;
+  #documents: Promise<string[]> | undefined;
+
+  private constructor(
+    readonly ground: Ground,
+    /** Path of the document under review, from the root. Its own words prove nothing. */
+    readonly artifact: string,
+    readonly paths: ReadonlySet<string>,
+    readonly folders: ReadonlySet<string>,
+    readonly signal: AbortSignal,
+  ) {}
+
+  static async open(ground: Ground, artifact: string, signal: AbortSignal): Promise<Tree> {
+    const paths = await ground.paths();
+    const folders = new Set<string>();
+    for (const each of paths) {
+      for (let at = each.indexOf('/'); at >= 0; at = each.indexOf('/', at + 1))
+        folders.add(each.slice(0, at));
+    }
+    return new Tree(ground, artifact, new Set(paths), folders, signal);
+  }
+
+  /** Text of a file; undefined: no such file, or no text. */
+  text(file: string): Promise<string | undefined> {
+    const known = this.#files.get(file) ?? this.ground.read(file);
+    this.#files.set(file, known);
+    return known;
+  }
+
+  /** Definitions and call sites of a name. */
+  uses(name: string): Promise<Uses> {
+    const known = this.#uses.get(name) ?? this.#ask(name);
+    this.#uses.set(name, known);
+    return known;
+  }
+
+  async #ask(name: string): Promise<Uses> {
+    this.signal.throwIfAborted();
+    const options = { deadlineMs: claimLimits.questionMs, signal: this.signal };
+    const { definitions, callers } = await this.ground.questions.callers(name, options);
+    return { definitions, callers };
+  }
+
+  /** Those of the container where there are any, otherwise all of the name. */
+  async definitionsOf({ name, container }: SymbolName): Promise<Definition[]> {
+    const { definitions } = await this.uses(name);
+    const own = definitions.filter((each) => each.container === container);
+    return container === '' || own.length === 0 ? definitions : own;
+  }
+
+  words(): Promise<Words> {
+    return (this.#words ??= this.#readWords());
+  }
+
+  async #readWords(): Promise<Words> {
+    const words = new Words();
+    const files = [...this.paths].filter((each) => codeEndings.test(`/${each}`));
+    if (files.length > claimLimits.treeFiles) {
+      words.isComplete = false;
+      return words;
+    }
+    for (const file of files) {
+      if (words.bytes >= claimLimits.treeBytes) {
+        words.isComplete = false;
+        break;
+      }
+      this.signal.throwIfAborted();
+      const text = await this.text(file);
+      if (text !== undefined) words.add(file, file === this.artifact ? codeOf(file, text) : text);
+    }
+    return words;
+  }
+
+  /** Whether a document of the tree other than the artifact has the word. */
+  async isInDocuments(word: string): Promise<boolean> {
+    return (await (this.#documents ??= this.#readDocuments())).some((text) => hasWord(text, word));
+  }
+
+  async #readDocuments(): Promise<string[]> {
+    const files = [...this.paths].filter(
+      (each) => documentEndings.test(each) && each !== this.artifact,
+    );
+    const texts = await Promise.all(files.slice(0, documentsMax).map((each) => this.text(each)));
+    return texts.filter((each) => each !== undefined);
+  }
+
+  /** Lines of a file as they stand; none where the file lacks them. */
+  async evidence(file: string, from: number, to = from, symbol = ''): Promise<Evidence[]> {
+    const text = await this.text(file);
+    if (text === undefined) return [];
+    const lines = text.split('\n');
+    const [line_start, line_end] = [Math.max(1, from), Math.max(1, from, to)];
+    if (line_start > lines.length) return [];
+    const content = lines
+      .slice(line_start - 1, line_end)
+      .join('\n')
+      .slice(0, criticLimits.contentChars);
+    const shown = line_start + content.split('\n').length - 1;
+    const blob = blobId(Buffer.from(text));
+    return [{ file_path: file, line_start, line_end: shown, content, blob, symbol }];
+  }
+
+  /** The first line of a definition. */
+  evidenceOf({ file_path, line, symbol }: Definition): Promise<Evidence[]> {
+    return this.evidence(file_path, line, line, symbol);
+  }
+
+  /** The `package.json` nearest to the artifact; undefined: none can be read. */
+  async manifest(): Promise<Manifest | undefined> {
+    for (let folder = path.posix.dirname(this.artifact); ; folder = path.posix.dirname(folder)) {
+      const file = folder === '.' ? 'package.json' : `${folder}/package.json`;
+      const text = this.paths.has(file) ? await this.text(file) : undefined;
+      const json = parsed(text);
+      if (text !== undefined && json !== undefined) return { file, text, json };
+      if (folder === '.' || folder === '/') return undefined;
+    }
+  }
+}
+
+/** A source without the comments that are under review. */
+function codeOf(file: string, text: string): string {
+  const lines = text.split('\n');
+  const prose = proseOf(file, lines).text.split('\n');
+  return lines.map((line, at) => ((prose[at] ?? '') === '' ? line : '')).join('\n');
+}
+
+function parsed(text: string | undefined): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text ?? '');
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Examined } from '../../../../src/critic/mode.js';
+import { chainOfVerification } from '../../../../src/critic/modes/chain-of-verification.js';
+import { criticLimits } from '../../../../src/critic/shapes.js';
+import type { TreeGround } from '../../../../src/critic/artifact/tree-ground.js';
+import { inputOf } from '../../../support/critic.js';
+import { TemporaryTree } from '../../../support/git-tree.js';
+import { AnalysedTree } from '../../../support/ground.js';
+
+/** Names of the tree: a document with these is about it, and a missing name is wrong. */
+const about =
+  '`Store`, `commit`, `writeBatch`, `openStore`, `readHome`, `batchBytesMax`, `DiskStore`, `lingerMs`.';
+
+let ground: TreeGround;
+let analysed: AnalysedTree;
+
+beforeAll(async () => {
+  const tree = await TemporaryTree.create({
+    'src/store.ts': [
+      'export const batchBytesMax = 64;',
+      'export class Store {',
+      '  commit(batch: string[], force = false): boolean {',
+      '    return writeBatch(batch.length, force);',
+      '  }',
+      '}',
+      'function writeBatch(count: number, force: boolean): boolean {',
+      '  return count > 0 || force;',
+      '}',
+      '',
+    ].join('\n'),
+    'src/open-store.ts': [
+      "import { Store, writeBatch } from './store.js';",
+      'export function openStore(): Store {',
+      '  const store = new Store();',
+      '  store.commit([]);',
+      '  return store;',
+      '}',
+      'export function readHome(): string {',
+      "  return process.env.STORE_HOME ?? '';",
+      '}',
+      "export const options = ['--force-write', '--dry-run', '--as-of', 'compact'];",
+      '',
+    ].join('\n'),
+    'src/disk-store.js': [
+      "import { Store } from './store.js';",
+      'export class DiskStore extends Store {',
+      '  lingerMs = 2e3;',
+      '  isEager = true;',
+      '}',
+      '',
+    ].join('\n'),
+    'src/limits.ts': 'export const sessionsMax = 4_096;\n',
+    'src/http.ts': 'export const http = { sessionsMax: 64 };\n',
+    'src/ring.c': [
+      'enum { RING_A, RING_B, RING_C, RING_D, RING_E, RING_F };',
+      'int ring_push(int item) { return item; }',
+      'int ring_pop(int item) { return item; }',
+      'int ring_open(int size) { return size; }',
+      'int ring_close(int size) { return size; }',
+      'int ring_reset(int size) { return size; }',
+      '',
+    ].join('\n'),
+    'package.json': JSON.stringify({
+      ...{ name: 'store-kit', version: '1.2.3', engines: { node: '>=20' } },
+      ...{ scripts: { 'bench:bus': 'x' }, bin: { storekit: 'x' } },
+    }),
+    Makefile: 'all: build\nbuild:\n\ttrue\ninstall: build\n\ttrue\n',
+    'README.md': '# Store kit\n\n## Limits\n\n<a id=plain></a>\n',
+  });
+  analysed = await AnalysedTree.of(tree);
+  ground = await analysed.ground();
+});
+
+afterAll(() => analysed[Symbol.asyncDispose]());
+
+function examine(text: string, path = 'design.md'): Promise<Examined> {
+  return chainOfVerification.examine(inputOf(`${text}\n\n${about}\n`, { path, ground }));
+}
+
+describe('what the tree proves wrong', () => {
+  test.each([
+    ['`src/stores.ts` holds it.', 'src/store.ts'],
+    ['See `src/store.ts:400`.', 'Name lines'],
+    ['`writeBatch` (`src/store.ts:2`)', 'src/store.ts:7'],
+    ['See [it](README.md#stor-kit).', '#store-kit'],
+    ['`src/store.ts` has 40 lines.', 'Say 9'],
+    ['The folder `src/` holds 7 files.', 'Say 6'],
+    ['`openStore` is defined in `src/store.ts`.', 'src/open-store.ts:2'],
+    ['`writeBatch` is defined in `src/open-store.ts`.', 'src/store.ts:7'],
+    ['Then `Store.committ()` runs.', 'commit'],
+    ['Then `flushEverything()` runs.', 'Name something'],
+    ['Then `ring_shove()` runs.', 'ring_'],
+    ['Then `writeBatch(count, force, now)` runs.', '2'],
+    ['`commit()` takes four parameters.', 'Say 2'],
+    ['`batchBytesMax` is 128.', 'Say 64'],
+    ['`batchBytesMax` is `128`.', 'Say 64'],
+    ['There is `batchBytesMax = 128`.', 'Say 64'],
+    ['- `lingerMs` (number, default: `5e3`)', 'Say 2e3'],
+    ['### `DiskStore.isEager`\n\nDefault: false', 'Say true'],
+    ['Run `storekit --force-writes`.', '--force-write'],
+    ['```sh\n$ storekit --force-writes\n```', '--force-write'],
+    ['Set `$STORE_HOMES`.', 'STORE_HOME'],
+    ['Run `npm run bench:bas`.', 'bench:bus'],
+    ['Run `make instal`.', 'install'],
+    ['It needs Node.js >= 18.', 'Say >=20'],
+    ['It needs Node.js `^18.0.0 || >=20.0.0`.', 'Say >=20'],
+    ['It is `store-kit@1.3.0`.', 'Say 1.2.3'],
+  ])('%s', async (text, remedy) => {
+    const { findings } = await examine(text);
+    expect(findings).toMatchObject([{ rule: 'CLAIM_CONTRADICTED', severity: 'major' }]);
+    expect(findings[0]?.remedy).toContain(remedy);
+  });
+});
+
+describe('what holds, and what the tree cannot decide', () => {
+  test.each([
+    '`writeBatch` is defined in `src/store.ts`, and `openStore` names `src/open-store.ts`.',
+    '`commit()` takes two parameters. `commit()` takes one parameter.',
+    '`batchBytesMax` is 64. `lingerMs` is 2 seconds.',
+    '`sessionsMax` is 16.',
+    'Run `storekit --dry-run`, `storekit compact`, `git log --onelines` and `npm run bench:bus`.',
+    'Run `npm install`, `npm test`, `make install` and `make`.',
+    'It needs Node.js >= 20, or Node.js 20.0 or later.',
+    'See [limits](README.md#limits) and [here](README.md#plain).',
+    '`Array.prototype.flatMaps()`, `JSON.stringifies()` and `myOwnHelper()` are of others.',
+    'There is no `src/gone.ts`, and `src/later.ts` will be added.',
+    '`src/gone.ts` was removed. `flushEverything()` is no longer there.',
+    'It writes `src/made.ts`. If `src/own.ts` exists, it is read.',
+    'Use `path/to/file.ts`, `src/*.ts`, `dist/src/store.js` or `orchestration.yaml`.',
+    '```js\nstore.committ(`src/stores.ts`)\n```',
+    'In user space `flushEverything()` does so.',
+    '```js\nflushEverything()\n```\n\nThen `flushEverything()` runs.',
+    'Kept: `arch/alpha/pci.c#one`, `fs/open.c#two`, `src/sys.c#three`.',
+    '`CONFIG_HOST_GOV` and `ring_NAME` and `RING_X` are patterns.',
+    'Set `NODE_ENV`, `$PATH` and `EBUSY`.',
+    'See `ring.c:2` for what it returns.',
+  ])('%s', async (text) => {
+    const { findings } = await examine(text);
+    expect(findings.map((each) => each.text)).toEqual([]);
+  });
+});
+
+test('in a document about something else, a missing name is not found, and not wrong', async () => {
+  const text = '`flushEverything()` and `startOthers()` run.';
+  const { findings, claims } = await chainOfVerification.examine(inputOf(text, { ground }));
+  expect(findings).toEqual([]);
+  expect(claims).toEqual({ verified: 0, contradicted: 0, unverified: 2 });
+});
+
+test('a finding quotes the lines that decide', async () => {
+  const { findings } = await examine('`writeBatch` is defined in `src/open-store.ts`.');
+  expect(findings[0]?.evidence[0]).toMatchObject({
+    ...{ file_path: 'src/store.ts', line_start: 7, line_end: 7, symbol: 'writeBatch' },
+    content: 'function writeBatch(count: number, force: boolean): boolean {',
+  });
+  expect(findings[0]?.evidence[0]?.blob).toMatch(/^[0-9a-f]{40}$/);
+});
+
+test('a wrong claim of a requirement is critical, and ends the pipeline', async () => {
+  const { findings, abort } = await examine('Callers MUST use `Store.committ()`.');
+  expect(findings).toMatchObject([{ severity: 'critical', is_hard: true }]);
+  expect(abort).toBe('HARD_RULE_CONTRADICTED');
+});
+
+test('without an index no claim is checked, and the report says so', async () => {
+  const { findings, unable, sections } = await chainOfVerification.examine(
+    inputOf('`src/gone.ts` is there.'),
+  );
+  expect(findings).toEqual([]);
+  expect(unable.join(' ')).toContain('Without an index');
+  expect(sections.at(-1)?.text).toContain('1 claims: 0 hold, 0 wrong, 0 not found, 1 not checked');
+});
+
+test('the sections are those of the mode, within their limits, and the same each time', async () => {
+  const text = Array.from({ length: 400 }, (_, at) => `- \`src/gone-${at}.ts\``).join('\n');
+  const [one, other] = [await examine(text), await examine(text)];
+  expect(one).toEqual(other);
+  expect(one.sections.map(({ title }) => title)).toEqual(
+    chainOfVerification.sections.map(({ title }) => title),
+  );
+  expect(one.findings.length).toBe(criticLimits.findings);
+  for (const each of one.sections)
+    expect(each.text.length).toBeLessThanOrEqual(criticLimits.sectionChars);
+});
+
+test('a line break in an artifact starts no new line of a section', async () => {
+  const { sections } = await examine('`src/store.ts`\nhas 40 lines. - line 1: | verified');
+  const contradicted = sections.find(({ title }) => title === 'Contradicted Claims')?.text ?? '';
+  expect(contradicted.split('\n')).toHaveLength(1);
+});
