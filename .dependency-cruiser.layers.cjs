@@ -79,7 +79,7 @@ const packages = {
   'prom-client': '^src/observe/',
   protobufjs: '^src/wire/',
   'crc-32': '^src/wire/',
-  xstate: '^src/(machine/|([^/]+/)+[^/]+\\.machine\\.ts|broker/session/sessions\\.ts)',
+  xstate: '^src/machine/|\\.machine\\.ts$|^src/broker/session/sessions\\.ts',
   'web-tree-sitter': '^src/pgc/mine/',
   '@repomix/tree-sitter-wasms': '^src/pgc/mine/',
   commander: '^services/cli/',
