@@ -3,10 +3,10 @@ import path from 'node:path';
 import { defineConfig, type Plugin } from 'vitest/config';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
-/** What starts no process. A worker that has run them has grown, and whoever has grown starts processes slowly. */
+/** Tests that start no process. The others have workers of their own: a process forks slowly when its memory is large. */
 const units = ['unit', 'table', 'conformance'].map((part) => `test/${part}/**/*.test.ts`);
 
-/** Tests import the compiled program, which test/support/build.ts has just made: what ships is tested, and compiled once. */
+/** Tests import the compiled program, which test/support/build.ts makes: it is compiled once, and what ships is tested. */
 const compiled: Plugin = {
   name: 'sigma-compiled',
   enforce: 'pre',
@@ -24,9 +24,9 @@ export default defineConfig({
     globalSetup: 'test/support/build.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Many tests start processes, and wait for them.
+    // Many tests wait for timers, sockets and processes, so that two cores carry three workers.
     maxWorkers: 3,
-    // A worker loads the program once, for all files that it is given: they leave nothing behind in it.
+    // A worker loads the program once for all its files. Tests must leave nothing behind.
     isolate: false,
     unstubEnvs: true,
     server: { deps: { external: [/\/dist\//] } },

@@ -1,5 +1,5 @@
-// `npm test`: the checks of the text beside the tests, which wait for processes much of their time. Whatever follows
-// `npm test --` goes to vitest. Ends with 1 when either fails.
+// `npm test`: lint, format and types beside the tests, which wait part of their time. Arguments after `npm test --` go
+// to vitest. Exits with 1 when either fails.
 import { spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import path from 'node:path';
@@ -9,18 +9,16 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const bin = (name) => path.join(root, 'node_modules/.bin', name);
 
 const lint = start('npm', ['run', 'lint', '--silent'], 'pipe');
-// They get what the tests leave: a test that is kept from the processor waits in vain.
+// Low priority: a test that gets no processor time fails at its time limit.
 setPriority(lint.child.pid, constants.priority.PRIORITY_LOW);
 const tests = start(process.execPath, [bin('vitest'), 'run', ...process.argv.slice(2)], 'inherit');
 
 const isTested = await tests.ended;
 const isClean = await lint.ended;
-process.stdout.write(
-  `${lint.output()}\nlint: ${isClean ? 'nothing to say' : 'FAILED, see above'}\n`,
-);
+process.stdout.write(`${lint.output()}\nlint: ${isClean ? 'clean' : 'FAILED, see above'}\n`);
 process.exitCode = isTested && isClean ? 0 : 1;
 
-/** What a piped command prints is kept until it can be read in one piece. */
+/** Keeps the output of a piped command until it has ended. */
 function start(command, args, output) {
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', output, output] });
   const parts = [];

@@ -5,11 +5,11 @@
 // `--only` runs the cases whose name has these words; `--write` writes bad-inputs.md beside this file.
 // Exits with 1 when a claim does not hold. Some cases need root, for a tmpfs, a device or another user: they say so.
 import { writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { megabytes, table } from '../bench/kernel/figures.mjs';
-import { claimOf } from './bad-inputs/answers.mjs';
 import { Case } from './bad-inputs/case.mjs';
 import { contents } from './bad-inputs/contents.mjs';
 import { damages } from './bad-inputs/damage.mjs';
@@ -26,9 +26,6 @@ const parts = {
   Questions: questions,
   Reports: reports,
 };
-
-/** What every case asks in the end; where it ends well the claims say enough. */
-const routine = /^sigma (?:callers sentinel_count|verify --repo \S+ ANSWER$|index \S+ --check$)/;
 
 const { values: options } = parseArgs({
   options: {
@@ -94,36 +91,34 @@ function slowestOf(rows) {
 }
 
 function documentOf(line) {
+  const machine = `${cpus().length} x ${cpus()[0]?.model.trim()}, ${megabytes(totalmem())}, Node ${process.versions.node}`;
   const head = [
     '# Bad inputs',
     '',
-    'Written by `npm run campaign:bad-inputs -- --write`: what was run, how it ended, what was printed (shortened).',
-    '`REPO` and `HOME` stand for folders of the case. Every tree also holds `src/sentinel.c`, which must be answered from',
-    'whatever else is wrong: those commands are shown where they fail.',
+    `Written by \`npm run campaign:bad-inputs -- --write\`. ${new Date().toISOString().slice(0, 10)}, ${machine}.`,
     '',
     line,
+    '',
   ];
-  const sections = Object.keys(parts).flatMap((part) => {
-    const its = done.filter((each) => each.part === part);
-    return its.length === 0 ? [] : ['', `## ${part}`, ...its.flatMap(sectionOf)];
-  });
-  return `${[...head, ...sections].join('\n')}\n`;
+  const rows = Object.keys(parts).map((part) =>
+    rowOf(
+      part,
+      done.filter((each) => each.part === part),
+    ),
+  );
+  const columns = ['part', 'inputs', 'claims', 'do not hold', 'skipped', 'slowest', 'memory'];
+  const cells = [columns, columns.map(() => '---'), ...rows];
+  return `${[...head, ...cells.map((row) => `| ${row.join(' | ')} |`)].join('\n')}\n`;
 }
 
-function sectionOf({ name, skipped, steps, claims, rows }) {
-  const inTable = new Set(rows.map(({ input, end }) => claimOf(input, end)));
-  const claimed = claims
-    .filter(({ name: what, holds }) => !holds || !inTable.has(what))
-    .map(({ name: what, holds }) => `- ${holds ? 'holds' : '**does not hold**'}: ${what}`);
-  const listed = rows.length === 0 ? [] : ['```text', table(tableOf(rows)), '```', ''];
-  const telling = steps.filter(({ command, code }) => code !== 0 || !routine.test(command));
-  const shown = telling.flatMap(({ command, code, output, wallMs, peakRssBytes }) => [
-    '```console',
-    `$ ${command}`,
-    ...(output === '' ? [] : [output.replaceAll('```', "'''")]),
-    `[exit ${code}, ${(wallMs / 1_000).toFixed(1)} s, ${megabytes(peakRssBytes)}]`,
-    '```',
-  ]);
-  const state = skipped === '' ? [] : ['', `Skipped: ${skipped}.`];
-  return ['', `### ${name}`, ...state, '', ...shown, '', ...listed, ...claimed];
+function rowOf(part, its) {
+  const claims = its.flatMap((each) => each.claims);
+  const steps = its.flatMap((each) => each.steps);
+  const slowest = Math.max(0, ...steps.map(({ wallMs }) => wallMs)) / 1_000;
+  const largest = Math.max(0, ...steps.map(({ peakRssBytes }) => peakRssBytes));
+  return [
+    ...[part, its.length, claims.length, claims.filter(({ holds }) => !holds).length],
+    ...[its.filter(({ skipped }) => skipped !== '').length],
+    ...[`${slowest.toFixed(1)} s`, megabytes(largest)],
+  ];
 }

@@ -20,6 +20,7 @@ import {
 import { loadPolicy } from '../../src/attention/policy/policy-file.js';
 // @ts-expect-error the measure is plain JavaScript, for it runs on what is built.
 import { actionOf, inspectorOf, rowsOf } from '../attention/rows.mjs';
+import { runs } from '../support/runs.js';
 
 /** The tables of the protocol document, row by row; each names its section. */
 
@@ -445,7 +446,7 @@ describe('whatever is asked is answered', () => {
       fc.asyncProperty(fc.array(fc.oneof(pieces, fc.string()), { maxLength: 40 }), async (texts) =>
         isAnswer(await judge({ argv: ['sh', '-c', texts.join(' ')] }, { a: texts.join('\n') })),
       ),
-      { numRuns: 500 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -455,7 +456,7 @@ describe('whatever is asked is answered', () => {
       fc.asyncProperty(fc.array(text, { maxLength: 12 }), text, text, async (argv, stdin, data) =>
         isAnswer(await judge({ argv, stdin, data: [data], env: { A: data } })),
       ),
-      { numRuns: 500 },
+      { numRuns: runs(150) },
     );
   });
 });

@@ -17,6 +17,7 @@ import { BusError } from '../../src/errors/bus-error.js';
 import { taskMessages } from '../../src/task/requests/messages.js';
 import { codeOf } from '../support/codes.js';
 import { citationOf, evidenceOf, responseOf, taskOf } from '../support/delegation.js';
+import { runs } from '../support/runs.js';
 
 const { codec: ofResponse } = delegationMessages.response;
 const { codec: ofAssignment } = delegationMessages.assign;
@@ -249,7 +250,7 @@ function survives(bytes: Uint8Array): void {
 }
 
 test('§5.4 IPC Corruption: any bytes are a valid task or a coded error', () => {
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), survives), { numRuns: 2_000 });
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), survives), { numRuns: runs(500) });
 });
 
 test('§5.4 IPC Corruption: a task of which any bytes changed is valid or a coded error', () => {
@@ -260,7 +261,7 @@ test('§5.4 IPC Corruption: a task of which any bytes changed is valid or a code
       for (const [at, byte] of changes) bytes[at % bytes.length] = byte;
       survives(bytes);
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(300) },
   );
 });
 
@@ -273,6 +274,6 @@ test('§5.4 IPC Corruption: any bytes are a response or a coded error', () => {
         expect(error).toBeInstanceOf(BusError);
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(300) },
   );
 });

@@ -1,12 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../support/eventually.js';
 import { chainRepository } from '../support/repository.js';
-import { sigma, startSigma, type Running } from '../support/sigma.js';
+import { sigma } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 
 let repository: ReturnType<typeof chainRepository>;
-let up: Running;
+let stack: Stack;
 
 beforeAll(async () => {
   repository = chainRepository();
@@ -18,12 +18,10 @@ beforeAll(async () => {
       allowed: [['drivers', 'include']],
     }),
   );
-  up = startSigma(repository.home, ['up', repository.root, '--shards', repository.plan]);
-  await eventually(() => expect(up.output()).toMatch(/^ready tree: 4 shards/m), 40_000);
+  stack = await Stack.open(repository.home, ['manager'], repository);
 }, 60_000);
 afterAll(async () => {
-  up.process.kill('SIGTERM');
-  await up.ended;
+  await stack[Symbol.asyncDispose]();
   repository.remove();
 });
 
@@ -88,27 +86,3 @@ test('a plan by CODEOWNERS is shown as a tree, and a bad line is told', async ()
   expect(bad.code).toBe(2);
   expect(bad.json.error.text).toContain('CODEOWNERS line 2');
 });
-
-/** The host of the shards, by its command line. */
-function hostOf(pid: number): number {
-  const found = readdirSync('/proc').find((name) => {
-    if (!/^\d+$/.test(name)) return false;
-    try {
-      const parent = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1];
-      return (
-        Number(parent) === pid && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('pgc')
-      );
-    } catch {
-      return false;
-    }
-  });
-  return Number(found);
-}
-
-test('a host that was killed is no lost answer: another one has the tree soon', async () => {
-  process.kill(hostOf(up.process.pid ?? 0), 'SIGKILL');
-  await eventually(async () => {
-    const answer = await sigma(repository.home, ['blast-radius', 'dma_alloc_mapped', '--json']);
-    expect(answer.json.metrics?.totalImpacted).toBeGreaterThan(0);
-  }, 30_000);
-}, 40_000);

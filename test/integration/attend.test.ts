@@ -14,14 +14,8 @@ import { asBusError } from '../../src/errors/bus-error.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';
 import { failureOf, stdioClient, type Person } from '../support/mcp.js';
-import {
-  environment,
-  program,
-  sigma,
-  startSigma,
-  type Ran,
-  type Running,
-} from '../support/sigma.js';
+import { environment, program, sigma, type Ran, type Running } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { startWorker } from '../support/worker.js';
 
@@ -29,17 +23,11 @@ import { startWorker } from '../support/worker.js';
 const folder = temporaryFolder();
 const home = path.join(folder.path, 'home');
 const place = path.join(folder.path, 'place');
-const running: Running[] = [];
+let stack: Stack;
 const clients: Client[] = [];
 let manager: Running;
 let attends: Attends;
 let gates: Gates;
-
-function start(...args: string[]): Running {
-  const its = startSigma(home, args);
-  running.push(its);
-  return its;
-}
 
 async function client(agent: string, role = 'client'): Promise<Client> {
   const made = Client.connect({
@@ -60,13 +48,10 @@ async function client(agent: string, role = 'client'): Promise<Client> {
 beforeAll(async () => {
   mkdirSync(home, { recursive: true });
   mkdirSync(place);
-  start('bus');
-  manager = start('agent', 'manager');
-  start('agent', 'executor', '--root', place, '--log', 'info');
-  await eventually(async () => {
-    const { json } = await sigma(home, ['attend', 'list', '--json']);
-    expect(json.sessions).toEqual([]);
-  }, 40_000);
+  stack = await Stack.open(home, []);
+  // One test kills it.
+  manager = await stack.startProcess(['agent', 'manager']);
+  await stack.start(['agent', 'executor', '--root', place]);
   const person = await client('person');
   attends = new Attends(person);
   gates = new Gates(person);
@@ -74,10 +59,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const each of clients) await each.close();
-  for (const each of running.reverse()) {
-    each.process.kill('SIGTERM');
-    await each.ended;
-  }
+  await stack[Symbol.asyncDispose]();
   folder.remove();
 });
 
@@ -218,9 +200,8 @@ describe('materialisation', () => {
     const first = await answer(asked, 'upstream', 'route');
     expect(first).toMatchObject({ state: 'suspended', upstream: { suspended: 'bound' } });
 
-    manager.process.kill('SIGKILL');
-    await manager.ended;
-    manager = start('agent', 'manager');
+    await stack.stop(manager, 'SIGKILL');
+    await stack.start(['agent', 'manager']);
     await eventually(async () => {
       expect((await attends.show('upstream', { deadlineMs: 2_000 })).state).toBe('suspended');
     }, 40_000);

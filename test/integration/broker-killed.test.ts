@@ -7,7 +7,7 @@ import { asBusError } from '../../src/errors/bus-error.js';
 import { latticeMessages, latticeService } from '../../src/pgc/serve/messages.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';
-import { sigma, startSigma, type Running } from '../support/sigma.js';
+import { sigma, startProcess, startSigma, type Running } from '../support/sigma.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const shardCount = 10;
@@ -50,7 +50,7 @@ function start(...args: string[]): Running {
 }
 
 test('a killed broker: questions fail with a retryable code, say what is missing or succeed, and everybody is back within five seconds', async () => {
-  const first = start('bus');
+  const first = startProcess(home, ['bus', '--log', 'warn']);
   start('agent', 'pgc', root);
   start('agent', 'manager');
   await using client = Client.connect({

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
 import { chainRepository } from '../support/repository.js';
-import { sigma, startSigma } from '../support/sigma.js';
+import { sigma, startProcess } from '../support/sigma.js';
 
 let repository: ReturnType<typeof chainRepository>;
 let server: ModelServer;
@@ -61,7 +61,7 @@ const codes = (phase: any): string[] => [phase.adversarial_review.status];
 test('a run that is killed goes on where it was; what was found is handed on and tracked', async () => {
   const answer = { text: 'nothing that helps' };
   await server.play([{ match: 'mode inversion', answer: { hangs: 'before' } }, { answer }]);
-  const first = startSigma(repository.home, ['critic', '--orchestration', file]);
+  const first = startProcess(repository.home, ['critic', '--orchestration', file]);
   await eventually(() => {
     const { phases, checkpoints = [] } = written();
     expect(codes(phases[0])).toEqual(['complete']);

@@ -12,7 +12,7 @@ import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
 import { chainAliases, chainRepository } from '../support/repository.js';
 import { asked } from '../support/reviews.js';
-import { sigma, startSigma, type Ran, type Running } from '../support/sigma.js';
+import { sigma, startProcess, startSigma, type Ran, type Running } from '../support/sigma.js';
 
 /** One tree, one home; first nobody serves it, then a broker, its agents and a critic do. */
 let repository: ReturnType<typeof chainRepository>;
@@ -49,7 +49,9 @@ const verify = (...args: string[]): Promise<Ran> =>
   critic('--mode', 'chain-of-verification', '--artifact', 'docs/driver.md', ...args);
 
 function start(name: string, ...args: string[]): Running {
-  const its = startSigma(repository.home, [...args, '--log', 'info']);
+  // Those two are killed.
+  const started = name === 'bus' || name === 'critic' ? startProcess : startSigma;
+  const its = started(repository.home, [...args, '--log', 'info']);
   running.set(name, its);
   return its;
 }

@@ -11,6 +11,7 @@ import { taskMessages, taskService, type TaskView } from '../../src/task/request
 import { Desk } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { program, startSigma, type Running } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const folder = temporaryFolder();
@@ -20,19 +21,14 @@ let place: string;
 let executor: Running;
 /** Delegates, judges, and is a manager by hand where leave must be what no manager gives. */
 let desk: Desk;
-const running: Running[] = [];
+let stack: Stack;
 /** Grants that were asked for at the desk; how it answers. */
 const uses: string[] = [];
 let onUse: (grant: string) => void = () => undefined;
 
-function start(...args: string[]): Running {
-  const its = startSigma(home, [...args, '--log', 'info']);
-  running.push(its);
-  return its;
-}
-
 async function startExecutor(): Promise<void> {
-  executor = start('agent', 'executor');
+  // Killed by one test; another looks at what its programs can do to it.
+  executor = await stack.startProcess(['agent', 'executor']);
   await eventually(async () => {
     const agents = await desk.client.agents({ role: 'executor' });
     const mine = agents.find(({ state }) => state === 'online')?.record;
@@ -53,8 +49,7 @@ beforeAll(async () => {
     JSON.stringify({ executor: { root: place, agent: [process.execPath, agent, place] } }),
   );
   process.env.OF_THE_EXECUTOR = 'only-its-own';
-  start('bus');
-  start('agent', 'manager');
+  stack = await Stack.open(home, ['manager']);
   desk = await Desk.open(home);
   const { use } = attentionMessages;
   desk.client.serve({
@@ -74,10 +69,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await desk[Symbol.asyncDispose]();
-  for (const each of running.reverse()) {
-    each.process.kill('SIGTERM');
-    await each.ended;
-  }
+  await stack[Symbol.asyncDispose]();
   folder.remove();
 });
 
@@ -271,7 +263,7 @@ describe('a program that is risky', () => {
   test('of an executor that dies when leave was used, is never run twice', async () => {
     const argv = [...script('dying'), 'a'];
     const grant = grantFor(await assigned('dying', { argv }));
-    onUse = () => void executor.process.kill('SIGKILL');
+    onUse = () => executor.process.kill('SIGKILL');
     const response = assigned('dying', { argv }, { attempt: 2, grants: [grant] });
     await executor.ended;
     onUse = () => undefined;
@@ -336,7 +328,8 @@ describe('an agent of somebody else', () => {
 });
 
 test('an executor whose root lies in its home is refused at once', async () => {
-  const its = start('agent', 'executor', '--name', 'inside', '--root', path.join(home, 'bus'));
+  const root = path.join(home, 'bus');
+  const its = startSigma(home, ['agent', 'executor', '--name', 'inside', '--root', root]);
   expect(await its.ended).toBe(2);
   expect(its.output()).toContain('SANDBOX_ROOT');
 });

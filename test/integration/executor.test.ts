@@ -8,7 +8,7 @@ import { verify } from '../../src/pgc/answer/verify.js';
 import { Desk } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { chainRepository } from '../support/repository.js';
-import { sigma, startSigma, type Running } from '../support/sigma.js';
+import { sigma, startProcess, startSigma, type Running } from '../support/sigma.js';
 
 let stage: ReturnType<typeof chainRepository>;
 let desk: Desk;
@@ -37,7 +37,15 @@ process.stdin.on('data', (chunk) => (prompt += chunk)).on('end', () => {
 `;
 
 function start(...args: string[]): Running {
-  const its = startSigma(stage.home, [...args, '--log', 'info']);
+  return begun(startSigma(stage.home, [...args, '--log', 'info']));
+}
+
+/** It is stopped and killed. */
+function startExecutor(): Running {
+  return begun(startProcess(stage.home, ['agent', 'executor', '--log', 'info']));
+}
+
+function begun(its: Running): Running {
   running.push(its);
   return its;
 }
@@ -73,7 +81,7 @@ void drops(void)
   start('bus');
   start('agent', 'pgc', root);
   start('agent', 'manager');
-  executor = start('agent', 'executor');
+  executor = startExecutor();
   desk = await Desk.open(home);
   await eventually(async () => {
     const { services } = await desk.client.status();
@@ -128,7 +136,7 @@ const lines = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 
 async function restart(): Promise<void> {
-  executor = start('agent', 'executor');
+  executor = startExecutor();
   await eventually(async () => expect(await online()).toContain('executor'), 20_000);
 }
 

@@ -11,7 +11,7 @@ import { agentIdOf } from '../../src/pgc/serve/hosted-shard.js';
 import { eventually } from '../support/eventually.js';
 import { TemporaryTree } from '../support/git-tree.js';
 import { chainAliases, chainRepository } from '../support/repository.js';
-import { sigma, startSigma, type Running } from '../support/sigma.js';
+import { sigma, startProcess, startSigma, type Running } from '../support/sigma.js';
 
 const running: Running[] = [];
 const ends: (() => unknown)[] = [];
@@ -38,13 +38,11 @@ afterAll(async () => {
   stage.remove();
 });
 
-function start(home: string, ...args: string[]): Running {
-  const its = startSigma(home, args);
+function run(...args: string[]): Running {
+  const its = startSigma(stage.home, [...args, '--log', 'info']);
   running.push(its);
   return its;
 }
-
-const run = (...args: string[]): Running => start(stage.home, ...args, '--log', 'info');
 
 async function clientOf(home: string): Promise<Client> {
   const client = Client.connect({
@@ -153,20 +151,11 @@ test('up shares the shards between hosts and follows the tree', async () => {
   });
   const home = path.join(state.root, 'home');
   const plan = path.join(state.root, 'plan.json');
-  const its = start(
-    home,
-    'up',
-    tree.root,
-    '--shards',
-    plan,
-    '--hosts',
-    '2',
-    '--watch',
-    '--log',
-    'info',
-  );
+  const options = ['--shards', plan, '--hosts', '2', '--watch', '--log', 'info'];
+  const its = startProcess(home, ['up', tree.root, ...options]);
+  running.push(its);
   await eventually(() => expect(its.output()).toMatch(/^ready .*: 2 shards/m), 60_000);
-  await eventually(() => expect(its.output()).toMatch(/"msg":"refreshed"/), 20_000);
+  await eventually(() => expect(its.output()).toMatch(/"msg":"refreshed"/), 60_000);
 
   // A process for each look would take longer than what is looked for.
   const client = await clientOf(home);

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TemporaryTree } from '../support/git-tree.js';
-import { eventually } from '../support/eventually.js';
-import { sigma, startSigma, type Ran, type Running } from '../support/sigma.js';
+import { sigma, type Ran } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 
 const files = {
   'drivers/card.c': `/* The card. */
@@ -94,15 +94,12 @@ describe('sigma locate', () => {
 });
 
 describe('sigma locate over the running lattice', () => {
-  let up: Running;
+  let stack: Stack;
   beforeAll(async () => {
-    up = startSigma(home.root, ['up', tree.root]);
-    await eventually(() => expect(up.output()).toMatch(/^ready .*: 2 shards/m), 60_000);
+    const plan = join(inputs.root, 'plan.json');
+    stack = await Stack.open(home.root, ['manager'], { root: tree.root, plan });
   });
-  afterAll(async () => {
-    up.process.kill('SIGTERM');
-    await up.ended;
-  });
+  afterAll(() => stack[Symbol.asyncDispose]());
   const bus = (args: string[], input = ''): Promise<Ran> =>
     sigma(home.root, ['locate', ...args], { input });
 

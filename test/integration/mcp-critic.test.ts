@@ -2,11 +2,11 @@ import type { Client as McpClient } from '@modelcontextprotocol/client';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../support/eventually.js';
 import { failureOf, stdioClient } from '../support/mcp.js';
 import { ModelServer } from '../support/model-server.js';
-import { chainAliases, chainRepository } from '../support/repository.js';
-import { ended, sigma, startSigma, type Running } from '../support/sigma.js';
+import { chainRepository } from '../support/repository.js';
+import type { Running } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 
 const claims = `# Notes
 
@@ -16,7 +16,8 @@ const claims = `# Notes
 `;
 let repository: ReturnType<typeof chainRepository>;
 let server: ModelServer;
-const running: Running[] = [];
+let stack: Stack;
+let critic: Running;
 /** Of the whole tree, and of a folder in it. */
 let whole: McpClient;
 let part: McpClient;
@@ -29,20 +30,9 @@ beforeAll(async () => {
   writeFileSync(path.join(root, 'drivers/docs/notes.md'), claims);
   writeFileSync(path.join(root, 'secret.md'), 'not of the drivers');
   symlinkSync('../secret.md', path.join(root, 'drivers/leads-out.md'));
-  expect((await sigma(home, ['index', root, '--shards', plan])).code).toBe(0);
-  for (const args of [['bus'], ['agent', 'pgc', root], ['agent', 'manager'], ['agent', 'critic']])
-    running.push(startSigma(home, args));
+  stack = await Stack.open(home, ['manager'], { root, plan });
+  critic = await stack.start(['agent', 'critic']);
   server = await ModelServer.open();
-  await eventually(async () => {
-    const { stdout } = await sigma(home, ['status']);
-    for (const service of ['critic', 'lattice', 'tree-'])
-      expect(stdout).toContain(`service ${service}`);
-    const { json } = await sigma(home, ['agents', '--json']);
-    const shards = json.agents.filter(
-      ({ role, state }: any) => role === 'pgc' && state === 'online',
-    );
-    expect(shards).toHaveLength(chainAliases.length);
-  }, 30_000);
   whole = await stdioClient(home, { cwd: root, args: ['--as', 'whole'] });
   part = await stdioClient(home, { cwd: path.join(root, 'drivers'), args: ['--as', 'part'] });
 }, 90_000);
@@ -50,7 +40,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await part.close();
   await whole.close();
-  await ended([server], running);
+  await stack[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
   repository.remove();
 });
 
@@ -139,17 +130,14 @@ test('one id is one review, and another text under it is refused', async () => {
 
 test('a review that takes longer than the wait goes on, and is asked for again by its id', async () => {
   const { home } = repository;
-  const critic = running.pop()!;
-  critic.process.kill('SIGTERM');
-  await critic.ended;
+  await stack.stop(critic);
   const model = { url: server.url, model: 'm' };
   writeFileSync(path.join(home, 'config.json'), JSON.stringify({ model }));
   const sections = ['Issue Summary', 'Issue Details', 'Revision Priority'];
   const said = [...sections, 'Self-Assessment Confidence'].map((title) => ({ title, text: 'ok' }));
   const text = JSON.stringify({ sections: said, findings: [], scores: [] });
   await server.play([{ times: 1, answer: { delayMs: 2_000, text } }]);
-  running.push(startSigma(home, ['agent', 'critic']));
-  await eventually(() => expect(running.at(-1)!.output()).toContain('"serving"'), 20_000);
+  await stack.start(['agent', 'critic']);
   const asked = { path: 'docs/notes.md', modes: ['self-refine'] };
   const late = await called(part, 'critique', { ...asked, timeout_seconds: 0.1 });
   expect(failureOf(late)).toMatchObject({ code: 'REVIEW_UNDER_WAY', retryable: true });

@@ -3,20 +3,18 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { failureOf, stdioClient, type Era, type Person } from '../support/mcp.js';
-import { startSigma, type Running } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const folder = temporaryFolder();
 const home = path.join(folder.path, 'home');
-const children: Running[] = [];
+let stack: Stack;
 
-beforeAll(() => {
-  children.push(startSigma(home, ['bus', '--log', 'warn']));
-  children.push(startSigma(home, ['agent', 'manager']));
+beforeAll(async () => {
+  stack = await Stack.open(home, ['manager']);
 });
 afterAll(async () => {
-  for (const child of children.reverse()) child.process.kill('SIGTERM');
-  await Promise.all(children.map(({ ended }) => ended));
+  await stack[Symbol.asyncDispose]();
   folder.remove();
 });
 

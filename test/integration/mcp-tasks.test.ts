@@ -4,12 +4,12 @@ import type { Client } from '../../src/client/client.js';
 import { eventually } from '../support/eventually.js';
 import { failureOf, stdioClient } from '../support/mcp.js';
 import { chainRepository } from '../support/repository.js';
-import { startSigma, type Running } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 import { citationFor, startWorker } from '../support/worker.js';
 
 const question = 'How is the ring allocated?';
 let repository: ReturnType<typeof chainRepository>;
-let up: Running;
+let stack: Stack;
 let worker: Client;
 let mcp: McpClient;
 const held: (() => void)[] = [];
@@ -17,8 +17,7 @@ const held: (() => void)[] = [];
 beforeAll(async () => {
   repository = chainRepository();
   const { home, root, plan } = repository;
-  up = startSigma(home, ['up', root, '--shards', plan]);
-  await eventually(() => expect(up.output()).toMatch(/^ready tree: 4 shards/m), 30_000);
+  stack = await Stack.open(home, ['manager'], { root, plan });
   worker = await startWorker(home, 'worker', async ({ task }, client) => {
     if (task === 'slow') await new Promise<void>((resolve) => held.push(resolve));
     const citation = await citationFor(client, question, 0.95);
@@ -38,8 +37,7 @@ afterAll(async () => {
   for (const release of held) release();
   await mcp.close();
   await worker.close();
-  up.process.kill('SIGTERM');
-  await up.ended;
+  await stack[Symbol.asyncDispose]();
   repository.remove();
 });
 

@@ -1,5 +1,5 @@
 import type { Client as McpClient } from '@modelcontextprotocol/client';
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,7 +12,8 @@ import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';
 import { failureOf, httpClient, startHttp, stdioClient, type HttpServer } from '../support/mcp.js';
 import { chainAliases, chainRepository } from '../support/repository.js';
-import { environment, program, startSigma, type Running } from '../support/sigma.js';
+import { environment, program, sigmaProcess, startSigma, type Running } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 /** An answer of this size must not reach a model as it is. */
@@ -22,6 +23,7 @@ let repository: ReturnType<typeof chainRepository>;
 let http: HttpServer;
 let token: string;
 let tester: Client;
+let stack: Stack;
 const running: Running[] = [];
 const clients = new Map<string, McpClient>();
 /** What became of the questions to the agent that answers none. */
@@ -30,9 +32,7 @@ const held: { signal: AbortSignal; answer: () => void }[] = [];
 beforeAll(async () => {
   repository = chainRepository();
   const { home, root, plan } = repository;
-  const up = startSigma(home, ['up', root, '--shards', plan]);
-  running.push(up);
-  await eventually(() => expect(up.output()).toMatch(/^ready tree: 4 shards/m), 30_000);
+  stack = await Stack.open(home, ['manager', 'executor', 'critic'], { root, plan });
   tester = Client.connect({
     link: new ZeromqLink(loadConfig({ SIGMA_HOME: home }).bus),
     identity: { agent: 'tester', role: 'tester', isEphemeral: false },
@@ -60,10 +60,13 @@ afterAll(async () => {
     each.process.kill('SIGTERM');
     await each.ended;
   }
+  await stack[Symbol.asyncDispose]();
   repository.remove();
 });
 
 const transports = ['stdio, 2025', 'stdio, 2026', 'HTTP, 2025', 'HTTP, 2026'];
+/** Both transports and both versions, where the tools matter more than the way to them. */
+const twoTransports = ['stdio, 2026', 'HTTP, 2025'];
 
 /** A real agent on the bus: `giant` is answered with megabytes, everything else when the test says so. */
 async function answer({ body, signal }: { body: Buffer; signal: AbortSignal }): Promise<Buffer> {
@@ -145,7 +148,7 @@ test.each(transports)(
 );
 
 /** The client itself checks what it gets against the listed output schema, and throws where it differs. */
-test.each(transports)('%s: every tool answers a right question', async (name) => {
+test.each(twoTransports)('%s: every tool answers a right question', async (name) => {
   const client = on(name);
   await client.listTools();
   const right = async (tool: string, args: object): Promise<any> => {
@@ -198,7 +201,7 @@ test.each(transports)('%s: every tool answers a right question', async (name) =>
   expect(security.target.targets[0].file_path).toBe('drivers/nic/nic_log.c');
 });
 
-test.each(transports)('%s: every tool refuses a wrong question with a code', async (name) => {
+test.each(twoTransports)('%s: every tool refuses a wrong question with a code', async (name) => {
   const client = on(name);
   const wrong: [string, object, string][] = [
     ['list_agents', { rol: 'pgc' }, 'TOOL_INPUT'],
@@ -283,7 +286,7 @@ test.each(transports)('%s: a call that is cancelled takes its request back', asy
   expect((await call(on(name), 'list_agents')).structuredContent.total).toBeGreaterThan(4);
 });
 
-test.each(transports)('%s: an answer of megabytes comes bounded, and says so', async (name) => {
+test.each(twoTransports)('%s: an answer of megabytes comes bounded, and says so', async (name) => {
   await on(name).listTools();
   for (const max_tokens of [500, 6_000, 25_000]) {
     const args = { agent: 'tester', question: 'giant', max_tokens };
@@ -492,7 +495,7 @@ test('without a broker every tool says so, and works as soon as there is one', a
   }
 });
 
-test('on stdout there is the protocol and nothing else, whatever comes in', () => {
+test('on stdout there is the protocol and nothing else, whatever comes in', async () => {
   const lines = [
     { id: 1, method: 'initialize', params: initialize },
     { method: 'notifications/initialized' },
@@ -506,13 +509,10 @@ test('on stdout there is the protocol and nothing else, whatever comes in', () =
     tooLong,
     JSON.stringify({ jsonrpc: '2.0', ...last }),
   ];
-  const stdout = execFileSync(process.execPath, [program, 'mcp'], {
-    env: environment(repository.home),
+  const { stdout } = await sigmaProcess(repository.home, ['mcp'], {
     input: `${input.join('\n')}\n`,
-    stdio: ['pipe', 'pipe', 'ignore'],
   });
   const said = stdout
-    .toString()
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { executorLayout } from '../../src/store/layouts.js';
@@ -6,14 +6,15 @@ import { workPrefix } from '../../src/store/keys.js';
 import { eventually } from '../support/eventually.js';
 import { ModelServer, type ModelRequest, type ModelRule } from '../support/model-server.js';
 import { chainRepository } from '../support/repository.js';
-import { sigma, startSigma, type Ran, type Running } from '../support/sigma.js';
+import { sigma, type Ran, type Running } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 import { openTestStore } from '../support/store.js';
 
 const key = 'key-that-nobody-may-see-4711';
 let stage: ReturnType<typeof chainRepository>;
 let server: ModelServer;
 let executor: Running;
-const running: Running[] = [];
+let stack: Stack;
 /** All that was answered to whoever delegates. */
 const told: string[] = [];
 
@@ -53,37 +54,22 @@ async function askedOf(word: string): Promise<ModelRequest[]> {
   return (await server.requests()).filter(({ body }) => body.messages[1].content.includes(word));
 }
 
-function start(...args: string[]): Running {
-  const its = startSigma(stage.home, [...args, '--log', 'debug']);
-  running.push(its);
-  return its;
-}
-
 beforeAll(async () => {
   stage = chainRepository();
   server = await ModelServer.open(script);
-  const { root, home, plan } = stage;
-  expect((await sigma(home, ['index', root, '--shards', plan])).code).toBe(0);
+  const { home } = stage;
+  mkdirSync(home, { recursive: true });
   const model = { url: server.url, model: 'small', keyEnv: 'SIGMA_MODEL_KEY' };
   writeFileSync(path.join(home, 'config.json'), JSON.stringify({ model }));
   process.env.SIGMA_MODEL_KEY = key;
-  start('bus');
-  start('agent', 'pgc', root);
-  start('agent', 'manager');
-  executor = start('agent', 'executor');
-  await eventually(async () => {
-    const { json } = await sigma(home, ['callers', 'nic_log', '--json']);
-    expect(json.callers).toHaveLength(3);
-    expect(executor.output()).toContain('"serving"');
-  }, 50_000);
+  stack = await Stack.open(home, ['manager'], stage, { log: 'debug' });
+  // One test kills it.
+  executor = await stack.startProcess(['agent', 'executor']);
 }, 90_000);
 
 afterAll(async () => {
   delete process.env.SIGMA_MODEL_KEY;
-  for (const each of running.reverse()) {
-    each.process.kill('SIGTERM');
-    await each.ended;
-  }
+  await stack[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
   stage.remove();
 });
@@ -134,7 +120,7 @@ test('an executor that was killed over a damaged record comes back, and says whi
       await store.commit([{ type: 'put', key: its, value: value.subarray(0, value.length >> 1) }]);
     await store.commit([{ type: 'put', key: `${workPrefix}other/1`, value: Buffer.from('null') }]);
   }
-  executor = start('agent', 'executor');
+  executor = await stack.start(['agent', 'executor']);
   await eventually(() => expect(damagedOf(executor)).toEqual(['damaged', 'other']), 20_000);
 }, 90_000);
 
@@ -212,6 +198,6 @@ test('the key of the model stands in no log, no store and no answer', async () =
     .map((each) => path.join(each.parentPath, each.name));
   expect(files.some((each) => each.includes('manager'))).toBe(true);
   expect(files.filter((each) => readFileSync(each).includes(key))).toEqual([]);
-  expect(running.filter((each) => each.output().includes(key))).toEqual([]);
+  expect(stack.outputs().filter((each) => each.includes(key))).toEqual([]);
   expect(told.filter((each) => each.includes(key))).toEqual([]);
 });

@@ -7,28 +7,23 @@ import { factsLayout } from '../../src/store/layouts.js';
 import { Desk } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { chainRepository } from '../support/repository.js';
-import { sigma, startSigma, type Running } from '../support/sigma.js';
+import { sigma, type Running } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 import { openTestStore } from '../support/store.js';
 
 let stage: ReturnType<typeof chainRepository>;
 let desk: Desk;
-const running: Running[] = [];
+let stack: Stack;
+let host: Running;
 let executor: Running;
-
-function start(...args: string[]): Running {
-  const its = startSigma(stage.home, [...args, '--log', 'info']);
-  running.push(its);
-  return its;
-}
 
 beforeAll(async () => {
   stage = chainRepository();
-  const { root, home, plan } = stage;
-  expect((await sigma(home, ['index', root, '--shards', plan])).code).toBe(0);
-  start('bus');
-  start('agent', 'pgc', root);
-  start('agent', 'manager');
-  executor = start('agent', 'executor', '--runners', 'answer');
+  const { home, root } = stage;
+  stack = await Stack.open(home, ['manager']);
+  expect((await sigma(home, ['index', root, '--shards', stage.plan])).code).toBe(0);
+  host = await stack.start(['agent', 'pgc', root]);
+  executor = await stack.start(['agent', 'executor', '--runners', 'answer']);
   desk = await Desk.open(home);
   await eventually(async () => {
     const { json } = await sigma(home, ['callers', 'nic_log', '--json']);
@@ -40,10 +35,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await desk[Symbol.asyncDispose]();
-  for (const each of running.reverse()) {
-    each.process.kill('SIGTERM');
-    await each.ended;
-  }
+  await stack[Symbol.asyncDispose]();
   stage.remove();
 });
 
@@ -105,12 +97,8 @@ test('where it is damaged it is made anew, and consulted; also the same one twic
 
 /** What is open is served out of memory: another host opens it anew. */
 async function reopened(): Promise<void> {
-  const pgc = running.splice(1, 1)[0]!;
-  pgc.process.kill('SIGTERM');
-  await pgc.ended;
-  const its = startSigma(stage.home, ['agent', 'pgc', stage.root, '--log', 'info']);
-  running.splice(1, 0, its);
-  await eventually(() => expect(its.output()).toContain('serving'), 20_000);
+  await stack.stop(host);
+  host = await stack.start(['agent', 'pgc', stage.root]);
   await eventually(async () => {
     const { json } = await sigma(stage.home, ['callers', 'nic_log', '--json']);
     expect(json.callers).toHaveLength(3);

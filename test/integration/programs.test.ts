@@ -180,9 +180,9 @@ test('what a link cannot send, and never will, is given up', async () => {
 
 test('so many overlays are made at once, and what failed is tried again after a rest', async () => {
   let begun = 0;
-  const generate: GenerateOverlays = async () => {
+  const generate: GenerateOverlays = () => {
     begun += 1;
-    return { code: 'INDEX_MISSING', text: 'no index', retryable: false };
+    return Promise.resolve({ code: 'INDEX_MISSING', text: 'no index', retryable: false });
   };
   using works = new OverlayWorks(generate, silent, { restMs: 0 });
   using resting = new OverlayWorks(generate, silent);

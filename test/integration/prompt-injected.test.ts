@@ -1,10 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../support/eventually.js';
 import { ModelServer, type ModelRequest } from '../support/model-server.js';
 import { PromptDesk } from '../support/prompt-desk.js';
-import { ended, startSigma, type Running } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 /**
@@ -20,7 +19,7 @@ const ids = attempts.map((_, at) => `attempt-${at}`);
 let folder: ReturnType<typeof temporaryFolder>;
 let server: ModelServer;
 let desk: PromptDesk;
-const running: Running[] = [];
+let stack: Stack;
 
 beforeAll(async () => {
   folder = temporaryFolder();
@@ -49,15 +48,14 @@ beforeAll(async () => {
   ]);
   const model = { url: server.url, model: 'small' };
   writeFileSync(path.join(home, 'config.json'), JSON.stringify({ model, executor: { root } }));
-  running.push(startSigma(home, ['bus']), startSigma(home, ['agent', 'executor']));
+  stack = await Stack.open(home, ['executor']);
   desk = await PromptDesk.open(home);
   await desk.enrol('me');
   await desk.enrol('mallory');
-  await eventually(() => expect(running[1]!.output()).toContain('"serving"'), 20_000);
 }, 60_000);
 
 afterAll(async () => {
-  await ended([desk, server], running);
+  for (const each of [desk, stack, server]) await each[Symbol.asyncDispose]();
   folder.remove();
 });
 

@@ -7,7 +7,8 @@ import type { LevelStore } from '../../src/store/level-store.js';
 import { eventually } from '../support/eventually.js';
 import { ModelServer, type ModelRequest, type ModelRule } from '../support/model-server.js';
 import { PromptDesk } from '../support/prompt-desk.js';
-import { ended, startSigma, type Running } from '../support/sigma.js';
+import type { Running } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 import { openTestStore } from '../support/store.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -17,7 +18,7 @@ let home: string;
 let server: ModelServer;
 let desk: PromptDesk;
 let executor: Running;
-const running: Running[] = [];
+let stack: Stack;
 
 /** Tasks by the phase in which the executor dies; each says so in its content. */
 const script: ModelRule[] = [
@@ -48,9 +49,8 @@ const script: ModelRule[] = [
 ];
 const stuck = new Set(['stuck-setup', 'stuck-call', 'stuck-end']);
 
-function start(): void {
-  executor = startSigma(home, ['agent', 'executor']);
-  running.push(executor);
+async function startExecutor(): Promise<void> {
+  executor = await stack.startProcess(['agent', 'executor']);
 }
 
 const store = (): Promise<LevelStore> =>
@@ -77,15 +77,14 @@ beforeAll(async () => {
   server = await ModelServer.open(script);
   const model = { url: server.url, model: 'small' };
   writeFileSync(path.join(home, 'config.json'), JSON.stringify({ model, executor: { root } }));
-  running.push(startSigma(home, ['bus']));
-  start();
+  stack = await Stack.open(home, []);
+  await startExecutor();
   desk = await PromptDesk.open(home);
   await desk.enrol('me');
-  await eventually(() => expect(executor.output()).toContain('"serving"'), 20_000);
 }, 60_000);
 
 afterAll(async () => {
-  await ended([desk, server], running);
+  for (const each of [desk, stack, server]) await each[Symbol.asyncDispose]();
   folder.remove();
 });
 
@@ -143,7 +142,7 @@ test('killed in every phase, it goes on with each conversation, and nothing is a
     expect(keys).toHaveLength(4);
     await its.commit(keys.slice(2).map((key) => ({ type: 'del', key })));
   }
-  start();
+  await startExecutor();
   const results = Object.fromEntries(
     await Promise.all(
       ['setup', 'asking', 'calling', 'leased', 'ending'].map(async (id) => {
@@ -212,7 +211,7 @@ test('a message whose settling was lost is known when it comes again', async () 
     const key = historyKey('settling', 1, keys.length);
     await its.commit([{ type: 'put', key, value: Buffer.from(JSON.stringify(entry)) }]);
   }
-  start();
+  await startExecutor();
   const response = await desk.desk.response('settling', 40_000);
   expect(response).toMatchObject({ status: 'completed', result: 'Nothing more.' });
   const requests = await requestsOf('settling');

@@ -9,14 +9,14 @@ import { taskMessages } from '../../src/task/requests/messages.js';
 import { eventually } from '../support/eventually.js';
 import { ModelServer, type ModelRule } from '../support/model-server.js';
 import { PromptDesk } from '../support/prompt-desk.js';
-import { ended, startSigma, type Running } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 /** One executor, one broker, one server of models; the manager's side is by hand. */
 let folder: ReturnType<typeof temporaryFolder>;
 let server: ModelServer;
 let desk: PromptDesk;
-const running: Running[] = [];
+let stack: Stack;
 
 beforeAll(async () => {
   folder = temporaryFolder();
@@ -37,14 +37,13 @@ beforeAll(async () => {
   const model = { url: server.url, model: 'small', silenceMs: 1_000, tokensPerTask: 100_000 };
   const executor = { root, promptSlots: 2 };
   writeFileSync(path.join(home, 'config.json'), JSON.stringify({ model, executor }));
-  running.push(startSigma(home, ['bus']), startSigma(home, ['agent', 'executor']));
+  stack = await Stack.open(home, ['executor']);
   desk = await PromptDesk.open(home);
   await desk.enrol('me');
-  await eventually(() => expect(running[1]!.output()).toContain('"serving"'), 20_000);
 }, 60_000);
 
 afterAll(async () => {
-  await ended([desk, server], running);
+  for (const each of [desk, stack, server]) await each[Symbol.asyncDispose]();
   folder.remove();
 });
 

@@ -1,52 +1,33 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
 import { chainRepository } from '../support/repository.js';
-import { sigma, startSigma, type Running } from '../support/sigma.js';
+import { sigma, type Running } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 
-/** Every process as it is: broker, index, manager, an executor without a model, then one with a model. */
+/** Broker, index and manager, with an executor without a model, then one with a model. */
 let stage: ReturnType<typeof chainRepository>;
 let server: ModelServer;
 let executor: Running;
-const running: Running[] = [];
+let stack: Stack;
 
-function start(...args: string[]): Running {
-  const its = startSigma(stage.home, args);
-  running.push(its);
-  return its;
-}
-
-async function serving(env: Record<string, string> = {}): Promise<void> {
-  const { SIGMA_MODEL_BASE_URL: _url, SIGMA_MODEL: _model, ...before } = process.env;
-  process.env = { ...before, ...env };
-  executor = start('agent', 'executor', '--root', stage.root, '--runners', 'prompt,answer,command');
-  process.env = before;
-  await eventually(() => expect(executor.output()).toContain('"serving"'), 20_000);
-}
+const startExecutor = (env: Record<string, string> = {}): Promise<Running> => {
+  const runners = 'prompt,answer,command';
+  return stack.start(['agent', 'executor', '--root', stage.root, '--runners', runners], env);
+};
 
 beforeAll(async () => {
   stage = chainRepository();
   const { root, home, plan } = stage;
   writeFileSync(path.join(root, 'GUIDE.md'), 'Rings are for descriptors.\n');
   server = await ModelServer.open();
-  expect((await sigma(home, ['index', root, '--shards', plan])).code).toBe(0);
-  start('bus');
-  start('agent', 'pgc', root);
-  start('agent', 'manager');
-  await serving();
-  await eventually(async () => {
-    const { json } = await sigma(home, ['callers', 'nic_log', '--json']);
-    expect(json.callers).toHaveLength(3);
-  }, 50_000);
+  stack = await Stack.open(home, ['manager'], { root, plan });
+  executor = await startExecutor();
 }, 90_000);
 
 afterAll(async () => {
-  for (const each of running.reverse()) {
-    each.process.kill('SIGTERM');
-    await each.ended;
-  }
+  await stack[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
   stage.remove();
 });
@@ -72,8 +53,7 @@ test('without a model the index answers, says so, and names its places and what 
 }, 60_000);
 
 test('with one, a prompt pushes others, has them run, takes their results and asks the index', async () => {
-  executor.process.kill('SIGTERM');
-  await executor.ended;
+  await stack.stop(executor);
   await server.play([
     { match: '^Part (one|two)\\.$', times: 2, answer: { each: 'Part (\\w+)', text: 'Found $1.' } },
     {
@@ -91,7 +71,7 @@ test('with one, a prompt pushes others, has them run, takes their results and as
     },
     { match: 'NOBODY_LEFT', answer: { text: 'Both parts are done.' } },
   ]);
-  await serving({ SIGMA_MODEL_BASE_URL: server.url, SIGMA_MODEL: 'small' });
+  await startExecutor({ SIGMA_MODEL_BASE_URL: server.url, SIGMA_MODEL: 'small' });
   const view = await prompted(
     'both',
     '/push name=one "Part one."\n/run\nDo both parts.\n/push name=later "Part three."',

@@ -1,12 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Client as McpClient } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { eventually } from '../support/eventually.js';
 import { stdioClient } from '../support/mcp.js';
 import { ModelServer, type ModelRule } from '../support/model-server.js';
 import { chainRepository } from '../support/repository.js';
-import { sigma, startSigma, type Ran, type Running } from '../support/sigma.js';
+import { sigma, sigmaProcess, type Ran } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 
 const question = 'How does nic_setup_rx_ring allocate its ring?';
 const intent = {
@@ -31,22 +31,16 @@ const hangs: ModelRule = { answer: { hangs: 'before' } };
 let stage: ReturnType<typeof chainRepository>;
 let server: ModelServer;
 let mcp: McpClient;
-const running: Running[] = [];
+let stack: Stack;
 
 beforeAll(async () => {
   stage = chainRepository();
   server = await ModelServer.open();
-  const { root, home, plan } = stage;
-  expect((await sigma(home, ['index', root, '--shards', plan])).code).toBe(0);
+  const { home } = stage;
+  mkdirSync(home, { recursive: true });
   const model = { url: server.url, model: 'small' };
   writeFileSync(path.join(home, 'config.json'), JSON.stringify({ model }));
-  for (const args of [['bus'], ['agent', 'pgc', root], ['agent', 'manager'], ['agent', 'executor']])
-    running.push(startSigma(home, args));
-  await eventually(async () => {
-    const { json } = await sigma(home, ['callers', 'nic_log', '--json']);
-    expect(json.callers).toHaveLength(3);
-    expect(running[3]!.output()).toContain('"serving"');
-  }, 50_000);
+  stack = await Stack.open(home, ['manager', 'executor'], stage);
   mcp = await stdioClient(home);
 }, 90_000);
 
@@ -55,10 +49,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 afterAll(async () => {
   await mcp.close();
-  for (const each of running.reverse()) {
-    each.process.kill('SIGTERM');
-    await each.ended;
-  }
+  await stack[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
   stage.remove();
 });
@@ -169,14 +160,14 @@ test('where no model is configured answers say nothing of one, and its client is
   writeFileSync(path.join(folder, 'register.mjs'), register);
   vi.stubEnv('NODE_OPTIONS', `--import ${path.join(folder, 'register.mjs')}`);
   const ask = ['ask', question, ...local(), '--json'];
-  const asked = await run(...ask);
+  const asked = await sigmaProcess(stage.home, ask);
   expect(asked.json.overlay_warnings.join()).toContain('openai was loaded');
   expect(asked.json.answer).toContain('`nic_setup_rx_ring`');
   const bare = chainRepository();
   try {
     await sigma(bare.home, ['index', bare.root, '--shards', bare.plan]);
     for (const args of [ask, ['lattice', 'query', question, ...local(), '--json']]) {
-      const { json, code } = await sigma(
+      const { json, code } = await sigmaProcess(
         bare.home,
         args.map((each) => (each === stage.root ? bare.root : each)),
       );

@@ -9,7 +9,7 @@ import { loadConfig } from '../../src/config/config.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';
 import { failureOf, stdioClient } from '../support/mcp.js';
-import { sigma, startSigma, type Running } from '../support/sigma.js';
+import { sigma, startProcess, startSigma, type Running } from '../support/sigma.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { startWorker } from '../support/worker.js';
 
@@ -32,7 +32,7 @@ function connected(agent: string, role: string): Client {
 }
 
 const startManager = async (): Promise<Running> => {
-  const running = startSigma(home, ['agent', 'manager']);
+  const running = startProcess(home, ['agent', 'manager']);
   await eventually(async () => {
     const { code } = await sigma(home, ['task', 'list', '--json']);
     expect(code).toBe(0);

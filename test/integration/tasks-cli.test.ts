@@ -6,34 +6,26 @@ import type { Client } from '../../src/client/client.js';
 import type { DelegatedTask } from '../../src/delegation/task/shapes.js';
 import { eventually } from '../support/eventually.js';
 import { chainRepository } from '../support/repository.js';
-import {
-  environment,
-  program,
-  sigma,
-  startSigma,
-  type Ran,
-  type Running,
-} from '../support/sigma.js';
+import { environment, program, sigma, startSigma, type Ran } from '../support/sigma.js';
+import { Stack } from '../support/stack.js';
 import { citationFor, startWorker } from '../support/worker.js';
 
 let repository: ReturnType<typeof chainRepository>;
-let up: Running;
+let stack: Stack;
 let worker: Client;
 const held = new Map<string, () => void>();
 
 beforeAll(async () => {
   repository = chainRepository();
   const { home, root, plan } = repository;
-  up = startSigma(home, ['up', root, '--shards', plan]);
-  await eventually(() => expect(up.output()).toMatch(/^ready tree: 4 shards/m), 30_000);
+  stack = await Stack.open(home, ['manager'], { root, plan });
   worker = await startWorker(home, 'worker', work);
 });
 
 afterAll(async () => {
   for (const release of held.values()) release();
   await worker.close();
-  up.process.kill('SIGTERM');
-  await up.ended;
+  await stack[Symbol.asyncDispose]();
   repository.remove();
 });
 

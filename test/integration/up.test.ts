@@ -4,11 +4,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { chainAliases, chainRepository } from '../support/repository.js';
 import { managerLayout } from '../../src/store/layouts.js';
 import { eventually } from '../support/eventually.js';
-import { sigma, startSigma, type Running } from '../support/sigma.js';
+import { sigma, startProcess, type Running } from '../support/sigma.js';
 import { openTestStore } from '../support/store.js';
 
 let repository: ReturnType<typeof chainRepository>;
 const running: Running[] = [];
+/** Ended with the group of tests that share one. */
+const ups: Running[] = [];
 
 beforeAll(() => {
   repository = chainRepository();
@@ -24,8 +26,9 @@ async function end(all: Running[]): Promise<void> {
 afterEach(() => end(running));
 
 async function up(): Promise<Running> {
-  const its = startSigma(repository.home, ['up', repository.root, '--shards', repository.plan]);
-  await eventually(() => expect(its.output()).toMatch(/^ready tree: 4 shards/m), 30_000);
+  const its = startProcess(repository.home, ['up', repository.root, '--shards', repository.plan]);
+  ups.push(its);
+  await eventually(() => expect(its.output()).toMatch(/^ready tree: 4 shards/m), 50_000);
   return its;
 }
 
@@ -49,7 +52,7 @@ describe('up, as long as it runs', () => {
   beforeAll(async () => {
     its = await up();
   });
-  afterAll(() => end([its]));
+  afterAll(() => end(ups));
 
   test('starts everything and answers over the bus as the index does', async () => {
     const agents = await sigma(repository.home, ['agents', '--json']);
@@ -182,7 +185,7 @@ describe('up, as long as it runs', () => {
         path.join(twin.root, 'mm/twin.c'),
         'int only_in_the_twin(void) { return 1; }\nint calls_it(void) { return only_in_the_twin(); }\n',
       );
-      const second = startSigma(repository.home, ['up', twin.root, '--shards', twin.plan]);
+      const second = startProcess(repository.home, ['up', twin.root, '--shards', twin.plan]);
       running.push(second);
       await eventually(() => expect(second.output()).toMatch(/^ready tree: 4 shards/m), 30_000);
       const { json } = await sigma(repository.home, ['callers', 'only_in_the_twin', '--json']);
@@ -220,7 +223,7 @@ describe('up over a damaged store of its manager', () => {
     its = await up();
   });
   afterAll(async () => {
-    await end([its]);
+    await end(ups);
     rmSync(store(), { recursive: true });
   });
 
@@ -251,7 +254,7 @@ describe('up over a damaged store of its manager', () => {
 });
 
 test('up that is stopped while it starts ends with 130 and leaves nothing behind', async () => {
-  const its = startSigma(repository.home, ['up', repository.root, '--shards', repository.plan]);
+  const its = startProcess(repository.home, ['up', repository.root, '--shards', repository.plan]);
   await eventually(() => expect(children(its.process.pid!).length).toBeGreaterThan(0));
   const pids = children(its.process.pid!).map((each) => each.pid);
   its.process.kill('SIGTERM');
@@ -264,8 +267,8 @@ test.concurrent.each([[['agent', 'manager']], [['agent', 'pgc']], [['agent', 'ex
   'sigma %j without a broker ends when it is told to',
   async (args) => {
     const whole = args[1] === 'pgc' ? [...args, repository.root] : args;
-    const its = startSigma(repository.home, [...whole, '--log', 'info']);
-    await eventually(() => expect(its.output()).toMatch(/not registered yet|serving/), 15_000);
+    const its = startProcess(repository.home, [...whole, '--log', 'info']);
+    await eventually(() => expect(its.output()).toMatch(/not registered yet|serving/), 25_000);
     its.process.kill('SIGTERM');
     expect(await its.ended).toBe(0);
   },

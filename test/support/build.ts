@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** Integration tests run the compiled program: compiled from what is being tested, whoever started vitest. */
+/** Compiles the program before the first test. Tests import the compiled files. */
 export default function setup(): void {
   execFileSync(
     process.execPath,

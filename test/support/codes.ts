@@ -1,6 +1,6 @@
 import { BusError } from '../../src/errors/bus-error.js';
 
-/** The code of what is thrown, and what it says about it. Anything but a coded error is thrown on. */
+/** The code and the message of the error that `act` throws; empty without one. Rethrows every other error. */
 export function codeOf(act: () => unknown): { code: string; detail: string } {
   try {
     act();

@@ -9,7 +9,7 @@ export const context: ContextVector = {
   ...{ team: 'TEAM-MULTI', enforcement: 'ENF-FULL', platform: 'PLAT-CC', token_budget: 'TOK-FULL' },
 };
 
-/** What a mode is given for a text. */
+/** The input of a mode for a text. */
 export function inputOf(
   text: string,
   { path = 'docs/page.md', ...rest }: Partial<ModeInput> & { path?: string } = {},
@@ -23,7 +23,7 @@ export function inputOf(
   };
 }
 
-/** A tree of a few files that nobody asks questions about. */
+/** A tree of a few files, without an index. */
 export function groundOf(files: Record<string, string>): Ground {
   return {
     root: '/tree',

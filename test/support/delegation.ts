@@ -8,12 +8,12 @@ import type {
   TaskResponse,
 } from '../../src/delegation/task/shapes.js';
 
-/** A task as somebody writes it, with what matters here. */
+/** A task document with defaults. */
 export function taskOf(fields: Record<string, unknown> = {}): DelegatedTask {
   return readTask({ task: 'say how a packet leaves', ...fields }, 't-1');
 }
 
-/** A citation that states all there is to state. */
+/** A citation with every field. */
 export function citationOf(fields: Partial<EvidenceCitation> = {}): EvidenceCitation {
   return {
     overlay: 'O1',
@@ -48,7 +48,7 @@ export function evidenceOf(fields: Partial<GroundingEvidence> = {}): GroundingEv
   };
 }
 
-/** What a worker that knows the protocol answers when it is done. */
+/** The answer of a worker that completed its task. */
 export function responseOf(fields: Record<string, unknown> = {}): TaskResponse {
   return readResponse({
     task_id: 't-1',

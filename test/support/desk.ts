@@ -10,12 +10,12 @@ import { BusError } from '../../src/errors/bus-error.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from './eventually.js';
 
-/** The manager's side of the conversation, by hand: leases are given as a test says, responses are kept. */
+/** A scripted manager: the test sets the leases and reads the responses. */
 export class Desk implements AsyncDisposable {
   readonly responses: TaskResponse[] = [];
   readonly claims: string[] = [];
   readonly signs: string[] = [];
-  /** `task/attempt` that are over. */
+  /** Each `task/attempt` that has ended: claims and progress for it are refused. */
   readonly over = new Set<string>();
   leaseMs = 2_000;
   /** Called before a claim is answered. */
@@ -23,7 +23,7 @@ export class Desk implements AsyncDisposable {
 
   private constructor(readonly client: Client) {}
 
-  /** `role`: one that must prove itself has its key in the home. */
+  /** The key of `role` is read from the home. */
   static async open(home: string, agent = 'desk', role = 'manager'): Promise<Desk> {
     const client = Client.connect({
       link: new ZeromqLink(`ipc://${path.join(home, 'run/bus.sock')}`),
@@ -101,7 +101,7 @@ export class Desk implements AsyncDisposable {
     return found!;
   }
 
-  /** The same, of a task that is assigned now. */
+  /** Assigns a task and waits for its response. */
   async done(task: Record<string, unknown> & { id: string }): Promise<TaskResponse> {
     await this.assign(task);
     return this.response(task.id);

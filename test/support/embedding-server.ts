@@ -15,7 +15,7 @@ export type Misbehaviour =
   | { raw: string }
   | { hangs: true };
 
-/** A server of embeddings on loopback: each text is told apart by the letters in it. */
+/** A server of embeddings on loopback. The vector of a text counts its letters. */
 export class EmbeddingServer implements AsyncDisposable {
   readonly requests: AskedOf[] = [];
   /** Taken from the front, one a request. */

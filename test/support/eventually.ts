@@ -1,10 +1,10 @@
 /**
- * Repeats a claim until it holds, at most `withinMs`; then its last failure is thrown. A claim that takes its time, as a
- * command does, rests as long: what it waits for needs the processor, too.
+ * Repeats a claim until it holds. Throws its last failure after `withinMs`. Pauses as long as the claim took, so that a
+ * slow claim leaves the processor to what it waits for.
  */
 export async function eventually(
   claim: () => void | Promise<void>,
-  withinMs = 8_000,
+  withinMs = 15_000,
 ): Promise<void> {
   const until = performance.now() + withinMs;
   while (true) {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A folder of its own for one test; gone at the end of the scope. */
+/** A folder for one test, removed at the end of the scope. */
 export class TemporaryTree implements AsyncDisposable {
   private constructor(readonly root: string) {}
 
@@ -35,7 +35,7 @@ export class TemporaryTree implements AsyncDisposable {
     this.git('commit', '-qm', 'all');
   }
 
-  /** Commits all there is, as somebody and at some time; gives the id. `date`: `2026-11-01T12:00:00Z`. */
+  /** Commits every file and returns the id of the commit. `date`: like `2026-11-01T12:00:00Z`. */
   commit(subject: string, { author = 'test', date = '2026-01-01T00:00:00Z' } = {}): string {
     this.git('init', '-q', '-b', 'main');
     this.git('add', '-A');

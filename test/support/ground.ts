@@ -10,7 +10,7 @@ import { openShards } from '../../src/pgc/serve/open-shards.js';
 import { TemporaryTree } from './git-tree.js';
 import type { IndexedTree } from './indexed-tree.js';
 
-/** What a critic may ask of an indexed tree, without analyses of the whole of it. */
+/** The ground of an indexed tree, without analyses. */
 export function groundIn({
   root,
   shards,
@@ -20,7 +20,7 @@ export function groundIn({
   return TreeGround.open(root, new LatticeQuestions(lattice, systemClock, trees));
 }
 
-/** A tree that is indexed as it stands, and all that may be asked of it. Closing it removes the tree, too. */
+/** An indexed tree with its questions and analyses. Closing it removes the tree. */
 export class AnalysedTree implements AsyncDisposable {
   private constructor(
     readonly root: string,
@@ -46,7 +46,7 @@ export class AnalysedTree implements AsyncDisposable {
     });
   }
 
-  /** Reads the tree anew. */
+  /** Reads the tree again. */
   ground(): Promise<TreeGround> {
     return TreeGround.open(this.root, this.questions);
   }

@@ -2,13 +2,13 @@ import type { Link, LinkEvents, Listener } from '../../src/transport/port.js';
 import type { TransportHarness } from '../contract/transport.js';
 
 export interface LossyHarness extends TransportHarness {
-  /** Publications of which the network loses every copy. None at first. */
+  /** Topics whose publications are lost. Default: none. */
   loses: (topic: string) => boolean;
-  /** Hands every client a damaged part, so that it greets its broker again. */
+  /** Sends every client a damaged part, so that it repeats the handshake. */
   damage(): void;
 }
 
-/** The same network, but it may lose publications and damage parts. */
+/** A network that can lose publications and damage parts. */
 export function lossyHarness(inner: TransportHarness): LossyHarness {
   const clients = new Set<LinkEvents>();
   const harness: LossyHarness = {

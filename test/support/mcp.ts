@@ -1,12 +1,19 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { environment, program, startSigma, type Running } from './sigma.js';
+import {
+  Client,
+  ReadBuffer,
+  serializeMessage,
+  StreamableHTTPClientTransport,
+  type JSONRPCMessage,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { startCommand, type Command } from './in-process.js';
+import { environment, startSigma, type Running } from './sigma.js';
 import { eventually } from './eventually.js';
 
-/** The two generations of the protocol that clients speak today. */
+/** The two versions of the protocol that clients speak today. */
 export type Era = 'legacy' | 'modern';
 
-/** `person`: answers forms; absent: the client has none. */
+/** Answers the forms that the server shows; a client without one shows none. */
 export type Person = (message: string) => { action: string; content?: Record<string, unknown> };
 
 function newClient(era: Era, person?: Person): Client {
@@ -19,21 +26,61 @@ function newClient(era: Era, person?: Person): Client {
   return client;
 }
 
-/** The official client with a `sigma mcp` of its own. */
-export async function stdioClient(
-  home: string,
-  options: { era?: Era; args?: string[]; cwd?: string; person?: Person } = {},
-): Promise<Client> {
+interface StdioOptions {
+  era?: Era;
+  args?: string[];
+  cwd?: string;
+  person?: Person;
+}
+
+/** The official client, connected to a `sigma mcp` inside this process. */
+export async function stdioClient(home: string, options: StdioOptions = {}): Promise<Client> {
   const client = newClient(options.era ?? 'legacy', options.person);
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [program, 'mcp', ...(options.args ?? [])],
-    env: environment(home) as Record<string, string>,
-    stderr: 'ignore',
-    ...(options.cwd !== undefined && { cwd: options.cwd }),
-  });
-  await client.connect(transport);
+  await client.connect(new PipeTransport(home, options));
   return client;
+}
+
+/** Standard input and output of a `sigma mcp` inside this process. */
+class PipeTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #received = new ReadBuffer();
+  #command: Command | undefined;
+
+  constructor(
+    readonly home: string,
+    readonly options: StdioOptions,
+  ) {}
+
+  start(): Promise<void> {
+    const { args = [], cwd: folder } = this.options;
+    const its = { env: environment(this.home), folder };
+    this.#command = startCommand(['mcp', ...args], its, (stream, text) => {
+      if (stream === 'stdout') this.#take(text);
+    });
+    void this.#command.ended.then(() => this.onclose?.());
+    return Promise.resolve();
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    this.#command?.write(serializeMessage(message));
+    return Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    this.#command?.write(undefined);
+    await this.#command?.ended;
+  }
+
+  #take(text: Buffer): void {
+    this.#received.append(text);
+    for (;;) {
+      const message = this.#received.readMessage();
+      if (message === null) return;
+      this.onmessage?.(message);
+    }
+  }
 }
 
 export interface HttpServer extends Running {
@@ -59,7 +106,7 @@ export async function httpClient(url: string, token: string, era: Era): Promise<
   return client;
 }
 
-/** What a failed call holds. */
+/** The error of a failed call. */
 export function failureOf(result: any): { code: string; retryable: boolean; next: string } {
   if (result.isError !== true) throw new Error(`it did not fail: ${JSON.stringify(result)}`);
   return JSON.parse(result.content[0].text).error;

@@ -25,7 +25,7 @@ export interface ModelRule {
     parts?: number;
     sharedIndex?: boolean;
     delayMs?: number;
-    /** What is said stands in the conversation itself: a line `@turns [answer, …]`. */
+    /** The answers are in the conversation itself: a line `@turns [answer, …]`. */
     follows?: boolean;
   };
 }
@@ -33,13 +33,13 @@ export interface ModelRule {
 export interface ModelRequest {
   path: string;
   authorization?: string;
-  /** As it was sent. */
+  /** The body of the request. */
   body: any;
-  /** Whoever asked did not wait for the end of the answer. */
+  /** The client closed the connection before the end of the answer. */
   isGivenUp: boolean;
 }
 
-/** A server of language models, in a process of its own that ends with this one. See `model-server/script.mjs`. */
+/** A scripted model server in a child process that ends with this one. See `model-server/script.mjs`. */
 export class ModelServer implements AsyncDisposable {
   private constructor(
     readonly url: string,

@@ -20,18 +20,18 @@ const none: Omit<TaskView, 'id' | 'state' | 'task' | 'parent'> = {
 };
 
 /**
- * The manager's side of prompts by hand, over the real broker: it keeps what it is asked, enrols the agents of tasks, and
- * answers as a test says.
+ * A scripted manager for prompts, on a real broker. It records requests, enrols the agents of tasks, and answers as the
+ * test says.
  */
 export class PromptDesk {
   readonly pushes: { from: string; push: Push }[] = [];
   readonly runs: { from: string; run: Run }[] = [];
   readonly delegated: { from: string; task: DelegatedTask }[] = [];
-  /** By the name of a pushed task: what it is refused with. */
+  /** Errors for pushed tasks, by the name of the task. */
   readonly refusals = new Map<string, BusError>();
-  /** By the agent that asks. */
+  /** Answers by the agent that asks. */
   readonly queues = new Map<string, Partial<QueueAnswer>>();
-  /** Called when something is asked, before it is answered. */
+  /** Called before a request is answered. */
   onAsked: (type: string, from: string, name: string) => void | Promise<void> = () => undefined;
 
   private constructor(readonly desk: Desk) {}
@@ -76,7 +76,7 @@ export class PromptDesk {
     return its;
   }
 
-  /** What it pushed, each once. */
+  /** The tasks that an agent pushed, without repetitions. */
   queued(agent: string): Push[] {
     const own = this.pushes.filter(({ from }) => from === agent).map(({ push }) => push);
     return [...new Map(own.map((each) => [each.task.id, each])).values()];
@@ -89,7 +89,7 @@ export class PromptDesk {
     });
   }
 
-  /** A prompt for the executor; its agent is enrolled. */
+  /** Assigns a prompt to the executor and enrols its agent. */
   async assign(id: string, task: string, more: Record<string, unknown> = {}): Promise<void> {
     await this.enrol(id);
     await this.desk.assign({ id, task, runner: 'prompt', ...more });
@@ -100,13 +100,13 @@ export class PromptDesk {
     return this.desk.response(id);
   }
 
-  /** In the name of another task. */
+  /** Sends a text from one task to another. */
   async say(from: string, to: string, text: string, id: string): Promise<void> {
     await this.enrol(from);
     await this.desk.client.post(`agent:${to}`, 'text', Buffer.from(text), { from, id });
   }
 
-  /** A result, as a manager tells it. */
+  /** Sends the message by which a manager reports a finished task. */
   async finish(from: string, to: string, result: string): Promise<void> {
     await this.enrol(from);
     const { type, codec } = taskMessages.finished;
@@ -119,7 +119,7 @@ export class PromptDesk {
     await this.desk.client.post(`agent:${to}`, type, body, { from, id: `${from}-finished` });
   }
 
-  /** Until nothing waits in the mailbox of an agent, or so much. */
+  /** Waits until `count` messages are in the mailbox of an agent. */
   async waiting(agent: string, count: number): Promise<void> {
     await eventually(async () => {
       const page = await this.desk.client.mail.inbox({ mailbox: `agent:${agent}` });

@@ -15,7 +15,7 @@ interface Bodied<Q, A> {
   answer: { decode(bytes: Uint8Array): A };
 }
 
-/** The queue of an agent, as it asks a manager for it. */
+/** The requests about queues that an agent sends to a manager. */
 export class QueueHand {
   readonly #client: Client;
 

@@ -5,7 +5,7 @@ import { temporaryFolder } from './temporary.js';
 
 export const chainAliases = ['drivers', 'include', 'kernel', 'mm'];
 
-/** A small C tree, a home for its state, and the file of a plan of four shards. */
+/** A small C tree, a home, and a plan of four shards. */
 export function chainRepository(): {
   root: string;
   home: string;

@@ -7,7 +7,7 @@ export const nothingFound: ExaminedBy = {
   ...{ engine: 'rules', reason: '', texts: [], tokens: 0 },
 };
 
-/** A request of one mode, unless told otherwise. */
+/** A request for a review, by default of one mode. */
 export function asked(more: Partial<CritiqueRequest> = {}): CritiqueRequest {
   return {
     ...{ id: 'r-1', artifact: { path: 'doc.md', text: '# Title\n' }, root: '' },
@@ -18,7 +18,7 @@ export function asked(more: Partial<CritiqueRequest> = {}): CritiqueRequest {
   };
 }
 
-/** What was named, in the order in which it was named. */
+/** Selects the modes of the request, in their order. */
 export function selectionOf({ modes, context }: CritiqueRequest): Selection {
   const criticality = (context.criticality ?? 'C1') as ContextVector['criticality'];
   return {
@@ -38,6 +38,6 @@ export function selectionOf({ modes, context }: CritiqueRequest): Selection {
 }
 
 export const judgeNothing: Judge = () => ({
-  ...{ score: null, threshold: 0.92, verdict: 'UNSCORED', why: 'nobody judged' },
+  ...{ score: null, threshold: 0.92, verdict: 'UNSCORED', why: 'no judge' },
   ...{ needs_person: false, flags: [] },
 });

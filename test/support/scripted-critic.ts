@@ -10,7 +10,7 @@ export interface ScriptedCritic extends AsyncDisposable {
   client: Client;
 }
 
-/** On the bus as a critic is, but it says what a test says about each text: what becomes of its words is what is tested. */
+/** A critic on the bus whose critiques the test writes. */
 export async function scriptedCritic(
   bus: TestBus,
   says: (

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { placeOf, readManifest } from '../../src/pgc/plan/manifest.js';
 
-/** Digests of all that an index serves, and what it says of its overlays: nothing else may be there. */
+/** Digests of every file that an index serves, and the states of its overlays. Throws for any other file. */
 export async function servedFiles(root: string, home: string): Promise<Record<string, string>> {
   const place = placeOf(root, home);
   const { shards } = await readManifest(place, root);

@@ -1,5 +1,6 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { startCommand } from './in-process.js';
 
 export const program = fileURLToPath(new URL('../../services/cli/sigma.mjs', import.meta.url));
 const runMsMax = 60_000;
@@ -8,16 +9,32 @@ export interface Ran {
   code: number;
   stdout: string;
   stderr: string;
-  /** The one document that `--json` prints. */
+  /** The document that `--json` prints. */
   json: any;
 }
 
-/** Runs the command line as a user would, to its end. */
-export function sigma(
-  home: string,
-  args: string[],
-  options: { input?: string | Buffer; cwd?: string } = {},
-): Promise<Ran> {
+export interface RunOptions {
+  input?: string | Buffer;
+  cwd?: string;
+}
+
+/** Runs a command inside this process, to its end. */
+export async function sigma(home: string, args: string[], options: RunOptions = {}): Promise<Ran> {
+  const printed = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  const command = startCommand(
+    args,
+    { env: environment(home), folder: options.cwd },
+    (stream, text) => printed[stream].push(text),
+  );
+  if (options.input !== undefined) command.write(options.input);
+  command.write(undefined);
+  const code = await command.ended;
+  const stdout = Buffer.concat(printed.stdout).toString();
+  return { code, stdout, stderr: Buffer.concat(printed.stderr).toString(), json: parsed(stdout) };
+}
+
+/** Runs a command in a child process. */
+export function sigmaProcess(home: string, args: string[], options: RunOptions = {}): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = execFile(
       process.execPath,
@@ -36,14 +53,40 @@ export function sigma(
 }
 
 export interface Running {
-  process: ChildProcess;
+  process: {
+    pid?: number | undefined;
+    exitCode: number | null;
+    kill(signal: NodeJS.Signals): void;
+  };
   output(): string;
   /** Resolves with the exit code, or the signal's name. */
   ended: Promise<number | string>;
 }
 
-/** Starts a command that stays, such as `up` or `bus`. */
-export function startSigma(home: string, args: string[]): Running {
+/** Starts a command that keeps running, such as `bus` or `agent manager`, inside this process. */
+export function startSigma(
+  home: string,
+  args: string[],
+  env: Record<string, string> = {},
+): Running {
+  let text = '';
+  const command = startCommand(args, { env: { ...environment(home), ...env } }, (_, more) => {
+    text += more.toString();
+  });
+  const its: Running['process'] = {
+    exitCode: null,
+    kill: (signal) => {
+      if (its.exitCode !== null) return;
+      if (signal === 'SIGKILL') throw new Error('only a process of its own can be killed');
+      command.signal(signal);
+    },
+  };
+  const ended = command.ended.then((code) => (its.exitCode = code));
+  return { process: its, output: () => text, ended };
+}
+
+/** Starts a command in a child process, which can be killed. */
+export function startProcess(home: string, args: string[]): Running {
   const child = spawn(process.execPath, [program, ...args], {
     env: environment(home),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -65,7 +108,7 @@ export function environment(home: string): NodeJS.ProcessEnv {
     NOTIFY_SOCKET: _notify,
     ...inherited
   } = process.env;
-  // A table takes ten seconds in each new home; what is about vectors says so.
+  // A table takes ten seconds in each new home; tests of vectors turn it on.
   return { SIGMA_EMBEDDING: 'off', ...inherited, SIGMA_HOME: home };
 }
 
@@ -75,17 +118,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** In the order in which they lean on each other: what asks them, the processes from the last to the first, what is left. */
-export async function ended(
-  [asking, ...left]: [AsyncDisposable, ...AsyncDisposable[]],
-  running: readonly Running[],
-): Promise<void> {
-  await asking[Symbol.asyncDispose]();
-  for (const each of [...running].reverse()) {
-    each.process.kill('SIGTERM');
-    await each.ended;
-  }
-  for (const each of left) await each[Symbol.asyncDispose]();
 }

@@ -8,18 +8,18 @@ import type { TaskRecord } from '../../src/task/life/record.js';
 import { openTestStore } from './store.js';
 import { VirtualClock } from './virtual-clock.js';
 
-/** A book on a real store, and what it did and could not do. */
+/** A book on a real store, with a record of its actions and errors. */
 export interface OpenBook extends AsyncDisposable {
   book: TaskBook;
   performed: { id: string; effect: SideEffect }[];
   troubles: unknown[];
-  /** The process ends here: nothing is finished, nothing is closed but the files. */
+  /** Ends as a crash does: only the files are closed. */
   drop: () => Promise<void>;
 }
 
 export interface BookOptions extends Partial<Pick<BookParts, 'limits' | 'random'>> {
   clock?: Clock;
-  /** What is done of a effect; it counts as performed when this resolves. */
+  /** Performs an action; it counts as performed when this resolves. */
   perform?: (record: TaskRecord, effect: SideEffect, book: Promise<TaskBook>) => Promise<void>;
   wrap?: (store: LevelStore) => Store;
 }
@@ -78,7 +78,7 @@ export function divertedStore(
   };
 }
 
-/** From its `at`-th write on nothing happens any more, and nothing ever answers. */
+/** A store that stops for good at its `at`-th write, before or after that write. */
 export function crashingStore(
   store: LevelStore,
   at: number,

@@ -60,7 +60,7 @@ const silent: AttentionParts = {
   onExpiry: 'halt',
 };
 
-/** A manager on a bus, with its store; whoever delegates is `asker`. */
+/** A manager with its store on a bus, and `asker`, who delegates. */
 export class TaskStage {
   readonly bus: TestBus = testBus(memoryHarness());
   readonly #attention: AttentionParts;
@@ -136,7 +136,7 @@ export class TaskStage {
     await client.close();
   }
 
-  /** A worker of the test: claims what it is given, and answers what `work` says; undefined: nothing. */
+  /** A worker that claims its tasks and answers what `work` returns; undefined: no answer. */
   async worker(
     agent: string,
     work: (
@@ -149,7 +149,7 @@ export class TaskStage {
         ...[runnerCapability('answer'), slotsCapability(4)],
       ],
       role = 'executor',
-      /** What comes later does not wait for what came before. */
+      /** Tasks do not wait for each other. */
       isParallel = false,
     } = {},
   ): Promise<{ client: Client; withdrawn: string[] } & AsyncDisposable> {
@@ -178,7 +178,7 @@ export class TaskStage {
           await client.post('agent:manager', legacyType, Buffer.from(JSON.stringify(whole)));
         else await client.post('agent:manager', response.type, response.codec.encode(whole));
       })();
-      // What a test leaves undone ends with it.
+      // Work may be unfinished when the test ends.
       if (isParallel) working.catch(() => undefined);
       else await working;
     });
@@ -186,7 +186,7 @@ export class TaskStage {
     return { client, withdrawn, [Symbol.asyncDispose]: () => this.#gone(client) };
   }
 
-  /** Gone, and known to be gone: nothing is given to it any more. */
+  /** Closes a worker and waits until the manager knows: it is given no more tasks. */
   async #gone(client: Client): Promise<void> {
     await client.close();
     const { agent } = client.identity;

@@ -1,6 +1,6 @@
 import type { TableRows } from '../../src/model/token-table.js';
 
-/** Words that mean much the same stand in one line; each line is a direction of its own. */
+/** Words of similar meaning, by line. Each line is one direction. */
 const meanings = [
   ['release', 'free', 'drop'],
   ['buffer', 'packet'],

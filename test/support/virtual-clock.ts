@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/base/clock.js';
 
-/** Time that passes only when it is told to. */
+/** A clock that the test advances. */
 export class VirtualClock implements Clock {
   #nowMs = 0;
   #next = 0;

@@ -17,7 +17,7 @@ import { ZeromqLink } from '../../src/transport/zeromq.js';
 
 type Answer = Partial<Omit<TaskResponse, 'task_id' | 'attempt'>>;
 
-/** A worker on the bus that speaks the whole protocol; what it answers is up to the test. */
+/** A worker on the bus that follows the protocol; the test writes its answers. */
 export async function startWorker(
   home: string,
   agent: string,
@@ -43,7 +43,7 @@ export async function startWorker(
     const to = `agent:${manager}`;
     const mine = { task_id: task.id, attempt };
     await client.request(to, claim.type, claim.codec.encode(mine));
-    // Not waited for: what comes behind it from this manager must not wait either.
+    // Not awaited: later messages of this manager must not wait.
     const working = work(task, client).then((its) => {
       const answer: TaskResponse = {
         ...mine,
@@ -54,13 +54,13 @@ export async function startWorker(
       };
       return client.post(to, response.type, response.codec.encode(answer));
     });
-    // What a test leaves undone ends with it.
+    // Work may be unfinished when the test ends.
     working.catch(() => undefined);
   });
   return client;
 }
 
-/** A citation that holds, of whoever knows most about the question, as similar as is wanted. */
+/** A valid citation for a question, with the given similarity. */
 export async function citationFor(
   client: Client,
   question: string,

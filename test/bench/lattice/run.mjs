@@ -106,8 +106,16 @@ function results() {
   const titles = [...shown.map(({ title }) => title)];
   const kept = partsOf(resultsFile).filter(({ title }) => !titles.includes(title));
   const parts = [...shown, ...kept].sort((one, other) => placeOf(one) - placeOf(other));
-  const body = parts.map(({ title, text }) => `## ${title}\n\n\`\`\`\n${text}\n\`\`\`\n`);
+  const body = parts.map(
+    ({ title, text }) => `## ${title}\n\n\`\`\`\n${figuresOf(text)}\n\`\`\`\n`,
+  );
   return `# The lattice over the whole kernel, measured\n\nWritten by \`npm run bench:lattice -- --write\`, part by part.\n\n${body.join('\n')}`;
+}
+
+/** Without the examples, which are indented below what they are of, or below a name that stands alone. */
+function figuresOf(text) {
+  const lines = text.split('\n');
+  return lines.filter((line) => !/^ {4}|^[\w-]+$/.test(line) || /^ +\d+ /.test(line)).join('\n');
 }
 
 function partsOf(file) {

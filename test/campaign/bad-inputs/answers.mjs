@@ -35,7 +35,7 @@ export async function tried(at, { input, words, stdin = '', expected }) {
 }
 
 /** That of a row. */
-export const claimOf = (input, end) => `${input}: ${end}`;
+const claimOf = (input, end) => `${input}: ${end}`;
 
 /** One that had to be killed has no exit code. */
 function endedOf(words, running) {

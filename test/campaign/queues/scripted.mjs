@@ -10,7 +10,7 @@ import {
 } from '../../../dist/src/delegation/task/shapes.js';
 import { slotsCapability } from '../../../dist/src/delegation/manager/worker-pool.js';
 import { taskMessages, taskService } from '../../../dist/src/task/requests/messages.js';
-import { resolved } from '../../../dist/src/task/queue.js';
+import { resolveName } from '../../../dist/src/task/queue/queue.js';
 import { connectTo, endWithParent, recordOf, untilTaken } from '../agent.mjs';
 
 const { home, name } = endWithParent();

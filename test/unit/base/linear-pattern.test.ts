@@ -2,6 +2,7 @@ import { createContext, Script } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LinearPattern, stepsMax } from '../../../src/base/pattern/linear-pattern.js';
+import { runs } from '../../support/runs.js';
 
 /** Patterns of the whole language, over few letters, so that texts often match. */
 const patterns = fc.letrec<{ pattern: string; atom: string; part: string }>((tie) => ({
@@ -63,7 +64,7 @@ describe('a pattern of somebody else', () => {
         fc.pre(expected !== undefined);
         expect(linear.test(text)).toBe(expected);
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(1_000) },
     );
   });
 

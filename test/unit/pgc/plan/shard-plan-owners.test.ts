@@ -11,6 +11,7 @@ import {
 } from '../../../../src/pgc/plan/shard-plan-owners.js';
 import { ownerOf, type PlannedFile } from '../../../../src/pgc/plan/planned-shards.js';
 import { planShards } from '../../../../src/pgc/plan/shard-plan.js';
+import { runs } from '../../../support/runs.js';
 
 const linux = `List of maintainers
 ===================
@@ -163,7 +164,7 @@ test('a pattern matches what the same regular expression matches', () => {
       const glob = pathGlob(text, { classes: true, below: 'plain' });
       expect(glob.matches(each)).toBe(asRegex(text).test(each));
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(400) },
   );
 });
 

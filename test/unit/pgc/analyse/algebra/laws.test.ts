@@ -4,6 +4,7 @@ import { evaluate, shownMax } from '../../../../../src/pgc/analyse/algebra/evalu
 import { parseExpression } from '../../../../../src/pgc/analyse/algebra/expression.js';
 import type { OpenedTree } from '../../../../../src/pgc/search/open-index.js';
 import { openSampleTree, type SampleTree } from './sample-tree.js';
+import { runs } from '../../../../support/runs.js';
 
 let sample: SampleTree;
 let tree: OpenedTree;
@@ -94,7 +95,7 @@ describe('a law of sets over real overlays', () => {
           side.replace(/\b[ABC]\b/g, (name) => `(${given[name] ?? ''})`);
         expect(await setOf(filled(left))).toEqual(await setOf(filled(right)));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
   });
 
@@ -107,7 +108,7 @@ describe('a law of sets over real overlays', () => {
         expect(await setOf(`${A} - ${B}`)).toEqual(a.filter((each) => !b.includes(each)));
         expect(await setOf(`!${A}`)).toEqual(all.filter((each) => !a.includes(each)));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -117,7 +118,7 @@ describe('a law of sets over real overlays', () => {
         const { anchors } = await evaluate(parseExpression(A), tree, { limit: shownMax });
         expect(anchors.filter(({ items, line }) => items.length === 0 || line < 1)).toEqual([]);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60) },
     );
   });
 
