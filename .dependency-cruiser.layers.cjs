@@ -47,7 +47,18 @@ const parts = {
     ...['lattice', 'prompt', 'attention', 'delegation', 'critic', 'task', 'remote'],
   ],
   executor: [
-    ...['base', 'errors', 'wire', 'machine', 'config', 'observe', 'store', 'client', 'model'],
+    ...[
+      'base',
+      'errors',
+      'wire',
+      'machine',
+      'config',
+      'observe',
+      'store',
+      'transport',
+      'client',
+      'model',
+    ],
     ...['pgc', 'prompt', 'attention', 'delegation', 'task', 'remote'],
   ],
   render: [

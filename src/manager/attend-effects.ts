@@ -3,7 +3,8 @@ import type { Approval } from '../attention/approvals.js';
 import { isGated } from '../attention/gates.js';
 import { materialised } from '../attention/session/materialise.js';
 import { shutdownType } from '../attention/session/messages.js';
-import type { SessionRecord, SessionTold } from '../attention/session/record.js';
+import type { SessionTold } from '../attention/session/record.js';
+import type { SessionRecord } from '../attention/session/session-record.js';
 import {
   sessionLimits,
   sessionOfContext,

@@ -13,9 +13,9 @@ import {
   kindOf,
   questionOf,
   sessionView,
-  type SessionRecord,
   type SessionTold,
 } from '../attention/session/record.js';
+import type { SessionRecord } from '../attention/session/session-record.js';
 import { readAttend } from '../attention/session/request.js';
 import type { SessionEffect } from '../attention/session/session.machine.js';
 import {

@@ -9,8 +9,8 @@ import {
   encodeSession,
   questionOf,
   sessionState,
-  type SessionRecord,
 } from '../../src/attention/session/record.js';
+import type { SessionRecord } from '../../src/attention/session/session-record.js';
 import { readAttend } from '../../src/attention/session/request.js';
 import {
   protocols,

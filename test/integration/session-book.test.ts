@@ -1,10 +1,7 @@
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import {
-  questionOf,
-  sessionState,
-  type SessionRecord,
-} from '../../src/attention/session/record.js';
+import { questionOf, sessionState } from '../../src/attention/session/record.js';
+import type { SessionRecord } from '../../src/attention/session/session-record.js';
 import { readAttend } from '../../src/attention/session/request.js';
 import type { SessionEffect } from '../../src/attention/session/session.machine.js';
 import { systemClock, type Clock } from '../../src/base/clock.js';

@@ -1,6 +1,7 @@
 import { BusError } from '../../errors/bus-error.js';
 import { conflictChoices, resolved, tasksIn, type ConflictChoice } from './materialise.js';
-import { questionOf, sessionState, type SessionRecord, type SessionTold } from './record.js';
+import { questionOf, sessionState, type SessionTold } from './record.js';
+import type { SessionRecord } from './session-record.js';
 import { isProtocol, readCast, readTasks } from './request.js';
 import { sessionLimits, type Answer, type Protocol, type QuestionKind } from './shapes.js';
 import { augmented, restructured, retained } from './team.js';

@@ -1,4 +1,4 @@
-import type { SessionRecord } from './record.js';
+import type { SessionRecord } from './session-record.js';
 import {
   protocols,
   sessionLimits,

@@ -1,7 +1,7 @@
 import type { ModeName } from '../strategies.js';
 import { ended } from './automatic.js';
 import type { Course } from './course.js';
-import type { SelectInput } from './select.js';
+import type { SelectInput } from './input.js';
 import { brokenRules, inSequence } from './sequence.js';
 import { substitutes } from './tables.js';
 

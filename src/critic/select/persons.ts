@@ -1,7 +1,7 @@
 import { atLeast } from '../score/decimals.js';
 import { qualityGate, type Flag } from '../shapes.js';
 import type { Course } from './course.js';
-import type { SelectInput } from './select.js';
+import type { SelectInput } from './input.js';
 import { contextRotTokens } from './tables.js';
 
 /** In the words of the document. */

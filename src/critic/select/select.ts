@@ -1,32 +1,14 @@
+import type { SelectInput } from './input.js';
 import type { CritiqueRequest, Selection } from '../shapes.js';
 import { strategies, type AdversarialMode, type ModeName } from '../strategies.js';
 import { automaticModes } from './automatic.js';
 import { Course } from './course.js';
-import { above, atLeast, filled, type ContextWords } from './dimensions.js';
-import { standingOf, type EscalationPolicy, type Standing } from './escalation.js';
+import { above, atLeast, filled } from './dimensions.js';
+import { standingOf, type EscalationPolicy } from './escalation.js';
 import { namedModes, plainReview } from './explicit.js';
 import { notPermitted, personFlags } from './persons.js';
 import { inSequence, tensionFlags } from './sequence.js';
 import { affinities, cautions, deliveries, phaseDowngrades } from './tables.js';
-
-export interface SelectInput {
-  /** Words of dimensions as they were given: of another meaning, or missing, they are replaced and that is said. */
-  context: ContextWords;
-  /** What rules of paths say of the artifact; see `standingOf`. */
-  standing: Standing;
-  /** Named explicitly; empty: by the context where `is_adversarial`, else `standard`. */
-  modes: readonly ModeName[];
-  strict_order: boolean;
-  is_adversarial: boolean;
-  /** The artifact is formally reopened. */
-  is_revision: boolean;
-  iteration: number;
-  /** Of the iteration before. */
-  previous_score?: number;
-  threshold?: number;
-  /** Tokens that the session has used already; absent: unknown. */
-  session_tokens?: number;
-}
 
 /** What of a request decides. */
 export type Selecting = Omit<SelectInput, 'standing'> & Pick<CritiqueRequest, 'artifact'>;

@@ -4,10 +4,10 @@ import {
   decodeSession,
   encodeSession,
   isSessionOver,
-  type SessionRecord,
   type SessionStep,
   type SessionTold,
 } from '../../attention/session/record.js';
+import type { SessionRecord } from '../../attention/session/session-record.js';
 import type { SessionEffect } from '../../attention/session/session.machine.js';
 import { sessionLimits, type AttendRequest } from '../../attention/session/shapes.js';
 import type { Clock } from '../../base/clock.js';

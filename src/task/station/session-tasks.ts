@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { SessionRecord, SessionTold } from '../../attention/session/record.js';
+import type { SessionTold } from '../../attention/session/record.js';
+import type { SessionRecord } from '../../attention/session/session-record.js';
 import { memberFor } from '../../attention/session/team.js';
 import {
   sessionLimits,
