@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { z } from 'zod';
 import { isName } from '../base/ids.js';
-import { lazily } from '../base/zod.js';
+import { lazily } from '../base/lazy-schema.js';
 import { BusError } from '../errors/bus-error.js';
 import { asText, curveKey, hexSecret, keysFolder, newSecret, parsed } from './keys.js';
 import { readPrivate, removePrivate, writePrivate } from './private-file.js';

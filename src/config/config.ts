@@ -4,7 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import type { z } from 'zod';
 import { parseLoopback } from '../base/loopback.js';
-import { lazily, type Zod } from '../base/zod.js';
+import { lazily, type Zod } from '../base/lazy-schema.js';
 import { BusError } from '../errors/bus-error.js';
 import { isFolder, readIdentity } from './identity.js';
 import { permissionsSchema } from './permissions.js';

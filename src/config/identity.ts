@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import type { z } from 'zod';
 import { isName } from '../base/ids.js';
-import { lazily } from '../base/zod.js';
+import { lazily } from '../base/lazy-schema.js';
 import { asText, curveKey, hexSecret, parsed } from './keys.js';
 import { invalid, readPrivate, writePrivate } from './private-file.js';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { z } from 'zod';
-import { lazily, type Zod } from '../base/zod.js';
+import { lazily, type Zod } from '../base/lazy-schema.js';
 import { BusError } from '../errors/bus-error.js';
 import { invalid, readPrivate, writePrivate } from './private-file.js';
 

@@ -1,4 +1,4 @@
-import { type Zod } from '../base/zod.js';
+import { type Zod } from '../base/lazy-schema.js';
 
 const rolesMax = 64;
 const patternsMax = 64;

@@ -61,13 +61,13 @@ test('a line that is no action is an error of its own', async () => {
   expect(code).toBe(1);
 });
 
-test('scripts below the root are read, and every step is said', async () => {
+test('a script below the root is asked about, bound to its content, and every step is shown', async () => {
   writeFileSync(path.join(folder.path, 'a.sh'), 'rm -rf data\n');
   const words = ['--classify', '--explain', '--root', folder.path];
   const { rows, stderr } = await attend(words, line('a', 'sh', 'a.sh'));
   expect(rows[0]).toMatchObject({ level: 'Elevated', findings: [{ file: 'a.sh' }] });
-  expect(stderr).toContain('1: read a.sh');
-  expect(stderr).toContain('removes-files');
+  expect(stderr).toContain('1: bound to the content');
+  expect(stderr).toContain('a.sh');
 });
 
 test('what is asked wrongly is refused', async () => {

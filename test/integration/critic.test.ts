@@ -23,7 +23,7 @@ const page = `# The network driver
 
 \`nic_open\` calls \`nic_setup_rx_ring\`.
 
-\`nic_setup_rx_ring\` calls \`nic_open\`.
+\`nic_open(nic, flags)\` opens the device.
 
 - TODO: say who tests it
 `;

@@ -12,7 +12,7 @@ const claims = `# Notes
 
 \`nic_open\` calls \`nic_setup_rx_ring\`.
 
-\`nic_setup_rx_ring\` calls \`nic_open\`.
+\`nic_open(nic, flags)\` opens the device.
 `;
 let repository: ReturnType<typeof chainRepository>;
 let server: ModelServer;
@@ -73,7 +73,7 @@ test('a file is read and held against the running lattice, also from a folder wi
   expect(answer.structuredContent.sections).toContainEqual({
     mode: 'chain-of-verification',
     title: 'Verification Summary',
-    text: expect.stringContaining('1 contradicted') as string,
+    text: expect.stringContaining('1 wrong') as string,
   });
   expect(answer.content[0].text).toContain('## Verification Summary (chain-of-verification)');
   // One file has one history, whoever asks from where.
@@ -88,7 +88,7 @@ test('a file is read and held against the running lattice, also from a folder wi
 }, 60_000);
 
 test('a text is reviewed as it is given, and nothing is read', async () => {
-  const text = '# Answer\n\n`nic_reset` calls `nic_open`.\n';
+  const text = '# Answer\n\n`nic_open(nic, flags)` opens the device.\n';
   const answer = await called(part, 'critique', { path: 'answer.md', text, ...verified });
   expect(found(answer)).toEqual([['CLAIM_CONTRADICTED', 3, 'drivers/nic/nic_main.c']]);
   const listed = await called(part, 'critique_history', {});

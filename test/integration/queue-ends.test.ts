@@ -220,7 +220,7 @@ test('a queue that is supervised tries again what passes by itself, and ends wit
     'going SIBLING_FAILED',
     'waits SIBLING_FAILED',
   ]);
-  expect((await tasks.show(waits)).error?.text).toContain('failed for good');
+  expect((await tasks.show(waits)).error?.text).toContain('of the same queue failed');
 });
 
 test('one that is tried again finds nothing of what it pushed before, neither open nor in its inbox', async () => {

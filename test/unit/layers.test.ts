@@ -61,7 +61,8 @@ const importOf = (from: string, target: string): string =>
   `import type { x } from '${target.startsWith('src/') || target.startsWith('services/') ? relative(from, target) : target}';\nexport type Y = typeof x;\n`;
 
 function relative(from: string, target: string): string {
-  return path.relative(path.dirname(from), target);
+  const found = path.relative(path.dirname(from), target);
+  return found.startsWith('.') ? found : `./${found}`;
 }
 
 function plantIn(folder: string, rule: string, target: string): Planted {

@@ -1,4 +1,4 @@
-import { lazily } from '../../base/zod.js';
+import { lazily } from '../../base/lazy-schema.js';
 import type { Mode, ModeInput } from '../mode.js';
 import { criticLimits, type DimensionScore, type Section } from '../shapes.js';
 

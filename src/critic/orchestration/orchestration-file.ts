@@ -1,5 +1,5 @@
 import { Document, isMap, isNode, LineCounter, parseDocument } from 'yaml';
-import { lazily } from '../../base/zod.js';
+import { lazily } from '../../base/lazy-schema.js';
 import { BusError } from '../../errors/bus-error.js';
 import { criticLimits, type QualityTracking } from '../shapes.js';
 import { isModeName, type ModeName } from '../strategies.js';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
-import { lazily, type Zod } from '../../base/zod.js';
+import { lazily, type Zod } from '../../base/lazy-schema.js';
 import { BusError } from '../../errors/bus-error.js';
 import { pathGlob, type PathGlob } from '../../pgc/plan/path-glob.js';
 import { criticalities, targetTypes, type Criticality } from '../shapes.js';

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lazily } from '../../base/zod.js';
+import { lazily } from '../../base/lazy-schema.js';
 import type { IndexPlace } from '../plan/manifest.js';
 import type { OverlayName } from '../shapes.js';
 import { readProcessFile, writeProcessFile } from './process-file.js';

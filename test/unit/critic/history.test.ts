@@ -79,7 +79,7 @@ describe('a history', () => {
     for (const artifact of ['b.md', 'c.md'])
       await history.add(critiqueOf(artifact, 0.7, { artifact }), askedFor(artifact));
     expect(history.list().map(({ artifact }) => artifact)).toEqual(['c.md', 'b.md']);
-    await expect(history.of('docs/one.md')).rejects.toThrow(/nothing is known/);
+    await expect(history.of('docs/one.md')).rejects.toThrow(/there is no review of/);
     expect((await opened()).list()).toHaveLength(2);
   });
 

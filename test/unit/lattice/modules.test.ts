@@ -13,6 +13,7 @@ const limits = { clock: systemClock, deadlineMs: 5_000 };
 /** An application that posts letters through a library, whose front door re-exports what the core defines. */
 const typescript = {
   'app/main.ts': `import { Mailbox, seal as close } from '../lib/index.js';
+import { Ledger } from '../core/ledger.js';
 import type { Courier } from '../core/courier.js';
 import { join } from 'node:path';
 

@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { lazily } from '../../../base/zod.js';
+import { lazily } from '../../../base/lazy-schema.js';
 import { BusError } from '../../../errors/bus-error.js';
 import { readProcessFile, writeProcessFile } from '../../overlay/process-file.js';
 import type { IndexPlace } from '../../plan/manifest.js';
