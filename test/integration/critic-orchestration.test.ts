@@ -40,7 +40,7 @@ beforeAll(async () => {
   for (const folder of ['docs', 'work']) mkdirSync(path.join(root, folder));
   writeFileSync(
     path.join(root, 'docs/driver.md'),
-    '# Driver\n\n`nic_open(nic, flags)` opens the device.\n',
+    '# Driver\n\n`drivers/nic/nic_main.c:900` opens the device.\n',
   );
   writeFileSync(path.join(root, 'work/plan.md'), '# Plan\n\nIt takes its time.\n');
   file = path.join(root, 'work/ORCHESTRATION.yaml');
@@ -91,12 +91,12 @@ test('a run that is killed goes on where it was; what was found is handed on and
       before.phases[at].adversarial_review.review,
     );
   expect(after.barriers[0].status).toBe('passed');
-  expect(after.cross_pollination[0].handoff).toContain('nic_open takes 1');
+  expect(after.cross_pollination[0].handoff).toContain('drivers/nic/nic_main.c has');
   expect(readFileSync(file, 'utf8')).toMatch(/handoff: \|\n {6}# Pipeline Context/);
   expect(readFileSync(file, 'utf8')).toContain('workflow: driver # kept');
   // By their paths from the root of the tree, as `sigma critic history` knows them.
   const tracked = after.quality_tracking.map(({ artifact }: any) => artifact).sort();
   expect(tracked).toEqual(['docs/driver.md', 'work/plan.md']);
   const judge = asked.find((text) => text.includes('in the mode llm-as-judge.'));
-  expect(judge).toContain('nic_open takes 1');
+  expect(judge).toContain('drivers/nic/nic_main.c has');
 }, 90_000);

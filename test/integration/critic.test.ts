@@ -23,7 +23,7 @@ const page = `# The network driver
 
 \`nic_open\` calls \`nic_setup_rx_ring\`.
 
-\`nic_open(nic, flags)\` opens the device.
+\`drivers/nic/nic_main.c:900\` opens the device.
 
 - TODO: say who tests it
 `;

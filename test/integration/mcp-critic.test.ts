@@ -12,7 +12,7 @@ const claims = `# Notes
 
 \`nic_open\` calls \`nic_setup_rx_ring\`.
 
-\`nic_open(nic, flags)\` opens the device.
+\`drivers/nic/nic_main.c:900\` opens the device.
 `;
 let repository: ReturnType<typeof chainRepository>;
 let server: ModelServer;
@@ -88,7 +88,7 @@ test('a file is read and held against the running lattice, also from a folder wi
 }, 60_000);
 
 test('a text is reviewed as it is given, and nothing is read', async () => {
-  const text = '# Answer\n\n`nic_open(nic, flags)` opens the device.\n';
+  const text = '# Answer\n\n`drivers/nic/nic_main.c:900` opens the device.\n';
   const answer = await called(part, 'critique', { path: 'answer.md', text, ...verified });
   expect(found(answer)).toEqual([['CLAIM_CONTRADICTED', 3, 'drivers/nic/nic_main.c']]);
   const listed = await called(part, 'critique_history', {});
@@ -141,7 +141,7 @@ test('a review that takes longer than the wait goes on, and is asked for again b
   const asked = { path: 'docs/notes.md', modes: ['self-refine'] };
   const late = await called(part, 'critique', { ...asked, timeout_seconds: 0.1 });
   expect(failureOf(late)).toMatchObject({ code: 'REVIEW_UNDER_WAY', retryable: true });
-  const id = /under the id (\S+):/.exec(failureOf(late).next)?.[1];
+  const id = /with the id (\S+) to continue/.exec(failureOf(late).next)?.[1];
   expect(id).toMatch(/^review-/);
   const answer = await called(part, 'critique', { ...asked, id });
   expect(answer.structuredContent.modes).toMatchObject([

@@ -171,7 +171,7 @@ describe('up, as long as it runs', () => {
     }, 20_000);
     await eventually(shown, 20_000);
     const file = path.join(repository.root, 'mm/notes.md');
-    writeFileSync(file, '`nic_open(nic, flags)` opens the device.\n');
+    writeFileSync(file, '`drivers/nic/nic_main.c:900` opens the device.\n');
     const reviewed = ['critic', '--mode', 'chain-of-verification', '--artifact', file, '--json'];
     const { json } = await sigma(repository.home, reviewed);
     rmSync(file);
