@@ -1,4 +1,5 @@
 import type { Node } from 'web-tree-sitter';
+import { lowerBound } from '../format/bytes.js';
 import type { GrammarLanguage } from '../format/facts.js';
 import { Draft } from './draft.js';
 import type { Grammar } from './grammar.js';
@@ -32,7 +33,7 @@ export interface ConditionPart {
 }
 
 /** `left < right` and its kind. */
-export interface ComparisonPart {
+interface ComparisonPart {
   left: string;
   operator: string;
   right: string;
@@ -76,7 +77,7 @@ export interface CodeParts {
 }
 
 /** Of an argument, an operand, a condition. */
-export const partCharsMax = 200;
+const partCharsMax = 200;
 /** Of each kind; a text with more is generated. */
 const partsMax = 20_000;
 const namesMax = 10 * partsMax;
@@ -383,16 +384,9 @@ function linesByName(all: readonly Named[]): Map<string, number[]> {
 
 /** Of entries in order of `at`, those in `[from, to)`. */
 function within<T extends { at: number }>(all: readonly T[], from: number, to: number): T[] {
-  let low = 0;
-  let high = all.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((all[middle]?.at ?? 0) < from) low = middle + 1;
-    else high = middle;
-  }
-  let end = low;
-  while (end < all.length && (all[end]?.at ?? to) < to) end += 1;
-  return all.slice(low, end);
+  const below = (limit: number): number =>
+    lowerBound(all.length, (position) => (all[position]?.at ?? 0) < limit);
+  return all.slice(below(from), below(to));
 }
 
 function operatorOf(node: Node): string {

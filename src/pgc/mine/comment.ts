@@ -2,7 +2,7 @@ export const docCharsMax = 400;
 /** A comment is read this far; nobody's first sentences lie beyond. */
 const commentCharsMax = 4_000;
 
-export interface Comment {
+interface Comment {
   /** First sentences, without markup; may be empty. */
   doc: string;
   /** Offset where the comment begins. */
@@ -10,7 +10,7 @@ export interface Comment {
 }
 
 /** Where tags end the description: JSDoc puts them last, kernel-doc between summary and description. */
-export type TagStyle = 'jsdoc' | 'kernel-doc';
+type TagStyle = 'jsdoc' | 'kernel-doc';
 
 /** The comment that ends on the line above the one that holds offset `at`, if that line holds nothing else. */
 export function commentAbove(text: string, at: number, style: TagStyle): Comment | undefined {

@@ -6,10 +6,11 @@ import type {
   SymbolFact,
   WordCounts,
 } from '../format/facts.js';
+import { lowerBound } from '../format/bytes.js';
 import { bodyTermsOf, eachIdentifier } from '../format/words.js';
 
 /** More repetitions of a word in one document say nothing new, and a count fits a byte. */
-export const wordCountMax = 255;
+const wordCountMax = 255;
 export const receiverCharsMax = 60;
 
 /** A symbol by offsets into the text (UTF-16 units); lines, callers and words follow from them. */
@@ -71,14 +72,7 @@ export class Draft {
   /** 1-based line of an offset. */
   lineOf(at: number): number {
     const starts = (this.#lineStarts ??= lineStartsOf(this.text));
-    let low = 0;
-    let high = starts.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((starts[middle] ?? 0) <= at) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return lowerBound(starts.length, (line) => (starts[line] ?? 0) <= at);
   }
 
   /** All but the items, which are made of what was found here. */

@@ -11,7 +11,7 @@ const batchMsMax = 500;
 const checksumBytes = 4;
 const staleBatch = 1_000;
 
-export interface FactsOf {
+interface FactsOf {
   language: FactsLanguage;
   blob: string;
 }

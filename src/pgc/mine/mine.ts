@@ -32,7 +32,7 @@ export const bracketDepthMax = 1_000;
  * A comment without an end is read to the end of the file, and again from each `/*` in it: their number
  * times the characters to read stays below this.
  */
-export const endlessCommentStepsMax = 10_000_000;
+const endlessCommentStepsMax = 10_000_000;
 
 interface LanguageMiner {
   query: string;

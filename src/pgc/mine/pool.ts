@@ -13,9 +13,9 @@ export const fileMsMax = 30_000;
 /** Files that wait for a worker, per worker: enough that none is ever idle. */
 export const queuedPerJob = 2;
 /** Of JavaScript's own, per worker. */
-export const workerHeapMegabytes = 1_024;
+const workerHeapMegabytes = 1_024;
 
-export interface MinerPoolOptions {
+interface MinerPoolOptions {
   fileMsMax?: number;
   clock?: Clock;
   /** The compiled worker; beside this module unless a test says otherwise. */

@@ -26,7 +26,7 @@ interface Scope {
 }
 
 /** A draft for grammars whose nodes come outer before inner: it knows what surrounds each. */
-export class ScopedDraft extends Draft {
+class ScopedDraft extends Draft {
   readonly #scopes: Scope[] = [];
 
   /** To be called with every node that comes, before anything is found there. */

@@ -6,7 +6,7 @@ export const itemTextCharsMax = 240;
 /** More of one rule in one text say nothing new; a table of ten thousand lines is one thing. */
 export const itemsPerRuleMax = 2_000;
 /** Of what answers to a name: one that is left out would make O7 call the name unknown. */
-export const answersPerRuleMax = 200_000;
+const answersPerRuleMax = 200_000;
 const answers: ReadonlySet<string> = new Set(['option', 'made']);
 /** Of a text so much is looked at, so that no pattern meets a line of a megabyte. */
 const rawCharsMax = 8 * itemTextCharsMax;

@@ -13,7 +13,7 @@ export const failedRule = 'generator-failed';
 export const itemCharsMax = 4 * 1024 * 1024;
 const documents: ReadonlySet<string> = new Set(['markdown', 'rst', 'text']);
 
-export interface ItemGenerator {
+interface ItemGenerator {
   overlay: number;
   find: (source: ItemSource, rules: RulesInForce) => ItemFact[];
 }

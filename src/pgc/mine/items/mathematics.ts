@@ -2,7 +2,7 @@ import type { ItemFact } from '../../format/facts.js';
 import { splitList } from '../signature.js';
 import { isBound } from './bounds.js';
 import { Items, lineHead, type ItemSource } from './item.js';
-import { argumentsAt } from './security.js';
+import { argumentsAt } from './code-text.js';
 import { statedIn } from './statements.js';
 
 /** Names that state a condition which must hold, by what they do when it does not. */

@@ -19,8 +19,6 @@ const nameCharsMax = 60;
 /** A value shorter than this is an example. */
 const secretCharsMin = 12;
 
-export { argumentsAt } from './code-text.js';
-
 /** O2 of one text: calls that rules name, where it is open to attack, and secrets, which are never repeated. */
 export function securityItems(
   source: ItemSource,
@@ -110,7 +108,7 @@ function applies(rule: Compiled, call: CallDraft, code: CodeText): boolean {
 }
 
 /** A rule that looks for a text instead of a call. */
-export interface PatternRule {
+interface PatternRule {
   id: string;
   languages: readonly FactsLanguage[];
   severity: Severity;

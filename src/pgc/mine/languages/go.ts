@@ -152,7 +152,7 @@ function receiverType(receiver: string): string {
 }
 
 /** The name under which a package is used is the last part of its path that is no version. */
-export function packageNameOf(path: string): string {
+function packageNameOf(path: string): string {
   const parts = path.split('/');
   const last = /^v\d+$/.test(parts.at(-1) ?? '') ? parts.at(-2) : parts.at(-1);
   return (last ?? path).replace(/\.v\d+$/, '');
