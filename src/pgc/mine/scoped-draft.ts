@@ -2,7 +2,7 @@ import type { Node } from 'web-tree-sitter';
 import { commentAbove } from './comment.js';
 import { Draft, receiverCharsMax, type CallDraft, type SymbolDraft } from './draft.js';
 import type { Grammar } from './grammar.js';
-import { compact } from './signature.js';
+import { compact, splitList } from './signature.js';
 
 /** What a definition is, besides where it stands. */
 export interface Found {
@@ -66,6 +66,19 @@ class ScopedDraft extends Draft {
     return symbol;
   }
 
+  /** A definition that surrounds what comes next. */
+  open(node: Node, found: Found): SymbolDraft {
+    const symbol = this.define(node, found);
+    this.enter(found.name, found.kind, node, symbol);
+    return symbol;
+  }
+
+  /** A call of `name` by all that stands before it in `node`. */
+  callOn(node: Node, name: Node | null, kind: CallDraft['kind'] = 'member'): void {
+    if (name === null) return;
+    this.call(name.text, name.startIndex, kind, this.receiverOf(node.startIndex, name.startIndex));
+  }
+
   call(callee: string, at: number, kind: CallDraft['kind'], receiver = ''): void {
     if (callee !== '')
       this.calls.push({ callee, at, kind, receiver: receiver.slice(0, receiverCharsMax) });
@@ -104,6 +117,18 @@ export abstract class ScopedMiner {
     else if (capture === 'unused') this.draft.unused.add(node.endIndex);
     else this.visitors[capture]?.(node);
   }
+}
+
+/** How many members of a type the body of a node has; undefined without a body. */
+export function membersIn(node: Node, type: string): number | undefined {
+  return node.childForFieldName('body')?.namedChildren.filter((each) => each.type === type).length;
+}
+
+/** A list of parameters in brackets, folded, and its parts; `tail` is empty when it has none. */
+export function parametersOf(node: Node): { list: string[]; tail: string } {
+  const source = textOf(node, 'parameters') || '()';
+  const list = splitList(source.slice(1, -1));
+  return { list, tail: list.length === 0 ? '' : source };
 }
 
 /** The text of a field, folded; empty when there is none. */
