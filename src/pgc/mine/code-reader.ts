@@ -9,7 +9,7 @@ import { readable as readableC } from './languages/c-text.js';
 import { regular } from './languages/c-regular.js';
 import { partsOf, partsQuery, type CodeParts } from './code-parts.js';
 import { readable as readableEs } from './languages/es-text.js';
-import { Grammar } from './grammar.js';
+import { Grammars } from './grammar.js';
 import { languageIn, languageOf } from '../source/language.js';
 import { isParsable, Miner, readableText } from './mine.js';
 
@@ -35,7 +35,7 @@ export function codeLanguageOf(path: string): GrammarLanguage | undefined {
 /** Parses texts as the index does, without one. Holds the grammars it has loaded; dispose of it to free them. */
 export class CodeReader implements AsyncDisposable {
   readonly #miner = new Miner();
-  readonly #grammars = new Map<GrammarLanguage, Promise<Grammar>>();
+  readonly #grammars = new Grammars((language) => partsQuery[language]);
 
   /** Undefined: it is no source code of a language that is parsed, or too large or too deep for its grammar. Throws MINER_FAILED. */
   async read(path: string, text: string): Promise<SourceCode | undefined> {
@@ -45,7 +45,7 @@ export class CodeReader implements AsyncDisposable {
     const language = languageIn(named, path, bytes) as GrammarLanguage;
     if (!isParsable(language, text, bytes.length)) return undefined;
     const facts = await this.#miner.mine(language, bytes);
-    const parts = partsOf(await this.#grammar(language), text, parsable(language, text));
+    const parts = partsOf(await this.#grammars.get(language), text, parsable(language, text));
     return { path, language, text, lines: text.split('\n'), facts, parts };
   }
 
@@ -56,18 +56,9 @@ export class CodeReader implements AsyncDisposable {
     return (await this.#miner.mine(language, Buffer.from(text))).items;
   }
 
-  async #grammar(language: GrammarLanguage): Promise<Grammar> {
-    let grammar = this.#grammars.get(language);
-    if (grammar === undefined)
-      this.#grammars.set(language, (grammar = Grammar.load(language, partsQuery[language])));
-    return grammar;
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#miner[Symbol.asyncDispose]();
-    for (const each of await Promise.allSettled(this.#grammars.values()))
-      if (each.status === 'fulfilled') each.value[Symbol.dispose]();
-    this.#grammars.clear();
+    await this.#grammars[Symbol.asyncDispose]();
   }
 }
 

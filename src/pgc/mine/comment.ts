@@ -33,6 +33,11 @@ export function lineBreakBefore(text: string, at: number): number | undefined {
   return text.charAt(before) === '\n' ? before : undefined;
 }
 
+/** White space in the place of a text: offsets and lines stay. */
+export function blanked(text: string): string {
+  return text.replace(/[^\n]/g, ' ');
+}
+
 /** Start of the run of lines that begin with `mark` and end at offset `end`. */
 export function lineCommentsStart(text: string, end: number, mark: string): number | undefined {
   let start: number | undefined;

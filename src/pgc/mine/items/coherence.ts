@@ -1,5 +1,6 @@
 import type { FactsLanguage, ItemFact } from '../../format/facts.js';
 import type { SymbolDraft } from '../draft.js';
+import { blanked } from '../comment.js';
 import { splitList } from '../signature.js';
 import { fenceAfter, linesOf } from '../document.js';
 import { isCommented, Items, lineHead, type ItemSource } from './item.js';
@@ -125,7 +126,7 @@ function options(source: ItemSource, items: Items): void {
     /^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b(?:[^\n\\]|\\\r?\n|\\.){0,4000}|\bIS_(?:ENABLED|BUILTIN|MODULE|REACHABLE)\s*\(\s*CONFIG_\w+/gm,
   )) {
     if (isCommented(source, found.index)) continue;
-    const code = found[0].replace(/\/\*[^]*?(?:\*\/|$)|\/\/[^\n]*/g, blanks);
+    const code = found[0].replace(/\/\*[^]*?(?:\*\/|$)|\/\/[^\n]*/g, blanked);
     noteOptions(code, found.index, items, seen);
   }
 }
@@ -160,10 +161,6 @@ function noteOptions(code: string, at: number, items: Items, seen: Set<string>):
     const from = at + found.index;
     items.add('option', from, from + found[0].length, `uses ${name}`, { subject: name });
   }
-}
-
-function blanks(comment: string): string {
-  return comment.replace(/[^\n]/g, ' ');
 }
 
 const apiKinds: ReadonlySet<string> = new Set('function method class interface struct'.split(' '));

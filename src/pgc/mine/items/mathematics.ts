@@ -1,4 +1,5 @@
 import type { ItemFact } from '../../format/facts.js';
+import { blanked } from '../comment.js';
 import { splitList } from '../signature.js';
 import { isBound } from './bounds.js';
 import { Items, lineHead, type ItemSource } from './item.js';
@@ -88,7 +89,7 @@ function conditions({ draft, text }: ItemSource, items: Items): void {
 function statements(items: Items): void {
   const { language, text } = items.source;
   if ((language === 'python' || language === 'java') && text.includes('assert')) {
-    const code = text.replace(asides[language], blanks);
+    const code = text.replace(asides[language], blanked);
     for (const found of code.matchAll(/^[ \t]*assert[ \t]/gm)) {
       const at = found.index + found[0].indexOf('assert');
       const line = text.indexOf('\n', at);
@@ -122,10 +123,6 @@ const asides = {
     /"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|#[^\n]*|"(?:[^"\\\n]+|\\[^])*"?|'(?:[^'\\\n]+|\\[^])*'?/g,
   java: /\/\*[^]*?(?:\*\/|$)|"""[^]*?(?:"""|$)|\/\/[^\n]*|"(?:[^"\\\n]+|\\[^])*"?|'(?:[^'\\\n]+|\\[^])*'?/g,
 };
-
-function blanks(aside: string): string {
-  return aside.replace(/[^\n]/g, ' ');
-}
 
 const nonNull = /^(?:requireNonNull|checkNotNull)$/;
 

@@ -1,3 +1,4 @@
+import { blanked } from '../comment.js';
 import { type Items, type ItemSource, itemTextCharsMax } from './item.js';
 
 /** A comment is read this far for statements. */
@@ -142,7 +143,7 @@ function stated({ text }: ItemSource, items: Items, from: number, to: number): v
   // Marks of comments are blanked, so that a sentence reads on over its lines.
   const plain = text
     .slice(from, to)
-    .replace(/^[ \t]*(?:\/\*\*?|\*\/|\*+(?!\/)|\/\/+[!/]?|#+(?=\s))/gm, blanks)
+    .replace(/^[ \t]*(?:\/\*\*?|\*\/|\*+(?!\/)|\/\/+[!/]?|#+(?=\s))/gm, blanked)
     .replace(/\*\/$/, '  ');
   for (const sentence of sentencesOf(plain)) {
     const said = plain.slice(sentence.from, sentence.to);
@@ -196,8 +197,4 @@ function trimmed(
   const end = from + raw.trimEnd().length;
   const length = end - from - lead;
   return length <= 0 || length > sentenceCharsMax ? undefined : { from: from + lead, to: end };
-}
-
-function blanks(mark: string): string {
-  return ' '.repeat(mark.length);
 }
