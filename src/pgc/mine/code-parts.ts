@@ -4,11 +4,11 @@ import type { GrammarLanguage } from '../format/facts.js';
 import { Draft } from './draft.js';
 import type { Grammar } from './grammar.js';
 
-/** A call with what the index does not keep of it. */
+/** A call, with parts that the index does not keep. */
 export interface CallPart {
   /** Its last part: `close` of `this.#pool.close()`. */
   name: string;
-  /** What stands before its last part, or empty. */
+  /** The text before its last part; may be empty. */
   receiver: string;
   /** 1-based. */
   line: number;
@@ -26,9 +26,9 @@ export interface ConditionPart {
   /** Also of the name that gets the value. */
   names: string[];
   line: number;
-  /** Last line of what is done when it holds. */
+  /** Last line of the branch that runs when it holds. */
   line_end: number;
-  /** What is done ends with `return`, `throw`, `goto` and the like. */
+  /** The branch ends with `return`, `throw`, `goto` and the like. */
   leaves: boolean;
 }
 
@@ -44,13 +44,13 @@ interface ComparisonPart {
 export interface HandlerPart {
   line: number;
   line_end: number;
-  /** It does nothing, and no comment says why. */
+  /** The block is empty, and no comment says why. */
   isEmpty: boolean;
   /** Names of the calls in the block that it guards. */
   tried: string[];
 }
 
-/** What one text consists of, as far as its syntax tree shows and facts leave out. All lists are in order of the text. */
+/** Parts of one text that its syntax tree shows and facts leave out. All lists are in order of the text. */
 export interface CodeParts {
   calls: CallPart[];
   conditions: ConditionPart[];
@@ -60,11 +60,11 @@ export interface CodeParts {
   names: ReadonlyMap<string, readonly number[]>;
   /** Lines by name of a property that is read: `a.name`, `{ name } = a`. Of JavaScript and TypeScript only. */
   reads: ReadonlyMap<string, readonly number[]>;
-  /** What is awaited, calls included, without blanks. */
+  /** Awaited expressions, calls included, without blanks. */
   awaits: { text: string; line: number }[];
-  /** What is thrown or returned as an error: `INBOX_FULL`, `TypeError`, `EINVAL`. */
+  /** Names of thrown or returned errors: `INBOX_FULL`, `TypeError`, `EINVAL`. */
   errors: { code: string; line: number }[];
-  /** Keys of object literals that are returned; `isOpen`: others may be spread into it. */
+  /** Keys of returned object literals; `isOpen`: a spread may add more. */
   returned: { fields: { name: string; line: number }[]; isOpen: boolean; line: number }[];
   /** Lines of decisions: each makes one more path. */
   decisions: number[];
@@ -287,7 +287,7 @@ class PartReader {
       });
     } else if (joining.has(operator)) {
       this.#parts.decisions.push(this.#line(node));
-      // An operand of others, or the condition of an `if`, is read with those.
+      // Operands of a join, and conditions of an `if`, are read with it.
       if (this.#joined.has(node.id)) return;
       this.#condition(node, this.#lastLine(node), false);
     }
@@ -358,7 +358,7 @@ class PartReader {
     });
   }
 
-  /** The end of it: a chain of calls is longer than what is kept. */
+  /** The end of a text: a chain of calls may be longer than the limit. */
   #tail({ startIndex, endIndex }: Node): string {
     return this.text
       .slice(Math.max(startIndex, endIndex - partCharsMax), endIndex)
@@ -414,7 +414,7 @@ function bare(node: Node): Node {
 
 const operandsMax = 100;
 
-/** Joins that were gone through are noted in `joined`: they are no conditions of their own. */
+/** Notes the joins that it took apart in `joined`: they are no conditions of their own. */
 function operandsOf(node: Node, joined: Set<number>): Node[] {
   const found: Node[] = [];
   const open = [bare(node)];

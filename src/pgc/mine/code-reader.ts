@@ -13,7 +13,7 @@ import { Grammars } from './grammar.js';
 import { languageIn, languageOf } from '../source/language.js';
 import { isParsable, Miner, readableText } from './mine.js';
 
-/** One text of source code as the index would know it, and what its syntax tree shows besides. */
+/** One text of source code: its facts, and the parts of its syntax tree that facts leave out. */
 export interface SourceCode {
   path: string;
   language: GrammarLanguage;
@@ -26,7 +26,7 @@ export interface SourceCode {
 /** Characters. A longer text is mostly generated, and a grammar may take minutes over a hostile one. */
 const textCharsMax = 128 * 1024;
 
-/** Undefined: it is no source code of a language that is parsed. */
+/** Undefined: the path is not of a language that is parsed. */
 export function codeLanguageOf(path: string): GrammarLanguage | undefined {
   const language = languageOf(path);
   return language === undefined || !isCode(language) ? undefined : (language as GrammarLanguage);
@@ -49,7 +49,7 @@ export class CodeReader implements AsyncDisposable {
     return { path, language, text, lines: text.split('\n'), facts, parts };
   }
 
-  /** What the overlays say of one text of any language that is mined; none of others. Throws MINER_FAILED. */
+  /** The overlay items of one text; none where its language is not mined. Throws MINER_FAILED. */
   async itemsOf(path: string, text: string): Promise<ItemFact[]> {
     const language = languageOf(path);
     if (language === undefined || text.length > textCharsMax) return [];
@@ -62,7 +62,7 @@ export class CodeReader implements AsyncDisposable {
   }
 }
 
-/** With the same offsets, but without what the grammar does not know. */
+/** With the same offsets, but without code that the grammar cannot parse. */
 function parsable(language: GrammarLanguage, written: string): string {
   const text = readableText(language, written);
   if (isCFamily(language)) return regular(readableC(text)).text;

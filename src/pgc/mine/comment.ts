@@ -1,5 +1,5 @@
 export const docCharsMax = 400;
-/** A comment is read this far; nobody's first sentences lie beyond. */
+/** Characters of a comment that are read: its first sentences are among them. */
 const commentCharsMax = 4_000;
 
 interface Comment {

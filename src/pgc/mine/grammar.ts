@@ -23,7 +23,7 @@ export class Grammars implements AsyncDisposable {
   }
 }
 
-/** One loaded grammar with the query of its miner. Lives in WebAssembly memory until disposed of. */
+/** One loaded grammar with a query. Lives in WebAssembly memory until disposed of. */
 export class Grammar implements Disposable {
   readonly #parser: Parser;
   readonly #query: Query;

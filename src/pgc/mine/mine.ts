@@ -79,7 +79,7 @@ export class Miner implements AsyncDisposable {
     const bytes = source.byteLength;
     const text = Buffer.from(source.buffer, source.byteOffset, bytes).toString('utf8');
     const draft = await this.#draft(language, text, bytes);
-    // First: it puts what was found in the order of the text.
+    // First: it sorts symbols and calls by their offsets.
     const facts = draft.finish(language, bytes);
     return { ...facts, items: itemsOf({ language, text: draft.text, draft }, this.#rules) };
   }

@@ -94,11 +94,11 @@ function statements(items: Items): void {
       const at = found.index + found[0].indexOf('assert');
       const line = text.indexOf('\n', at);
       const end = line < 0 ? text.length : line;
-      const told = text
+      const condition = text
         .slice(found.index + found[0].length, end)
         .trim()
         .replace(/;$/, '');
-      if (told !== '') items.add('assertion', at, end, `asserts ${told}`);
+      if (condition !== '') items.add('assertion', at, end, `asserts ${condition}`);
     }
   }
   if (language !== 'c' && language !== 'cpp') return;
@@ -137,7 +137,7 @@ function asserted(callee: string, given: string): string {
   const sign = comparisons.find(([name]) => name.test(callee))?.[1];
   if (sign !== undefined && second !== '') return `${how ?? 'expects'} ${first} ${sign} ${second}`;
   if (isExpectation) return `expects ${expected(callee, first)}`;
-  // Nobody asks whether one is true: the place itself must not be reached.
+  // A constant condition says that the place must not be reached.
   const isNever = how?.endsWith(' when') === true && /^(?:1|true)$/.test(first);
   const isNeverAsserted = how === 'asserts' && /^(?:0|false)$/.test(first);
   const why = [second, ...rest].filter((each) => each !== '').join(', ');
@@ -167,7 +167,7 @@ function annotations({ text, language }: ItemSource, items: Items): void {
   if ((language !== 'c' && language !== 'cpp') || !annotationMark.test(text)) return;
   for (const found of text.matchAll(annotation)) {
     const [whole, name = ''] = found;
-    // Where it is made, and where somebody writes about it.
+    // A definition of the macro, or a comment about it.
     if (/^\s*(?:#|\/?\*|\/\/)/.test(lineHead(text, found.index) ?? '')) continue;
     const at = found.index + whole.length;
     const what = argumentsAt(text, at) ?? '';

@@ -60,7 +60,7 @@ const compiled = new WeakMap<SecurityRule, Compiled>();
 function compile(rule: SecurityRule): Compiled {
   let known = compiled.get(rule);
   if (known === undefined) {
-    // Patterns that somebody else wrote may be made to be slow.
+    // Patterns from a tree are not trusted: a regular expression of them could take exponential time.
     const read = rule.origin === undefined ? RegExp : LinearPattern;
     const pattern = (text: string | undefined): Pattern | undefined =>
       text === undefined ? undefined : new read(text);
@@ -96,7 +96,7 @@ function rulesFor(
 
 function applies(rule: Compiled, call: CallDraft, code: CodeText): boolean {
   const { on, when, unless } = rule;
-  // What is put into a structure is not called there.
+  // An assignment to a field is not a call.
   if (call.kind === 'slot') return false;
   if (on !== undefined && !on.test(call.receiver)) return false;
   if (when === undefined && unless === undefined) return true;

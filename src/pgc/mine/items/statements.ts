@@ -3,10 +3,10 @@ import { type Items, type ItemSource, itemTextCharsMax } from './item.js';
 
 /** A comment is read this far for statements. */
 const commentCharsMax = 8_000;
-/** Of a long sentence so much is shown before what is stated. */
+/** Characters of a long sentence that are shown before the statement. */
 const leadCharsMax = 60;
 const wordsMin = 2;
-/** Nobody writes sentences like this; tables and lists without a full stop look like one. */
+/** Longer ones are tables and lists without a full stop. */
 const sentenceCharsMax = 2_000;
 const textLanguages: ReadonlySet<string> = new Set(['markdown', 'rst', 'text']);
 
@@ -83,7 +83,7 @@ const facts: readonly Statement[] = [
       `\\bpost-?conditions?\\b[^:]{0,20}:|@post\\b|^(?:on|upon|after)\\s+(?:an?\\s+)?(?:successful\\s+)?(?:return|exit|success|completion|failure|error)\\b|\\breturns?\\s+with\\b[^]*${held}[^]*\\b(?:held|locked|disabled|enabled|released|dropped|taken)\\b`,
       'i',
     ),
-    // What the code does next is no promise to anybody.
+    // What the code does next is not a promise to its callers.
     unless:
       /^(?:on|upon|after)\s+(?:\w+\s+){1,2}?(?:,\s*)?(?:we|I|just|set|clear|free|update|store|mark|drop|release|increment|decrement|call|reset|restore|do|go|goto|try|copy|add|remove|put|wake|start|stop|keep|use|check|make|let|save|skip|leave)\b/i,
   },
@@ -162,7 +162,7 @@ function matches({ pattern, unless }: Statement, said: string): boolean {
   return pattern.test(said) && unless?.test(said) !== true;
 }
 
-/** What is stated must be seen where a sentence is too long to be shown. */
+/** Of a sentence that is too long to be shown, the part with the statement. */
 function shown(said: string, pattern: RegExp): string {
   const folded = said.replace(/\s+/g, ' ');
   const found = pattern.exec(folded);

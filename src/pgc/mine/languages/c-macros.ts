@@ -4,7 +4,7 @@ import { compact, renderSignature } from '../signature.js';
 /** A header of more lines than this that consists of `#define` alone is read by line. */
 const definesLinesMin = 2_000;
 const definesShareMin = 0.95;
-/** Of a longer line only this much is looked at. */
+/** Characters of a line that are read. */
 const lineCharsMax = 4_096;
 const valueCharsMax = 60;
 

@@ -1,14 +1,14 @@
 /**
- * What a C parser without a preprocessor stumbles over, rewritten without moving anything: every
- * function here returns a text of the same length, so that offsets hold for the original as well.
+ * Rewrites C that a parser without a preprocessor cannot read. Every function returns a text of the same
+ * length, so that offsets hold for the original as well.
  */
 import { blanked } from '../comment.js';
 
-/** Arguments of an attribute are looked for this far. */
+/** Characters of the arguments of an attribute, at most. */
 const attributeCharsMax = 300;
-/** And the `#` of a directive this far back. */
+/** Characters before an attribute that are searched for the `#` of a directive. */
 const directiveCharsMax = 1_000;
-/** What leads to a type in an argument list is this close. */
+/** Characters before a type that tell whether it is an argument. */
 const nearbyChars = 60;
 
 /** Macros that the compiler sees as attributes. Blanked with their arguments, if they have any. */

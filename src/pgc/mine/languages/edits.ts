@@ -3,7 +3,7 @@ import { blanked } from '../comment.js';
 interface Edit {
   from: number;
   to: number;
-  /** What stands there instead, followed by blanks. */
+  /** The replacement, filled up with blanks. */
   word: string;
   keepsLines: boolean;
 }

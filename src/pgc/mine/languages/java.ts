@@ -41,7 +41,7 @@ class JavaMiner extends ScopedMiner {
     call: (node) => this.#call(node),
     reference: (node) => this.#reference(node),
     construct: (node) => this.#construct(node),
-    // Members of a class without a name belong to whatever surrounds it.
+    // Members of an anonymous class belong to the scope around it.
     anonymous: (node) => this.draft.enter(this.draft.scope?.name ?? '', 'class', node),
   };
 

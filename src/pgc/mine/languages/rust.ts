@@ -131,7 +131,7 @@ class RustMiner extends ScopedMiner {
     this.draft.enter(type?.[1] ?? '', 'impl', node);
   }
 
-  /** One that surrounds what comes next. */
+  /** A symbol whose members come next. */
   #opened(kind: string, node: Node, properties: Properties): void {
     const symbol = this.#named(kind, node, properties);
     this.draft.enter(symbol.name, kind, node, symbol);
@@ -167,7 +167,7 @@ class RustMiner extends ScopedMiner {
     if (field?.type === 'field_identifier') this.draft.callOn(node, field);
   }
 
-  /** What is handed to a macro is not parsed; calls in it are found by their look. */
+  /** The grammar does not parse the arguments of a macro; calls in them are found by a pattern. */
   #invocation(node: Node): void {
     const macro = node.childForFieldName('macro');
     if (macro === null) return;
