@@ -1,13 +1,14 @@
 import type { Node } from 'web-tree-sitter';
+import { lowerBound } from '../format/bytes.js';
 import type { GrammarLanguage } from '../format/facts.js';
 import { Draft } from './draft.js';
 import type { Grammar } from './grammar.js';
 
-/** A call with what the index does not keep of it. */
+/** A call, with parts that the index does not keep. */
 export interface CallPart {
   /** Its last part: `close` of `this.#pool.close()`. */
   name: string;
-  /** What stands before its last part, or empty. */
+  /** The text before its last part; may be empty. */
   receiver: string;
   /** 1-based. */
   line: number;
@@ -25,14 +26,14 @@ export interface ConditionPart {
   /** Also of the name that gets the value. */
   names: string[];
   line: number;
-  /** Last line of what is done when it holds. */
+  /** Last line of the branch that runs when it holds. */
   line_end: number;
-  /** What is done ends with `return`, `throw`, `goto` and the like. */
+  /** The branch ends with `return`, `throw`, `goto` and the like. */
   leaves: boolean;
 }
 
 /** `left < right` and its kind. */
-export interface ComparisonPart {
+interface ComparisonPart {
   left: string;
   operator: string;
   right: string;
@@ -43,13 +44,13 @@ export interface ComparisonPart {
 export interface HandlerPart {
   line: number;
   line_end: number;
-  /** It does nothing, and no comment says why. */
+  /** The block is empty, and no comment says why. */
   isEmpty: boolean;
   /** Names of the calls in the block that it guards. */
   tried: string[];
 }
 
-/** What one text consists of, as far as its syntax tree shows and facts leave out. All lists are in order of the text. */
+/** Parts of one text that its syntax tree shows and facts leave out. All lists are in order of the text. */
 export interface CodeParts {
   calls: CallPart[];
   conditions: ConditionPart[];
@@ -59,11 +60,11 @@ export interface CodeParts {
   names: ReadonlyMap<string, readonly number[]>;
   /** Lines by name of a property that is read: `a.name`, `{ name } = a`. Of JavaScript and TypeScript only. */
   reads: ReadonlyMap<string, readonly number[]>;
-  /** What is awaited, calls included, without blanks. */
+  /** Awaited expressions, calls included, without blanks. */
   awaits: { text: string; line: number }[];
-  /** What is thrown or returned as an error: `INBOX_FULL`, `TypeError`, `EINVAL`. */
+  /** Names of thrown or returned errors: `INBOX_FULL`, `TypeError`, `EINVAL`. */
   errors: { code: string; line: number }[];
-  /** Keys of object literals that are returned; `isOpen`: others may be spread into it. */
+  /** Keys of returned object literals; `isOpen`: a spread may add more. */
   returned: { fields: { name: string; line: number }[]; isOpen: boolean; line: number }[];
   /** Lines of decisions: each makes one more path. */
   decisions: number[];
@@ -76,7 +77,7 @@ export interface CodeParts {
 }
 
 /** Of an argument, an operand, a condition. */
-export const partCharsMax = 200;
+const partCharsMax = 200;
 /** Of each kind; a text with more is generated. */
 const partsMax = 20_000;
 const namesMax = 10 * partsMax;
@@ -286,7 +287,7 @@ class PartReader {
       });
     } else if (joining.has(operator)) {
       this.#parts.decisions.push(this.#line(node));
-      // An operand of others, or the condition of an `if`, is read with those.
+      // Operands of a join, and conditions of an `if`, are read with it.
       if (this.#joined.has(node.id)) return;
       this.#condition(node, this.#lastLine(node), false);
     }
@@ -357,7 +358,7 @@ class PartReader {
     });
   }
 
-  /** The end of it: a chain of calls is longer than what is kept. */
+  /** The end of a text: a chain of calls may be longer than the limit. */
   #tail({ startIndex, endIndex }: Node): string {
     return this.text
       .slice(Math.max(startIndex, endIndex - partCharsMax), endIndex)
@@ -383,16 +384,9 @@ function linesByName(all: readonly Named[]): Map<string, number[]> {
 
 /** Of entries in order of `at`, those in `[from, to)`. */
 function within<T extends { at: number }>(all: readonly T[], from: number, to: number): T[] {
-  let low = 0;
-  let high = all.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((all[middle]?.at ?? 0) < from) low = middle + 1;
-    else high = middle;
-  }
-  let end = low;
-  while (end < all.length && (all[end]?.at ?? to) < to) end += 1;
-  return all.slice(low, end);
+  const below = (limit: number): number =>
+    lowerBound(all.length, (position) => (all[position]?.at ?? 0) < limit);
+  return all.slice(below(from), below(to));
 }
 
 function operatorOf(node: Node): string {
@@ -420,7 +414,7 @@ function bare(node: Node): Node {
 
 const operandsMax = 100;
 
-/** Joins that were gone through are noted in `joined`: they are no conditions of their own. */
+/** Notes the joins that it took apart in `joined`: they are no conditions of their own. */
 function operandsOf(node: Node, joined: Set<number>): Node[] {
   const found: Node[] = [];
   const open = [bare(node)];

@@ -9,11 +9,11 @@ import { readable as readableC } from './languages/c-text.js';
 import { regular } from './languages/c-regular.js';
 import { partsOf, partsQuery, type CodeParts } from './code-parts.js';
 import { readable as readableEs } from './languages/es-text.js';
-import { Grammar } from './grammar.js';
+import { Grammars } from './grammar.js';
 import { languageIn, languageOf } from '../source/language.js';
 import { isParsable, Miner, readableText } from './mine.js';
 
-/** One text of source code as the index would know it, and what its syntax tree shows besides. */
+/** One text of source code: its facts, and the parts of its syntax tree that facts leave out. */
 export interface SourceCode {
   path: string;
   language: GrammarLanguage;
@@ -26,7 +26,7 @@ export interface SourceCode {
 /** Characters. A longer text is mostly generated, and a grammar may take minutes over a hostile one. */
 const textCharsMax = 128 * 1024;
 
-/** Undefined: it is no source code of a language that is parsed. */
+/** Undefined: the path is not of a language that is parsed. */
 export function codeLanguageOf(path: string): GrammarLanguage | undefined {
   const language = languageOf(path);
   return language === undefined || !isCode(language) ? undefined : (language as GrammarLanguage);
@@ -35,7 +35,7 @@ export function codeLanguageOf(path: string): GrammarLanguage | undefined {
 /** Parses texts as the index does, without one. Holds the grammars it has loaded; dispose of it to free them. */
 export class CodeReader implements AsyncDisposable {
   readonly #miner = new Miner();
-  readonly #grammars = new Map<GrammarLanguage, Promise<Grammar>>();
+  readonly #grammars = new Grammars((language) => partsQuery[language]);
 
   /** Undefined: it is no source code of a language that is parsed, or too large or too deep for its grammar. Throws MINER_FAILED. */
   async read(path: string, text: string): Promise<SourceCode | undefined> {
@@ -45,33 +45,24 @@ export class CodeReader implements AsyncDisposable {
     const language = languageIn(named, path, bytes) as GrammarLanguage;
     if (!isParsable(language, text, bytes.length)) return undefined;
     const facts = await this.#miner.mine(language, bytes);
-    const parts = partsOf(await this.#grammar(language), text, parsable(language, text));
+    const parts = partsOf(await this.#grammars.get(language), text, parsable(language, text));
     return { path, language, text, lines: text.split('\n'), facts, parts };
   }
 
-  /** What the overlays say of one text of any language that is mined; none of others. Throws MINER_FAILED. */
+  /** The overlay items of one text; none where its language is not mined. Throws MINER_FAILED. */
   async itemsOf(path: string, text: string): Promise<ItemFact[]> {
     const language = languageOf(path);
     if (language === undefined || text.length > textCharsMax) return [];
     return (await this.#miner.mine(language, Buffer.from(text))).items;
   }
 
-  async #grammar(language: GrammarLanguage): Promise<Grammar> {
-    let grammar = this.#grammars.get(language);
-    if (grammar === undefined)
-      this.#grammars.set(language, (grammar = Grammar.load(language, partsQuery[language])));
-    return grammar;
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#miner[Symbol.asyncDispose]();
-    for (const each of await Promise.allSettled(this.#grammars.values()))
-      if (each.status === 'fulfilled') each.value[Symbol.dispose]();
-    this.#grammars.clear();
+    await this.#grammars[Symbol.asyncDispose]();
   }
 }
 
-/** With the same offsets, but without what the grammar does not know. */
+/** With the same offsets, but without code that the grammar cannot parse. */
 function parsable(language: GrammarLanguage, written: string): string {
   const text = readableText(language, written);
   if (isCFamily(language)) return regular(readableC(text)).text;

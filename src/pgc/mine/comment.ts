@@ -1,8 +1,8 @@
 export const docCharsMax = 400;
-/** A comment is read this far; nobody's first sentences lie beyond. */
+/** Characters of a comment that are read: its first sentences are among them. */
 const commentCharsMax = 4_000;
 
-export interface Comment {
+interface Comment {
   /** First sentences, without markup; may be empty. */
   doc: string;
   /** Offset where the comment begins. */
@@ -10,7 +10,7 @@ export interface Comment {
 }
 
 /** Where tags end the description: JSDoc puts them last, kernel-doc between summary and description. */
-export type TagStyle = 'jsdoc' | 'kernel-doc';
+type TagStyle = 'jsdoc' | 'kernel-doc';
 
 /** The comment that ends on the line above the one that holds offset `at`, if that line holds nothing else. */
 export function commentAbove(text: string, at: number, style: TagStyle): Comment | undefined {
@@ -31,6 +31,11 @@ export function lineBreakBefore(text: string, at: number): number | undefined {
   let before = at - 1;
   while (text.charAt(before) === ' ' || text.charAt(before) === '\t') before -= 1;
   return text.charAt(before) === '\n' ? before : undefined;
+}
+
+/** White space in the place of a text: offsets and lines stay. */
+export function blanked(text: string): string {
+  return text.replace(/[^\n]/g, ' ');
 }
 
 /** Start of the run of lines that begin with `mark` and end at offset `end`. */

@@ -6,7 +6,7 @@ import { renderSignature } from './signature.js';
 /** A heading of a document, with the text below it up to the next one. */
 interface Section {
   title: string;
-  /** 1: of the whole document. */
+  /** 1 is the title of the document. */
   level: number;
   start: number;
   /** Where its text begins. */
@@ -14,7 +14,7 @@ interface Section {
 }
 
 const titleCharsMax = 120;
-/** Of a section; nobody's first sentences lie beyond. */
+/** Characters of a section that are read: its first sentences are among them. */
 const proseCharsMax = 8_000;
 /** A document of more has generated headings. */
 const sectionsMax = 5_000;

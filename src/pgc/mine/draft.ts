@@ -6,10 +6,11 @@ import type {
   SymbolFact,
   WordCounts,
 } from '../format/facts.js';
+import { lowerBound } from '../format/bytes.js';
 import { bodyTermsOf, eachIdentifier } from '../format/words.js';
 
-/** More repetitions of a word in one document say nothing new, and a count fits a byte. */
-export const wordCountMax = 255;
+/** A count fits a byte; more repetitions in one document change no ranking. */
+const wordCountMax = 255;
 export const receiverCharsMax = 60;
 
 /** A symbol by offsets into the text (UTF-16 units); lines, callers and words follow from them. */
@@ -41,14 +42,14 @@ export interface ImportDraft {
   at: number;
 }
 
-/** What a miner finds in one text, in any order, until `finish` turns offsets into facts. */
+/** Collects the symbols, calls and imports of one text, in any order; `finish` turns their offsets into facts. */
 export class Draft {
   readonly symbols: SymbolDraft[] = [];
   readonly calls: CallDraft[] = [];
   readonly imports: ImportDraft[] = [];
   /** Definitions of a list that is too long for a symbol each. */
   readonly scanned: { name: string; at: number }[] = [];
-  /** Where the names end whose calls are statements. */
+  /** Ends of the names whose calls are statements. */
   readonly unused = new Set<number>();
   #lineStarts: number[] | undefined;
   #errorBytes = 0;
@@ -60,7 +61,7 @@ export class Draft {
     readonly wordsEnd = text.length,
   ) {}
 
-  /** The parser made no sense of `[start, end)`. In order of the text; what overlaps counts once. */
+  /** Notes that `[start, end)` could not be parsed. Call it in order of the text; overlaps count once. */
   error(start: number, end: number): void {
     const from = Math.max(start, this.#errorEnd);
     if (end <= from) return;
@@ -71,17 +72,10 @@ export class Draft {
   /** 1-based line of an offset. */
   lineOf(at: number): number {
     const starts = (this.#lineStarts ??= lineStartsOf(this.text));
-    let low = 0;
-    let high = starts.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((starts[middle] ?? 0) <= at) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return lowerBound(starts.length, (line) => (starts[line] ?? 0) <= at);
   }
 
-  /** All but the items, which are made of what was found here. */
+  /** All facts but the items, which are made from them. */
   finish(language: FactsLanguage, bytes: number): Omit<FileFacts, 'items'> {
     // Outer before inner; what starts and ends together stays in the order of finding.
     const symbols = this.symbols.sort((a, b) => a.start - b.start || b.end - a.end);
@@ -185,7 +179,7 @@ function segmentsOf(textEnd: number, symbols: readonly SymbolDraft[]): Segment[]
   for (const each of order) {
     advance(Math.min(each.from, textEnd));
     while (open.length > 1 && (open.at(-1)?.to ?? 0) <= each.from) open.pop();
-    // A parse of broken text may overlap; what reaches beyond its surroundings is cut.
+    // Symbols of broken text may overlap; one that ends behind the symbol around it is cut.
     open.push({ ...each, to: Math.min(each.to, open.at(-1)?.to ?? textEnd) });
   }
   advance(textEnd);

@@ -5,18 +5,18 @@ import { minerVersion, type FactsLanguage } from '../format/facts.js';
 
 /** Facts wait in memory for a batch of this size, so that a large run is not a million small writes. */
 const batchBytesMax = 4 * 1024 * 1024;
-/** And no longer than this, for what waits is lost when the run is killed. */
+/** And no longer than this: a killed run loses the facts that wait. */
 const batchMsMax = 500;
 /** LevelDB does not check what it reads: each value begins with the CRC-32 of the rest. */
 const checksumBytes = 4;
 const staleBatch = 1_000;
 
-export interface FactsOf {
+interface FactsOf {
   language: FactsLanguage;
   blob: string;
 }
 
-/** What the facts of a language depend on besides the miner: a digest of it, none where it is as shipped. */
+/** By language, a digest of the rules that its facts depend on; none where the shipped rules apply. */
 export type RuleDigests = Partial<Record<FactsLanguage, string>>;
 
 /**
@@ -44,7 +44,7 @@ export class FactStore {
     this.#digests = digests;
   }
 
-  /** Removes the facts of other miner versions, which nobody will ask for again. */
+  /** Removes the facts of other miner versions: no run asks for them again. */
   static async open(store: Store, digests: RuleDigests = {}): Promise<FactStore> {
     const current = factsKey(minerVersion, '', '').replace(/\/+$/, '/');
     const known = new Set<string>();
@@ -86,7 +86,7 @@ export class FactStore {
     await this.#store.write(operations);
   }
 
-  /** In the order asked for; undefined for what is damaged. Does not see what still waits for `flush`. */
+  /** In the order of `wanted`; undefined for damaged facts. Does not see facts that still wait for `flush`. */
   async getMany(wanted: readonly FactsOf[]): Promise<(Buffer | undefined)[]> {
     const keys = wanted.map((of) => this.#keyOf(of));
     // One damaged block of LevelDB must not hide all the others.

@@ -3,7 +3,27 @@ import { Language, type Node, Parser, Query } from 'web-tree-sitter';
 import { BusError } from '../../errors/bus-error.js';
 import type { GrammarLanguage } from '../format/facts.js';
 
-/** One loaded grammar with the query of its miner. Lives in WebAssembly memory until disposed of. */
+/** The grammars of several languages, each loaded when it is first wanted. Dispose of it to free them. */
+export class Grammars implements AsyncDisposable {
+  readonly #loaded = new Map<GrammarLanguage, Promise<Grammar>>();
+
+  constructor(readonly queryOf: (language: GrammarLanguage) => string) {}
+
+  /** Throws MINER_FAILED when the grammar cannot be loaded. */
+  get(language: GrammarLanguage): Promise<Grammar> {
+    const known = this.#loaded.get(language) ?? Grammar.load(language, this.queryOf(language));
+    this.#loaded.set(language, known);
+    return known;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const loaded = await Promise.allSettled(this.#loaded.values());
+    this.#loaded.clear();
+    for (const each of loaded) if (each.status === 'fulfilled') each.value[Symbol.dispose]();
+  }
+}
+
+/** One loaded grammar with a query. Lives in WebAssembly memory until disposed of. */
 export class Grammar implements Disposable {
   readonly #parser: Parser;
   readonly #query: Query;

@@ -16,7 +16,7 @@ import { Draft } from './draft.js';
 import { mineEcmascript } from './languages/ecmascript.js';
 import { ecmascriptQuery } from './languages/es-query.js';
 import { goQuery, mineGo } from './languages/go.js';
-import { Grammar } from './grammar.js';
+import { type Grammar, Grammars } from './grammar.js';
 import { javaQuery, mineJava } from './languages/java.js';
 import { minePython, pythonQuery } from './languages/python.js';
 import { mineKconfig, mineMaintainers, mineMake, mineSettings, mineShell } from './recipe.js';
@@ -32,7 +32,7 @@ export const bracketDepthMax = 1_000;
  * A comment without an end is read to the end of the file, and again from each `/*` in it: their number
  * times the characters to read stays below this.
  */
-export const endlessCommentStepsMax = 10_000_000;
+const endlessCommentStepsMax = 10_000_000;
 
 interface LanguageMiner {
   query: string;
@@ -64,7 +64,7 @@ const read: Record<TextLanguage, (text: string) => Draft> = {
 
 /** Reads sources into facts. Holds the grammars it has loaded so far; dispose of it to free them. */
 export class Miner implements AsyncDisposable {
-  readonly #grammars = new Map<GrammarLanguage, Promise<Grammar>>();
+  readonly #grammars = new Grammars((language) => parsed[language].query);
   readonly #rules: RulesInForce;
 
   constructor(rules = shippedRules) {
@@ -79,7 +79,7 @@ export class Miner implements AsyncDisposable {
     const bytes = source.byteLength;
     const text = Buffer.from(source.buffer, source.byteOffset, bytes).toString('utf8');
     const draft = await this.#draft(language, text, bytes);
-    // First: it puts what was found in the order of the text.
+    // First: it sorts symbols and calls by their offsets.
     const facts = draft.finish(language, bytes);
     return { ...facts, items: itemsOf({ language, text: draft.text, draft }, this.#rules) };
   }
@@ -90,21 +90,11 @@ export class Miner implements AsyncDisposable {
     // Also where it is not parsed: items are made of the same text.
     const readable = readableText(language, text);
     if (!isParsable(language, text, bytes)) return unparsed(language, readable);
-    return parsed[language].mine(await this.#grammar(language), readable);
+    return parsed[language].mine(await this.#grammars.get(language), readable);
   }
 
-  #grammar(language: GrammarLanguage): Promise<Grammar> {
-    const known = this.#grammars.get(language);
-    if (known !== undefined) return known;
-    const loading = Grammar.load(language, parsed[language].query);
-    this.#grammars.set(language, loading);
-    return loading;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const loaded = await Promise.allSettled(this.#grammars.values());
-    this.#grammars.clear();
-    for (const each of loaded) if (each.status === 'fulfilled') each.value[Symbol.dispose]();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#grammars[Symbol.asyncDispose]();
   }
 }
 

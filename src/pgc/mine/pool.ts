@@ -13,16 +13,16 @@ export const fileMsMax = 30_000;
 /** Files that wait for a worker, per worker: enough that none is ever idle. */
 export const queuedPerJob = 2;
 /** Of JavaScript's own, per worker. */
-export const workerHeapMegabytes = 1_024;
+const workerHeapMegabytes = 1_024;
 
-export interface MinerPoolOptions {
+interface MinerPoolOptions {
   fileMsMax?: number;
   clock?: Clock;
   /** The compiled worker; beside this module unless a test says otherwise. */
   worker?: URL;
   /** Of O2; absent: those that are shipped. */
   rules?: RulesInForce;
-  /** A worker that needs more heap than this is ended by Node, and its file reported. */
+  /** Node ends a worker that needs more heap than this; its file fails with MINER_FAILED. */
   heapMegabytes?: number;
 }
 
@@ -67,7 +67,7 @@ export class MinerPool implements AsyncDisposable {
     this.#inThread = jobs === 0 ? new Miner(options.rules) : undefined;
   }
 
-  /** Resolves when another file is welcome. Whoever reads files should wait for it before reading one. */
+  /** Resolves when the queue has room. A caller should wait for it before it reads a file. */
   async room(): Promise<void> {
     while (!this.#isClosed && this.#queue.size >= this.#queue.limit) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -178,7 +178,7 @@ export class MinerPool implements AsyncDisposable {
     return slot.job;
   }
 
-  /** Wakes all who wait for room: those who come too late wait again. */
+  /** Wakes all callers that wait for room: those that come too late wait again. */
   #admit(): void {
     const waiting = this.#waiting;
     this.#waiting = [];

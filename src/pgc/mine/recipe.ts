@@ -184,7 +184,7 @@ function* logicalLines(text: string): Generator<{ line: string; start: number; e
     if (line.endsWith('\\')) held = { line: whole.slice(0, -1).trimEnd(), start: from };
     else {
       held = undefined;
-      // What stands behind a tab is for the shell.
+      // A line that begins with a tab is shell.
       if (!whole.startsWith('\t')) yield { line: whole.replace(/\s+#.*$/, ''), start: from, end };
     }
   }

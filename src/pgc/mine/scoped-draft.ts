@@ -2,22 +2,22 @@ import type { Node } from 'web-tree-sitter';
 import { commentAbove } from './comment.js';
 import { Draft, receiverCharsMax, type CallDraft, type SymbolDraft } from './draft.js';
 import type { Grammar } from './grammar.js';
-import { compact } from './signature.js';
+import { compact, splitList } from './signature.js';
 
-/** What a definition is, besides where it stands. */
+/** A definition, without its place. */
 export interface Found {
   name: string;
   kind: string;
   signature: string;
   exported: boolean;
   declaration?: boolean;
-  /** Where the definition is said to belong, if not to what surrounds it. */
+  /** The container, where it is not the scope around the definition. */
   container?: string;
   /** Where its own text begins, when marks (attributes, modifiers) stand before the node. */
   from?: number;
 }
 
-/** What surrounds the next node: a symbol, or a block that only lends its name (`impl T { … }`). */
+/** A symbol around the next node, or a block that only gives its name (`impl T { … }`). */
 interface Scope {
   name: string;
   kind: string;
@@ -25,11 +25,11 @@ interface Scope {
   symbol: SymbolDraft | undefined;
 }
 
-/** A draft for grammars whose nodes come outer before inner: it knows what surrounds each. */
-export class ScopedDraft extends Draft {
+/** A draft for grammars whose nodes come outer before inner: it knows the scope of each. */
+class ScopedDraft extends Draft {
   readonly #scopes: Scope[] = [];
 
-  /** To be called with every node that comes, before anything is found there. */
+  /** Call it with every node before the definitions of the node are noted. */
   reach(at: number): void {
     while ((this.#scopes.at(-1)?.end ?? Infinity) <= at) this.#scopes.pop();
   }
@@ -38,7 +38,7 @@ export class ScopedDraft extends Draft {
     return this.#scopes.at(-1);
   }
 
-  /** Whether a function surrounds this place: what is defined there, nobody else sees. */
+  /** Whether this place is in a function: definitions there are not visible outside. */
   get isLocal(): boolean {
     return this.#scopes.some(({ kind }) => kind === 'function' || kind === 'method');
   }
@@ -66,12 +66,25 @@ export class ScopedDraft extends Draft {
     return symbol;
   }
 
+  /** A definition that is the scope of the nodes in it. */
+  open(node: Node, found: Found): SymbolDraft {
+    const symbol = this.define(node, found);
+    this.enter(found.name, found.kind, node, symbol);
+    return symbol;
+  }
+
+  /** A call of `name`; the text before it in `node` is the receiver. */
+  callOn(node: Node, name: Node | null, kind: CallDraft['kind'] = 'member'): void {
+    if (name === null) return;
+    this.call(name.text, name.startIndex, kind, this.receiverOf(node.startIndex, name.startIndex));
+  }
+
   call(callee: string, at: number, kind: CallDraft['kind'], receiver = ''): void {
     if (callee !== '')
       this.calls.push({ callee, at, kind, receiver: receiver.slice(0, receiverCharsMax) });
   }
 
-  /** Source before a name, as a receiver: folded, and without the mark that ends it. */
+  /** The source before a name as a receiver: folded, without the operator at its end. */
   receiverOf(from: number, to: number): string {
     return compact(this.text.slice(from, to).slice(0, 4 * receiverCharsMax)).replace(
       /\s*(?:\?\.|\.|::)\s*$/,
@@ -87,7 +100,7 @@ export abstract class ScopedMiner {
 
   constructor(
     readonly text: string,
-    /** What the grammar is given: the text, or one of the same offsets that it understands better. */
+    /** The input of the grammar: the text, or one with the same offsets that it can parse. */
     readonly parsed = text,
   ) {
     this.draft = new ScopedDraft(text);
@@ -104,6 +117,18 @@ export abstract class ScopedMiner {
     else if (capture === 'unused') this.draft.unused.add(node.endIndex);
     else this.visitors[capture]?.(node);
   }
+}
+
+/** How many members of a type the body of a node has; undefined without a body. */
+export function membersIn(node: Node, type: string): number | undefined {
+  return node.childForFieldName('body')?.namedChildren.filter((each) => each.type === type).length;
+}
+
+/** A list of parameters in brackets, folded, and its parts; `tail` is empty when it has none. */
+export function parametersOf(node: Node): { list: string[]; tail: string } {
+  const source = textOf(node, 'parameters') || '()';
+  const list = splitList(source.slice(1, -1));
+  return { list, tail: list.length === 0 ? '' : source };
 }
 
 /** The text of a field, folded; empty when there is none. */

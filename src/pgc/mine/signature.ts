@@ -1,5 +1,8 @@
 export const signatureCharsMax = 200;
 
+/** Of a signature, in their order. */
+export type Properties = Record<string, string | number | boolean | undefined>;
+
 /** White space folded to single blanks, none inside the brackets' edges. */
 export function compact(source: string): string {
   return source
@@ -17,7 +20,7 @@ export function compact(source: string): string {
 export function renderSignature(
   kind: string,
   name: string,
-  properties: Record<string, string | number | boolean | undefined>,
+  properties: Properties,
   tail = '',
 ): string {
   const parts = [`${kind}:${name}`];

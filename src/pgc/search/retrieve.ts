@@ -25,7 +25,7 @@ export interface Hit extends NamedMatch {
 /** Hits below this share of the best one's similarity are not worth a citation. */
 export const tellingShare = 0.01;
 
-export interface SearchOptions {
+interface SearchOptions {
   limit: number;
   /** Of all that is searched together; by default of this index alone. */
   weighing?: Weighing;

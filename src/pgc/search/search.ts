@@ -37,7 +37,7 @@ type AnyHit = ({ kind: 'symbol' } & Hit) | ({ kind: 'item' } & ItemHit);
 type Unrated = AnyHit & { judged?: number };
 export type Found = AnyHit & Omit<Evidence, keyof NamedMatch> & { similarity: number };
 
-export interface SearchResult {
+interface SearchResult {
   /** Best first, over everything that was searched. */
   found: Found[];
   weighing: Weighing;

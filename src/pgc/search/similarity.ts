@@ -23,7 +23,7 @@ export interface Evidence {
 
 const features = ['coverage', 'context', 'exact', 'margin', 'share', 'known'] as const;
 type Feature = (typeof features)[number] | 'judged';
-export type SimilarityModel = Readonly<Record<'intercept' | Feature, number>>;
+type SimilarityModel = Readonly<Record<'intercept' | Feature, number>>;
 
 /** Where no model has judged. */
 export const wordsModel: SimilarityModel = {

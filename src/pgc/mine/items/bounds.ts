@@ -11,7 +11,7 @@ const generatedName = /^(?:mm|reg|ix|smn|cfg)[A-Z]|__/;
 /** A quantity that hardware counts in hexadecimal, too. */
 const countedName = /(?:SIZE|SZ|LEN|LENGTH|NUM|NR|COUNT|CNT|BYTES|WORDS)(?:_|$)/;
 
-/** Nobody writes longer names. */
+/** A longer name is generated. */
 const nameCharsMax = 120;
 
 /**

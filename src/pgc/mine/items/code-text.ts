@@ -2,7 +2,7 @@ import type { FactsLanguage } from '../../format/facts.js';
 import type { CallDraft } from '../draft.js';
 import type { ItemSource } from './item.js';
 
-/** Arguments are read this far; what decides stands at their beginning. */
+/** Characters of arguments that are read. */
 const argumentCharsMax = 400;
 /** And the beginning of a line, where a macro says that it is one. */
 const headCharsMax = 1_000;
@@ -15,7 +15,7 @@ const quoted = /'(?:[^'\\\n]|\\.){0,400}'|`(?:[^`\\\n]|\\.){0,400}`/y;
 const withQuotes: ReadonlySet<FactsLanguage> = new Set([
   ...(['javascript', 'typescript', 'tsx', 'python'] as const),
 ]);
-/** What is given a literal, as an array or a pointer of characters is. */
+/** Declarations of characters (an array or a pointer) that are given a literal. */
 const constants = /\bchar\b([^;=(){}]{1,300})=\s{0,100}(?:\w{1,60}\s{1,100})?"/g;
 
 /** The code of one text, asked about one call after the other, in their order. */
@@ -31,7 +31,7 @@ export class CodeText {
     this.#others = withQuotes.has(language) ? quoted : character;
   }
 
-  /** What stands in the brackets behind a name; undefined when there are none. */
+  /** The text in the brackets of a call; undefined when there are none. */
   argumentsOf(call: CallDraft): string | undefined {
     const at = this.#nameEnd(call);
     return at === undefined ? undefined : argumentsAt(this.#text, at, this.#others);
@@ -62,7 +62,7 @@ export class CodeText {
     return this.#text.charAt(end) === '\\';
   }
 
-  /** Behind the name, and behind its own bracket: `(strcpy)(p, q)`. Undefined: what is called is no name. */
+  /** The offset behind the name, or behind its bracket: `(strcpy)(p, q)`. Undefined when an expression is called. */
   #nameEnd({ at, callee }: CallDraft): number | undefined {
     if (this.#text.charAt(at) !== '(') return at + callee.length;
     const [bracket] = /^\(\s{0,50}\w+\s{0,50}\)/.exec(
@@ -72,7 +72,7 @@ export class CodeText {
   }
 }
 
-/** What stands in the brackets behind offset `at`; undefined when there are none. `others`: quotes beside `"`. */
+/** The text in the brackets behind offset `at`; undefined when there are none. `others`: quotes beside `"`. */
 export function argumentsAt(text: string, at: number, others = character): string | undefined {
   opening.lastIndex = at;
   if (!opening.test(text)) return undefined;

@@ -1,5 +1,6 @@
 import type { FactsLanguage, ItemFact } from '../../format/facts.js';
 import type { SymbolDraft } from '../draft.js';
+import { blanked } from '../comment.js';
 import { splitList } from '../signature.js';
 import { fenceAfter, linesOf } from '../document.js';
 import { isCommented, Items, lineHead, type ItemSource } from './item.js';
@@ -50,7 +51,7 @@ const family = /[a-z]X(?:_|$)|XXX|[A-Z]n$|^func[A-Z]$/;
 /** Of the C library, which no code base defines. */
 const library = /^pthread_/;
 
-/** What a document says of names that it knows to be gone. */
+/** Words by which a document says that a name is gone. */
 const past =
   /\b(?:gone|remov\w*|renam\w*|deprecat\w*|replac\w*|no longer|used to|obsolete\w*|old|older|former\w*|previous\w*|historic\w*|was|were|had|instead|killed|died|dropp\w*|delet\w*|earlier|once|originally|does(?:n't| not) exist|no such|nonexist\w*|new|proposed|future|planned|todo|should be)\b/i;
 
@@ -125,7 +126,7 @@ function options(source: ItemSource, items: Items): void {
     /^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b(?:[^\n\\]|\\\r?\n|\\.){0,4000}|\bIS_(?:ENABLED|BUILTIN|MODULE|REACHABLE)\s*\(\s*CONFIG_\w+/gm,
   )) {
     if (isCommented(source, found.index)) continue;
-    const code = found[0].replace(/\/\*[^]*?(?:\*\/|$)|\/\/[^\n]*/g, blanks);
+    const code = found[0].replace(/\/\*[^]*?(?:\*\/|$)|\/\/[^\n]*/g, blanked);
     noteOptions(code, found.index, items, seen);
   }
 }
@@ -162,13 +163,9 @@ function noteOptions(code: string, at: number, items: Items, seen: Set<string>):
   }
 }
 
-function blanks(comment: string): string {
-  return comment.replace(/[^\n]/g, ' ');
-}
-
 const apiKinds: ReadonlySet<string> = new Set('function method class interface struct'.split(' '));
 
-/** What others are meant to use, by the marks of its language, and nothing above it says how. */
+/** Exported symbols, by the marks of their language, without documentation. */
 function undocumented({ text, language, draft }: ItemSource, items: Items): void {
   const say = ({ name, start, kind }: SymbolDraft): void =>
     items.add(
@@ -230,7 +227,7 @@ function documentedParameters(source: ItemSource, items: Items): void {
     if (language !== 'python' && symbol.wordsStart === symbol.start) continue;
     const list = listOf(symbol.signature);
     const isCut = symbol.signature.endsWith('…');
-    // What is taken apart at once has no name of its own, and any will do.
+    // A destructured parameter has no name, so the documentation may call it anything.
     if (splitList(list).some((each) => /^(?:\.{3})?[{[]/.test(each))) continue;
     const has = parameterNames(list, language);
     for (const { name, at } of documented(source, symbol)) {

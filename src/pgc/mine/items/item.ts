@@ -5,12 +5,12 @@ import { withoutCredentials } from './redaction.js';
 export const itemTextCharsMax = 240;
 /** More of one rule in one text say nothing new; a table of ten thousand lines is one thing. */
 export const itemsPerRuleMax = 2_000;
-/** Of what answers to a name: one that is left out would make O7 call the name unknown. */
-export const answersPerRuleMax = 200_000;
+/** Of the rules that define names: a definition that is left out would make O7 call the name unknown. */
+const answersPerRuleMax = 200_000;
 const answers: ReadonlySet<string> = new Set(['option', 'made']);
-/** Of a text so much is looked at, so that no pattern meets a line of a megabyte. */
+/** Characters of a text that patterns are run over. */
 const rawCharsMax = 8 * itemTextCharsMax;
-/** What stands before something in its line is looked at so far back. */
+/** Characters before an offset that are searched for the start of its line. */
 const lineHeadCharsMax = 400;
 
 /** A text to be looked at, with what its miner found in it. */
@@ -59,7 +59,7 @@ export function oneLine(text: string): string {
   return folded.length <= itemTextCharsMax ? folded : `${folded.slice(0, itemTextCharsMax - 1)}…`;
 }
 
-/** What stands before an offset in its line; undefined when the line begins too far before it. */
+/** The text before an offset in its line; undefined when the line begins too far before it. */
 export function lineHead(text: string, at: number): string | undefined {
   const from = Math.max(0, at - lineHeadCharsMax);
   const head = text.slice(from, at);
@@ -71,7 +71,7 @@ export function lineHead(text: string, at: number): string | undefined {
 const slashComment = /^\s*(?:\/\*|\*[\s*/])|(?:^|\s)\/\//;
 const hashComment = /(?:^|\s)#/;
 
-/** What stands before it on its line begins a comment. */
+/** Whether a comment begins before an offset in its line. */
 export function isCommented({ text, language }: ItemSource, at: number): boolean {
   const comment = language === 'python' ? hashComment : slashComment;
   return comment.test(lineHead(text, at) ?? '');

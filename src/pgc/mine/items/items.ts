@@ -7,13 +7,13 @@ import type { RulesInForce } from './rules-in-force.js';
 import { coherenceItems } from './coherence.js';
 import { securityItems } from './security.js';
 
-/** The rule of what stands for the items of an overlay that could not be made. */
+/** The rule of the item that says that the items of an overlay could not be made. */
 export const failedRule = 'generator-failed';
-/** Larger texts are generated or tables: of a document the beginning is looked at, of others nothing. */
+/** Larger texts are generated or tables: of a document the beginning is read, others are skipped. */
 export const itemCharsMax = 4 * 1024 * 1024;
 const documents: ReadonlySet<string> = new Set(['markdown', 'rst', 'text']);
 
-export interface ItemGenerator {
+interface ItemGenerator {
   overlay: number;
   find: (source: ItemSource, rules: RulesInForce) => ItemFact[];
 }

@@ -1,8 +1,9 @@
 import type { ItemFact } from '../../format/facts.js';
+import { blanked } from '../comment.js';
 import { splitList } from '../signature.js';
 import { isBound } from './bounds.js';
 import { Items, lineHead, type ItemSource } from './item.js';
-import { argumentsAt } from './security.js';
+import { argumentsAt } from './code-text.js';
 import { statedIn } from './statements.js';
 
 /** Names that state a condition which must hold, by what they do when it does not. */
@@ -88,16 +89,16 @@ function conditions({ draft, text }: ItemSource, items: Items): void {
 function statements(items: Items): void {
   const { language, text } = items.source;
   if ((language === 'python' || language === 'java') && text.includes('assert')) {
-    const code = text.replace(asides[language], blanks);
+    const code = text.replace(asides[language], blanked);
     for (const found of code.matchAll(/^[ \t]*assert[ \t]/gm)) {
       const at = found.index + found[0].indexOf('assert');
       const line = text.indexOf('\n', at);
       const end = line < 0 ? text.length : line;
-      const told = text
+      const condition = text
         .slice(found.index + found[0].length, end)
         .trim()
         .replace(/;$/, '');
-      if (told !== '') items.add('assertion', at, end, `asserts ${told}`);
+      if (condition !== '') items.add('assertion', at, end, `asserts ${condition}`);
     }
   }
   if (language !== 'c' && language !== 'cpp') return;
@@ -123,10 +124,6 @@ const asides = {
   java: /\/\*[^]*?(?:\*\/|$)|"""[^]*?(?:"""|$)|\/\/[^\n]*|"(?:[^"\\\n]+|\\[^])*"?|'(?:[^'\\\n]+|\\[^])*'?/g,
 };
 
-function blanks(aside: string): string {
-  return aside.replace(/[^\n]/g, ' ');
-}
-
 const nonNull = /^(?:requireNonNull|checkNotNull)$/;
 
 /** What a call asserts, of those that do. */
@@ -140,7 +137,7 @@ function asserted(callee: string, given: string): string {
   const sign = comparisons.find(([name]) => name.test(callee))?.[1];
   if (sign !== undefined && second !== '') return `${how ?? 'expects'} ${first} ${sign} ${second}`;
   if (isExpectation) return `expects ${expected(callee, first)}`;
-  // Nobody asks whether one is true: the place itself must not be reached.
+  // A constant condition says that the place must not be reached.
   const isNever = how?.endsWith(' when') === true && /^(?:1|true)$/.test(first);
   const isNeverAsserted = how === 'asserts' && /^(?:0|false)$/.test(first);
   const why = [second, ...rest].filter((each) => each !== '').join(', ');
@@ -170,7 +167,7 @@ function annotations({ text, language }: ItemSource, items: Items): void {
   if ((language !== 'c' && language !== 'cpp') || !annotationMark.test(text)) return;
   for (const found of text.matchAll(annotation)) {
     const [whole, name = ''] = found;
-    // Where it is made, and where somebody writes about it.
+    // A definition of the macro, or a comment about it.
     if (/^\s*(?:#|\/?\*|\/\/)/.test(lineHead(text, found.index) ?? '')) continue;
     const at = found.index + whole.length;
     const what = argumentsAt(text, at) ?? '';

@@ -5,7 +5,7 @@ import { isHowTo, isTelling, overviewOf } from './prose.js';
 
 /** A module overview stands this near to the top. */
 const overviewCharsMax = 4_000;
-/** Of a section of kernel-doc; its first sentences are what is shown. */
+/** Characters of a section of kernel-doc that are read: only its first sentences are shown. */
 const docCharsMax = 4_000;
 /** Its end is looked for so far behind its title. */
 const sectionCharsMax = 40_000;

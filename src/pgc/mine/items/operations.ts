@@ -119,7 +119,7 @@ function procedures({ text, language }: ItemSource, items: Items): void {
   close();
 }
 
-/** Words that begin a step when somebody is told to do something. */
+/** Verbs that begin an instruction. */
 const telling = new Set(
   (
     'add adjust allocate append apply assign attach boot build burn call change check checkout choose clean ' +
@@ -137,20 +137,20 @@ const telling = new Set(
     'write'
   ).split(' '),
 );
-/** They stand before what is told. */
+/** Words that may stand before the verb of an instruction. */
 const leadIn =
   /^(?:(?:first|firstly|second|then|next|now|finally|afterwards?|lastly|optionally|please|simply|just|always|you (?:must|should|can|may|need to|have to)(?: first)?)\b,?\s+)+/i;
 const tellingShareMin = 0.66;
 
-/** Steps of something to be done, not points of a description: most of them tell somebody what to do. */
+/** Steps of a procedure, not points of a description: most of them are instructions. */
 function isProcedure(lines: readonly string[]): boolean {
   if (lines.length < 2) return false;
-  const told = lines.filter((line) => {
+  const instructions = lines.filter((line) => {
     const plain = line.replace(/^[*_`"'([]+/, '').replace(leadIn, '');
     const word = /^[A-Za-z]+/.exec(plain)?.[0] ?? '';
     return telling.has(word.toLowerCase()) && !/^\w+[*_`"']*\s*[:=(]/.test(plain);
   });
-  return told.length >= lines.length * tellingShareMin;
+  return instructions.length >= lines.length * tellingShareMin;
 }
 
 /** A line of code that a shell takes, and no prose or other language that begins with the same word. */
@@ -265,7 +265,7 @@ function descriptions(text: string): ReadonlyMap<string, string> {
   return about;
 }
 
-/** With the type and what is said of it. */
+/** With their types and descriptions. */
 function moduleParameters(text: string, items: Items): void {
   const about = descriptions(text);
   for (const found of text.matchAll(/^module_param(\w*)\s*\(\s*(\w+)\s*,/gm)) {

@@ -31,11 +31,11 @@ const credentials: readonly RegExp[] = [
     'g',
   ),
   new RegExp(`(?<=--?${secret}[= ]["']?)(?!-)${value}[^\\s"']{6,}`, 'gi'),
-  // Whoever signs in within an address.
+  // A password in an address: `https://name:password@host`.
   /(?<=:\/\/[^\s/:@]{0,60}:)(?![$<{])[^\s/@]{3,}(?=@)/g,
 ];
 
-/** Characters that are looked at for each that is wanted: what is taken out makes a text shorter. */
+/** Characters that are read for each that is wanted: redaction makes a text shorter. */
 const lookedShare = 4;
 
 /** The beginning of a text without the credentials that it shows, at most so many characters. */

@@ -13,7 +13,7 @@ import { securityRules, severities, type SecurityRule } from './security-rules.j
 import { patternRules } from './security.js';
 
 /** Where a tree keeps rules of its own, relative to its root. */
-export const ruleFile = '.sigma/security.json';
+const ruleFile = '.sigma/security.json';
 export const ruleFileBytesMax = 256 * 1024;
 export const rulesMax = 500;
 const callsMax = 500;
@@ -66,7 +66,7 @@ const fileSchema = z.strictObject({
 type RuleFile = z.infer<typeof fileSchema>;
 
 /**
- * What is shipped, changed by `.sigma/security.json` of the tree: of the revision, where one is read.
+ * The shipped rules, changed by `.sigma/security.json` of the tree, or of the revision that is read.
  * Throws CONFIG_INVALID, which names the place in the file.
  */
 export async function rulesOf(tree: Pick<ReadableTree, 'root' | 'read'>): Promise<RulesInForce> {
@@ -119,7 +119,7 @@ function checkRules(rules: RuleFile['rules']): void {
     throw invalid(`rules: they name ${calls} calls, and may name ${ruleCallsMax}`);
 }
 
-/** `language/id` of all that is switched off. */
+/** `language/id` of the rules that are switched off. */
 function offOf({ off, rules }: RuleFile): Set<string> {
   const known = [...securityRules, ...patternRules];
   const found = new Set<string>();
@@ -151,7 +151,7 @@ function without(rules: readonly SecurityRule[], gone: ReadonlySet<string>): Sec
     .filter((rule) => rule.languages.length > 0);
 }
 
-/** A file that speaks of Python alone leaves what is known of C as it is. */
+/** Per language, so that a file with rules for Python does not make C be mined again. */
 function digestsOf(
   rules: readonly SecurityRule[],
   off: readonly string[],

@@ -15,7 +15,7 @@ export interface SecurityRule {
   when?: string | undefined;
   /** They must not. */
   unless?: string | undefined;
-  /** The call does not count inside a macro: what stands there is put together by whoever uses it. */
+  /** The call does not count inside a macro: the code that uses the macro decides its arguments. */
   outsideMacros?: boolean;
   /** Nor when its only argument is a string of this very text. */
   unlessConstant?: boolean;

@@ -19,8 +19,6 @@ const nameCharsMax = 60;
 /** A value shorter than this is an example. */
 const secretCharsMin = 12;
 
-export { argumentsAt } from './code-text.js';
-
 /** O2 of one text: calls that rules name, where it is open to attack, and secrets, which are never repeated. */
 export function securityItems(
   source: ItemSource,
@@ -62,7 +60,7 @@ const compiled = new WeakMap<SecurityRule, Compiled>();
 function compile(rule: SecurityRule): Compiled {
   let known = compiled.get(rule);
   if (known === undefined) {
-    // Patterns that somebody else wrote may be made to be slow.
+    // Patterns from a tree are not trusted: a regular expression of them could take exponential time.
     const read = rule.origin === undefined ? RegExp : LinearPattern;
     const pattern = (text: string | undefined): Pattern | undefined =>
       text === undefined ? undefined : new read(text);
@@ -98,7 +96,7 @@ function rulesFor(
 
 function applies(rule: Compiled, call: CallDraft, code: CodeText): boolean {
   const { on, when, unless } = rule;
-  // What is put into a structure is not called there.
+  // An assignment to a field is not a call.
   if (call.kind === 'slot') return false;
   if (on !== undefined && !on.test(call.receiver)) return false;
   if (when === undefined && unless === undefined) return true;
@@ -110,7 +108,7 @@ function applies(rule: Compiled, call: CallDraft, code: CodeText): boolean {
 }
 
 /** A rule that looks for a text instead of a call. */
-export interface PatternRule {
+interface PatternRule {
   id: string;
   languages: readonly FactsLanguage[];
   severity: Severity;

@@ -1,11 +1,12 @@
+import { blanked } from '../comment.js';
 import { type Items, type ItemSource, itemTextCharsMax } from './item.js';
 
 /** A comment is read this far for statements. */
 const commentCharsMax = 8_000;
-/** Of a long sentence so much is shown before what is stated. */
+/** Characters of a long sentence that are shown before the statement. */
 const leadCharsMax = 60;
 const wordsMin = 2;
-/** Nobody writes sentences like this; tables and lists without a full stop look like one. */
+/** Longer ones are tables and lists without a full stop. */
 const sentenceCharsMax = 2_000;
 const textLanguages: ReadonlySet<string> = new Set(['markdown', 'rst', 'text']);
 
@@ -82,7 +83,7 @@ const facts: readonly Statement[] = [
       `\\bpost-?conditions?\\b[^:]{0,20}:|@post\\b|^(?:on|upon|after)\\s+(?:an?\\s+)?(?:successful\\s+)?(?:return|exit|success|completion|failure|error)\\b|\\breturns?\\s+with\\b[^]*${held}[^]*\\b(?:held|locked|disabled|enabled|released|dropped|taken)\\b`,
       'i',
     ),
-    // What the code does next is no promise to anybody.
+    // What the code does next is not a promise to its callers.
     unless:
       /^(?:on|upon|after)\s+(?:\w+\s+){1,2}?(?:,\s*)?(?:we|I|just|set|clear|free|update|store|mark|drop|release|increment|decrement|call|reset|restore|do|go|goto|try|copy|add|remove|put|wake|start|stop|keep|use|check|make|let|save|skip|leave)\b/i,
   },
@@ -142,7 +143,7 @@ function stated({ text }: ItemSource, items: Items, from: number, to: number): v
   // Marks of comments are blanked, so that a sentence reads on over its lines.
   const plain = text
     .slice(from, to)
-    .replace(/^[ \t]*(?:\/\*\*?|\*\/|\*+(?!\/)|\/\/+[!/]?|#+(?=\s))/gm, blanks)
+    .replace(/^[ \t]*(?:\/\*\*?|\*\/|\*+(?!\/)|\/\/+[!/]?|#+(?=\s))/gm, blanked)
     .replace(/\*\/$/, '  ');
   for (const sentence of sentencesOf(plain)) {
     const said = plain.slice(sentence.from, sentence.to);
@@ -161,7 +162,7 @@ function matches({ pattern, unless }: Statement, said: string): boolean {
   return pattern.test(said) && unless?.test(said) !== true;
 }
 
-/** What is stated must be seen where a sentence is too long to be shown. */
+/** Of a sentence that is too long to be shown, the part with the statement. */
 function shown(said: string, pattern: RegExp): string {
   const folded = said.replace(/\s+/g, ' ');
   const found = pattern.exec(folded);
@@ -196,8 +197,4 @@ function trimmed(
   const end = from + raw.trimEnd().length;
   const length = end - from - lead;
   return length <= 0 || length > sentenceCharsMax ? undefined : { from: from + lead, to: end };
-}
-
-function blanks(mark: string): string {
-  return ' '.repeat(mark.length);
 }

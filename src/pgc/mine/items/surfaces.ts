@@ -1,10 +1,10 @@
 import type { CallDraft } from '../draft.js';
 import type { ItemSource } from './item.js';
 
-/** Where somebody else's data comes in. */
+/** A place where data from outside enters the program. */
 export interface Surface {
   rule: string;
-  /** Stands in every text that the pattern finds anything in: looking for it first is ten times cheaper. */
+  /** A substring of every text with a match: looking for it first is ten times cheaper. */
   mark: string;
   pattern: RegExp;
   text: (name: string, more: string) => string;
@@ -42,7 +42,7 @@ const cSurfaces: readonly Surface[] = [
     text: (name) => `write handler ${name}`,
   },
   {
-    // What may be written while the module runs; the others are of whoever loads it.
+    // Only parameters that can be written while the module runs; the others are set by the administrator who loads it.
     rule: 'surface-parameter',
     mark: 'module_param',
     pattern:
@@ -214,10 +214,10 @@ const slotSurfaces: readonly { rule: string; slot: RegExp; what: string }[] = [
   },
 ];
 export const slotRules: readonly string[] = slotSurfaces.map(({ rule }) => rule);
-/** They refuse, whatever is asked. */
+/** Handlers that refuse every request. */
 const refuses = /^sock_no_/;
 
-/** What a function that is put into a structure is called for by users; undefined: for nothing. */
+/** The surface that a function in a structure serves; undefined if it serves none. */
 export function slotSurface({
   kind,
   callee,

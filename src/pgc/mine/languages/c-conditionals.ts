@@ -21,7 +21,7 @@ export interface MacroName {
   isOwed: boolean;
 }
 
-/** Where in the grammar a scan stands. */
+/** The state of a scan at one offset. */
 export interface Place {
   top: Frame | undefined;
   /** A statement, a declaration or an item of a list may begin here. */
@@ -30,7 +30,7 @@ export interface Place {
   isOwed: boolean;
 }
 
-/** Longer alternatives are code in their own right: they are left to the parser, whatever it makes of them. */
+/** Longer alternatives are code of their own: they are left to the parser. */
 export const alternativeCharsMax = 4_000;
 
 interface Branch {

@@ -2,9 +2,9 @@ import { type CallDraft, Draft, receiverCharsMax } from '../draft.js';
 import { compact, renderSignature } from '../signature.js';
 
 /** A header of more lines than this that consists of `#define` alone is read by line. */
-export const definesLinesMin = 2_000;
-export const definesShareMin = 0.95;
-/** Of a longer line only this much is looked at. */
+const definesLinesMin = 2_000;
+const definesShareMin = 0.95;
+/** Characters of a line that are read. */
 const lineCharsMax = 4_096;
 const valueCharsMax = 60;
 
@@ -63,7 +63,7 @@ export function receiverBefore(text: string, at: number): string {
   return compact(text.slice(start, end)).slice(0, receiverCharsMax);
 }
 
-export interface MacroHead {
+interface MacroHead {
   name: string;
   /** Offset of the name in the text. */
   nameAt: number;

@@ -1,13 +1,14 @@
 /**
- * What a C parser without a preprocessor stumbles over, rewritten without moving anything: every
- * function here returns a text of the same length, so that offsets hold for the original as well.
+ * Rewrites C that a parser without a preprocessor cannot read. Every function returns a text of the same
+ * length, so that offsets hold for the original as well.
  */
+import { blanked } from '../comment.js';
 
-/** Arguments of an attribute are looked for this far. */
+/** Characters of the arguments of an attribute, at most. */
 const attributeCharsMax = 300;
-/** And the `#` of a directive this far back. */
+/** Characters before an attribute that are searched for the `#` of a directive. */
 const directiveCharsMax = 1_000;
-/** What leads to a type in an argument list is this close. */
+/** Characters before a type that tell whether it is an argument. */
 const nearbyChars = 60;
 
 /** Macros that the compiler sees as attributes. Blanked with their arguments, if they have any. */
@@ -54,7 +55,7 @@ export function readable(text: string): string {
   return (
     rewritten
       // `static DECLARE_WORK(a, b);`: without `static` it is a call, with it nothing the grammar knows.
-      .replace(/^static(?=\s+[A-Z][A-Z0-9_]*\s*\(\s*\w+\s*,)/gm, blank)
+      .replace(/^static(?=\s+[A-Z][A-Z0-9_]*\s*\(\s*\w+\s*,)/gm, blanked)
       .replace(
         /\b(?:struct|union|enum|unsigned|signed)\b(?=\s{1,50}\w+(?:\s{0,50}\*)?\s{0,50}[,)])/g,
         blankAsArgument,
@@ -65,10 +66,6 @@ export function readable(text: string): string {
 const takesType =
   /(?:(?:^|\n)[ \t][^\n]*\b[A-Z][A-Z0-9_]*|[a-z]\w*_(?:t|entry|type|field)|\n[ \t]+\w+)\s*\(\s*$/;
 
-function blank(found: string): string {
-  return ' '.repeat(found.length);
-}
-
 /**
  * `container_of(p, struct page, lru)`, `min_t(unsigned int, a, b)`: a type where the grammar wants an
  * expression. A type after a comma is an argument or a parameter without a name, which loses little;
@@ -78,7 +75,7 @@ function blank(found: string): string {
 function blankAsArgument(found: string, at: number, text: string): string {
   const before = text.slice(Math.max(0, at - nearbyChars), at);
   const isArgument = /,\s*$/.test(before) || takesType.test(before);
-  return isArgument ? blank(found) : found;
+  return isArgument ? blanked(found) : found;
 }
 
 function withoutAttributes(text: string): string {
@@ -93,10 +90,7 @@ function withoutAttributes(text: string): string {
     if (!attributes.has(found[0]) || isInDirective(text, found.index)) continue;
     const end = argumentsEnd(text, found.index + found[0].length);
     // Line breaks stay: the text between two offsets keeps its lines.
-    pieces.push(
-      text.slice(copied, found.index),
-      text.slice(found.index, end).replace(/[^\n]/g, ' '),
-    );
+    pieces.push(text.slice(copied, found.index), blanked(text.slice(found.index, end)));
     copied = end;
     attributePattern.lastIndex = end;
   }

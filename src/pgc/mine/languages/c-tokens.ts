@@ -1,6 +1,6 @@
 import type { Edits } from './edits.js';
 
-/** What follows a token is looked for this far. */
+/** Characters behind a token that are searched for the next. */
 export const aheadCharsMax = 2_000;
 
 export function isAtMargin(text: string, at: number): boolean {

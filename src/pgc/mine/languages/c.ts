@@ -16,7 +16,7 @@ import { Draft, type CallDraft, type SymbolDraft } from '../draft.js';
 import type { Grammar } from '../grammar.js';
 import { compact, renderSignature, splitList } from '../signature.js';
 
-/** What is called through an expression is looked at if it is no longer than this. */
+/** Characters of a called expression, at most; a longer one gives no call. */
 const calledCharsMax = 1_000;
 
 export const cQuery = `
@@ -50,7 +50,7 @@ export function mineC(grammar: Grammar, text: string): Draft {
 
 class CMiner {
   readonly draft: Draft;
-  /** Same offsets as the text, but without what the grammar does not know. */
+  /** With the offsets of the text, but without code that the grammar cannot parse. */
   readonly parsed: string;
   /** The same before conditionals were resolved. */
   readonly #unresolved: string;
@@ -74,7 +74,7 @@ class CMiner {
     for (const [from, to] of defines) this.#define(this.#unresolved.slice(0, to), from);
   }
 
-  /** What the parser did not get to see still calls. */
+  /** Adds the calls of branches that the parser did not see. */
   finish(): Draft {
     for (const [from, to] of this.#dropped) {
       const source = this.#unresolved.slice(from, to).replace(directiveLines, blankLine);
@@ -111,7 +111,7 @@ class CMiner {
     error: (node) => this.draft.error(node.startIndex, node.endIndex),
   };
 
-  /** `.open = e1000_open`: who calls through the field calls that. */
+  /** `.open = e1000_open`: a call through the field calls that function. */
   #slot(at: number, isAssigned: boolean): void {
     slotPattern.lastIndex = at;
     const [whole, field = '', value = ''] = slotPattern.exec(this.parsed) ?? [];
@@ -261,7 +261,7 @@ class CMiner {
     this.#symbol(name, kind, start, end, { signature, exported, declaration });
   }
 
-  /** What stands before a name, without the body of a type that is defined on the spot. */
+  /** The text before a name, without the body of a type that is defined there. */
   #specifiers(from: number, to: number): string {
     return this.parsed.slice(from, to).replace(/\{[\s\S]*\}/, ' ');
   }
@@ -389,7 +389,7 @@ class CMiner {
 const slotPattern = /(\w+)\s*=\s*&?\s*([A-Za-z_]\w*)/y;
 const structPattern = /^(?:(?:static|const|extern|register|volatile)\s+)*struct\s+(\w+)\b/;
 const noNames: ReadonlySet<string> = new Set();
-/** What stands before the first argument of a macro is looked for this far. */
+/** Characters before an enumerator that are searched for the macro around it. */
 const macroCharsMax = 60;
 const comments = /\/\*[\s\S]*?(?:\*\/|$)/g;
 const directiveLines = /^[ \t]*#(?:[^\n\\]|\\[\s\S])*/gm;

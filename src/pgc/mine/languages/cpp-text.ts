@@ -1,12 +1,12 @@
 /**
- * What libraries in C++ hide behind macros, blanked without moving anything: marks for linkage, for
- * `noexcept`, for what moves. Their names are written in capitals with an underscore, as types hardly are.
+ * Blanks macros that C++ libraries write as marks: for linkage, `noexcept`, moves. Offsets stay. The names of such
+ * macros are in capitals with an underscore, as names of types hardly are.
  */
 import { Edits } from './edits.js';
 
 /** A list of parameters is no longer than this, or the mark behind it stays. */
 const listCharsMax = 1_000;
-/** What names a function stands this far before its parameters. */
+/** Characters before parameters that hold the name of the function. */
 const nameCharsMax = 40;
 
 const mark = '[A-Z][A-Z0-9]*_[A-Z0-9_]+';
@@ -37,7 +37,7 @@ const ofParameter = new RegExp(
 );
 /** `enable_if<…>::type * = 0`, a parameter without a name: to the grammar a pointer has one. */
 const unnamed = /(?:::\s*\w+|>)\s*(\*)(?=\s*=\s*(?:0|nullptr)\s*[,)>])/g;
-/** To the passes that are made for C, `#if __cplusplus` is what no C compiler reads. */
+/** The passes for C drop the branch of `#if __cplusplus`. */
 const condition = /^[ \t]*#[ \t]*(?:el)?if[^\n]*__cplusplus\b[^\n]*/gm;
 const functionName = /(?:[\w>\]]|\boperator\s*[^\w\s]{1,3}|\(\s*\))\s*$/;
 const headWord = /\b(?:if|for|while|switch|return|case|sizeof|catch)\s*$/;

@@ -11,9 +11,9 @@ import { regular } from './c-regular.js';
 import { functionSignature, typeOf } from './c-signature.js';
 import { isAttribute, readable } from './c-text.js';
 import { isMark, withConstructors, withoutMarks } from './cpp-text.js';
-import type { Draft } from '../draft.js';
+import type { Draft, SymbolDraft } from '../draft.js';
 import type { Grammar } from '../grammar.js';
-import { ScopedMiner, textOf, type Found } from '../scoped-draft.js';
+import { membersIn, ScopedMiner, textOf, type Found } from '../scoped-draft.js';
 import { compact, renderSignature } from '../signature.js';
 
 export const cppQuery = `
@@ -96,16 +96,14 @@ class CppMiner extends ScopedMiner {
     const name = textOf(node, 'name');
     if (name === '') return this.draft.enter('', 'hidden', node);
     const signature = renderSignature('module', name, {});
-    const symbol = this.#define(node, { name, kind: 'module', signature, exported: true });
-    this.draft.enter(name, 'module', node, symbol);
+    this.#open(node, { name, kind: 'module', signature, exported: true });
   }
 
   #function(node: Node): void {
     const declarator = node.childForFieldName('declarator');
     const found = declarator === null ? undefined : this.#declared(declarator);
     if (found?.list === undefined || cKeywords.has(found.name) || isAttribute(found.name)) return;
-    const symbol = this.#define(node, this.#functionOf(node, found));
-    this.draft.enter(found.name, symbol.kind, node, symbol);
+    this.#open(node, this.#functionOf(node, found));
   }
 
   #functionOf(node: Node, found: Declared): Found {
@@ -167,25 +165,16 @@ class CppMiner extends ScopedMiner {
         .replace(/\b(?:public|protected|private|virtual)\s+/g, ''),
     });
     const exported = this.#isVisible();
-    const symbol = this.#define(node, { name, kind, signature, exported, ...containerOf(scope) });
-    this.draft.enter(name, kind, node, symbol);
+    this.#open(node, { name, kind, signature, exported, ...containerOf(scope) });
     this.#access.set(this.#here(), kind !== 'class');
   }
 
   #enum(node: Node): void {
     const name = textOf(node, 'name').split('::').at(-1) ?? '';
     if (name === '') return this.draft.enter('', 'enum', node);
-    const constants = node
-      .childForFieldName('body')
-      ?.namedChildren.filter((each) => each.type === 'enumerator').length;
-    const signature = renderSignature('enum', name, { constants });
-    const symbol = this.#define(node, {
-      name,
-      kind: 'enum',
-      signature,
-      exported: this.#isVisible(),
-    });
-    this.draft.enter(name, 'enum', node, symbol);
+    const signature = renderSignature('enum', name, { constants: membersIn(node, 'enumerator') });
+    const exported = this.#isVisible();
+    this.#open(node, { name, kind: 'enum', signature, exported });
   }
 
   #enumerator(node: Node): void {
@@ -289,11 +278,12 @@ class CppMiner extends ScopedMiner {
     return { name: bare, scope, list: isCast ? '()' : list, at: node.startIndex };
   }
 
-  #define(node: Node, found: Found) {
-    // `template <…>` stands before what it makes general, as the node around it.
-    const { parent } = node;
-    const from = parent?.type === 'template_declaration' ? { from: parent.startIndex } : {};
-    return this.draft.define(node, { ...found, ...from });
+  #define(node: Node, found: Found): SymbolDraft {
+    return this.draft.define(node, { ...found, ...templateStart(node) });
+  }
+
+  #open(node: Node, found: Found): void {
+    this.draft.open(node, { ...found, ...templateStart(node) });
   }
 
   #isVisible(): boolean {
@@ -320,6 +310,11 @@ const nameTypes = new Set([
   'template_function',
   'template_method',
 ]);
+
+/** `template <…>` is the node around the definition, and belongs to it. */
+function templateStart({ parent }: Node): Pick<Found, 'from'> {
+  return parent?.type === 'template_declaration' ? { from: parent.startIndex } : {};
+}
 
 /** Of `A::B::f`, written outside of it: `B`. Otherwise it is what surrounds the definition. */
 function containerOf(scope: string): Pick<Found, 'container'> {

@@ -19,7 +19,7 @@ export function mineEcmascript(grammar: Grammar, text: string): Draft {
   return miner.finish();
 }
 
-/** What surrounds a node: a symbol, or a function without a name. */
+/** A symbol, or a function without a name, around a node. */
 interface Scope {
   end: number;
   kind: 'class' | 'function' | 'object' | 'module' | 'interface';
@@ -203,7 +203,7 @@ class EcmascriptMiner {
     return { kind: 'class', signature: classSignature(name, value), scope: 'class' };
   }
 
-  /** What CommonJS and constructor functions define by assigning to a property. */
+  /** CommonJS and constructor functions define symbols by assigning to a property. */
   #assignment(node: Node): void {
     const right = node.childForFieldName('right');
     const left = /^([\w$]+(?:\s*\.\s*[\w$]+)*)\s*=(?!=)/.exec(
@@ -369,7 +369,7 @@ class EcmascriptMiner {
       wordsStart: comment?.start ?? start,
       signature: what.signature,
       container,
-      // What an ambient module declares is there for others, with or without the word.
+      // An ambient module exports its declarations, with or without the keyword.
       exported: (what.exported ?? isExported) || (isAmbient && outer?.kind === 'module'),
       doc: comment?.doc ?? '',
       declaration:

@@ -1,7 +1,9 @@
+import { blanked } from '../comment.js';
+
 interface Edit {
   from: number;
   to: number;
-  /** What stands there instead, followed by blanks. */
+  /** The replacement, filled up with blanks. */
   word: string;
   keepsLines: boolean;
 }
@@ -30,7 +32,7 @@ export class Edits {
       const from = Math.max(edit.from, done);
       const length = edit.to - from;
       pieces.push(text.slice(done, from));
-      if (edit.keepsLines) pieces.push(text.slice(from, edit.to).replace(/[^\n]/g, ' '));
+      if (edit.keepsLines) pieces.push(blanked(text.slice(from, edit.to)));
       else pieces.push((from === edit.from ? edit.word : '').padEnd(length));
       done = edit.to;
     }

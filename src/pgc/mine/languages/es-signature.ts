@@ -5,7 +5,7 @@ export function isFunction(node: Node): boolean {
   return /^(?:arrow_function|function_expression|generator_function)$/.test(node.type);
 }
 
-/** The name a definition or property goes by; empty when it has none, or a computed one. */
+/** The name of a definition or property; empty when it has none, or a computed one. */
 export function nameOf(node: Node): string {
   const name =
     node.childForFieldName('name') ??

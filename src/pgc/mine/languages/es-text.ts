@@ -1,18 +1,18 @@
 /**
- * TypeScript that the grammar does not know, rewritten without moving anything: the text that comes back
- * is of the same length, so that offsets hold for the original as well.
+ * Rewrites TypeScript that the grammar cannot parse, in a text of the same length, so that offsets hold for the
+ * original as well.
  */
 import { Edits } from './edits.js';
 
 /** A comment between two members of a type is no longer than this, or its members stay as they are. */
 const betweenCharsMax = 10_000;
-/** As much as the longest of `notAnEnd`. */
+/** The longest of `notAnEnd`. */
 const wordCharsMax = 12;
 
 /** A line that begins with type parameters: `<A>(`, `<A, `, `<A = `, `<A extends `, `<const A`. */
 const parametersFirst =
   /\n[ \t]+<(?=(?:[ \t]*\r?\n\s*)?(?:const\s+)?[A-Za-z_$][\w$]*(?:\s*[,>=]|\s+extends\b))/g;
-/** What stands at the end of a line whose expression or type goes on. */
+/** The end of a line whose expression or type goes on in the next. */
 const notAnEnd = /(?:=>|\b(?:extends|implements|satisfies|keyof|new|as|is|async|function))$/;
 /** `<in A>`, `<out A>`, `<in out A extends …>` (TypeScript 4.7). */
 const variance =

@@ -1,8 +1,8 @@
 import type { Node } from 'web-tree-sitter';
 import type { Draft } from '../draft.js';
 import type { Grammar } from '../grammar.js';
-import { ScopedMiner } from '../scoped-draft.js';
-import { compact, renderSignature, splitList } from '../signature.js';
+import { parametersOf, ScopedMiner, textOf } from '../scoped-draft.js';
+import { renderSignature } from '../signature.js';
 
 export const goQuery = `
 (import_spec) @import
@@ -39,14 +39,14 @@ class GoMiner extends ScopedMiner {
     var: (node) => this.#values('variable', node),
     element: (node) => this.#element(node),
     call: (node) => this.draft.call(node.text, node.startIndex, 'direct'),
-    member: (node) => this.#member(node),
+    member: (node) => this.draft.callOn(node, node.childForFieldName('field')),
     parenthesized: (node) => {
       const plain = /^\(\*?([A-Za-z_]\w*)\)$/.exec(node.text)?.[1] ?? '';
       this.draft.call(plain, node.startIndex, 'direct');
     },
-    callMember: (node) => this.#qualified(node, 'member'),
+    callMember: (node) => this.draft.callOn(node, node.childForFieldName('name')),
     construct: (node) => this.draft.call(node.text, node.startIndex, 'construct'),
-    constructMember: (node) => this.#qualified(node, 'construct'),
+    constructMember: (node) => this.draft.callOn(node, node.childForFieldName('name'), 'construct'),
   };
 
   #import(node: Node): void {
@@ -57,9 +57,9 @@ class GoMiner extends ScopedMiner {
   }
 
   #function(kind: 'function' | 'method', node: Node): void {
-    const name = node.childForFieldName('name')?.text ?? '';
+    const name = textOf(node, 'name');
     const container = receiverType(node.childForFieldName('receiver')?.text ?? '');
-    const symbol = this.draft.define(node, {
+    this.draft.open(node, {
       name,
       kind,
       signature: functionSignature(kind, name, node),
@@ -67,11 +67,10 @@ class GoMiner extends ScopedMiner {
       declaration: node.childForFieldName('body') === null,
       container,
     });
-    this.draft.enter(name, kind, node, symbol);
   }
 
   #type(node: Node): void {
-    const name = node.childForFieldName('name')?.text ?? '';
+    const name = textOf(node, 'name');
     const type = node.childForFieldName('type');
     const kind = kindOfType(node, type);
     const properties =
@@ -79,25 +78,22 @@ class GoMiner extends ScopedMiner {
         ? { fields: countOf(type, 'field_declaration_list', 'field_declaration') }
         : kind === 'interface'
           ? { methods: countOf(type, '', 'method_elem') }
-          : { is: type === null ? undefined : compact(type.text).slice(0, 120) };
+          : { is: textOf(node, 'type').slice(0, 120) };
     const signature = renderSignature(kind, name, properties);
     // The keyword belongs to a type that stands alone.
     const before = node.previousSibling;
-    const symbol = this.draft.define(node, {
+    this.draft.open(node, {
       ...{ name, kind, signature, exported: isExported(name) },
       ...(before?.type === 'type' && { from: before.startIndex }),
     });
-    this.draft.enter(name, kind, node, symbol);
   }
 
   #values(kind: 'constant' | 'variable', node: Node): void {
-    const type = node.childForFieldName('type');
+    const type = textOf(node, 'type');
     for (const [at, each] of node.childrenForFieldName('name').entries()) {
       const name = each.text;
       if (name === '_' || each.type !== 'identifier') continue;
-      const signature = renderSignature(kind, name, {
-        type: type === null ? undefined : compact(type.text),
-      });
+      const signature = renderSignature(kind, name, { type });
       // Several names in one line: the first has the text that they share.
       const before = node.previousSibling;
       const isAlone = at === 0 && (before?.type === 'const' || before?.type === 'var');
@@ -112,7 +108,7 @@ class GoMiner extends ScopedMiner {
   #element(node: Node): void {
     const owner = this.draft.scope;
     if (owner?.kind !== 'interface') return;
-    const name = node.childForFieldName('name')?.text ?? '';
+    const name = textOf(node, 'name');
     this.draft.define(node, {
       name,
       kind: 'method',
@@ -121,28 +117,11 @@ class GoMiner extends ScopedMiner {
       declaration: true,
     });
   }
-
-  #member(node: Node): void {
-    const field = node.childForFieldName('field');
-    if (field === null) return;
-    const receiver = this.draft.receiverOf(node.startIndex, field.startIndex);
-    this.draft.call(field.text, field.startIndex, 'member', receiver);
-  }
-
-  #qualified(node: Node, kind: 'member' | 'construct'): void {
-    const name = node.childForFieldName('name');
-    if (name === null) return;
-    const receiver = this.draft.receiverOf(node.startIndex, name.startIndex);
-    this.draft.call(name.text, name.startIndex, kind, receiver);
-  }
 }
 
 function functionSignature(kind: string, name: string, node: Node): string {
-  const source = compact(node.childForFieldName('parameters')?.text ?? '()');
-  const list = splitList(source.slice(1, -1));
-  const result = node.childForFieldName('result');
-  const returns = result === null ? undefined : compact(result.text);
-  const tail = list.length === 0 ? '' : source;
+  const { list, tail } = parametersOf(node);
+  const returns = textOf(node, 'result');
   return renderSignature(kind, name, { params: list.length, returns }, tail);
 }
 
@@ -152,7 +131,7 @@ function receiverType(receiver: string): string {
 }
 
 /** The name under which a package is used is the last part of its path that is no version. */
-export function packageNameOf(path: string): string {
+function packageNameOf(path: string): string {
   const parts = path.split('/');
   const last = /^v\d+$/.test(parts.at(-1) ?? '') ? parts.at(-2) : parts.at(-1);
   return (last ?? path).replace(/\.v\d+$/, '');

@@ -1,8 +1,8 @@
 import type { Node } from 'web-tree-sitter';
 import type { Draft } from '../draft.js';
 import type { Grammar } from '../grammar.js';
-import { ScopedMiner, textOf } from '../scoped-draft.js';
-import { compact, renderSignature, splitList } from '../signature.js';
+import { membersIn, parametersOf, ScopedMiner, textOf } from '../scoped-draft.js';
+import { compact, renderSignature } from '../signature.js';
 
 export const javaQuery = `
 (package_declaration) @package
@@ -41,7 +41,7 @@ class JavaMiner extends ScopedMiner {
     call: (node) => this.#call(node),
     reference: (node) => this.#reference(node),
     construct: (node) => this.#construct(node),
-    // Members of a class without a name belong to whatever surrounds it.
+    // Members of an anonymous class belong to the scope around it.
     anonymous: (node) => this.draft.enter(this.draft.scope?.name ?? '', 'class', node),
   };
 
@@ -62,17 +62,14 @@ class JavaMiner extends ScopedMiner {
 
   #type(kind: 'class' | 'interface' | 'enum', node: Node): void {
     const name = textOf(node, 'name');
-    const members = node.childForFieldName('body')?.namedChildren ?? [];
     const signature = renderSignature(kind, name, {
       extends: textOf(node, 'superclass').replace(/^extends\s+/, ''),
       implements: textOf(node, 'interfaces').replace(/^implements\s+/, ''),
       ...(kind === 'enum'
-        ? { constants: members.filter((each) => each.type === 'enum_constant').length }
-        : { methods: members.filter((each) => each.type === 'method_declaration').length }),
+        ? { constants: membersIn(node, 'enum_constant') ?? 0 }
+        : { methods: membersIn(node, 'method_declaration') ?? 0 }),
     });
-    const exported = this.#isExported(node);
-    const symbol = this.draft.define(node, { name, kind, signature, exported });
-    this.draft.enter(name, kind, node, symbol);
+    this.draft.open(node, { name, kind, signature, exported: this.#isExported(node) });
   }
 
   #enumConstant(node: Node): void {
@@ -87,8 +84,7 @@ class JavaMiner extends ScopedMiner {
 
   #method(node: Node): void {
     const name = textOf(node, 'name');
-    const source = textOf(node, 'parameters') || '()';
-    const list = splitList(source.slice(1, -1));
+    const { list, tail } = parametersOf(node);
     const modifiers = modifiersOf(node);
     const signature = renderSignature(
       'method',
@@ -98,15 +94,14 @@ class JavaMiner extends ScopedMiner {
         returns: textOf(node, 'type'),
         static: /\bstatic\b/.test(modifiers),
       },
-      list.length === 0 ? '' : source,
+      tail,
     );
     const isTyped = node.type === 'method_declaration';
-    const symbol = this.draft.define(node, {
+    this.draft.open(node, {
       ...{ name, kind: 'method', signature, exported: this.#isExported(node) },
       // Abstract, native, or of an interface: its body is elsewhere.
       declaration: isTyped && node.childForFieldName('body') === null,
     });
-    this.draft.enter(name, 'method', node, symbol);
   }
 
   #field(node: Node): void {
@@ -129,16 +124,13 @@ class JavaMiner extends ScopedMiner {
     const object = node.childForFieldName('object');
     // Java has no functions: what stands alone is a method of the class around it.
     if (object === null) return this.draft.call(name.text, name.startIndex, 'member', 'this');
-    const receiver = this.draft.receiverOf(node.startIndex, name.startIndex);
-    this.draft.call(name.text, name.startIndex, 'member', receiver);
+    this.draft.callOn(node, name);
   }
 
-  /** `Type::method`: whoever names it has it called. */
+  /** `Type::method`: the code that gets the reference calls it. */
   #reference(node: Node): void {
     const name = node.namedChildren.at(-1);
-    if (name?.type !== 'identifier' || node.namedChildren.length < 2) return;
-    const receiver = this.draft.receiverOf(node.startIndex, name.startIndex);
-    this.draft.call(name.text, name.startIndex, 'member', receiver);
+    if (name?.type === 'identifier' && node.namedChildren.length > 1) this.draft.callOn(node, name);
   }
 
   #construct(node: Node): void {

@@ -1,7 +1,8 @@
 import type { Node } from 'web-tree-sitter';
 import { docOf, lineBreakBefore, lineCommentsStart, sentences } from '../comment.js';
-import { Draft, receiverCharsMax, type SymbolDraft } from '../draft.js';
+import type { Draft, SymbolDraft } from '../draft.js';
 import type { Grammar } from '../grammar.js';
+import { parametersOf, ScopedMiner, textOf } from '../scoped-draft.js';
 import { compact, renderSignature, splitList } from '../signature.js';
 
 export const pythonQuery = `
@@ -18,91 +19,34 @@ export const pythonQuery = `
 `;
 
 export function minePython(grammar: Grammar, text: string): Draft {
-  const miner = new PythonMiner(text);
-  grammar.captures(text, (name, node) => miner.visit(name, node));
-  return miner.draft;
+  return new PythonMiner(text).mine(grammar);
 }
 
-class PythonMiner {
-  readonly draft: Draft;
-  readonly #scopes: SymbolDraft[] = [];
+class PythonMiner extends ScopedMiner {
   #decorated = { start: 0, definition: -1 };
 
-  constructor(readonly text: string) {
-    this.draft = new Draft(text);
-  }
-
-  visit(capture: string, node: Node): void {
-    while (this.#scopes.length > 0 && (this.#scopes.at(-1)?.end ?? 0) <= node.startIndex)
-      this.#scopes.pop();
-    switch (capture) {
-      case 'call': {
-        // PEP 8 names classes in capitals: calling one constructs.
-        const callee = node.text;
-        const kind = /^_*[A-Z]\w*[a-z]/.test(callee) ? 'construct' : 'direct';
-        this.draft.calls.push({ callee, at: node.startIndex, kind, receiver: '' });
-        return;
-      }
-      case 'member': {
-        this.#memberCall(node);
-        return;
-      }
-      case 'decorated':
-        this.#decorated = {
-          start: node.startIndex,
-          definition: node.childForFieldName('definition')?.startIndex ?? -1,
-        };
-        return;
-      case 'class': {
-        this.#class(node);
-        return;
-      }
-      case 'function': {
-        this.#function(node);
-        return;
-      }
-      case 'assignment': {
-        this.#assignment(node);
-        return;
-      }
-      case 'import': {
-        this.#import(node);
-        return;
-      }
-      case 'from': {
-        this.#importFrom(node);
-        return;
-      }
-      case 'unused': {
-        this.draft.unused.add(node.endIndex);
-        return;
-      }
-      case 'error': {
-        this.draft.error(node.startIndex, node.endIndex);
-        return;
-      }
-    }
-  }
-
-  #memberCall(node: Node): void {
-    const attribute = node.childForFieldName('attribute');
-    if (attribute === null) return;
-    const before = this.text
-      .slice(node.startIndex, attribute.startIndex)
-      .slice(0, 4 * receiverCharsMax);
-    const receiver = compact(before)
-      .replace(/\s*\.$/, '')
-      .slice(0, receiverCharsMax);
-    this.draft.calls.push({
-      callee: attribute.text,
-      at: attribute.startIndex,
-      kind: 'member',
-      receiver,
-    });
-  }
+  protected readonly visitors: Record<string, (node: Node) => void> = {
+    // PEP 8 names classes in capitals: calling one constructs.
+    call: (node) =>
+      this.draft.call(
+        node.text,
+        node.startIndex,
+        /^_*[A-Z]\w*[a-z]/.test(node.text) ? 'construct' : 'direct',
+      ),
+    member: (node) => this.draft.callOn(node, node.childForFieldName('attribute')),
+    decorated: (node) => {
+      const definition = node.childForFieldName('definition')?.startIndex ?? -1;
+      this.#decorated = { start: node.startIndex, definition };
+    },
+    class: (node) => this.#class(node),
+    function: (node) => this.#function(node),
+    assignment: (node) => this.#assignment(node),
+    import: (node) => this.#import(node),
+    from: (node) => this.#importFrom(node),
+  };
 
   #class(node: Node): void {
-    const name = node.childForFieldName('name')?.text ?? '';
+    const name = textOf(node, 'name');
     const bases = node.childForFieldName('superclasses');
     const body = node.childForFieldName('body');
     const methods = (body?.namedChildren ?? []).filter(
@@ -113,33 +57,33 @@ class PythonMiner {
       extends: named.map(compact).join(', '),
       methods,
     });
-    this.#scopes.push(this.#symbol(name, 'class', node, signature, docstring(body)));
+    this.#open(name, 'class', node, signature);
   }
 
   #function(node: Node): void {
-    const name = node.childForFieldName('name')?.text ?? '';
-    const parameters = node.childForFieldName('parameters');
-    const source = compact(parameters?.text ?? '()');
-    const list = splitList(source.slice(1, -1));
-    const kind = this.#scopes.at(-1)?.kind === 'class' ? 'method' : 'function';
+    const name = textOf(node, 'name');
+    const { list, tail } = parametersOf(node);
+    const kind = this.draft.scope?.kind === 'class' ? 'method' : 'function';
     const counted = list.filter(
       (each, at) =>
         !/^[*/]$/.test(each) && !(at === 0 && kind === 'method' && /^(?:self|cls)\b/.test(each)),
     );
-    const returns = node.childForFieldName('return_type');
     const signature = renderSignature(
       kind,
       name,
       {
         params: counted.length,
-        returns: returns === null ? undefined : compact(returns.text),
+        returns: textOf(node, 'return_type'),
         async: this.text.startsWith('async', node.startIndex),
       },
-      list.length === 0 ? '' : source,
+      tail,
     );
-    this.#scopes.push(
-      this.#symbol(name, kind, node, signature, docstring(node.childForFieldName('body'))),
-    );
+    this.#open(name, kind, node, signature);
+  }
+
+  #open(name: string, kind: string, node: Node, signature: string): void {
+    const doc = docstring(node.childForFieldName('body'));
+    this.draft.enter(name, kind, node, this.#symbol(name, kind, node, signature, doc));
   }
 
   #assignment(node: Node): void {
@@ -147,10 +91,7 @@ class PythonMiner {
     if (left?.type !== 'identifier') return;
     const name = left.text;
     const kind = /^_*[A-Z][A-Z0-9_]*$/.test(name) ? 'constant' : 'variable';
-    const type = node.childForFieldName('type');
-    const signature = renderSignature(kind, name, {
-      type: type === null ? undefined : compact(type.text),
-    });
+    const signature = renderSignature(kind, name, { type: textOf(node, 'type') });
     this.#symbol(name, kind, node, signature, '');
   }
 
@@ -167,7 +108,7 @@ class PythonMiner {
   }
 
   #importFrom(node: Node): void {
-    const target = compact(node.childForFieldName('module_name')?.text ?? '');
+    const target = textOf(node, 'module_name');
     const names = node.childrenForFieldName('name').map((each) => {
       const name = (each.childForFieldName('name') ?? each).text;
       const alias = each.childForFieldName('alias')?.text;
@@ -179,7 +120,7 @@ class PythonMiner {
 
   #symbol(name: string, kind: string, node: Node, signature: string, doc: string): SymbolDraft {
     const start = node.startIndex;
-    const outer = this.#scopes.at(-1);
+    const outer = this.draft.scope?.symbol;
     const first = this.#decorated.definition === start ? this.#decorated.start : start;
     const comment = this.#commentAbove(first);
     const isVisible = !name.startsWith('_') || /^__\w+__$/.test(name);

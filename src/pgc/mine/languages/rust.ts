@@ -1,8 +1,8 @@
 import type { Node } from 'web-tree-sitter';
-import type { Draft } from '../draft.js';
+import type { Draft, SymbolDraft } from '../draft.js';
 import type { Grammar } from '../grammar.js';
-import { ScopedMiner, textOf } from '../scoped-draft.js';
-import { compact, renderSignature, splitList } from '../signature.js';
+import { membersIn, parametersOf, ScopedMiner, textOf } from '../scoped-draft.js';
+import { compact, renderSignature, splitList, type Properties } from '../signature.js';
 
 export const rustQuery = `
 (use_declaration) @use
@@ -42,9 +42,10 @@ class RustMiner extends ScopedMiner {
     module: (node) => this.#module(node),
     function: (node) => this.#function(node),
     struct: (node) => this.#record(node.type === 'union_item' ? 'union' : 'struct', node),
-    enum: (node) => this.#enum(node),
+    enum: (node) => this.#opened('enum', node, { constants: membersIn(node, 'enum_variant') }),
     variant: (node) => this.#variant(node),
-    trait: (node) => this.#trait(node),
+    trait: (node) =>
+      this.#opened('interface', node, { extends: textOf(node, 'bounds').replace(/^:\s*/, '') }),
     impl: (node) => this.#impl(node),
     type: (node) => this.#named('type', node, { is: textOf(node, 'type').slice(0, 120) }),
     constant: (node) => this.#named('constant', node, { type: textOf(node, 'type') }),
@@ -53,7 +54,8 @@ class RustMiner extends ScopedMiner {
     call: (node) => this.draft.call(node.text, node.startIndex, kindOfCall(node.text)),
     path: (node) => this.#path(node),
     member: (node) => this.#member(node),
-    construct: (node) => this.#construct(node),
+    construct: (node) =>
+      this.draft.callOn(node, node.childForFieldName('name') ?? node, 'construct'),
     invocation: (node) => this.#invocation(node),
   };
 
@@ -79,16 +81,14 @@ class RustMiner extends ScopedMiner {
       this.#named('module', node, {}).declaration = true;
       return;
     }
-    const symbol = this.#named('module', node, {});
-    this.draft.enter(name, 'module', node, symbol);
+    this.#opened('module', node, {});
   }
 
   #function(node: Node): void {
     const name = textOf(node, 'name');
     const { scope } = this.draft;
     const kind = scope?.kind === 'impl' || scope?.kind === 'interface' ? 'method' : 'function';
-    const source = textOf(node, 'parameters') || '()';
-    const list = splitList(source.slice(1, -1));
+    const { list, tail } = parametersOf(node);
     const counted = list.filter(
       (each, at) => at > 0 || !/^(?:&\s*(?:'\w+\s+)?)?(?:mut\s+)?self\b/.test(each),
     );
@@ -103,30 +103,17 @@ class RustMiner extends ScopedMiner {
         async: /\basync\b/.test(modifiers),
         unsafe: /\bunsafe\b/.test(modifiers),
       },
-      list.length === 0 ? '' : source,
+      tail,
     );
-    const symbol = this.draft.define(node, {
+    this.draft.open(node, {
       ...{ name, kind, signature, exported: this.#isExported(node) },
       declaration: node.type === 'function_signature_item',
       from: attributesStart(node),
     });
-    this.draft.enter(name, kind, node, symbol);
   }
 
   #record(kind: 'struct' | 'union', node: Node): void {
-    const fields = node
-      .childForFieldName('body')
-      ?.namedChildren.filter((each) => each.type === 'field_declaration').length;
-    const symbol = this.#named(kind, node, { fields });
-    this.draft.enter(symbol.name, kind, node, symbol);
-  }
-
-  #enum(node: Node): void {
-    const variants = node
-      .childForFieldName('body')
-      ?.namedChildren.filter((each) => each.type === 'enum_variant').length;
-    const symbol = this.#named('enum', node, { constants: variants });
-    this.draft.enter(symbol.name, 'enum', node, symbol);
+    this.#opened(kind, node, { fields: membersIn(node, 'field_declaration') });
   }
 
   #variant(node: Node): void {
@@ -137,13 +124,6 @@ class RustMiner extends ScopedMiner {
     this.draft.define(node, { name, kind: 'constant', signature, exported });
   }
 
-  #trait(node: Node): void {
-    const symbol = this.#named('interface', node, {
-      extends: textOf(node, 'bounds').replace(/^:\s*/, ''),
-    });
-    this.draft.enter(symbol.name, 'interface', node, symbol);
-  }
-
   #impl(node: Node): void {
     const type = /^(?:dyn\s+|&\s*(?:'\w+\s+)?(?:mut\s+)?)?(?:\w+::)*(\w+)/.exec(
       textOf(node, 'type'),
@@ -151,11 +131,13 @@ class RustMiner extends ScopedMiner {
     this.draft.enter(type?.[1] ?? '', 'impl', node);
   }
 
-  #named(
-    kind: string,
-    node: Node,
-    properties: Record<string, string | number | boolean | undefined>,
-  ) {
+  /** A symbol whose members come next. */
+  #opened(kind: string, node: Node, properties: Properties): void {
+    const symbol = this.#named(kind, node, properties);
+    this.draft.enter(symbol.name, kind, node, symbol);
+  }
+
+  #named(kind: string, node: Node, properties: Properties): SymbolDraft {
     const name = textOf(node, 'name');
     return this.draft.define(node, {
       ...{ name, kind, signature: renderSignature(kind, name, properties) },
@@ -176,26 +158,16 @@ class RustMiner extends ScopedMiner {
 
   #path(node: Node): void {
     const name = node.childForFieldName('name');
-    if (name === null) return;
-    const receiver = this.draft.receiverOf(node.startIndex, name.startIndex);
-    const kind = kindOfCall(name.text) === 'construct' ? 'construct' : 'member';
-    this.draft.call(name.text, name.startIndex, kind, receiver);
+    const isConstructed = name !== null && kindOfCall(name.text) === 'construct';
+    this.draft.callOn(node, name, isConstructed ? 'construct' : 'member');
   }
 
   #member(node: Node): void {
     const field = node.childForFieldName('field');
-    if (field?.type !== 'field_identifier') return;
-    const receiver = this.draft.receiverOf(node.startIndex, field.startIndex);
-    this.draft.call(field.text, field.startIndex, 'member', receiver);
+    if (field?.type === 'field_identifier') this.draft.callOn(node, field);
   }
 
-  #construct(node: Node): void {
-    const name = node.childForFieldName('name') ?? node;
-    const receiver = this.draft.receiverOf(node.startIndex, name.startIndex);
-    this.draft.call(name.text, name.startIndex, 'construct', receiver);
-  }
-
-  /** What is handed to a macro is not parsed; calls in it are found by their look. */
+  /** The grammar does not parse the arguments of a macro; calls in them are found by a pattern. */
   #invocation(node: Node): void {
     const macro = node.childForFieldName('macro');
     if (macro === null) return;

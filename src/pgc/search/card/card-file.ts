@@ -21,10 +21,7 @@ const magic = Buffer.from('SIGMACD3', 'latin1');
 const headBytes = 12;
 
 /** What is said of a shard elsewhere, and may change without it. */
-export type CardPlace = Pick<
-  Card,
-  'agent' | 'alias' | 'project' | 'root' | 'scope' | 'index_version'
->;
+type CardPlace = Pick<Card, 'agent' | 'alias' | 'project' | 'root' | 'scope' | 'index_version'>;
 
 const partCodec = codec<Partial<Card>>(pgc.Card);
 

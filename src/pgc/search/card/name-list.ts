@@ -1,3 +1,5 @@
+import { lowerBound } from '../../format/bytes.js';
+
 /** A name that is looked for, as text and as UTF-8. */
 export class Wanted {
   readonly bytes: Buffer;
@@ -99,16 +101,10 @@ export class PackedNames implements NameList {
   /** Of the first that equals it; -1: there is none. */
   #positionOf({ bytes: wanted }: Wanted): number {
     const bytes = this.#bytes;
-    let low = 0;
-    let high = this.#starts.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (order(bytes, this.#starts[middle] ?? 0, wanted, 0, wanted.length) < 0) low = middle + 1;
-      else high = middle;
-    }
-    const start = this.#starts[low];
-    if (start === undefined) return -1;
-    return order(bytes, start, wanted, 0, wanted.length) === 0 ? low : -1;
+    const compared = (start: number): number => order(bytes, start, wanted, 0, wanted.length);
+    const at = lowerBound(this.size, (position) => compared(this.#starts[position] ?? 0) < 0);
+    const start = this.#starts[at];
+    return start !== undefined && compared(start) === 0 ? at : -1;
   }
 }
 

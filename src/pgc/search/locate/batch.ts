@@ -11,7 +11,7 @@ const rowSchema = z.object({
   description: z.string().nullish(),
 });
 
-export interface BatchRow {
+interface BatchRow {
   id: string | number;
   report: Report;
 }

@@ -56,7 +56,7 @@ export interface LocateRequest {
   isBrief?: boolean;
 }
 
-export interface LocateOptions {
+interface LocateOptions {
   /** At most `filesMax`. */
   limit: number;
   /** Features that are left out, to see what they are worth. */
@@ -83,7 +83,7 @@ export class KnownTree {
 }
 
 /** Which shards are asked, and how. */
-export interface Asking {
+interface Asking {
   choose(seeking: Seeking): readonly number[];
   /** What those that answer say. Who does not is the caller's to name. */
   each<T>(

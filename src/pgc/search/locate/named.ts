@@ -7,7 +7,7 @@ import type { ParsedReport } from './report.js';
 import type { Place, TreeWords } from './tree-words.js';
 
 /** What is defined in more files than this is not what somebody means. */
-export const definersMax = 8;
+const definersMax = 8;
 /** Files of one name without its ending. */
 const stemFilesMax = 40;
 const callShare = 1.5;

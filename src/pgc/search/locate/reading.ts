@@ -16,7 +16,7 @@ const headLinesMax = 60;
 const tellingChars = 40;
 
 /** A device of the report that stands in the file. */
-export interface MatchedDevice {
+interface MatchedDevice {
   text: string;
   at: number;
 }

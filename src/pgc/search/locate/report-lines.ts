@@ -2,7 +2,7 @@
 export const lineCharsMax = 2_000;
 
 /** What a line of a report is. `noise`: registers, dumps, lists of modules; nobody means the words in it. */
-export type LineKind = 'prose' | 'log' | 'noise';
+type LineKind = 'prose' | 'log' | 'noise';
 
 export interface ReportLine {
   kind: LineKind;
@@ -114,7 +114,7 @@ function isDump(text: string): boolean {
 }
 
 /** A line of which stamps, hosts and levels are taken off. */
-export interface PlainLine {
+interface PlainLine {
   text: string;
   isStamped: boolean;
 }

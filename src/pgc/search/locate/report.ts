@@ -26,7 +26,7 @@ export const sectionNames = ['title', 'prose', 'log'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 /** A term of the index with how often it stands in a section, and how it is written there first. */
-export interface SectionTerm {
+interface SectionTerm {
   /** Of a log: lines that have it. */
   count: number;
   spelling: string;

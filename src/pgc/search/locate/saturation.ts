@@ -2,7 +2,7 @@
  * BM25: S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009. `k1`: how slowly a word
  * that comes again counts less; `b`: how far the length counts.
  */
-export interface Saturation {
+interface Saturation {
   k1: number;
   b: number;
 }

@@ -1,3 +1,4 @@
+import { lowerBound } from '../../format/bytes.js';
 import { hashOf, type KeyHash } from '../../format/word-lists/hashed-lists.js';
 import { PathIndex } from './path-index.js';
 import type { KnownWords } from './vocabulary.js';
@@ -80,14 +81,7 @@ export class TreeWords {
   }
 
   shardOf(file: number): number {
-    let low = 0;
-    let high = this.#bases.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if (this.baseOf(middle) <= file) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return Math.max(0, lowerBound(this.#bases.length, (shard) => this.baseOf(shard) <= file) - 1);
   }
 
   path(file: number): string {

@@ -27,7 +27,7 @@ export const intentNames = [
 export type Intent = (typeof intentNames)[number];
 
 /** One thing the question speaks of, in all the ways the index may spell it. */
-export interface Concept {
+interface Concept {
   word: string;
   /** How much of the question it carries, relative to a plain word. */
   weight: number;

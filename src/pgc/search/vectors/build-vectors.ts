@@ -31,7 +31,7 @@ const cachedMin = 1_000;
 
 export type VectorRequest = Pick<EngineOptions, 'settings' | 'env' | 'model'>;
 
-export interface VectorJob {
+interface VectorJob {
   place: IndexPlace;
   shards: readonly ManifestShard[];
   before: Manifest | undefined;

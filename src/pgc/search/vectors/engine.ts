@@ -10,10 +10,10 @@ import { beginningWithout } from '../../mine/items/redaction.js';
 import { readOrMakeTable } from './table-file.js';
 
 /** Vectors of an endpoint cost money or hours; those of a table, memory of whoever asks. */
-export const symbolsMaxDefault = 200_000;
+const symbolsMaxDefault = 200_000;
 const tableSymbolsMax = 4_000_000;
 
-export interface EndpointOfIndex extends EndpointSettings {
+interface EndpointOfIndex extends EndpointSettings {
   /** Symbols of one tree that are embedded, documented ones first. */
   symbolsMax?: number | undefined;
 }

@@ -20,7 +20,7 @@ export function writeCode(vector: Float32Array, codes: Uint8Array, at: number): 
 /** Whole numbers in the sums: faster than fractions, and 12 bits tell queries apart better than the codes do. */
 const tableMax = 4_095;
 
-export interface CodeHit {
+interface CodeHit {
   row: number;
   score: number;
 }
@@ -54,7 +54,7 @@ function wordsOf(codes: Uint8Array): Uint32Array {
 }
 
 /** What all scans with one query share. */
-export interface PreparedQuery {
+interface PreparedQuery {
   /** For each byte of a code and each value of it: the sum of the query's numbers with the signs it stands for. */
   sums: Int16Array;
   /** From such sums to scores. */

@@ -32,7 +32,7 @@ const infoShape = z.object({
   fingerprint: z.string(),
   dims: z.number().int().min(1),
 });
-export type VectorInfo = z.infer<typeof infoShape>;
+type VectorInfo = z.infer<typeof infoShape>;
 
 /** What goes into names of files and versions: the embedder, and how texts are made for it. */
 export function shortFingerprint(fingerprint: string): string {
