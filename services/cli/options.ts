@@ -32,6 +32,21 @@ export function withCommon(command: Command): Command {
     .option('--log <level>', 'silent, error, warn, info or debug');
 }
 
+/** Most questions are answered, or given up, within this. */
+const deadlineMsDefault = 30_000;
+
+export interface TreeOptions extends CommonOptions {
+  repo?: string;
+  deadline: number;
+}
+
+/** What a command takes that asks the running lattice, or the index of a tree. */
+export function withTree(command: Command, deadlineMs = deadlineMsDefault): Command {
+  return withCommon(command)
+    .option('--repo <dir>', 'use the index of this tree directly, without a broker')
+    .option('--deadline <duration>', 'longest wait', duration, deadlineMs);
+}
+
 /** What stands before a subcommand holds for it, unless it says otherwise itself: `queue --as bob run` is about bob. */
 export function handingOn(command: Command): Command {
   return command.hook('preSubcommand', (its, subcommand) => {

@@ -58,3 +58,9 @@ export function withError<T extends { errors: Failure[] }>(
 export function usage(detail: string): BusError {
   return new BusError('USAGE', { detail });
 }
+
+/** Waits while the reader of the output is behind. */
+export async function writeLine(text: string): Promise<void> {
+  if (process.stdout.write(`${text}\n`)) return;
+  await new Promise<void>((resolve) => process.stdout.once('drain', resolve));
+}

@@ -6,11 +6,11 @@ import {
   type AlgebraAnswer,
 } from '../../../src/pgc/analyse/algebra/evaluate.js';
 import { parseExpression } from '../../../src/pgc/analyse/algebra/expression.js';
-import { wholeNumber } from '../options.js';
+import { wholeNumber, withTree, type TreeOptions } from '../options.js';
 import { printable } from '../../../src/render/terminal.js';
 import { print, withError } from '../output.js';
 import { renderErrors } from '../../../src/render/answer.js';
-import { analysed, withTree, type TreeOptions } from './analysis.js';
+import { analysed, analysisDeadlineMs } from './analysis.js';
 
 interface AlgebraOptions extends TreeOptions {
   limit: number;
@@ -27,7 +27,10 @@ Examples:
   sigma algebra "O2[severity=high] - O6"         grave findings where nothing is asserted`;
 
 export function addAlgebraCommand(sigma: Command): void {
-  withTree(sigma.command('algebra').argument('<expression>', 'for example "O1 & O4"'))
+  withTree(
+    sigma.command('algebra').argument('<expression>', 'for example "O1 & O4"'),
+    analysisDeadlineMs,
+  )
     .description(
       'combine overlays into a set of symbols: union, intersection, difference, complement',
     )

@@ -15,7 +15,7 @@ import {
 } from '../../../src/pgc/analyse/dependency-patterns.js';
 import type { SecurityBlastRadius } from '../../../src/pgc/analyse/security-blast-radius.js';
 import { withAnalyses } from '../connect.js';
-import { configOf, duration, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import { configOf, wholeNumber, withTree, type TreeOptions } from '../options.js';
 import { table } from '../../../src/render/terminal.js';
 import { print, usage } from '../output.js';
 
@@ -26,15 +26,10 @@ const pairsShown = 20;
 /** A walk over all calls of a kernel takes its time. */
 export const analysisDeadlineMs = 300_000;
 
-export interface TreeOptions extends CommonOptions {
-  repo?: string;
-  deadline: number;
-}
-
 /** `blast-radius`, `security blast-radius` and `patterns`: over the running lattice, or a built index without a broker. */
 export function addAnalysisCommands(sigma: Command): void {
   const symbolHelp = 'a name, or path#name where a name has several definitions';
-  const options = (command: Command): Command => withTree(command);
+  const options = (command: Command): Command => withTree(command, analysisDeadlineMs);
 
   options(sigma.command('blast-radius').argument('<symbol>', symbolHelp))
     .description('list what uses a symbol and what it uses, directly and indirectly')
@@ -45,7 +40,7 @@ export function addAnalysisCommands(sigma: Command): void {
         const { maxDepth } = its;
         const request = { symbol, max_depth: maxDepth, direction: its.direction };
         const answer = await analysed(its, (tree, how) => tree.blastRadius(request, how));
-        show(its, answer, () => renderBlast(answer));
+        print(its, answer, () => renderBlast(answer));
       },
     );
 
@@ -59,7 +54,7 @@ export function addAnalysisCommands(sigma: Command): void {
     .description('list weaknesses near a symbol, how it can be reached from outside, and advice')
     .action(async (symbol: string, its: TreeOptions) => {
       const answer = await analysed(its, (tree, how) => tree.securityBlastRadius({ symbol }, how));
-      show(its, answer, () => renderSecurity(answer));
+      print(its, answer, () => renderSecurity(answer));
     });
 
   options(sigma.command('patterns'))
@@ -76,15 +71,8 @@ export function addAnalysisCommands(sigma: Command): void {
         throw usage('patterns need a filter: --filter dependencies');
       const request = { filter: its.filter, limit: its.limit };
       const answer = await analysed(its, (tree, how) => tree.patterns(request, how));
-      show(its, answer, () => renderPatterns(answer));
+      print(its, answer, () => renderPatterns(answer));
     });
-}
-
-/** What a command about a whole tree takes. */
-export function withTree(command: Command): Command {
-  return withCommon(command)
-    .option('--repo <dir>', 'use the index of this tree directly, without a broker')
-    .option('--deadline <duration>', 'longest wait', duration, analysisDeadlineMs);
 }
 
 /** Asks the running lattice, or the index that `--repo` names. */
@@ -95,10 +83,6 @@ export function analysed<A>(
   return withAnalyses(configOf(its), its.repo, (analyses) =>
     ask(analyses, { deadlineMs: its.deadline }),
   );
-}
-
-function show(options: CommonOptions, answer: object, render: () => string): void {
-  print(options, answer, render);
 }
 
 function direction(text: string): Direction {

@@ -14,7 +14,9 @@ import {
   list,
   wholeNumber,
   withCommon,
+  withTree,
   type CommonOptions,
+  type TreeOptions,
 } from '../options.js';
 import { print, withError } from '../output.js';
 import { renderAnswer } from '../../../src/render/answer.js';
@@ -26,18 +28,16 @@ const sentCharsMax = questionCharsMax + 1;
 /** A character takes four bytes at most. */
 const questionBytesMax = 4 * sentCharsMax;
 
-interface AskOptions extends CommonOptions {
+interface AskOptions extends TreeOptions {
   overlays?: string[];
   hint?: string[];
   topK: number;
   engine?: string;
   agent?: string;
-  repo?: string;
-  deadline: number;
 }
 
 export function addAskCommands(sigma: Command): void {
-  withCommon(sigma.command('ask').argument('<question>'))
+  withTree(sigma.command('ask').argument('<question>'))
     .description('ask a question about the code; the answer cites its sources')
     .addHelpText(
       'after',
@@ -48,8 +48,6 @@ export function addAskCommands(sigma: Command): void {
     .option('--top-k <n>', 'number of sources', wholeNumber(1, sourcesMax), 5)
     .option('--engine <name>', engineHelp, engine)
     .option('--agent <alias>', 'ask one shard')
-    .option('--repo <dir>', 'use the index of this tree directly, without a broker')
-    .option('--deadline <duration>', 'longest wait', duration, deadlineMsDefault)
     .action(async (question: string, options: AskOptions) => {
       report(options, await ask(requestOf(await textOf(question), options), options));
     });

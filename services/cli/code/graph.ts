@@ -2,28 +2,17 @@ import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { CallSite, Definition } from '../../../src/pgc/shapes.js';
 import { withQuestions } from '../connect.js';
-import { configOf, duration, withCommon, type CommonOptions } from '../options.js';
+import { configOf, withTree, type TreeOptions } from '../options.js';
 import { printable } from '../../../src/render/terminal.js';
 import { print, withError } from '../output.js';
 import { renderErrors, renderTrace } from '../../../src/render/answer.js';
 
-const deadlineMsDefault = 30_000;
-
-interface GraphOptions extends CommonOptions {
-  repo?: string;
-  deadline: number;
-}
-
 export function addGraphCommands(sigma: Command): void {
   const symbolHelp = 'a name, or path#name where a name has several definitions';
-  const options = (command: Command): Command =>
-    withCommon(command)
-      .option('--repo <dir>', 'use the index of this tree directly, without a broker')
-      .option('--deadline <duration>', 'longest wait', duration, deadlineMsDefault);
 
-  options(sigma.command('callers').argument('<symbol>', symbolHelp))
+  withTree(sigma.command('callers').argument('<symbol>', symbolHelp))
     .description('list all call sites of a symbol')
-    .action(async (symbol: string, its: GraphOptions) => {
+    .action(async (symbol: string, its: TreeOptions) => {
       const answer = await withQuestions(configOf(its), its.repo, (questions) =>
         questions.callers(symbol, { deadlineMs: its.deadline }),
       );
@@ -34,9 +23,9 @@ export function addGraphCommands(sigma: Command): void {
       if (failed) process.exitCode = 1;
     });
 
-  options(sigma.command('callees').argument('<symbol>', symbolHelp))
+  withTree(sigma.command('callees').argument('<symbol>', symbolHelp))
     .description('list everything a symbol calls')
-    .action(async (symbol: string, its: GraphOptions) => {
+    .action(async (symbol: string, its: TreeOptions) => {
       const answer = await withQuestions(configOf(its), its.repo, (questions) =>
         questions.callees(symbol, { deadlineMs: its.deadline }),
       );
@@ -47,9 +36,9 @@ export function addGraphCommands(sigma: Command): void {
       if (failed) process.exitCode = 1;
     });
 
-  options(sigma.command('trace').argument('<from>', symbolHelp).argument('<to>', symbolHelp))
+  withTree(sigma.command('trace').argument('<from>', symbolHelp).argument('<to>', symbolHelp))
     .description('find the shortest chain of calls between two symbols')
-    .action(async (from: string, to: string, its: GraphOptions) => {
+    .action(async (from: string, to: string, its: TreeOptions) => {
       const found = await withQuestions(configOf(its), its.repo, (questions) =>
         questions.trace(from, to, { deadlineMs: its.deadline }),
       );

@@ -6,37 +6,28 @@ import { withQuestions } from '../connect.js';
 import { renderPlan, renderPlanTree } from '../../../src/render/plan.js';
 import {
   configOf,
-  duration,
   engine,
   engineHelp,
   wholeNumber,
   withCommon,
+  withTree,
   type CommonOptions,
+  type TreeOptions,
 } from '../options.js';
 import { print, usage, withError } from '../output.js';
 import { renderDot, renderTopology, selected } from '../../../src/render/topology.js';
 import { renderQuery } from '../../../src/render/answer.js';
 
-const deadlineMsDefault = 30_000;
 const maxHopsDefault = 6;
 const maxHopsLimit = 32;
 const sourcesMax = 10;
 const referencesMax = 1_000_000_000;
-
-interface LatticeOptions extends CommonOptions {
-  repo?: string;
-  deadline: number;
-}
 
 export function addLatticeCommands(sigma: Command): void {
   const lattice = sigma.command('lattice').description('work across shards');
   lattice.action(() => {
     throw usage('name a command: plan, topology, path or query');
   });
-  const options = (command: Command): Command =>
-    withCommon(command)
-      .option('--repo <dir>', 'use the index of this tree directly, without a broker')
-      .option('--deadline <duration>', 'longest wait', duration, deadlineMsDefault);
 
   withCommon(lattice.command('plan').argument('[repo]', 'root of the source tree', '.'))
     .description('show how a tree would be split into shards; changes nothing')
@@ -48,12 +39,12 @@ export function addLatticeCommands(sigma: Command): void {
       print(its, plan, () => (its.tree === true ? renderPlanTree(plan) : renderPlan(plan)));
     });
 
-  options(lattice.command('topology'))
+  withTree(lattice.command('topology'))
     .description('show which shard depends on which')
     .option('--agent <alias>', 'only dependencies from and to this shard')
     .option('--min <n>', 'leave out edges with fewer references', wholeNumber(1, referencesMax), 1)
     .option('--dot', 'print a graph for Graphviz')
-    .action(async (its: LatticeOptions & { agent?: string; min: number; dot?: boolean }) => {
+    .action(async (its: TreeOptions & { agent?: string; min: number; dot?: boolean }) => {
       if (its.dot === true && its.json === true) throw usage('either --dot or --json');
       const whole = await withQuestions(configOf(its), its.repo, (questions) =>
         questions.topology({ deadlineMs: its.deadline }),
@@ -64,7 +55,7 @@ export function addLatticeCommands(sigma: Command): void {
       );
     });
 
-  options(lattice.command('path').argument('<from>').argument('<to>'))
+  withTree(lattice.command('path').argument('<from>').argument('<to>'))
     .description('find the shortest chain of dependencies between two shards')
     .option(
       '--max-hops <n>',
@@ -72,14 +63,14 @@ export function addLatticeCommands(sigma: Command): void {
       wholeNumber(1, maxHopsLimit),
       maxHopsDefault,
     )
-    .action(async (from: string, to: string, its: LatticeOptions & { maxHops: number }) => {
+    .action(async (from: string, to: string, its: TreeOptions & { maxHops: number }) => {
       const path = await withQuestions(configOf(its), its.repo, (questions) =>
         questions.path(from, to, its.maxHops, { deadlineMs: its.deadline }),
       );
       print(its, { path }, () => path.join(' → '));
     });
 
-  options(lattice.command('query').argument('<question>'))
+  withTree(lattice.command('query').argument('<question>'))
     .description('ask a question whose answer may cross shards')
     .option('--from <agent>', 'start at this shard', '')
     .option('--max-hops <n>', 'most shards to visit', wholeNumber(1, maxHopsLimit), maxHopsDefault)
@@ -88,7 +79,7 @@ export function addLatticeCommands(sigma: Command): void {
     .action(
       async (
         question: string,
-        its: LatticeOptions & { from: string; maxHops: number; topK: number; engine?: string },
+        its: TreeOptions & { from: string; maxHops: number; topK: number; engine?: string },
       ) => {
         if (question.trim() === '') throw new BusError('EMPTY_QUESTION');
         const { from, maxHops: max_hops, topK: top_k, engine: named = '' } = its;

@@ -3,14 +3,14 @@ import { BusError } from '../../../src/errors/bus-error.js';
 import type { Verdict } from '../../../src/pgc/shapes.js';
 import { withQuestions } from '../connect.js';
 import { wholeOf } from '../input.js';
-import { configOf, duration, withCommon, type CommonOptions } from '../options.js';
+import { configOf, withTree, type TreeOptions } from '../options.js';
 import { print } from '../output.js';
 
 const deadlineMsDefault = 60_000;
 const inputBytesMax = 16 * 1024 * 1024;
 
 export function addVerifyCommand(sigma: Command): void {
-  withCommon(
+  withTree(
     sigma
       .command('verify')
       .argument(
@@ -18,11 +18,10 @@ export function addVerifyCommand(sigma: Command): void {
         'JSON: a citation, an array of citations, or an answer; - reads standard input',
         '-',
       ),
+    deadlineMsDefault,
   )
     .description('check citations: each is valid, stale or false')
-    .option('--repo <dir>', 'use the index of this tree directly, without a broker')
-    .option('--deadline <duration>', 'longest wait', duration, deadlineMsDefault)
-    .action(async (file: string, options: CommonOptions & { repo?: string; deadline: number }) => {
+    .action(async (file: string, options: TreeOptions) => {
       const citations = citationsIn(await readInput(file));
       const results = await withQuestions(configOf(options), options.repo, (questions) =>
         questions.verify(citations, { deadlineMs: options.deadline }),

@@ -7,6 +7,7 @@ import { criticLimits, type Selection } from '../../../src/critic/shapes.js';
 import { strategies } from '../../../src/critic/strategies.js';
 import { asBusError, BusError, type Failure } from '../../../src/errors/bus-error.js';
 import { linesOf } from '../input.js';
+import { writeLine } from '../output.js';
 
 /** A vector, with the path of an artifact. */
 const lineBytesMax = 64 * 1024;
@@ -163,10 +164,4 @@ function fail(line: number, detail: string): never {
 
 function invalid(line: number, detail: string): BusError {
   return new BusError('CRITIC_LINE_INVALID', { line, detail });
-}
-
-/** Waits while the reader of the output is behind. */
-async function writeLine(text: string): Promise<void> {
-  if (process.stdout.write(`${text}\n`)) return;
-  await new Promise<void>((resolve) => process.stdout.once('drain', resolve));
 }

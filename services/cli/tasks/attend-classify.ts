@@ -12,7 +12,7 @@ import type { Classification } from '../../../src/attention/shapes.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { linesOf } from '../input.js';
 import { printable, table } from '../../../src/render/terminal.js';
-import { usage } from '../output.js';
+import { usage, writeLine } from '../output.js';
 
 /** One line, with all that it carries. */
 const lineBytesMax = 2 * 1024 * 1024;
@@ -126,10 +126,4 @@ function rendered(rows: readonly Row[]): string {
       row.map(printable),
     ),
   );
-}
-
-/** Waits while the reader of the output is behind. */
-async function writeLine(text: string): Promise<void> {
-  if (process.stdout.write(`${text}\n`)) return;
-  await new Promise<void>((resolve) => process.stdout.once('drain', resolve));
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { AgentView } from '../../../src/wire/messages.js';
-import { listsOf } from '../../../src/remote/tools/bounds.js';
 import { offsetInput } from '../../../src/remote/tools/shapes.js';
-import { looks, type Tool } from '../../../src/remote/tools/tool.js';
+import { listing, looks, type Tool } from '../../../src/remote/tools/tool.js';
 
 export interface ListedAgent {
   id: string;
@@ -59,14 +58,16 @@ export const listAgents: Tool<typeof input> = {
     const views = await client.agents({ ...(role && { role }), ...(project && { project }) });
     const all = path === undefined ? views.map(listed) : nearest(views.map(listed), path);
     const value: Agents = { you: client.identity.agent, agents: all.slice(offset) };
-    return {
+    return listing<Agents>(
       value,
-      cut: listsOf<Agents>('agents'),
-      total: all.length,
-      shown: ({ agents }: Agents) => agents.length,
-      rest: (shown) => `Call again with offset ${offset + shown}, or name a role, project or path.`,
-      text: ({ you, agents }: Agents) => [`You are ${you}.`, ...agents.map(lineOf)].join('\n'),
-    };
+      ['agents'],
+      ({ you, agents }: Agents) => [`You are ${you}.`, ...agents.map(lineOf)].join('\n'),
+      {
+        rest: (shown) =>
+          `Call again with offset ${offset + shown}, or name a role, project or path.`,
+        total: all.length,
+      },
+    );
   },
 };
 

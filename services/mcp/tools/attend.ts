@@ -6,9 +6,14 @@ import { sessionLimits, type SessionView } from '../../../src/attention/session/
 import { BusError } from '../../../src/errors/bus-error.js';
 import { Attends, openGates } from '../../../src/remote/attends.js';
 import { renderQuestion, sessionLine } from '../../../src/render/attend.js';
-import { listsOf } from '../../../src/remote/tools/bounds.js';
 import type { Bus } from '../bus.js';
-import { acts, type Answer, type Call, type Tool } from '../../../src/remote/tools/tool.js';
+import {
+  acts,
+  listing,
+  type Answer,
+  type Call,
+  type Tool,
+} from '../../../src/remote/tools/tool.js';
 import { PersonNeeded } from '../tool.js';
 
 /** An answer must still come within the time that the client gives it. */
@@ -164,25 +169,20 @@ function summaryOf(view: SessionView): Attended['sessions'][number] {
 
 function shown(view: SessionView): Answer<Attended> {
   const { trace, ...session } = view;
-  return {
-    value: { sessions: [summaryOf(view)], session, trace },
-    cut: listsOf<Attended>('trace'),
-    total: trace.length,
-    shown: (value) => value.trace.length,
-    rest: () => 'Call attend with verb show and a larger max_tokens.',
-    text: attendedText,
-  };
+  return listing<Attended>(
+    { sessions: [summaryOf(view)], session, trace },
+    ['trace'],
+    attendedText,
+    { rest: () => 'Call attend with verb show and a larger max_tokens.' },
+  );
 }
 
 function listed(views: readonly SessionView[]): Answer<Attended> {
-  return {
-    value: { sessions: views.map(summaryOf), session: null, trace: [] },
-    cut: listsOf<Attended>('sessions'),
-    total: views.length,
-    shown: (value) => value.sessions.length,
-    rest: () => 'Call again with a larger max_tokens.',
-    text: attendedText,
-  };
+  return listing<Attended>(
+    { sessions: views.map(summaryOf), session: null, trace: [] },
+    ['sessions'],
+    attendedText,
+  );
 }
 
 function attendedText({ sessions, session, trace }: Attended): string {

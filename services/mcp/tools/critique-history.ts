@@ -4,8 +4,7 @@ import { criticLimits } from '../../../src/critic/shapes.js';
 import { askedAs } from '../../../src/remote/artifact-place.js';
 import { RemoteCritic } from '../../../src/remote/critic.js';
 import type { Bus } from '../bus.js';
-import { listsOf } from '../../../src/remote/tools/bounds.js';
-import { looks, type Tool } from '../../../src/remote/tools/tool.js';
+import { listing, looks, type Tool } from '../../../src/remote/tools/tool.js';
 
 const historyInput = z.strictObject({
   path: z
@@ -49,15 +48,13 @@ export const critiqueHistory: Tool<typeof historyInput, Bus> = {
         ? { artifacts: (await critic.list()).rows, iterations: [], ...nothingAsked }
         : historyOf(await askedAs(path, bus.folder, (artifact) => critic.history(artifact)));
     const key = path === undefined ? 'artifacts' : 'iterations';
-    return {
+    return listing<HistoryAnswer>(
       value,
-      cut: listsOf<HistoryAnswer>(key),
-      total: value[key].length,
-      shown: (part: HistoryAnswer) => part[key].length,
-      rest: () => 'A larger max_tokens shows more.',
-      text: (part: HistoryAnswer) =>
+      [key],
+      (part: HistoryAnswer) =>
         path === undefined ? listed(part.artifacts) : toldHistory(path, part),
-    };
+      { rest: () => 'A larger max_tokens shows more.' },
+    );
   },
 };
 

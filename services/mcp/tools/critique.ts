@@ -22,9 +22,8 @@ import { RemoteCritic } from '../../../src/remote/critic.js';
 import { FilesBelow } from '../../../src/executor/prompt/files-below.js';
 import { placeIn } from '../artifact-place.js';
 import type { Bus } from '../bus.js';
-import { listsOf } from '../../../src/remote/tools/bounds.js';
 import { place } from '../../../src/remote/tools/shapes.js';
-import { acts, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
+import { acts, listing, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
 
 const criteriaCharsMax = 4_000;
 
@@ -221,15 +220,10 @@ function critiqueAnswer(whole: Critique, withSections: boolean): Answer<Critique
   );
   const head = { id, artifact, verdict, why, score, threshold, needs_person, flags };
   const value = { ...head, dimensions, modes, findings, sections };
-  return {
-    value,
-    cut: listsOf<CritiqueAnswer>('findings', 'sections'),
-    total: findings.length,
-    shown: (part) => part.findings.length,
+  return listing<CritiqueAnswer>(value, ['findings', 'sections'], told, {
     rest: (shown) =>
       `${findings.length - shown} findings are left out, the worst are shown: a larger max_tokens, or fewer modes.`,
-    text: told,
-  };
+  });
 }
 
 /** Verdict first, then what is worst. */

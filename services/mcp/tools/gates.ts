@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { judgements, type Gate } from '../../../src/attention/shapes.js';
 import { Gates } from '../../../src/remote/gates.js';
 import { renderGate } from '../../../src/render/gate.js';
-import { listsOf } from '../../../src/remote/tools/bounds.js';
 import { nameCharsMax } from '../../../src/remote/tools/shapes.js';
 import type { Bus } from '../bus.js';
-import { acts, looks, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
+import { acts, listing, looks, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
 import { PersonNeeded } from '../tool.js';
 
 const listMax = 100;
@@ -53,17 +52,15 @@ export const listGates: Tool<typeof listInput> = {
     const gates = new Gates(await bus.client());
     const found = await gates.list({ session, isAll: all }, listMax);
     const value = { gates: found.gates.map(rowOf) };
-    return {
+    return listing(
       value,
-      cut: listsOf<typeof value>('gates'),
-      total: value.gates.length,
-      shown: (part: typeof value) => part.gates.length,
-      rest: () => 'Name a session, or a larger max_tokens.',
-      text: (part: typeof value) =>
+      ['gates'],
+      (part: typeof value) =>
         part.gates.length === 0
           ? 'No risky action waits for a judgement.'
           : part.gates.map((each) => lineOf(each)).join('\n'),
-    };
+      { rest: () => 'Name a session, or a larger max_tokens.' },
+    );
   },
 };
 
@@ -104,14 +101,7 @@ export const judgeGate: Tool<typeof judgeInput, Bus> = {
 };
 
 function answerOf(gate: Gate): Answer<GateRow> {
-  return {
-    value: rowOf(gate),
-    cut: listsOf<GateRow>('findings'),
-    total: gate.classification.findings.length,
-    shown: (part) => part.findings.length,
-    rest: () => 'Call again with a larger max_tokens.',
-    text: lineOf,
-  };
+  return listing<GateRow>(rowOf(gate), ['findings'], lineOf);
 }
 
 function rowOf(gate: Gate): GateRow {

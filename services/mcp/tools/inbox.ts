@@ -8,11 +8,12 @@ import type { MessageAnswer } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../../src/remote/message-body.js';
 import { Tasks } from '../../../src/remote/tasks.js';
 import { receiveOne } from '../../../src/remote/receive.js';
-import { beginningOf, charsIn, listsOf } from '../../../src/remote/tools/bounds.js';
+import { beginningOf, charsIn } from '../../../src/remote/tools/bounds.js';
 import { agentInput, nameCharsMax } from '../../../src/remote/tools/shapes.js';
 import {
   acts,
   plain,
+  listing,
   looks,
   type Answer,
   type Call,
@@ -176,13 +177,10 @@ function answerOf(value: Taken): Answer<Taken> {
     one?.type === 'task.finished'
       ? `Call task_status with the id ${one.from} for all of it.`
       : `It stays in the mailbox: read the rest with list_pending_messages (message ${one?.message ?? 0}, offset), then mark_message_read.`;
-  return {
+  return listing<Taken>(
     value,
-    cut: listsOf<Taken>('messages'),
-    total: value.messages.length,
-    shown: ({ messages }) => messages.length,
-    rest: () => (one?.is_cut === true ? rest : ''),
-    text: ({ you, messages }) =>
+    ['messages'],
+    ({ you, messages }) =>
       messages.length === 0
         ? `Nothing waits for ${you}.`
         : messages
@@ -190,7 +188,8 @@ function answerOf(value: Taken): Answer<Taken> {
               [`From ${from} (${type}):`, body, ...(is_cut ? [`(Cut. ${rest})`] : [])].join('\n'),
             )
             .join('\n\n'),
-  };
+    { rest: () => (one?.is_cut === true ? rest : '') },
+  );
 }
 
 const inboxInput = z.strictObject({
@@ -226,13 +225,10 @@ export const inbox: Tool<typeof inboxInput> = {
       received_s: Math.max(0, Math.round((nowMs - stored_ms) / 1_000)),
     }));
     const value: Waiting = { you, depth: page.depth, messages };
-    return {
+    return listing<Waiting>(
       value,
-      cut: listsOf<Waiting>('messages'),
-      total: page.depth,
-      shown: (part: Waiting) => part.messages.length,
-      rest: () => 'Call again with `after`, the last number that is shown.',
-      text: (part: Waiting) =>
+      ['messages'],
+      (part: Waiting) =>
         part.messages.length === 0
           ? `Nothing waits for ${you}.`
           : part.messages
@@ -241,6 +237,7 @@ export const inbox: Tool<typeof inboxInput> = {
                   `${each.message}: from ${each.from}, ${each.type}, ${each.received_s} s ago`,
               )
               .join('\n'),
-    };
+      { rest: () => 'Call again with `after`, the last number that is shown.', total: page.depth },
+    );
   },
 };

@@ -7,9 +7,8 @@ import { parsePrompt } from '../../../src/prompt/grammar/parse.js';
 import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
 import type { QueueAnswer, RunAnswer } from '../../../src/task/requests/messages.js';
 import { Tasks } from '../../../src/remote/tasks.js';
-import { listsOf } from '../../../src/remote/tools/bounds.js';
 import { nameCharsMax } from '../../../src/remote/tools/shapes.js';
-import { acts, plain, looks, type Tool } from '../../../src/remote/tools/tool.js';
+import { acts, plain, listing, looks, type Tool } from '../../../src/remote/tools/tool.js';
 import { taskAnswer, taskOutput, waited } from './tasks.js';
 
 /** Queues for models, in a server and in the loop of a prompt: prompts that are pushed, started, looked at and ended. */
@@ -141,14 +140,7 @@ export const queue: Tool<typeof queueInput> = {
       ({ status, is_delivering }) => all || status !== 'finished' || is_delivering,
     );
     const value: QueueAnswer = { ...whole, rows: shown };
-    return {
-      value,
-      cut: listsOf<QueueAnswer>('rows', 'siblings'),
-      total: shown.length,
-      shown: ({ rows }: QueueAnswer) => rows.length,
-      rest: () => 'Call again with a larger max_tokens.',
-      text: queueText,
-    };
+    return listing<QueueAnswer>(value, ['rows', 'siblings'], queueText);
   },
 };
 
@@ -212,15 +204,13 @@ export const queueRun: Tool<typeof queueRunInput> = {
       },
       { signal },
     );
-    return {
-      value: answer,
-      cut: listsOf<RunAnswer>('started'),
-      total: answer.started.length,
-      shown: ({ started }: RunAnswer) => started.length,
-      rest: () => 'Call queue.',
-      text: ({ started, queued, running }: RunAnswer) =>
+    return listing<RunAnswer>(
+      answer,
+      ['started'],
+      ({ started, queued, running }: RunAnswer) =>
         `${started.length} started (${started.join(', ')}), ${running} under way, ${queued} queued.`,
-    };
+      { rest: () => 'Call queue.' },
+    );
   },
 };
 

@@ -8,9 +8,15 @@ import type { TaskView } from '../../../src/task/requests/messages.js';
 import { todoUpdateSchema, type TodoListView } from '../../../src/task/todo/sigma-task-update.js';
 import { stepLine } from '../../../src/render/task.js';
 import { isAsking, isOver, Tasks } from '../../../src/remote/tasks.js';
-import { listsOf } from '../../../src/remote/tools/bounds.js';
 import { failureOutput, nameCharsMax, place, rounded } from '../../../src/remote/tools/shapes.js';
-import { acts, looks, type Answer, type Call, type Tool } from '../../../src/remote/tools/tool.js';
+import {
+  acts,
+  listing,
+  looks,
+  type Answer,
+  type Call,
+  type Tool,
+} from '../../../src/remote/tools/tool.js';
 
 /** An answer must still come within the time that the client gives it. */
 const marginMs = 1_000;
@@ -194,14 +200,7 @@ export const sigmaTaskUpdate: Tool<typeof updateInput> = {
     const client = await bus.client();
     const json = Buffer.from(JSON.stringify({ todos, grounding, grounding_evidence }));
     const view = await new Tasks(client).update(client.identity.agent, json, { signal });
-    return {
-      value: view,
-      cut: listsOf<TodoListView>('todos', 'warnings'),
-      total: view.todos.length,
-      shown: (value: TodoListView) => value.todos.length,
-      rest: () => 'Call again with a larger max_tokens.',
-      text: todosText,
-    };
+    return listing<TodoListView>(view, ['todos', 'warnings'], todosText);
   },
 };
 
@@ -248,23 +247,12 @@ export function taskAnswer(view: TaskView): Answer<TaskAnswer> {
     ),
     error,
   };
-  return {
+  return listing<TaskAnswer>(
     value,
-    cut: listsOf<TaskAnswer>(
-      ...([
-        'citations',
-        'critiques',
-        'findings',
-        'criteria',
-        'files_modified',
-        'overlay_warnings',
-      ] as const),
-    ),
-    total: citations.length,
-    shown: (part) => part.citations.length,
-    rest: () => 'Call task_status with its id and a larger max_tokens.',
-    text: taskText,
-  };
+    ['citations', 'critiques', 'findings', 'criteria', 'files_modified', 'overlay_warnings'],
+    taskText,
+    { rest: () => 'Call task_status with its id and a larger max_tokens.' },
+  );
 }
 
 function taskText(value: TaskAnswer): string {
@@ -319,13 +307,10 @@ function statusOf(whole: Answer<TaskAnswer>, view: TaskView): Answer<Status> {
 
 function listAnswer(views: readonly TaskView[]): Answer<Status> {
   const asking = new Set(views.filter((each) => isAsking(each)).map(({ id }) => id));
-  return {
-    value: { tasks: views.map(rowOf), task: null },
-    cut: listsOf<Status>('tasks'),
-    total: views.length,
-    shown: ({ tasks }) => tasks.length,
-    rest: () => 'Name states, or a larger max_tokens.',
-    text: ({ tasks }) =>
+  return listing<Status>(
+    { tasks: views.map(rowOf), task: null },
+    ['tasks'],
+    ({ tasks }) =>
       tasks.length === 0
         ? 'There are no such tasks.'
         : tasks
@@ -333,7 +318,8 @@ function listAnswer(views: readonly TaskView[]): Answer<Status> {
               ({ id, state, task }) => `${id}: ${state}${asking.has(id) ? ' (asks)' : ''}, ${task}`,
             )
             .join('\n'),
-  };
+    { rest: () => 'Name states, or a larger max_tokens.' },
+  );
 }
 
 function todosText({ list, todos, warnings }: TodoListView): string {

@@ -10,7 +10,7 @@ import type { SecurityBlastRadius } from '../../pgc/analyse/security-blast-radiu
 import type { LocateAnswer } from '../../pgc/search/locate/locate.js';
 import { listsOf, type Cut } from './bounds.js';
 import { nodeOutput, offsetInput, reportInput, symbolInput } from './shapes.js';
-import { looks, type Answer, type Tool } from './tool.js';
+import { listing, looks, type Answer, type Tool } from './tool.js';
 
 const filesMax = { default: 10, limit: 50 };
 
@@ -43,18 +43,12 @@ export const locate: Tool<typeof locateInput> = {
   async run({ report, limit }, { bus, deadlineMs, signal }): Promise<Answer<LocateAnswer>> {
     const asked = await bus.questions();
     const found = await asked.locate({ text: report, limit }, { deadlineMs, signal });
-    return {
-      value: found,
-      cut: listsOf<LocateAnswer>('files', 'shards', 'warnings'),
-      total: found.files.length,
-      shown: ({ files }) => files.length,
-      rest: () => 'Call again with a larger max_tokens.',
-      text: ({ files, warnings }) =>
-        [
-          ...files.map(({ path, score, agent }, at) => `${at + 1}. ${path} (${agent}, ${score})`),
-          ...warnings.map((each) => `note: ${each}`),
-        ].join('\n'),
-    };
+    return listing<LocateAnswer>(found, ['files', 'shards', 'warnings'], ({ files, warnings }) =>
+      [
+        ...files.map(({ path, score, agent }, at) => `${at + 1}. ${path} (${agent}, ${score})`),
+        ...warnings.map((each) => `note: ${each}`),
+      ].join('\n'),
+    );
   },
 };
 

@@ -9,7 +9,7 @@ import type {
   QueryProgress,
 } from '../../pgc/shapes.js';
 import { askAgent } from '../questions.js';
-import { listsOf, type Cut } from './bounds.js';
+import { type Cut } from './bounds.js';
 import {
   agentInput,
   citationOf,
@@ -24,7 +24,7 @@ import {
   rounded,
   topKInput,
 } from './shapes.js';
-import { looks, unlessEmpty, type Answer, type Tool } from './tool.js';
+import { listing, looks, unlessEmpty, type Answer, type Tool } from './tool.js';
 
 const maxHops = { default: 6, limit: 32 };
 
@@ -125,8 +125,8 @@ function asked(found: AskAnswer): Answer<Asked> {
     found,
     found.sources.length === 0,
   );
-  return {
-    value: {
+  return listing<Asked>(
+    {
       answer,
       intent: query_intent.intent,
       sources: sources.map(citationOf) as Cited[],
@@ -136,11 +136,8 @@ function asked(found: AskAnswer): Answer<Asked> {
       elapsed_ms: metadata.elapsed_ms,
       ...byModel(metadata),
     },
-    cut: listsOf<Asked>('sources', 'overlay_warnings', 'errors'),
-    total: sources.length,
-    shown: (value) => value.sources.length,
-    rest: () => 'Ask with a larger max_tokens, or more narrowly.',
-    text: (value) =>
+    ['sources', 'overlay_warnings', 'errors'],
+    (value) =>
       [
         value.answer,
         ...(value.sources.length > 0 ? ['Sources:'] : []),
@@ -149,7 +146,8 @@ function asked(found: AskAnswer): Answer<Asked> {
         ...modelLine(value),
         ...errorLines(value.errors),
       ].join('\n'),
-  };
+    { rest: () => 'Ask with a larger max_tokens, or more narrowly.' },
+  );
 }
 
 function sourceLine(source: Cited, number: number): string {

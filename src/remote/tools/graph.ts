@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { BusError } from '../../errors/bus-error.js';
 import type { CallSite, CodedError, Definition, TraceAnswer } from '../../pgc/shapes.js';
-import { listsOf } from './bounds.js';
 import {
   definitionOutput,
   errorLines,
@@ -10,7 +9,7 @@ import {
   siteOutput,
   symbolInput,
 } from './shapes.js';
-import { looks, unlessEmpty, type Answer, type Tool } from './tool.js';
+import { listing, looks, unlessEmpty, type Answer, type Tool } from './tool.js';
 
 const input = z.strictObject({ symbol: symbolInput, offset: offsetInput });
 
@@ -93,13 +92,10 @@ function sites<Name extends 'callers' | 'callees'>(
   total: number,
   offset: number,
 ): Answer<Sites<Name>> {
-  return {
-    value: { ...found, [name]: found[name].map(site) },
-    cut: listsOf<Sites<Name>>(name, 'definitions', 'errors'),
-    total,
-    shown: (value) => value[name].length,
-    rest: (shown) => `Call again with offset ${offset + shown}, or a larger max_tokens.`,
-    text: (value) =>
+  return listing<Sites<Name>>(
+    { ...found, [name]: found[name].map(site) },
+    [name, 'definitions', 'errors'],
+    (value) =>
       [
         ...value.definitions.map(
           (each) => `${each.symbol} (${each.kind}) is defined at ${each.file_path}:${each.line}`,
@@ -108,7 +104,8 @@ function sites<Name extends 'callers' | 'callees'>(
         ...value[name].map(siteLine),
         ...errorLines(value.errors),
       ].join('\n'),
-  };
+    { rest: (shown) => `Call again with offset ${offset + shown}, or a larger max_tokens.`, total },
+  );
 }
 
 function siteLine({ file_path, line, symbol, definition }: CallSite): string {
@@ -146,13 +143,10 @@ export const trace: Tool<typeof traceInput> = {
     const found = await (await bus.questions()).trace(from, to, { deadlineMs, signal });
     const answer = unlessEmpty(found, !found.found);
     const noRoute = { ...new BusError('NO_ROUTE', { from, to }).toFailure(), agent: '' };
-    return {
-      value: answer.found ? answer : { ...answer, errors: [noRoute] },
-      cut: listsOf<TraceAnswer>('path', 'errors'),
-      total: answer.path.length,
-      shown: ({ path }) => path.length,
-      rest: () => 'Call again with a larger max_tokens.',
-      text: ({ path, errors }) =>
+    return listing<TraceAnswer>(
+      answer.found ? answer : { ...answer, errors: [noRoute] },
+      ['path', 'errors'],
+      ({ path, errors }) =>
         [
           ...path.map(
             ({ symbol, file_path, line, call_site }) =>
@@ -160,6 +154,6 @@ export const trace: Tool<typeof traceInput> = {
           ),
           ...errorLines(errors),
         ].join('\n'),
-    };
+    );
   },
 };

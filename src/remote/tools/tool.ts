@@ -38,6 +38,20 @@ export function plain<V extends object>(value: V, text: string): Answer<V> {
   return { value, ...none, text: () => text };
 }
 
+/** An answer with lists that may be cut. It counts the rows of the first list; `total`: how many rows there are, if not all are in `value`. */
+export function listing<V extends object>(
+  value: V,
+  lists: readonly [keyof V, ...(keyof V)[]],
+  text: (value: V) => string,
+  {
+    rest = () => 'Call again with a larger max_tokens.',
+    total,
+  }: { rest?: (shown: number) => string; total?: number } = {},
+): Answer<V> {
+  const shown = (part: V): number => (part[lists[0]] as unknown[]).length;
+  return { value, cut: listsOf<V>(...lists), total: total ?? shown(value), shown, rest, text };
+}
+
 /** What most tools need of the bus. */
 export interface AskingBus {
   client(): Promise<Client>;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Verdict } from '../../pgc/shapes.js';
-import { listsOf } from './bounds.js';
 import { citationInput, citationsMax, place } from './shapes.js';
-import { looks, type Tool } from './tool.js';
+import { listing, looks, type Tool } from './tool.js';
 
 interface Verified {
   valid: number;
@@ -42,13 +41,10 @@ export const verifyCitations: Tool<typeof input> = {
       ...{ file_path, line_start, line_end },
     }));
     const valid = results.filter(({ status }) => status === 'valid').length;
-    return {
-      value: { valid, results },
-      cut: listsOf<Verified>('results'),
-      total: results.length,
-      shown: (value: Verified) => value.results.length,
-      rest: () => 'Give fewer citations at once.',
-      text: (value: Verified) =>
+    return listing<Verified>(
+      { valid, results },
+      ['results'],
+      (value: Verified) =>
         [
           `${value.valid} of ${results.length} are valid`,
           ...value.results.map(
@@ -56,6 +52,7 @@ export const verifyCitations: Tool<typeof input> = {
               `${each.status} ${place(each)} ${each.reason}${each.now_at === '' || each.status === 'valid' ? '' : `, now at ${each.now_at}`}`,
           ),
         ].join('\n'),
-    };
+      { rest: () => 'Give fewer citations at once.' },
+    );
   },
 };
