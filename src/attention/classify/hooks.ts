@@ -9,9 +9,14 @@ const hooksMax = 100;
  */
 export async function hooksRisk(
   isOutside: boolean,
+  /** Paths below the root that the command works in. */
+  below: readonly string[],
   { inspector, policy }: Examination,
 ): Promise<string | undefined> {
   if (inspector === undefined) return undefined;
+  for (const folder of below.flatMap(upwards))
+    if ((await inspector.exists?.(`${folder}/.git`)) !== false)
+      return `git may run hooks of a repository of its own at ${folder}`;
   const { folders, files, settings, head } = policy.hooks;
   const isSeen = !isOutside && (await inspector.read(head)) !== undefined;
   if (!isSeen) return 'git may run hooks of a repository that cannot be seen from here';
@@ -26,4 +31,10 @@ export async function hooksRisk(
     if ((await inspector.read(file)) !== undefined) return `git runs hooks by ${file}`;
   const isMoved = /hookspath/i.test((await inspector.read(settings)) ?? '');
   return isMoved ? `git runs hooks of the folder that ${settings} names` : undefined;
+}
+
+/** A folder below the root and those above it, without the root. */
+function upwards(folder: string): string[] {
+  const parts = folder.split('/').filter((part) => part !== '');
+  return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
 }

@@ -139,13 +139,14 @@ export class Judge {
     const folders = harmless.leading.get('-C') ?? [];
     const places = [word('.'), ...folders].map(({ text }) => exam.place(text, site));
     const isOutside = places.some(({ kind }) => kind !== 'inside');
+    const below = places.flatMap((place) => (place.kind === 'inside' ? [place.path] : []));
     if (harmless.row.changes === true && isOutside) {
       const says = 'changes a repository outside of the root';
       exam.found({ signal: 'ScopeEscalation', rule: 'outside-root', words, site, says });
     }
     return (
       operandRisk(words, given, harmless, exam, site) ??
-      (harmless.row.hooks === true ? await hooksRisk(isOutside, exam) : undefined)
+      (harmless.row.hooks === true ? await hooksRisk(isOutside, below, exam) : undefined)
     );
   }
 
@@ -223,8 +224,11 @@ export class Judge {
         continue;
       }
       const rest = words.slice(at + 1);
-      const end = rest.findIndex(({ text }) => text === ';' || text === '+');
-      const inner = end < 0 ? rest : rest.slice(0, end);
+      // As find reads it: `+` ends a command only behind `{}`, anywhere else it is an argument.
+      const end = rest.findIndex(
+        ({ text }, place) => text === ';' || (text === '+' && rest[place - 1]?.text === '{}'),
+      );
+      const inner = end < 0 ? [unknownWord, ...rest] : rest.slice(0, end);
       at += inner.length + 1;
       const given = inner.map((part): Word =>
         part.text.includes('{}') ? { text: part.text, isStatic: false, listed: 'found' } : part,
@@ -271,10 +275,20 @@ function assignmentOf(each: Word): [string, Word][] {
   return [[name, { ...each, text: each.text.slice(sign[0].length) }]];
 }
 
+/** In the place of a program: which one runs is not known. */
+const unknownWord: Word = { text: '', isStatic: false, listed: 'given' };
+
 /** What xargs puts in is known only when it runs. */
 function appended(words: readonly Word[], options: ReadonlyMap<string, readonly Word[]>): Word[] {
-  const placeholder = options.get('-I')?.[0]?.text;
   const unknown = (text: string): Word => ({ text, isStatic: false, listed: 'given' });
+  const placeholders = options.get('-I') ?? [];
+  const isOverridden = ['-L', '-n', '-l', '--max-lines', '--max-args'].some((each) =>
+    options.has(each),
+  );
+  // The last of these options decides how input is placed; which one that is, is not known here.
+  if (placeholders.length > 1 || (placeholders.length === 1 && isOverridden))
+    return [unknownWord, ...words];
+  const placeholder = placeholders[0]?.text;
   if (placeholder === undefined) return [...words, unknown('…')];
   return words.map((each) => (each.text.includes(placeholder) ? unknown(each.text) : each));
 }

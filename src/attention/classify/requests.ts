@@ -27,7 +27,12 @@ export function requestEffects(
 ): string | undefined {
   const program = given.operands[0]?.text ?? '';
   if (!clients.has(program)) return undefined;
-  const method = methodOf(given, program);
+  // httpie and its like send what they are given on standard input.
+  const isFed =
+    !['curl', 'wget'].includes(program) &&
+    site.input.kind !== 'none' &&
+    !given.flags.has('--ignore-stdin');
+  const method = isFed ? 'POST' : methodOf(given, program);
   const urls = urlsOf(given);
   const [target = ''] = urls;
   const isHuman = urls.some((url) => exam.book.human.some((pattern) => pattern.test(url)));
@@ -72,17 +77,19 @@ function pathOf(url: string): string {
 }
 
 function methodOf(given: Arguments, program: string): string {
-  for (const option of ['-X', '--request', '--method']) {
-    const value = given.flags.get(option)?.at(-1);
-    if (value !== undefined && value !== '') return value.toUpperCase();
-  }
+  const named = ['-X', '--request', '--method'].flatMap((each) => given.flags.get(each) ?? []);
+  // The last one on the line wins, and their order is not kept: several are as good as unknown.
+  if (named.length > 1) return 'SEVERAL';
+  const sends = sendingOptions.some((option) => given.flags.has(option));
+  const [stated = ''] = named;
+  if (stated !== '' && !(sends && stated.toUpperCase() === 'GET')) return stated.toUpperCase();
   const isHttpie = program !== 'curl' && program !== 'wget';
   const [, first, ...items] = given.operands;
   if (isHttpie && first !== undefined && /^[A-Za-z]+$/.test(first.text) && items.length > 0)
     return first.text.toUpperCase();
   if (isHttpie && items.some(({ text }) => /^[^=:/?]+(?::=|=(?!=)|@)/.test(text))) return 'POST';
   if (given.flags.has('-T') || given.flags.has('--upload-file')) return 'PUT';
-  return sendingOptions.some((option) => given.flags.has(option)) ? 'POST' : 'GET';
+  return sends ? 'POST' : 'GET';
 }
 
 function urlsOf(given: Arguments): string[] {

@@ -75,7 +75,14 @@ export class ShellLine {
     const script = parse(source);
     const [error] = script.errors ?? [];
     if (error !== undefined) this.visitor.notJudged(`no text of a shell: ${error.message}`, source);
-    for (const statement of script.commands) await this.#node(statement, folder, input);
+    for (const statement of script.commands) await this.#statement(statement, folder, input);
+  }
+
+  /** `cd` may have failed, or run elsewhere: only what `&&` joins to it knows the new folder. */
+  async #statement(node: SyntaxNode, folder: Folder, input: Input): Promise<void> {
+    const before = folder.cwd;
+    await this.#node(node, folder, input);
+    if (folder.cwd !== before) folder.cwd = undefined;
   }
 
   async #node(node: SyntaxNode, folder: Folder, input: Input): Promise<void> {
@@ -94,7 +101,7 @@ export class ShellLine {
     forEachChild(node, (child) => children.push(child));
     // Where a part of it runs, if it runs at all, is not known.
     const within = transparent.has(node.type) ? folder : { cwd: undefined };
-    for (const child of children) await this.#node(child, within, input);
+    for (const child of children) await this.#statement(child, within, input);
   }
 
   #notJudged(node: SyntaxNode): void {
@@ -196,6 +203,8 @@ export class ShellLine {
       case 'SimpleExpansion':
       case 'ParameterExpansion':
         if (/^\$(?:HOME|\{HOME\})$/.test(part.text)) return { text: '~', isStatic: true };
+        if (/^\$\{\w+:?=/.test(part.text))
+          this.visitor.notJudged('an assignment inside a word', part.text);
         break;
       default:
         break;

@@ -2,7 +2,8 @@ import { word, type Word } from '../policy/command-pattern.js';
 import { attentionLimits } from '../shapes.js';
 import type { Examination, Site } from './examination.js';
 
-/** These values change nothing: `GIT_PAGER=cat`. */
+/** A pager or an editor that starts nothing: `GIT_PAGER=cat`. Any other variable may name a folder called `cat`. */
+const startsProgram = /(?:PAGER|EDITOR)$/;
 const plainValues = new Set(['', 'cat']);
 
 /** Variables that change what programs load, start or believe (SecurityBoundary). */
@@ -20,7 +21,7 @@ export function variableEffects(
         ...{ signal: 'SecurityBoundary', rule, says, site },
         words: [word(`${name}=${value.text}`)],
       });
-    const isPlain = value.isStatic && plainValues.has(value.text);
+    const isPlain = startsProgram.test(name) && value.isStatic && plainValues.has(value.text);
     if (changing.test(name) && !unchanging.test(name) && !isPlain)
       found('changing-variable', 'changes what programs load, start or believe');
     if (value.isStatic && /\$\(|`/.test(value.text))
