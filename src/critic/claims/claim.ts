@@ -43,9 +43,6 @@ export type Statement =
   | { kind: 'symbol'; symbol: SymbolName }
   /** A code of an error: `EBUSY`, `LEVEL_NOT_OPEN`. */
   | { kind: 'error_code'; name: string }
-  /** The parameters, as written in a code span. */
-  | { kind: 'signature'; symbol: SymbolName; parameters: string[] }
-  | { kind: 'parameter_count'; symbol: SymbolName; value: number }
   | { kind: 'path'; path: PathName }
   /** A line, or lines, of a file, and the symbol that is quoted beside them. */
   | { kind: 'line'; path: PathName; symbol?: SymbolName }
@@ -53,8 +50,6 @@ export type Statement =
   | { kind: 'anchor'; path: PathName }
   /** A symbol that the document places in a file; `isDefined`: as defined there. */
   | { kind: 'definition'; symbol: SymbolName; path: PathName; isDefined: boolean }
-  | { kind: 'line_count'; path: PathName; value: number }
-  | { kind: 'file_count'; path: PathName; value: number }
   /** `unit` as written: `seconds`, `MiB`; empty: none. */
   | { kind: 'constant'; symbol: SymbolName; value: string; unit: string }
   /** `command`: the program before the flag; empty: none. */

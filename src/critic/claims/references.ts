@@ -2,8 +2,7 @@ import { claimLimits, type PathName, type SymbolName } from './claim.js';
 
 /** What a code span, a link or a run of text names. */
 export type Reference =
-  /** `parameters`: as written in the brackets. */
-  | { type: 'symbol'; symbol: SymbolName; parameters?: string[] }
+  | { type: 'symbol'; symbol: SymbolName }
   | { type: 'error_code'; name: string }
   | { type: 'path'; path: PathName }
   | { type: 'option'; flags: string[]; command: string }
@@ -181,27 +180,7 @@ function symbolReference(text: string): Reference | undefined {
   const name = parts.at(-1) ?? '';
   if (name === '' || /^(?:true|false|null|undefined|NULL|this)$/.test(name)) return undefined;
   const symbol = { name, container: parts.at(-2) ?? '', isCall: brackets !== undefined };
-  const list = brackets?.slice(1, -1).trim() ?? '';
-  if (list === '') return { type: 'symbol', symbol };
-  // `key[, options]`: the brackets only mark what may be left out.
-  const parameters = parameterList(list.replaceAll(/\s*\[\s*,\s*/g, ', ').replaceAll(/[[\]]/g, ''));
-  return { type: 'symbol', symbol, parameters };
-}
-
-/** `a, b = 1, { c }, f(x, y)`: split at commas outside brackets. */
-export function parameterList(list: string): string[] {
-  const parts: string[] = [];
-  let depth = 0;
-  let begin = 0;
-  for (let at = 0; at <= list.length; at += 1) {
-    const sign = list[at] ?? ',';
-    if ('([{<'.includes(sign)) depth += 1;
-    if (')]}'.includes(sign) || (sign === '>' && list[at - 1] !== '=')) depth -= 1;
-    if (at < list.length && (sign !== ',' || depth !== 0)) continue;
-    parts.push(list.slice(begin, at).trim());
-    begin = at + 1;
-  }
-  return parts.filter((each) => each !== '');
+  return { type: 'symbol', symbol };
 }
 
 /** `a/b.ts:12`, `a/b.ts:12-20`, `a/b.ts#L1-L20`, `b.md#a-heading`. */

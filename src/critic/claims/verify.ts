@@ -3,14 +3,7 @@ import type { MarkdownText } from '../artifact/markdown.js';
 import { notChecked, notFound, type Checked, type Claim, type Verdict } from './claim.js';
 import { lookUpCommand, lookUpOption } from './look-up-commands.js';
 import { lookUpVersion } from './look-up-packages.js';
-import {
-  lookUpAnchor,
-  lookUpFileCount,
-  lookUpLine,
-  lookUpLineCount,
-  lookUpPath,
-} from './look-up-paths.js';
-import { lookUpParameterCount, lookUpSignature } from './look-up-signatures.js';
+import { lookUpAnchor, lookUpLine, lookUpPath } from './look-up-paths.js';
 import {
   lookUpErrorCode,
   lookUpDefinition,
@@ -65,10 +58,6 @@ async function lookUp(looking: Looking): Promise<Verdict> {
       return lookUpLine(looking, said.path, said.symbol);
     case 'anchor':
       return lookUpAnchor(looking, said.path);
-    case 'line_count':
-      return lookUpLineCount(looking, said.path, said.value);
-    case 'file_count':
-      return lookUpFileCount(looking, said.path, said.value);
     case 'symbol':
       return lookUpSymbol(looking, said.symbol);
     case 'definition':
@@ -77,10 +66,6 @@ async function lookUp(looking: Looking): Promise<Verdict> {
       return lookUpErrorCode(looking, said.name);
     case 'environment':
       return lookUpVariable(looking, said.name);
-    case 'signature':
-      return lookUpSignature(looking, said.symbol, said.parameters);
-    case 'parameter_count':
-      return lookUpParameterCount(looking, said.symbol, said.value);
     case 'constant':
       return lookUpValue(looking, said.symbol, said.value, said.unit);
     case 'option':
