@@ -41,8 +41,7 @@ export interface PathName {
 /** What can be looked up. */
 export type Statement =
   | { kind: 'symbol'; symbol: SymbolName }
-  /** A code of an error: `EBUSY`, `LEVEL_NOT_OPEN`. */
-  | { kind: 'error_code'; name: string }
+  | { kind: 'parameter_count'; symbol: SymbolName; value: number }
   | { kind: 'path'; path: PathName }
   /** A line, or lines, of a file, and the symbol that is quoted beside them. */
   | { kind: 'line'; path: PathName; symbol?: SymbolName }
@@ -54,7 +53,6 @@ export type Statement =
   | { kind: 'constant'; symbol: SymbolName; value: string; unit: string }
   /** `command`: the program before the flag; empty: none. */
   | { kind: 'option'; flag: string; command: string }
-  | { kind: 'environment'; name: string }
   /** `runner`: `npm run`, `make`, or a program. */
   | { kind: 'command'; runner: string; name: string }
   /** Of a package, or of the engine that it needs: `node`. */

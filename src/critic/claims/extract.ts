@@ -1,4 +1,5 @@
 import { readMarkdown, type Fence, type MarkdownText, type Passage } from '../artifact/markdown.js';
+import { numerals } from '../artifact/numerals.js';
 import { sentencesIn } from '../artifact/sentences.js';
 import { claimLimits, type Claim, type Statement, type SymbolName } from './claim.js';
 import {
@@ -158,10 +159,6 @@ function statementsOf({ reference }: Pick<Token, 'reference'>): Statement[] {
     }
     case 'option':
       return reference.flags.map((flag) => ({ kind: 'option', flag, command: reference.command }));
-    case 'environment':
-      return [{ kind: 'environment', name: reference.name }];
-    case 'error_code':
-      return [{ kind: 'error_code', name: reference.name }];
     case 'command':
       return [{ kind: 'command', runner: reference.runner, name: reference.name }];
     case 'version':
@@ -185,6 +182,11 @@ const number = String.raw`(-?\d[\d_]*(?:,\d{3})*(?:\.\d+)?)`;
 const equalsNumber = new RegExp(
   String.raw`^\s*(?:is|=|defaults to) ${number}(?:\s?(ms|milliseconds?|s|seconds?|minutes?|hours?|days?|[KMG]i?B|bytes))?(?=[\s.,;)]|$)(?! or\b)`,
 );
+const parameterCount = new RegExp(
+  String.raw`^\s*(?:has|have|takes?) (${numerals.slice(1).join('|')}|\d{1,2}) (?:parameters?|arguments?)\b(?!,? or\b)`,
+  'i',
+);
+
 /** What a reference and the next one, or the number behind it, say together. */
 function relatedTo({ reference }: Token, next: Token): Statement[] {
   const { before: gap, reference: other } = next;
@@ -197,6 +199,11 @@ function relatedTo({ reference }: Token, next: Token): Statement[] {
   }
   if (other.type === 'value' && other.value !== '' && equals.test(gap))
     return [{ kind: 'constant', symbol, value: other.value, unit: '' }];
+  const [, amount] = parameterCount.exec(gap) ?? [];
+  if (amount !== undefined) {
+    const word = numerals.indexOf(amount.toLowerCase());
+    return [{ kind: 'parameter_count', symbol, value: word >= 0 ? word : Number(amount) }];
+  }
   const [, digits, unit = ''] = equalsNumber.exec(gap) ?? [];
   return digits === undefined || symbol.isCall
     ? []

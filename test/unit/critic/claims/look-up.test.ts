@@ -88,6 +88,7 @@ describe('what the tree proves wrong', () => {
     ['Then `Store.committ()` runs.', 'commit'],
     ['Then `flushEverything()` runs.', 'Name something'],
     ['Then `ring_shove()` runs.', 'ring_'],
+    ['`commit()` takes four parameters.', 'Say 2'],
     ['`batchBytesMax` is 128.', 'Say 64'],
     ['`batchBytesMax` is `128`.', 'Say 64'],
     ['There is `batchBytesMax = 128`.', 'Say 64'],
@@ -95,7 +96,6 @@ describe('what the tree proves wrong', () => {
     ['### `DiskStore.isEager`\n\nDefault: false', 'Say true'],
     ['Run `storekit --force-writes`.', '--force-write'],
     ['```sh\n$ storekit --force-writes\n```', '--force-write'],
-    ['Set `$STORE_HOMES`.', 'STORE_HOME'],
     ['Run `npm run bench:bas`.', 'bench:bus'],
     ['Run `make instal`.', 'install'],
     ['It needs Node.js >= 18.', 'Say >=20'],
@@ -111,6 +111,7 @@ describe('what the tree proves wrong', () => {
 describe('what holds, and what the tree cannot decide', () => {
   test.each([
     '`writeBatch` is defined in `src/store.ts`, and `openStore` names `src/open-store.ts`.',
+    '`commit()` takes two parameters. `commit()` takes one parameter.',
     '`batchBytesMax` is 64. `lingerMs` is 2 seconds.',
     '`sessionsMax` is 16.',
     'Run `storekit --dry-run`, `storekit compact`, `git log --onelines` and `npm run bench:bus`.',
