@@ -13,7 +13,6 @@ const { select } = await dist('src/critic/select/select.js');
 const { brokenRules, canonicalOrder, inSequence } = await dist('src/critic/select/sequence.js');
 const { standingOf } = await dist('src/critic/select/escalation.js');
 const { loadEscalation } = await dist('services/critic/escalation-file.js');
-const { printContext, readContext } = await dist('src/critic/orchestration/context-file.js');
 const shapes = await dist('src/critic/shapes.js');
 const { modeNames, strategies } = await dist('src/critic/strategies.js');
 
@@ -186,33 +185,6 @@ timed('6 worked examples', () => {
   }
   return 'as the document has them, tokens added up from their modes';
 });
-
-// --- PS CONTEXT, there and back
-timed('38 880 contexts written as Markdown and read', () => {
-  for (const [at, words] of vectors.entries()) {
-    const context = {
-      ps_id: `p-${at}`,
-      entry_id: 'e',
-      iteration: (at % 64) + 1,
-      artifact: 'a.md',
-      generator: 'g',
-      criteria: at % 2 ? '## x\n\ny' : '',
-      adversarial: { modes: [], words, previous_score: (at % 101) / 100 },
-    };
-    const { context: back, warnings } = readContext(printContext(context), 'c.md');
-    if (warnings.length > 0 || JSON.stringify(inOrder(back)) !== JSON.stringify(inOrder(context)))
-      wrong(`${JSON.stringify(context)} came back as ${JSON.stringify(back)}`);
-  }
-  return '';
-});
-function inOrder(value) {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, inOrder(value[key])]),
-  );
-}
 
 // --- as a user does it
 const home = mkdtempSync(path.join(tmpdir(), 'sigma-select-'));

@@ -1,5 +1,12 @@
 import type { JudgedRound } from '../../src/critic/cycle/cycle.js';
-import type { Critique, Finding, ModeReport } from '../../src/critic/shapes.js';
+import { trackedAfter } from '../../src/critic/cycle/tracking.js';
+import type {
+  Critique,
+  Finding,
+  ModeReport,
+  QualityTracking,
+  TrackedIteration,
+} from '../../src/critic/shapes.js';
 
 export function findingOf(id: string, change: Partial<Finding> = {}): Finding {
   return {
@@ -67,4 +74,15 @@ export function roundWith(change: Partial<JudgedRound> & { digest: string }): Ju
     ...{ findings: [], is_hard: false, needs_person: '', disputed: [], judged: '' },
     ...change,
   };
+}
+
+/** The tracking of an artifact after these critiques, oldest first. */
+export function trackingOf(
+  artifact: string,
+  threshold: number,
+  critiques: readonly Critique[],
+): QualityTracking {
+  const iterations: TrackedIteration[] = [];
+  for (const each of critiques) iterations.push(trackedAfter(iterations, each));
+  return { artifact, threshold, iterations };
 }

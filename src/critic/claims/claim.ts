@@ -41,10 +41,6 @@ export interface PathName {
 /** What can be looked up. */
 export type Statement =
   | { kind: 'symbol'; symbol: SymbolName }
-  /** A code of an error: `EBUSY`, `LEVEL_NOT_OPEN`. */
-  | { kind: 'error_code'; name: string }
-  /** The parameters, as written in a code span. */
-  | { kind: 'signature'; symbol: SymbolName; parameters: string[] }
   | { kind: 'parameter_count'; symbol: SymbolName; value: number }
   | { kind: 'path'; path: PathName }
   /** A line, or lines, of a file, and the symbol that is quoted beside them. */
@@ -53,13 +49,10 @@ export type Statement =
   | { kind: 'anchor'; path: PathName }
   /** A symbol that the document places in a file; `isDefined`: as defined there. */
   | { kind: 'definition'; symbol: SymbolName; path: PathName; isDefined: boolean }
-  | { kind: 'line_count'; path: PathName; value: number }
-  | { kind: 'file_count'; path: PathName; value: number }
   /** `unit` as written: `seconds`, `MiB`; empty: none. */
   | { kind: 'constant'; symbol: SymbolName; value: string; unit: string }
   /** `command`: the program before the flag; empty: none. */
   | { kind: 'option'; flag: string; command: string }
-  | { kind: 'environment'; name: string }
   /** `runner`: `npm run`, `make`, or a program. */
   | { kind: 'command'; runner: string; name: string }
   /** Of a package, or of the engine that it needs: `node`. */

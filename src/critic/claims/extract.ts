@@ -147,12 +147,8 @@ function isHedged(sentence: string): boolean {
 /** What the reference says by itself. */
 function statementsOf({ reference }: Pick<Token, 'reference'>): Statement[] {
   switch (reference.type) {
-    case 'symbol': {
-      const { symbol, parameters } = reference;
-      const named: Statement[] = [{ kind: 'symbol', symbol }];
-      if (parameters !== undefined) named.push({ kind: 'signature', symbol, parameters });
-      return named;
-    }
+    case 'symbol':
+      return [{ kind: 'symbol', symbol: reference.symbol }];
     case 'path': {
       const { path } = reference;
       const named: Statement[] = path.path === '' ? [] : [{ kind: 'path', path }];
@@ -163,10 +159,6 @@ function statementsOf({ reference }: Pick<Token, 'reference'>): Statement[] {
     }
     case 'option':
       return reference.flags.map((flag) => ({ kind: 'option', flag, command: reference.command }));
-    case 'environment':
-      return [{ kind: 'environment', name: reference.name }];
-    case 'error_code':
-      return [{ kind: 'error_code', name: reference.name }];
     case 'command':
       return [{ kind: 'command', runner: reference.runner, name: reference.name }];
     case 'version':
@@ -190,36 +182,32 @@ const number = String.raw`(-?\d[\d_]*(?:,\d{3})*(?:\.\d+)?)`;
 const equalsNumber = new RegExp(
   String.raw`^\s*(?:is|=|defaults to) ${number}(?:\s?(ms|milliseconds?|s|seconds?|minutes?|hours?|days?|[KMG]i?B|bytes))?(?=[\s.,;)]|$)(?! or\b)`,
 );
-const counts = new RegExp(
-  String.raw`^\s*(?:has|have|holds?|contains?|takes?) (${numerals.slice(1).join('|')}|\d[\d_,]*) (lines|files|parameters?|arguments?)\b(?!,? or\b)`,
+const parameterCount = new RegExp(
+  String.raw`^\s*(?:has|have|takes?) (${numerals.slice(1).join('|')}|\d{1,2}) (?:parameters?|arguments?)\b(?!,? or\b)`,
   'i',
 );
 
 /** What a reference and the next one, or the number behind it, say together. */
 function relatedTo({ reference }: Token, next: Token): Statement[] {
   const { before: gap, reference: other } = next;
-  const [, digits, unit = ''] = equalsNumber.exec(gap) ?? [];
-  if (reference.type === 'symbol') {
-    const { symbol } = reference;
-    if (other.type === 'path' && inFile.test(gap)) {
-      const { path } = other;
-      if (path.line_start > 0) return [{ kind: 'line', symbol, path }];
-      return [{ kind: 'definition', symbol, path, isDefined: definedIn.test(gap) }];
-    }
-    if (other.type === 'value' && other.value !== '' && equals.test(gap))
-      return [{ kind: 'constant', symbol, value: other.value, unit: '' }];
-    if (digits !== undefined && !symbol.isCall)
-      return [{ kind: 'constant', symbol, value: digits, unit }];
+  if (reference.type !== 'symbol') return [];
+  const { symbol } = reference;
+  if (other.type === 'path' && inFile.test(gap)) {
+    const { path } = other;
+    if (path.line_start > 0) return [{ kind: 'line', symbol, path }];
+    return [{ kind: 'definition', symbol, path, isDefined: definedIn.test(gap) }];
   }
-  const [, amount = '', what = ''] = counts.exec(gap) ?? [];
-  if (what === '') return [];
-  const word = numerals.indexOf(amount.toLowerCase());
-  const value = word >= 0 ? word : Number(amount.replaceAll(/[,_]/g, ''));
-  const isParameters = /^[pa]/i.test(what);
-  if (reference.type === 'symbol' && isParameters)
-    return [{ kind: 'parameter_count', symbol: reference.symbol, value }];
-  if (reference.type !== 'path' || isParameters) return [];
-  return [{ kind: /lines/i.test(what) ? 'line_count' : 'file_count', path: reference.path, value }];
+  if (other.type === 'value' && other.value !== '' && equals.test(gap))
+    return [{ kind: 'constant', symbol, value: other.value, unit: '' }];
+  const [, amount] = parameterCount.exec(gap) ?? [];
+  if (amount !== undefined) {
+    const word = numerals.indexOf(amount.toLowerCase());
+    return [{ kind: 'parameter_count', symbol, value: word >= 0 ? word : Number(amount) }];
+  }
+  const [, digits, unit = ''] = equalsNumber.exec(gap) ?? [];
+  return digits === undefined || symbol.isCall
+    ? []
+    : [{ kind: 'constant', symbol, value: digits, unit }];
 }
 
 /** The symbol that an item or a paragraph begins with. */

@@ -1,35 +1,13 @@
 import type { Definition } from '../../pgc/shapes.js';
-import { holds, notChecked, notFound, wrong, type SymbolName, type Verdict } from './claim.js';
+import { holds, notChecked, wrong, type SymbolName, type Verdict } from './claim.js';
 import type { Looking } from './looking.js';
-import { parameterList } from './references.js';
 import type { Tree } from './tree.js';
 import { testPath } from './words.js';
 
 interface Signature {
   definition: Definition;
-  /** As the index has them; undefined: it only counts them. */
-  names: string[] | undefined;
   min: number;
   max: number;
-}
-
-/** Does a definition take what the brackets of the code span name? */
-export async function lookUpSignature(
-  { tree }: Looking,
-  symbol: SymbolName,
-  written: readonly string[],
-): Promise<Verdict> {
-  const signatures = await signaturesOf(tree, symbol);
-  const [first] = signatures ?? [];
-  if (signatures === undefined || first === undefined) return unknown(symbol);
-  const evidence = await tree.evidenceOf(first.definition);
-  const shown = shownBy(first);
-  if (signatures.some(({ max }) => written.length <= max)) return holds(shown, evidence);
-  // Without a name in common another function may be meant.
-  const known = new Set(signatures.flatMap(({ names }) => names ?? []).map(nameOf));
-  if (!written.some((each) => known.has(nameOf(each))))
-    return notFound(`${shown} None of its parameters has one of these names.`, evidence);
-  return wrong(shown, `Name ${first.max} of them.`, evidence);
 }
 
 /** Does a definition take so many parameters? Those with a default may be left out. */
@@ -56,10 +34,6 @@ function shownBy({ definition, max }: Signature): string {
   return `${definition.symbol} takes ${max}: ${definition.signature.slice(0, 160)}`;
 }
 
-function nameOf(parameter: string): string {
-  return /^[\s.{[]*([\w$]+)/.exec(parameter)?.[1] ?? '';
-}
-
 /** Of all definitions; undefined: one of them takes any number, or is not known in full. */
 async function signaturesOf(tree: Tree, symbol: SymbolName): Promise<Signature[] | undefined> {
   const definitions = (await tree.definitionsOf(symbol)).filter(
@@ -74,7 +48,7 @@ async function signaturesOf(tree: Tree, symbol: SymbolName): Promise<Signature[]
       names?.some((each) => each.includes('...')) || (await readsArguments(tree, definition));
     if (max === undefined || isOpen) return undefined;
     const needed = names?.filter((each) => !/[?=]/.test(each.replaceAll('=>', ''))).length;
-    signatures.push({ definition, names, min: needed ?? max, max });
+    signatures.push({ definition, min: needed ?? max, max });
   }
   return signatures;
 }
@@ -98,4 +72,20 @@ async function readsArguments(tree: Tree, definition: Definition): Promise<boole
   if (!/\.[cm]?[jt]sx?$/.test(file_path)) return false;
   const lines = ((await tree.text(file_path)) ?? '').split('\n').slice(line - 1, line_end);
   return lines.some((each) => /\barguments\b/.test(each));
+}
+
+/** `a, b = 1, { c }, f(x, y)`: split at commas outside brackets. */
+function parameterList(list: string): string[] {
+  const parts: string[] = [];
+  let depth = 0;
+  let begin = 0;
+  for (let at = 0; at <= list.length; at += 1) {
+    const sign = list[at] ?? ',';
+    if ('([{<'.includes(sign)) depth += 1;
+    if (')]}'.includes(sign) || (sign === '>' && list[at - 1] !== '=')) depth -= 1;
+    if (at < list.length && (sign !== ',' || depth !== 0)) continue;
+    parts.push(list.slice(begin, at).trim());
+    begin = at + 1;
+  }
+  return parts.filter((each) => each !== '');
 }

@@ -1,5 +1,4 @@
 import { builtinModules } from 'node:module';
-import os from 'node:os';
 import {
   holds,
   notChecked,
@@ -22,7 +21,6 @@ const foreign = new Set([
   ...builtinModules,
   ...['window', 'document', 'std', 'self', 'this', 'e', 'err', 'error'],
 ]);
-const errno = new Set(Object.keys(os.constants.errno));
 const fileEnding =
   /^(?:[cm]?[jt]sx?|[ch](?:pp|c|xx)?|py|go|rs|java|rb|sh|md|rst|txt|ya?ml|json|toml|html?|css)$/;
 
@@ -140,32 +138,6 @@ async function evidenceOfWord(
 ): Promise<Verdict['evidence']> {
   const place = words.placeOf(word);
   return place === undefined ? [] : tree.evidence(place.file, place.line, place.line, word);
-}
-
-/** Does the code have the code of an error? */
-export async function lookUpErrorCode(looking: Looking, name: string): Promise<Verdict> {
-  const verdict = await lookUpSymbol(looking, { name, container: '', isCall: false });
-  return verdict.status === 'wrong' && errno.has(name)
-    ? notFound(`${name} is not in the code. The operating system may return it.`)
-    : verdict;
-}
-
-/** Does the code name the variable of the environment? Wrong only with the prefix of the package. */
-export async function lookUpVariable(looking: Looking, name: string): Promise<Verdict> {
-  const { tree } = looking;
-  const words = await tree.words();
-  if (words.has(name))
-    return holds(`The code names ${name}.`, await evidenceOfWord(tree, words, name), 'medium');
-  const reason = `${name} is not in the code.`;
-  const own = (await tree.manifest())?.json['name'];
-  const packageName = typeof own === 'string' ? own.replace(/^@[^/]*\//, '') : '';
-  const [prefix = ''] = packageName.toUpperCase().split(/[^A-Z\d]/);
-  const isOwn = prefix !== '' && name.startsWith(`${prefix}_`);
-  const known = words.familyOf(name).filter((each) => each === each.toUpperCase());
-  if (!isOwn || known.length === 0 || !words.isComplete || isInExample(looking, name))
-    return notFound(reason);
-  const near = nearest(name, known) ?? known[0] ?? '';
-  return wrong(reason, `The code has ${near}.`, await evidenceOfWord(tree, words, near), 'medium');
 }
 
 /** Does the file hold the symbol? */

@@ -2,12 +2,9 @@ import { claimLimits, type PathName, type SymbolName } from './claim.js';
 
 /** What a code span, a link or a run of text names. */
 export type Reference =
-  /** `parameters`: as written in the brackets. */
-  | { type: 'symbol'; symbol: SymbolName; parameters?: string[] }
-  | { type: 'error_code'; name: string }
+  | { type: 'symbol'; symbol: SymbolName }
   | { type: 'path'; path: PathName }
   | { type: 'option'; flags: string[]; command: string }
-  | { type: 'environment'; name: string }
   | { type: 'command'; runner: string; name: string }
   | { type: 'version'; name: string; value: string }
   | { type: 'assignment'; symbol: SymbolName; value: string }
@@ -25,7 +22,7 @@ const qualified = new RegExp(
 );
 const keyword =
   /^(?:async |await |new |struct |class |enum |union |interface |type |typeof |function |const |let |var |static |void |int |export |import |return |#define |@)+/;
-const errorCode = /^-?(E[A-Z]{3,14}|(?:[A-Z]{2,4}_)?(?:ERR|ERROR)(?:_[A-Z0-9]+)+)$/;
+const errorCode = /^-?(?:E[A-Z]{3,14}|(?:[A-Z]{2,4}_)?(?:ERR|ERROR)(?:_[A-Z0-9]+)+)$/;
 const literal =
   /^(?:[-+]?(?:0x[\da-f]{1,16}|0b[01]{1,32}|\d(?:[\d_,]{0,20}\d)?(?:\.\d{1,10})?(?:e\d{1,3})?)(?:n|ms|s|UL|L|U)?|true|false|null|undefined|NULL|'[^']{0,100}'|"[^"]{0,100}"|[\d_]{1,10}(?:\s?\*\s?[\d_]{1,10}){1,4}|[\d_]{1,10}\s?<<\s?\d{1,2}|[v^~>=]{1,2}\s?\d[\d.\sx|^~>=<-]{0,40})$/i;
 
@@ -39,7 +36,6 @@ const plain = new RegExp(
     `(?<call>(?<![\\w$.])${identifier}(?:(?:\\.|::|->)${identifier}){0,5}\\(\\))`,
     String.raw`(?<word>(?<![\w$.@/-])[A-Za-z][A-Za-z0-9]{0,60}(?:_[A-Za-z0-9]{1,60}){1,12}(?![\w$@(-]|\.\w))`,
     String.raw`(?<flag>(?<![\w-])--[A-Za-z][\w-]{1,60})`,
-    String.raw`(?<code>(?<![\w-])-E[A-Z]{3,14}\b)`,
     String.raw`(?<variable>\$\{?[A-Z][A-Z0-9_]{2,60}\}?)`,
   ].join('|'),
   'g',
@@ -62,14 +58,11 @@ export function referencesInText(text: string): PlainReference[] {
 }
 
 function namedBy(groups: Record<string, string | undefined>): Reference | undefined {
-  const { node, least, later = '', file, bare, call, word, flag, code, variable } = groups;
+  const { node, least, later = '', file, bare, call, word, flag } = groups;
   if (node !== undefined) return { type: 'version', name: 'node', value: least ?? later };
   if (file !== undefined || bare !== undefined) return plainFile(file ?? bare ?? '');
   if (call !== undefined || word !== undefined) return symbolReference(call ?? word ?? '');
   if (flag !== undefined) return { type: 'option', flags: [flag], command: '' };
-  if (code !== undefined) return { type: 'error_code', name: code.slice(1) };
-  if (variable !== undefined)
-    return { type: 'environment', name: variable.replaceAll(/[${}]/g, '') };
   return undefined;
 }
 
@@ -102,10 +95,8 @@ export function referenceOfCode(code: string): Reference | undefined {
   if (text === '' || text.length > claimLimits.quoteChars) return undefined;
   const command = commandIn(text);
   if (command !== undefined) return command;
-  const variable = /^\$\{?([A-Z][A-Z0-9_]{1,60})\}?$/.exec(text)?.[1];
-  if (variable !== undefined) return { type: 'environment', name: variable };
-  const errorName = errorCode.exec(text)?.[1];
-  if (errorName !== undefined) return { type: 'error_code', name: errorName };
+  if (/^\$\{?[A-Z][A-Z0-9_]{1,60}\}?$/.test(text)) return undefined;
+  if (errorCode.test(text)) return undefined;
   const [, name = '', value = ''] =
     /^((?:@[\w-]+\/)?[a-z][\w.-]{1,60})@v?(\d[\w.-]*)$/.exec(text) ?? [];
   if (name !== '') return { type: 'version', name, value };
@@ -181,27 +172,7 @@ function symbolReference(text: string): Reference | undefined {
   const name = parts.at(-1) ?? '';
   if (name === '' || /^(?:true|false|null|undefined|NULL|this)$/.test(name)) return undefined;
   const symbol = { name, container: parts.at(-2) ?? '', isCall: brackets !== undefined };
-  const list = brackets?.slice(1, -1).trim() ?? '';
-  if (list === '') return { type: 'symbol', symbol };
-  // `key[, options]`: the brackets only mark what may be left out.
-  const parameters = parameterList(list.replaceAll(/\s*\[\s*,\s*/g, ', ').replaceAll(/[[\]]/g, ''));
-  return { type: 'symbol', symbol, parameters };
-}
-
-/** `a, b = 1, { c }, f(x, y)`: split at commas outside brackets. */
-export function parameterList(list: string): string[] {
-  const parts: string[] = [];
-  let depth = 0;
-  let begin = 0;
-  for (let at = 0; at <= list.length; at += 1) {
-    const sign = list[at] ?? ',';
-    if ('([{<'.includes(sign)) depth += 1;
-    if (')]}'.includes(sign) || (sign === '>' && list[at - 1] !== '=')) depth -= 1;
-    if (at < list.length && (sign !== ',' || depth !== 0)) continue;
-    parts.push(list.slice(begin, at).trim());
-    begin = at + 1;
-  }
-  return parts.filter((each) => each !== '');
+  return { type: 'symbol', symbol };
 }
 
 /** `a/b.ts:12`, `a/b.ts:12-20`, `a/b.ts#L1-L20`, `b.md#a-heading`. */

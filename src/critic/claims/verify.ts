@@ -2,21 +2,10 @@ import { BusError } from '../../errors/bus-error.js';
 import type { MarkdownText } from '../artifact/markdown.js';
 import { notChecked, notFound, type Checked, type Claim, type Verdict } from './claim.js';
 import { lookUpCommand, lookUpOption } from './look-up-commands.js';
+import { lookUpParameterCount } from './look-up-signatures.js';
 import { lookUpVersion } from './look-up-packages.js';
-import {
-  lookUpAnchor,
-  lookUpFileCount,
-  lookUpLine,
-  lookUpLineCount,
-  lookUpPath,
-} from './look-up-paths.js';
-import { lookUpParameterCount, lookUpSignature } from './look-up-signatures.js';
-import {
-  lookUpErrorCode,
-  lookUpDefinition,
-  lookUpSymbol,
-  lookUpVariable,
-} from './look-up-symbols.js';
+import { lookUpAnchor, lookUpLine, lookUpPath } from './look-up-paths.js';
+import { lookUpDefinition, lookUpSymbol } from './look-up-symbols.js';
 import { lookUpValue } from './look-up-values.js';
 import { namespacesOf, type Looking } from './looking.js';
 import type { Tree } from './tree.js';
@@ -65,20 +54,10 @@ async function lookUp(looking: Looking): Promise<Verdict> {
       return lookUpLine(looking, said.path, said.symbol);
     case 'anchor':
       return lookUpAnchor(looking, said.path);
-    case 'line_count':
-      return lookUpLineCount(looking, said.path, said.value);
-    case 'file_count':
-      return lookUpFileCount(looking, said.path, said.value);
     case 'symbol':
       return lookUpSymbol(looking, said.symbol);
     case 'definition':
       return lookUpDefinition(looking, said);
-    case 'error_code':
-      return lookUpErrorCode(looking, said.name);
-    case 'environment':
-      return lookUpVariable(looking, said.name);
-    case 'signature':
-      return lookUpSignature(looking, said.symbol, said.parameters);
     case 'parameter_count':
       return lookUpParameterCount(looking, said.symbol, said.value);
     case 'constant':

@@ -6,7 +6,6 @@ import {
   severities,
   type Critique,
   type Finding,
-  type QualityTracking,
   type TrackedIteration,
 } from '../shapes.js';
 
@@ -94,17 +93,6 @@ function areasOf(critique: Critique): string[] {
     .map(({ name, score, why }) => `${name} ${score.toFixed(2)}: ${why}`);
   const said = low.length > 0 ? low : findingsOf(critique).map(({ text }) => text);
   return said.slice(0, trackingLimits.areas).map((each) => each.slice(0, trackingLimits.areaChars));
-}
-
-/** All critiques of an artifact, oldest first. An artifact that was first reviewed later was created without a score. */
-export function trackingOf(
-  artifact: string,
-  threshold: number,
-  critiques: readonly Critique[],
-): QualityTracking {
-  const iterations: TrackedIteration[] = [];
-  for (const each of critiques) iterations.push(trackedAfter(iterations, each));
-  return { artifact, threshold, iterations };
 }
 
 export interface Trend {

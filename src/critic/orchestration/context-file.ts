@@ -5,8 +5,7 @@ import { dimensionNames, dimensions, isBlank, type ContextWords } from '../selec
 
 /**
  * The context of a review as Markdown, as it is given to a critic: `## PS CONTEXT` with what is reviewed, and `## ADVERSARIAL
- * CONTEXT` where a review shall be adversarial; then the criteria and the threshold, both optional. Read and written: what is
- * written reads as what it was.
+ * CONTEXT` where a review shall be adversarial; then the criteria and the threshold, both optional.
  */
 
 /** Larger than any context that a person writes. */
@@ -68,43 +67,6 @@ export function readContext(source: string, file: string): ReadContext {
   if (bytes > contextBytesMax)
     throw new BusError('TOO_LARGE', { what: file, bytes, limit: contextBytesMax });
   return new Reader(file).read(source);
-}
-
-/** What `readContext` reads as the same. */
-export function printContext(context: PsContext): string {
-  const { ps_id, entry_id, iteration, artifact, generator, adversarial, criteria } = context;
-  const lines = [
-    '## PS CONTEXT (REQUIRED)',
-    ...printed([
-      ['PS ID', ps_id],
-      ['Entry ID', entry_id],
-      ['Iteration', iteration],
-      ['Artifact to Critique', artifact],
-      ['Generator Agent', generator],
-    ]),
-  ];
-  if (adversarial !== undefined) {
-    const { modes, words, previous_score } = adversarial;
-    lines.push('', '## ADVERSARIAL CONTEXT');
-    lines.push(
-      ...printed([
-        ['Mode', modes.length === 0 ? 'auto' : modes.join(', ')],
-        ...dimensionNames.map((each): [string, string] => [
-          dimensions[each].name,
-          words[each] ?? '',
-        ]),
-        ['Previous Score', previous_score],
-      ]),
-    );
-  }
-  if (criteria !== '') lines.push('', '## EVALUATION CRITERIA', escaped(criteria));
-  const { threshold, iterations_max } = context;
-  const limits = printed([
-    ['Target Score', threshold],
-    ['Max Iterations', iterations_max],
-  ]);
-  if (limits.length > 0) lines.push('', '## IMPROVEMENT THRESHOLD', ...limits);
-  return `${lines.join('\n')}\n`;
 }
 
 /** What of a request a context says; the text of the artifact is somebody else's to read. */
@@ -346,26 +308,9 @@ function unquoted(text: string): string {
   return inner ?? trimmed.replace(/^"(.*)"$/, '$1');
 }
 
-/** A heading of ours within the criteria would end them. */
-function escaped(criteria: string): string {
-  return criteria.replace(
-    /^( {0,3}\\*)(#{1,4}[ \t])/gm,
-    (_, before: string, rest: string) => `${before}\\${rest}`,
-  );
-}
-
+/** A heading within the criteria is written with a backslash, so that it does not end them. */
 function unescaped(criteria: string): string {
   return criteria.replace(/^( {0,3}\\*)\\(#{1,4}[ \t])/gm, '$1$2');
-}
-
-function printed(fields: readonly (readonly [string, string | number | undefined])[]): string[] {
-  return fields
-    .filter(([, value]) => value !== undefined && value !== '')
-    .map(([name, value]) => `- **${name}:** ${oneLine(String(value))}`);
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }
 
 function present<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {

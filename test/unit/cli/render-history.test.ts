@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { renderHistory } from '../../../src/render/critique-history.js';
-import { trackingOf } from '../../../src/critic/cycle/tracking.js';
-import { critiqueOf, findingOf } from '../../support/critiques.js';
+import { critiqueOf, findingOf, trackingOf } from '../../support/critiques.js';
 
 const tracking = trackingOf('docs/one.md', 0.92, [
   critiqueOf('one', 0.5, { iteration: 2, findings: [findingOf('x')] }),

@@ -1,14 +1,11 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   contextBytesMax,
   modesIn,
-  printContext,
   readContext,
   requestOf,
   type PsContext,
 } from '../../../src/critic/orchestration/context-file.js';
-import { modeNames } from '../../../src/critic/strategies.js';
 
 const whole = `# A review
 
@@ -65,53 +62,6 @@ const read: PsContext = {
 
 test('a context is read with all that it says', () => {
   expect(readContext(whole, 'c.md')).toEqual({ context: read, warnings: [] });
-});
-
-test('what is written reads as what it was', () => {
-  expect(readContext(printContext(read), 'c.md')).toEqual({ context: read, warnings: [] });
-  const text = printContext(read);
-  expect(printContext(readContext(text, 'c.md').context)).toBe(text);
-});
-
-test('any context is read as what was written', () => {
-  const word = fc
-    .stringMatching(/^[a-z0-9][a-z0-9_./-]{0,20}$/)
-    .filter((each) => !/^(unknown|null|none|auto|n\/a)$/.test(each));
-  const share = fc.integer({ min: 0, max: 1_000 }).map((each) => each / 1_000);
-  const shapes = fc.record({
-    ...{ ps_id: word, entry_id: word, artifact: word, generator: word },
-    iteration: fc.option(fc.integer({ min: 1, max: 64 }), { nil: undefined }),
-    adversarial: fc.option(
-      fc.record({
-        modes: fc.uniqueArray(fc.constantFrom(...modeNames)),
-        words: fc.record({ criticality: fc.constant('C3'), phase: word }, { requiredKeys: [] }),
-        previous_score: fc.option(share, { nil: undefined }),
-      }),
-      { nil: undefined },
-    ),
-    criteria: fc
-      .array(
-        fc.constantFrom(
-          '## PS CONTEXT',
-          '# x',
-          '- **Mode:** red-team',
-          'words',
-          '',
-          '\\## y',
-          '{a}b',
-        ),
-      )
-      .map((lines) => lines.join('\n').trim()),
-    threshold: fc.option(share, { nil: undefined }),
-    iterations_max: fc.option(fc.integer({ min: 1, max: 64 }), { nil: undefined }),
-  });
-  fc.assert(
-    fc.property(shapes, (context) => {
-      const back = readContext(printContext(context as PsContext), 'c.md').context;
-      expect(JSON.parse(JSON.stringify(back))).toEqual(JSON.parse(JSON.stringify(context)));
-    }),
-    { numRuns: 300 },
-  );
 });
 
 test('without an adversarial section it is the plain review', () => {

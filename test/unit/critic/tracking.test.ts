@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { atLeast, difference, exceeds } from '../../../src/critic/score/decimals.js';
-import {
-  findingsOf,
-  isPlateau,
-  periodOf,
-  trackingOf,
-  trendOf,
-} from '../../../src/critic/cycle/tracking.js';
-import { critiqueOf, findingOf } from '../../support/critiques.js';
+import { findingsOf, isPlateau, periodOf, trendOf } from '../../../src/critic/cycle/tracking.js';
+import { critiqueOf, findingOf, trackingOf } from '../../support/critiques.js';
 
 const traced = (scores: (number | null)[]) =>
   scores.map((score, at) => ({ score, digest: `v${at}`, findings: [] as string[] }));
