@@ -5,7 +5,7 @@ const neighbourShare = 0.2;
 
 /**
  * What each of these symbols gains from the best of the others that calls it or that it calls, by name: a question
- * is rarely about one function alone. `symbol`: undefined for what is none. Gains in the order of `found`, 0 or more.
+ * is rarely about one function alone. `symbol` is undefined for items. Gains in the order of `found`, 0 or more.
  */
 export function callSupport(
   index: ShardIndex,

@@ -30,10 +30,10 @@ const priors: Record<OverlayName, { asked: number; unasked: number }> = {
   O6: { asked: 1, unasked: 0.7 },
   O7: { asked: 0.95, unasked: 0.25 },
 };
-/** What was done, not what is: it has the words of everything. */
+/** Lists of changes have the words of everything. */
 const chroniclePrior = 0.6;
 const chronicle = /(?:^|\/)(?:change_?logs?|changes|news|history|releases?|todo)(?:\.\w+)?$/i;
-/** Their lines hold what nobody may be shown. */
+/** Rules whose lines hold credentials: they are not quoted. */
 const unquotable = /^secret/;
 
 /** Search over the items of one overlay of one shard. */

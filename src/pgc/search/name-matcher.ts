@@ -46,7 +46,7 @@ export class NameMatcher {
     return value;
   }
 
-  /** What is called from everywhere explains nothing in particular (printk, memcpy), unless the question names it. */
+  /** A function that is called from everywhere (printk, memcpy) explains little, unless the question names it. */
   specificity(name: string): number {
     const sites = siteCount(this.index, name);
     return (1 / (1 + 0.4 * Math.log2(1 + sites / 4))) ** (1 - this.match(name));

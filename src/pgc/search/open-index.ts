@@ -18,7 +18,7 @@ export interface OpenedIndex {
   overlaysIn: (alias: string) => ShardOverlays;
 }
 
-/** All that is known of a tree: its segments, and overlays that are opened when they are asked for. */
+/** The segments of a tree, and its overlays, which are opened on first use. */
 export interface OpenedTree extends OpenedIndex {
   manifest: Manifest;
   /**
@@ -28,7 +28,7 @@ export interface OpenedTree extends OpenedIndex {
   overlay: (name: OverlayName) => Promise<OverlayFile[]>;
 }
 
-/** A refresh removes old segments after its swap; a reader that was in between reads the manifest again. */
+/** Of a reader whose files a refresh removes. */
 const attemptsMax = 3;
 
 /**
@@ -39,27 +39,42 @@ const attemptsMax = 3;
 export async function openIndex(
   folder: string,
   home: string,
-  /** The largest ones only, for whoever needs a taste of the tree. */
+  /** Opens the largest shards only. */
   shardsMax = Infinity,
 ): Promise<OpenedTree> {
+  return readServed(folder, home, async (place, manifest, root) => {
+    const { project } = manifest;
+    const shards = await openShards(place, manifest, shardsMax);
+    const overlay = overlaysOf(place, manifest);
+    const overlaysIn = (alias: string): ShardOverlays => {
+      const { overlays } = manifest.shards.find((each) => each.alias === alias) ?? {};
+      return new ShardOverlays(place, { alias, overlays: overlays ?? {} });
+    };
+    return { root, project, shards, overlaysIn, manifest, overlay };
+  });
+}
+
+/**
+ * Reads the files that the manifest of a tree names. A refresh may remove them meanwhile: then the manifest is read
+ * again. Throws REPO_UNREADABLE, INDEX_MISSING or INDEX_CORRUPT.
+ */
+export async function readServed<T>(
+  folder: string,
+  home: string,
+  read: (place: IndexPlace, manifest: Manifest, root: string) => Promise<T>,
+): Promise<T> {
   const root = await realRoot(folder);
   const place = placeOf(root, home);
   for (let attempt = 1; ; attempt += 1) {
     const manifest = await readManifest(place, root);
     try {
-      const shards = await openShards(place, manifest, shardsMax);
-      const overlay = overlaysOf(place, manifest);
-      const overlaysIn = (alias: string): ShardOverlays => {
-        const { overlays } = manifest.shards.find((each) => each.alias === alias) ?? {};
-        return new ShardOverlays(place, { alias, overlays: overlays ?? {} });
-      };
-      return { root, project: manifest.project, shards, overlaysIn, manifest, overlay };
+      return await read(place, manifest, root);
     } catch (error) {
-      const isMissing = error instanceof BusError && error.code === 'INDEX_MISSING';
-      if (!isMissing) throw error;
+      const { code, data } = asBusError(error);
+      if (code !== 'INDEX_MISSING') throw error;
       if (attempt < attemptsMax) continue;
-      const { path } = error.data;
-      throw new BusError('INDEX_CORRUPT', { path: path ?? '', detail: 'absent' }, { cause: error });
+      const { path = '' } = data;
+      throw new BusError('INDEX_CORRUPT', { path, detail: 'absent' }, { cause: error });
     }
   }
 }
@@ -78,7 +93,7 @@ function overlaysOf(place: IndexPlace, manifest: Manifest): OpenedTree['overlay'
       try {
         return await filesOf(name, served);
       } catch (error) {
-        // A run has ended meanwhile: what it made stands in the manifest that is served now.
+        // A run has ended meanwhile: the manifest that is served now names its files.
         if (asBusError(error).code !== 'INDEX_MISSING' || attempt >= attemptsMax) {
           opened.delete(name);
           throw error;

@@ -4,7 +4,7 @@ import type { ShardIndex } from '../format/shard-index.js';
 import { type Field, fields } from '../format/fields.js';
 import { isStandInOf } from '../bind/symbol-candidate.js';
 
-/** What explains is preferred over what merely names, at equal match. */
+/** At equal match, symbols that explain are preferred over those that only name. */
 const kindPriors: Record<string, number> = {
   function: 1,
   method: 1,
@@ -23,11 +23,11 @@ const declarationPrior = 0.7;
 /** What a header holds for configurations that lack the real thing. */
 const standInPrior = 0.6;
 const fileLevelPrior = 0.75;
-/** Nobody cared to say what it is for; without statements of its own it does not show it either. */
+/** A symbol without documentation; data has no statements that show its purpose either. */
 const undocumentedPrior = 0.88;
 const undocumentedDataPrior = 0.75;
 const hasStatements = new Set(['function', 'method', 'class', 'macro']);
-/** What exercises, imitates or repeats the code: it has all its words and explains nothing. */
+/** Tests, mocks and copies: they have all words of the code and explain nothing. */
 const asidePrior = 0.5;
 
 const docField = fields.indexOf('doc') as Field;
@@ -52,12 +52,12 @@ export function wantsAsides(question: Question): boolean {
   return speaksOf || question.paths.some((path) => isAside(path));
 }
 
-/** What stands aside explains less, unless that is what is asked for. */
+/** Asides explain less, unless the question asks for them. */
 export function placePrior(path: string, isAsideWanted: boolean): number {
   return !isAsideWanted && isAside(path) ? asidePrior : 1;
 }
 
-/** How much a document explains, whatever is asked: 0 to 1, by its kind, its documentation and its place. */
+/** How much a document explains any question: 0 to 1, by its kind, its documentation and its place. */
 export function priorOf(index: ShardIndex, document: number, isAsideWanted: boolean): number {
   const isSymbol = document < index.symbolCount;
   const row = isSymbol ? index.symbol(document) : undefined;

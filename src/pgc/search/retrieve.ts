@@ -4,9 +4,9 @@ import { Ranking } from './ranking.js';
 import { priorOf, wantsAsides } from './prior.js';
 import { nowhere, Scorer, together, weigh, type Match, type Weighing } from './scorer.js';
 
-/** Hits that a search may return; nobody reads further. */
+/** Hits that a search returns at most. */
 export const hitsMax = 200;
-/** What a file is about, its functions are likely to be about. */
+/** Weight of the score of the file around a document. */
 const contextWeight = 0.3;
 /** For a document of a file or folder that the question names. */
 export const onPathBonus = 0.3;
@@ -29,7 +29,7 @@ interface SearchOptions {
   limit: number;
   /** Of all that is searched together; by default of this index alone. */
   weighing?: Weighing;
-  /** Documents that are returned besides, whatever their words. */
+  /** Documents that are returned as well, even if no word matches. */
   also?: readonly number[];
 }
 
@@ -143,7 +143,7 @@ export function plainScore(match: NamedMatch): number {
   return together(match.attained, match.coverage) + match.exact + contextWeight * match.context;
 }
 
-/** What is found where nothing is explained covers less; what the question names is meant all the same. */
+/** Coverage is reduced by the prior of its place, except for hits that the question names. */
 export function settled<Any extends NamedMatch>(match: Any, prior: number): Any {
   return match.exact > 0 ? match : { ...match, coverage: match.coverage * prior };
 }

@@ -24,12 +24,12 @@ const massShareMin = 0.01;
 /** How much one everyday word counts as the whole name of a symbol: `ask` is not what "who asks" is about. */
 const everydayNameWeight = 0.8;
 
-/** What the question's concepts are worth in what is searched. */
+/** The weights of a question's concepts in the searched indexes. */
 export interface Weighing {
   /** idf times weight, per concept of the question. */
   masses: number[];
   total: number;
-  /** Share of the mass whose concepts stand anywhere at all: who asks about something else names it. */
+  /** Share of the mass whose concepts stand in any index; low for a question about something else. */
   known: number;
 }
 
@@ -75,13 +75,13 @@ export interface Match {
   context: number;
 }
 
-/** What documents stand in, by number below `count`. */
+/** The groups (files) that documents are in, by number below `count`. */
 export interface Groups {
   count: number;
   of: (document: number) => number;
 }
 
-/** Documents that stand in nothing: there is no context. */
+/** No groups: there is no context. */
 export const nowhere: Groups = { count: 0, of: () => 0 };
 
 /** Scores the documents of one index; owns the scratch memory, so one question at a time. */

@@ -19,7 +19,7 @@ import type { VectorHit } from './vectors/vector-index.js';
 /** Symbols that are looked at for what they mean. */
 const nearMax = 20;
 const nearTurn = 2;
-/** Hits that the model reads: some 20 ms. A number and not a time, so that the same question has the same answer. */
+/** Hits that the model reads, some 20 ms: a number, so that the same question has the same answer. */
 const judgedMax = 10;
 /** Hits that are found by their words before the model chooses. */
 const foundMin = 40;
@@ -41,11 +41,11 @@ interface SearchResult {
   /** Best first, over everything that was searched. */
   found: Found[];
   weighing: Weighing;
-  /** What was wanted and could not be consulted: overlays, and whoever reads the question by its meaning. */
+  /** Errors of overlays, and of the model, that could not be consulted. */
   gaps: BusError[];
 }
 
-/** What a search can do without, to show what it is good for. */
+/** Parts that a search can leave out, so that a benchmark can measure them. */
 export const searchParts = [
   'abbreviations',
   'context',
@@ -69,7 +69,7 @@ export class Search {
     readonly without: ReadonlySet<SearchPart> = new Set(),
   ) {}
 
-  /** Made when it is wanted: who opens a hundred shards asks a few. */
+  /** Made when first used: of a hundred open shards, a few are asked. */
   get retriever(): Retriever {
     return (this.#retriever ??= new Retriever(this.index, !this.without.has('context')));
   }
@@ -79,7 +79,7 @@ export class Search {
     return this.semantics?.warningsOf(this.index.info.alias) ?? [];
   }
 
-  /** What reads the question beside its words; empty: nothing. */
+  /** The model that reads questions; empty: none. */
   get reader(): string {
     return this.semantics?.reader ?? '';
   }
@@ -89,7 +89,7 @@ export class Search {
     return `${this.index.info.version}.${this.overlays.version}`;
   }
 
-  /** `wanted`: symbols are searched for O1 and O3. `limit`: of what is found. */
+  /** `wanted`: symbols are searched for O1 and O3. `limit`: of the result. */
   async find(
     asked: Question,
     wanted: ReadonlySet<OverlayName>,
@@ -137,7 +137,7 @@ export class Search {
     return { files, gaps };
   }
 
-  /** Symbols that mean much the same, whatever their words. */
+  /** Symbols near to the question by their meaning. */
   async #near({ text }: Question): Promise<VectorHit[]> {
     if (this.without.has('vectors')) return [];
     const vector = this.semantics?.vectorOf(text) ?? (await this.semantics?.embed(text));
@@ -155,7 +155,7 @@ export class Search {
     return this.semantics.rerank(question.text, texts);
   }
 
-  /** With what each gains from those that it calls, or that call it. */
+  /** Adds to each hit its gain from hits that it calls or that call it. */
   #supported(found: readonly Unrated[]): Unrated[] {
     if (this.without.has('edges')) return [...found];
     const symbols = found.map((each) => ({
@@ -208,12 +208,12 @@ export class Search {
   }
 }
 
-/** A gap of whoever reads the question by its meaning; the others are of overlays. */
+/** Whether an error is of the model; the other gaps are of overlays. */
 export function isOfMeaning({ code }: { code: string }): boolean {
   return code.startsWith('EMBEDDING_');
 }
 
-/** What cannot be had is a gap, and the words answer. */
+/** An error becomes a gap, and the words answer. */
 async function orGap<T>(work: Promise<T>, otherwise: T, gaps: BusError[]): Promise<T> {
   try {
     return await work;
@@ -246,7 +246,7 @@ function ordered(hits: readonly Hit[], items: readonly ItemHit[]): Unrated[] {
   return all.sort((one, other) => other.score - one.score);
 }
 
-/** The best by their words, and after every second of them one that is near: each may be what is looked for. */
+/** The best by their words, and after every second of them one that is near by its meaning. */
 function inTurn(found: readonly Unrated[], near: ReadonlySet<number>): Unrated[] {
   const isNear = (each: Unrated): boolean =>
     each.kind === 'symbol' && each.symbol !== undefined && near.has(each.symbol);

@@ -10,8 +10,8 @@ import type { Card } from '../../shapes.js';
 import type { ShardIndex } from '../../format/shard-index.js';
 
 /**
- * A card takes a third of a second to make, and whoever routes questions wants those of all shards at once. So each is
- * made once per version of its shard and kept beside the index.
+ * A card takes a third of a second to make, and a router needs those of all shards at once. So each is made once per
+ * version of its shard and kept beside the index.
  *
  *     0   8  magic, with the version of what a card holds
  *     8   4  CRC-32 of the rest
@@ -20,7 +20,7 @@ import type { ShardIndex } from '../../format/shard-index.js';
 const magic = Buffer.from('SIGMACD3', 'latin1');
 const headBytes = 12;
 
-/** What is said of a shard elsewhere, and may change without it. */
+/** Fields that do not depend on the content of a shard, and may change without it. */
 type CardPlace = Pick<Card, 'agent' | 'alias' | 'project' | 'root' | 'scope' | 'index_version'>;
 
 const partCodec = codec<Partial<Card>>(pgc.Card);
@@ -36,7 +36,7 @@ export function cardPath(
   return join(place.cards, cardFileName(shard));
 }
 
-/** What is kept of the card of a shard. Costs a pass over its terms and calls. */
+/** The stored part of the card of a shard. Costs a pass over its terms and calls. */
 export function makeCard(index: ShardIndex): Buffer {
   const {
     agent: _,

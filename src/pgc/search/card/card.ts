@@ -26,14 +26,14 @@ const placeCharsMin = 3;
 /** Modules that one name is imported from; beyond them it belongs to everybody. */
 const referenceModulesMax = 64;
 
-/** What a shard tells whoever routes questions. Costs a pass over terms and calls: callers keep it per index version. */
+/** The description of a shard for routing. Costs a pass over terms and calls: callers keep it per index version. */
 export function cardOf(index: ShardIndex): Card {
   return { ...lazyCardOf(index) };
 }
 
 /**
- * The same, each long part worked out when it is first read: who only follows calls needs neither the terms nor
- * what the whole shard leaves open, which take most of the time.
+ * The same, each long part worked out when it is first read: following calls needs neither terms nor unresolved
+ * references, which take most of the time.
  */
 export function lazyCardOf(index: ShardIndex): Card {
   const { info } = index;
@@ -69,7 +69,7 @@ export function lazyCardOf(index: ShardIndex): Card {
     let value: unknown;
     Object.defineProperty(card, name, { enumerable: true, get: () => (value ??= work()) });
   }
-  // Last, so that whoever copies the card has read all the others.
+  // Last: a copy of the card reads all other parts before it.
   Object.defineProperty(card, 'truncated', { enumerable: true, get: () => [...cuts] });
   return card as Card;
 }
@@ -145,7 +145,7 @@ function referencesOf(index: ShardIndex): CardReference[] {
     .sort((one, other) => compare(one.term, other.term) || compare(one.container, other.container));
 }
 
-/** What is called inside symbols, what is called at file level and not defined here, and what is imported. */
+/** Names of calls inside symbols, of calls at file level that are not defined here, and of imports. */
 function wantedNames(index: ShardIndex): (name: string, calls: readonly CallRow[]) => boolean {
   const open = new Set(index.unresolved().map((each) => each.name));
   for (const file of filesByModule(index).values())

@@ -9,7 +9,7 @@ export class Wanted {
   }
 }
 
-/** Many of them, to be found in one pass over whatever list. */
+/** Many names, to be found in one pass over a list. */
 export class WantedNames implements Iterable<Wanted> {
   readonly #byText = new Map<string, Wanted>();
   readonly #byHash = new Map<number, Wanted[]>();
@@ -60,7 +60,7 @@ export interface NameList {
   among(wanted: WantedNames): Iterable<Wanted>;
 }
 
-/** Names as they lie in a message of protobuf, sorted: none becomes a string before somebody reads it. */
+/** Sorted names in a message of protobuf: none becomes a string before it is read. */
 export class PackedNames implements NameList {
   readonly #bytes: Uint8Array;
   /** Of the length of each name, in the order of their bytes. */
@@ -108,7 +108,7 @@ export class PackedNames implements NameList {
   }
 }
 
-/** Whoever sends others is searched all the same. */
+/** Names of other senders may not be sorted. */
 function isAscending(bytes: Uint8Array, starts: readonly number[]): boolean {
   for (let at = 1; at < starts.length; at += 1)
     if (compare(bytes, starts[at - 1] ?? 0, starts[at] ?? 0) > 0) return false;

@@ -30,7 +30,7 @@ type Field = keyof typeof longFields;
 type Long = (typeof longFields)[Field];
 
 const lengthDelimited = 2;
-/** Of a length of 32 bits. Longer ones are allowed, and nobody writes them. */
+/** Of a length of 32 bits. Longer ones are allowed, but no encoder writes them. */
 const lengthBytesMax = 5;
 const nothing: Found = { starts: [], numbers: [], ranges: [] };
 
@@ -45,7 +45,7 @@ interface Found {
 
 /**
  * A card as it came over the bus. Decoded, those of a hundred shards are four million objects and a gigabyte; so names are
- * looked up where they lie in the message, and a list that somebody reads whole is made for that reader alone.
+ * looked up where they lie in the message, and a list is made for each caller that reads all of it.
  */
 export class PackedCard implements Card {
   declare readonly agent: string;
@@ -78,7 +78,7 @@ export class PackedCard implements Card {
       Object.defineProperty(whole, name, { enumerable: true, get });
     }
     Object.defineProperties(this, Object.getOwnPropertyDescriptors(whole));
-    // The few that hold messages within messages: what is wrong with them is found now, not by some later question.
+    // The few parts with nested messages are checked now, so that no later question fails.
     decoded('unresolved');
     decoded('modules');
     const names = (name: Long): NameList => {

@@ -27,7 +27,7 @@ export function rowOf(line: string): BatchRow {
   return { id, report: { title, description: description ?? '' } };
 }
 
-/** Of a line that is no report, so that its error can be told apart from others; undefined where it has none. */
+/** The id of a line that is no report, for its error; undefined where it has none. */
 export function idOf(line: string): string | number | undefined {
   try {
     const parsed = rowSchema.pick({ id: true }).safeParse(JSON.parse(line));

@@ -11,7 +11,7 @@ export interface Evidence {
   text: string;
   /** Of the file, 1-based; absent: all of it. */
   line?: number;
-  /** How much it adds to the score; 0: it is told, but does not count. */
+  /** How much it adds to the score; 0: it is shown, but does not count. */
   weight: number;
 }
 
@@ -19,12 +19,12 @@ const evidencePerFileMax = 5;
 const wordsMax = 6;
 const textCharsMax = 160;
 
-/** What a shard tells of one of its files: what words it has, and what was seen when it was read. */
+/** The evidence of a shard for one of its files: its words, and matches in its text. */
 export function textEvidence(words: Evidence | undefined, reading: Reading): Evidence[] {
-  return [...(words === undefined ? [] : [placed(words, reading)]), ...told(reading)];
+  return [...(words === undefined ? [] : [placed(words, reading)]), ...readEvidence(reading)];
 }
 
-/** What is known of files without their texts: which of them the report names, and what words their paths have. */
+/** Evidence that needs no text: which files the report names, and which words their paths have. */
 export class PathEvidence {
   readonly #columns: Columns;
   readonly #spellings: ReadonlyMap<string, string>;
@@ -42,14 +42,14 @@ export class PathEvidence {
 
   #note({ feature, text, places, value }: Finding): void {
     const kind = feature === 'file' ? 'path' : feature;
-    const told = new Set<number>();
+    const noted = new Set<number>();
     for (const { file, line } of places) {
-      if (told.has(file)) continue;
-      told.add(file);
+      if (noted.has(file)) continue;
+      noted.add(file);
       const evidence = { kind, text: cut(text), weight: weights[feature] * value };
-      const its = this.#named.get(file) ?? [];
-      its.push(line > 0 ? { ...evidence, line } : evidence);
-      this.#named.set(file, its);
+      const known = this.#named.get(file) ?? [];
+      known.push(line > 0 ? { ...evidence, line } : evidence);
+      this.#named.set(file, known);
     }
   }
 
@@ -61,7 +61,7 @@ export class PathEvidence {
   }
 }
 
-/** What counts first; of what does not count, one of each kind is told all the same. */
+/** Evidence that counts first; evidence that does not count is kept, too. */
 function best(evidence: readonly Evidence[]): Evidence[] {
   const counting = evidence.filter(({ weight }) => weight > 0);
   const others = evidence.filter(({ weight }) => weight === 0);
@@ -86,7 +86,7 @@ function placed(words: Evidence, reading: Reading | undefined): Evidence {
   return { ...words, line, weight: words.weight + weights.passage * score };
 }
 
-function told({ messages, devices, string, device }: Reading): Evidence[] {
+function readEvidence({ messages, devices, string, device }: Reading): Evidence[] {
   const found: Evidence[] = [];
   const [message] = messages;
   if (message !== undefined)

@@ -19,9 +19,9 @@ export const weights = {
   prose_text: 1.1,
   prose_cover: 3.592,
   prose_folder: 1.588,
-  // Words of both, in names of file and folders: what is rare and stands in a long path tells too.
+  // Words of both, in names of file and folders: a rare word in a long path counts, too.
   path_words: 0.085,
-  // Words of log lines: whoever prints them is rarely who is wrong.
+  // Words of log lines: the code that prints them is rarely the code at fault.
   log_names: 0.241,
   log_text: 0.137,
   // Stack frames: functions that the file defines, names that it uses.
@@ -62,7 +62,7 @@ export class Columns {
     return weights[feature] !== 0 && !this.without.has(feature);
   }
 
-  /** To be written; undefined where nobody wants it. */
+  /** A column to write to; undefined for a feature that does not count. */
   of(feature: FeatureName): Float64Array | undefined {
     if (!this.isWanted(feature)) return undefined;
     const column = this.#columns.get(feature) ?? new Float64Array(this.fileCount);

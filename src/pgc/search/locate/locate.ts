@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { asBusError, BusError } from '../../../errors/bus-error.js';
 import { Excerpts } from '../../source/excerpt.js';
-import { placeOf, readManifest, type IndexPlace, type Manifest } from '../../plan/manifest.js';
+import type { IndexPlace, Manifest } from '../../plan/manifest.js';
+import { readServed } from '../open-index.js';
 import type { CodedError } from '../../shapes.js';
-import { realRoot } from '../../source/source-tree.js';
 import { PathEvidence, type Evidence } from './evidence.js';
 import { weights, type FeatureName } from './features.js';
 import { ModuleFiles } from './named.js';
@@ -22,8 +21,6 @@ const lateFeatures = ['passage', 'string', 'device', 'rerank'] as const;
 export const filesMax = 50;
 /** Files that are read for what only their text says. */
 const readMax = 50;
-/** A refresh removes old files after its swap; a reader that was in between reads the manifest again. */
-const attemptsMax = 3;
 
 /** One file that the report may concern. Mirrors what `sigma locate --json` prints. */
 export interface LocatedFile {
@@ -63,12 +60,12 @@ interface LocateOptions {
   without?: ReadonlySet<FeatureName>;
   /** Judges the files that no shard has judged. */
   reranker?: Reranker;
-  /** Absent: evidence is told. A batch does without. */
+  /** Leaves evidence out, as a batch does. */
   isBrief?: boolean;
   signal?: AbortSignal | undefined;
 }
 
-/** The words of a tree, and who has them: shard `i` of the tree is `ports[i]`. */
+/** The words of a tree, and its shards: shard `i` of the tree is `ports[i]`. */
 export class KnownTree {
   constructor(
     readonly index: TreeWords,
@@ -76,7 +73,7 @@ export class KnownTree {
     readonly modules = new ModuleFiles(index),
   ) {}
 
-  /** The same words, asked for elsewhere. */
+  /** The same words, with other ports. */
   withPorts(ports: readonly WordsPort[]): KnownTree {
     return new KnownTree(this.index, ports, this.modules);
   }
@@ -85,7 +82,7 @@ export class KnownTree {
 /** Which shards are asked, and how. */
 interface Asking {
   choose(seeking: Seeking): readonly number[];
-  /** What those that answer say. Who does not is the caller's to name. */
+  /** The answers by shard. The caller reports the shards that do not answer. */
   each<T>(
     shards: readonly number[],
     ask: (port: WordsPort, shard: number, signal?: AbortSignal) => Promise<T>,
@@ -115,7 +112,7 @@ export async function locateIn(
   const late = new LateScores(tree, seeking, parsed, options);
   const ranked = await late.rank(candidates.best, asking);
   return {
-    files: late.told(ranked.slice(0, options.limit), candidates),
+    files: late.described(ranked.slice(0, options.limit), candidates),
     shards: shardsOf(tree, ranked),
     agents_asked: asked.length,
     elapsed_ms: Math.round((performance.now() - startedMs) * 10) / 10,
@@ -132,7 +129,7 @@ function shardsOf({ index }: KnownTree, ranked: readonly Ranked[]): LocateAnswer
   return [...best].map(([agent, score]) => ({ agent, score }));
 }
 
-/** What is known of files only when they are read, and the order that follows from it. */
+/** Scores that need the texts of files, and the order that follows from them. */
 class LateScores {
   readonly warnings: string[] = [];
   readonly #tree: KnownTree;
@@ -164,7 +161,7 @@ class LateScores {
     return [...ranked.sort(byScore), ...files.slice(readMax)];
   }
 
-  told(files: readonly Ranked[], { columns, findings }: Candidates): LocatedFile[] {
+  described(files: readonly Ranked[], { columns, findings }: Candidates): LocatedFile[] {
     const isBrief = this.#options.isBrief === true;
     const evidence = new PathEvidence(columns, findings, this.#seeking.terms);
     return files.map(({ file, path, score }) => ({
@@ -180,9 +177,9 @@ class LateScores {
     const byShard = new Map<number, number[]>();
     for (const { file } of files) {
       const shard = index.shardOf(file);
-      const its = byShard.get(shard) ?? [];
-      its.push(file - index.baseOf(shard));
-      byShard.set(shard, its);
+      const local = byShard.get(shard) ?? [];
+      local.push(file - index.baseOf(shard));
+      byShard.set(shard, local);
     }
     const request = this.#request();
     const answers = await asking.each<ReadAnswer>([...byShard.keys()], (port, shard, signal) => {
@@ -198,7 +195,7 @@ class LateScores {
   #request(): Omit<ReadRequest, 'version' | 'files'> {
     const { title, beginning, logLines, devices } = this.#report;
     const isBrief = this.#options.isBrief === true;
-    const isTold = !isBrief || this.#isWanted('string') || this.#isWanted('device');
+    const needsLines = !isBrief || this.#isWanted('string') || this.#isWanted('device');
     // A long line is known by its beginning: every string of every file is looked for in it.
     const lines = [...logLines, title].map((line) => line.slice(0, lineCharsMax));
     return {
@@ -206,14 +203,14 @@ class LateScores {
       mean_text: this.#tree.index.meanText,
       mean_definitions: this.#tree.index.meanDefinitions,
       question: this.#isWanted('rerank') ? `${title}. ${beginning}` : '',
-      lines: isTold ? lines : [],
-      devices: isTold ? devices : [],
+      lines: needsLines ? lines : [],
+      devices: needsLines ? devices : [],
       is_brief: isBrief,
       without: [...(this.#options.without ?? [])],
     };
   }
 
-  /** By file. What was not judged in time is as good as the others. */
+  /** By file. A file that was not judged in time gets the mean of the others. */
   async #judgements(files: readonly Ranked[]): Promise<ReadonlyMap<number, number>> {
     const scores = await this.#scores(files);
     const known = scores.filter((score) => score !== undefined);
@@ -294,19 +291,9 @@ export function treeOf(files: readonly WordsFile[], root: string, judge?: Rerank
  * INDEX_MISSING, INDEX_CORRUPT.
  */
 export async function openTree(folder: string, home: string, judge?: Reranker): Promise<KnownTree> {
-  const root = await realRoot(folder);
-  const place = placeOf(root, home);
-  for (let attempt = 1; ; attempt += 1) {
-    const manifest = await readManifest(place, root);
-    try {
-      return treeOf(await openFiles(place, manifest), root, judge);
-    } catch (error) {
-      if (asBusError(error).code !== 'INDEX_MISSING') throw error;
-      if (attempt < attemptsMax) continue;
-      const { path = '' } = asBusError(error).data;
-      throw new BusError('INDEX_CORRUPT', { path, detail: 'absent' }, { cause: error });
-    }
-  }
+  return readServed(folder, home, async (place, manifest, root) =>
+    treeOf(await openFiles(place, manifest), root, judge),
+  );
 }
 
 async function openFiles(place: IndexPlace, { shards }: Manifest): Promise<WordsFile[]> {

@@ -19,11 +19,11 @@ const linesPerStringMax = 16;
 const codeLineCharsMax = 1_000;
 const stringLiteral =
   /"((?:[^"\\]|\\.){6,400})"|'((?:[^'\\]|\\.){6,400})'|`((?:[^`\\]|\\.){6,400})`/g;
-/** What is filled in: of printf, of the kernel's `%pM`, of format strings and templates. */
+/** Placeholders of printf, of the kernel (`%pM`), of format strings and templates. */
 const conversion =
   /%[-+ #0]{0,4}(?:\d{1,4}|\*)?(?:\.(?:\d{1,4}|\*))?(?:hh|h|ll|l|z|t|j|L)?(?:p[a-zA-Z0-9]{0,4}|[a-zA-Z%])|\$?\{[^{}]{0,80}\}|\\[nrt]/g;
 
-/** Lines of a report, to be compared with the strings of many files. Linear in what is compared. */
+/** Compares the lines of a report with the strings of many files, in time linear to their size. */
 export class ReportMessages {
   readonly #lines: readonly string[];
   /** By word: the lines that have it. */
@@ -33,9 +33,9 @@ export class ReportMessages {
     this.#lines = lines;
     lines.forEach((line, at) => {
       for (const word of new Set(identifiersOf(line))) {
-        const its = this.#byWord.get(word);
-        if (its === undefined) this.#byWord.set(word, [at]);
-        else its.push(at);
+        const known = this.#byWord.get(word);
+        if (known === undefined) this.#byWord.set(word, [at]);
+        else known.push(at);
       }
     });
   }

@@ -6,7 +6,7 @@ import type { Columns, FeatureName } from './features.js';
 import type { ParsedReport } from './report.js';
 import type { Place, TreeWords } from './tree-words.js';
 
-/** What is defined in more files than this is not what somebody means. */
+/** A name that more files define does not tell which of them is meant. */
 const definersMax = 8;
 /** Files of one name without its ending. */
 const stemFilesMax = 40;
@@ -27,7 +27,7 @@ export interface Finding {
 export interface SoughtName {
   feature: 'frame' | 'symbol' | 'option';
   text: string;
-  /** What is looked for: the name itself, or names with this word in them. */
+  /** The name itself, or a word of names. */
   key: string;
   by: 'name' | 'word';
   /** By shard: files that have it. */
@@ -55,7 +55,7 @@ export class NameScores {
     this.#modules = modules;
   }
 
-  /** Scores what is known from paths, and leaves in `sought` what is not. */
+  /** Scores names that paths decide, and leaves the others in `sought`. */
   score(report: ParsedReport): void {
     this.#seekFrames(report.frames);
     this.#seekSymbols(report.symbols);
@@ -83,7 +83,7 @@ export class NameScores {
     });
   }
 
-  /** The nearer to the fault, the more; what is used everywhere and what many files define says little of each. */
+  /** Frames near to the fault count more; names that are used or defined in many files count less. */
   #seekFrames(frames: ParsedReport['frames']): void {
     frames.forEach(({ symbol, path, line, isUncertain }, rank) => {
       const certainty = (isUncertain ? 0.5 : 1) / Math.sqrt(1 + rank);
@@ -244,7 +244,7 @@ export class ModuleFiles {
     return found;
   }
 
-  /** `iwl-io` in a folder, whatever language it is written in; no headers. */
+  /** `iwl-io` in a folder, in any language; no headers. */
   #sources(folder: string, part: string): number[] {
     const whole = `${folder}/${part}`.replace(/^\//, '');
     const name = whole.slice(whole.lastIndexOf('/') + 1);

@@ -115,7 +115,7 @@ class TermRows {
     }
   }
 
-  /** By file, of its terms in their order: whatever else there is, the sum is the same to the last bit. */
+  /** By file, over its terms in their order, so that the sum is the same to the last bit in any tree. */
   sums(files: number, worth: Float64Array): Float64Array {
     const sums = new Float64Array(files);
     this.#terms.values().forEach((term, row) => {

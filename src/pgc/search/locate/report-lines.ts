@@ -1,7 +1,7 @@
-/** What a longer line is follows from its beginning. */
+/** Characters of a line that are read: its beginning tells its kind. */
 export const lineCharsMax = 2_000;
 
-/** What a line of a report is. `noise`: registers, dumps, lists of modules; nobody means the words in it. */
+/** `noise`: registers, dumps, lists of modules, whose words are not looked up. */
 type LineKind = 'prose' | 'log' | 'noise';
 
 export interface ReportLine {
@@ -23,7 +23,7 @@ const stampsMax = 4;
 const driverOfDevice =
   /^([a-z][\w-]{1,40}) (?:[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]|\d{1,3}-[\d.]{1,12}(?::\d{1,3}\.\d{1,3})?|[A-Z][A-Z0-9]{2,7}:[0-9A-F]{2}|[a-z]{2,12}[-:]?\d{1,4}|[\w.:-]{1,24}\.\d{1,3}(?:\.\w{1,12})?): /;
 const driverAlone = /^([a-z][\w-]{2,40})(?: \([\w.]{1,24}\))?: /;
-/** How messages of a fault begin, also where nobody kept the time stamps. */
+/** How messages of a fault begin, also without time stamps. */
 const faults =
   /^(?:BUG\b|WARNING: |INFO: |Oops|kernel BUG at |general protection fault|Unable to handle|Internal error|watchdog: |Kernel panic|divide error|invalid opcode|stack segment|double fault|\*ERROR\*)/;
 /** `source of a message: what it says`, in a line that is short and has a digit or a sign where it begins. */
@@ -45,7 +45,7 @@ const noise: readonly RegExp[] = [
 const moduleNames = /^\s{0,8}(?:[a-z0-9][\w-]{1,40}(?:\([A-Z+-]{1,5}\))?(?:\s{1,4}|$)){3,}/;
 const hexWord = /^\(?\[?<?(?:0x)?[0-9a-f]{2,16}>?\]?\)?[,:;]?$/i;
 const hexWordsMin = 3;
-/** What forms of bug trackers ask for. */
+/** Labels of the forms of bug trackers. */
 const labels =
   /\b(?:Distribution|Hardware Environment|Software Environment|Problem Description|Steps to reproduce|Expected results?|Actual results?|Additional info(?:rmation)?) {0,4}:/gi;
 

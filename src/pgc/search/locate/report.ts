@@ -4,7 +4,7 @@ import { bodyTermsOf, identifiersOf } from '../../format/words.js';
 import { framesMax, framesOf, isGeneric, isInnermostLast, type Frame } from './frames.js';
 import { LineReader, lineCharsMax, plainLine, type ReportLine } from './report-lines.js';
 
-/** What somebody has written about a fault, or any text. */
+/** A report of a fault, or any text. */
 export interface Report {
   title: string;
   description: string;
@@ -12,7 +12,7 @@ export interface Report {
 
 /** Characters; what comes after them is not read. */
 export const reportCharsMax = 1024 * 1024;
-/** Different words of one section that are looked up: nobody describes one fault in more. */
+/** Different words of one section that are looked up. */
 export const sectionWordsMax = 1_500;
 /** Of each kind of thing that a report names. */
 const namedMax = 200;
@@ -53,7 +53,7 @@ export interface ParsedReport {
   options: string[];
   /** Ids of PCI and USB devices, lower case, without `0x`: vendor where it is known, and device. */
   devices: { vendor: string; device: string; text: string }[];
-  /** What speaks in the log, and what its functions were loaded with. */
+  /** Drivers that print log lines, and modules of frames. */
   drivers: string[];
   versions: string[];
   /** What was not read, in sentences. */
@@ -69,7 +69,7 @@ export function reportOf(text: string): Report {
   return { title: text.slice(start, end).trim(), description: text.slice(end + 1) };
 }
 
-/** Throws REPORT_UNREADABLE for what is no text, and REPORT_EMPTY for what holds no word. */
+/** Throws REPORT_UNREADABLE for a report that is not text, REPORT_EMPTY for one without a word. */
 export function parseReport({ title, description }: Report): ParsedReport {
   if (!isText(title + description.slice(0, reportCharsMax)))
     throw new BusError('REPORT_UNREADABLE', { detail: 'it is not text' });
@@ -121,7 +121,7 @@ class Reading {
   constructor(title: string) {
     this.#title = title;
     this.#count('title', title);
-    this.#named(title);
+    this.#noteNames(title);
     this.#pathsIn(title);
     this.#symbolsIn(title, true);
     this.#place = 0;
@@ -210,7 +210,7 @@ class Reading {
     // The same message a thousand times is one message.
     if (this.#logLines.has(text)) return;
     if (this.#logLines.size < namedMax * 10) this.#logLines.add(text);
-    this.#named(text);
+    this.#noteNames(text);
     const plain = text.slice(0, lineCharsMax).replace(/0x[0-9a-f]+|\d+/gi, '#');
     if (this.#messages.has(plain) || this.#messages.size >= messagesMax) return;
     this.#messages.add(plain);
@@ -221,7 +221,7 @@ class Reading {
     if (this.#beginning.length < beginningChars)
       this.#beginning = cutAtWord(`${this.#beginning} ${text}`.trim(), beginningChars);
     this.#count('prose', text);
-    this.#named(text);
+    this.#noteNames(text);
     this.#symbolsIn(text, false);
   }
 
@@ -254,8 +254,8 @@ class Reading {
     }
   }
 
-  /** What the line names in the manner of code, of files, of devices. */
-  #named(text: string): void {
+  /** Notes the options, devices and versions that a text names. */
+  #noteNames(text: string): void {
     for (const [option] of text.matchAll(optionPattern)) add(this.#options, option);
     for (const [whole, vendor = '', device = ''] of text.matchAll(deviceIds))
       this.#addDevice(vendor, device, whole);

@@ -11,7 +11,7 @@ export const usual: Saturation = { k1: 1.2, b: 0.75 };
 /** One word of a title stands for itself; those of a description are as many as the file has to say about it. */
 export const once: Saturation = { k1: 0.5, b: 0.3 };
 export const often: Saturation = { k1: 4, b: 0.9 };
-/** What a word is worth at most, whatever its saturation. */
+/** The most that a word is worth, with any saturation. */
 export const wordMax = usual.k1 + 1;
 
 /** `length`: by the mean length. */

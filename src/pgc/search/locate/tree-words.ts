@@ -10,14 +10,14 @@ export interface Place {
   line: number;
 }
 
-/** What the vocabulary of one shard is known as. */
+/** One shard and its vocabulary. */
 export interface Member {
   agent: string;
   words: KnownWords;
 }
 
 /**
- * What is known of the words of a tree without reading where they stand. Files are numbered through over all shards;
+ * The words of a tree, without the places where they stand. Files are numbered through over all shards;
  * frequencies of documents and mean lengths are those of the tree, so that a file scores the same however the tree is cut.
  */
 export class TreeWords {

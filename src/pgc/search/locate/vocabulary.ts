@@ -12,8 +12,8 @@ const wordsMax = 300_000;
 const namesMax = 100_000;
 
 /**
- * What whoever routes reports knows of the words of one shard: which files there are, and in how many of them each word
- * stands, but not in which. A tenth of what the shard itself reads. Mirrors `proto/pgc.proto`.
+ * The words of one shard, for the routing of reports: which files there are, and in how many of them each word stands,
+ * but not in which. A tenth of what the shard itself reads. Mirrors `proto/pgc.proto`.
  */
 export interface Vocabulary {
   /** Of the shard's words: another one numbers its files otherwise. */
@@ -79,7 +79,7 @@ const stepsSchema = z.array(
   }),
 );
 
-/** What is known of the words of a shard, to be looked up in. */
+/** The counts of the words of a shard. */
 export interface KnownWords {
   readonly version: string;
   readonly fileCount: number;

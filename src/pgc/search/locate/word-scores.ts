@@ -38,7 +38,7 @@ const measures: Record<Part, Measures> = {
 /** A word that stands so many words behind the beginning counts half. */
 const halfAt = 60;
 
-/** A term that is looked for, and what it is worth where it stands. Mirrors `proto/pgc.proto`. */
+/** A term to look for, and its worth where it is found. Mirrors `proto/pgc.proto`. */
 export interface SoughtTerm {
   term: string;
   /** As the report writes it. */
@@ -52,7 +52,7 @@ export interface SoughtTerm {
   cover: number;
 }
 
-/** With what only whoever chooses shards wants to know. */
+/** A term with its counts by shard, for the choice of shards. */
 export interface RoutedTerm extends SoughtTerm {
   /** Files of each shard that have it. */
   byShard: Uint32Array;
@@ -74,7 +74,7 @@ export class WordScores {
   readonly #index: TreeWords;
   readonly #columns: Columns;
   readonly #sought = new Map<string, Sought>();
-  /** What is attainable: the worth of all terms of a part. */
+  /** By part, the worth of all its terms: the most that a file can attain. */
   readonly #masses = new Map<Part, number>();
 
   constructor(index: TreeWords, columns: Columns, report: ParsedReport) {
@@ -92,7 +92,7 @@ export class WordScores {
     }
   }
 
-  /** Fills the columns of paths. Returns what is looked for in texts. */
+  /** Fills the columns of paths. Returns the terms to look for in texts. */
   score(): RoutedTerm[] {
     for (const [term, sought] of this.#sought) {
       const { files, byShard } = this.#index.word(term);

@@ -2,16 +2,16 @@ import type { Evidence } from './evidence.js';
 import type { Vocabulary } from './vocabulary.js';
 import type { SoughtTerm } from './word-scores.js';
 
-/** What a shard is asked for: its files, numbered as its vocabulary numbers them. Mirrors `proto/pgc.proto`. */
+/** Asks a shard for its best files, numbered as in its vocabulary. Mirrors `proto/pgc.proto`. */
 export interface RankRequest {
   /** Of the vocabulary. */
   version: string;
   terms: Pick<SoughtTerm, 'term' | 'names' | 'once' | 'often' | 'cover'>[];
   /** Names whose places are wanted. */
   names: { key: string; by: 'name' | 'word'; within: number[] }[];
-  /** By file: what else speaks for it. */
+  /** By file: its score without its words. */
   given: number[];
-  /** What a source gains for which nothing else is given. */
+  /** Score of a source file that has none in `given`. */
   source: number;
   /** Of the whole tree. */
   mean_text: number;
@@ -20,7 +20,7 @@ export interface RankRequest {
 }
 
 export interface RankAnswer {
-  /** Those for which most speaks, and those of the places. `words`: what their words alone are worth. */
+  /** The best files, and the files of the places. `words`: the score of their words alone. */
   files: { file: number; words: number }[];
   /** `name`: which of those that were asked for. */
   places: { name: number; file: number; line: number }[];
@@ -32,17 +32,17 @@ export interface ReadRequest {
   terms: SoughtTerm[];
   mean_text: number;
   mean_definitions: number;
-  /** What a model judges the files by; empty: none does. */
+  /** The text that a model compares the files with; empty: no model judges. */
   question: string;
   /** Empty without evidence, which only `is_brief` does without. */
   lines: string[];
   devices: { vendor: string; device: string; text: string }[];
   is_brief: boolean;
-  /** Of these features nobody needs what is read. */
+  /** Features that do not count. */
   without: string[];
 }
 
-/** What reading a file tells. */
+/** Scores and evidence of the text of one file. */
 export interface ReadFile {
   file: number;
   passage: number;
@@ -50,18 +50,18 @@ export interface ReadFile {
   device: number;
   /** How near a model finds it; absent where none judged it. */
   rerank?: number;
-  /** What it is, for a model; empty where nobody judges. */
+  /** A description for the model; empty where none judges. */
   about: string;
   evidence: Evidence[];
 }
 
 export interface ReadAnswer {
   files: ReadFile[];
-  /** What was done without. */
+  /** Parts that failed and were left out, in sentences. */
   warnings: string[];
 }
 
-/** What one shard can be asked about a report; `signal`: nobody waits any more. */
+/** Questions to one shard about a report; `signal`: the caller has stopped waiting. */
 export interface WordsPort {
   readonly agent: string;
   vocabulary(): Promise<Vocabulary>;

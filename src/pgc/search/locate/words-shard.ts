@@ -36,7 +36,7 @@ export class WordsShard implements WordsPort {
   #vocabulary: Vocabulary | undefined;
   #sources: Uint8Array | undefined;
 
-  /** `judge`: what reads the files that are to be read, where there is such a thing. */
+  /** `judge`: the model that judges files, where there is one. */
   constructor(
     readonly agent: string,
     open: () => Promise<WordsFile>,
@@ -66,7 +66,7 @@ export class WordsShard implements WordsPort {
     return { files, places };
   }
 
-  /** Throws INDEX_CHANGED. What cannot be read tells nothing. */
+  /** Throws INDEX_CHANGED. A file that cannot be read has no evidence. */
   async readFiles(request: ReadRequest): Promise<ReadAnswer> {
     const file = await this.#file(request.version);
     const wanted = request.files.filter((its) => its < file.fileCount).slice(0, filesMax);
@@ -74,17 +74,17 @@ export class WordsShard implements WordsPort {
     const worths = new Map(terms.map(({ term, worth }) => [term, worth]));
     const reader = new FileReader(this.#excerpts, { logLines, title: '', devices }, worths);
     const readings = new Map(wanted.map((its) => [its, reader.read(file.file(its))]));
-    const told = isBrief ? new Map<number, Gain[]>() : gainsIn(file, request, new Set(wanted));
+    const gains = isBrief ? new Map<number, Gain[]>() : gainsIn(file, request, new Set(wanted));
     const files = [...readings].map(([its, reading]) => ({
       ...seen(reading, new Set(request.without as FeatureName[])),
       file: its,
       about: request.question === '' ? '' : reading.about,
-      evidence: isBrief ? [] : evidenceOf(told.get(its) ?? [], reading),
+      evidence: isBrief ? [] : evidenceOf(gains.get(its) ?? [], reading),
     }));
     return { files, warnings: await this.#judged(files, request.question) };
   }
 
-  /** What a model cannot judge now is ranked without it. */
+  /** An error of the model is a warning: the files are ranked without it. */
   async #judged(files: ReadFile[], question: string): Promise<string[]> {
     if (this.#judge === undefined || question === '') return [];
     try {
@@ -181,7 +181,7 @@ function evidenceOf(gains: readonly Gain[], reading: Reading): Evidence[] {
   return textEvidence(wordEvidence(gains), reading);
 }
 
-/** Only what somebody counts is looked for. */
+/** Only features that count are computed. */
 function seen(
   reading: Reading,
   without: ReadonlySet<FeatureName>,
@@ -205,7 +205,7 @@ function placesIn(file: WordsFile, names: RankRequest['names']): RankAnswer['pla
   });
 }
 
-/** Where a word is part of a name that is defined: nobody knows in which line. */
+/** Files that define a name with this word; the index does not hold the line. */
 function definersWith(file: WordsFile, term: string): { file: number; line: number }[] {
   const found: { file: number; line: number }[] = [];
   file.postings(hashOf(term), (its, _, definitions) => {
@@ -225,7 +225,7 @@ function bestOf(scores: Float64Array, count: number): number[] {
     .slice(0, count);
 }
 
-/** For whoever sends a term: without what it knows of the shards. */
+/** A term as it is sent, without its counts by shard. */
 export function plainTerm({
   term,
   spelling,

@@ -156,7 +156,7 @@ for (const line of `${groups.trim()}\n${synonyms.trim()}`.split('\n')) {
   }
 }
 
-/** Other ways to write a word, in whatever form it stands: `buffers` finds `buf`. */
+/** Other ways to write a word, in any form of it: `buffers` finds `buf`. */
 export function alternativesOf(word: string): readonly string[] {
   return byStem.get(stem(word)) ?? [];
 }

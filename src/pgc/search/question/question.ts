@@ -78,7 +78,7 @@ const stopWords = new Set(
     'happen happens'
   ).split(' '),
 );
-/** Words of the question about code in general: they help to choose, but do not say what is asked. */
+/** Words about code in general: they help to rank, but are not the subject of a question. */
 const lightWords = new Set(
   (
     'code file files function functions method methods class classes module modules kernel linux source ' +
@@ -150,7 +150,7 @@ export function analyse(raw: string): Question {
 /** Hints that one request may give, and characters of each. */
 export const hintsMax = 16;
 export const hintCharsMax = 200;
-/** A word of a hint says where to look, and not what is asked. */
+/** A word of a hint says where to look, not the subject of the question. */
 const hintWeight = 0.4;
 
 /** The question with hints where to look: names and paths as if it had named them, words at a lower weight. */

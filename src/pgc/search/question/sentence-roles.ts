@@ -1,6 +1,6 @@
 import { stem } from '../../format/stem.js';
 
-/** What a word does in `How does SUBJECT ACT OBJECT`: who does it, what is done, to what. */
+/** The role of a word in `How does SUBJECT ACT OBJECT`. */
 export type Role = 'subject' | 'act' | 'object';
 
 /**
@@ -52,7 +52,7 @@ const passive = /^\s*(?:how|why|when|where)\s+(?:is|are|was|were|gets?)$/i;
 
 /**
  * The role of each word, in their order; undefined where the sentence does not say, which is everywhere but in `How
- * does …` and `How is … done`. A heuristic by word order: English puts the act after whoever does it.
+ * does …` and `How is … done`. A heuristic by word order: English puts the act after its subject.
  */
 export function rolesOf(words: readonly string[]): (Role | undefined)[] {
   const [first = '', second = ''] = words;
@@ -66,7 +66,7 @@ export function rolesOf(words: readonly string[]): (Role | undefined)[] {
   return words.map((_, place) => (place < at ? 'subject' : place === at ? 'act' : 'object'));
 }
 
-/** What is done to the subject of a passive is the act; the subject is its object. */
+/** The participle of a passive is the act; its grammatical subject is the object. */
 function passiveRoles(words: readonly string[]): (Role | undefined)[] {
   const at = words.findIndex((word, place) => place > 2 && isParticiple(word));
   return words.map((_, place) => (at < 0 ? undefined : place === at ? 'act' : 'object'));

@@ -37,13 +37,13 @@ interface VectorJob {
   before: Manifest | undefined;
   /** SIGMA_HOME. */
   home: string;
-  /** Undefined: nobody said what is wanted, and what is there stays. */
+  /** Undefined: the run has no settings for vectors, and those of the index stay. */
   embedding: VectorRequest | undefined;
   signal: AbortSignal;
   progress: (done: number, total: number) => void;
-  /** At most so many make them with a table; below 2: this one does. */
+  /** Threads that make vectors with a table, at most; below 2: this thread does. */
   threads: number;
-  /** What a thread is started for, and its module: a test has little to do. */
+  /** Symbols that a thread is started for, and its module: tests set both. */
   itemsPerThread?: number;
   worker?: URL;
 }
@@ -93,8 +93,8 @@ async function builtBy(job: VectorJob, engine: Engine, embedder: Embedder): Prom
 }
 
 /**
- * What is missing, by several threads: each shard as if it had all the room alone, which it has but for the
- * largest trees. Undefined where one thread is enough.
+ * Makes missing vectors with several threads. Each shard is made as if it had all the room alone, which is true but
+ * for the largest trees. Undefined where one thread is enough.
  */
 async function madeAhead(
   job: VectorJob,
@@ -104,7 +104,7 @@ async function madeAhead(
   const { place, shards, home, signal, progress, threads } = job;
   const { itemsPerThread = itemsPerThreadMin, worker } = job;
   const missing = shards.filter((shard) => (kept.get(shard)?.left_out ?? 1) > 0);
-  // With what is there of an earlier version little is left to do.
+  // A shard with codes of an earlier version has little left to make.
   const anew = missing.filter((shard) => earlierOf(job, shard) === undefined);
   const items = anew.reduce((sum, { items: its }) => sum + (its.O1 ?? 0), 0);
   const worth = Math.min(threads, anew.length, Math.floor(items / itemsPerThread));
@@ -120,13 +120,13 @@ async function madeAhead(
       made.set(shard.alias, vectors);
     });
   } catch {
-    // What a lost thread leaves is made in this one, which says what is wrong.
+    // This thread makes the rest, and reports the error if it meets it as well.
     signal.throwIfAborted();
   }
   return made;
 }
 
-/** What was served of the shard before, where a table has made vectors of it as it would today. */
+/** Files of the shard that was served before, if a table of today would make the same vectors of it. */
 function earlierOf({ before }: VectorJob, { alias }: ManifestShard): EarlierFiles | undefined {
   const known = before?.shards.find((each) => each.alias === alias);
   const { vectors, segment, overlays } = known ?? {};
@@ -159,7 +159,7 @@ function withVectors(shard: ManifestShard, vectors?: Vectors): ManifestShard {
   return vectors === undefined ? rest : { ...rest, vectors };
 }
 
-/** Those that are served of the same shard, when their file is whole. */
+/** Vectors that are served of the same shard, when their file is whole. */
 async function keptVectors(
   { place, before }: VectorJob,
   { alias, version }: ManifestShard,
@@ -168,14 +168,14 @@ async function keptVectors(
   const known = before?.shards.find((each) => each.alias === alias && each.version === version);
   const { vectors } = known ?? {};
   if (vectors === undefined) return undefined;
-  // Texts that were made in another way have another name.
+  // The name of the file changes with the recipe of the texts.
   const wanted = vectorFileName({ alias, version }, fingerprint ?? vectors.fingerprint);
   if (vectors.file !== wanted) return undefined;
   const file = await VectorFile.open(join(place.segments, vectors.file)).catch(() => undefined);
   return file?.info.version === version ? vectors : undefined;
 }
 
-/** What need not be made: of the run before, and of threads, by the alias of the shard. */
+/** Vectors that exist: of the run before, and of threads, by the alias of the shard. */
 interface Present {
   kept: ReadonlyMap<ManifestShard, Vectors | undefined>;
   ahead: ReadonlyMap<string, Vectors> | undefined;
@@ -220,7 +220,7 @@ class VectorMaker {
       this.#job.signal.throwIfAborted();
       const { code, message } = asBusError(error);
       if (!code.startsWith('EMBEDDING_')) throw error;
-      // One that does not answer is not asked again for each shard.
+      // An endpoint that does not answer is not asked again for each shard.
       this.#failure = message;
       return kept;
     }

@@ -12,9 +12,9 @@ const digestBytes = 16;
 const crcBytes = 4;
 
 /**
- * Codes of texts that somebody was paid or waited for, by the digest of the text: what was asked for once is
- * not asked for again, also when the run that asked was killed. A file that grows by whole batches; of a row
- * that was cut short, and of what follows it, nothing is believed.
+ * Codes that an endpoint has made, by the digest of their texts. They cost money or time, so none is asked for twice,
+ * not even after a run that was killed. The file grows by whole batches; a broken row and all rows behind it are
+ * dropped.
  *
  *     head · rows of (digest of the text 16 · code · CRC-32 of both 4)
  */
@@ -47,7 +47,7 @@ export class CodeCache {
       codes.set(row.toString('latin1', 0, digestBytes), row.subarray(digestBytes));
     }
     const cache = new CodeCache(path, dims, codes);
-    // What is appended behind a broken row would never be read.
+    // Rows that are appended behind a broken one would never be read.
     if (end !== bytes.length) await cache.#write([...codes.keys()]);
     return cache;
   }
@@ -63,7 +63,7 @@ export class CodeCache {
     return code;
   }
 
-  /** Codes of one embedder, all of `dims`. Other dimensions than before: what is kept is dropped. Throws STORE_UNAVAILABLE. */
+  /** Adds codes of one embedder, all of `dims`. Drops those of other dimensions. Throws STORE_UNAVAILABLE. */
   async add(entries: readonly { text: string; code: Uint8Array }[], dims: number): Promise<void> {
     if (entries.length === 0) return;
     if (dims !== this.dims) {
@@ -83,7 +83,7 @@ export class CodeCache {
     });
   }
 
-  /** Keeps at most so many: what this run has used, then what came last. Throws STORE_UNAVAILABLE. */
+  /** Keeps at most so many: those that this run has used, then the latest. Throws STORE_UNAVAILABLE. */
   async trim(limit: number): Promise<void> {
     if (this.#codes.size <= limit) return;
     // The latest are at the end.

@@ -9,7 +9,7 @@ import { textCharsMax } from '../../../model/word-piece.js';
 import { beginningWithout } from '../../mine/items/redaction.js';
 import { readOrMakeTable } from './table-file.js';
 
-/** Vectors of an endpoint cost money or hours; those of a table, memory of whoever asks. */
+/** Vectors of an endpoint cost money or hours; those of a table cost memory in the process that searches. */
 const symbolsMaxDefault = 200_000;
 const tableSymbolsMax = 4_000_000;
 
@@ -27,7 +27,7 @@ export interface EngineOptions {
   settings: EmbeddingSettings;
   /** Holds the key of an endpoint. */
   env: Readonly<Record<string, string | undefined>>;
-  /** A table that was not derived yet is, from the model: not while somebody waits for an answer. */
+  /** Derives a missing table from the model, which takes seconds: not for an answer. */
   derives?: boolean;
   /** Starts the model while the caller opens what it will read. */
   starts?: boolean;
@@ -35,7 +35,7 @@ export interface EngineOptions {
   model?: MinilmOptions;
 }
 
-/** What makes vectors here. Close it: the model may run in a process. */
+/** Makes vectors. Dispose of it: the model may run in a process. */
 export class Engine implements AsyncDisposable {
   readonly #scope: Scope;
 
@@ -48,14 +48,14 @@ export class Engine implements AsyncDisposable {
     readonly table: TokenTable | undefined,
     /** Judges a few candidates anew. */
     readonly judge: Embedder | undefined,
-    /** What is missing and what to do, in sentences; empty: nothing, or nothing is wanted. */
+    /** What is missing and how to mend it, in sentences; empty when nothing is missing. */
     readonly lack: string,
     readonly symbolsMax: number,
   ) {
     this.#scope = scope;
   }
 
-  /** Never throws for what is missing: `lack` says it. Throws the reason of `signal`. */
+  /** A missing model or table is no error: `lack` names it. Throws the reason of `signal`. */
   static async open(options: EngineOptions): Promise<Engine> {
     const { settings, home, signal } = options;
     const scope = new Scope();
@@ -77,7 +77,7 @@ export class Engine implements AsyncDisposable {
     try {
       table = await readOrMakeTable(home, options.derives === true ? model : undefined, signal);
     } catch (error) {
-      // Nobody gets the engine who could close it.
+      // The caller gets no engine that it could close.
       if (signal?.aborted === true) await scope[Symbol.asyncDispose]();
       signal?.throwIfAborted();
       lack = asBusError(error).message;
@@ -88,7 +88,7 @@ export class Engine implements AsyncDisposable {
     return new Engine(scope, kind, table, table, model, lack, tableSymbolsMax);
   }
 
-  /** What may be embedded, at most so many characters: nothing leaves this machine that looks like a credential. */
+  /** The part of a text that may be embedded: an endpoint gets nothing that looks like a credential. */
   fit(text: string, charsMax = textCharsMax): string {
     return this.kind === 'endpoint' ? beginningWithout(text, charsMax) : text.slice(0, charsMax);
   }

@@ -4,15 +4,15 @@ import type { Reranker } from '../locate/reranker.js';
 import type { Engine } from './engine.js';
 import { plainText } from './symbol-text.js';
 
-/** A text as the engine may read it: names as words, and first of all nothing in it that is for nobody else's eyes. */
+/** A text as the engine may read it: names as words, without credentials. */
 export function fitted(engine: Engine, text: string): string {
   return plainText(engine.fit(text));
 }
 
-/** An endpoint that takes longer over a question does not answer, and the words do: deadlines are some 30 s. */
+/** An endpoint that takes longer is left out, and the words answer: deadlines of callers are some 30 s. */
 export const answerMsMax = 10_000;
 
-/** What judges a few texts by their meaning; undefined: nothing here can. */
+/** Judges a few texts by their meaning; undefined where there is no model. */
 export function judgeOf(engine: Engine, msMax = answerMsMax): Reranker | undefined {
   const { judge } = engine;
   if (judge === undefined) return undefined;
@@ -31,8 +31,8 @@ export function judgeOf(engine: Engine, msMax = answerMsMax): Reranker | undefin
 }
 
 /**
- * What waits for an endpoint while somebody waits for it. Throws EMBEDDING_UNAVAILABLE when the time is over, the reason
- * of `signal`, and as `work`.
+ * Runs `work` for an answer: with an endpoint, at most `msMax` milliseconds. Throws EMBEDDING_UNAVAILABLE when the time
+ * is over, the reason of `signal`, and as `work`.
  */
 export async function inTime<T>(
   { kind, judge }: Engine,

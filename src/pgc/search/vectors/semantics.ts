@@ -116,7 +116,7 @@ export class Semantics {
   /** Starts the model, which takes half a second that the first question need not wait. */
   async warm(signal?: AbortSignal): Promise<void> {
     if (this.#engine.kind !== 'bundled') return;
-    // What is wrong with it is told to who asks.
+    // The first question reports an error of the model.
     await this.#engine.judge?.embed(['a'], signal).catch(() => undefined);
   }
 
@@ -126,8 +126,8 @@ export class Semantics {
   }
 
   /**
-   * How near each text is to the question by the full model, -1 to 1, however long that takes: what depended on the
-   * time would be another answer the next time. Undefined: there is no model. Throws as `embed`.
+   * How near each text is to the question by the full model, -1 to 1, without a limit of time: with one, the same
+   * question could have another answer. Undefined: there is no model. Throws as `embed`.
    */
   async rerank(
     question: string,
@@ -139,7 +139,7 @@ export class Semantics {
   }
 }
 
-/** Where vectors were switched off nobody misses them: empty. */
+/** Empty where vectors were switched off. */
 function otherEngine(shards: number, { embedder, lack }: Engine): string {
   const these = `The vectors of ${shards} ${shards === 1 ? 'shard' : 'shards'}`;
   if (embedder !== undefined)

@@ -18,7 +18,7 @@ export interface VectorOrder {
   shard: Pick<ManifestShard, 'alias' | 'version' | 'segment'>;
   /** Symbols that may have one. */
   room: number;
-  /** Of the version of it that was served before; absent: nothing is taken from there. */
+  /** Files of the version that was served before; absent: all codes are made anew. */
   earlier?: EarlierFiles | undefined;
 }
 
@@ -67,7 +67,7 @@ export function codesByTable(table: TokenTable, pause: () => Promise<void>): Cod
   };
 }
 
-/** What explains, in the order of the documents; where there is no room for all, what is documented comes first. */
+/** Symbols that explain, in the order of the documents; where there is not room for all, documented ones are kept. */
 function chosen(
   index: ShardIndex,
   room: number,

@@ -15,13 +15,13 @@ export interface VectorHit {
   score: number;
 }
 
-/** What in one shard means much the same as a question. */
+/** Finds the symbols of one shard that mean much the same as a question. */
 export class VectorIndex {
   readonly #file: VectorFile;
   readonly #index: ShardIndex;
   readonly #table: TokenTable | undefined;
 
-  /** `table`: what made the vectors, where they can be made again while somebody waits. */
+  /** `table`: made the vectors, and can make them again within the time of an answer. */
   constructor(file: VectorFile, index: ShardIndex, table?: TokenTable) {
     this.#file = file;
     this.#index = index;

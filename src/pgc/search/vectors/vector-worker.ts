@@ -9,7 +9,7 @@ assert(parentPort, 'this module runs as a thread that makes vectors');
 const port = parentPort;
 const { home } = workerData as { home: string };
 const reading = readTable(home);
-// Who asks hears of it.
+// The answer to an order reports it.
 reading.catch(() => undefined);
 
 port.on('message', (order: VectorOrder) => {
@@ -20,7 +20,7 @@ async function answerTo(order: VectorOrder): Promise<VectorAnswer> {
   try {
     const table = await reading;
     if (table === undefined) throw new BusError('INTERNAL', { detail: 'there is no table' });
-    // Nobody else waits for this thread.
+    // This thread has nothing else to do.
     const codesOf = codesByTable(table, () => Promise.resolve());
     return { vectors: await writeVectors(order, table.fingerprint, codesOf) };
   } catch (error) {
