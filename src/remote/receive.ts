@@ -81,7 +81,8 @@ async function known({ queueOf }: Receiving): Promise<QueueAnswer | undefined> {
   }
 }
 
-async function unlessEmpty<T>(taken: Promise<T>): Promise<T | undefined> {
+/** Undefined when nothing waits. */
+export async function unlessEmpty<T>(taken: Promise<T>): Promise<T | undefined> {
   try {
     return await taken;
   } catch (error) {

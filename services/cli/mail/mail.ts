@@ -7,7 +7,7 @@ import { frameBytesMax } from '../../../src/wire/frame.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';
 import { bodyOf, shown } from '../../../src/remote/message-body.js';
 import { listed, rendered } from '../../../src/render/message.js';
-import { receiveOne } from '../../../src/remote/receive.js';
+import { receiveOne, unlessEmpty } from '../../../src/remote/receive.js';
 import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';
 import {
@@ -128,7 +128,7 @@ export function addMailCommands(sigma: Command): void {
         const taken: MessageAnswer[] = [];
         const max = options.all === true ? messagesMax : 1;
         while (taken.length < max) {
-          const next = await nextOf(client, options, mailbox);
+          const next = await unlessEmpty(takenOne(client, options, mailbox, 0));
           if (next === undefined) break;
           taken.push(next);
         }
@@ -252,17 +252,4 @@ function takenOne(
   const agent = actor(options);
   const queueOf = (): Promise<QueueAnswer> => new Tasks(client).queue(agent);
   return receiveOne(client, { agent, mailbox, from, lifo, waitMs, queueOf });
-}
-
-async function nextOf(
-  client: Client,
-  options: TakeOptions,
-  mailbox: string,
-): Promise<MessageAnswer | undefined> {
-  try {
-    return await takenOne(client, options, mailbox, 0);
-  } catch (error) {
-    if (error instanceof BusError && error.code === 'INBOX_EMPTY') return undefined;
-    throw error;
-  }
 }
