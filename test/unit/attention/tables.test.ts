@@ -66,7 +66,6 @@ test.each([
   'ps aux | grep node',
   'sleep 1; wait',
   'shellcheck scripts/a.sh',
-  'bash -n scripts/a.sh',
   'rm --help',
   'node --version',
   'kubectl get pods -A',
