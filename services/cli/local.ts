@@ -2,11 +2,12 @@ import { systemClock } from '../../src/base/clock.js';
 import type { Config } from '../../src/config/config.js';
 import { Lattice } from '../../src/lattice/lattice.js';
 import { ProseQuestions, wordsOfShard } from '../../src/lattice/prose/prose-questions.js';
-import type { AskingOptions, Questions } from '../../src/lattice/questions.js';
+import type { AskingOptions, LatticeQuestions, Questions } from '../../src/lattice/questions.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { TreeAnalyses, type Analyses } from '../../src/pgc/analyse/analyses.js';
 import { openIndex } from '../../src/pgc/search/open-index.js';
 import { lazyCardOf } from '../../src/pgc/search/card/card.js';
+import type { Shard } from '../../src/pgc/serve/shard.js';
 import { openShards } from '../../src/pgc/serve/open-shards.js';
 import type { AskAnswer, AskRequest } from '../../src/pgc/shapes.js';
 import { Engine } from '../../src/pgc/search/vectors/engine.js';
@@ -21,10 +22,18 @@ export async function withIndex<T>(
 ): Promise<T> {
   await using engine = reads === 'meaning' ? await openEngine(config) : undefined;
   const { shards } = await openShards(repo, config.home, engine);
+  return await work(new ProseQuestions(proseOf(config), ...latticeOf(config, repo, shards)));
+}
+
+/** Of these shards, as questions in this process need it. */
+export function latticeOf(
+  config: Config,
+  repo: string,
+  shards: readonly Shard[],
+): ConstructorParameters<typeof LatticeQuestions> {
   const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
   const trees = shards.map(({ index }) => index.info);
-  const analyses = localAnalyses(config, repo);
-  return await work(new ProseQuestions(proseOf(config), lattice, systemClock, trees, analyses));
+  return [lattice, systemClock, trees, localAnalyses(config, repo)];
 }
 
 /** The analyses of a built index, which is opened once, when the first is asked for. */

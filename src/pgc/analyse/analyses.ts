@@ -41,7 +41,7 @@ export interface PatternsRequest {
   target?: string;
 }
 
-/** At most so many anchors are listed; all are counted. */
+/** `limit`: of the anchors that are listed; all are counted. */
 export interface AlgebraRequest {
   expression: string;
   limit: number;
@@ -53,7 +53,7 @@ export interface AnalysisOptions {
   signal?: AbortSignal;
 }
 
-/** What can only be said of a whole tree: whoever answers has all shards of it. */
+/** Questions about a whole tree. An implementation needs all its shards. */
 export interface Analyses {
   blastRadius(request: BlastRequest, options: AnalysisOptions): Promise<BlastRadius>;
   securityBlastRadius(

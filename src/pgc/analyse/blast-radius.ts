@@ -65,7 +65,7 @@ export interface BlastRadius {
     criticalPaths: CriticalPath[];
     direct_consumers: number;
     total_dependencies: number;
-    /** Call sites of the targets' names of which nobody can say what they call; none of them is counted. */
+    /** Call sites of the targets' names whose target is unknown; they are not counted. */
     undecided_sites: number;
   };
   max_depth: number;

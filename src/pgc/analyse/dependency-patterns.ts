@@ -222,7 +222,7 @@ class PairTable {
     if (pair.kept.length < sitesPerPairMax) pair.kept.push(use);
   }
 
-  /** `partial`: layers of which not all is counted, so that no direction can be inferred. */
+  /** `partial`: layers that are not counted in full, so that no direction can be inferred. */
   pairs(partial: ReadonlySet<string>): LayerPair[] {
     return [...this.#byPair.values()]
       .map(({ from, to, uses }) => {

@@ -1,3 +1,4 @@
+import type { BoundedMap } from '../../base/bounded-map.js';
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
@@ -20,11 +21,12 @@ import type { ShardIndex } from '../format/shard-index.js';
 export const topKDefault = 5;
 /** Answers that are kept; the oldest unused one goes first. */
 export const cachedAnswersMax = 256;
+export type AnswerCache = BoundedMap<string, AskAnswer>;
 /** Overlays that one request may name; the others are not looked at. */
 export const overlaysMax = 16;
 /** What is less likely to be relevant than this answers nothing. */
 const answerMin = 0.1;
-/** What is rather wrong than right is told as what it is: the nearest there is. */
+/** An answer that is probably wrong is called the nearest match. */
 const clearMin = 0.5;
 const unclear = 'Nothing here clearly answers the question; this is nearest.';
 /** Hits that are looked at for each source: copies, declarations and what cannot be quoted fall away. */
@@ -50,7 +52,7 @@ export async function ask(parts: AskParts, request: AskRequest): Promise<AskAnsw
   const hints = request.query_hints ?? [];
   const asked = [request.question, overlays.join(), String(topK), version, engine, ...hints];
   const key = digest(asked);
-  const known = parts.cache.get(key);
+  const known = parts.cache.use(key);
   const { answer, isWhole } =
     known === undefined
       ? await fresh(parts, request, overlays, topK)
@@ -102,7 +104,7 @@ async function fresh(
   );
   const errors = choice.errors.map(fail);
   const lost = gaps.filter((gap) => !isOfMeaning(gap));
-  // What nobody asked for by name is missed in the warnings alone.
+  // What was not asked for by name is only missing in the warnings.
   if (named.length > 0) errors.push(...lost.map(fail));
   const warnings = [...question.warnings, ...parts.search.warnings, ...gaps.map(missed)];
   if (weighing.known === 0)
@@ -160,7 +162,7 @@ function nothing(index: ShardIndex, isAsked: boolean): string {
     : `None of the wanted overlays can be consulted in ${index.info.alias}.`;
 }
 
-/** Nobody shall take what is merely near for an answer. */
+/** What is merely near must not be taken for an answer. */
 export function hedged(text: string, sources: readonly Citation[]): string {
   const best = Math.max(0, ...sources.map(({ similarity }) => similarity));
   return best < clearMin ? `${unclear} ${text}` : text;
@@ -189,27 +191,6 @@ function chooseOverlays(
       .filter((name) => !isKnown(name))
       .map((overlay) => new BusError('UNKNOWN_OVERLAY', { overlay })),
   };
-}
-
-/** Least recently used answers go first; a Map keeps the order of insertion. */
-export class AnswerCache {
-  readonly #answers = new Map<string, AskAnswer>();
-
-  constructor(readonly limit = cachedAnswersMax) {}
-
-  get(key: string): AskAnswer | undefined {
-    const answer = this.#answers.get(key);
-    if (answer === undefined) return undefined;
-    this.#answers.delete(key);
-    this.#answers.set(key, answer);
-    return answer;
-  }
-
-  set(key: string, answer: AskAnswer): void {
-    this.#answers.set(key, answer);
-    const oldest = this.#answers.keys().next();
-    if (this.#answers.size > this.limit && oldest.done !== true) this.#answers.delete(oldest.value);
-  }
 }
 
 function digest(parts: string[]): string {

@@ -260,7 +260,7 @@ export class AnswerDraft {
   }
 
   #call(hit: SymbolHit, caller: string, call: CallRow, worth: number): number {
-    // A line on which both ends are told is cited once.
+    // A line that shows both ends is cited once.
     const known = this.sources.findIndex(
       (source) =>
         source.overlay === 'O3' &&

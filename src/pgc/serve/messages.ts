@@ -61,7 +61,7 @@ function withoutNothing(inner: Codec<AskAnswer>): Codec<AskAnswer> {
     encode: (answer) => inner.encode(answer),
     decode(bytes) {
       const answer = inner.decode(bytes);
-      // protobuf decodes absent messages as null, whatever the types say, and absent lists as empty.
+      // protobuf decodes absent messages as null, against their types, and absent lists as empty.
       const metadata = answer.metadata as AskAnswer['metadata'] | null;
       if (metadata?.dropped === undefined) delete metadata?.texts;
       return answer;

@@ -33,7 +33,7 @@ export interface AlgebraAnswer {
 /**
  * The anchors that an expression means: union, intersection and difference of the sets of its operands, and
  * the complement against O1: `!A` is every symbol that is not in A. What no symbol bears (`path#`, headings)
- * is in no complement, so that `!!A` is `A & O1`, and `A - B` is `A & !B` for whatever lies within O1; all
+ * is in no complement, so that `!!A` is `A & O1`, and `A - B` is `A & !B` for sets within O1; all
  * other laws hold for all sets. An anchor is in `O2[a, b]` when one item of it satisfies a and b.
  *
  * Throws INDEX_CORRUPT.
@@ -160,7 +160,7 @@ class Evaluation {
         return;
       }
       case 'complement':
-        // What is there because nothing else is said of it is there as a symbol.
+        // An anchor without other items is listed as a symbol.
         this.#structure.ground(everything, only, put);
         return;
       case 'difference':
