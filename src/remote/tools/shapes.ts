@@ -74,28 +74,14 @@ export const citationOutput = z.looseObject({
   blob: z.string(),
 });
 
-export const definitionOutput = z.looseObject({
-  symbol: z.string(),
-  kind: z.string(),
-  file_path: z.string(),
-  line: z.int(),
-  agent: z.string(),
-});
-
 export const siteOutput = z.looseObject({
   symbol: z.string(),
   file_path: z.string(),
   line: z.int(),
   agent: z.string(),
 });
-
-export const nodeOutput = z.looseObject({
-  id: z.string(),
-  symbol: z.string(),
-  file_path: z.string(),
-  line: z.int(),
-  agent: z.string(),
-});
+export const definitionOutput = siteOutput.extend({ kind: z.string() });
+export const nodeOutput = siteOutput.extend({ id: z.string() });
 
 /** What verify_citations needs and a reader wants; the rest would cost a third more. */
 export function citationOf(source: Citation): object {

@@ -1,3 +1,4 @@
+import type { Plain, sigma } from '../../../wire/codec.js';
 import { BusError } from '../../../errors/bus-error.js';
 import type { OpenedTree } from '../../search/open-index.js';
 import type { CodedError, OverlayName } from '../../shapes.js';
@@ -19,16 +20,10 @@ export interface AlgebraAnchor extends AnchorRow {
   items: Ground[];
 }
 
-export interface AlgebraAnswer {
-  /** Of all, however many are shown. */
-  count: number;
-  /** In order of paths and of the text. */
-  anchors: AlgebraAnchor[];
-  /** Conditions that nothing can satisfy in this tree. */
-  warnings: string[];
-  /** Overlays that were wanted and are not there; the sets are without them. */
-  errors: CodedError[];
-}
+export type AlgebraAnswer = Plain<
+  sigma.pgc.AlgebraAnswer,
+  { anchors: AlgebraAnchor[]; errors: CodedError[] }
+>;
 
 /**
  * The anchors that an expression means: union, intersection and difference of the sets of its operands, and
