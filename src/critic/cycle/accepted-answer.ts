@@ -175,7 +175,7 @@ function mergedSections(
   let dropped = 0;
   const textIn = (sections: readonly Section[], title: string): string | undefined =>
     sections.find((each) => titleKey(each.title) === titleKey(title))?.text;
-  const sections = mode.sections.flatMap(({ title }): Section[] => {
+  const sections = mode.sections.flatMap((title): Section[] => {
     const figures = textIn(retold, title);
     if (figures !== undefined) return [{ title, text: figures }];
     const words = withoutInvented(textIn(told, title) ?? '', sources);

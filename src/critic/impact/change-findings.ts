@@ -2,10 +2,11 @@ import { findingOf } from '../finding.js';
 import type { ModeInput } from '../mode.js';
 import type { Finding } from '../shapes.js';
 import type { ModeName } from '../strategies.js';
-import { changeOf, type Change } from './change.js';
+import { changeOf } from './change.js';
 import { leftBehind } from './dependents.js';
 import { lossesIn } from './lost.js';
-import { lossKinds, type Loss, type LossKind } from './loss.js';
+import { lossKinds, type LossKind } from './loss.js';
+import { oncePerArtifact } from './once-per-artifact.js';
 import { Quotes } from './quote.js';
 
 /** Which mode reports which kind: each asks another question of the same change. */
@@ -38,27 +39,24 @@ const prefixes: Readonly<Partial<Record<ModeName, string>>> = {
   'devils-advocate': 'DA',
 };
 
-const known = new WeakMap<Change, Promise<Loss[]>>();
-
-function lossesOf(change: Change, input: ModeInput): Promise<Loss[]> {
-  const before = known.get(change);
-  if (before !== undefined) return before;
-  const found = leftBehind(change, input).then((left) => {
-    const all = [...left, ...lossesIn(change)];
-    return all.sort((one, other) => lossKinds.indexOf(one.kind) - lossKinds.indexOf(other.kind));
-  });
-  if (!input.signal.aborted) known.set(change, found);
-  return found;
-}
+const lossesOf = oncePerArtifact(async (asked, ground) => {
+  const change = await changeOf(asked.artifact, ground);
+  if (change === undefined) return undefined;
+  const losses = [...(await leftBehind(change, asked, ground)), ...lossesIn(change)];
+  losses.sort((one, other) => lossKinds.indexOf(one.kind) - lossKinds.indexOf(other.kind));
+  return { change, losses };
+});
 
 /** What the artifact changes in the tree's version of it, as far as this mode reports it. */
 export async function changeFindings(mode: ModeName, input: ModeInput): Promise<Finding[]> {
-  if (input.signal.aborted) return [];
-  const change = await changeOf(input);
-  if (change === undefined) return [];
+  const { ground, signal } = input;
+  if (ground === undefined || signal.aborted) return [];
+  const found = await lossesOf(input, ground);
+  if (found === undefined) return [];
+  const { path, before } = found.change;
   const quotes = new Quotes(input.ground, input.artifact);
   const findings: Finding[] = [];
-  for (const loss of await lossesOf(change, input)) {
+  for (const loss of found.losses) {
     if (modeOf[loss.kind] !== mode) continue;
     const { kind, severity, text, remedy, words, line, line_end, places } = loss;
     findings.push(
@@ -66,7 +64,7 @@ export async function changeFindings(mode: ModeName, input: ModeInput): Promise<
         rule: `${prefixes[mode] ?? ''}_${kind.replaceAll('-', '_').toUpperCase()}`,
         ...{ severity, text, remedy, words },
         place: { line_start: line, line_end },
-        evidence: await quotes.ofTree(places, { [change.path]: change.before.code.text }),
+        evidence: await quotes.ofTree(places, { [path]: before.code.text }),
       }),
     );
   }

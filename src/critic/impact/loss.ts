@@ -1,5 +1,6 @@
 import type { Severity } from '../shapes.js';
 import type { Change, Pair } from './change.js';
+import type { CodePlace } from './quote.js';
 import type { Unit, Version } from './unit.js';
 
 /** What a change takes away or adds. Each kind belongs to the mode whose question it answers. Worst first. */
@@ -29,7 +30,7 @@ export interface Loss {
   /** By which it is known in another version. */
   words: string;
   /** In the tree: what the artifact no longer has comes first. */
-  places: { path: string; line: number; line_end?: number; symbol?: string }[];
+  places: CodePlace[];
 }
 
 /** A loss before its place is known. */

@@ -5,6 +5,14 @@ import { criticLimits, type Artifact, type Evidence } from '../shapes.js';
 /** Lines of one piece of evidence. */
 const linesMax = 8;
 
+/** A place in the tree. */
+export interface CodePlace {
+  path: string;
+  line: number;
+  line_end?: number;
+  symbol?: string;
+}
+
 /** Quotes the tree as it stands; each file is read once. Without a ground there is nothing to quote. */
 export class Quotes {
   readonly #texts = new Map<string, Promise<string | undefined>>();
@@ -35,9 +43,7 @@ export class Quotes {
   }
 
   /** Those of them that can be quoted, at most as many as a finding may have. */
-  async all(
-    places: readonly { path: string; line: number; line_end?: number; symbol?: string }[],
-  ): Promise<Evidence[]> {
+  async all(places: readonly CodePlace[]): Promise<Evidence[]> {
     const found: Evidence[] = [];
     for (const { path, line, line_end, symbol } of places.slice(0, criticLimits.evidence)) {
       const evidence = await this.at(path, line, line_end ?? line, symbol ?? '');
@@ -48,7 +54,7 @@ export class Quotes {
 
   /** The same of lines as the tree has them, also of the artifact's own path, or as `others` have them. */
   async ofTree(
-    places: readonly { path: string; line: number; line_end?: number; symbol?: string }[],
+    places: readonly CodePlace[],
     others: Readonly<Record<string, string>> = {},
   ): Promise<Evidence[]> {
     const found: Evidence[] = [];

@@ -73,7 +73,7 @@ export function answerJson(): Record<string, unknown> {
 export function complaintsOf(mode: Mode, input: ModeInput, answer: ModelAnswer): string[] {
   const titles = new Set(answer.sections.map(({ title }) => titleKey(title)));
   const missing = mode.sections.filter(
-    (each) => each.isRequired && !titles.has(titleKey(each.title)),
+    (title) => !mode.optionalSections?.includes(title) && !titles.has(titleKey(title)),
   );
   const dimensions = new Set((mode.dimensions ?? []).map(({ name }) => name));
   const strange = answer.scores.filter(({ name }) => !dimensions.has(name));
@@ -85,7 +85,7 @@ export function complaintsOf(mode: Mode, input: ModeInput, answer: ModelAnswer):
     input,
   );
   return [
-    ...missing.map(({ title }) => `the section "${title}" is missing`),
+    ...missing.map((title) => `the section "${title}" is missing`),
     ...strange.map(({ name }) => `there is no dimension "${name}" here`),
     ...unscored.map((name) => `the dimension "${name}" has no entry; its score may be null`),
     ...(own ?? []),

@@ -31,8 +31,8 @@ export function promptOf(
       ? 'This mode scores nothing: `scores` is empty.'
       : `\`scores\` has an entry for each of: ${mode.dimensions.map(({ name }) => name).join(', ')}.`;
   const sections = mode.sections
-    .map(({ title, isRequired }) =>
-      isRequired ? title : `${title} (if there is something to say)`,
+    .map((title) =>
+      mode.optionalSections?.includes(title) ? `${title} (if there is something to say)` : title,
     )
     .join('; ');
   const system = filled('critic-frame', { sections, scores, mode: textOf(mode.text).text });

@@ -26,14 +26,7 @@ const partialEvery = 25;
 /** S-011: looks up in the index and the tree whatever a document quotes of the code. */
 export const chainOfVerification: Mode = {
   name: 'chain-of-verification',
-  description: 'looks up in the index and the tree what the document quotes of the code',
-  criteria: [
-    { name: 'Claim Extraction Completeness', weight: 0.3 },
-    { name: 'Verification Rigor', weight: 0.3 },
-    { name: 'Classification Accuracy', weight: 0.2 },
-    { name: 'Correction Quality', weight: 0.2 },
-  ],
-  sections: titles.map((title) => ({ title, isRequired: true })),
+  sections: titles,
   text: 'critic-chain-of-verification',
   examine,
 };

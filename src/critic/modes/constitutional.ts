@@ -41,21 +41,15 @@ const brokenRule = '_RULE_BROKEN';
 /** Holds an artifact against rules that somebody wrote down. Those that only a reader can judge are listed as unjudged. */
 export const constitutional: Mode = {
   name: 'constitutional',
-  description: 'Held against the rules that somebody wrote down, one by one.',
-  criteria: [
-    { name: 'Principle Coverage', weight: 0.3 },
-    { name: 'Violation Detection Accuracy', weight: 0.3 },
-    { name: 'Remediation Quality', weight: 0.2 },
-    { name: 'Severity Classification', weight: 0.2 },
-  ],
   sections: [
-    { title: 'Compliance Summary', isRequired: true },
-    { title: 'HARD Rule Evaluation', isRequired: true },
-    { title: 'MEDIUM Rule Evaluation', isRequired: true },
-    { title: 'SOFT Rule Evaluation', isRequired: false },
-    { title: 'Violation Details', isRequired: true },
-    { title: 'Compliance Score', isRequired: true },
+    'Compliance Summary',
+    'HARD Rule Evaluation',
+    'MEDIUM Rule Evaluation',
+    'SOFT Rule Evaluation',
+    'Violation Details',
+    'Compliance Score',
   ],
+  optionalSections: ['SOFT Rule Evaluation'],
   text: 'critic-constitutional',
 
   async examine(input): Promise<Examined> {

@@ -13,21 +13,14 @@ const shownMax = 12;
 /** The strongest case for an artifact, in its own words, before any mode argues against it. */
 export const steelman: Mode = {
   name: 'steelman',
-  description:
-    'The strongest case for the artifact, from its own sections, before any mode argues against it.',
-  criteria: [
-    { name: 'Argument Fidelity', weight: 0.35 },
-    { name: 'Assumption Explicitation', weight: 0.25 },
-    { name: 'Reasoning Completeness', weight: 0.25 },
-    { name: 'Charitable Strength', weight: 0.15 },
-  ],
   sections: [
-    { title: 'Core Thesis', isRequired: true },
-    { title: 'Explicit Assumptions', isRequired: true },
-    { title: 'Strongest Reasoning Chain', isRequired: true },
-    { title: 'Supporting Evidence', isRequired: true },
-    { title: 'Unstated Supporting Arguments', isRequired: false },
+    'Core Thesis',
+    'Explicit Assumptions',
+    'Strongest Reasoning Chain',
+    'Supporting Evidence',
+    'Unstated Supporting Arguments',
   ],
+  optionalSections: ['Unstated Supporting Arguments'],
   text: 'critic-steelman',
 
   async examine(input): Promise<Examined> {

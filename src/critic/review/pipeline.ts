@@ -14,7 +14,7 @@ import { qualityGate, type ModeReport } from '../shapes.js';
 import type { ModeName } from '../strategies.js';
 
 /** What a mode is given besides what its pipeline knows. */
-export type Prepared = Omit<ModeInput, 'before' | 'isSinglePass' | 'signal' | 'partial'> & {
+export type Prepared = Omit<ModeInput, 'before' | 'signal' | 'partial'> & {
   /** What another review found. */
   handed: readonly ModeReport[];
 };
@@ -55,7 +55,6 @@ const cutStatus = { status: 'partial' } as const;
 export class Pipeline {
   readonly #parts: PipelineParts;
   readonly #prepared: Prepared;
-  readonly #singlePass: ReadonlySet<ModeName>;
   readonly #advisory: ReadonlySet<ModeName>;
   readonly #timers = new Map<PipelineTimer, Disposable>();
   readonly #ended: Promise<readonly ModeReport[]>;
@@ -80,7 +79,6 @@ export class Pipeline {
     this.#reports = its.reports;
     this.#prepared = its.prepared;
     const { modes } = its.record.selection;
-    this.#singlePass = new Set(modes.filter((each) => each.is_single_pass).map(({ mode }) => mode));
     this.#advisory = new Set(modes.filter((each) => each.is_advisory).map(({ mode }) => mode));
   }
 
@@ -182,7 +180,6 @@ export class Pipeline {
     const input: ModeInput = {
       ...prepared,
       before: [...handed, ...this.#reports],
-      isSinglePass: this.#singlePass.has(mode),
       signal: abort.signal,
       // Also after its signal: it is heard until it has ended.
       partial: (found) => void (current.found = { ...current.found, ...found }),

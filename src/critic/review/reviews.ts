@@ -287,7 +287,6 @@ export class Reviews implements AsyncDisposable {
         prepared: {
           artifact: { ...request.artifact, digest: record.digest },
           context: record.selection.context,
-          iteration: record.iteration,
           ...{ ground, rules: request.rules, handed: request.handed ?? [] },
         },
       },
