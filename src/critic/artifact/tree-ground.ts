@@ -59,3 +59,12 @@ export class TreeGround implements Ground {
     return [...files, ...others].map(({ path }) => path).sort();
   }
 }
+
+/** Folders of these paths; the root is ''. */
+export function foldersOf(paths: readonly string[]): ReadonlySet<string> {
+  const folders = new Set(['']);
+  for (const each of paths)
+    for (let at = each.indexOf('/'); at >= 0; at = each.indexOf('/', at + 1))
+      folders.add(each.slice(0, at));
+  return folders;
+}

@@ -81,16 +81,16 @@ function below(read: MarkdownText, titles: RegExp): Sentence[] {
 /** Files and addresses that it names. */
 async function evidenceOf(read: MarkdownText, { ground, artifact }: ModeInput): Promise<string[]> {
   const paths = ground === undefined ? undefined : new Set(await ground.paths());
-  const files = new Map<string, { line: number; isThere: boolean }>();
+  const files = new Map<string, number>();
   for (const { text, line } of read.codes) {
     const [path = ''] = /^[\w.@+-]+(?:\/[\w.@+-]+)+(?=$|:\d|#L\d)/.exec(text) ?? [];
     // A name with a slash that is not in the tree may be anything.
     if (path !== '' && path !== artifact.path && paths?.has(path) === true && !files.has(path))
-      files.set(path, { line, isThere: true });
+      files.set(path, line);
   }
   const links = read.links
     .filter(({ kind, target }) => kind === 'link' && /^https?:/.test(target))
     .map(({ target, line }) => `line ${line}: ${target} (not visited)`);
-  const named = [...files].map(([path, { line }]) => `line ${line}: \`${path}\` (in the tree)`);
+  const named = [...files].map(([path, line]) => `line ${line}: \`${path}\` (in the tree)`);
   return [...named, ...links];
 }
