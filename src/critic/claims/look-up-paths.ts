@@ -35,9 +35,11 @@ export async function lookUpPath(looking: Looking, name: PathName): Promise<Verd
   if (output.test(name.path))
     return notChecked('The tree does not keep what a build or a run writes.');
   const reason = `There is no ${name.path} in the tree.`;
+  if (isBrokenLink(tree, name))
+    return wrong(`The link leads nowhere: ${reason}`, 'Link to a file that exists.');
   const near = nearestPath(tree, name.path);
   const isInFence = read.fences.some(({ text }) => text.includes(name.path));
-  if (near === undefined || !isOfTree(tree, name) || (isInFence && !name.isLink))
+  if (near === undefined || name.isLink || isInFence || !isOfTree(tree, name))
     return notFound(near === undefined ? reason : `${reason} It may be ${near}.`);
   const evidence = tree.paths.has(near) ? await tree.evidence(near, 1) : [];
   return wrong(reason, `It is probably ${near}.`, evidence);
@@ -46,8 +48,18 @@ export async function lookUpPath(looking: Looking, name: PathName): Promise<Verd
 /** The tree has its folder; of a bare file name it is not known which folder is meant. */
 function isOfTree(tree: Tree, name: PathName): boolean {
   const [root = '', ...rest] = name.path.replace(/^(?:\.{1,2}\/)+/, '').split('/');
-  if (name.isLink) return tree.folders.has(folderOf(besideArtifact(tree, name.path)));
   return rest.length > 0 && (tree.folders.has(folderOf(name.path)) || tree.folders.has(root));
+}
+
+/** So many files of the kind beside it: the tree has the folder as a whole. */
+const siblingsMin = 3;
+
+function isBrokenLink(tree: Tree, name: PathName): boolean {
+  if (!name.isLink) return false;
+  const link = besideArtifact(tree, name.path);
+  const [folder, ending] = [folderOf(link), path.posix.extname(link)];
+  const isBeside = (each: string): boolean => folderOf(each) === folder && each.endsWith(ending);
+  return [...tree.paths].filter(isBeside).length >= siblingsMin;
 }
 
 function folderOf(file: string): string {

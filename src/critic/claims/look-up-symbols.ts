@@ -78,6 +78,8 @@ async function isOfTree(looking: Looking, { name }: SymbolName, near: string): P
   const { definitions } = await looking.tree.uses(near);
   return (
     definitions.length > 0 &&
+    // The plural of a name is a word.
+    near !== name.replace(/s$/, '') &&
     !isInExample(looking, name) &&
     !(await looking.tree.isInDocuments(name))
   );
