@@ -5,9 +5,8 @@ import { BusError } from '../../errors/bus-error.js';
 import { damagedRecord } from '../../store/damaged.js';
 import { trendKey, trendPrefix } from '../../store/keys.js';
 import type { Operation, Store } from '../../store/port.js';
-import { ratificationMs } from './cycle.machine.js';
 import { shownAmong, wholeNameOf, type ArtifactName } from '../artifact/artifact-name.js';
-import { standingAfter, type Standing } from './cycle.js';
+import { isAsking, ratificationMs, standingAfter, type Standing } from './cycle.js';
 import { roundOf, type Round } from './cycle-verdict.js';
 import { ceilingFlags, flagHealthOf, type FlagHealth } from '../score/leniency.js';
 import type { ArtifactHistory, CriticRow, Ratification } from '../review/messages.js';
@@ -304,10 +303,6 @@ export class History {
 export function isIteration({ reports }: Pick<Critique, 'reports'>): boolean {
   const isRead = reports.some(({ status }) => status !== 'skipped');
   return isRead && !reports.some(({ reason }) => reason === 'CANCELLED');
-}
-
-function isAsking(state: string): boolean {
-  return state === 'ratifying' || state === 'escalated';
 }
 
 function isOfLeniency({ code }: { code: string }): boolean {
