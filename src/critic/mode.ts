@@ -37,7 +37,7 @@ export interface ModeInput {
   partial: (found: Partial<Examined>) => void;
 }
 
-/** What a mode found; the rest of its report is written by whoever runs it. */
+/** What a mode found; the pipeline writes the rest of its report. */
 export type Examined = Pick<
   ModeReport,
   'sections' | 'findings' | 'score' | 'claims' | 'unable' | 'abort' | 'dropped'

@@ -14,7 +14,7 @@ function textOf(bytes: Buffer): string | undefined {
   return bytes.subarray(0, binaryProbeBytes).includes(0) ? undefined : bytes.toString();
 }
 
-/** The tree of an index as it stands on this machine, and whoever answers for it. */
+/** The tree of an index as it stands on this machine, and the index itself. */
 export class TreeGround implements Ground {
   readonly root: string;
   readonly questions: Questions;

@@ -2,7 +2,7 @@
 
 import type { ClaimCounts, Evidence } from '../shapes.js';
 
-/** Whatever exceeds a limit is left out, and the report says so. */
+/** What exceeds a limit is left out, and the report says so. */
 export const claimLimits = {
   claims: 2_000,
   /** Characters of one code span. */

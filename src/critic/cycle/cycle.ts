@@ -12,7 +12,7 @@ import { countedIteration } from './tracking.js';
 /** How long a person may take over a ratification; then it is refused. */
 export const ratificationMs = 7 * 24 * 3_600_000;
 
-/** A round, and what a person said about it; empty: nobody was asked, or nobody has answered. */
+/** A round, and what a person said about it; empty: no person was asked, or has answered. */
 export interface JudgedRound extends Round {
   judged: PersonJudgement | '';
 }

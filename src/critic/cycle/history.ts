@@ -45,7 +45,7 @@ interface Kept {
   whole?: string;
   criticality: Criticality;
   threshold: number;
-  /** Somebody named it: then C1 is gated, too. */
+  /** It was named: then C1 is gated, too. */
   is_threshold_given: boolean;
   is_adversarial: boolean;
   iterations_max: number;
@@ -299,7 +299,7 @@ export class History {
   }
 }
 
-/** What was refused, left to a person before anything was read, or cut because nobody wanted it any more, is none. */
+/** What was refused, left to a person before anything was read, or cancelled, is none. */
 export function isIteration({ reports }: Pick<Critique, 'reports'>): boolean {
   const isRead = reports.some(({ status }) => status !== 'skipped');
   return isRead && !reports.some(({ reason }) => reason === 'CANCELLED');

@@ -2,6 +2,7 @@ import type { SymbolFact } from '../../pgc/format/facts.js';
 import { CodeReader, type SourceCode } from '../../pgc/mine/code-reader.js';
 import type { CallSite } from '../../pgc/shapes.js';
 import type { Ground } from '../ground.js';
+import { parameterRange } from '../claims/look-up-signatures.js';
 import { Asking } from './asking.js';
 import type { Change } from './change.js';
 import { parsed } from './facts.js';
@@ -192,12 +193,9 @@ function parametersOf({ symbol }: Unit): string {
 }
 
 /** Whether so many arguments fit its parameters. */
-function fits(unit: Unit, given: number): boolean {
-  const total = Number(/params:(\d+)/.exec(unit.symbol?.signature ?? '')?.[1] ?? -1);
-  const list = parametersOf(unit);
-  if (total < 0 || list.includes('...')) return true;
-  const optional = (list.match(/[\w}\]]\?\s*:|[^=!<>]=[^=>]/g) ?? []).length;
-  return given <= total && given >= total - optional;
+function fits({ symbol }: Unit, given: number): boolean {
+  const { min, max } = parameterRange(symbol?.signature ?? '') ?? { min: 0, max: Infinity };
+  return given >= min && given <= max;
 }
 
 type Field = Unit['returned'][number]['fields'][number];

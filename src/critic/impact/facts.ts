@@ -9,7 +9,6 @@ import {
   type Component,
   type Fact,
   type FileKnowledge,
-  type FileHistory,
   type Reach,
 } from './impact.js';
 import { hasWord, releaseWords } from './name-words.js';
@@ -144,11 +143,10 @@ export function alikeOf(sites: readonly CallSite[], reach: Reach): Reach['alike'
   };
 }
 
-export function historyOf(facts: readonly Fact[]): FileHistory | undefined {
-  const [, commits, authors] =
-    /^(?:at least )?(\d+) commits? by (\d+) authors?/.exec(facts[0]?.text ?? '') ?? [];
-  if (commits === undefined) return undefined;
-  return { commits: Number(commits), authors: Number(authors), text: facts[0]?.text ?? '' };
+/** Of the item of O3 on the history of a file. */
+export function commitsIn([fact]: readonly Fact[]): number | undefined {
+  const [, commits] = /^(?:at least )?(\d+) commits? by /.exec(fact?.text ?? '') ?? [];
+  return commits === undefined ? undefined : Number(commits);
 }
 
 /** A text that cannot be parsed is one of which nothing is known. */

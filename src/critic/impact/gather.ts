@@ -6,9 +6,9 @@ import { CodeReader, codeLanguageOf } from '../../pgc/mine/code-reader.js';
 import { Asking } from './asking.js';
 import {
   alikeOf,
+  commitsIn,
   factsIn,
   filesOf,
-  historyOf,
   movedTo,
   ofInnermost,
   parsed,
@@ -56,7 +56,7 @@ async function withoutGround({ artifact }: Pick<ModeInput, 'artifact'>): Promise
 function nothingOf(path: string): FileKnowledge {
   return {
     ...{ path, code: undefined, threats: [], exposures: [], isExposed: false, isWide: false },
-    ...{ surfaces: [], defences: [], checks: [], history: undefined, coChanges: [] },
+    ...{ surfaces: [], defences: [], checks: [], commits: undefined, coChanges: [] },
   };
 }
 
@@ -155,7 +155,7 @@ class Gathering {
       surfaces: security.filter(({ rule }) => rule.startsWith('surface-')),
       defences: security.filter(({ rule }) => protects.has(rule)),
       checks: await this.#facts(`O6[${quoted}]`, path),
-      history: historyOf(history),
+      commits: commitsIn(history),
       coChanges: await this.#facts(`O3[rule=co-change, ${quoted}]`, path),
     };
   }
@@ -217,13 +217,13 @@ class Gathering {
       files.find((each) => each.path === path);
     const definitions = subject.definitions.slice(0, impactLimits.components);
     const functions = definitions.flatMap((definition): Component[] => {
-      const { file_path: path, symbol: name, kind, doc } = definition;
+      const { file_path: path, symbol: name, kind } = definition;
       const place = isCode && !isSame ? movedTo(of(path)?.code, definition) : definition;
       if (place === undefined) return [];
       const { line, line_end } = place;
       return [
         {
-          ...{ id: `${path}#${name}`, name, kind, path, line, line_end, doc },
+          ...{ id: `${path}#${name}`, name, kind, path, line, line_end },
           reach: reached.get(`${path}:${definition.line}`),
           ...factsIn(of(path), definition, place),
           ...{ ignoring: [], using: 0 },
@@ -236,7 +236,7 @@ class Gathering {
     const wholes = subject.files.slice(0, room).map((path): Component => {
       const line_end = of(path)?.code?.lines.length ?? 1;
       return {
-        ...{ id: path, name: path, kind: 'file', path, line: 1, line_end, doc: '' },
+        ...{ id: path, name: path, kind: 'file', path, line: 1, line_end },
         reach: reached.get(path),
         ...factsIn(of(path), { line: 1, line_end }),
         ...{ branches: undefined, ignoring: [], using: 0 },

@@ -36,14 +36,14 @@ export interface Loss {
 /** A loss before its place is known. */
 export type LossPart = Pick<Loss, 'kind' | 'severity' | 'text' | 'remedy' | 'words'>;
 
-/** `line`, `line_end`: of the tree's version, where what is gone stood. */
+/** `line`, `line_end`: of the tree's version, where what is gone stood. `at`: where something else stands in its place. */
 export function lossAt(
   change: Change,
   { before, after }: Pair,
   { line: from, line_end: to = from }: { line: number; line_end?: number },
-  part: LossPart,
+  { at, ...part }: LossPart & { at?: number },
 ): Loss {
-  const line = Math.min(Math.max(change.lineAfter(from), after.line), after.line_end);
+  const line = at ?? Math.min(Math.max(change.lineAfter(from), after.line), after.line_end);
   return {
     ...{ ...part, line, line_end: line },
     places: [{ path: change.path, line: from, line_end: to, symbol: before.name }],

@@ -13,7 +13,7 @@ import { listed } from './phrases.js';
 
 export type Definition = Pick<
   FullDefinition,
-  'symbol' | 'kind' | 'file_path' | 'line' | 'line_end' | 'doc'
+  'symbol' | 'kind' | 'file_path' | 'line' | 'line_end'
 >;
 
 /** What an artifact is about, before the index is asked about it. */
@@ -52,8 +52,8 @@ export async function subjectOfSource(
     const fact = code?.facts.symbols.find(
       (each) => each.name === symbol && each.line_start === line,
     );
-    const { line_end = line, doc = '' } = fact ?? {};
-    return { symbol, kind, file_path: path, line, line_end, doc };
+    const { line_end = line } = fact ?? {};
+    return { symbol, kind, file_path: path, line, line_end };
   });
   subject.definitions = sized
     .sort((one, other) => other.line_end - other.line - (one.line_end - one.line))

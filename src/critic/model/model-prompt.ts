@@ -17,8 +17,8 @@ export function textsOf(mode: Mode): TextName[] {
 }
 
 /**
- * What a model is asked. Everything that somebody else wrote stands between marks. Of earlier reports only what they found
- * and wrote is told: a score is no field of what is read here, and whoever scores is left out as a whole.
+ * The prompt of a mode. All foreign text stands between marks. Of earlier reports it has findings and sections, no scores;
+ * reports of modes that score are left out.
  */
 export function promptOf(
   mode: Mode,
@@ -41,7 +41,7 @@ export function promptOf(
   const { artifact, context } = input;
   const user = [
     `Review in the mode ${mode.name}. Criticality ${context.criticality}, phase ${context.phase}, kind ${context.target_type}.`,
-    ...data('the criteria that somebody asks for', input.criteria ?? ''),
+    ...data('the criteria of the request', input.criteria ?? ''),
     ...data('the rules to hold it against', rulesOf(input)),
     ...data('what the rules of this program have found', toldFindings(examined.findings)),
     ...data('what it could not do', examined.unable.join('\n')),
@@ -50,7 +50,7 @@ export function promptOf(
   ].join('\n\n');
   return [
     { role: 'system', text: system },
-    // A secret that somebody left in a text is not sent on.
+    // A secret in a text is not sent on.
     { role: 'user', text: withoutSecrets(user) },
   ];
 }

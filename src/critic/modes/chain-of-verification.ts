@@ -25,7 +25,7 @@ const titles = [
 /** Claims between two partial reports. */
 const partialEvery = 25;
 
-/** S-011: looks up in the index and the tree whatever a document quotes of the code. */
+/** S-011: looks up in the index and the tree what a document quotes of the code. */
 export const chainOfVerification: Mode = {
   name: 'chain-of-verification',
   sections: titles,

@@ -106,7 +106,7 @@ function scoreSections(examined: Examined, { before }: ModeInput): Section[] {
   });
 }
 
-/** By the gate's own threshold; whoever runs a review may have set another one, and decides. */
+/** By the gate's own threshold; a request may set another one, and that decides. */
 function passOrFail({ score, findings }: Examined, before: ModeInput['before']): string {
   if (score?.score == null) return 'Neither: there is no score.';
   const open = [...before.flatMap((each) => each.findings), ...findings].filter(

@@ -190,7 +190,7 @@ async function forgottenStories(
   { artifact, ground }: ModeInput,
 ): Promise<Story[]> {
   const stories: Story[] = [];
-  for (const { path, coChanges, history, code } of files)
+  for (const { path, coChanges, commits, code } of files)
     for (const { text: item } of coChanges) {
       const [, other = '', together, of] =
         /^changes together with (\S+) \((\d+) of (\d+) commits\)/.exec(item) ?? [];
@@ -204,7 +204,7 @@ async function forgottenStories(
       stories.push({
         ...{ rule: 'PM_CHANGED_ALONE', severity: 'note', likely: 'low', place: { path, line: 1 } },
         title: `${path} was changed and ${other} was forgotten.`,
-        cause: `They changed together in ${times} of ${history?.commits ?? all} commits, and neither of them nor the artifact names the other.`,
+        cause: `They changed together in ${times} of ${commits ?? all} commits, and neither of them nor the artifact names the other.`,
         happened: '',
         prevent: `Name ${other} where ${path} is described, or have a test fail when they differ.`,
         evidence: [

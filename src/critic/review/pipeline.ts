@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { restored, start, step, stored, type Snapshot, type Step } from '../../machine/step.js';
+import { advisoryIn } from './critique-of.js';
 import { type ExaminedBy, reportOf, skippedReport } from './report.js';
 import {
   pipelineMachine,
@@ -23,7 +24,7 @@ export interface PipelineParts {
   clock: Clock;
   /** Applies one mode. Throws what the mode throws, MODE_UNAVAILABLE. */
   examine(mode: ModeName, input: ModeInput, spent: number): Promise<ExaminedBy>;
-  /** Of the whole review; 0: nobody counts. */
+  /** Of the whole review; 0: without a limit. */
   tokensMax: number;
   /**
    * Before any effect: the record as it is now with what was said since the last time. `isOver`: it is the last one.
@@ -49,7 +50,7 @@ type Machine = typeof pipelineMachine;
 const cutStatus = { status: 'partial' } as const;
 
 /**
- * One review under way: performs what the machine of the pipeline emits. Whatever happens is an event, taken one at a time:
+ * One review under way: performs what the machine of the pipeline emits. Events are taken one at a time:
  * first it is kept, then its effects are performed.
  */
 export class Pipeline {
@@ -78,8 +79,7 @@ export class Pipeline {
     this.#record = its.record;
     this.#reports = its.reports;
     this.#prepared = its.prepared;
-    const { modes } = its.record.selection;
-    this.#advisory = new Set(modes.filter((each) => each.is_advisory).map(({ mode }) => mode));
+    this.#advisory = advisoryIn(its.record.selection);
   }
 
   /** The first snapshot of a review of these modes, which is kept before `run`. */
