@@ -5,45 +5,21 @@ import type { ModeName } from '../strategies.js';
 import { changeOf } from './change.js';
 import { leftBehind } from './dependents.js';
 import { lossesIn } from './lost.js';
-import { lossKinds, type LossKind } from './loss.js';
+import { lossModes } from './loss.js';
 import { oncePerArtifact } from './once-per-artifact.js';
 import { Quotes } from './quote.js';
-
-/** Which mode reports which kind: each asks another question of the same change. */
-const modeOf: Readonly<Record<LossKind, ModeName>> = {
-  // How it fails.
-  'lock-lost': 'fmea',
-  'result-unchecked': 'fmea',
-  'release-lost': 'fmea',
-  'await-lost': 'fmea',
-  'handler-lost': 'fmea',
-  // What other code notices, and late.
-  'name-gone': 'pre-mortem',
-  'arguments-left': 'pre-mortem',
-  'field-gone': 'pre-mortem',
-  'error-lost': 'pre-mortem',
-  // Entry points, and defences.
-  'weakness-new': 'red-team',
-  'secret-logged': 'red-team',
-  'check-lost': 'red-team',
-  // What was guaranteed.
-  'assertion-lost': 'inversion',
-  'bound-lost': 'inversion',
-  // What is taken for granted.
-  'arguments-swapped': 'devils-advocate',
-  'border-moved': 'devils-advocate',
-};
 
 const prefixes: Readonly<Partial<Record<ModeName, string>>> = {
   ...{ fmea: 'FMEA', 'pre-mortem': 'PM', 'red-team': 'RT', inversion: 'INV' },
   'devils-advocate': 'DA',
 };
 
+const kinds = Object.keys(lossModes);
 const lossesOf = oncePerArtifact(async (asked, ground) => {
   const change = await changeOf(asked.artifact, ground);
   if (change === undefined) return undefined;
   const losses = [...(await leftBehind(change, asked, ground)), ...lossesIn(change)];
-  losses.sort((one, other) => lossKinds.indexOf(one.kind) - lossKinds.indexOf(other.kind));
+  losses.sort((one, other) => kinds.indexOf(one.kind) - kinds.indexOf(other.kind));
   return { change, losses };
 });
 
@@ -57,7 +33,7 @@ export async function changeFindings(mode: ModeName, input: ModeInput): Promise<
   const quotes = new Quotes(input.ground, input.artifact);
   const findings: Finding[] = [];
   for (const loss of found.losses) {
-    if (modeOf[loss.kind] !== mode) continue;
+    if (lossModes[loss.kind] !== mode) continue;
     const { kind, severity, text, remedy, words, line, line_end, places } = loss;
     findings.push(
       findingOf(mode, {

@@ -1,22 +1,25 @@
 import type { Severity } from '../shapes.js';
+import type { ModeName } from '../strategies.js';
 import type { Change, Pair } from './change.js';
 import type { CodePlace } from './quote.js';
 import type { Unit, Version } from './unit.js';
 
-/** What a change takes away or adds. Each kind belongs to the mode whose question it answers. Worst first. */
-export const lossKinds = [
+/** What a change takes away or adds, worst first, and the mode that reports it: each asks another question of a change. */
+export const lossModes = {
   // How it fails from now on.
-  ...(['lock-lost', 'result-unchecked', 'release-lost', 'await-lost', 'handler-lost'] as const),
+  ...{ 'lock-lost': 'fmea', 'result-unchecked': 'fmea', 'release-lost': 'fmea' },
+  ...{ 'await-lost': 'fmea', 'handler-lost': 'fmea' },
   // What other code notices, and late.
-  ...(['name-gone', 'arguments-left', 'field-gone', 'error-lost'] as const),
+  ...{ 'name-gone': 'pre-mortem', 'arguments-left': 'pre-mortem', 'field-gone': 'pre-mortem' },
+  'error-lost': 'pre-mortem',
   // Defences that are gone, and entry points that are new.
-  ...(['weakness-new', 'secret-logged', 'check-lost'] as const),
+  ...{ 'weakness-new': 'red-team', 'secret-logged': 'red-team', 'check-lost': 'red-team' },
   // Guarantees.
-  ...(['assertion-lost', 'bound-lost'] as const),
+  ...{ 'assertion-lost': 'inversion', 'bound-lost': 'inversion' },
   // What is taken for granted.
-  ...(['arguments-swapped', 'border-moved'] as const),
-] as const;
-export type LossKind = (typeof lossKinds)[number];
+  ...{ 'arguments-swapped': 'devils-advocate', 'border-moved': 'devils-advocate' },
+} as const satisfies Record<string, ModeName>;
+export type LossKind = keyof typeof lossModes;
 
 export interface Loss {
   kind: LossKind;
