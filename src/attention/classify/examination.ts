@@ -144,16 +144,20 @@ export class Examination {
   /** The same of a command that a policy may allow: its finding says by which line. */
   opaqueCommand(rule: string, words: readonly Word[], site: Site, why: string, file = ''): void {
     const line = allowingLine(words, site.folder.cwd);
-    const hint = line.length > lineChars ? '' : `; to allow it, a policy says ${line}`;
+    const isShown = line !== '' && line.length <= lineChars;
+    const hint = !isShown ? '' : `; to allow it, a policy says ${line}`;
     const says = `cannot be judged: ${why}${hint}`;
     this.found({ signal: 'Emergent', rule, words, site, irreversible: true, says, file });
   }
 
   /** Whether a policy that a person wrote allows this opaque command. */
-  isAllowed(words: readonly Word[], { folder }: Site): boolean {
-    const { cwd } = folder;
-    const isInside = cwd !== undefined && !/^(?:[~/]|\.\.(?:\/|$))/.test(cwd);
-    const found = allowanceFor(words, isInside ? cwd : undefined, this.policy.allow);
+  isAllowed(words: readonly Word[], site: Site): boolean {
+    const { cwd } = site.folder;
+    // A row says nothing of what a command is fed.
+    if (site.input.kind !== 'none' || cwd === undefined) return false;
+    const isInside = (text: string): boolean => this.place(text, site).kind === 'inside';
+    const folder = isInside('.') ? cwd : undefined;
+    const found = allowanceFor(words, folder, this.policy.allow, isInside);
     if (found === undefined) return false;
     this.allowed.push(found.why);
     this.step(() => `allowed by the policy: ${found.why}: ${textOf(words)}`);

@@ -55,7 +55,7 @@ export class Judge {
     const { words, assignments, redirects, input } = command;
     const own: Site = { ...site, folder, input };
     const isExport = words[0]?.text === 'export';
-    const exported = isExport ? words.slice(1).flatMap(assignmentOf) : [];
+    const exported = isExport ? words.slice(1).map(exportOf) : [];
     variableEffects([...assignments, ...exported], this.exam, own);
     if (words.length > 0) await this.run(words, own);
     await redirectEffects(redirects, words, this.exam, own);
@@ -273,6 +273,11 @@ function assignmentOf(each: Word): [string, Word][] {
   if (sign === null) return [];
   const name = sign[0].slice(0, -1);
   return [[name, { ...each, text: each.text.slice(sign[0].length) }]];
+}
+
+/** Of a name alone, no value. */
+function exportOf(each: Word): [string, Word | undefined] {
+  return assignmentOf(each)[0] ?? [each.text, undefined];
 }
 
 /** In the place of a program: which one runs is not known. */

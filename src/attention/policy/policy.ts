@@ -17,6 +17,8 @@ const listMax = 1_000;
 const textMax = 4_000;
 const allowMax = 200;
 const allowWordsMax = 32;
+/** The last word of an allowed command that covers any further arguments. */
+export const anyMore = '...';
 
 const text = z.string().min(1).max(textMax);
 const texts = z.array(text).max(listMax);
@@ -83,6 +85,13 @@ const harmlessShape = z.strictObject({
   hooks: z.boolean().optional(),
 });
 
+const variableShape = z.strictObject({
+  names: texts,
+  why: text,
+  /** Absent: any plain text, no path that leads out of a folder. */
+  values: z.array(z.string().max(textMax)).max(listMax).optional(),
+});
+
 const opaqueShape = z.strictObject({
   match: commandPatterns,
   reason: text,
@@ -100,12 +109,13 @@ const wrapperShape = z.strictObject({
 });
 
 const allowShape = z.strictObject({
-  /** The beginning of the argument list; * stands for anything within a word. */
+  /** The whole argument list; * stands for anything but `/`, a last `...` for any further arguments. */
   command: z
     .array(z.string().min(1).max(textMax))
     .min(1)
     .max(allowWordsMax)
-    .refine(([program]) => program?.includes('*') !== true, 'names no program'),
+    .refine(([program = '']) => !program.includes('*') && program !== anyMore, 'names no program')
+    .refine((words) => !words.slice(0, -1).includes(anyMore), `has ${anyMore} before its end`),
   /** Folder below the root; absent: any. */
   in: text.optional(),
   why: text,
@@ -130,7 +140,9 @@ const shape = z.strictObject({
   environments: z.strictObject({
     ...{ production: texts, staging: texts, development: texts, test: texts, variables: texts },
   }),
-  variables: z.strictObject({ changing: texts, unchanging: texts, secret: regex }),
+  variables: z.strictObject({
+    ...{ unchanging: z.array(variableShape).max(listMax), changing: texts, secret: regex },
+  }),
   paths: z.strictObject({
     ...{ secret: texts, public: texts, scratch: texts, configs: texts, startup: texts },
     ...{ data: texts, rebuildable: texts },

@@ -53,11 +53,13 @@ export interface Harmless {
 /** Programs whose rows are kept at hand. */
 const programsMax = 512;
 const noGrammar: Grammar = {};
+/** Of a variable: no path that leads out of a folder, and nothing that a shell would run. */
+const plainValue = /^(?![/~:])(?!.*\.\.)[^$`\n]*$/s;
 
 export class Rulebook {
   readonly secretVariable: RegExp;
-  readonly changing: RegExp;
-  readonly unchanging: RegExp;
+  readonly #changing: RegExp;
+  readonly #unchanging: { name: RegExp; values: readonly string[] | undefined }[];
   readonly human: RegExp[];
   readonly injection: RegExp[];
   readonly #rules: CompiledRule[];
@@ -97,8 +99,10 @@ export class Rulebook {
       ]),
     );
     this.secretVariable = new RegExp(policy.variables.secret, 'i');
-    this.changing = anyOf(policy.variables.changing);
-    this.unchanging = anyOf(policy.variables.unchanging);
+    this.#changing = anyOf(policy.variables.changing);
+    this.#unchanging = policy.variables.unchanging.map(({ names, values }) => {
+      return { name: anyOf(names), values };
+    });
     this.human = policy.http.human.map((source) => new RegExp(source, 'i'));
     this.injection = policy.injection.map((source) => new RegExp(source, 'i'));
   }
@@ -143,6 +147,18 @@ export class Rulebook {
     return unlisted;
   }
 
+  /** No value: whichever it has already. */
+  isUnchanging(variable: string, value: string | undefined): boolean {
+    if (this.#changing.test(variable)) return false;
+    return this.#unchanging.some(
+      ({ name, values }) =>
+        name.test(variable) &&
+        (values === undefined
+          ? value === undefined || plainValue.test(value)
+          : value !== undefined && values.includes(value)),
+    );
+  }
+
   opaqueRow(given: Arguments): OpaqueRow | undefined {
     return this.#opaque.find(({ pattern }) => matchCommand(pattern, given) > 0)?.of;
   }
@@ -167,15 +183,11 @@ export class Rulebook {
     );
   }
 
-  /** `rm --help`: of programs that are known to answer that, and of nothing more. */
+  /** `rm --help`: of programs that are listed because they answer that before they load anything of the tree. */
   onlyAsks(words: readonly Word[]): boolean {
     const [program, question, more] = words;
-    const name = programName(program?.text ?? '');
     if (more !== undefined || !/^--(?:help|version)$/.test(question?.text ?? '')) return false;
-    if (this.policy.versions.includes(name)) return true;
-    const rules = this.#rules.filter(({ pattern }) => pattern.words[0]?.test(name) === true);
-    if (rules.some(({ of }) => of.signal === 'HumanCommunication')) return false;
-    return rules.length + this.#harmlessFor(name).length > 0;
+    return this.policy.versions.includes(programName(program?.text ?? ''));
   }
 
   #rulesFor(given: Arguments): CompiledRule[] {

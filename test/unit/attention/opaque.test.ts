@@ -109,7 +109,8 @@ describe('what a policy allows', () => {
     "allow:\n  - { command: [npm, test], in: 'packages/*', why: they only test }\n" +
       "  - { command: [./tool, 'gen-*'], why: it only generates }\n" +
       '  - { command: [psql], why: a database of this machine }\n' +
-      '  - { command: [python3, tools/a.py], why: it only counts }\n',
+      '  - { command: [python3, tools/a.py, ...], why: it only counts }\n' +
+      "  - { command: [node, 'tools/*.js'], why: they only print }\n",
   );
 
   test('passes, and says why', async () => {
@@ -125,7 +126,14 @@ describe('what a policy allows', () => {
     [['npm', 'test'], '', true],
     [['npm', 'test'], 'packages/a/b', true],
     [['npm', 'run', 'test'], 'packages/a', true],
-    [['npm', 'test', '--', 'x'], 'packages/a', false],
+    [['npm', 'test', '--', 'x'], 'packages/a', true],
+    [['npm', 'test', '--prefix', '/tmp/evil'], 'packages/a', true],
+    [['node', 'tools/a.js'], '', false],
+    [['node', 'tools/a.js', 'x'], '', true],
+    [['node', 'tools/a/b.js'], '', true],
+    [['node', 'tools/../../b.js'], '', true],
+    [['bash', '-c', 'node tools/*.js'], '', true],
+    [['./tool', 'gen-../x'], '', true],
     [['./tool', 'gen-docs'], 'anywhere', false],
     [['./tool', 'publish'], '', true],
     [['timeout', '9', './tool', 'gen-a'], '', false],
@@ -134,6 +142,22 @@ describe('what a policy allows', () => {
     [['bash', '-c', './tool gen-$X'], '', true],
     [['bash', '-c', 'for x in a; do ./tool gen-a; done'], '', true],
     [['python3', 'tools/a.py', 'x'], '', false],
+    [['python3', 'tools/a.py'], '', false],
+    [['python3', 'tools/a.py', '--out=src/x', '-v', '--', 'a:b'], '', false],
+    [['python3', 'tools/a.py', '../x'], '', true],
+    [['python3', 'tools/a.py', 'x'], 'packages/..', false],
+    [['python3', 'tools/a.py', '/etc/hosts'], '', true],
+    [['python3', 'tools/a.py', '--out=/etc/x'], '', true],
+    [['python3', 'tools/a.py', '-o/etc/x'], '', true],
+    [['python3', 'tools/a.py', '-o~/x'], '', true],
+    [['python3', 'tools/a.py', 'a:/etc/x'], '', true],
+    [['python3', 'tools/a.py', '@/etc/x'], '', true],
+    [['python3', 'tools/a.py', 'https://x.io/a'], '', true],
+    [['bash', '-c', 'python3 tools/a.py *.txt'], '', true],
+    [['bash', '-c', 'python3 tools/a.py ~/x'], '', true],
+    [['bash', '-c', 'python3 tools/a.py < a.txt'], '', true],
+    [['bash', '-c', 'ls | python3 tools/a.py'], '', true],
+    [['bash', '-c', 'psql <<< "select 1"'], '', true],
   ])('%j in %j is asked about: %j', async (argv, cwd, isAsked) => {
     expect(isGated(await judge({ argv, cwd }, { policy }))).toBe(isAsked);
   });
@@ -151,6 +175,8 @@ describe('what a policy allows', () => {
   test.each([
     ['allow: [{ command: [], why: x }]', 'allow.0.command'],
     ["allow: [{ command: ['*'], why: x }]", 'allow.0.command'],
+    ['allow: [{ command: [...], why: x }]', 'allow.0.command'],
+    ['allow: [{ command: [npm, ..., x], why: x }]', 'allow.0.command'],
     ['allow: [{ command: [npm] }]', 'allow.0.why'],
     ["allow: [{ command: [npm], why: '' }]", 'allow.0.why'],
     ['allow: [{ command: npm, why: x }]', 'allow.0.command'],
