@@ -70,7 +70,8 @@ describe('Risk Signal Taxonomy: patterns and default severities', () => {
     ['cat ~/.aws/credentials', 'SecurityBoundary', 'Gate'],
     ['echo "$API_TOKEN"', 'SecurityBoundary', 'Gate'],
     ['echo x >> ../other/a.txt', 'ScopeEscalation', 'Advisory'],
-    ['git -C ../other add a', 'ScopeEscalation', 'Advisory'],
+    ['git -C ../other add a', 'ScopeEscalation', 'Gate'],
+    ['touch ../other/a', 'ScopeEscalation', 'Advisory'],
   ])('%s is %s, %s', async (text, signal, severity) => {
     expect(severitiesOf(await judge(text))).toContain(`${signal} ${severity}`);
   });

@@ -146,7 +146,9 @@ export class Judge {
     }
     return (
       operandRisk(words, given, harmless, exam, site) ??
-      (harmless.row.hooks === true ? await hooksRisk(isOutside, below, exam) : undefined)
+      (given.operands[0]?.text === 'git'
+        ? await hooksRisk(harmless.row, isOutside, below, exam)
+        : undefined)
     );
   }
 

@@ -82,7 +82,8 @@ const harmlessShape = z.strictObject({
   writes: writesShape.optional(),
   /** It changes the repository in whose folder it runs. */
   changes: z.boolean().optional(),
-  hooks: z.boolean().optional(),
+  /** Which hooks git may run with it. */
+  hooks: z.union([z.literal('any'), texts]).optional(),
 });
 
 const variableShape = z.strictObject({
@@ -157,7 +158,9 @@ const shape = z.strictObject({
   leading: z.record(text, options),
   wrappers: z.array(wrapperShape).max(listMax),
   versions: texts,
-  hooks: z.strictObject({ folders: texts, files: texts, settings: text, head: text }),
+  hooks: z.strictObject({
+    ...{ folders: texts, files: texts, settings: text, head: text, plain_settings: texts },
+  }),
   opaque: z.array(opaqueShape).max(listMax),
 });
 

@@ -60,6 +60,8 @@ export class Rulebook {
   readonly secretVariable: RegExp;
   readonly #changing: RegExp;
   readonly #unchanging: { name: RegExp; values: readonly string[] | undefined }[];
+  /** Settings of a repository that start nothing. */
+  readonly plainSetting: RegExp;
   readonly human: RegExp[];
   readonly injection: RegExp[];
   readonly #rules: CompiledRule[];
@@ -103,6 +105,7 @@ export class Rulebook {
     this.#unchanging = policy.variables.unchanging.map(({ names, values }) => {
       return { name: anyOf(names), values };
     });
+    this.plainSetting = anyOf(policy.hooks.plain_settings);
     this.human = policy.http.human.map((source) => new RegExp(source, 'i'));
     this.injection = policy.injection.map((source) => new RegExp(source, 'i'));
   }

@@ -97,10 +97,55 @@ describe('a commit', () => {
     ['with examples of hooks', { ...head, '.git/hooks/pre-commit.sample': 'x' }, false],
     ['with a hook', { ...head, '.git/hooks/pre-commit': 'x' }, true],
     ['with hooks of the tree', { ...head, '.husky/pre-commit': 'x' }, true],
-    ['with hooks of another folder', { ...head, '.git/config': '[core]\nhooksPath = x\n' }, true],
+    [
+      'with hooks of another folder',
+      { ...head, '.git/config': '[core]\nhooksPath = x\n', 'x/pre-commit': 'x' },
+      true,
+    ],
+    ['with hooks outside of the root', { ...head, '.git/config': '[core] hooksPath = ../x' }, true],
     ['of a repository that cannot be seen', {}, true],
   ])('%s', async (_, files, isAsked) => {
     expect(isGated(await judge(['git', 'commit', '-m', 'x'], { files }))).toBe(isAsked);
+  });
+});
+
+describe('any command of git', () => {
+  const head = { '.git/HEAD': 'ref: refs/heads/main\n' };
+  const plain =
+    '[core]\n\tbare = false\n[remote "o"]\n\turl = x\n# a\n[branch "a.b"]\n\tmerge = x\n';
+  const husky = {
+    ...head,
+    '.git/config': '[core]\nhooksPath = .husky/_\n',
+    '.husky/_/pre-commit': 'x',
+  };
+
+  test.each<[string, Record<string, string>, boolean]>([
+    ['git status', { ...head, '.git/config': plain }, false],
+    ['git status', { ...head, '.git/config': '[core]\nfsmonitor = ./x\n' }, true],
+    ['git status', { ...head, '.git/config': '[core] fsmonitor = ./x' }, true],
+    ['git status', { ...head, '.git/config': '[CORE]\nFSMonitor = ./x\n' }, true],
+    ['git status', { ...head, '.git/config': '[core]\nbare = false\\\nx\n' }, true],
+    ['git add a', { ...head, '.git/config': '[filter "x"]\nclean = ./x\n' }, true],
+    ['git log -p', { ...head, '.git/config': '[diff "x"]\ntextconv = ./x\n' }, true],
+    ['git fetch', { ...head, '.git/config': '[remote "o"]\nuploadpack = ./x\n' }, true],
+    ['git log', { ...head, '.git/config': '[include]\npath = ../x\n' }, true],
+    ['git status', husky, false],
+    ['git commit -m x', husky, true],
+    ['git add a', { ...head, '.git/hooks/post-index-change': 'x' }, true],
+    ['git reset a', { ...head, '.git/hooks/post-index-change': 'x' }, true],
+    ['git stash', { ...head, '.git/hooks/post-checkout': 'x' }, true],
+    ['git checkout -b x', { ...head, '.git/hooks/post-checkout': 'x' }, true],
+    ['git tag x', { ...head, '.git/hooks/reference-transaction': 'x' }, true],
+    ['git add a', { ...head, '.git/hooks/pre-commit': 'x' }, false],
+    ['git add a', {}, true],
+    ['git log', {}, false],
+    ['git log', { HEAD: 'x', config: 'x' }, true],
+    ['git -C bare log', { ...head, 'bare/HEAD': 'x' }, true],
+    ['cd sub && git status', { ...head, 'sub/.git': 'x' }, true],
+    ['git -C ../other log', head, true],
+    ['git -C /tmp/x status', head, true],
+  ])('%s with %j is asked about: %j', async (text, files, isAsked) => {
+    expect(isGated(await judge(['bash', '-c', text], { files }))).toBe(isAsked);
   });
 });
 
