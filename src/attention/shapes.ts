@@ -50,6 +50,8 @@ export const attentionLimits = {
   chars: 2_000_000,
   /** Files of which is asked whether they are under version control; the others are taken as not. */
   tracked: 64,
+  /** Paths whose links are followed; an action with more is a gate. */
+  looks: 2_000,
   gates: 16,
   grants: 16,
   directionChars: 4_000,
@@ -162,11 +164,19 @@ export interface ActionInQuestion {
 }
 
 /** What may be looked at besides the action itself; without it commands that run files of the tree are left to the executor. */
+export interface Sight {
+  kind: 'nothing' | 'file' | 'folder';
+  /** From the root, without links; undefined: outside of the root, or known only once something is there. */
+  path: string | undefined;
+}
+
 export interface Inspector {
   /** The text of a file below the root. Undefined: there is none, it is outside, too large, or no text. */
   read(path: string): Promise<string | undefined>;
   /** Whether something is there, text or not; undefined, or no such method: it is not known. */
   exists?(path: string): Promise<boolean | undefined>;
+  /** What is there, links followed; undefined, or no such method: it is not known. */
+  look?(path: string): Promise<Sight | undefined>;
   /** Whether the file below the root is under version control, and unchanged edits can be taken back. */
   isTracked(path: string): Promise<boolean>;
   /**

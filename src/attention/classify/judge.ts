@@ -7,6 +7,7 @@ import { hooksRisk } from './hooks.js';
 import { isTakenBack } from './loss.js';
 import { opaqueEffects } from './opaque.js';
 import { operandRisk } from './operands.js';
+import type { Place } from './paths.js';
 import { namesSecret, secretEffects } from './secrets.js';
 import { ShellLine, type Folder, type Input, type ShellCommand } from './shell.js';
 import { variableEffects } from './variables.js';
@@ -137,7 +138,13 @@ export class Judge {
   ): Promise<Unlisted | undefined> {
     const { exam } = this;
     const folders = harmless.leading.get('-C') ?? [];
-    const places = [word('.'), ...folders].map(({ text }) => exam.place(text, site));
+    const places: Place[] = [];
+    let at = '.';
+    for (const { text } of [word('.'), ...folders]) {
+      // Each one is named from the one before.
+      at = /^[/~]/.test(text) ? text : `${at}/${text}`;
+      places.push(await exam.realPlace(at, site));
+    }
     const isOutside = places.some(({ kind }) => kind !== 'inside');
     const below = places.flatMap((place) => (place.kind === 'inside' ? [place.path] : []));
     if (harmless.row.changes === true && isOutside) {

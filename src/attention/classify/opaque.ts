@@ -15,7 +15,7 @@ export async function opaqueEffects(
   site: Site,
   isOwn: boolean,
 ): Promise<void> {
-  if (exam.isAllowed(words, site)) return;
+  if (await exam.isAllowed(words, site)) return;
   const row = exam.book.opaqueRow(given);
   const name = programName(words[0]?.text ?? '');
   if (exam.inspector === undefined && isJudgedLater(words, row, exam, site, isOwn))

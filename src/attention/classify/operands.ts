@@ -6,7 +6,7 @@ import { requestEffects } from './requests.js';
 import { hasExpressionOption } from './secrets.js';
 
 /** Names of resources: no options, no addresses of other services. */
-const name = /^[\w@.%/][\w./@:~^{}=,*%+?&-]*$/;
+const name = /^(?!.*:\/\/|\.\.?\/)[\w@.%/][\w./@:~^{}=,*%+?&-]*$/;
 /** What git calls a commit or a remote, and no address. */
 const ref = /^[\w@][\w./@~^{}*-]*$/;
 const mode = /^(?:[ugoa]*[-+=][rwxX]+(?:,[ugoa]*[-+=][rwxX]+)*|[0-7]{3,4})$/;
@@ -20,10 +20,22 @@ export function operandRisk(
   site: Site,
 ): string | undefined {
   const { operands, options } = reading;
+  const program = given.operands[0]?.text ?? '';
   if (row.operands === 'text') return undefined;
+  // With %n the shell computes an operand, and what stands in it may be a command.
+  if (row.operands === 'format')
+    return operands.some(
+      ({ text, isStatic }, at) => /%[-+ #0-9.*']*n/.test(text) || (at === 0 && !isStatic),
+    )
+      ? 'its format may set variables'
+      : undefined;
   const hidden = operands.find(({ isStatic, listed }) => !isStatic && listed === undefined);
   if (hidden !== undefined) return `${hidden.text} is known only when it runs`;
   const [first] = operands;
+  const filters =
+    program === 'gh' ? [...(options.get('-q') ?? []), ...(options.get('--jq') ?? [])] : [];
+  const filterRisk = firstRisk(filters, 'jq');
+  if (filterRisk !== undefined) return filterRisk;
   switch (row.operands) {
     case 'names':
       return refused(operands, name, 'is no plain name');
@@ -38,19 +50,23 @@ export function operandRisk(
     case 'url':
       return requestEffects(words, given, exam, site);
     case 'expression': {
-      const program = given.operands[0]?.text ?? '';
       const values = ['-e', '--expression'].flatMap((each) => options.get(each) ?? []);
       const isNamed = hasExpressionOption(options);
       const sources = isNamed ? values : first === undefined ? [] : [first];
-      return sources
-        .map(({ text }) => expressionRisk(program, text))
-        .find((risk) => risk !== undefined);
+      return firstRisk(sources, program);
     }
     case 'paths':
     case 'words':
     case 'git':
       return undefined;
+    default:
+      return refused(operands, new RegExp(row.operands.slice(1, -1)), 'is no plain name');
   }
+}
+
+function firstRisk(sources: readonly Word[], program: string): string | undefined {
+  const risks = sources.map(({ text }) => expressionRisk(program, text));
+  return risks.find((risk) => risk !== undefined);
 }
 
 function refused(operands: readonly Word[], wanted: RegExp, says: string): string | undefined {

@@ -45,6 +45,10 @@ export function requestEffects(
     });
     return undefined;
   }
+  // With -G curl puts the data behind the address.
+  const isQuery = given.flags.has('-G') || given.flags.has('--get');
+  if (isQuery && sendingOptions.some((option) => given.flags.has(option)))
+    return 'a request with parameters may change something';
   if (isReading) return urls.map(readingRisk).find((risk) => risk !== undefined);
   const isElsewhere = !urls.every((url) => thisMachine.test(url));
   const isDelete = method === 'DELETE' && isElsewhere;

@@ -10,7 +10,17 @@ const credential =
 /** These neither print nor send what they are given. */
 const silent = new Set(['test', '[', 'export', 'unset', ':', 'true', 'return', 'exit']);
 /** Of these kinds of operands none is a path whose content is read. */
-const noPaths = new Set(['text', 'words', 'names', 'refs', 'mode', 'date', 'none', 'url']);
+const noPaths = new Set([
+  'text',
+  'format',
+  'words',
+  'names',
+  'refs',
+  'mode',
+  'date',
+  'none',
+  'url',
+]);
 /** Options whose value is a pattern or a text. */
 const textOptions = new Set([
   ...['-m', '--message', '-e', '--regexp', '--expression', '-S', '-G', '--grep', '--author'],
@@ -50,7 +60,7 @@ function allPaths(words: readonly Word[]): string[] {
 }
 
 function readPaths({ row, reading }: Harmless): string[] {
-  if (noPaths.has(row.operands) || row.changes === true) return [];
+  if (noPaths.has(row.operands) || row.operands.startsWith('/') || row.changes === true) return [];
   if (row.writes?.keeps === true) return [];
   const isText = row.operands === 'expression' && !hasExpressionOption(reading.options);
   const operands = reading.operands.slice(isText ? 1 : 0).map(({ text }) => text);

@@ -39,7 +39,12 @@ function isCovered(
 /** Operands, values of options and lists of them; no address, nothing above the folder. */
 function staysInside(text: string, isInside: (path: string) => boolean): boolean {
   if (text.includes('..') || /^-[^-].*[/~]|:\/\//s.test(text)) return false;
-  return text.split(/[=:,@\s]+/).every((part) => isInside(part));
+  return partsOf(text).every((part) => isInside(part));
+}
+
+/** What of an argument may be a path. */
+export function partsOf(text: string): string[] {
+  return text.split(/[=:,@\s]+/);
 }
 
 /** The line of a policy that would allow it; empty: it has words that would stand for others there. */

@@ -23,7 +23,7 @@ export interface Reading {
 /** What is not in the table, in words. */
 export type Unlisted = string;
 
-/** `-x`, `--long`, `-x=`, `-x==`, `--long?`, `-x=VALUE*`, `+group`. Throws for what is none of these. */
+/** `-x`, `--long`, `-x=`, `-x==`, `--long?`, `-x=VALUE*`, `-x=/EXPRESSION/`, `+group`. Throws for what is none of these. */
 export function compileOption(source: string): Option {
   if (source.startsWith('+')) return { name: source, takes: 0 };
   const found = /^(-{1,2}[\w#.+][\w.-]*)(\?|==|=(.*))?$/s.exec(source);
@@ -33,6 +33,8 @@ export function compileOption(source: string): Option {
   if (suffix === '?') return { name, takes: 'maybe' };
   if (suffix === '==') return { name, takes: 2 };
   if (value === '') return { name, takes: 1 };
+  const expression = /^\/(.+)\/$/s.exec(value)?.[1];
+  if (expression !== undefined) return { name, takes: 1, value: new RegExp(expression, 's') };
   return { name, takes: 1, value: new RegExp(`^${globSource(value)}$`, 'is') };
 }
 

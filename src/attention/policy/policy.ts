@@ -55,17 +55,20 @@ const ruleShape = z.strictObject({
 });
 
 const writesShape = z.strictObject({
-  operands: z.enum(['all', 'last', 'moved', 'rest', 'second', 'none']).default('none'),
+  operands: z.enum(['all', 'tree', 'last', 'moved', 'rest', 'second', 'none']).default('none'),
   /** Whose value is written. */
   options: options.optional(),
-  /** Only with one of these options. */
+  /** Only with one of these options; not with those. */
   when: options.optional(),
+  unless: options.optional(),
   overwrites: z.boolean().optional(),
   /** With one of these nothing is lost; with one of those nothing is left. */
   adds: options.optional(),
   empties: options.optional(),
   /** What is in the file stays as it is. */
   keeps: z.boolean().optional(),
+  /** What it makes may be a link. */
+  links: z.boolean().optional(),
 });
 
 const harmlessShape = z.strictObject({
@@ -74,10 +77,13 @@ const harmlessShape = z.strictObject({
   not: options.optional(),
   requires: options.optional(),
   operands: z
-    .enum([
-      ...['paths', 'text', 'words', 'names', 'refs', 'git'],
-      ...['expression', 'mode', 'date', 'url', 'none'],
-    ] as const)
+    .union([
+      z.enum([
+        ...['paths', 'text', 'format', 'words', 'names', 'refs', 'git'],
+        ...['expression', 'mode', 'date', 'url', 'none'],
+      ] as const),
+      z.templateLiteral(['/', z.string().min(1).max(textMax), '/']).refine(isRegex),
+    ])
     .default('paths'),
   writes: writesShape.optional(),
   /** It changes the repository in whose folder it runs. */

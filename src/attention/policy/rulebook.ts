@@ -231,7 +231,7 @@ function readRow(
     const between = options === undefined ? '' : readOptions(rest, options, 'untilOperand');
     if (expression !== named.at(-1) && typeof between === 'object') rest = rest.slice(between.end);
   }
-  const mode = row.operands === 'text' ? 'leading' : 'all';
+  const mode = ['text', 'format'].includes(row.operands) ? 'leading' : 'all';
   const reading = options === undefined ? readAny(rest, not) : readOptions(rest, options, mode);
   if (typeof reading === 'string') return reading;
   const isComplete = requires.length === 0 || requires.some((each) => reading.options.has(each));
