@@ -36,7 +36,7 @@ function action(given: Partial<ActionInQuestion> | string): ActionInQuestion {
 
 function folder(files: Record<string, string>, tracked = Object.keys(files)): Inspector {
   return {
-    read: (path) => Promise.resolve(files[path]),
+    read: (path) => Promise.resolve(Object.hasOwn(files, path) ? files[path] : undefined),
     list: () => Promise.resolve([]),
     isTracked: (path) => Promise.resolve(tracked.includes(path)),
   };

@@ -8,7 +8,7 @@ import { isTakenBack } from './loss.js';
 import { opaqueEffects } from './opaque.js';
 import { operandRisk } from './operands.js';
 import type { Place } from './paths.js';
-import { namesSecret, secretEffects } from './secrets.js';
+import { listedEffects, namesSecret, secretEffects } from './secrets.js';
 import { ShellLine, type Folder, type Input, type ShellCommand } from './shell.js';
 import { variableEffects } from './variables.js';
 import { redirectEffects, writeEffects } from './writes.js';
@@ -217,7 +217,11 @@ export class Judge {
         says: 'shows all variables, credentials among them',
       });
     if (of.appends !== true) await this.run(inner, own);
-    else if (inner.length > 0) await this.run(appended(inner, options), { ...own, input: noInput });
+    else if (inner.length > 0) {
+      await this.run(appended(inner, options), { ...own, input: noInput });
+      // What it is fed are names of files, as far as the line says.
+      listedEffects(words, fedBy(site.input).split(/[\s'"|;&()]+/), exam, site);
+    }
     secretEffects(outer, exam.book.read(outer), undefined, exam, site);
     return true;
   }
@@ -246,6 +250,13 @@ export class Judge {
       const folder = each.text.endsWith('dir') ? { cwd: undefined } : site.folder;
       await this.run(given, { ...own, folder });
     }
+    if (search.length < words.length)
+      listedEffects(
+        words,
+        search.slice(1).map(({ text }) => text),
+        this.exam,
+        site,
+      );
     await this.#plain(search, site);
   }
 
@@ -268,6 +279,11 @@ export class Judge {
       says: 'shows all variables, credentials among them',
     });
   }
+}
+
+function fedBy(input: Input): string {
+  if (input.kind === 'text') return input.text;
+  return input.kind === 'unread' ? (input.from ?? '') : '';
 }
 
 const noInput: Input = { kind: 'none' };

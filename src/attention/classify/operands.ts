@@ -22,13 +22,12 @@ export function operandRisk(
   const { operands, options } = reading;
   const program = given.operands[0]?.text ?? '';
   if (row.operands === 'text') return undefined;
-  // With %n the shell computes an operand, and what stands in it may be a command.
-  if (row.operands === 'format')
-    return operands.some(
-      ({ text, isStatic }, at) => /%[-+ #0-9.*']*n/.test(text) || (at === 0 && !isStatic),
-    )
-      ? 'its format may set variables'
-      : undefined;
+  if (row.operands === 'format') {
+    // A shell may compute an operand: of %n, of an index, of a number.
+    const isComputed = operands.some(({ text }) => /%[-+ #0-9.*']*n|\[[^\]]*(?:\$\(|`)/.test(text));
+    const isHidden = program === 'printf' && operands[0]?.isStatic === false;
+    return isComputed || isHidden ? 'a shell may run what stands in it' : undefined;
+  }
   const hidden = operands.find(({ isStatic, listed }) => !isStatic && listed === undefined);
   if (hidden !== undefined) return `${hidden.text} is known only when it runs`;
   const [first] = operands;

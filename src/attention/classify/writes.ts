@@ -283,7 +283,8 @@ function riskyNames(
 ): void {
   const found = (rule: string, says: string): void =>
     exam.found({ signal: 'SecurityBoundary', rule, words, site, says });
-  if (exam.paths.isStartup(path) || exam.paths.isStartup(given))
+  // `.husky` is the folder of such files.
+  if ([path, given, `${path}/x`].some((each) => exam.paths.isStartup(each)))
     found('startup-file', 'writes what decides who may do what, or runs by itself later');
   if (exam.paths.isSecret(given)) found('secret-path', 'writes a file that holds credentials');
   if (exam.paths.isConfig(given) && texts.some((text) => /\$\([^(]|`[^`]+`/.test(text)))
