@@ -1,4 +1,4 @@
-import { programName, word, type Arguments, type Word } from '../policy/command-pattern.js';
+import { programName, word, type Reading, type Word } from '../policy/command-pattern.js';
 import type { Rule } from '../policy/policy.js';
 import type { Unlisted } from '../policy/options.js';
 import type { Harmless } from '../policy/rulebook.js';
@@ -132,7 +132,7 @@ export class Judge {
   /** Why a command of the table of harmless ones is not harmless as it is given here. */
   async #unlisted(
     words: readonly Word[],
-    given: Arguments,
+    given: Reading,
     harmless: Harmless,
     site: Site,
   ): Promise<Unlisted | undefined> {
@@ -160,7 +160,7 @@ export class Judge {
   }
 
   /** Rows of dangerous commands. True: one of them stops. */
-  async #dangers(words: readonly Word[], given: Arguments, site: Site): Promise<boolean> {
+  async #dangers(words: readonly Word[], given: Reading, site: Site): Promise<boolean> {
     const { exam } = this;
     let isGated = false;
     for (const { rule, words: named } of exam.book.dangers(given)) {
@@ -287,7 +287,7 @@ function fedBy(input: Input): string {
 }
 
 const noInput: Input = { kind: 'none' };
-const noArguments: Arguments = { operands: [], flags: new Map(), values: [] };
+const noArguments: Reading = { operands: [], options: new Map(), end: 0 };
 
 function within(site: Site, label: string): Site {
   return { ...site, via: [...site.via, label] };
@@ -337,6 +337,6 @@ function shellText(words: readonly Word[]): Word | undefined {
   return undefined;
 }
 
-function isBelowRoot(given: Arguments, from: number, exam: Examination, site: Site): boolean {
+function isBelowRoot(given: Reading, from: number, exam: Examination, site: Site): boolean {
   return given.operands.slice(from).every(({ text }) => exam.place(text, site).kind === 'inside');
 }

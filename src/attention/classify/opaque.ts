@@ -1,4 +1,4 @@
-import { programName, type Arguments, type Word } from '../policy/command-pattern.js';
+import { programName, type Reading, type Word } from '../policy/command-pattern.js';
 import type { OpaqueRow } from '../policy/policy.js';
 import type { Examination, Site } from './examination.js';
 
@@ -9,7 +9,7 @@ import type { Examination, Site } from './examination.js';
  */
 export async function opaqueEffects(
   words: readonly Word[],
-  given: Arguments,
+  given: Reading,
   unlisted: string | undefined,
   exam: Examination,
   site: Site,

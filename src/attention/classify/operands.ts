@@ -1,4 +1,4 @@
-import type { Arguments, Word } from '../policy/command-pattern.js';
+import type { Reading, Word } from '../policy/command-pattern.js';
 import type { Harmless } from '../policy/rulebook.js';
 import type { Examination, Site } from './examination.js';
 import { expressionRisk } from './expressions.js';
@@ -14,7 +14,7 @@ const mode = /^(?:[ugoa]*[-+=][rwxX]+(?:,[ugoa]*[-+=][rwxX]+)*|[0-7]{3,4})$/;
 /** Why the operands of a command of the table of harmless ones are not harmless; undefined: they are. */
 export function operandRisk(
   words: readonly Word[],
-  given: Arguments,
+  given: Reading,
   { row, reading }: Harmless,
   exam: Examination,
   site: Site,

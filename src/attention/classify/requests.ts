@@ -1,4 +1,4 @@
-import type { Arguments, Word } from '../policy/command-pattern.js';
+import type { Reading, Word } from '../policy/command-pattern.js';
 import { unknownEnvironment } from '../shapes.js';
 import { environmentOf } from './environment.js';
 import type { Examination, Site } from './examination.js';
@@ -23,7 +23,7 @@ const methodName = /^[A-Za-z]+$/;
 /** What is found of a request is added; the answer is why it cannot be judged, if it cannot. */
 export function requestEffects(
   words: readonly Word[],
-  given: Arguments,
+  given: Reading,
   exam: Examination,
   site: Site,
 ): string | undefined {
@@ -31,7 +31,7 @@ export function requestEffects(
   if (!clients.has(program)) return undefined;
   // httpie and its like send what they are given on standard input.
   const isFed =
-    isHttpie(program) && site.input.kind !== 'none' && !given.flags.has('--ignore-stdin');
+    isHttpie(program) && site.input.kind !== 'none' && !given.options.has('--ignore-stdin');
   const method = isFed ? 'POST' : methodOf(given, program);
   const urls = urlsOf(given);
   const [target = ''] = urls;
@@ -46,8 +46,8 @@ export function requestEffects(
     return undefined;
   }
   // With -G curl puts the data behind the address.
-  const isQuery = given.flags.has('-G') || given.flags.has('--get');
-  if (isQuery && sendingOptions.some((option) => given.flags.has(option)))
+  const isQuery = given.options.has('-G') || given.options.has('--get');
+  if (isQuery && sendingOptions.some((option) => given.options.has(option)))
     return 'a request with parameters may change something';
   if (isReading && isHttpie(program) && itemsOf(given).length > 0)
     return 'a request with parameters may change something';
@@ -87,30 +87,31 @@ function isHttpie(program: string): boolean {
 }
 
 /** What httpie and its like are given behind the method and the address. */
-function itemsOf({ operands: [, ...given] }: Arguments): string[] {
+function itemsOf({ operands: [, ...given] }: Reading): string[] {
   const texts = given.map(({ text }) => text);
   return texts.slice(texts.length > 1 && methodName.test(texts[0] ?? '') ? 2 : 1);
 }
 
-function methodOf(given: Arguments, program: string): string {
-  const named = ['-X', '--request', '--method'].flatMap((each) => given.flags.get(each) ?? []);
+function methodOf(given: Reading, program: string): string {
+  const named = ['-X', '--request', '--method']
+    .flatMap((each) => given.options.get(each) ?? [])
+    .map(({ text }) => text.toUpperCase());
   // The last one on the line wins, and their order is not kept: several are as good as unknown.
   if (named.length > 1) return 'SEVERAL';
-  const sends = sendingOptions.some((option) => given.flags.has(option));
+  const sends = sendingOptions.some((option) => given.options.has(option));
   const [stated = ''] = named;
-  if (stated !== '' && !(sends && stated.toUpperCase() === 'GET')) return stated.toUpperCase();
-  const [, first] = given.operands;
-  const items = itemsOf(given);
-  if (isHttpie(program) && first !== undefined && methodName.test(first.text))
-    return first.text.toUpperCase();
-  if (isHttpie(program) && items.some((text) => /^[^=:/?]+(?::=|=(?!=)|@)/.test(text)))
+  if (stated !== '' && !(sends && stated === 'GET')) return stated;
+  const [, first, address] = given.operands;
+  if (isHttpie(program) && first !== undefined && address !== undefined)
+    if (methodName.test(first.text)) return first.text.toUpperCase();
+  if (isHttpie(program) && itemsOf(given).some((text) => /^[^=:/?]+(?::=|=(?!=)|@)/.test(text)))
     return 'POST';
-  if (given.flags.has('-T') || given.flags.has('--upload-file')) return 'PUT';
+  if (given.options.has('-T') || given.options.has('--upload-file')) return 'PUT';
   return sends ? 'POST' : 'GET';
 }
 
-function urlsOf(given: Arguments): string[] {
+function urlsOf(given: Reading): string[] {
   const [, ...operands] = given.operands.map(({ text }) => text);
   const named = operands.filter((text) => !/^[A-Z]+$/.test(text) && !/^[\w-]+:?=/.test(text));
-  return [...named, ...(given.flags.get('--url') ?? [])];
+  return [...named, ...(given.options.get('--url') ?? []).map(({ text }) => text)];
 }

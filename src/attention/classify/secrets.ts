@@ -1,4 +1,4 @@
-import type { Arguments, Word } from '../policy/command-pattern.js';
+import type { Reading, Word } from '../policy/command-pattern.js';
 import type { Harmless } from '../policy/rulebook.js';
 import type { Examination, Site } from './examination.js';
 
@@ -30,7 +30,7 @@ const longWord = 300;
 
 export function secretEffects(
   words: readonly Word[],
-  given: Arguments,
+  given: Reading,
   harmless: Harmless | undefined,
   exam: Examination,
   site: Site,

@@ -1,5 +1,4 @@
-import { programName, word, type Word } from '../policy/command-pattern.js';
-import type { Reading } from '../policy/options.js';
+import { programName, word, type Reading, type Word } from '../policy/command-pattern.js';
 import type { Harmless } from '../policy/rulebook.js';
 import type { Inspector } from '../shapes.js';
 import type { Examination, Site } from './examination.js';

@@ -212,7 +212,6 @@ export type HarmlessRow = Policy['harmless'][number];
 export type OpaqueRow = Policy['opaque'][number];
 export type Wrapper = Policy['wrappers'][number];
 export type Allowance = Policy['allow'][number];
-export type Grammar = Policy['programs'][string];
 
 /** The whole policy, of a text in YAML. Throws ATTENTION_POLICY_INVALID with the path of the field. */
 export function parsePolicy(source: string, file: string): Policy {

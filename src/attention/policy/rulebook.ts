@@ -5,19 +5,20 @@ import {
   isExcepted,
   matchCommand,
   programName,
-  readArguments,
-  type Arguments,
   type CommandPattern,
+  type Reading,
   type Word,
 } from './command-pattern.js';
 import {
+  compileGrammar,
   compileOptions,
+  readCommand,
   readOptions,
+  type Loose,
   type Options,
-  type Reading,
   type Unlisted,
 } from './options.js';
-import type { Grammar, HarmlessRow, OpaqueRow, Policy, Rule, Wrapper } from './policy.js';
+import type { HarmlessRow, OpaqueRow, Policy, Rule, Wrapper } from './policy.js';
 
 /** The tables made ready for use: expressions compiled once, rows by program. */
 
@@ -52,7 +53,7 @@ export interface Harmless {
 
 /** Programs whose rows are kept at hand. */
 const programsMax = 512;
-const noGrammar: Grammar = {};
+const noGrammar = compileGrammar({});
 /** Of a variable: no path that leads out of a folder, and nothing that a shell would run. */
 const plainValue = /^(?![/~:])(?!.*\.\.)[^$`\n]*$/s;
 
@@ -69,6 +70,7 @@ export class Rulebook {
   readonly #notHarmless: CommandPattern[];
   readonly #wrappers: CompiledWrapper[];
   readonly #opaque: Compiled<OpaqueRow>[];
+  readonly #grammars: ReadonlyMap<string, Loose>;
   readonly #leading: ReadonlyMap<string, Options>;
   readonly #rulesOf = new Map<string, CompiledRule[]>();
   readonly #harmlessOf = new Map<string, CompiledHarmless[]>();
@@ -94,6 +96,8 @@ export class Rulebook {
       return each([row]).map((compiled) => ({ ...compiled, options }));
     });
     this.#opaque = each(policy.opaque);
+    const programs = Object.entries(policy.programs);
+    this.#grammars = new Map(programs.map(([name, grammar]) => [name, compileGrammar(grammar)]));
     this.#leading = new Map(
       Object.entries(policy.leading).map(([program, listed]) => [
         program,
@@ -119,15 +123,12 @@ export class Rulebook {
   }
 
   /** As the rows of dangerous commands see it: an option that they do not know takes no value. */
-  read(words: readonly Word[]): Arguments {
-    const program = programName(words[0]?.text ?? '');
-    const { programs } = this.policy;
-    const grammar = Object.hasOwn(programs, program) ? programs[program] : noGrammar;
-    return readArguments(words, grammar);
+  read(words: readonly Word[]): Reading {
+    return readCommand(words, this.#grammars.get(programName(words[0]?.text ?? '')) ?? noGrammar);
   }
 
   /** Rows of dangerous commands that are about it, each rule once. */
-  dangers(given: Arguments): Matched[] {
+  dangers(given: Reading): Matched[] {
     const found = new Map<Rule, Matched>();
     for (const { of, pattern, unless } of this.#rulesFor(given)) {
       const words = matchCommand(pattern, given);
@@ -138,7 +139,7 @@ export class Rulebook {
   }
 
   /** The row by which it is harmless, or what of it is in no row; undefined: the program is in no row at all. */
-  harmless(words: readonly Word[], given: Arguments): Harmless | Unlisted | undefined {
+  harmless(words: readonly Word[], given: Reading): Harmless | Unlisted | undefined {
     if (this.#notHarmless.some((pattern) => matchCommand(pattern, given) > 0)) return undefined;
     const name = programName(words[0]?.text ?? '');
     let unlisted: Unlisted | undefined;
@@ -162,7 +163,7 @@ export class Rulebook {
     );
   }
 
-  opaqueRow(given: Arguments): OpaqueRow | undefined {
+  opaqueRow(given: Reading): OpaqueRow | undefined {
     return this.#opaque.find(({ pattern }) => matchCommand(pattern, given) > 0)?.of;
   }
 
@@ -193,7 +194,7 @@ export class Rulebook {
     return this.policy.versions.includes(programName(program?.text ?? ''));
   }
 
-  #rulesFor(given: Arguments): CompiledRule[] {
+  #rulesFor(given: Reading): CompiledRule[] {
     const program = given.operands[0]?.text ?? '';
     return remembered(this.#rulesOf, program, () =>
       this.#rules.filter(({ pattern }) => pattern.words[0]?.test(program) === true),
