@@ -36,9 +36,9 @@ function isCovered(
   });
 }
 
-/** Operands, values of options and lists of them; no address, nothing above the folder. */
+/** Operands, values of options and lists of them; no address, nothing above the folder, nothing that a shell would read. */
 function staysInside(text: string, isInside: (path: string) => boolean): boolean {
-  if (text.includes('..') || /^-[^-].*[/~]|:\/\//s.test(text)) return false;
+  if (text.includes('..') || /^-[^-].*[/~]|:\/\/|\bdata:|[$`;|&<>\\\n]/s.test(text)) return false;
   return partsOf(text).every((part) => isInside(part));
 }
 
