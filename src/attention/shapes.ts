@@ -22,7 +22,7 @@ export type Severity = (typeof severities)[number];
 export const riskLevels = ['Low', 'Elevated'] as const;
 export type RiskLevel = (typeof riskLevels)[number];
 
-/** Said by a worker that runs nothing risky without leave: what has leave goes to such ones alone. */
+/** Of a worker that runs nothing risky without permission: permitted actions go to such workers only. */
 export const attendCapability = 'attend';
 
 /** How much is shown: nothing, a note in passing, one finding to be judged, all of the evidence. */
@@ -129,7 +129,7 @@ export interface Gate {
   direction: string;
 }
 
-/** Leave to run one exact action of one task, once. */
+/** Permission to run one exact action of one task, once. */
 export interface Grant {
   /** `grant-<task>-<number>`. */
   id: string;

@@ -60,7 +60,7 @@ export interface ExaminationParts {
   inspector?: Inspector | undefined;
   /** Absolute; absolute paths below it are inside. */
   root?: string | undefined;
-  /** Told every step. */
+  /** Called with every step. */
   explain?: ((step: string) => void) | undefined;
 }
 
