@@ -59,11 +59,14 @@ const parts = {
       'client',
       'model',
     ],
-    ...['pgc', 'prompt', 'attention', 'delegation', 'task', 'remote'],
+    ...['pgc', 'prompt', 'attention', 'delegation', 'task', 'remote', 'operations'],
   ],
   render: [
     ...['base', 'errors', 'wire', 'pgc', 'lattice', 'prompt', 'attention', 'delegation'],
     ...['critic', 'task', 'remote'],
+  ],
+  operations: [
+    ...['base', 'errors', 'client', 'pgc', 'lattice', 'remote', 'render'],
   ],
 };
 
@@ -94,7 +97,7 @@ const packages = {
   'web-tree-sitter': '^src/pgc/mine/',
   '@repomix/tree-sitter-wasms': '^src/pgc/mine/',
   commander: '^services/cli/',
-  zod: '^(src/(attention|config|critic|delegation|lattice|model|pgc|prompt|task|remote)/|src/base/lazy-schema\\.ts$|services/mcp/)',
+  zod: '^(src/(attention|config|critic|delegation|lattice|model|pgc|prompt|task|remote|operations)/|src/base/lazy-schema\\.ts$|services/mcp/)',
   unbash: '^src/attention/',
   yaml: '^src/(attention|critic)/',
   'markdown-it': '^src/critic/artifact/markdown\\.ts$',

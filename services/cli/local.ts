@@ -8,7 +8,7 @@ import { TreeAnalyses, type Analyses } from '../../src/pgc/analyse/analyses.js';
 import { openIndex } from '../../src/pgc/search/open-index.js';
 import { lazyCardOf } from '../../src/pgc/search/card/card.js';
 import { openShards } from '../../src/pgc/serve/open-shards.js';
-import type { AskAnswer, AskRequest } from '../../src/pgc/shapes.js';
+import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
 import { Engine } from '../../src/pgc/search/vectors/engine.js';
 import { proseOf } from '../prose.js';
 
@@ -45,7 +45,7 @@ export async function askShard(
   agent: string,
   request: AskRequest,
   options: AskingOptions,
-): Promise<AskAnswer> {
+): Promise<Answer> {
   await using engine = await openEngine(config);
   const { shards } = await openShards(repo, config.home, engine);
   const shard = shards.find((each) => each.agent === agent);

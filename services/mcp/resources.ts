@@ -7,7 +7,7 @@ import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { shardMessages } from '../../src/pgc/serve/messages.js';
 import type { Card, CardTerm, TopologyAnswer } from '../../src/pgc/shapes.js';
 import type { AgentView } from '../../src/wire/messages.js';
-import { fitted, listsOf, type Cut } from '../../src/remote/tools/bounds.js';
+import { fitted, listsOf, type Cut } from '../../src/operations/bounds.js';
 import type { Bus } from './bus.js';
 import { listed } from './tools/agents.js';
 

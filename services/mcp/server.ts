@@ -7,18 +7,18 @@ import { discoverThenDelegate, instructions } from './guidance.js';
 import { addResources } from './resources.js';
 import { addTool } from './tool.js';
 import { listAgents } from './tools/agents.js';
-import { blastRadius, locate, securityBlastRadius } from '../../src/remote/tools/analysis.js';
+import { blastRadius, locate, securityBlastRadius } from '../../src/operations/analysis.js';
 import { attend } from './tools/attend.js';
 import { critique } from './tools/critique.js';
 import { critiqueHistory } from './tools/critique-history.js';
-import { ask, queryAgent, queryLattice } from '../../src/remote/tools/ask.js';
+import { ask, queryAgent, queryLattice } from '../../src/operations/ask.js';
 import { judgeGate, listGates } from './tools/gates.js';
-import { callees, callers, trace } from '../../src/remote/tools/graph.js';
+import { callees, callers, trace } from '../../src/operations/graph.js';
 import { check, inbox, receive, send } from './tools/inbox.js';
 import { kill, push, queue, queueRun, run } from './tools/queue.js';
 import { listPendingMessages, markMessageRead, sendAgentMessage } from './tools/mail.js';
 import { delegateTask, sigmaTaskUpdate, taskStatus } from './tools/tasks.js';
-import { verifyCitations } from '../../src/remote/tools/verify.js';
+import { verifyCitations } from '../../src/operations/verify.js';
 
 const goalCharsMax = 20_000;
 

@@ -9,15 +9,15 @@ import {
 import { z } from 'zod';
 import { asBusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
-import { charsPerToken } from '../../src/remote/tools/bounds.js';
+import { charsPerToken } from '../../src/operations/bounds.js';
 import {
   argumentsOf,
   bounds,
   failureText,
   inputOf,
-  type Answer,
+  type Reply,
   type Tool,
-} from '../../src/remote/tools/tool.js';
+} from '../../src/operations/tool.js';
 import type { Bus } from './bus.js';
 import { Progress } from './progress.js';
 
@@ -102,7 +102,7 @@ async function answered<Input extends z.ZodObject>(
   }
 }
 
-function resultOf<V extends object>(answer: Answer<V>, maxTokens: number): CallToolResult {
+function resultOf<V extends object>(answer: Reply<V>, maxTokens: number): CallToolResult {
   const { structured, text } = bounds(answer, maxTokens);
   return { content: [{ type: 'text', text }], structuredContent: structured };
 }

@@ -3,6 +3,8 @@
  * that scripts rely on, hence snake case: a field is added, never renamed.
  */
 
+import type { Confidence } from '../base/confidence.js';
+
 export type OverlayName = 'O1' | 'O2' | 'O3' | 'O4' | 'O5' | 'O6' | 'O7';
 export const overlayNames: readonly OverlayName[] = ['O1', 'O2', 'O3', 'O4', 'O5', 'O6', 'O7'];
 
@@ -58,13 +60,82 @@ export interface QueryIntent {
   refined_query: string;
 }
 
-export interface AskAnswer {
+/** A citation with what its reader needs to see. */
+export interface Evidence extends Citation {
+  /** 1 for the first of an answer. */
+  id: number;
+  /** function · class · … · call · message · section · … */
+  kind: string;
+  /** What it is about: the symbol, also where its name is not in the cited lines; the callee; the title of a section. */
+  name: string;
+  /** The class or the like that the symbol belongs to; of a call and a message the function that holds it; may be empty. */
+  container: string;
+  /** One sentence about it that stands in the source; may be empty. */
+  said: string;
+  /** The line that names it, and those that decide. */
+  excerpt: ExcerptLine[];
+  /** Why it is here: words of the question, a name, an edge. */
+  why: string[];
+}
+
+export interface ExcerptLine {
+  line: number;
+  text: string;
+  decides: boolean;
+}
+
+/** A part of the question, and the ids of the evidence for it. */
+export interface Clause {
+  text: string;
+  status: 'found' | 'partly' | 'not_found';
+  evidence: number[];
+}
+
+/** One symbol leads to another. */
+export interface FlowEdge {
+  from: string;
+  to: string;
+  /** `path:line` */
+  site: string;
+  kind: 'call';
+  certainty: 'exact' | 'possible';
+  agent: string;
+  /** The evidence that shows the site; 0: none. */
+  evidence: number;
+  /** `path:line` where `to` is defined, as far as it is known. */
+  definition: string;
+}
+
+/** What the answer does not prove. */
+export interface Unsure {
+  /** weak: it may be about something else · sites: not all are shown */
+  kind: 'weak' | 'sites';
+  text: string;
+}
+
+/** What to ask next: an operation with its arguments. */
+export interface NextStep {
+  operation: string;
+  arguments: Record<string, string>;
+  why: string;
+}
+
+/** What a question comes to: of one shard, or of many. */
+export interface Answer {
   question: string;
-  answer: string;
+  clauses: Clause[];
+  evidence: Evidence[];
+  flow: FlowEdge[];
+  unsure: Unsure[];
+  next: NextStep[];
+  /** The answer as a language model words it, where there is one; `[n]` is the evidence with that id. */
+  prose: string;
+  confidence: Confidence;
   query_intent: QueryIntent;
-  sources: Citation[];
   overlay_warnings: string[];
   errors: CodedError[];
+  /** A shard could not be asked, or not to the end. */
+  partial: boolean;
   metadata: {
     question_hash: string;
     top_k: number;
@@ -74,13 +145,21 @@ export interface AskAnswer {
     cached: boolean;
     /** Shards that were asked. */
     agents_asked: number;
-  } & Partial<Omit<ModelMetadata, 'engine'>>;
+    /** null: no language model was asked. */
+    model: ModelMetadata | null;
+  };
+  /** Of a question that went from shard to shard: the shards in order, and how it came there. */
+  query_path: string[];
+  hops: Hop[];
+  safety: { max_hops: number; actual_hops: number; visited_agents: string[] } | null;
+  /** Of the tree, absolute, on the machine that hosts it; empty in the answer of one shard. */
+  root: string;
 }
 
 /** What a language model had to do with an answer. */
 export interface ModelMetadata {
-  engine: string;
-  /** Sentences of it that cite no source that it was given. */
+  name: string;
+  /** Sentences of it that cite no evidence that it was given. */
   dropped: number;
   tokens: number;
   /** What it was told, as `name.vN`. */
@@ -138,8 +217,8 @@ export interface Lookup {
 }
 
 export interface HopAnswer {
-  answer: string;
-  citations: Citation[];
+  evidence: Evidence[];
+  flow: FlowEdge[];
   references: Reference[];
   errors: CodedError[];
   index_version: string;
@@ -256,7 +335,7 @@ export interface Card {
 export interface ShardPort {
   readonly agent: string;
   card(): Promise<Card>;
-  ask(request: AskRequest, signal?: AbortSignal): Promise<AskAnswer>;
+  ask(request: AskRequest, signal?: AbortSignal): Promise<Answer>;
   hop(request: HopRequest, signal?: AbortSignal): Promise<HopAnswer>;
   /** `symbols`: `name`, `path#name`, `path:name` or `path:line`. */
   definitions(symbols: string[], signal?: AbortSignal): Promise<Definition[]>;
@@ -284,10 +363,9 @@ export interface Via {
 export interface Hop {
   agent: string;
   scope: string[];
-  question: string;
-  answer: string;
-  citations: Citation[];
-  /** How the query came here; null for the entry. */
+  /** Ids of the evidence that was found there. */
+  evidence: number[];
+  /** How the question came here; null: by search. */
   via: Via | null;
   elapsed_ms: number;
 }
@@ -308,24 +386,6 @@ export interface QueryProgress {
   /** In the order in which they were asked; those still asked included. */
   visited: string[];
   agents_asked: number;
-}
-
-export interface LatticeAnswer {
-  question: string;
-  answer: string;
-  confidence: string;
-  query_path: string[];
-  hops: Hop[];
-  safety: { max_hops: number; actual_hops: number; visited_agents: string[] };
-  agents_asked: number;
-  partial: boolean;
-  errors: CodedError[];
-  elapsed_ms: number;
-  /** Of the tree, absolute, on the machine that hosts it. */
-  root: string;
-  /** As a language model read the question; absent: none did. */
-  query_intent?: QueryIntent;
-  metadata?: ModelMetadata;
 }
 
 export interface TraceAnswer {

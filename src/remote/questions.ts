@@ -20,11 +20,10 @@ import type { BlastRadius } from '../pgc/analyse/blast-radius.js';
 import type { DependencyPatterns } from '../pgc/analyse/dependency-patterns.js';
 import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.js';
 import type {
-  AskAnswer,
+  Answer,
   AskRequest,
   CalleesAnswer,
   CallersAnswer,
-  LatticeAnswer,
   LatticeQuery,
   TopologyAnswer,
   TraceAnswer,
@@ -39,7 +38,7 @@ export function askAgent(
   request: AskRequest,
   deadlineMs: number,
   signal?: AbortSignal,
-): Promise<AskAnswer> {
+): Promise<Answer> {
   const options = { deadlineMs, isIdempotent: true, ...(signal === undefined ? {} : { signal }) };
   return ask(client, `agent:${agent}`, shardMessages.ask, request, options);
 }
@@ -52,13 +51,13 @@ export class RemoteQuestions implements Questions {
     this.#client = client;
   }
 
-  query(request: LatticeQuery, options: AskingOptions): Promise<LatticeAnswer> {
+  query(request: LatticeQuery, options: AskingOptions): Promise<Answer> {
     const { onProgress } = options;
     const onPartial = (body: Buffer): void => onProgress?.(queryProgress.decode(body));
     return this.#ask(latticeMessages.query, request, { ...options, onPartial });
   }
 
-  ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer> {
+  ask(request: AskRequest, options: AskingOptions): Promise<Answer> {
     return this.#ask(latticeMessages.ask, request, options);
   }
 

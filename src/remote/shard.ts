@@ -12,7 +12,7 @@ import type {
 import { shardMessages, type MessageType } from '../pgc/serve/messages.js';
 import {
   citationsMax,
-  type AskAnswer,
+  type Answer,
   type AskRequest,
   type CallSite,
   type Citation,
@@ -66,18 +66,18 @@ export class RemoteShard implements ShardPort, WordsPort {
     return this.#ask(shardMessages.card, {});
   }
 
-  async ask(request: AskRequest, signal?: AbortSignal): Promise<AskAnswer> {
+  async ask(request: AskRequest, signal?: AbortSignal): Promise<Answer> {
     const answer = await this.#ask(shardMessages.ask, request, signal);
     // Absent messages decode as null, against their types: this comes from another process.
     const parts: unknown[] = [answer.metadata, answer.query_intent];
-    this.#check(parts.every((part) => part !== null) && answer.sources.length <= citationsMax);
+    this.#check(parts.every((part) => part !== null) && answer.evidence.length <= citationsMax);
     return answer;
   }
 
   async hop(request: HopRequest, signal?: AbortSignal): Promise<HopAnswer> {
     const answer = await this.#ask(shardMessages.hop, request, signal);
     this.#check(
-      answer.citations.length <= hopCitationsMax && answer.references.length <= hopReferencesMax,
+      answer.evidence.length <= hopCitationsMax && answer.references.length <= hopReferencesMax,
     );
     return answer;
   }

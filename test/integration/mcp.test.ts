@@ -7,7 +7,7 @@ import { systemClock } from '../../src/base/clock.js';
 import { Client } from '../../src/client/client.js';
 import { loadConfig } from '../../src/config/config.js';
 import { shardMessages } from '../../src/pgc/serve/messages.js';
-import type { AskAnswer } from '../../src/pgc/shapes.js';
+import type { Answer } from '../../src/pgc/shapes.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';
 import { failureOf, httpClient, startHttp, stdioClient, type HttpServer } from '../support/mcp.js';
@@ -84,7 +84,7 @@ async function answer({ body, signal }: { body: Buffer; signal: AbortSignal }): 
     ...{ similarity: 0.9, weight: 1, file_path: 'a.c', line_start: 1, line_end: 1 },
     ...{ blob: '', agent: 'tester' },
   };
-  const whole: AskAnswer = {
+  const whole: Answer = {
     question,
     answer: isGiant ? text : 'done',
     query_intent: { intent: 'find', entities: [], scope: '', refined_query: '' },

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { analyse, questionCharsMax } from '../../../src/pgc/search/question/question.js';
-import { type AskAnswer, type AskRequest, overlayNames } from '../../../src/pgc/shapes.js';
+import { type Answer, type AskRequest, overlayNames } from '../../../src/pgc/shapes.js';
 import { beginningOf } from '../input.js';
 import { askAgent } from '../../../src/remote/questions.js';
 import { withClient, withQuestions } from '../connect.js';
@@ -98,7 +98,7 @@ function requestOf(
   return { question, overlays, top_k, query_hints, engine: named };
 }
 
-async function ask(request: AskRequest, options: AskOptions): Promise<AskAnswer> {
+async function ask(request: AskRequest, options: AskOptions): Promise<Answer> {
   const config = configOf(options);
   const { agent, repo, deadline } = options;
   if (agent === undefined)
@@ -114,8 +114,8 @@ async function ask(request: AskRequest, options: AskOptions): Promise<AskAnswer>
   return askShard(config, repo, agent, request, { deadlineMs: deadline });
 }
 
-function report(options: CommonOptions, answer: AskAnswer): void {
-  const isEmpty = answer.sources.length === 0;
+function report(options: CommonOptions, answer: Answer): void {
+  const isEmpty = answer.evidence.length === 0;
   print(options, withError(answer, isEmpty), () => renderAnswer(answer));
   if (isEmpty) process.exitCode = 1;
 }

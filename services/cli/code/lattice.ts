@@ -16,7 +16,7 @@ import {
 } from '../options.js';
 import { print, usage, withError } from '../output.js';
 import { renderDot, renderTopology, selected } from '../../../src/render/topology.js';
-import { renderQuery } from '../../../src/render/answer.js';
+import { renderAnswer } from '../../../src/render/answer.js';
 
 const maxHopsDefault = 6;
 const maxHopsLimit = 32;
@@ -88,7 +88,7 @@ export function addLatticeCommands(sigma: Command): void {
           questions.query(request, { deadlineMs: its.deadline }),
         );
         const isEmpty = answer.hops.length === 0;
-        print(its, withError(answer, isEmpty), () => renderQuery(answer));
+        print(its, withError(answer, isEmpty), () => renderAnswer(answer));
         if (isEmpty) process.exitCode = 1;
       },
     );

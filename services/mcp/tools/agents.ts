@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AgentView } from '../../../src/wire/messages.js';
-import { offsetInput } from '../../../src/remote/tools/shapes.js';
-import { listing, looks, type Tool } from '../../../src/remote/tools/tool.js';
+import { offsetInput } from '../../../src/operations/shapes.js';
+import { listing, looks, type Tool } from '../../../src/operations/tool.js';
 
 export interface ListedAgent {
   id: string;

@@ -7,13 +7,7 @@ import { BusError } from '../../../src/errors/bus-error.js';
 import { Attends, openGates } from '../../../src/remote/attends.js';
 import { renderQuestion, sessionLine } from '../../../src/render/attend.js';
 import type { Bus } from '../bus.js';
-import {
-  acts,
-  listing,
-  type Answer,
-  type Call,
-  type Tool,
-} from '../../../src/remote/tools/tool.js';
+import { acts, listing, type Reply, type Call, type Tool } from '../../../src/operations/tool.js';
 import { PersonNeeded } from '../tool.js';
 
 /** An answer must still come within the time that the client gives it. */
@@ -167,7 +161,7 @@ function summaryOf(view: SessionView): Attended['sessions'][number] {
   return { context, state, asks: question?.kind ?? openGates(view).join(', ') };
 }
 
-function shown(view: SessionView): Answer<Attended> {
+function shown(view: SessionView): Reply<Attended> {
   const { trace, ...session } = view;
   return listing<Attended>(
     { sessions: [summaryOf(view)], session, trace },
@@ -177,7 +171,7 @@ function shown(view: SessionView): Answer<Attended> {
   );
 }
 
-function listed(views: readonly SessionView[]): Answer<Attended> {
+function listed(views: readonly SessionView[]): Reply<Attended> {
   return listing<Attended>(
     { sessions: views.map(summaryOf), session: null, trace: [] },
     ['sessions'],

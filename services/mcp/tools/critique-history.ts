@@ -4,7 +4,7 @@ import { criticLimits } from '../../../src/critic/shapes.js';
 import { askedAs } from '../../../src/remote/artifact-place.js';
 import { RemoteCritic } from '../../../src/remote/critic.js';
 import type { Bus } from '../bus.js';
-import { listing, looks, type Tool } from '../../../src/remote/tools/tool.js';
+import { listing, looks, type Tool } from '../../../src/operations/tool.js';
 
 const historyInput = z.strictObject({
   path: z

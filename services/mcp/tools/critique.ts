@@ -22,8 +22,8 @@ import { RemoteCritic } from '../../../src/remote/critic.js';
 import { FilesBelow } from '../../../src/executor/prompt/files-below.js';
 import { placeIn } from '../artifact-place.js';
 import type { Bus } from '../bus.js';
-import { place } from '../../../src/remote/tools/shapes.js';
-import { acts, listing, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
+import { place } from '../../../src/operations/shapes.js';
+import { acts, listing, type Reply, type Tool } from '../../../src/operations/tool.js';
 
 const criteriaCharsMax = 4_000;
 
@@ -196,7 +196,7 @@ function requestOf(
   };
 }
 
-function critiqueAnswer(whole: Critique, withSections: boolean): Answer<CritiqueAnswer> {
+function critiqueAnswer(whole: Critique, withSections: boolean): Reply<CritiqueAnswer> {
   const { id, artifact, verdict, why, score, threshold, needs_person, flags, reports } = whole;
   const findings = reports
     .flatMap((report) => report.findings)

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { judgements, type Gate } from '../../../src/attention/shapes.js';
 import { Gates } from '../../../src/remote/gates.js';
 import { renderGate } from '../../../src/render/gate.js';
-import { nameCharsMax } from '../../../src/remote/tools/shapes.js';
+import { nameCharsMax } from '../../../src/operations/shapes.js';
 import type { Bus } from '../bus.js';
-import { acts, listing, looks, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
+import { acts, listing, looks, type Reply, type Tool } from '../../../src/operations/tool.js';
 import { PersonNeeded } from '../tool.js';
 
 const listMax = 100;
@@ -100,7 +100,7 @@ export const judgeGate: Tool<typeof judgeInput, Bus> = {
   },
 };
 
-function answerOf(gate: Gate): Answer<GateRow> {
+function answerOf(gate: Gate): Reply<GateRow> {
   return listing<GateRow>(rowOf(gate), ['findings'], lineOf);
 }
 

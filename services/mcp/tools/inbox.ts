@@ -8,17 +8,17 @@ import type { MessageAnswer } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../../src/remote/message-body.js';
 import { Tasks } from '../../../src/remote/tasks.js';
 import { receiveOne } from '../../../src/remote/receive.js';
-import { beginningOf, charsIn } from '../../../src/remote/tools/bounds.js';
-import { agentInput, nameCharsMax } from '../../../src/remote/tools/shapes.js';
+import { beginningOf, charsIn } from '../../../src/operations/bounds.js';
+import { agentInput, nameCharsMax } from '../../../src/operations/shapes.js';
 import {
   acts,
   plain,
   listing,
   looks,
-  type Answer,
+  type Reply,
   type Call,
   type Tool,
-} from '../../../src/remote/tools/tool.js';
+} from '../../../src/operations/tool.js';
 
 /** Messages for models, in a server and in the loop of a prompt: one at a time, settled when it is handed over. */
 
@@ -148,7 +148,7 @@ async function taken(
   { from, lifo }: z.output<typeof receiveInput>,
   { bus, charsMax, signal }: Call,
   waitMs: number,
-): Promise<Answer<Taken>> {
+): Promise<Reply<Taken>> {
   const client = await bus.client();
   const agent = client.identity.agent;
   const queueOf = (): Promise<QueueAnswer> => new Tasks(client).queue('', { signal });
@@ -171,7 +171,7 @@ function receivedOf({ view, body: bytes }: MessageAnswer, charsMax: number): Rec
   return { message: seq, from, type, id, body, encoding, body_chars: whole.length, is_cut };
 }
 
-function answerOf(value: Taken): Answer<Taken> {
+function answerOf(value: Taken): Reply<Taken> {
   const [one] = value.messages;
   const rest =
     one?.type === 'task.finished'

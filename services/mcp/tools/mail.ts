@@ -3,9 +3,9 @@ import type { Client } from '../../../src/client/client.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../../src/remote/message-body.js';
-import { beginningOf, charsIn } from '../../../src/remote/tools/bounds.js';
-import { agentInput, nameCharsMax } from '../../../src/remote/tools/shapes.js';
-import { acts, plain, looks, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
+import { beginningOf, charsIn } from '../../../src/operations/bounds.js';
+import { agentInput, nameCharsMax } from '../../../src/operations/shapes.js';
+import { acts, plain, looks, type Reply, type Tool } from '../../../src/operations/tool.js';
 
 /** Characters of one message that is sent; more belongs into a file. */
 const messageCharsMax = 256 * 1024;
@@ -172,7 +172,7 @@ function pieceOf(message: Pending, charsMax: number): Pending {
   return { ...message, body };
 }
 
-function mailAnswer(found: Pendings, total: number, offset: number): Answer<Pendings> {
+function mailAnswer(found: Pendings, total: number, offset: number): Reply<Pendings> {
   const count = found.messages.length;
   const isShort = found.messages.some((each) => offset + each.body.length < each.body_chars);
   const rest =

@@ -7,8 +7,8 @@ import { parsePrompt } from '../../../src/prompt/grammar/parse.js';
 import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
 import type { QueueAnswer, RunAnswer } from '../../../src/task/requests/messages.js';
 import { Tasks } from '../../../src/remote/tasks.js';
-import { nameCharsMax } from '../../../src/remote/tools/shapes.js';
-import { acts, plain, listing, looks, type Tool } from '../../../src/remote/tools/tool.js';
+import { nameCharsMax } from '../../../src/operations/shapes.js';
+import { acts, plain, listing, looks, type Tool } from '../../../src/operations/tool.js';
 import { taskAnswer, taskOutput, waited } from './tasks.js';
 
 /** Queues for models, in a server and in the loop of a prompt: prompts that are pushed, started, looked at and ended. */

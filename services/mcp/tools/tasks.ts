@@ -8,15 +8,15 @@ import type { TaskView } from '../../../src/task/requests/messages.js';
 import { todoUpdateSchema, type TodoListView } from '../../../src/task/todo/sigma-task-update.js';
 import { stepLine } from '../../../src/render/task.js';
 import { isAsking, isOver, Tasks } from '../../../src/remote/tasks.js';
-import { failureOutput, nameCharsMax, place, rounded } from '../../../src/remote/tools/shapes.js';
+import { failureOutput, nameCharsMax, place, rounded } from '../../../src/operations/shapes.js';
 import {
   acts,
   listing,
   looks,
-  type Answer,
+  type Reply,
   type Call,
   type Tool,
-} from '../../../src/remote/tools/tool.js';
+} from '../../../src/operations/tool.js';
 
 /** An answer must still come within the time that the client gives it. */
 const marginMs = 1_000;
@@ -215,7 +215,7 @@ export function waited(
   return tasks.follow(view, (now) => call.tell(stepLine(now)), { withinMs, signal });
 }
 
-export function taskAnswer(view: TaskView): Answer<TaskAnswer> {
+export function taskAnswer(view: TaskView): Reply<TaskAnswer> {
   const { id, state, asks, may, assigned_to, attempt, progress, response, error } = view;
   const review = view.reviews.at(-1);
   const evidence = response?.grounding_evidence;
@@ -290,7 +290,7 @@ function rowOf({ id, state, asks, task }: TaskView): Status['tasks'][number] {
 }
 
 /** One in whole: its lists are what may be cut. */
-function statusOf(whole: Answer<TaskAnswer>, view: TaskView): Answer<Status> {
+function statusOf(whole: Reply<TaskAnswer>, view: TaskView): Reply<Status> {
   const { value, cut, total, rest } = whole;
   return {
     value: { tasks: [rowOf(view)], task: value },
@@ -305,7 +305,7 @@ function statusOf(whole: Answer<TaskAnswer>, view: TaskView): Answer<Status> {
   };
 }
 
-function listAnswer(views: readonly TaskView[]): Answer<Status> {
+function listAnswer(views: readonly TaskView[]): Reply<Status> {
   const asking = new Set(views.filter((each) => isAsking(each)).map(({ id }) => id));
   return listing<Status>(
     { tasks: views.map(rowOf), task: null },

@@ -2,11 +2,11 @@ import type { Tool as ModelTool } from '../../model/conversation.js';
 import { engineName } from '../../pgc/shapes.js';
 import { toolOf } from '../../prompt/agent/agent-tools.js';
 import { RemoteQuestions } from '../../remote/questions.js';
-import { inputOf, textOf, type Tool } from '../../remote/tools/tool.js';
-import { blastRadius, locate } from '../../remote/tools/analysis.js';
-import { ask } from '../../remote/tools/ask.js';
-import { callees, callers, trace } from '../../remote/tools/graph.js';
-import { verifyCitations } from '../../remote/tools/verify.js';
+import { inputOf, textOf, type Tool } from '../../operations/tool.js';
+import { blastRadius, locate } from '../../operations/analysis.js';
+import { ask } from '../../operations/ask.js';
+import { callees, callers, trace } from '../../operations/graph.js';
+import { verifyCitations } from '../../operations/verify.js';
 import type { AgentBus } from './agent-bus.js';
 
 /** What an agent can ask of the index: the tools of the MCP server, with their bounds. They change nothing. */

@@ -13,6 +13,9 @@ const leftMsMax = 15 * 60_000;
 /** Limit of one step; a larger one is not stored, nor are later ones. */
 const stepBytesMax = 4 * 1024 * 1024;
 
+/** Raised when steps of earlier versions cannot be read any more. */
+const stepFormat = 2;
+
 /** One event of a query with its results. */
 export interface QueryStep {
   event: QueryEvent;
@@ -87,9 +90,10 @@ export class Journals implements Disposable {
    * Runs a query with a journal that is deleted at its end. `key`: caller and question. `versions`: of the cards; steps over other versions are dropped. `untilMs`: Unix time of the deadline.
    */
   async run<T>(
-    { key, versions, untilMs }: QueryOf,
+    { key, versions: over, untilMs }: QueryOf,
     work: (journal: Journal) => Promise<T>,
   ): Promise<T> {
+    const versions = `${stepFormat} ${over}`;
     const id = createHash('sha256').update(key).digest('hex');
     // The same question twice at once: one of them has the journal.
     if (this.#open.has(id) || this.#open.size >= journalsMax) return work(noJournal);

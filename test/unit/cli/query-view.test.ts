@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { renderQuery } from '../../../src/render/answer.js';
 import { synthesise } from '../../../src/lattice/synthesis.js';
-import type { Hop, LatticeAnswer, Via } from '../../../src/pgc/shapes.js';
+import type { Hop, Answer, Via } from '../../../src/pgc/shapes.js';
 
 const hop = (agent: string, said: string, via: Via | null = null): Hop => ({
   agent,
@@ -30,7 +30,7 @@ const via: Via = {
   relevance: 0.5,
 };
 
-function answerOf(hops: Hop[]): LatticeAnswer {
+function answerOf(hops: Hop[]): Answer {
   const visited = hops.map(({ agent }) => agent);
   return {
     question: 'q',

@@ -1,31 +1,18 @@
 import { expect, test } from 'vitest';
 import { answer, calleeIn } from '../../../src/delegation/worker/extractive-answer.js';
 import { checkProposal } from '../../../src/delegation/worker/proposal-check.js';
-import {
-  contextCharsMax,
-  digestOf,
-  insightCharsMax,
-} from '../../../src/delegation/worker/insight-digest.js';
-import {
-  nothingGathered,
-  type Gathered,
-  type Insight,
-  type Pgc,
-} from '../../../src/delegation/grounding/gathered.js';
+import { contextCharsMax, digestOf, insightCharsMax } from '../../../src/delegation/worker/insight-digest.js';
+import { nothingGathered, type Gathered, type Insight, type Pgc } from '../../../src/delegation/grounding/gathered.js';
 import { ground } from '../../../src/delegation/grounding/grounding.js';
 import { unknownNameQuestion, namesIn } from '../../../src/delegation/grounding/names.js';
 import { promptOf, questionIn } from '../../../src/delegation/worker/task-prompt.js';
 import { citedOnly } from '../../../src/model/cited.js';
-import {
-  malformed,
-  respond,
-  withoutConflicts,
-} from '../../../src/delegation/worker/task-response.js';
+import { malformed, respond, withoutConflicts } from '../../../src/delegation/worker/task-response.js';
 import { readTask } from '../../../src/delegation/task/schema.js';
 import { responseLimits, type EvidenceCitation } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { AlgebraAnswer } from '../../../src/pgc/analyse/algebra/evaluate.js';
-import type { AskAnswer } from '../../../src/pgc/shapes.js';
+import type { Answer } from '../../../src/pgc/shapes.js';
 
 const insight = (n: number): Insight => ({
   overlay: 'O1',
@@ -112,7 +99,7 @@ function pgcWith(
         overlay_warnings: lacking.map((each) => `${each} was not consulted: it is gone.`),
         errors: lacking.map((each) => ({ ...gone, text: `${each} is gone` })),
       };
-      return Promise.resolve(answer as unknown as AskAnswer);
+      return Promise.resolve(answer as unknown as Answer);
     },
     ...{ callers: never, blastRadius: never, securityBlastRadius: never },
     ...{ patterns: never, algebra: never, bytes: 0, clock: { monotonicMs: () => 0 } },

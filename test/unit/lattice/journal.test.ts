@@ -7,7 +7,7 @@ import { Findings } from '../../../src/lattice/query/findings.js';
 import { Journals } from '../../../src/lattice/query/journal.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
 import { query } from '../../../src/lattice/query/query.js';
-import type { LatticeAnswer, LatticeQuery, ShardPort } from '../../../src/pgc/shapes.js';
+import type { Answer, LatticeQuery, ShardPort } from '../../../src/pgc/shapes.js';
 import { hex64, queryKey, queryPrefix } from '../../../src/store/keys.js';
 import { managerLayout } from '../../../src/store/layouts.js';
 import type { Store } from '../../../src/store/port.js';
@@ -51,7 +51,7 @@ async function lattice(entered: string[] = [], silent = ''): Promise<Lattice> {
   return new Lattice(ports, await Promise.all(tree.shards.map((shard) => shard.card())));
 }
 
-const timeless = ({ hops, ...answer }: LatticeAnswer): object => ({
+const timeless = ({ hops, ...answer }: Answer): object => ({
   ...{ ...answer, elapsed_ms: 0 },
   hops: hops.map((hop) => ({ ...hop, elapsed_ms: 0 })),
 });

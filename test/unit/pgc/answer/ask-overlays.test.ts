@@ -7,7 +7,7 @@ import { placeOf, readManifest, type Manifest } from '../../../../src/pgc/plan/m
 import { openShards } from '../../../../src/pgc/serve/open-shards.js';
 import { Shard } from '../../../../src/pgc/serve/shard.js';
 import { ShardOverlays } from '../../../../src/pgc/overlay/shard-overlays.js';
-import type { AskAnswer } from '../../../../src/pgc/shapes.js';
+import type { Answer } from '../../../../src/pgc/shapes.js';
 import { verify } from '../../../../src/pgc/answer/verify.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 
@@ -72,9 +72,9 @@ afterAll(async () => {
   await home[Symbol.asyncDispose]();
 });
 
-const ask = (question: string, overlays: string[] = []): Promise<AskAnswer> =>
+const ask = (question: string, overlays: string[] = []): Promise<Answer> =>
   shard.ask({ question, overlays, top_k: 5 });
-const codes = (answer: AskAnswer): string[] => answer.errors.map((each) => each.code);
+const codes = (answer: Answer): string[] => answer.errors.map((each) => each.code);
 
 test('a question about running it is answered from its documents, with the sentence that says it', async () => {
   const answer = await ask('How do I start the engine of the ferry?');

@@ -4,7 +4,7 @@ import { AnswerCache, overlaysMax } from '../../../../src/pgc/answer/ask.js';
 import { analyse } from '../../../../src/pgc/search/question/question.js';
 import type { Found } from '../../../../src/pgc/search/search.js';
 import { Shard } from '../../../../src/pgc/serve/shard.js';
-import { overlayNames, type AskAnswer } from '../../../../src/pgc/shapes.js';
+import { overlayNames, type Answer } from '../../../../src/pgc/shapes.js';
 import { verify } from '../../../../src/pgc/answer/verify.js';
 import { chainTree, type ChainTree } from '../../../support/chain-tree.js';
 import { indexedTree } from '../../../support/indexed-tree.js';
@@ -18,9 +18,9 @@ beforeAll(async () => {
 });
 afterAll(async () => tree[Symbol.asyncDispose]());
 
-const ask = (question: string, overlays: string[] = [], top_k = 5): Promise<AskAnswer> =>
+const ask = (question: string, overlays: string[] = [], top_k = 5): Promise<Answer> =>
   drivers.ask({ question, overlays, top_k });
-const codes = (answer: AskAnswer): string[] => answer.errors.map((each) => each.code);
+const codes = (answer: Answer): string[] => answer.errors.map((each) => each.code);
 const foundBy = async ({ search }: Shard, text: string): Promise<Found[]> =>
   (await search.find(analyse(text), new Set(overlayNames), 20)).found;
 
@@ -148,7 +148,7 @@ test('overlays beyond the limit are cut with a warning', async () => {
 });
 
 test('only the wanted overlays are consulted', async () => {
-  const overlaysOf = (answer: AskAnswer): string[] => [
+  const overlaysOf = (answer: Answer): string[] => [
     ...new Set(answer.sources.map((each) => each.overlay)),
   ];
   expect(overlaysOf(await ask('allocate the descriptor ring', ['O1']))).toEqual(['O1']);

@@ -5,7 +5,7 @@ import { query } from '../../../../../src/lattice/query/query.js';
 import { indexFolder } from '../../../../../src/pgc/build/index-folder.js';
 import { Locator } from '../../../../../src/pgc/search/locate/locate.js';
 import { openShards, type OpenedShards } from '../../../../../src/pgc/serve/open-shards.js';
-import type { AskAnswer } from '../../../../../src/pgc/shapes.js';
+import type { Answer } from '../../../../../src/pgc/shapes.js';
 import { Engine } from '../../../../../src/pgc/search/vectors/engine.js';
 import { judgeOf } from '../../../../../src/pgc/search/vectors/judge.js';
 import { textCharsMax } from '../../../../../src/model/word-piece.js';
@@ -46,7 +46,7 @@ async function opened(engine: Engine): Promise<OpenedShards> {
   return await openShards(tree.root, home.root, engine);
 }
 
-function ask({ shards }: OpenedShards, question: string): Promise<AskAnswer> {
+function ask({ shards }: OpenedShards, question: string): Promise<Answer> {
   return shards[0]!.ask({ question, overlays: [], top_k: 5 });
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { BusError } from '../../errors/bus-error.js';
-import type { CallSite, CodedError, Definition, TraceAnswer } from '../../pgc/shapes.js';
+import { BusError } from '../errors/bus-error.js';
+import type { CallSite, CodedError, Definition, TraceAnswer } from '../pgc/shapes.js';
 import {
   definitionOutput,
   errorLines,
@@ -9,7 +9,7 @@ import {
   siteOutput,
   symbolInput,
 } from './shapes.js';
-import { listing, looks, unlessEmpty, type Answer, type Tool } from './tool.js';
+import { listing, looks, unlessEmpty, type Reply, type Tool } from './tool.js';
 
 const input = z.strictObject({ symbol: symbolInput, offset: offsetInput });
 
@@ -91,7 +91,7 @@ function sites<Name extends 'callers' | 'callees'>(
   verb: string,
   total: number,
   offset: number,
-): Answer<Sites<Name>> {
+): Reply<Sites<Name>> {
   return listing<Sites<Name>>(
     { ...found, [name]: found[name].map(site) },
     [name, 'definitions', 'errors'],
@@ -139,7 +139,7 @@ export const trace: Tool<typeof traceInput> = {
   }),
   annotations: looks,
   doing: 'following calls from both ends',
-  async run({ from, to }, { bus, deadlineMs, signal }): Promise<Answer<TraceAnswer>> {
+  async run({ from, to }, { bus, deadlineMs, signal }): Promise<Reply<TraceAnswer>> {
     const found = await (await bus.questions()).trace(from, to, { deadlineMs, signal });
     const answer = unlessEmpty(found, !found.found);
     const noRoute = { ...new BusError('NO_ROUTE', { from, to }).toFailure(), agent: '' };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Client } from '../../client/client.js';
-import { asBusError, BusError, RemoteError } from '../../errors/bus-error.js';
-import type { CodedError } from '../../pgc/shapes.js';
-import type { RemoteQuestions } from '../questions.js';
+import type { Client } from '../client/client.js';
+import { asBusError, BusError, RemoteError } from '../errors/bus-error.js';
+import type { CodedError } from '../pgc/shapes.js';
+import type { RemoteQuestions } from '../remote/questions.js';
 import { answerTokens, charsPerToken, fitted, listsOf, type Cut, type Drafted } from './bounds.js';
 
 /** For a whole call, unless it names another. Most clients give up after a minute. */
@@ -33,7 +33,7 @@ export const acts: Annotations = {
 };
 
 /** An answer that is one sentence. */
-export function plain<V extends object>(value: V, text: string): Answer<V> {
+export function plain<V extends object>(value: V, text: string): Reply<V> {
   const none = { cut: listsOf<V>(), total: 0, shown: () => 0, rest: () => '' };
   return { value, ...none, text: () => text };
 }
@@ -47,7 +47,7 @@ export function listing<V extends object>(
     rest = () => 'Call again with a larger max_tokens.',
     total,
   }: { rest?: (shown: number) => string; total?: number } = {},
-): Answer<V> {
+): Reply<V> {
   const shown = (part: V): number => (part[lists[0]] as unknown[]).length;
   return { value, cut: listsOf<V>(...lists), total: total ?? shown(value), shown, rest, text };
 }
@@ -71,7 +71,7 @@ export interface Call<B extends AskingBus = AskingBus> {
   responses: Record<string, unknown> | undefined;
 }
 
-export interface Answer<V extends object> {
+export interface Reply<V extends object> {
   value: V;
   cut: Cut<V>;
   /** How many rows of its kind there are, and how many of them `value` holds. */
@@ -81,6 +81,8 @@ export interface Answer<V extends object> {
   rest: (shown: number) => string;
   /** What a model reads; places are `path:line`. */
   text: (value: V) => string;
+  /** What goes beside the text; absent: all of it. */
+  structure?: (value: V) => object;
 }
 
 export interface Tool<Input extends z.ZodObject, B extends AskingBus = AskingBus> {
@@ -95,7 +97,7 @@ export interface Tool<Input extends z.ZodObject, B extends AskingBus = AskingBus
   doing: string;
   // Each has an answer of its own, and hands it on together with what to do with it.
   // oxlint-disable-next-line typescript/no-explicit-any
-  run(input: z.output<Input>, call: Call<B>): Promise<Answer<any>>;
+  run(input: z.output<Input>, call: Call<B>): Promise<Reply<any>>;
 }
 
 const common = z.strictObject({
@@ -149,13 +151,13 @@ export function argumentsOf(
 }
 
 /** As much of an answer as `maxTokens` allow. */
-export function bounds<V extends object>(answer: Answer<V>, maxTokens: number): Drafted {
-  const { value, cut, total, shown, rest, text } = answer;
+export function bounds<V extends object>(answer: Reply<V>, maxTokens: number): Drafted {
+  const { value, cut, total, shown, rest, text, structure = (part: V) => part } = answer;
   return fitted(value, cut, maxTokens * charsPerToken, (part, isCut) => {
     const rows = shown(part);
     const note = isCut || rows !== total ? rest(rows) : '';
     return {
-      structured: { ...part, truncated: isCut, shown: rows, total, rest: note },
+      structured: { ...structure(part), truncated: isCut, shown: rows, total, rest: note },
       text: text(part) + (note === '' ? '' : `\n(${rows} of ${total} shown. ${note})`),
     };
   });

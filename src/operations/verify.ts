@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Verdict } from '../../pgc/shapes.js';
+import type { Verdict } from '../pgc/shapes.js';
 import { citationInput, citationsMax, place } from './shapes.js';
 import { listing, looks, type Tool } from './tool.js';
 

@@ -1,4 +1,4 @@
-import { BusError } from '../../errors/bus-error.js';
+import { BusError } from '../errors/bus-error.js';
 
 /** A rule of thumb that holds for code and English, and errs on the safe side for both. */
 export const charsPerToken = 4;

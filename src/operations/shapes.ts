@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contentMax, engineName, overlayNames, type Citation } from '../../pgc/shapes.js';
+import { contentMax, engineName, overlayNames, type Evidence } from '../pgc/shapes.js';
 
 /**
  * What the tools take and give, in the names that the command line prints with `--json`. Answers are open:
@@ -61,7 +61,8 @@ export const failureOutput = z.looseObject({
   retryable: z.boolean(),
 });
 
-export const citationOutput = z.looseObject({
+export const evidenceOutput = z.looseObject({
+  id: z.int(),
   overlay: z.string(),
   file_path: z.string(),
   line_start: z.int(),
@@ -97,14 +98,10 @@ export const nodeOutput = z.looseObject({
   agent: z.string(),
 });
 
-/** What verify_citations needs and a reader wants; the rest would cost a third more. */
-export function citationOf(source: Citation): object {
-  const { overlay, file_path, line_start, line_end, symbol, agent, similarity } = source;
-  const { text: rendered, content, blob } = source;
-  return {
-    ...{ overlay, file_path, line_start, line_end, symbol, agent },
-    ...{ similarity: rounded(similarity), text: rendered, content, blob },
-  };
+/** What verify_citations needs and a reader wants; the rest is in the text, and would cost half more. */
+export function evidenceOf(evidence: Evidence): object {
+  const { section: _, weight: _w, excerpt: _e, why: _y, said: _s, ...its } = evidence;
+  return { ...its, similarity: rounded(evidence.similarity) };
 }
 
 export function rounded(share: number): number {

@@ -5,12 +5,12 @@ import {
   directions,
   type BlastNode,
   type BlastRadius,
-} from '../../pgc/analyse/blast-radius.js';
-import type { SecurityBlastRadius } from '../../pgc/analyse/security-blast-radius.js';
-import type { LocateAnswer } from '../../pgc/search/locate/locate.js';
+} from '../pgc/analyse/blast-radius.js';
+import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.js';
+import type { LocateAnswer } from '../pgc/search/locate/locate.js';
 import { listsOf, type Cut } from './bounds.js';
 import { nodeOutput, offsetInput, reportInput, symbolInput } from './shapes.js';
-import { listing, looks, type Answer, type Tool } from './tool.js';
+import { listing, looks, type Reply, type Tool } from './tool.js';
 
 const filesMax = { default: 10, limit: 50 };
 
@@ -40,7 +40,7 @@ export const locate: Tool<typeof locateInput> = {
   }),
   annotations: looks,
   doing: 'ranking files',
-  async run({ report, limit }, { bus, deadlineMs, signal }): Promise<Answer<LocateAnswer>> {
+  async run({ report, limit }, { bus, deadlineMs, signal }): Promise<Reply<LocateAnswer>> {
     const asked = await bus.questions();
     const found = await asked.locate({ text: report, limit }, { deadlineMs, signal });
     return listing<LocateAnswer>(found, ['files', 'shards', 'warnings'], ({ files, warnings }) =>
