@@ -2,78 +2,42 @@ import { Command, CommanderError } from 'commander';
 import { version } from '../version.js';
 import { printFailure, usage } from './output.js';
 
-interface CommandModule {
-  names: string[];
-  load: () => Promise<(sigma: Command) => void>;
-}
+type AddCommands = (sigma: Command) => void;
 
 /** In the order of the help. Each is read when it is wanted: a command need not wait for the others' code. */
-const modules: CommandModule[] = [
-  { names: ['up'], load: async () => (await import('./bus/up.js')).addUpCommand },
-  { names: ['bus'], load: async () => (await import('./bus/bus.js')).addBusCommands },
-  { names: ['agent'], load: async () => (await import('./bus/agent.js')).addAgentCommands },
-  {
-    names: ['status', 'agents'],
-    load: async () => (await import('./bus/status.js')).addStatusCommands,
-  },
-  { names: ['top'], load: async () => (await import('./bus/top.js')).addTopCommand },
-  {
-    names: ['metrics'],
-    load: async () => (await import('./bus/metrics.js')).addMetricsCommand,
-  },
-  { names: ['audit'], load: async () => (await import('./bus/audit.js')).addAuditCommand },
-  {
-    names: ['index'],
-    load: async () => (await import('./code/index-repo.js')).addIndexCommand,
-  },
-  {
-    names: ['overlay'],
-    load: async () => (await import('./code/overlay.js')).addOverlayCommands,
-  },
-  { names: ['ask', 'query'], load: async () => (await import('./code/ask.js')).addAskCommands },
-  {
-    names: ['lattice'],
-    load: async () => (await import('./code/lattice.js')).addLatticeCommands,
-  },
-  { names: ['locate'], load: async () => (await import('./code/locate.js')).addLocateCommand },
-  {
-    names: ['callers', 'callees', 'trace'],
-    load: async () => (await import('./code/graph.js')).addGraphCommands,
-  },
-  {
-    names: ['algebra'],
-    load: async () => (await import('./code/algebra.js')).addAlgebraCommand,
-  },
-  {
-    names: ['blast-radius', 'security', 'patterns'],
-    load: async () => (await import('./code/analysis.js')).addAnalysisCommands,
-  },
-  { names: ['verify'], load: async () => (await import('./code/verify.js')).addVerifyCommand },
-  {
-    names: ['delegate'],
-    load: async () => (await import('./tasks/delegate.js')).addDelegateCommand,
-  },
-  { names: ['run'], load: async () => (await import('./tasks/run.js')).addRunCommand },
-  {
-    names: ['push', 'queue', 'kill'],
-    load: async () => (await import('./tasks/queue.js')).addQueueCommands,
-  },
-  { names: ['gate'], load: async () => (await import('./tasks/gate.js')).addGateCommands },
-  { names: ['task'], load: async () => (await import('./tasks/task.js')).addTaskCommands },
-  {
-    names: ['attend'],
-    load: async () => (await import('./tasks/attend.js')).addAttendCommand,
-  },
-  { names: ['critic'], load: async () => (await import('./critic/critic.js')).addCriticCommand },
-  { names: ['mcp'], load: async () => (await import('./bus/mcp.js')).addMcpCommand },
-  { names: ['keys'], load: async () => (await import('./bus/keys.js')).addKeysCommands },
-  {
-    names: ['send', 'receive', 'check', 'inbox'],
-    load: async () => (await import('./mail/mail.js')).addMailCommands,
-  },
-  { names: ['dead'], load: async () => (await import('./mail/dead.js')).addDeadCommands },
-  { names: ['doctor'], load: async () => (await import('./bus/doctor.js')).addDoctorCommand },
-  { names: ['error'], load: async () => (await import('./bus/error.js')).addErrorCommand },
+const modules: [names: string, load: () => Promise<AddCommands>][] = [
+  ['up', async () => (await import('./bus/up.js')).addUpCommand],
+  ['bus', async () => (await import('./bus/bus.js')).addBusCommands],
+  ['agent', async () => (await import('./bus/agent.js')).addAgentCommands],
+  ['status agents', async () => (await import('./bus/status.js')).addStatusCommands],
+  ['top', async () => (await import('./bus/top.js')).addTopCommand],
+  ['metrics', async () => (await import('./bus/metrics.js')).addMetricsCommand],
+  ['audit', async () => (await import('./bus/audit.js')).addAuditCommand],
+  ['index', async () => (await import('./code/index-repo.js')).addIndexCommand],
+  ['overlay', async () => (await import('./code/overlay.js')).addOverlayCommands],
+  ['ask query', async () => (await import('./code/ask.js')).addAskCommands],
+  ['lattice', async () => (await import('./code/lattice.js')).addLatticeCommands],
+  ['locate', async () => (await import('./code/locate.js')).addLocateCommand],
+  ['callers callees trace', async () => (await import('./code/graph.js')).addGraphCommands],
+  ['algebra', async () => (await import('./code/algebra.js')).addAlgebraCommand],
+  [
+    'blast-radius security patterns',
+    async () => (await import('./code/analysis.js')).addAnalysisCommands,
+  ],
+  ['verify', async () => (await import('./code/verify.js')).addVerifyCommand],
+  ['delegate', async () => (await import('./tasks/delegate.js')).addDelegateCommand],
+  ['run', async () => (await import('./tasks/run.js')).addRunCommand],
+  ['push queue kill', async () => (await import('./tasks/queue.js')).addQueueCommands],
+  ['gate', async () => (await import('./tasks/gate.js')).addGateCommands],
+  ['task', async () => (await import('./tasks/task.js')).addTaskCommands],
+  ['attend', async () => (await import('./tasks/attend.js')).addAttendCommand],
+  ['critic', async () => (await import('./critic/critic.js')).addCriticCommand],
+  ['mcp', async () => (await import('./bus/mcp.js')).addMcpCommand],
+  ['keys', async () => (await import('./bus/keys.js')).addKeysCommands],
+  ['send receive check inbox', async () => (await import('./mail/mail.js')).addMailCommands],
+  ['dead', async () => (await import('./mail/dead.js')).addDeadCommands],
+  ['doctor', async () => (await import('./bus/doctor.js')).addDoctorCommand],
+  ['error', async () => (await import('./bus/error.js')).addErrorCommand],
 ];
 
 /** Parses the arguments and runs one command. Every failure ends here, as a code and a sentence. */
@@ -112,8 +76,8 @@ async function program(argv: string[]): Promise<Command> {
     .configureOutput({ outputError: () => undefined })
     .exitOverride();
   if (argv[2] === '--version' || argv[2] === '-V') return sigma;
-  const wanted = modules.filter(({ names }) => names.includes(argv[2] ?? ''));
-  for (const { load } of wanted.length > 0 ? wanted : modules) (await load())(sigma);
+  const wanted = modules.filter(([names]) => names.split(' ').includes(argv[2] ?? ''));
+  for (const [, load] of wanted.length > 0 ? wanted : modules) (await load())(sigma);
   sigma.allowExcessArguments().action(() => {
     const [name] = sigma.args;
     throw usage(name === undefined ? 'no command was given' : `there is no command ${name}`);

@@ -10,6 +10,74 @@ export interface BrokerNumbers {
 
 const lifecycleStates = ['opening', 'serving', 'draining', 'closed'];
 
+/** Name, help, and where its value stands in the status. */
+type Row = [name: string, help: string, value: (each: StatusAnswer) => number];
+
+const gauges: Row[] = [
+  ['sigma_sessions', 'Connected sessions.', (each) => each.sessions],
+  ['sigma_agents_online', 'Agents that are connected.', (each) => each.agents_online],
+  ['sigma_agents_known', 'Agents in the registry.', (each) => each.agents_known],
+  ['sigma_requests_open', 'Live requests without their last reply.', (each) => each.requests_open],
+  ['sigma_messages', 'Durable messages that are not settled.', (each) => each.messages],
+  [
+    'sigma_message_bytes',
+    'Bytes of durable messages that are not settled.',
+    (each) => each.message_bytes,
+  ],
+  ['sigma_leases', 'Durable messages under a lease.', (each) => each.leases],
+  [
+    'sigma_dead_letters',
+    'Messages that were given up and wait for an operator.',
+    (each) => each.dead_letters,
+  ],
+  [
+    'sigma_oldest_message_seconds',
+    'Age of the oldest message that is due and not settled.',
+    (each) => each.oldest_ms / 1_000,
+  ],
+  [
+    'sigma_event_loop_lag_seconds',
+    'How late timers ran over the last minute, at worst.',
+    (each) => each.loop_lag_ms / 1_000,
+  ],
+  ['sigma_resident_memory_bytes', 'Resident memory of the broker.', (each) => each.rss_bytes],
+  [
+    'sigma_start_time_seconds',
+    'Unix time of the start of the broker.',
+    (each) => each.started_ms / 1_000,
+  ],
+  [
+    'sigma_store_up',
+    'Whether the store takes what must be stored.',
+    (each) => Number(each.store_state === 'serving'),
+  ],
+];
+
+/** Totals that are counted elsewhere. */
+const counters: Row[] = [
+  ['sigma_frames_in_total', 'Frames read.', (each) => each.frames_in],
+  ['sigma_frames_out_total', 'Frames written.', (each) => each.frames_out],
+  [
+    'sigma_frames_corrupt_total',
+    'Frames that failed a checksum or could not be read.',
+    (each) => each.frames_corrupt,
+  ],
+  ['sigma_accepted_total', 'Durable messages stored and accepted.', (each) => each.accepted],
+  ['sigma_delivered_total', 'Deliveries of durable messages.', (each) => each.delivered],
+  ['sigma_settled_total', 'Durable messages settled.', (each) => each.settled],
+  [
+    'sigma_redelivered_total',
+    'Deliveries that were not the first of their message.',
+    (each) => each.redelivered,
+  ],
+  [
+    'sigma_duplicates_total',
+    'Durable messages that were sent again and stored once.',
+    (each) => each.duplicates,
+  ],
+  ['sigma_publications_total', 'Publications handed to subscribers.', (each) => each.publications],
+];
+
 /** Metrics in the text format of Prometheus, filled from a status at each scrape. */
 export class Metrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -27,8 +95,8 @@ export class Metrics {
     this.#read = parts.status;
     // One status per scrape, so that its figures agree.
     this.#status = () => (this.#latest ??= this.#read());
-    this.#gauges();
-    this.#counters();
+    for (const row of gauges) this.#gauge(...row);
+    for (const row of counters) this.#counter(...row);
     this.#labelled();
     if (parts.numbers !== undefined) this.#numbers(parts.numbers);
     if (parts.withProcess === true) collectDefaultMetrics({ register: this.#registry });
@@ -37,92 +105,6 @@ export class Metrics {
   text(): Promise<string> {
     this.#latest = undefined;
     return this.#registry.metrics();
-  }
-
-  #gauges(): void {
-    this.#gauge('sigma_sessions', 'Connected sessions.', (each) => each.sessions);
-    this.#gauge('sigma_agents_online', 'Agents that are connected.', (each) => each.agents_online);
-    this.#gauge('sigma_agents_known', 'Agents in the registry.', (each) => each.agents_known);
-    this.#gauge(
-      'sigma_requests_open',
-      'Live requests without their last reply.',
-      (each) => each.requests_open,
-    );
-    this.#gauge(
-      'sigma_messages',
-      'Durable messages that are not settled.',
-      (each) => each.messages,
-    );
-    this.#gauge(
-      'sigma_message_bytes',
-      'Bytes of durable messages that are not settled.',
-      (each) => each.message_bytes,
-    );
-    this.#gauge('sigma_leases', 'Durable messages that somebody works on.', (each) => each.leases);
-    this.#gauge(
-      'sigma_dead_letters',
-      'Messages that were given up and wait for an operator.',
-      (each) => each.dead_letters,
-    );
-    this.#gauge(
-      'sigma_oldest_message_seconds',
-      'Age of the oldest message that is due and not settled.',
-      (each) => each.oldest_ms / 1_000,
-    );
-    this.#gauge(
-      'sigma_event_loop_lag_seconds',
-      'How late timers ran over the last minute, at worst.',
-      (each) => each.loop_lag_ms / 1_000,
-    );
-    this.#gauge(
-      'sigma_resident_memory_bytes',
-      'Resident memory of the broker.',
-      (each) => each.rss_bytes,
-    );
-    this.#gauge(
-      'sigma_start_time_seconds',
-      'Unix time of the start of the broker.',
-      (each) => each.started_ms / 1_000,
-    );
-    this.#gauge('sigma_store_up', 'Whether the store takes what must be stored.', (each) =>
-      Number(each.store_state === 'serving'),
-    );
-  }
-
-  #counters(): void {
-    this.#counter('sigma_frames_in_total', 'Frames read.', (each) => each.frames_in);
-    this.#counter('sigma_frames_out_total', 'Frames written.', (each) => each.frames_out);
-    this.#counter(
-      'sigma_frames_corrupt_total',
-      'Frames that failed a checksum or could not be read.',
-      (each) => each.frames_corrupt,
-    );
-    this.#counter(
-      'sigma_accepted_total',
-      'Durable messages stored and accepted.',
-      (each) => each.accepted,
-    );
-    this.#counter(
-      'sigma_delivered_total',
-      'Deliveries of durable messages.',
-      (each) => each.delivered,
-    );
-    this.#counter('sigma_settled_total', 'Durable messages settled.', (each) => each.settled);
-    this.#counter(
-      'sigma_redelivered_total',
-      'Deliveries that were not the first of their message.',
-      (each) => each.redelivered,
-    );
-    this.#counter(
-      'sigma_duplicates_total',
-      'Durable messages that were sent again and stored once.',
-      (each) => each.duplicates,
-    );
-    this.#counter(
-      'sigma_publications_total',
-      'Publications handed to subscribers.',
-      (each) => each.publications,
-    );
   }
 
   #labelled(): void {
@@ -197,7 +179,7 @@ export class Metrics {
     );
   }
 
-  #gauge(name: string, help: string, value: (status: StatusAnswer) => number): void {
+  #gauge(...[name, help, value]: Row): void {
     const status = this.#status;
     new Gauge({
       name,
@@ -209,8 +191,7 @@ export class Metrics {
     });
   }
 
-  /** A total that is counted elsewhere. */
-  #counter(name: string, help: string, value: (status: StatusAnswer) => number): void {
+  #counter(...[name, help, value]: Row): void {
     const status = this.#status;
     new Counter({
       name,

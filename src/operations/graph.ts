@@ -14,63 +14,52 @@ import { listing, looks, unlessEmpty, type Reply, type Tool } from './tool.js';
 const input = z.strictObject({ symbol: symbolInput, offset: offsetInput });
 
 /** `callers`: every call site of a symbol. */
-export const callers: Tool<typeof input> = {
-  name: 'callers',
+export const callers = sitesTool('callers', 'is called at', {
   title: 'Who calls it',
   description:
     'Every call site of a function or method over all shards, resolved, not matched by text: complete where grep guesses. `symbol` of a row is the function that holds the call.',
-  input,
-  output: sitesOutput('callers'),
-  annotations: looks,
   doing: 'looking for call sites',
-  async run({ symbol, offset }, { bus, deadlineMs, signal }) {
-    const found = await (await bus.questions()).callers(symbol, { deadlineMs, signal });
-    const isEmpty = found.definitions.length + found.callers.length === 0;
-    const { definitions, callers: all, errors } = unlessEmpty(found, isEmpty);
-    const value = {
-      symbol,
-      definitions: definitions.map(short),
-      callers: all.slice(offset),
-      errors,
-    };
-    return sites(value, 'callers', 'is called at', all.length, offset);
-  },
-};
+});
 
 /** `callees`: everything a symbol calls. */
-export const callees: Tool<typeof input> = {
-  name: 'callees',
+export const callees = sitesTool('callees', 'calls', {
   title: 'What it calls',
   description:
     'Everything a function or method calls, each with the line of the call and where the callee is defined.',
-  input,
-  output: sitesOutput('callees'),
-  annotations: looks,
   doing: 'looking for calls',
-  async run({ symbol, offset }, { bus, deadlineMs, signal }) {
-    const found = await (await bus.questions()).callees(symbol, { deadlineMs, signal });
-    const isEmpty = found.definitions.length + found.callees.length === 0;
-    const { definitions, callees: all, errors } = unlessEmpty(found, isEmpty);
-    const value = {
-      symbol,
-      definitions: definitions.map(short),
-      callees: all.slice(offset),
-      errors,
-    };
-    return sites(value, 'callees', 'calls', all.length, offset);
-  },
-};
+});
 
-function sitesOutput(name: 'callers' | 'callees'): z.ZodObject {
-  return z.looseObject({
-    symbol: z.string(),
-    definitions: z.array(definitionOutput),
-    [name]: z.array(siteOutput),
-    errors: z.array(failureOutput),
-  });
+type SitesName = 'callers' | 'callees';
+
+function sitesTool(
+  name: SitesName,
+  verb: string,
+  words: Pick<Tool<typeof input>, 'title' | 'description' | 'doing'>,
+): Tool<typeof input> {
+  return {
+    ...words,
+    name,
+    input,
+    output: z.looseObject({
+      symbol: z.string(),
+      definitions: z.array(definitionOutput),
+      [name]: z.array(siteOutput),
+      errors: z.array(failureOutput),
+    }),
+    annotations: looks,
+    async run({ symbol, offset }, { bus, deadlineMs, signal }) {
+      const answer = await (await bus.questions())[name](symbol, { deadlineMs, signal });
+      const all: CallSite[] = 'callers' in answer ? answer.callers : answer.callees;
+      const isEmpty = answer.definitions.length + all.length === 0;
+      const { definitions, errors } = unlessEmpty(answer, isEmpty);
+      const found = { symbol, definitions: definitions.map(short), errors };
+      const shown = { ...found, [name]: all.slice(offset).map(site) } as Sites;
+      return sites(shown, name, verb, all.length, offset);
+    },
+  };
 }
 
-type Sites<Name extends 'callers' | 'callees'> = Record<Name, CallSite[]> & {
+type Sites = Record<SitesName, CallSite[]> & {
   symbol: string;
   definitions: Partial<Definition>[];
   errors: CodedError[];
@@ -85,15 +74,15 @@ function site({ symbol, file_path, line, agent, kind, definition }: CallSite): o
   return { symbol, file_path, line, agent, kind, definition };
 }
 
-function sites<Name extends 'callers' | 'callees'>(
-  found: Sites<Name>,
-  name: Name,
+function sites(
+  found: Sites,
+  name: SitesName,
   verb: string,
   total: number,
   offset: number,
-): Reply<Sites<Name>> {
-  return listing<Sites<Name>>(
-    { ...found, [name]: found[name].map(site) },
+): Reply<Sites> {
+  return listing<Sites>(
+    found,
     [name, 'definitions', 'errors'],
     (value) =>
       [

@@ -21,43 +21,63 @@ const triesMax = 3;
 /** What another host of the same tree may do better. */
 const tryAnother = new Set(['RESPONDER_LOST', 'AGENT_FAILED', 'BROKER_BUSY']);
 
-/** Analyses by whichever host has the tree. They change nothing, so a lost one is asked for again. */
-export class RemoteAnalyses implements Analyses {
-  readonly #service: string;
+/** Analyses as messages of one protocol. */
+export abstract class AskedAnalyses implements Analyses {
+  readonly #messages: typeof treeMessages;
 
-  constructor(
-    readonly client: Client,
-    root: string,
-  ) {
-    this.#service = treeServiceOf(root);
+  protected constructor(messages: typeof treeMessages) {
+    this.#messages = messages;
   }
 
+  protected abstract asked<Q, A>(
+    message: MessageType<Q, A>,
+    request: Q,
+    options: AnalysisOptions,
+  ): Promise<A>;
+
   blastRadius(request: BlastRequest, options: AnalysisOptions): Promise<BlastRadius> {
-    return this.#ask(treeMessages.blastRadius, request, options);
+    return this.asked(this.#messages.blastRadius, request, options);
   }
 
   securityBlastRadius(
     request: SecurityRequest,
     options: AnalysisOptions,
   ): Promise<SecurityBlastRadius> {
-    return this.#ask(treeMessages.securityBlastRadius, request, options);
+    return this.asked(this.#messages.securityBlastRadius, request, options);
   }
 
   patterns(request: PatternsRequest, options: AnalysisOptions): Promise<DependencyPatterns> {
-    return this.#ask(treeMessages.patterns, request, options);
+    return this.asked(this.#messages.patterns, request, options);
   }
 
   algebra(request: AlgebraRequest, options: AnalysisOptions): Promise<AlgebraAnswer> {
-    return this.#ask(treeMessages.algebra, request, options);
+    return this.asked(this.#messages.algebra, request, options);
+  }
+}
+
+/** By any host that has the tree. They change nothing, so a lost one is asked for again. */
+export class RemoteAnalyses extends AskedAnalyses {
+  readonly #service: string;
+
+  constructor(
+    readonly client: Client,
+    root: string,
+  ) {
+    super(treeMessages);
+    this.#service = treeServiceOf(root);
   }
 
-  async #ask<Q, A>(message: MessageType<Q, A>, request: Q, options: AnalysisOptions): Promise<A> {
+  protected async asked<Q, A>(
+    message: MessageType<Q, A>,
+    request: Q,
+    options: AnalysisOptions,
+  ): Promise<A> {
     const endMs = performance.now() + options.deadlineMs;
     for (let attempt = 1; ; attempt += 1) {
       const deadlineMs = Math.max(1, Math.round(endMs - performance.now()));
-      const asked = { ...options, deadlineMs, isIdempotent: true };
+      const how = { ...options, deadlineMs, isIdempotent: true };
       try {
-        return await ask(this.client, `service:${this.#service}`, message, request, asked);
+        return await ask(this.client, `service:${this.#service}`, message, request, how);
       } catch (error) {
         const isLost = tryAnother.has(asBusError(error).code);
         if (!isLost || attempt >= triesMax || performance.now() >= endMs) throw error;

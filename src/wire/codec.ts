@@ -11,6 +11,27 @@ interface MessageClass {
   fromObject(object: Record<string, unknown>): object;
 }
 
+/**
+ * A decoded message: the fields that protobufjs generates for it, all present. `Narrow`: fields of which more is known
+ * than the schema says.
+ */
+export type Plain<Message, Narrow extends object = object> = Omit<Fields<Message>, keyof Narrow> &
+  Narrow;
+
+type Fields<Message> = {
+  [Name in keyof Message as Name extends '$unknowns' | 'toJSON' ? never : Name]-?: Field<
+    NonNullable<Message[Name]>
+  >;
+};
+
+type Field<T> = T extends Uint8Array
+  ? Uint8Array
+  : T extends (infer Item)[]
+    ? Field<Item>[]
+    : T extends object
+      ? Fields<T>
+      : T;
+
 export interface Codec<T> {
   encode(value: T): Buffer;
   /** A plain object with every field present. Throws MALFORMED_PAYLOAD. */
@@ -48,6 +69,8 @@ export type FieldReader = protobuf.Reader;
 export function readerOf(bytes: Uint8Array): FieldReader {
   return protobuf.Reader.create(bytes);
 }
+
+export type { sigma };
 
 export const bus = sigma.bus;
 export const pgc = sigma.pgc;

@@ -1,253 +1,50 @@
 import type { BusError } from '../errors/bus-error.js';
-import { bus, codec } from './codec.js';
+import { bus, codec, type Plain, type sigma } from './codec.js';
 
 /** Bodies of the bus's own frames, as plain objects. Fields are explained in `proto/bus.proto`. */
 
-export interface Hello {
-  agent: string;
-  role: string;
-  incarnation: number;
-  protocol_min: number;
-  protocol_max: number;
-  heartbeat_ms: number;
-  ephemeral: boolean;
-  held: number[];
-}
-
-export interface Challenge {
-  nonce: Uint8Array;
-}
-
-export interface Proof {
-  hmac: Uint8Array;
-}
-
-export interface Welcome {
-  session: string;
-  heartbeat_ms: number;
-  frame_size_max: number;
-  requests_max: number;
-  topics_address: string;
-  broker_version: string;
-  window: number;
-  credit_messages_max: number;
-  credit_bytes_max: number;
-  lease_ms: number;
-  epoch: string;
-}
+export type Hello = Plain<sigma.bus.Hello>;
+export type Challenge = Plain<sigma.bus.Challenge>;
+export type Proof = Plain<sigma.bus.Proof>;
+export type Welcome = Plain<sigma.bus.Welcome>;
 
 export type GoodbyeReason = 'superseded' | 'draining' | 'left' | 'expired';
 
-export interface Goodbye {
-  reason: string;
-  reconnect_ms: number;
-}
-
-export interface FailureBody {
-  code: string;
-  text: string;
-  retryable: boolean;
-  retry_after_ms: number;
-}
-
-export interface OverlayState {
-  state: string;
-  version: string;
-  items: number;
-}
-
-export interface AgentRecord {
-  id: string;
-  alias: string;
-  role: string;
-  model: string;
-  project: string;
-  scope: string[];
-  overlays: Record<string, OverlayState>;
-  capabilities: string[];
-  protocol_versions: string[];
-}
+export type Goodbye = Plain<sigma.bus.Goodbye>;
+export type FailureBody = Plain<sigma.bus.Failure>;
+export type OverlayState = Plain<sigma.bus.OverlayState>;
+export type AgentRecord = Plain<sigma.bus.AgentRecord>;
 
 type AgentState = 'online' | 'stale' | 'offline';
 
-export interface AgentView {
-  record: AgentRecord;
-  state: AgentState;
-  last_seen_ms: number;
-  load: number;
-}
-
-export interface AgentsQuery {
-  role: string;
-  project: string;
-  after: string;
-  limit: number;
-}
-
-export interface AgentsAnswer {
-  agents: AgentView[];
-  next: string;
-}
-
-export interface StatusAnswer {
-  version: string;
-  state: string;
-  started_ms: number;
-  pid: number;
-  sessions: number;
-  agents_online: number;
-  agents_known: number;
-  requests_open: number;
-  services: { name: string; agents: string[] }[];
-  frames_in: number;
-  frames_out: number;
-  frames_corrupt: number;
-  rss_bytes: number;
-  messages: number;
-  message_bytes: number;
-  leases: number;
-  dead_letters: number;
-  oldest_ms: number;
-  accepted: number;
-  delivered: number;
-  settled: number;
-  redelivered: number;
-  duplicates: number;
-  publications: number;
-  refused: Record<string, number>;
-  accept_p50_ms: number;
-  accept_p99_ms: number;
-  loop_lag_ms: number;
-  store_state: string;
-}
-
-export interface PresenceEvent {
-  change: 'joined' | 'left' | 'lost' | 'updated';
-  agent: AgentView;
-}
-
-export interface Settle {
-  seqs: number[];
-  delay_ms: number;
-  reason: string;
-  untouched: boolean;
-}
-
-export interface Credit {
-  mailbox: string;
-  messages: number;
-  bytes: number;
-}
-
-export interface Take {
-  mailbox: string;
-  from: string;
-  correlation: string;
-  lifo: boolean;
-}
+export type AgentView = Plain<sigma.bus.AgentView, { state: AgentState }>;
+export type AgentsQuery = Plain<sigma.bus.AgentsQuery>;
+export type AgentsAnswer = Plain<sigma.bus.AgentsAnswer, { agents: AgentView[] }>;
+export type StatusAnswer = Plain<sigma.bus.StatusAnswer>;
+export type PresenceEvent = Plain<
+  sigma.bus.PresenceEvent,
+  { change: 'joined' | 'left' | 'lost' | 'updated'; agent: AgentView }
+>;
+export type Settle = Plain<sigma.bus.Settle>;
+export type Credit = Plain<sigma.bus.Credit>;
+export type Take = Plain<sigma.bus.Take>;
 
 export type MessageState = 'waiting' | 'scheduled' | 'leased' | 'dead';
 
-export interface MessageView {
-  seq: number;
-  id: string;
-  from: string;
-  mailbox: string;
-  type: string;
-  correlation: string;
-  order_key: string;
-  bytes: number;
-  state: MessageState;
-  attempts: number;
-  stored_ms: number;
-  due_ms: number;
-  expires_ms: number;
-  reason: string;
-  dead_ms: number;
-  reply_to: string;
-  more: boolean;
-}
-
-export interface MessagesQuery {
-  mailbox: string;
-  after: number;
-  limit: number;
-}
-
-export interface MessagesAnswer {
-  messages: MessageView[];
-  next: number;
-  depth: number;
-  bytes: number;
-}
-
-export interface MessageQuery {
-  seq: number;
-  from: string;
-  id: string;
-}
-
-export interface MessageAnswer {
-  view: MessageView;
-  body: Uint8Array;
-}
-
-export interface MailboxView {
-  mailbox: string;
-  depth: number;
-  bytes: number;
-  leases: number;
-  dead: number;
-  oldest_ms: number;
-}
-
-export interface MessagesAdmin {
-  mailbox: string;
-  seqs: number[];
-}
-
-export interface BackupAnswer {
-  entries: number;
-  bytes: number;
-  elapsed_ms: number;
-}
-
-export interface StreamPosition {
-  stream: string;
-  seq: number;
-}
-
-export interface TopicsQuery {
-  pattern: string;
-  seen: StreamPosition[];
-  after: string;
-  positions_only: boolean;
-}
-
-export interface Publication {
-  topic: string;
-  stream: string;
-  seq: number;
-  frame: Uint8Array;
-}
-
-export interface TopicsAnswer {
-  entries: Publication[];
-  streams: StreamPosition[];
-  next: string;
-}
-
-export interface BlobRef {
-  sha256: string;
-  bytes: number;
-  owner: string;
-}
-
-export interface BlobRange {
-  sha256: string;
-  offset: number;
-  length: number;
-}
+export type MessageView = Plain<sigma.bus.MessageView, { state: MessageState }>;
+export type MessagesQuery = Plain<sigma.bus.MessagesQuery>;
+export type MessagesAnswer = Plain<sigma.bus.MessagesAnswer, { messages: MessageView[] }>;
+export type MessageQuery = Plain<sigma.bus.MessageQuery>;
+export type MessageAnswer = Plain<sigma.bus.MessageAnswer, { view: MessageView }>;
+export type MailboxView = Plain<sigma.bus.MailboxView>;
+export type MessagesAdmin = Plain<sigma.bus.MessagesAdmin>;
+export type BackupAnswer = Plain<sigma.bus.BackupAnswer>;
+export type StreamPosition = Plain<sigma.bus.StreamPosition>;
+export type TopicsQuery = Plain<sigma.bus.TopicsQuery>;
+export type Publication = Plain<sigma.bus.Publication>;
+export type TopicsAnswer = Plain<sigma.bus.TopicsAnswer>;
+export type BlobRef = Plain<sigma.bus.BlobRef>;
+export type BlobRange = Plain<sigma.bus.BlobRange>;
 
 export const helloCodec = codec<Hello>(bus.Hello);
 export const challengeCodec = codec<Challenge>(bus.Challenge);

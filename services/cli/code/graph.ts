@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
-import type { CallSite, Definition } from '../../../src/pgc/shapes.js';
+import type { CalleesAnswer, CallersAnswer, CallSite } from '../../../src/pgc/shapes.js';
 import { withQuestions } from '../connect.js';
 import { configOf, withTree, type TreeOptions } from '../options.js';
 import { printable } from '../../../src/render/terminal.js';
@@ -10,31 +10,22 @@ import { renderErrors, renderTrace } from '../../../src/render/answer.js';
 export function addGraphCommands(sigma: Command): void {
   const symbolHelp = 'a name, or path#name where a name has several definitions';
 
-  withTree(sigma.command('callers').argument('<symbol>', symbolHelp))
-    .description('list all call sites of a symbol')
-    .action(async (symbol: string, its: TreeOptions) => {
-      const answer = await withQuestions(configOf(its), its.repo, (questions) =>
-        questions.callers(symbol, { deadlineMs: its.deadline }),
-      );
-      const failed = answer.errors.length > 0;
-      print(its, withError(answer, failed), () =>
-        renderSites(answer.definitions, 'called by', answer.callers, answer.errors),
-      );
-      if (failed) process.exitCode = 1;
-    });
-
-  withTree(sigma.command('callees').argument('<symbol>', symbolHelp))
-    .description('list everything a symbol calls')
-    .action(async (symbol: string, its: TreeOptions) => {
-      const answer = await withQuestions(configOf(its), its.repo, (questions) =>
-        questions.callees(symbol, { deadlineMs: its.deadline }),
-      );
-      const failed = answer.errors.length > 0;
-      print(its, withError(answer, failed), () =>
-        renderSites(answer.definitions, 'calls', answer.callees, answer.errors),
-      );
-      if (failed) process.exitCode = 1;
-    });
+  for (const [name, description] of [
+    ['callers', 'list all call sites of a symbol'],
+    ['callees', 'list everything a symbol calls'],
+  ] as const)
+    withTree(sigma.command(name).argument('<symbol>', symbolHelp))
+      .description(description)
+      .action(async (symbol: string, its: TreeOptions) => {
+        const answer = await withQuestions<CallersAnswer | CalleesAnswer>(
+          configOf(its),
+          its.repo,
+          (questions) => questions[name](symbol, { deadlineMs: its.deadline }),
+        );
+        const failed = answer.errors.length > 0;
+        print(its, withError(answer, failed), () => renderSites(answer));
+        if (failed) process.exitCode = 1;
+      });
 
   withTree(sigma.command('trace').argument('<from>', symbolHelp).argument('<to>', symbolHelp))
     .description('find the shortest chain of calls between two symbols')
@@ -50,12 +41,14 @@ export function addGraphCommands(sigma: Command): void {
     });
 }
 
-function renderSites(
-  definitions: Definition[],
-  verb: string,
-  sites: CallSite[],
-  errors: { code: string; text: string }[],
-): string {
+function renderSites(answer: CallersAnswer | CalleesAnswer): string {
+  const { definitions, errors } = answer;
+  const [verb, sites] =
+    'callers' in answer ? ['called by', answer.callers] : ['calls', answer.callees];
+  const note = ({ definition, ignored }: CallSite): string => {
+    if (verb === 'calls') return definition === '' ? '' : `  -> ${printable(definition)}`;
+    return ignored ? '  (its result is ignored)' : '';
+  };
   return [
     ...definitions.map(
       (each) =>
@@ -66,7 +59,7 @@ function renderSites(
       : []),
     ...sites.map(
       (site) =>
-        `  ${printable(site.file_path)}:${site.line}  ${site.symbol === '' ? '(file level)' : site.symbol}${verb === 'calls' && site.definition !== '' ? `  -> ${printable(site.definition)}` : ''}${verb === 'called by' && site.ignored ? '  (its result is ignored)' : ''}`,
+        `  ${printable(site.file_path)}:${site.line}  ${site.symbol === '' ? '(file level)' : site.symbol}${note(site)}`,
     ),
     ...renderErrors(errors),
   ].join('\n');

@@ -1,10 +1,7 @@
-import { codec, delegation } from '../../wire/codec.js';
+import { codec, delegation, type Plain, type sigma } from '../../wire/codec.js';
 import type { Assignment, TaskResponse } from './shapes.js';
 
-export interface Claim {
-  task_id: string;
-  attempt: number;
-}
+export type Claim = Plain<sigma.delegation.Claim>;
 
 export interface Progress extends Claim {
   summary: string;

@@ -2,6 +2,7 @@
  * The task that a manager gives to a worker, and the response. They mirror `proto/delegation.proto` and are the JSON that agents write, hence snake case: a field may be added, never renamed.
  */
 
+import type { Plain, sigma } from '../../wire/codec.js';
 import type { Classification, Grant } from '../../attention/shapes.js';
 
 export const strategies = ['pgc_first', 'pgc_verify', 'pgc_cite', 'none'] as const;
@@ -102,177 +103,62 @@ export const responseLimits = {
   textChars: 8_000,
 } as const;
 
-export interface AnalysisHint {
-  type: AnalysisType;
-  target: string;
-  /** A JSON object as text; empty: none. */
-  options: string;
-}
-
-export interface Grounding {
-  /** Empty: chosen by the kind of the task. */
-  strategy: Strategy | '';
-  analysis_hints: AnalysisHint[];
-  algebra_expression: string;
-  overlay_hints: OverlayHint[];
-  query_hints: string[];
-  /** Absent: required, unless the strategy is `none`. */
-  evidence_required?: boolean;
-}
+export type AnalysisHint = Plain<sigma.delegation.AnalysisHint, { type: AnalysisType }>;
+export type Grounding = Plain<
+  sigma.delegation.Grounding,
+  {
+    strategy: Strategy | '';
+    analysis_hints: AnalysisHint[];
+    overlay_hints: OverlayHint[];
+    evidence_required?: boolean;
+  }
+>;
 
 /** The part of an acceptance criterion that a program checks; all empty: a reader judges it. */
-export interface Check {
-  cites_symbol: string;
-  cites_file: string;
-  pattern: string;
-  citations_min: number;
-}
-
-export interface Criterion {
-  text: string;
-  check: Check | null;
-}
+export type Check = Plain<sigma.delegation.Check>;
+export type Criterion = Plain<sigma.delegation.Criterion, { check: Check | null }>;
 
 /** A program to run: an argument list, never a shell's text. */
-export interface Action {
-  argv: string[];
-  /** Below the root of the executor; empty: the root. */
-  cwd: string;
-  env: Record<string, string>;
-  stdin: string;
-  /** It changes nothing that outlives it, and may be run again. */
-  read_only: boolean;
-  /** It may be run again under this key, which it finds in its environment. */
-  idempotency_key: string;
-}
-
-export interface Clarification {
-  question: string;
-  answer: string;
-}
-
-export interface DelegatedTask {
-  id: string;
-  task: string;
-  acceptance_criteria: Criterion[];
-  context: string;
-  /** Null: a legacy task, without any. */
-  grounding: Grounding | null;
-  kind: TaskKind | '';
-  criticality: Criticality;
-  runner: RunnerName;
-  action: Action | null;
-  depends_on: string[];
-  /** `tokens`: of a language model, for the whole task; 0: the default. */
-  limits: { timeout_ms: number; attempts_max: number; tokens: number };
-  /** Agent or alias of the worker; empty: any suitable one. */
-  to: string;
-  /** PGC agent that is asked; empty: the whole lattice. */
-  pgc: string;
-  clarifications: Clarification[];
-  /** What an earlier attempt has to correct. */
-  feedback: string[];
-  /** Session whose approvals of risky actions count; empty: that of the delegating agent. */
-  session: string;
-  /** Files and folders that the task may change, from the root; none: all below the root. */
-  scope: string[];
-  /** Name in its queue; empty: its id. */
-  name: string;
-  /** Language model for the runner `prompt`; empty: the configured one. */
-  model: string;
-  /** Its result is reviewed by a critic before it counts. Absent: where the policy wants it. */
-  critique?: boolean;
-}
-
-export interface EvidenceCitation {
-  overlay: string;
-  content: string;
-  relevance: string;
-  file_path: string;
-  /** 1-based, inclusive; 0: not said. */
-  line_start: number;
-  line_end: number;
-  symbol: string;
-  /** Git blob id of the file that was read. */
-  blob: string;
-  agent: string;
-  /** 0 to 1. */
-  similarity?: number;
-}
+export type Action = Plain<sigma.delegation.Action>;
+export type Clarification = Plain<sigma.delegation.Clarification>;
+export type DelegatedTask = Plain<
+  sigma.delegation.DelegatedTask,
+  {
+    acceptance_criteria: Criterion[];
+    grounding: Grounding | null;
+    kind: TaskKind | '';
+    criticality: Criticality;
+    runner: RunnerName;
+    action: Action | null;
+    critique?: boolean;
+  }
+>;
+export type EvidenceCitation = Plain<sigma.delegation.EvidenceCitation, { similarity?: number }>;
 
 export type ConfidenceLevel = 'high' | 'medium' | 'low';
 
-export interface GroundingEvidence {
-  queries_executed: string[];
-  overlays_consulted: string[];
-  citations: EvidenceCitation[];
-  grounding_confidence: ConfidenceLevel;
-  overlay_warnings: string[];
-}
-
-export interface TaskFailure {
-  code: string;
-  text: string;
-  retryable: boolean;
-}
+export type GroundingEvidence = Plain<
+  sigma.delegation.GroundingEvidence,
+  { citations: EvidenceCitation[]; grounding_confidence: ConfidenceLevel }
+>;
+export type TaskFailure = Plain<sigma.delegation.TaskFailure>;
 
 /** Cost of a task at its worker. */
-export interface Usage {
-  grounding_ms: number;
-  elapsed_ms: number;
-  /**
-   * Bytes read from the PGC, and bytes of it given to the runner: 0 for the runner `answer`, which is given none.
-   */
-  grounding_bytes: number;
-  context_bytes: number;
-  /** Tokens of a language model; 0: none was used. */
-  tokens: number;
-}
-
-export interface TaskResponse {
-  task_id: string;
-  status: ResponseStatus;
-  result: string;
-  grounding_evidence: GroundingEvidence | null;
-  /** Code of a failure or a block. */
-  reason: string;
-  errors: TaskFailure[];
-  protocol_version: string;
-  clarification_request: string;
-  /** The fencing token of the assignment. */
-  attempt: number;
-  /** The result is what was done before the work failed or was stopped. */
-  partial: boolean;
-  files_modified: string[];
-  usage: Usage | null;
-  /** The classification of the action, when the reason is GATE_DETECTED. */
-  classification: Classification | null;
-  /** Steps of the runner `prompt`, in order; of a long history the beginning and the end. */
-  steps: Step[];
-}
-
-export interface Step {
-  at_ms: number;
-  /** `read`, `push`, `run`, `content`, `model`, `teardown`, `end`, or the name of a tool that was called. */
-  what: string;
-  text: string;
-}
-
-export interface Assignment {
-  task: DelegatedTask;
-  attempt: number;
-  lease_ms: number;
-  /** Unix time of the deadline. */
-  until_ms: number;
-  /** The agent that manages it. */
-  manager: string;
-  /** Permissions for risky actions, each valid once. */
-  grants: Grant[];
-  /** Number of tasks above it: 0 when no task pushed it. */
-  depth: number;
-  /** Who gets the result. */
-  parent: string;
-}
+export type Usage = Plain<sigma.delegation.Usage>;
+export type TaskResponse = Plain<
+  sigma.delegation.TaskResponse,
+  {
+    status: ResponseStatus;
+    grounding_evidence: GroundingEvidence | null;
+    usage: Usage | null;
+    classification: Classification | null;
+  }
+>;
+export type Step = Plain<sigma.delegation.Step>;
+export type Assignment = Plain<
+  sigma.delegation.Assignment,
+  { task: DelegatedTask; grants: Grant[] }
+>;
 
 /** Whether the task may have lasting effects, so that it must not be repeated without a decision. */
 export function hasEffects({ runner, action }: Pick<DelegatedTask, 'runner' | 'action'>): boolean {

@@ -21,10 +21,11 @@ import { counted, noNumbers, type TaskNumbers } from '../numbers/numbers.js';
 import { UncertainWrites } from './uncertain-writes.js';
 import { operationsOf, Outbox, type Pending } from './outbox.js';
 import { decodeRecord, encodeRecord, type TaskRecord } from '../life/record.js';
-import { TaskIndex, type TaskQuery } from './task-index.js';
+import { TaskIndex } from './task-index.js';
 import type { TaskEvent, TimerName } from '../life/task.machine.js';
 import type { Patch, Transition } from '../life/transition.js';
 import { Waiters } from './waiters.js';
+import type { TasksQuery } from '../requests/messages.js';
 
 /** Limit of open tasks; beyond it TASKS_FULL. */
 export const openTasksMax = 10_000;
@@ -217,7 +218,7 @@ export class TaskBook implements AsyncDisposable {
   }
 
   /** Ids in the order in which they were delegated. Throws NO_SUCH_TASK of `after`. */
-  list(query: TaskQuery): string[] {
+  list(query: TasksQuery): string[] {
     return this.#index.list(query);
   }
 

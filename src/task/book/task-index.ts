@@ -2,6 +2,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { isOver, stateOf } from '../life/advance.js';
 import type { TaskRecord } from '../life/record.js';
 import { FinishedTasks } from './finished-tasks.js';
+import type { TasksQuery } from '../requests/messages.js';
 
 /** What the manager keeps in memory of each task. */
 export interface TaskSummary {
@@ -17,16 +18,6 @@ export interface TaskSummary {
   created_ms: number;
   started_ms: number;
   finished_ms: number;
-}
-
-export interface TaskQuery {
-  /** Empty: all. */
-  states: readonly string[];
-  /** Empty: of every parent. */
-  parent: string;
-  /** Empty: from the first one. */
-  after: string;
-  limit: number;
 }
 
 /** A summary of each task in the order in which they were accepted, and the whole record of each open one. */
@@ -141,7 +132,7 @@ export class TaskIndex {
   }
 
   /** Ids, at most `limit`, behind `after`. Throws NO_SUCH_TASK of `after`. */
-  list({ states, parent, after, limit }: TaskQuery): string[] {
+  list({ states, parent, after, limit }: TasksQuery): string[] {
     // Deleted meanwhile: an empty page would look like the end.
     if (after !== '' && !this.#lines.has(after))
       throw new BusError('NO_SUCH_TASK', { task: after });

@@ -1,3 +1,4 @@
+import type { Plain, sigma } from '../../wire/codec.js';
 import type { Finding as RiskFinding, Gate, Grant } from '../../attention/shapes.js';
 import { assignmentMachine } from '../../delegation/manager/manager.machine.js';
 import type { DelegatedTask, TaskFailure, TaskResponse } from '../../delegation/task/shapes.js';
@@ -17,11 +18,7 @@ export const recordLimits = {
   asksChars: 4_000,
 } as const;
 
-export interface Note {
-  at_ms: number;
-  state: string;
-  text: string;
-}
+export type Note = Plain<sigma.task.Note>;
 
 /** The current assignment, or the last one. */
 export interface AssignmentRecord {

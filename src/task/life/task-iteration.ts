@@ -1,3 +1,4 @@
+import type { Plain, sigma } from '../../wire/codec.js';
 import {
   type PersonJudgement,
   qualityGate,
@@ -13,32 +14,10 @@ export type TaskFinding = Pick<
 >;
 
 /** One critique of a task's result. */
-export interface TaskIteration {
-  /** 2: the first critique; see `src/critic/cycle-verdict.ts`. */
-  iteration: number;
-  attempt: number;
-  critique: string;
-  digest: string;
-  score: number | null;
-  threshold: number;
-  verdict: Verdict;
-  why: string;
-  modes: string[];
-  /** Worst first. */
-  findings: TaskFinding[];
-  /** Ids of all open findings. */
-  open: string[];
-  disputed: string[];
-  flags: string[];
-  is_hard: boolean;
-  needs_person: string;
-  /** State of the cycle after it, and why. */
-  state: string;
-  reason: string;
-  judged: PersonJudgement | '';
-  judged_by: string;
-  at_ms: number;
-}
+export type TaskIteration = Plain<
+  sigma.task.Iteration,
+  { score: number | null; verdict: Verdict; findings: TaskFinding[]; judged: PersonJudgement | '' }
+>;
 
 /** `0.78, 0.86 of 0.92 (+0.08)` */
 export function trendText(iterations: readonly TaskIteration[]): string {

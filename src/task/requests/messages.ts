@@ -1,27 +1,15 @@
 import type { Finding as RiskFinding, Gate } from '../../attention/shapes.js';
 import type { DelegatedTask, TaskFailure, TaskResponse } from '../../delegation/task/shapes.js';
 import type { Review } from '../../delegation/manager/review.js';
-import { codec, delegation, task } from '../../wire/codec.js';
+import { codec, delegation, task, type Plain, type sigma } from '../../wire/codec.js';
 import type { TaskIteration } from '../life/task-iteration.js';
 import type { Note } from '../life/record.js';
 
 /** The service under which a manager answers for tasks. */
 export const taskService = 'tasks';
 
-export interface TaskQuery {
-  id: string;
-  /** Waits at most this long for a revision above `revision`. */
-  wait_ms: number;
-  revision: number;
-}
-
-export interface TasksQuery {
-  /** Empty: all. */
-  states: string[];
-  parent: string;
-  after: string;
-  limit: number;
-}
+export type TaskQuery = Plain<sigma.task.TaskQuery>;
+export type TasksQuery = Plain<sigma.task.TasksQuery>;
 
 export const taskChanges = [
   'cancel',
@@ -38,113 +26,35 @@ export const taskChanges = [
 ] as const;
 export type TaskChangeName = (typeof taskChanges)[number];
 
-export interface TaskChange {
-  id: string;
-  what: TaskChangeName;
-  /** The answer, or a reason. */
-  text: string;
-}
+export type TaskChange = Plain<sigma.task.TaskChange, { what: TaskChangeName }>;
 
 /** Puts a task into a queue: see proto/task.proto. */
-export interface Push {
-  owner: string;
-  task: DelegatedTask;
-  to_parent: boolean;
-}
-
-export interface Run {
-  owner: string;
-  /** 0: all. */
-  count: number;
-  /** 0: unchanged. */
-  concurrency: number;
-  /** 0: the limit with which each was pushed. */
-  timeout_ms: number;
-  key: string;
-  supervised: boolean;
-}
-
-export interface RunAnswer {
-  started: string[];
-  queued: number;
-  running: number;
-}
-
-export interface QueueRow {
-  id: string;
-  name: string;
-  status: 'queued' | 'running' | 'finished';
-  state: string;
-  created_ms: number;
-  /** 0: not yet. */
-  started_ms: number;
-  finished_ms: number;
-  progress: string;
-  is_delivering: boolean;
-}
-
-export interface QueueAnswer {
-  owner: string;
-  rows: QueueRow[];
-  /** Parent of the owner if that is a task; else empty. */
-  parent: string;
-  siblings: QueueRow[];
-  concurrency: number;
-  supervised: boolean;
-}
-
-export interface TaskView {
-  id: string;
-  state: string;
-  revision: number;
-  task: DelegatedTask;
-  parent: string;
-  assigned_to: string;
-  attempt: number;
-  response: TaskResponse | null;
-  reviews: Review[];
-  error: TaskFailure | null;
-  asks: string;
-  may: string[];
-  notes: Note[];
-  created_ms: number;
-  updated_ms: number;
-  finished_ms: number;
-  progress: string;
-  gates: Gate[];
-  findings: RiskFinding[];
-  /** Owner of the queue that it stands in; empty: it was delegated. */
-  owner: string;
-  /** Number of tasks above it. */
-  depth: number;
-  /** Critiques of its results, oldest first. */
-  iterations: TaskIteration[];
-}
-
-export interface TasksAnswer {
-  tasks: TaskView[];
-  more: boolean;
-}
+export type Push = Plain<sigma.task.Push, { task: DelegatedTask }>;
+export type Run = Plain<sigma.task.Run>;
+export type RunAnswer = Plain<sigma.task.RunAnswer>;
+export type QueueRow = Plain<sigma.task.QueueRow, { status: 'queued' | 'running' | 'finished' }>;
+export type QueueAnswer = Plain<sigma.task.QueueAnswer, { rows: QueueRow[]; siblings: QueueRow[] }>;
+export type TaskView = Plain<
+  sigma.task.TaskView,
+  {
+    task: DelegatedTask;
+    response: TaskResponse | null;
+    reviews: Review[];
+    error: TaskFailure | null;
+    notes: Note[];
+    gates: Gate[];
+    findings: RiskFinding[];
+    iterations: TaskIteration[];
+  }
+>;
+export type TasksAnswer = Plain<sigma.task.TasksAnswer, { tasks: TaskView[] }>;
 
 /** A SigmaTaskUpdate for a list, as JSON; no bytes: the list is only read. */
-export interface TodoUpdate {
-  list: string;
-  json: Uint8Array;
-}
+export type TodoUpdate = Plain<sigma.task.TodoUpdate>;
 
 /** The whole list, as JSON (TodoListView). */
-export interface TodoAnswer {
-  json: Uint8Array;
-}
-
-export interface TaskNumbersAnswer {
-  states: Record<string, number>;
-  /** JSON of TaskNumbers and TaskRates. */
-  numbers: string;
-  rates: string;
-  /** Tasks that wait for a worker. */
-  waiting: number;
-}
+export type TodoAnswer = Plain<sigma.task.TodoAnswer>;
+export type TaskNumbersAnswer = Plain<sigma.task.TaskNumbersAnswer>;
 
 /** A score that is absent on the wire is null in the JSON. */
 function scored(view: TaskView): TaskView {

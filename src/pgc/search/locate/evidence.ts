@@ -1,3 +1,4 @@
+import type { Plain, sigma } from '../../../wire/codec.js';
 import { wordsOf as termsOf } from '../../format/words.js';
 import { featureNames, weights, type Columns, type FeatureName } from './features.js';
 import type { Finding } from './named.js';
@@ -5,15 +6,10 @@ import type { Reading } from './reading.js';
 import type { SoughtTerm } from './word-scores.js';
 
 /** Why a file is where it is. */
-export interface Evidence {
-  kind: 'words' | 'symbol' | 'frame' | 'path' | 'option' | 'string' | 'device';
-  /** Of the report, as it is written there. */
-  text: string;
-  /** Of the file, 1-based; absent: all of it. */
-  line?: number;
-  /** How much it adds to the score; 0: it is shown, but does not count. */
-  weight: number;
-}
+export type Evidence = Plain<
+  sigma.pgc.FileEvidence,
+  { kind: 'words' | 'symbol' | 'frame' | 'path' | 'option' | 'string' | 'device'; line?: number }
+>;
 
 const evidencePerFileMax = 5;
 const wordsMax = 6;

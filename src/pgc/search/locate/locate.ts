@@ -1,8 +1,8 @@
+import type { Plain, sigma } from '../../../wire/codec.js';
 import { join } from 'node:path';
 import { Excerpts } from '../../source/excerpt.js';
 import type { IndexPlace, Manifest } from '../../plan/manifest.js';
 import { readServed } from '../open-index.js';
-import type { CodedError } from '../../shapes.js';
 import { PathEvidence, type Evidence } from './evidence.js';
 import { weights, type FeatureName } from './features.js';
 import { ModuleFiles } from './named.js';
@@ -23,35 +23,11 @@ export const filesMax = 50;
 const readMax = 50;
 
 /** One file that the report may concern. Mirrors what `sigma locate --json` prints. */
-export interface LocatedFile {
-  path: string;
-  /** Orders the files of one report. Says nothing across reports: a long one has more to gain by. */
-  score: number;
-  agent: string;
-  evidence: Evidence[];
-}
-
-export interface LocateAnswer {
-  files: LocatedFile[];
-  /** In the order of their best files, whose scores they have. */
-  shards: { agent: string; score: number }[];
-  agents_asked: number;
-  elapsed_ms: number;
-  warnings: string[];
-  /** Shards that gave no answer: their files are missing. */
-  errors: CodedError[];
-}
+export type LocatedFile = Plain<sigma.pgc.LocatedFile, { evidence: Evidence[] }>;
+export type LocateAnswer = Plain<sigma.pgc.LocateAnswer, { files: LocatedFile[] }>;
 
 /** Mirrors `proto/pgc.proto`. */
-export interface LocateRequest {
-  /** The first line that says something is the title, unless there is one. */
-  text: string;
-  title?: string;
-  /** 1 to 50. */
-  limit: number;
-  /** Evidence is left out. */
-  isBrief?: boolean;
-}
+export type LocateRequest = Plain<sigma.pgc.LocateRequest, { title?: string; isBrief?: boolean }>;
 
 interface LocateOptions {
   /** At most `filesMax`. */

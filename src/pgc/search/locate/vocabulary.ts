@@ -1,3 +1,4 @@
+import type { Plain, sigma } from '../../../wire/codec.js';
 import { z } from 'zod';
 import { BusError } from '../../../errors/bus-error.js';
 import { bufferOf, bytesOf, numbersOf } from '../../format/bytes.js';
@@ -15,27 +16,7 @@ const namesMax = 100_000;
  * The words of one shard, for the routing of reports: which files there are, and in how many of them each word stands,
  * but not in which. A tenth of what the shard itself reads. Mirrors `proto/pgc.proto`.
  */
-export interface Vocabulary {
-  /** Of the shard's words: another one numbers its files otherwise. */
-  version: string;
-  /** Paths in the order of the files, as `packSorted` writes them. */
-  path_blocks: Uint8Array;
-  path_bytes: Uint8Array;
-  /** By file: 1 where it is source, 0 where it is a header, a document or a recipe. */
-  sources: Uint8Array;
-  /** JSON: BuildStep[] */
-  steps: Uint8Array;
-  text: LengthSum;
-  definitions: LengthSum;
-  /** See `packCounts`. */
-  word_buckets: Uint8Array;
-  word_counts: Uint8Array;
-  name_buckets: Uint8Array;
-  name_counts: Uint8Array;
-  /** Rare words and names that found no room, and count as if they stood nowhere. */
-  words_left_out: number;
-  names_left_out: number;
-}
+export type Vocabulary = Plain<sigma.pgc.Vocabulary>;
 
 const header = /\.(?:h\w*|d\.[cm]?ts)$/;
 

@@ -1,3 +1,4 @@
+import type { Plain, sigma } from '../../../wire/codec.js';
 import { bodyTermsOf } from '../../format/words.js';
 import { inverseFrequency } from '../scorer.js';
 import { dullness } from './dull-words.js';
@@ -39,18 +40,7 @@ const measures: Record<Part, Measures> = {
 const halfAt = 60;
 
 /** A term to look for, and its worth where it is found. Mirrors `proto/pgc.proto`. */
-export interface SoughtTerm {
-  term: string;
-  /** As the report writes it. */
-  spelling: string;
-  /** Of title and description alone: weight and rareness. */
-  worth: number;
-  /** Per unit of BM25, in names and in the text; and for standing there at all. Weights are in it. */
-  names: number;
-  once: number;
-  often: number;
-  cover: number;
-}
+export type SoughtTerm = Plain<sigma.pgc.SoughtTerm>;
 
 /** A term with its counts by shard, for the choice of shards. */
 export interface RoutedTerm extends SoughtTerm {
