@@ -10,21 +10,44 @@ import { lazyCardOf } from '../../src/pgc/search/card/card.js';
 import { openShards } from '../../src/pgc/serve/open-shards.js';
 import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
 import { Engine } from '../../src/pgc/search/vectors/engine.js';
+import type { Asking } from '../../src/operations/operation.js';
+import { needsBus } from './operation.js';
 import { proseOf } from '../prose.js';
+
+/** The built index of a tree as something to ask, without a broker; its parts are opened when they are first needed. */
+export function askingIndex(config: Config, repo: string): Asking & AsyncDisposable {
+  let engine: Promise<Engine> | undefined;
+  let questions: Promise<Questions> | undefined;
+  const opened = async (reads?: 'meaning'): Promise<Questions> => {
+    if (reads === 'meaning') engine ??= openEngine(config);
+    const { shards } = await openShards(repo, config.home, await engine);
+    const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
+    const trees = shards.map(({ index }) => index.info);
+    return new ProseQuestions(proseOf(config), lattice, systemClock, trees, analyses());
+  };
+  const analyses = (): Analyses => localAnalyses(config, repo);
+  return {
+    client: needsBus,
+    questions: (reads) => (questions ??= opened(reads)),
+    analyses: () => Promise.resolve(analyses()),
+    askAgent: async (agent, request, options) => {
+      engine ??= openEngine(config);
+      return askShard(config, repo, await engine, agent, request, options);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await (await engine)?.[Symbol.asyncDispose]();
+    },
+  };
+}
 
 /** Runs `work` with the built index of a tree, without a broker. Throws INDEX_*. */
 export async function withIndex<T>(
   config: Config,
   repo: string,
   work: (questions: Questions) => Promise<T>,
-  reads: 'names' | 'meaning',
 ): Promise<T> {
-  await using engine = reads === 'meaning' ? await openEngine(config) : undefined;
-  const { shards } = await openShards(repo, config.home, engine);
-  const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
-  const trees = shards.map(({ index }) => index.info);
-  const analyses = localAnalyses(config, repo);
-  return await work(new ProseQuestions(proseOf(config), lattice, systemClock, trees, analyses));
+  await using index = askingIndex(config, repo);
+  return await work(await index.questions());
 }
 
 /** The analyses of a built index, which is opened once, when the first is asked for. */
@@ -39,18 +62,18 @@ export function openEngine({ home, embedding }: Config): Promise<Engine> {
 }
 
 /** The answer of one shard of a built index. Throws INDEX_*, UNKNOWN_AGENT. */
-export async function askShard(
+async function askShard(
   config: Config,
   repo: string,
+  engine: Engine,
   agent: string,
   request: AskRequest,
   options: AskingOptions,
 ): Promise<Answer> {
-  await using engine = await openEngine(config);
   const { shards } = await openShards(repo, config.home, engine);
   const shard = shards.find((each) => each.agent === agent);
   if (shard === undefined) throw new BusError('UNKNOWN_AGENT', { agent });
-  return await proseOf(config).ask(request, options, {
+  return proseOf(config).ask(request, options, {
     answer: (its) => shard.ask(its),
     known: wordsOfShard(shard.index),
   });

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../version.js';
+import type { AnyOperation } from './operation.js';
 import { printFailure, usage } from './output.js';
 
 type AddCommands = (sigma: Command) => void;
@@ -15,14 +16,28 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
   ['audit', async () => (await import('./bus/audit.js')).addAuditCommand],
   ['index', async () => (await import('./code/index-repo.js')).addIndexCommand],
   ['overlay', async () => (await import('./code/overlay.js')).addOverlayCommands],
-  ['ask query', async () => (await import('./code/ask.js')).addAskCommands],
-  ['lattice', async () => (await import('./code/lattice.js')).addLatticeCommands],
-  ['locate', async () => (await import('./code/locate.js')).addLocateCommand],
-  ['callers callees trace', async () => (await import('./code/graph.js')).addGraphCommands],
-  ['algebra', async () => (await import('./code/algebra.js')).addAlgebraCommand],
   [
-    'blast-radius security patterns',
-    async () => (await import('./code/analysis.js')).addAnalysisCommands,
+    'ask query',
+    derived(async () => {
+      const { ask, queryAgent } = await import('../../src/operations/ask.js');
+      return [ask, queryAgent];
+    }),
+  ],
+  ['lattice', latticeCommands],
+  ['locate', async () => (await import('./code/locate.js')).addLocateCommand],
+  [
+    'callers callees trace',
+    derived(async () => {
+      const { callers, callees, trace } = await import('../../src/operations/graph.js');
+      return [callers, callees, trace];
+    }),
+  ],
+  [
+    'algebra blast-radius security patterns',
+    derived(async () => {
+      const its = await import('../../src/operations/analysis.js');
+      return [its.algebra, its.blastRadius, its.securityBlastRadius, its.patterns];
+    }),
   ],
   ['verify', async () => (await import('./code/verify.js')).addVerifyCommand],
   ['delegate', async () => (await import('./tasks/delegate.js')).addDelegateCommand],
@@ -39,6 +54,30 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
   ['doctor', async () => (await import('./bus/doctor.js')).addDoctorCommand],
   ['error', async () => (await import('./bus/error.js')).addErrorCommand],
 ];
+
+/** Commands that are operations and nothing more. */
+function derived(load: () => Promise<AnyOperation[]>): () => Promise<AddCommands> {
+  return async () => {
+    const [{ addOperation }, operations] = await Promise.all([import('./operation.js'), load()]);
+    return (sigma) => {
+      for (const each of operations) addOperation(sigma, each);
+    };
+  };
+}
+
+/** Below one name stand a command of its own and operations. */
+async function latticeCommands(): Promise<AddCommands> {
+  const { addLatticeCommands } = await import('./code/lattice.js');
+  const addOperations = await derived(async () => {
+    const { topology, latticePath } = await import('../../src/operations/topology.js');
+    const { queryLattice } = await import('../../src/operations/ask.js');
+    return [topology, latticePath, queryLattice];
+  })();
+  return (sigma) => {
+    addLatticeCommands(sigma);
+    addOperations(sigma);
+  };
+}
 
 /** Parses the arguments and runs one command. Every failure ends here, as a code and a sentence. */
 export async function main(argv: string[]): Promise<void> {

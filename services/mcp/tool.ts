@@ -12,12 +12,12 @@ import type { Logger } from '../../src/observe/log.js';
 import { charsPerToken } from '../../src/operations/bounds.js';
 import {
   argumentsOf,
-  bounds,
+  replied,
   failureText,
   inputOf,
   type Reply,
-  type Tool,
-} from '../../src/operations/tool.js';
+  type Operation,
+} from '../../src/operations/operation.js';
 import type { Bus } from './bus.js';
 import { Progress } from './progress.js';
 
@@ -40,7 +40,7 @@ const bounded = {
 /** Registers a tool whose arguments are checked, whose answer is bounded and whose failures are coded. */
 export function addTool<Input extends z.ZodObject>(
   server: McpServer,
-  tool: Tool<Input, Bus>,
+  tool: Operation<Input, Bus>,
   parts: { bus: Bus; log: Logger },
 ): void {
   const input = inputOf(tool);
@@ -66,7 +66,7 @@ function unchecked(schema: z.ZodObject): StandardSchemaWithJSON {
 }
 
 async function answered<Input extends z.ZodObject>(
-  tool: Tool<Input, Bus>,
+  tool: Operation<Input, Bus>,
   schema: z.ZodObject,
   args: unknown,
   context: ServerContext,
@@ -103,7 +103,7 @@ async function answered<Input extends z.ZodObject>(
 }
 
 function resultOf<V extends object>(answer: Reply<V>, maxTokens: number): CallToolResult {
-  const { structured, text } = bounds(answer, maxTokens);
+  const { structured, text } = replied(answer, maxTokens);
   return { content: [{ type: 'text', text }], structuredContent: structured };
 }
 

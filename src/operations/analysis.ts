@@ -1,16 +1,29 @@
 import { z } from 'zod';
+import { shownDefault, shownMax } from '../pgc/analyse/algebra/evaluate.js';
+import { parseExpression } from '../pgc/analyse/algebra/expression.js';
 import {
   depthDefault,
   depthLimit,
   directions,
-  type BlastNode,
   type BlastRadius,
 } from '../pgc/analyse/blast-radius.js';
+import {
+  violationsDefault,
+  violationsLimit,
+  type DependencyPatterns,
+} from '../pgc/analyse/dependency-patterns.js';
+import {
+  renderAlgebra,
+  renderBlast,
+  renderPatterns,
+  renderSecurity,
+  rowsOnScreen,
+} from '../render/analysis.js';
 import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.js';
 import type { LocateAnswer } from '../pgc/search/locate/locate.js';
 import { listsOf, type Cut } from './bounds.js';
 import { nodeOutput, offsetInput, reportInput, symbolInput } from './shapes.js';
-import { listing, looks, type Reply, type Tool } from './tool.js';
+import { listing, looks, type Reply, type Operation } from './operation.js';
 
 const filesMax = { default: 10, limit: 50 };
 
@@ -25,7 +38,7 @@ const locateInput = z.strictObject({
 });
 
 /** `locate`: from a bug report to files. */
-export const locate: Tool<typeof locateInput> = {
+export const locate: Operation<typeof locateInput> = {
   name: 'locate',
   title: 'Locate the files',
   description:
@@ -52,6 +65,9 @@ export const locate: Tool<typeof locateInput> = {
   },
 };
 
+/** A walk over all calls of a kernel takes its time. */
+const deadlineMs = 300_000;
+
 const blastInput = z.strictObject({
   symbol: symbolInput,
   max_depth: z.int().min(1).max(depthLimit).default(depthDefault).describe('Edges followed.'),
@@ -63,7 +79,7 @@ const blastInput = z.strictObject({
 });
 
 /** `blast_radius`: what a change affects. */
-export const blastRadius: Tool<typeof blastInput> = {
+export const blastRadius: Operation<typeof blastInput> = {
   name: 'blast_radius',
   title: 'Blast radius',
   description:
@@ -80,63 +96,49 @@ export const blastRadius: Tool<typeof blastInput> = {
   }),
   annotations: looks,
   doing: 'following calls in both directions',
-  async run({ symbol, max_depth, direction, offset }, { bus, deadlineMs, signal }) {
-    const request = { symbol, max_depth, direction };
-    const found = await (await bus.questions()).blastRadius(request, { deadlineMs, signal });
-    const { truncated: limit_met, ...its } = found;
-    const value: Blast = {
-      ...its,
+  cli: {
+    command: 'blast-radius',
+    help: 'list what uses a symbol and what it uses, directly and indirectly',
+    arguments: ['symbol'],
+    flags: {
+      max_depth: { flag: '--max-depth <n>', help: 'most steps to follow' },
+      direction: {
+        flag: '--direction <way>',
+        help: 'up (consumers), down (dependencies) or both',
+      },
+    },
+    deadlineMs,
+  },
+  async run({ offset, ...request }, { bus, ...options }) {
+    const found = await (await bus.analyses()).blastRadius(request, options);
+    const value: BlastRadius = {
+      ...found,
       consumers: found.consumers.slice(offset),
       dependencies: found.dependencies.slice(offset),
-      limit_met,
     };
     return {
       value,
-      cut: listsOf<Blast>('consumers', 'dependencies', 'targets', 'warnings'),
+      cut: listsOf<BlastRadius>('consumers', 'dependencies', 'targets', 'warnings'),
       total: Math.max(found.consumers.length, found.dependencies.length),
-      shown: (part: Blast) => Math.max(part.consumers.length, part.dependencies.length),
+      shown: (part) => Math.max(part.consumers.length, part.dependencies.length),
       rest: (shown) =>
         `Call again with offset ${offset + shown}, a smaller max_depth or one direction.`,
-      text: blastText,
+      text: (part) => renderBlast(part, Infinity),
+      screen: (part) => renderBlast(part, rowsOnScreen),
+      structure: limitMet,
     };
   },
 };
 
-type Blast = Omit<BlastRadius, 'truncated'> & { limit_met: boolean };
-
-function blastText({
-  symbol,
-  metrics,
-  consumers,
-  dependencies,
-  warnings,
-  limit_met,
-}: Blast): string {
-  return [
-    `${symbol}: ${metrics.totalImpacted} affected by a change, at most ${metrics.maxConsumerDepth} calls away`,
-    ...section('Consumers', consumers),
-    ...section('Dependencies', dependencies),
-    ...metrics.criticalPaths.map(({ path, reason }) => `${reason}: ${path.join(' → ')}`),
-    ...(limit_met ? ['note: limit reached, there is more'] : []),
-    ...warnings.map((each) => `note: ${each}`),
-  ].join('\n');
-}
-
-function section(head: string, nodes: readonly BlastNode[]): string[] {
-  if (nodes.length === 0) return [];
-  return [
-    head,
-    ...nodes.map(
-      ({ depth, symbol, file_path, line, call_site, role }) =>
-        `${depth} ${symbol} ${file_path}:${line} (${role}, at ${call_site})`,
-    ),
-  ];
+/** `truncated` is what the bounds of a tool say; that the search itself ended at its limit is another thing. */
+function limitMet<V extends { truncated: boolean }>({ truncated: limit_met, ...its }: V): object {
+  return { ...its, limit_met };
 }
 
 const securityInput = z.strictObject({ symbol: symbolInput });
 
 /** `security_blast_radius`: the same for security. */
-export const securityBlastRadius: Tool<typeof securityInput> = {
+export const securityBlastRadius: Operation<typeof securityInput> = {
   name: 'security_blast_radius',
   title: 'Security blast radius',
   description:
@@ -167,24 +169,28 @@ export const securityBlastRadius: Tool<typeof securityInput> = {
   }),
   annotations: looks,
   doing: 'looking for weaknesses and ways in',
-  async run({ symbol }, { bus, deadlineMs, signal }) {
-    const asked = await bus.questions();
-    const found = await asked.securityBlastRadius({ symbol }, { deadlineMs, signal });
-    const { truncated: limit_met, ...its } = found;
+  cli: {
+    command: 'security blast-radius',
+    help: 'list weaknesses near a symbol, how it can be reached from outside, and advice',
+    arguments: ['symbol'],
+    deadlineMs,
+  },
+  async run({ symbol }, { bus, ...options }) {
+    const value = await (await bus.analyses()).securityBlastRadius({ symbol }, options);
     return {
-      value: { ...its, limit_met },
+      value,
       cut: securityRows,
-      total: found.security_threats.count,
-      shown: ({ security_threats }: Security) => security_threats.threats.length,
+      total: value.security_threats.count,
+      shown: ({ security_threats }) => security_threats.threats.length,
       rest: () => 'Call again with a larger max_tokens.',
-      text: securityText,
+      text: (part) => renderSecurity(part, Infinity),
+      screen: (part) => renderSecurity(part, rowsOnScreen),
+      structure: limitMet,
     };
   },
 };
 
-type Security = Omit<SecurityBlastRadius, 'truncated'> & { limit_met: boolean };
-
-const securityRows: Cut<Security> = {
+const securityRows: Cut<SecurityBlastRadius> = {
   rows: ({ target, security_threats, blast_radius, risk_assessment, recommendations, warnings }) =>
     Math.max(
       target.targets.length,
@@ -221,18 +227,99 @@ const securityRows: Cut<Security> = {
   },
 };
 
-function securityText(value: Security): string {
-  const { target, security_threats, risk_assessment, recommendations, warnings } = value;
-  return [
-    `${target.symbol} ${target.file_path}: risk ${risk_assessment.severity}. ${risk_assessment.reason}`,
-    ...security_threats.threats.map(
-      ({ severity, type, file_path, line, description }) =>
-        `${severity} ${type} ${file_path}:${line} ${description}`,
-    ),
-    ...risk_assessment.data_exposure.map(
-      ({ surface, place, path }) => `reached from ${surface} (${place}): ${path.join(' → ')}`,
-    ),
-    ...recommendations.map((each) => `- ${each}`),
-    ...warnings.map((each) => `note: ${each}`),
-  ].join('\n');
-}
+const patternsInput = z.strictObject({
+  filter: z
+    .enum(['dependencies'], 'it must be dependencies')
+    .describe('dependencies: layers, declared or inferred'),
+  limit: z
+    .int()
+    .min(1)
+    .max(violationsLimit)
+    .default(violationsDefault)
+    .describe('Most violations in the answer.'),
+});
+
+/** `patterns`: dependencies that violate the layers of a tree. */
+export const patterns: Operation<typeof patternsInput> = {
+  name: 'patterns',
+  title: 'Layers',
+  description: 'Which dependencies violate the layers of a tree, declared or inferred.',
+  input: patternsInput,
+  output: z.looseObject({ layers: z.array(z.string()), violations_total: z.int() }),
+  annotations: looks,
+  doing: 'comparing dependencies with the layers',
+  cli: {
+    command: 'patterns',
+    help: 'find dependencies that violate the layers of a tree',
+    arguments: [],
+    flags: {
+      filter: {
+        flag: '--filter <name>',
+        help: 'dependencies: layers from .sigma/layers.json, or inferred',
+      },
+      limit: { flag: '--limit <n>', help: 'most violations to print' },
+    },
+    deadlineMs,
+  },
+  async run(request, { bus, ...options }) {
+    const value = await (await bus.analyses()).patterns(request, options);
+    return {
+      ...listing<DependencyPatterns>(value, ['violations', 'pairs', 'cycles', 'warnings'], (part) =>
+        renderPatterns(part, Infinity),
+      ),
+      screen: (part) => renderPatterns(part, rowsOnScreen),
+      structure: limitMet,
+    };
+  },
+};
+
+const algebraInput = z.strictObject({
+  expression: z.string().min(1).max(10_000).describe('for example "O1 & O4"'),
+  limit: z.int().min(0).max(shownMax).default(shownDefault).describe('Most anchors in the answer.'),
+});
+
+const algebraHelp = `
+Sets of symbols, by what the overlays say of them:
+  +  |  ∪   or      -  \\  −   without      &  ∩   and      !   every symbol that is not      ( )
+  O2[severity=high]  O1[kind=function, path=net/core]  O3[calls, subject=kfree]  O6[assertion, text~"irq"]
+
+Examples:
+  sigma algebra "O1 & O4"                        symbols that the documentation speaks of
+  sigma algebra "O1[kind=function] - O3"         functions that neither call nor are called
+  sigma algebra "O2[severity=high] - O6"         grave findings where nothing is asserted`;
+
+/** `algebra`: overlays combined into a set of symbols. */
+export const algebra: Operation<typeof algebraInput> = {
+  name: 'algebra',
+  title: 'Overlay algebra',
+  description: 'Symbols as a set that overlays are combined into: O1[kind=function] - O3.',
+  input: algebraInput,
+  output: z.looseObject({ count: z.int(), warnings: z.array(z.string()) }),
+  annotations: looks,
+  doing: 'combining overlays',
+  cli: {
+    command: 'algebra',
+    help: 'combine overlays into a set of symbols: union, intersection, difference, complement',
+    arguments: ['expression'],
+    flags: {
+      limit: {
+        flag: '--limit <n>',
+        help: `how many are printed, at most ${shownMax}; all are counted`,
+      },
+    },
+    deadlineMs,
+    more: algebraHelp,
+  },
+  async run(request, { bus, ...options }) {
+    // A wrong expression needs no broker to be refused.
+    parseExpression(request.expression);
+    const found = await (await bus.analyses()).algebra(request, options);
+    const value = { expression: request.expression, ...found };
+    return {
+      ...listing<typeof value>(value, ['anchors', 'warnings', 'errors'], renderAlgebra, {
+        total: found.count,
+      }),
+      failure: found.errors[0],
+    };
+  },
+};

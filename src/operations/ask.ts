@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { analyse } from '../pgc/search/question/question.js';
 import type { Answer, AskRequest, QueryProgress } from '../pgc/shapes.js';
-import { askAgent } from '../remote/questions.js';
-import { markdownOf } from '../render/answer.js';
+import { markdownOf, renderAnswer } from '../render/answer.js';
 import type { Cut } from './bounds.js';
 import {
   agentInput,
+  engineFlag,
   engineInput,
   evidenceOf,
   evidenceOutput,
@@ -15,7 +15,7 @@ import {
   questionInput,
   topKInput,
 } from './shapes.js';
-import { looks, unlessEmpty, type Reply, type Tool } from './tool.js';
+import { looks, type Reply, type Operation } from './operation.js';
 
 const maxHops = { default: 6, limit: 32 };
 
@@ -38,6 +38,7 @@ const answerOutput = z.looseObject({
 
 const askInput = z.strictObject({
   question: questionInput,
+  agent: agentInput.optional().describe('Only this agent, or shard.'),
   grounding: groundingInput,
   top_k: topKInput,
   engine: engineInput,
@@ -45,35 +46,63 @@ const askInput = z.strictObject({
 
 const queryInput = askInput.extend({ agent: agentInput });
 
+const askFlags = {
+  'grounding.overlays': {
+    flag: '--overlays <names>',
+    help: 'only these overlays, for example O1,O3',
+  },
+  'grounding.query_hints': {
+    flag: '--hint <words>',
+    help: 'where to look: words, names or paths; repeatable',
+  },
+  top_k: { flag: '--top-k <n>', help: 'number of pieces of evidence' },
+  engine: engineFlag,
+};
+
 /** `query_agent`: one agent, which knows its part of the code. */
-export const queryAgent: Tool<typeof queryInput> = {
+export const queryAgent: Operation<typeof queryInput> = {
   name: 'query_agent',
   title: 'Ask one agent',
   description:
-    'Ask the agent that owns a piece of code (list_agents says who) instead of reading its files. The answer quotes what its sources hold, as path:line; each can be checked with verify_citations.',
+    'Ask the agent that owns a piece of code (list_agents says who) instead of reading its files. The answer shows the lines that decide, as path:line; each can be checked with verify_citations.',
   input: queryInput,
   output: answerOutput,
   annotations: looks,
   doing: 'asking the agent',
+  cli: {
+    command: 'query',
+    help: 'ask a question to one agent',
+    arguments: ['agent', 'question'],
+    flags: askFlags,
+  },
   async run({ agent, ...its }, { bus, deadlineMs, signal }) {
-    const request = requestOf(its);
-    return asked(await askAgent(await bus.client(), agent, request, deadlineMs, signal));
+    return asked(await bus.askAgent(agent, requestOf(its), { deadlineMs, signal }));
   },
 };
 
 /** `ask`: all shards at once. */
-export const ask: Tool<typeof askInput> = {
+export const ask: Operation<typeof askInput> = {
   name: 'ask',
   title: 'Ask the code base',
   description:
-    'A question to the shards that know most about it, answered in milliseconds with sources as path:line. For what crosses from one part of the code to another take query_lattice.',
+    'A question to the shards that know most about it, answered in milliseconds with evidence as path:line. For what crosses from one part of the code to another take query_lattice.',
   input: askInput,
   output: answerOutput,
   annotations: looks,
   doing: 'asking the shards that know most of it',
-  async run(its, { bus, deadlineMs, signal }) {
-    const questions = await bus.questions();
-    return asked(await questions.ask(requestOf(its), { deadlineMs, signal }));
+  cli: {
+    command: 'ask',
+    help: 'ask a question about the code; the answer shows its evidence',
+    arguments: ['question'],
+    flags: { ...askFlags, agent: { flag: '--agent <alias>', help: 'ask one shard' } },
+    readsInput: true,
+    more: '\nUse - to read the question from standard input, for example a log or a stack trace.',
+  },
+  async run({ agent, ...its }, { bus, deadlineMs, signal }) {
+    const request = requestOf(its);
+    const options = { deadlineMs, signal };
+    if (agent !== undefined) return asked(await bus.askAgent(agent, request, options));
+    return asked(await (await bus.questions('meaning')).ask(request, options));
   },
 };
 
@@ -91,9 +120,7 @@ function requestOf({ question, grounding, top_k, engine = '' }: AskArguments): A
   return { question, overlays, top_k, query_hints, engine };
 }
 
-/** The whole answer as text; as structure what its text does not need. */
-function asked(found: Answer): Reply<Answer> {
-  const value = unlessEmpty(found, found.evidence.length === 0);
+function asked(value: Answer): Reply<Answer> {
   return {
     value,
     cut: evidenceRows,
@@ -103,6 +130,8 @@ function asked(found: Answer): Reply<Answer> {
       'Evidence is missing: ask with a larger max_tokens, a smaller top_k, or more narrowly.',
     text: markdownOf,
     structure: (part) => ({ ...part, evidence: part.evidence.map(evidenceOf) }),
+    screen: renderAnswer,
+    ...(value.evidence.length === 0 && { failure: value.errors[0], isEmpty: true }),
   };
 }
 
@@ -150,7 +179,7 @@ const latticeInput = z.strictObject({
 });
 
 /** `query_lattice`: from shard to shard along the references of the code. */
-export const queryLattice: Tool<typeof latticeInput> = {
+export const queryLattice: Operation<typeof latticeInput> = {
   name: 'query_lattice',
   title: 'Ask across shards',
   description:
@@ -159,7 +188,19 @@ export const queryLattice: Tool<typeof latticeInput> = {
   output: answerOutput,
   annotations: looks,
   doing: 'asking from shard to shard',
+  cli: {
+    command: 'lattice query',
+    help: 'ask a question whose answer may cross shards',
+    arguments: ['question'],
+    flags: {
+      from: { flag: '--from <agent>', help: 'start at this shard' },
+      max_hops: { flag: '--max-hops <n>', help: 'most shards to visit' },
+      top_k: { flag: '--top-k <n>', help: 'pieces of evidence per shard' },
+      engine: engineFlag,
+    },
+  },
   async run(request, { bus, deadlineMs, signal, tell }) {
+    analyse(request.question);
     const questions = await bus.questions();
     const { question, from, max_hops, top_k, engine = '' } = request;
     const onProgress = ({ visited, agents_asked }: QueryProgress): void =>

@@ -1,41 +1,39 @@
 import { z } from 'zod';
 import { BusError } from '../errors/bus-error.js';
-import type { CallSite, CodedError, Definition, TraceAnswer } from '../pgc/shapes.js';
-import {
-  definitionOutput,
-  errorLines,
-  failureOutput,
-  offsetInput,
-  siteOutput,
-  symbolInput,
-} from './shapes.js';
-import { listing, looks, unlessEmpty, type Reply, type Tool } from './tool.js';
+import type { CalleesAnswer, CallersAnswer, CallSite, TraceAnswer } from '../pgc/shapes.js';
+import { renderErrors, renderTrace } from '../render/answer.js';
+import { printable } from '../render/terminal.js';
+import { listsOf } from './bounds.js';
+import { definitionOutput, failureOutput, offsetInput, siteOutput, symbolInput } from './shapes.js';
+import { listing, looks, type Operation, type Reply } from './operation.js';
 
 const input = z.strictObject({ symbol: symbolInput, offset: offsetInput });
 
 /** `callers`: every call site of a symbol. */
-export const callers = sitesTool('callers', 'is called at', {
+export const callers = sitesOperation('callers', {
   title: 'Who calls it',
   description:
     'Every call site of a function or method over all shards, resolved, not matched by text: complete where grep guesses. `symbol` of a row is the function that holds the call.',
   doing: 'looking for call sites',
+  cli: { command: 'callers', help: 'list all call sites of a symbol', arguments: ['symbol'] },
 });
 
 /** `callees`: everything a symbol calls. */
-export const callees = sitesTool('callees', 'calls', {
+export const callees = sitesOperation('callees', {
   title: 'What it calls',
   description:
     'Everything a function or method calls, each with the line of the call and where the callee is defined.',
   doing: 'looking for calls',
+  cli: { command: 'callees', help: 'list everything a symbol calls', arguments: ['symbol'] },
 });
 
 type SitesName = 'callers' | 'callees';
+type SitesAnswer = CallersAnswer | CalleesAnswer;
 
-function sitesTool(
+function sitesOperation(
   name: SitesName,
-  verb: string,
-  words: Pick<Tool<typeof input>, 'title' | 'description' | 'doing'>,
-): Tool<typeof input> {
+  words: Pick<Operation<typeof input>, 'title' | 'description' | 'doing' | 'cli'>,
+): Operation<typeof input> {
   return {
     ...words,
     name,
@@ -49,63 +47,75 @@ function sitesTool(
     annotations: looks,
     async run({ symbol, offset }, { bus, deadlineMs, signal }) {
       const answer = await (await bus.questions())[name](symbol, { deadlineMs, signal });
-      const all: CallSite[] = 'callers' in answer ? answer.callers : answer.callees;
-      const isEmpty = answer.definitions.length + all.length === 0;
-      const { definitions, errors } = unlessEmpty(answer, isEmpty);
-      const found = { symbol, definitions: definitions.map(short), errors };
-      const shown = { ...found, [name]: all.slice(offset).map(site) } as Sites;
-      return sites(shown, name, verb, all.length, offset);
+      const total = sitesIn(answer).length;
+      const value: SitesAnswer = { ...answer, [name]: sitesIn(answer).slice(offset) };
+      return {
+        value,
+        cut: listsOf<SitesAnswer>(name as never, 'definitions', 'errors'),
+        total,
+        shown: (part) => sitesIn(part).length,
+        rest: (shown) => `Call again with offset ${offset + shown}, or a larger max_tokens.`,
+        text: (part) => sitesText(part, total),
+        structure: briefSites,
+        failure: answer.errors[0],
+        isEmpty: answer.definitions.length + total === 0,
+      };
     },
   };
 }
 
-type Sites = Record<SitesName, CallSite[]> & {
-  symbol: string;
-  definitions: Partial<Definition>[];
-  errors: CodedError[];
-};
-
-function short({ symbol, kind, file_path, line, signature, agent }: Definition): object {
-  return { symbol, kind, file_path, line, signature, agent };
+function sitesIn(answer: SitesAnswer): CallSite[] {
+  return 'callers' in answer ? answer.callers : answer.callees;
 }
 
-/** What routing needs, and no reader. */
-function site({ symbol, file_path, line, agent, kind, definition }: CallSite): object {
-  return { symbol, file_path, line, agent, kind, definition };
+/** Without what routing needs, and no reader. */
+function briefSites({ symbol, definitions, errors, ...its }: SitesAnswer): object {
+  const name = 'callers' in its ? 'callers' : 'callees';
+  const all = 'callers' in its ? its.callers : its.callees;
+  return {
+    symbol,
+    definitions: definitions.map((each) => {
+      const { symbol: its, kind, file_path, line, signature, agent } = each;
+      return { symbol: its, kind, file_path, line, signature, agent };
+    }),
+    [name]: all.map((each) => {
+      const { symbol: its, file_path, line, agent, kind, definition } = each;
+      return { symbol: its, file_path, line, agent, kind, definition };
+    }),
+    errors,
+  };
 }
 
-function sites(
-  found: Sites,
-  name: SitesName,
-  verb: string,
-  total: number,
-  offset: number,
-): Reply<Sites> {
-  return listing<Sites>(
-    found,
-    [name, 'definitions', 'errors'],
-    (value) =>
-      [
-        ...value.definitions.map(
-          (each) => `${each.symbol} (${each.kind}) is defined at ${each.file_path}:${each.line}`,
-        ),
-        `${value.symbol} ${verb} ${total} place${total === 1 ? '' : 's'}`,
-        ...value[name].map(siteLine),
-        ...errorLines(value.errors),
-      ].join('\n'),
-    { rest: (shown) => `Call again with offset ${offset + shown}, or a larger max_tokens.`, total },
-  );
+function sitesText(answer: SitesAnswer, total: number): string {
+  const { symbol, definitions, errors } = answer;
+  const verb = 'callers' in answer ? 'is called at' : 'calls';
+  const name = definitions[0]?.symbol ?? symbol;
+  return [
+    ...definitions.map(
+      (each) =>
+        `${each.symbol} (${each.kind}) is defined at ${printable(each.file_path)}:${each.line} [${each.agent}]`,
+    ),
+    ...(definitions.length + total > 0
+      ? [`${printable(name)} ${verb} ${total} place${total === 1 ? '' : 's'}`]
+      : []),
+    ...sitesIn(answer).map((each) => siteLine(each, 'callees' in answer)),
+    ...renderErrors(errors),
+  ].join('\n');
 }
 
-function siteLine({ file_path, line, symbol, definition }: CallSite): string {
-  const target = definition === '' ? '' : ` → ${definition}`;
-  return `${file_path}:${line} ${symbol === '' ? '(file level)' : symbol}${target}`;
+function siteLine(
+  { file_path, line, symbol, definition, ignored }: CallSite,
+  hasTarget: boolean,
+): string {
+  const target = hasTarget && definition !== '' ? `  -> ${printable(definition)}` : '';
+  const note = !hasTarget && ignored ? '  (its result is ignored)' : '';
+  return `  ${printable(file_path)}:${line}  ${symbol === '' ? '(file level)' : symbol}${target}${note}`;
 }
 
 const traceInput = z.strictObject({ from: symbolInput, to: symbolInput });
 
 /** `trace`: the shortest chain of calls. */
-export const trace: Tool<typeof traceInput> = {
+export const trace: Operation<typeof traceInput> = {
   name: 'trace',
   title: 'Chain of calls',
   description:
@@ -128,21 +138,20 @@ export const trace: Tool<typeof traceInput> = {
   }),
   annotations: looks,
   doing: 'following calls from both ends',
+  cli: {
+    command: 'trace',
+    help: 'find the shortest chain of calls between two symbols',
+    arguments: ['from', 'to'],
+  },
   async run({ from, to }, { bus, deadlineMs, signal }): Promise<Reply<TraceAnswer>> {
     const found = await (await bus.questions()).trace(from, to, { deadlineMs, signal });
-    const answer = unlessEmpty(found, !found.found);
+    const hasReason = found.found || found.errors.length > 0;
     const noRoute = { ...new BusError('NO_ROUTE', { from, to }).toFailure(), agent: '' };
-    return listing<TraceAnswer>(
-      answer.found ? answer : { ...answer, errors: [noRoute] },
-      ['path', 'errors'],
-      ({ path, errors }) =>
-        [
-          ...path.map(
-            ({ symbol, file_path, line, call_site }) =>
-              `${symbol} ${file_path}:${line}${call_site === '' ? '' : ` (called at ${call_site})`}`,
-          ),
-          ...errorLines(errors),
-        ].join('\n'),
-    );
+    const value = hasReason ? found : { ...found, errors: [noRoute] };
+    return {
+      ...listing<TraceAnswer>(value, ['path', 'errors'], renderTrace),
+      // That there is no chain is an answer; that a symbol is unknown is none.
+      ...(!value.found && { failure: value.errors[0], isEmpty: hasReason }),
+    };
   },
 };

@@ -13,10 +13,11 @@ export const citationsMax = 100;
 const text = (what: string, max = nameCharsMax): z.ZodString =>
   z.string().trim().min(1).max(max).describe(what);
 
-export const questionInput = text(
-  'In words, with names, paths or a log where you have them.',
-  questionCharsMax,
-);
+export const questionInput = z
+  .string()
+  .trim()
+  .max(questionCharsMax)
+  .describe('In words, with names, paths or a log where you have them.');
 export const agentInput = text('Id or alias of an agent, as list_agents names it.');
 export const symbolInput = text('A name, or path#name where a name has several definitions.');
 export const reportInput = text('A bug report, a log or a stack trace.', 100_000);
@@ -28,6 +29,10 @@ export const engineInput = z
   .describe(
     'extractive: sentences of the index alone, where a language model would tell the answer.',
   );
+export const engineFlag = {
+  flag: '--engine <name>',
+  help: 'extractive: answer from the index only, without the language model',
+};
 export const groundingInput = z
   .strictObject({
     overlays: z

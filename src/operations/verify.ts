@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Verdict } from '../pgc/shapes.js';
 import { citationInput, citationsMax, place } from './shapes.js';
-import { listing, looks, type Tool } from './tool.js';
+import { listing, looks, type Operation } from './operation.js';
 
 interface Verified {
   valid: number;
@@ -13,7 +13,7 @@ const input = z.strictObject({
 });
 
 /** `verify_citations`: checked against the files. */
-export const verifyCitations: Tool<typeof input> = {
+export const verifyCitations: Operation<typeof input> = {
   name: 'verify_citations',
   title: 'Check citations',
   description:

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AgentView } from '../../../src/wire/messages.js';
 import { offsetInput } from '../../../src/operations/shapes.js';
-import { listing, looks, type Tool } from '../../../src/operations/tool.js';
+import { listing, looks, type Operation } from '../../../src/operations/operation.js';
 
 export interface ListedAgent {
   id: string;
@@ -32,7 +32,7 @@ const input = z.strictObject({
 });
 
 /** `list_agents`: who is there, and who knows what. */
-export const listAgents: Tool<typeof input> = {
+export const listAgents: Operation<typeof input> = {
   name: 'list_agents',
   title: 'List agents',
   description:

@@ -7,7 +7,13 @@ import { BusError } from '../../../src/errors/bus-error.js';
 import { Attends, openGates } from '../../../src/remote/attends.js';
 import { renderQuestion, sessionLine } from '../../../src/render/attend.js';
 import type { Bus } from '../bus.js';
-import { acts, listing, type Reply, type Call, type Tool } from '../../../src/operations/tool.js';
+import {
+  acts,
+  listing,
+  type Reply,
+  type Call,
+  type Operation,
+} from '../../../src/operations/operation.js';
 import { PersonNeeded } from '../tool.js';
 
 /** An answer must still come within the time that the client gives it. */
@@ -72,7 +78,7 @@ interface Attended {
 }
 
 /** `attend`: the outer protocol around tasks. */
-export const attend: Tool<typeof input, Bus> = {
+export const attend: Operation<typeof input, Bus> = {
   name: 'attend',
   title: 'Attend an intent',
   description:

@@ -23,7 +23,7 @@ import { FilesBelow } from '../../../src/executor/prompt/files-below.js';
 import { placeIn } from '../artifact-place.js';
 import type { Bus } from '../bus.js';
 import { place } from '../../../src/operations/shapes.js';
-import { acts, listing, type Reply, type Tool } from '../../../src/operations/tool.js';
+import { acts, listing, type Reply, type Operation } from '../../../src/operations/operation.js';
 
 const criteriaCharsMax = 4_000;
 
@@ -126,7 +126,7 @@ type CritiqueAnswer = Pick<
 };
 
 /** `critique`: a review by adversarial modes. */
-export const critique: Tool<typeof critiqueInput, Bus> = {
+export const critique: Operation<typeof critiqueInput, Bus> = {
   name: 'critique',
   title: 'Review an artifact',
   description:

@@ -5,7 +5,13 @@ import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../../src/remote/message-body.js';
 import { beginningOf, charsIn } from '../../../src/operations/bounds.js';
 import { agentInput, nameCharsMax } from '../../../src/operations/shapes.js';
-import { acts, plain, looks, type Reply, type Tool } from '../../../src/operations/tool.js';
+import {
+  acts,
+  plain,
+  looks,
+  type Reply,
+  type Operation,
+} from '../../../src/operations/operation.js';
 
 /** Characters of one message that is sent; more belongs into a file. */
 const messageCharsMax = 256 * 1024;
@@ -29,7 +35,7 @@ const sendInput = z.strictObject({
 });
 
 /** `send_agent_message`: stored, and delivered until it is handled. */
-export const sendAgentMessage: Tool<typeof sendInput> = {
+export const sendAgentMessage: Operation<typeof sendInput> = {
   name: 'send_agent_message',
   title: 'Send a message',
   description:
@@ -93,7 +99,7 @@ const listInput = z.strictObject({
 });
 
 /** `list_pending_messages`: looks, takes nothing. */
-export const listPendingMessages: Tool<typeof listInput> = {
+export const listPendingMessages: Operation<typeof listInput> = {
   name: 'list_pending_messages',
   title: 'Messages for you',
   description:
@@ -218,7 +224,7 @@ const markInput = z.strictObject({
 });
 
 /** `mark_message_read`: settles it, which cannot be undone. */
-export const markMessageRead: Tool<typeof markInput> = {
+export const markMessageRead: Operation<typeof markInput> = {
   name: 'mark_message_read',
   title: 'Mark a message read',
   description:

@@ -8,7 +8,7 @@ import { promptLimits } from '../../../src/prompt/grammar/shapes.js';
 import type { QueueAnswer, RunAnswer } from '../../../src/task/requests/messages.js';
 import { Tasks } from '../../../src/remote/tasks.js';
 import { nameCharsMax } from '../../../src/operations/shapes.js';
-import { acts, plain, listing, looks, type Tool } from '../../../src/operations/tool.js';
+import { acts, plain, listing, looks, type Operation } from '../../../src/operations/operation.js';
 import { taskAnswer, taskOutput, waited } from './tasks.js';
 
 /** Queues for models, in a server and in the loop of a prompt: prompts that are pushed, started, looked at and ended. */
@@ -59,7 +59,7 @@ function promptOf(
 const pushInput = z.strictObject({ ...prompt, name: nameInput.default('') });
 
 /** `push`: queued, and not started. */
-export const push: Tool<typeof pushInput> = {
+export const push: Operation<typeof pushInput> = {
   name: 'push',
   title: 'Queue a prompt',
   description:
@@ -88,7 +88,7 @@ const runInput = z.strictObject({
 });
 
 /** `run`: a prompt, at once. */
-export const run: Tool<typeof runInput> = {
+export const run: Operation<typeof runInput> = {
   name: 'run',
   title: 'Run a prompt',
   description:
@@ -119,7 +119,7 @@ const queueInput = z.strictObject({
 });
 
 /** `queue`: looks. */
-export const queue: Tool<typeof queueInput> = {
+export const queue: Operation<typeof queueInput> = {
   name: 'queue',
   title: 'Look at the queue',
   description:
@@ -186,7 +186,7 @@ const queueRunInput = z.strictObject({
 });
 
 /** `queue_run`: starts, and waits for nothing. */
-export const queueRun: Tool<typeof queueRunInput> = {
+export const queueRun: Operation<typeof queueRunInput> = {
   name: 'queue_run',
   title: 'Start what is queued',
   description:
@@ -220,7 +220,7 @@ const killInput = z.strictObject({
 });
 
 /** `kill`: ends a task, and all below it. */
-export const kill: Tool<typeof killInput> = {
+export const kill: Operation<typeof killInput> = {
   name: 'kill',
   title: 'End a task',
   description:

@@ -15,8 +15,8 @@ import {
   looks,
   type Reply,
   type Call,
-  type Tool,
-} from '../../../src/operations/tool.js';
+  type Operation,
+} from '../../../src/operations/operation.js';
 
 /** An answer must still come within the time that the client gives it. */
 const marginMs = 1_000;
@@ -98,7 +98,7 @@ const delegateInput = delegatedTaskSchema.omit({ session: true }).extend({
 });
 
 /** `delegate_task`: work for another agent, whose answer is checked. */
-export const delegateTask: Tool<typeof delegateInput> = {
+export const delegateTask: Operation<typeof delegateInput> = {
   name: 'delegate_task',
   title: 'Delegate a task',
   description:
@@ -147,7 +147,7 @@ const statusOutput = z.looseObject({
 });
 
 /** `task_status`: looks, or waits. */
-export const taskStatus: Tool<typeof statusInput> = {
+export const taskStatus: Operation<typeof statusInput> = {
   name: 'task_status',
   title: 'State of tasks',
   description:
@@ -187,7 +187,7 @@ const updateOutput = z.looseObject({
 });
 
 /** `sigma_task_update`: the list of this agent, which outlives it. */
-export const sigmaTaskUpdate: Tool<typeof updateInput> = {
+export const sigmaTaskUpdate: Operation<typeof updateInput> = {
   name: 'sigma_task_update',
   title: 'Update the list of tasks',
   description:

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Client } from '../client/client.js';
-import { asBusError, BusError, RemoteError } from '../errors/bus-error.js';
-import type { CodedError } from '../pgc/shapes.js';
-import type { RemoteQuestions } from '../remote/questions.js';
+import { asBusError, BusError, RemoteError, type Failure } from '../errors/bus-error.js';
+import type { Analyses } from '../pgc/analyse/analyses.js';
+import type { AskingOptions, Questions } from '../lattice/questions.js';
+import type { Answer, AskRequest } from '../pgc/shapes.js';
 import { answerTokens, charsPerToken, fitted, listsOf, type Cut, type Drafted } from './bounds.js';
 
 /** For a whole call, unless it names another. Most clients give up after a minute. */
@@ -52,14 +53,20 @@ export function listing<V extends object>(
   return { value, cut: listsOf<V>(...lists), total: total ?? shown(value), shown, rest, text };
 }
 
-/** What most tools need of the bus. */
-export interface AskingBus {
+/** Where an operation asks: a bus, or the built index of one tree. */
+export interface Asking {
+  /** Throws NEEDS_BUS where there is only an index. */
   client(): Promise<Client>;
-  questions(): Promise<RemoteQuestions>;
+  /** `reads`: whether the question is read by its meaning, for which a model may have to be started. */
+  questions(reads?: 'meaning'): Promise<Questions>;
+  /** Of a whole tree. */
+  analyses(): Promise<Analyses>;
+  /** One agent, or one shard of the index. */
+  askAgent(agent: string, request: AskRequest, options: AskingOptions): Promise<Answer>;
 }
 
 /** What a tool is given besides its arguments. */
-export interface Call<B extends AskingBus = AskingBus> {
+export interface Call<B extends Asking = Asking> {
   bus: B;
   deadlineMs: number;
   /** Of the answer. */
@@ -81,11 +88,17 @@ export interface Reply<V extends object> {
   rest: (shown: number) => string;
   /** What a model reads; places are `path:line`. */
   text: (value: V) => string;
-  /** What goes beside the text; absent: all of it. */
+  /** What a model gets beside the text; absent: all of it. */
   structure?: (value: V) => object;
+  /** What a person at a terminal reads; absent: `text`. */
+  screen?: (value: V) => string;
+  /** It came, but it is not what was asked for: the command line ends with 1. */
+  failure?: Failure | undefined;
+  /** Nothing came but the failure, which a model gets instead. */
+  isEmpty?: boolean;
 }
 
-export interface Tool<Input extends z.ZodObject, B extends AskingBus = AskingBus> {
+export interface Operation<Input extends z.ZodObject, B extends Asking = Asking> {
   name: string;
   title: string;
   description: string;
@@ -95,9 +108,37 @@ export interface Tool<Input extends z.ZodObject, B extends AskingBus = AskingBus
   annotations: Annotations;
   /** While it runs, for those who wait. */
   doing: string;
+  /** How it stands on the command line; absent: it has a command of its own there, or none. */
+  cli?: CommandLine;
   // Each has an answer of its own, and hands it on together with what to do with it.
   // oxlint-disable-next-line typescript/no-explicit-any
   run(input: z.output<Input>, call: Call<B>): Promise<Reply<any>>;
+}
+
+/** An operation as a command. What is not named here is taken from the input: names, defaults, bounds, descriptions. */
+export interface CommandLine {
+  /** Words behind `sigma`: `lattice query`. */
+  command: string;
+  /** One line of the help. */
+  help: string;
+  /** Fields of the input that are given without a flag, in order. */
+  arguments: readonly string[];
+  /** Flags by field; a field within a field is `grounding.overlays`. Others have no flag. */
+  flags?: Readonly<Record<string, Flag>>;
+  /** Longest wait, in ms; absent: 30 s. */
+  deadlineMs?: number;
+  /** The first argument may be `-`: standard input. */
+  readsInput?: boolean;
+  /** It asks agents, not an index. */
+  isBusOnly?: boolean;
+  /** Behind the options in the help. */
+  more?: string;
+}
+
+export interface Flag {
+  /** As commander takes it: `--hint <words>`. */
+  flag: string;
+  help: string;
 }
 
 const common = z.strictObject({
@@ -121,8 +162,8 @@ export function inputOf(tool: { input: z.ZodObject }): z.ZodObject {
 }
 
 /** The answer of a tool as a model reads it, outside of an MCP server. Throws TOOL_INPUT, and what the tool throws. */
-export async function textOf<Input extends z.ZodObject, B extends AskingBus>(
-  tool: Tool<Input, B>,
+export async function textOf<Input extends z.ZodObject, B extends Asking>(
+  tool: Operation<Input, B>,
   args: unknown,
   call: Pick<Call<B>, 'bus' | 'signal' | 'tell'>,
 ): Promise<string> {
@@ -133,7 +174,7 @@ export async function textOf<Input extends z.ZodObject, B extends AskingBus>(
     charsMax: input.max_tokens * charsPerToken,
     responses: undefined,
   });
-  return bounds(answer, input.max_tokens).text;
+  return replied(answer, input.max_tokens).text;
 }
 
 /** Checked against `schema`. Throws TOOL_INPUT. */
@@ -151,7 +192,7 @@ export function argumentsOf(
 }
 
 /** As much of an answer as `maxTokens` allow. */
-export function bounds<V extends object>(answer: Reply<V>, maxTokens: number): Drafted {
+function bounds<V extends object>(answer: Reply<V>, maxTokens: number): Drafted {
   const { value, cut, total, shown, rest, text, structure = (part: V) => part } = answer;
   return fitted(value, cut, maxTokens * charsPerToken, (part, isCut) => {
     const rows = shown(part);
@@ -169,9 +210,8 @@ export function failureText(error: unknown): string {
   return JSON.stringify({ error: { ...coded.toFailure(), next: coded.next } });
 }
 
-/** An answer that holds nothing but errors is a failure. Throws the first of them. */
-export function unlessEmpty<A extends { errors: CodedError[] }>(answer: A, isEmpty: boolean): A {
-  const [first] = answer.errors;
-  if (isEmpty && first !== undefined) throw new RemoteError(first);
-  return answer;
+/** What a model gets of it. Throws the failure of an answer that holds nothing else. */
+export function replied<V extends object>(reply: Reply<V>, maxTokens: number): Drafted {
+  if (reply.isEmpty === true && reply.failure !== undefined) throw new RemoteError(reply.failure);
+  return bounds(reply, maxTokens);
 }

@@ -1,0 +1,206 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { z } from 'zod';
+import { BusError } from '../../src/errors/bus-error.js';
+import { askingOver } from '../../src/operations/asking.js';
+import type {
+  Asking,
+  CommandLine,
+  Flag,
+  Operation,
+  Reply,
+} from '../../src/operations/operation.js';
+import { beginningOf } from './input.js';
+import { withClient } from './connect.js';
+import {
+  configOf,
+  gathered,
+  list,
+  wholeNumber,
+  withCommon,
+  withTree,
+  type CommonOptions,
+  type TreeOptions,
+} from './options.js';
+import { print, usage } from './output.js';
+
+/** A character takes four bytes at most. */
+const bytesPerChar = 4;
+const deadlineMsDefault = 30_000;
+
+/** A field of an input, as JSON Schema says it. */
+interface Field {
+  type?: string;
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  default?: unknown;
+  enum?: string[];
+  items?: { enum?: string[] };
+  properties?: Record<string, Field>;
+}
+
+// Each operation has an input of its own, which it checks itself.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type AnyOperation = Operation<any>;
+
+/** Adds an operation as the command that it names. Its arguments are checked by its own input. Throws USAGE when it has none. */
+export function addOperation(sigma: Command, operation: AnyOperation): void {
+  const { cli, input } = operation;
+  if (cli === undefined) throw new Error(`bug: ${operation.name} is no command`);
+  const { properties = {} } = z.toJSONSchema(input, { io: 'input' }) as Field;
+  const [name = '', ...groups] = cli.command.split(' ').reverse();
+  const group = groups.reverse().reduce(groupOf, sigma);
+  const plain = group.command(name).description(cli.help);
+  const command = cli.isBusOnly === true ? withCommon(plain) : withTree(plain, cli.deadlineMs);
+  for (const each of cli.arguments) command.argument(`<${each}>`, argumentHelp(properties[each]));
+  const flags = Object.entries(cli.flags ?? {});
+  for (const [path, flag] of flags) addFlag(command, flag, fieldAt(properties, path));
+  if (cli.more !== undefined) command.addHelpText('after', cli.more);
+  command.action(async (...given: unknown[]) => {
+    const options = command.opts<TreeOptions & Record<string, unknown>>();
+    const named = new Map(flags.map(([path, flag]) => [path, options[keyOf(flag)]]));
+    const values = await argumentsOf(cli, properties, given as string[]);
+    const args = assembled([...values, ...named]);
+    const parsed = input.safeParse(args) as z.ZodSafeParseResult<unknown>;
+    if (!parsed.success) throw usage(detailOf(parsed.error, cli));
+    const reply = await within(options, cli, (bus) =>
+      operation.run(parsed.data, {
+        bus,
+        deadlineMs: options.deadline ?? cli.deadlineMs ?? deadlineMsDefault,
+        charsMax: Infinity,
+        signal: new AbortController().signal,
+        tell: () => undefined,
+        responses: undefined,
+      }),
+    );
+    printReply(options, reply as Reply<object>);
+  });
+}
+
+/** The command that others stand below: known, or new. */
+function groupOf(above: Command, name: string): Command {
+  const known = above.commands.find((each) => each.name() === name);
+  if (known !== undefined) return known;
+  const group = above.command(name);
+  return group.action(() => {
+    const names = group.commands.map((each) => each.name()).join(', ');
+    throw usage(`${name} needs a command: ${names}`);
+  });
+}
+
+function argumentHelp(field: (Field & { description?: string }) | undefined): string {
+  return field?.description ?? '';
+}
+
+function fieldAt(properties: Record<string, Field>, path: string): Field {
+  const [first = '', ...rest] = path.split('.');
+  const field = properties[first] ?? {};
+  return rest.length === 0 ? field : fieldAt(field.properties ?? {}, rest.join('.'));
+}
+
+/** The name under which commander keeps a flag: `--top-k <n>` is `topK`. */
+function keyOf({ flag }: Flag): string {
+  const [name = ''] = /(?<=--)[a-z-]+/.exec(flag) ?? [];
+  return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function addFlag(command: Command, { flag, help }: Flag, field: Field): void {
+  const { type, default: its } = field;
+  if (type === 'boolean') {
+    command.option(flag, help);
+    return;
+  }
+  const shown =
+    typeof its === 'number' || (typeof its === 'string' && its !== '') ? its : undefined;
+  command.option(
+    flag,
+    help,
+    (text: string, before: unknown) => read(field, text, before, shown),
+    shown,
+  );
+}
+
+/** One value of a flag. `before`: what was given earlier under the same flag, or the default. */
+function read(field: Field, text: string, before: unknown, shown: unknown): unknown {
+  const { type, enum: choices, items } = field;
+  if (type === 'integer') return wholeNumber(field.minimum ?? 0, field.maximum ?? 2 ** 31)(text);
+  if (items?.enum !== undefined)
+    return list(text).map((each) => oneOf(each.toUpperCase(), items.enum));
+  if (type === 'array') return gathered(text, before === shown ? [] : (before as string[]));
+  return choices === undefined ? text : oneOf(text, choices);
+}
+
+function oneOf(text: string, choices: readonly string[] = []): string {
+  if (choices.includes(text)) return text;
+  const all = choices.join(', ').replace(/, ([^,]*)$/, ' or $1');
+  throw new InvalidArgumentError(`It must be ${all}.`);
+}
+
+/** What stands without a flag. Text beyond what an operation takes is not read; one character more, so that it says so. */
+async function argumentsOf(
+  { arguments: names, readsInput = false }: CommandLine,
+  properties: Record<string, Field>,
+  given: readonly string[],
+): Promise<[string, unknown][]> {
+  return Promise.all(
+    names.map(async (name, at): Promise<[string, unknown]> => {
+      const text = given[at] ?? '';
+      const charsMax = properties[name]?.maxLength ?? 0;
+      if (!readsInput || at > 0 || text !== '-') return [name, text];
+      return [
+        name,
+        (await beginningOf('-', bytesPerChar * charsMax)).text.trim().slice(0, charsMax),
+      ];
+    }),
+  );
+}
+
+/** `grounding.overlays` becomes a field of `grounding`; what was not given is left out. */
+function assembled(values: readonly (readonly [string, unknown])[]): object {
+  const whole: Record<string, unknown> = {};
+  for (const [path, value] of values) {
+    if (value === undefined) continue;
+    const names = path.split('.');
+    const last = names.pop() ?? '';
+    let inner = whole;
+    for (const name of names) inner = (inner[name] ??= {}) as Record<string, unknown>;
+    inner[last] = value;
+  }
+  return whole;
+}
+
+function detailOf({ issues }: z.ZodError, { flags = {} }: CommandLine): string {
+  const [issue] = issues;
+  const path = issue?.path.join('.') ?? '';
+  const name = flags[path]?.flag.split(' ')[0] ?? path;
+  return `${name}: ${issue?.message ?? 'not understood'}`;
+}
+
+async function within<T>(
+  options: TreeOptions,
+  { isBusOnly = false }: CommandLine,
+  work: (bus: Asking) => Promise<T>,
+): Promise<T> {
+  const config = configOf(options);
+  const { repo } = options;
+  if (isBusOnly || repo === undefined)
+    return withClient(config, (client) => work(askingOver(() => Promise.resolve(client))));
+  const { askingIndex } = await import('./local.js');
+  await using index = askingIndex(config, repo);
+  return await work(index);
+}
+
+function printReply(options: CommonOptions, reply: Reply<object>): void {
+  const { value, failure, screen = reply.text } = reply;
+  const { code, text, retryable } = failure ?? {};
+  print(
+    options,
+    failure === undefined ? value : { ...value, error: { code, text, retryable } },
+    () => screen(value),
+  );
+  if (failure !== undefined) process.exitCode = 1;
+}
+
+/** An index answers no question to agents. */
+export const needsBus = (): Promise<never> =>
+  Promise.reject(new BusError('USAGE', { detail: 'this asks agents: leave out --repo' }));
