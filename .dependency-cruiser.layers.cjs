@@ -80,7 +80,7 @@ const rooms = {
   overlay: ['base', 'errors'],
   search: ['base', 'errors', 'wire', 'model'],
   build: ['base', 'errors', 'store'],
-  analyse: ['base', 'errors'],
+  analyse: ['base', 'errors', 'wire'],
   answer: ['base', 'errors'],
   serve: ['base', 'errors', 'wire', 'store', 'model', 'client'],
 };

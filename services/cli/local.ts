@@ -2,11 +2,12 @@ import { systemClock } from '../../src/base/clock.js';
 import type { Config } from '../../src/config/config.js';
 import { Lattice } from '../../src/lattice/lattice.js';
 import { ProseQuestions, wordsOfShard } from '../../src/lattice/prose/prose-questions.js';
-import type { AskingOptions, Questions } from '../../src/lattice/questions.js';
+import type { AskingOptions, LatticeQuestions, Questions } from '../../src/lattice/questions.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { TreeAnalyses, type Analyses } from '../../src/pgc/analyse/analyses.js';
 import { openIndex } from '../../src/pgc/search/open-index.js';
 import { lazyCardOf } from '../../src/pgc/search/card/card.js';
+import type { Shard } from '../../src/pgc/serve/shard.js';
 import { openShards } from '../../src/pgc/serve/open-shards.js';
 import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
 import { Engine } from '../../src/pgc/search/vectors/engine.js';
@@ -21,15 +22,12 @@ export function askingIndex(config: Config, repo: string): Asking & AsyncDisposa
   const opened = async (reads?: 'meaning'): Promise<Questions> => {
     if (reads === 'meaning') engine ??= openEngine(config);
     const { shards } = await openShards(repo, config.home, await engine);
-    const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
-    const trees = shards.map(({ index }) => index.info);
-    return new ProseQuestions(proseOf(config), lattice, systemClock, trees, analyses());
+    return new ProseQuestions(proseOf(config), ...latticeOf(config, repo, shards));
   };
-  const analyses = (): Analyses => localAnalyses(config, repo);
   return {
     client: needsBus,
     questions: (reads) => (questions ??= opened(reads)),
-    analyses: () => Promise.resolve(analyses()),
+    analyses: () => Promise.resolve(localAnalyses(config, repo)),
     askAgent: async (agent, request, options) => {
       engine ??= openEngine(config);
       return askShard(config, repo, await engine, agent, request, options);
@@ -48,6 +46,17 @@ export async function withIndex<T>(
 ): Promise<T> {
   await using index = askingIndex(config, repo);
   return await work(await index.questions());
+}
+
+/** Of these shards, as questions in this process need it. */
+export function latticeOf(
+  config: Config,
+  repo: string,
+  shards: readonly Shard[],
+): ConstructorParameters<typeof LatticeQuestions> {
+  const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
+  const trees = shards.map(({ index }) => index.info);
+  return [lattice, systemClock, trees, localAnalyses(config, repo)];
 }
 
 /** The analyses of a built index, which is opened once, when the first is asked for. */

@@ -12,6 +12,13 @@ export class BoundedMap<Key, Value> {
     return this.#entries.get(key);
   }
 
+  /** Gets an entry, which then counts as set last. */
+  use(key: Key): Value | undefined {
+    const value = this.#entries.get(key);
+    if (value !== undefined) this.set(key, value);
+    return value;
+  }
+
   has(key: Key): boolean {
     return this.#entries.has(key);
   }

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../base/bounded-map.js';
 import { backoffMs } from '../base/backoff.js';
 import { IdSequence, isName } from '../base/ids.js';
 import { pause } from '../base/pause.js';
@@ -84,7 +85,7 @@ export class Client implements AsyncDisposable {
   /** Stored messages, as far as this agent may look at them. */
   readonly mail: Mail;
   /** Ids of ended TAKEs, oldest first: a late message for one goes back. */
-  readonly #takes = new Set<string>();
+  readonly #takes = new BoundedMap<string, true>(clientLimits.takesMax);
   #record: AgentRecord | undefined;
   /** Counts sessions, so that work for an earlier one can stop. */
   #sessions = 0;
@@ -298,10 +299,7 @@ export class Client implements AsyncDisposable {
     const { deadlineMs, mailbox = '', from = '', correlation = '', lifo = false } = want;
     const body = takeCodec.encode({ mailbox, from, correlation, lifo });
     const id = this.#ids.next();
-    this.#takes.add(id);
-    const [oldest] = this.#takes;
-    if (this.#takes.size > clientLimits.takesMax && oldest !== undefined)
-      this.#takes.delete(oldest);
+    this.#takes.set(id, true);
     const frame = makeFrame(Command.TAKE, { id, deadline_ms: Math.round(deadlineMs) }, body);
     const options = { deadlineMs: deadlineMs + takeGraceMs, isIdempotent: true };
     const reply = await this.#await(

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../base/bounded-map.js';
 import type { Clock } from '../base/clock.js';
 import type { Trace } from '../base/trace.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
@@ -112,7 +113,7 @@ export class Inbox implements Disposable {
    */
   readonly #returning = new Map<string, Returning>();
   /** Recently done, by seq with their ids, oldest first. */
-  readonly #done = new Map<number, string>();
+  readonly #done = new BoundedMap<number, string>(clientLimits.settledMax);
   /** Outcomes not yet sent to the broker. */
   #acks: number[] = [];
   #terms: { seq: number; reason: string }[] = [];
@@ -312,7 +313,7 @@ export class Inbox implements Disposable {
   }
 
   #ack(seq: number, id: string): void {
-    this.#remember(seq, id);
+    this.#done.set(seq, id);
     this.#acks.push(seq);
     if (this.#isFlushing) return;
     this.#isFlushing = true;
@@ -328,13 +329,6 @@ export class Inbox implements Disposable {
     this.#terms = this.#terms.filter(
       ({ seq, reason }) => !this.#say(Command.TERM, [seq], { reason }),
     );
-  }
-
-  #remember(seq: number, id: string): void {
-    this.#done.set(seq, id);
-    if (this.#done.size <= clientLimits.settledMax) return;
-    const [oldest] = this.#done.keys();
-    if (oldest !== undefined) this.#done.delete(oldest);
   }
 
   #untouched(seqs: number[], delayMs: number): void {

@@ -22,6 +22,8 @@ const endpointUrl = (z: Zod) =>
     .string()
     .max(2_000)
     .refine(isSafeUrl, 'it must begin with https://, or with http:// and a loopback host');
+const offOrLoopback = (z: Zod) =>
+  z.string().refine(isOffOrLoopback, 'it must be off, or a loopback host with a port');
 /** The environment variable that holds a key; the key itself is never in a file. */
 const keyVariable = (z: Zod) =>
   z.string().regex(/^[A-Za-z_]\w{0,99}$/, 'it must be the name of an environment variable');
@@ -104,10 +106,7 @@ const criticSchema = (z: Zod) =>
     threshold: z.number().min(0).max(1).optional(),
     iterationsMax: z.number().int().min(1).max(64).optional(),
     /** Loopback address for metrics and health of a critic. */
-    http: z
-      .string()
-      .refine(isOffOrLoopback, 'it must be off, or a loopback host with a port')
-      .optional(),
+    http: offOrLoopback(z).optional(),
   });
 
 /** An endpoint that answers `POST {url}/chat/completions` as OpenAI's does. */
@@ -139,11 +138,9 @@ const shape = (z: Zod) =>
     heartbeatMs: z.number().int().min(100).max(30_000),
     drainMs: z.number().int().min(0).max(60_000),
     /** Loopback address for metrics and health, for example `127.0.0.1:9464`. */
-    http: z.string().refine(isOffOrLoopback, 'it must be off, or a loopback host with a port'),
+    http: offOrLoopback(z),
     /** The same for the manager and its tasks. */
-    managerHttp: z
-      .string()
-      .refine(isOffOrLoopback, 'it must be off, or a loopback host with a port'),
+    managerHttp: offOrLoopback(z),
     /** What is written of each message between agents. */
     audit: z.enum(['off', 'metadata', 'bodies']),
     auditBytesMax: z
@@ -293,11 +290,8 @@ function fromFile(home: string): Record<string, unknown> {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    if (
-      (error as { code?: string }).code === 'ENOENT' ||
-      (error as { code?: string }).code === 'ENOTDIR'
-    )
-      return {};
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return {};
     throw new BusError('CONFIG_INVALID', { detail: `${file} cannot be read` }, { cause: error });
   }
   try {

@@ -34,7 +34,7 @@ const idDigits = 10;
 /** In an id of a mode without a strategy. */
 const noStrategy = 'STD';
 
-/** Whoever finds the same fault twice says so once: `sorted` numbers those whose words are the same. */
+/** `sorted` numbers findings whose words are the same. */
 export function findingOf(mode: ModeName, found: Found): Finding {
   const { rule, severity, text, remedy, place, words = text, isHard = false } = found;
   return {

@@ -3,15 +3,10 @@ import type { TextName } from '../model/texts.js';
 import type { Artifact, ContextVector, ModeReport, Section } from './shapes.js';
 import type { ModeName } from './strategies.js';
 
-/** A criterion by which the work of a mode is judged. Weights of one mode are 1 together. */
+/** A dimension of a score. Weights of one mode are 1 together. */
 export interface Weighted {
   name: string;
   weight: number;
-}
-
-export interface SectionSpec {
-  title: string;
-  isRequired: boolean;
 }
 
 /** A file of rules that an artifact must follow. */
@@ -29,7 +24,6 @@ export type EarlierReport = Omit<ModeReport, 'score'>;
 export interface ModeInput {
   artifact: Artifact;
   context: ContextVector;
-  iteration: number;
   /** Of the modes before it, in their order. The judge's own earlier scores are never among them. */
   before: readonly EarlierReport[];
   /** Undefined: nothing is known of any code; what needs it is said to be undone. */
@@ -37,14 +31,13 @@ export interface ModeInput {
   rules: readonly RuleFile[];
   /** Asked for beside those of the mode: words, or the forms of a rule, one a line; see `rules/read-criteria.ts`. */
   criteria?: string;
-  isSinglePass: boolean;
   /** Ends with MODE_TIMED_OUT, or CANCELLED. */
   signal: AbortSignal;
   /** Kept whenever something is found: what is told of a mode that is cut by its time. */
   partial: (found: Partial<Examined>) => void;
 }
 
-/** What a mode found; the rest of its report is written by whoever runs it. */
+/** What a mode found; the pipeline writes the rest of its report. */
 export type Examined = Pick<
   ModeReport,
   'sections' | 'findings' | 'score' | 'claims' | 'unable' | 'abort' | 'dropped'
@@ -53,13 +46,12 @@ export type Examined = Pick<
 /** One way to look at an artifact: what it asks, and what it does without a model. */
 export interface Mode {
   name: ModeName;
-  /** In a line. */
-  description: string;
-  criteria: readonly Weighted[];
   /** What it scores an artifact by; absent: it scores nothing. */
   dimensions?: readonly Weighted[];
-  /** In the order in which they are written. */
-  sections: readonly SectionSpec[];
+  /** Titles, in the order in which they are written. */
+  sections: readonly string[];
+  /** Those of them that may be left out. */
+  optionalSections?: readonly string[];
   /** What a model is asked in this mode, in words of its own; see `src/model/texts`. */
   text: TextName;
   /**

@@ -90,7 +90,7 @@ export interface Artifact {
   digest: string;
 }
 
-/** A place in the code that shows what a finding says. Checked before it is told: whoever finds, quotes. */
+/** A place in the code that shows what a finding says. Checked before it is reported. */
 export interface Evidence {
   file_path: string;
   /** 1-based, inclusive. */
@@ -136,7 +136,7 @@ export interface DimensionScore {
   name: string;
   /** All of them are 1 together. */
   weight: number;
-  /** 0 to 1; null: nobody could judge it, and it does not count. */
+  /** 0 to 1; null: it could not be judged, and does not count. */
   score: number | null;
   why: string;
   /** Quotes, figures: at most three. */
@@ -242,7 +242,7 @@ export const verdicts = ['PASS', 'REVISE', 'REJECTED', 'UNSCORED', 'ABORTED'] as
 export type Verdict = (typeof verdicts)[number];
 
 export const personJudgements = ['accept', 'refuse', 'revise'] as const;
-/** `accept`: it is ratified, good enough, said somebody who may; `revise`: once more, also beyond the limit of iterations. */
+/** `accept`: it is ratified; `revise`: once more, also beyond the limit of iterations. */
 export type PersonJudgement = (typeof personJudgements)[number];
 
 /** One review of one version of one artifact: a whole pipeline. */
@@ -269,7 +269,7 @@ export interface Critique {
   elapsed_ms: number;
 }
 
-/** What somebody wants reviewed. Words of dimensions are as they were given: the selection reads them. */
+/** A request for a review. Words of dimensions are as they were given: the selection reads them. */
 export interface CritiqueRequest {
   /** Empty: made by the critic. The same id again is the same review: it goes on where it was. */
   id: string;
@@ -299,7 +299,7 @@ export interface CritiqueRequest {
   tokens: number;
   /** Files of rules, already read. */
   rules: { path: string; text: string; named?: string }[];
-  /** Criteria that somebody asked for beside those of the modes, in words. */
+  /** Criteria of the caller beside those of the modes, in words. */
   criteria: string;
   ps_id: string;
   entry_id: string;

@@ -15,7 +15,7 @@ export const modeNames = [
   'llm-as-judge',
   'red-team',
 ] as const;
-/** In the order in which the document names them, which is told to whoever names another. */
+/** In the order in which the document names them, as in the error on an unknown mode. */
 export type AdversarialMode = (typeof modeNames)[number];
 /** `standard`: the review by plain quality criteria, where no adversarial context is given. */
 export type ModeName = AdversarialMode | 'standard';

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../base/bounded-map.js';
 import { Later, type Message } from '../client/inbox.js';
 import type { Client } from '../client/client.js';
 import { idsOf, objectionTo } from '../delegation/task/assignment.js';
@@ -10,7 +11,7 @@ import type { Logger } from '../observe/log.js';
 import { Conversation, newWork, type ConversationParts } from './conversation.js';
 import { postResponse } from './manager-link.js';
 
-/** Assignments in hand, those that wait for a slot included; the broker keeps what comes beyond. */
+/** Accepted assignments, with those that wait for a slot; the broker keeps any more. */
 const assignmentsMax = 256;
 const fullAgainMs = 5_000;
 const leftMs = 1_000;
@@ -35,7 +36,7 @@ export class Executor {
   readonly #inHand = new Map<string, Conversation>();
   readonly #busy = new Set<Conversation>();
   /** The last attempts that are over: one whose settling was lost is delivered again, and must not be done again. */
-  readonly #ended = new Set<string>();
+  readonly #ended = new BoundedMap<string, true>(endedMax);
   #isLeaving = false;
 
   constructor(parts: Omit<ConversationParts, 'onIdle' | 'onEnd'>, slots: ExecutorSlots) {
@@ -131,18 +132,12 @@ export class Executor {
       onIdle: () => this.#release(conversation),
       onEnd: () => {
         this.#inHand.delete(key);
-        this.#remember(deliveryOf(conversation.assignment));
+        this.#ended.set(deliveryOf(conversation.assignment), true);
         this.#release(conversation);
       },
     });
     this.#inHand.set(key, conversation);
     return conversation;
-  }
-
-  #remember(delivery: string): void {
-    this.#ended.add(delivery);
-    const [oldest] = this.#ended;
-    if (this.#ended.size > endedMax && oldest !== undefined) this.#ended.delete(oldest);
   }
 
   #release(conversation: Conversation): void {

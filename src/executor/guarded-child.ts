@@ -18,7 +18,7 @@ export interface ChildOrder {
   /** Bytes that are kept of each stream; what comes beyond is read and dropped. */
   stdoutMax: number;
   stderrMax: number;
-  /** Told after each piece of output: bytes so far. */
+  /** Called after each piece of output with the bytes so far. */
   onOutput?: (bytes: number) => void;
   /** A word that is looked for in what is dropped of stdout. */
   watch?: string;
@@ -123,11 +123,11 @@ const nothing: ChildEnd = {
 };
 
 /** Of a guard that is none any more. */
-const textOftesMax = 4_096;
+const textBytesMax = 4_096;
 
 /**
- * What the guard says of the end of the program; nothing where the guard was killed: its program goes with it. The
- * program has the rights of its guard: whatever it reports is taken only as an end.
+ * What the guard reports of the end of the program; nothing when the guard was killed, which ends the program, too. The
+ * program has the rights of its guard, so that a report can only end it.
  */
 function textOf(control: Duplex): Promise<Told> {
   return new Promise((resolve) => {
@@ -142,7 +142,7 @@ function textOf(control: Duplex): Promise<Told> {
         if (said.ready !== true) return resolve(checked(said));
         ready = true;
       }
-      if (text.length > textOftesMax) resolve({ ready });
+      if (text.length > textBytesMax) resolve({ ready });
     });
     control.on('error', () => undefined);
     control.on('close', () => resolve({ ready }));
@@ -152,7 +152,7 @@ function textOf(control: Duplex): Promise<Told> {
 function checked({ error, code, signal, changed }: Partial<Told>): Told {
   return {
     ready: true,
-    ...(typeof error === 'string' ? { error: error.slice(0, textOftesMax) } : {}),
+    ...(typeof error === 'string' ? { error: error.slice(0, textBytesMax) } : {}),
     ...(typeof code === 'number' ? { code } : {}),
     ...(typeof signal === 'string' ? { signal } : {}),
     ...(typeof changed === 'string' ? { changed } : {}),

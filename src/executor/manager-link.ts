@@ -63,9 +63,9 @@ export class ManagerLink {
   }
 
   /**
-   * Uses leave up, durably, before anything begins. Waits for the manager as long as it takes: without its answer nothing is
-   * run. `refused`: used before, or given for something else, or by somebody who is no manager, whom an operator lets
-   * hand out work: that role has to prove itself.
+   * Uses up a grant, durably, before anything begins. Waits for the manager without a limit: without its answer nothing
+   * is run. `refused`: the grant was used before, is for something else, or comes from an agent that is no manager (an
+   * operator may let one hand out work).
    */
   async use(
     grant: string,

@@ -73,7 +73,7 @@ export function assertPrompt({ runner, task, action }: DelegatedTask): void {
   parsePrompt(task);
 }
 
-/** The agent of a task, of which only the name is known. */
+/** The agent of a task. Only its name is known. */
 export async function enrolTask(client: Client, id: string): Promise<void> {
   await client.mail.enrol({
     ...{ id, alias: '', role: 'task', model: '', project: '', scope: [], overlays: {} },

@@ -2,7 +2,7 @@ import { BusError } from '../errors/bus-error.js';
 
 /**
  * What is left of the tokens of a task, in three steps: TOK-FULL above 20 000, TOK-CONST from 5 000 to 20 000,
- * TOK-EXHAUST below 5 000 (jerry, EN-303 TASK-001, context dimension "token budget"; a budget that nobody knows
+ * TOK-EXHAUST below 5 000 (jerry, EN-303 TASK-001, context dimension "token budget"; an unknown budget
  * is treated as CONST there).
  */
 export type BudgetLevel = 'FULL' | 'CONST' | 'EXHAUST';

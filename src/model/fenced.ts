@@ -1,8 +1,8 @@
 import { filled } from './texts.js';
 
 /**
- * Data that is no instruction, with the words that say so. `mark`: random, of this prompt alone; whatever the data
- * holds, the fence ends where it ends.
+ * Data that is no instruction, with the words that say so. `mark`: random, of this prompt alone: no data
+ * can end the fence.
  */
 export function fenced(mark: string, data: string): string {
   // Not removed without a trace: what stands around a mark could be one when it is gone.

@@ -43,9 +43,9 @@ interface Waiting {
 }
 
 /**
- * The bundled model, in a process of its own that starts when the first text comes: a run blocks whoever
- * runs it, and should its native code fail, that process is lost and nothing else. The same text may get
- * slightly another vector beside other texts (cosine above .99): the runtime scales its 8 bits by the run.
+ * The bundled model, in a process of its own that starts when the first text comes: a run blocks its
+ * thread, and a failure of the native code ends that process only. The vector of a text differs slightly
+ * with the texts beside it (cosine above .99): the runtime scales its 8 bits by the run.
  */
 export class Minilm implements Embedder {
   readonly dims = bundledModel.dims;

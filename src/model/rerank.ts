@@ -1,3 +1,4 @@
+import { BoundedMap } from '../base/bounded-map.js';
 import { createHash } from 'node:crypto';
 import { systemClock, type Clock } from '../base/clock.js';
 import { dot, type Embedder } from './embedder.js';
@@ -14,13 +15,12 @@ const textsPerStep = 10;
 export class Reranker {
   readonly #embedder: Embedder;
   readonly #clock: Clock;
-  readonly #keptMax: number;
-  readonly #kept = new Map<string, Float32Array>();
+  readonly #kept: BoundedMap<string, Float32Array>;
 
   constructor(embedder: Embedder, options: { clock?: Clock; keptMax?: number } = {}) {
     this.#embedder = embedder;
     this.#clock = options.clock ?? systemClock;
-    this.#keptMax = options.keptMax ?? keptMax;
+    this.#kept = new BoundedMap(options.keptMax ?? keptMax);
   }
 
   /**
@@ -40,7 +40,7 @@ export class Reranker {
     const endMs = this.#clock.monotonicMs() + budgetMs;
     const open: number[] = [];
     for (const [at, text] of texts.entries()) {
-      const known = this.#recall(keyOf(text));
+      const known = this.#kept.use(keyOf(text));
       if (known === undefined) open.push(at);
       else scores[at] = dot(asked, known);
     }
@@ -64,7 +64,7 @@ export class Reranker {
     signal: AbortSignal | undefined,
   ): Promise<Float32Array[]> {
     const keys = texts.map(keyOf);
-    const known = keys.map((key) => this.#recall(key));
+    const known = keys.map((key) => this.#kept.use(key));
     const missing = keys.flatMap((_, at) => (known[at] === undefined ? [at] : []));
     if (missing.length > 0) {
       const made = await this.#embedder.embed(
@@ -72,26 +72,12 @@ export class Reranker {
         signal,
       );
       for (const [position, at] of missing.entries()) {
-        known[at] = made[position];
-        this.#keep(keys[at] ?? '', made[position]);
+        const vector = made[position];
+        known[at] = vector;
+        if (vector !== undefined) this.#kept.set(keys[at] ?? '', vector);
       }
     }
     return known.filter((each) => each !== undefined);
-  }
-
-  #recall(key: string): Float32Array | undefined {
-    const vector = this.#kept.get(key);
-    if (vector === undefined) return undefined;
-    this.#kept.delete(key);
-    this.#kept.set(key, vector);
-    return vector;
-  }
-
-  #keep(key: string, vector: Float32Array | undefined): void {
-    if (vector === undefined) return;
-    this.#kept.set(key, vector);
-    const oldest = this.#kept.keys().next();
-    if (this.#kept.size > this.#keptMax && oldest.done !== true) this.#kept.delete(oldest.value);
   }
 }
 

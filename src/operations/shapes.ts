@@ -80,28 +80,14 @@ export const evidenceOutput = z.looseObject({
   blob: z.string(),
 });
 
-export const definitionOutput = z.looseObject({
-  symbol: z.string(),
-  kind: z.string(),
-  file_path: z.string(),
-  line: z.int(),
-  agent: z.string(),
-});
-
 export const siteOutput = z.looseObject({
   symbol: z.string(),
   file_path: z.string(),
   line: z.int(),
   agent: z.string(),
 });
-
-export const nodeOutput = z.looseObject({
-  id: z.string(),
-  symbol: z.string(),
-  file_path: z.string(),
-  line: z.int(),
-  agent: z.string(),
-});
+export const definitionOutput = siteOutput.extend({ kind: z.string() });
+export const nodeOutput = siteOutput.extend({ id: z.string() });
 
 /** What verify_citations needs and a reader wants; the rest is in the text, and would cost half more. */
 export function evidenceOf(evidence: Evidence): object {

@@ -75,8 +75,8 @@ export type CardForward = Plain<sigma.pgc.CardForward>;
 export type Card = Plain<sigma.pgc.Card, { truncated?: string[]; places?: string[] }>;
 
 /**
- * What one shard can be asked. Local shards answer at once, remote ones over the bus: those are told when
- * `signal` says that nobody waits any more.
+ * What one shard can be asked. Local shards answer at once, remote ones over the bus: `signal` cancels
+ * a remote request.
  */
 export interface ShardPort {
   readonly agent: string;

@@ -4,7 +4,7 @@ import type { FilePort } from '../../src/prompt/grammar/read-result.js';
 
 const prefix = 'sigma:';
 
-/** Files that come with the product, by what `/read` calls them behind `sigma:`. Nothing else is there, whatever a path looks like. */
+/** Files that come with the product, by what `/read` calls them behind `sigma:`. No other path leads to a file. */
 const shipped: ReadonlyMap<string, URL> = new Map(
   ['personas/worker.md', 'personas/task-builder.md', 'personas/supervisor.md'].map((name) => [
     `${prefix}${name}`,

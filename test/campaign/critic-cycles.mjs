@@ -1,14 +1,12 @@
-// Every way in which an artifact may fare between its creator, its critic and a person, through the machine as it is
-// compiled: what each critique says is laid down here, what follows from it is the machine's. Prints each trend.
+// Every way in which an artifact may fare between its creator, its critic and a person: what each critique says is laid
+// down here, what follows from it is computed. Prints each trend.
 //
 //   npm run campaign:critic-cycles -- [--json]
 //
 // Exits with 1 when a claim does not hold.
 import { standingAfter } from '../../dist/src/critic/cycle/cycle.js';
-import { cycleMachine } from '../../dist/src/critic/cycle/cycle.machine.js';
 import { leniencyFlags } from '../../dist/src/critic/score/leniency.js';
 import { trendOf } from '../../dist/src/critic/cycle/tracking.js';
-import { start, stateName, step } from '../../dist/src/machine/step.js';
 import { claim } from './claims.mjs';
 import { told } from './report.mjs';
 
@@ -59,20 +57,6 @@ const rows = outcomes.map(([name, settings, texts, wanted, isExpired = false]) =
   return { name, settings, rounds, standing, got, wanted, trend, flags };
 });
 
-/** What no critique brings about: a creator that cannot go on, and a critic that is not there. */
-function ended(criticality, ...events) {
-  let { snapshot } = start(cycleMachine, { ...c2, criticality });
-  for (const event of events) ({ snapshot } = step(cycleMachine, snapshot, event));
-  return `${stateName(snapshot)} ${snapshot.context.reason} ${snapshot.context.detail}`;
-}
-const blocked = { type: 'creator.blocked', reason: 'NO_WORKER' };
-const absent = [{ type: 'artifact.made' }, { type: 'critic.absent', reason: 'NO_RESPONDER' }];
-const others = [
-  ['the creator is blocked', ended('C2', blocked), 'escalated BLOCKED NO_WORKER'],
-  ['no critic at C2', ended('C2', ...absent), 'unreviewed UNAVAILABLE NO_RESPONDER'],
-  ['no critic at C3', ended('C3', ...absent), 'escalated UNAVAILABLE NO_RESPONDER'],
-];
-
 const isJson = process.argv.includes('--json');
 if (!isJson) {
   for (const { name, rounds, standing, got, trend, flags } of rows) {
@@ -84,7 +68,6 @@ if (!isJson) {
     console.log(`${''.padEnd(34)} ${got} at iteration ${standing.iteration}${raised}`);
     console.log(`${''.padEnd(34)} ${rate}; ${left}${trend.projection}\n`);
   }
-  for (const [name, got] of others) console.log(`${name.padEnd(34)} ${got}`);
 }
 
 function bars(rounds) {
@@ -94,12 +77,11 @@ function bars(rounds) {
   return rounds.map(bar).join('').padEnd(6);
 }
 
-const claims = [
-  ...rows.map(({ name, got, wanted }) => claim(`${name}: ${wanted}`, got === wanted, got)),
-  ...others.map(([name, got, wanted]) => claim(`${name}: ${wanted}`, got === wanted, got)),
-];
+const claims = rows.map(({ name, got, wanted }) =>
+  claim(`${name}: ${wanted}`, got === wanted, got),
+);
 process.exitCode = told('cycles of creator, critic and person', {
   json: isJson,
-  figures: { outcomes: rows.length + others.length },
+  figures: { outcomes: rows.length },
   claims,
 });

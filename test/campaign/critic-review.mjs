@@ -37,7 +37,7 @@ export async function examine(ground, path, text, name, before = []) {
   return bounded(
     await mode.examine({
       artifact: { path, text, digest },
-      ...{ context, iteration: 2, before, ground, rules: [], isSinglePass: false },
+      ...{ context, before, ground, rules: [] },
       signal: AbortSignal.timeout(qualityGate.modeMs),
       partial: () => undefined,
     }),
@@ -46,12 +46,12 @@ export async function examine(ground, path, text, name, before = []) {
 
 /** Evidence that the tree does not hold, and required sections that are missing. */
 export async function faultsOf(ground, name, { findings, sections }) {
-  const missing = modes
-    .get(name)
-    .sections.filter(
-      ({ isRequired, title }) => isRequired && !sections.some((each) => each.title === title),
+  const { sections: titles, optionalSections = [] } = modes.get(name);
+  const missing = titles
+    .filter(
+      (title) => ![...optionalSections, ...sections.map((each) => each.title)].includes(title),
     )
-    .map(({ title }) => `section ${title} is missing`);
+    .map((title) => `section ${title} is missing`);
   return [
     ...missing,
     ...(await Promise.all(findings.map((each) => notThere(ground, each)))).flat(),

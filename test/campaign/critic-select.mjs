@@ -12,7 +12,7 @@ const dist = (file) => import(new URL(`../../dist/${file}`, import.meta.url).hre
 const { select } = await dist('src/critic/select/select.js');
 const { brokenRules, canonicalOrder, inSequence } = await dist('src/critic/select/sequence.js');
 const { standingOf } = await dist('src/critic/select/escalation.js');
-const { loadEscalation } = await dist('services/critic/escalation-file.js');
+const { loadEscalation } = await dist('src/critic/select/escalation-file.js');
 const shapes = await dist('src/critic/shapes.js');
 const { modeNames, strategies } = await dist('src/critic/strategies.js');
 

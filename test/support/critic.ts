@@ -17,7 +17,7 @@ export function inputOf(
   const digest = createHash('sha256').update(text).digest('hex');
   return {
     artifact: { path, text, digest },
-    ...{ context, iteration: 1, before: [], ground: undefined, rules: [], isSinglePass: false },
+    ...{ context, before: [], ground: undefined, rules: [] },
     ...{ signal: new AbortController().signal, partial: () => undefined },
     ...rest,
   };

@@ -16,7 +16,7 @@ interface TopOptions extends CommonOptions {
 
 const intervalMsDefault = 1_000;
 const intervalMsMin = 100;
-/** Beyond so many, listing them every second would be a load of its own: the table stays empty. */
+/** With more, listing them every second would be a load: the table stays empty. */
 const agentsListedMax = 2_000;
 
 export function addTopCommand(sigma: Command): void {

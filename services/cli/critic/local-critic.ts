@@ -1,19 +1,16 @@
-import { systemClock } from '../../../src/base/clock.js';
 import { newId } from '../../../src/base/ids.js';
 import type { Config } from '../../../src/config/config.js';
 import type { Grounded } from '../../../src/critic/review/reviews.js';
 import type { CritiqueRequest } from '../../../src/critic/shapes.js';
 import { TreeGround } from '../../../src/critic/artifact/tree-ground.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
-import { Lattice } from '../../../src/lattice/lattice.js';
 import { LatticeQuestions } from '../../../src/lattice/questions.js';
-import { lazyCardOf } from '../../../src/pgc/search/card/card.js';
 import { openShards } from '../../../src/pgc/serve/open-shards.js';
 import type { LevelStore } from '../../../src/store/level-store.js';
 import { listed } from '../../../src/critic/serve/requests.js';
 import { openCritic, openStore, storeOf } from '../../../src/critic/serve/open-critic.js';
 import { artifactsListedMax, type CriticPort } from '../../../src/remote/critic.js';
-import { localAnalyses } from '../local.js';
+import { latticeOf } from '../local.js';
 import { userName } from './user-name.js';
 
 /** In this process, with the store of the home and the built index of a tree. Throws CRITIC_ELSEWHERE, CRITIC_POLICY_INVALID. */
@@ -78,9 +75,6 @@ async function opened(config: Config): Promise<LevelStore> {
 async function groundOf(config: Config, { root }: CritiqueRequest): Promise<Grounded> {
   if (root === '') return { ground: undefined, why: 'no tree is named that it is about' };
   const { shards } = await openShards(root, config.home);
-  const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
-  const trees = shards.map(({ index }) => index.info);
-  const analyses = localAnalyses(config, root);
-  const questions = new LatticeQuestions(lattice, systemClock, trees, analyses);
+  const questions = new LatticeQuestions(...latticeOf(config, root, shards));
   return { ground: await TreeGround.open(root, questions), why: '' };
 }

@@ -52,7 +52,7 @@ export async function walkThrough(
   }
 }
 
-/** False: the input ended, nothing was decided. What is refused is said, and asked again. */
+/** False: the input ended, nothing was decided. A refused answer is reported and asked again. */
 async function answeredOnce(
   attends: Attends,
   { question, context }: SessionView,

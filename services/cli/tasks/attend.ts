@@ -28,7 +28,7 @@ interface SessionOptions extends CommonOptions {
   wait?: boolean;
 }
 
-/** `attend INTENT`, and what is said to a session. */
+/** `attend INTENT`, and the commands about a session. */
 export function addAttendCommand(sigma: Command): void {
   const attend = sigma
     .command('attend')

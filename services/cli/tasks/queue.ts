@@ -139,7 +139,7 @@ async function withQueue(
   await withClient(config, (client) => work(new Tasks(client), owner, client), 'operator');
 }
 
-/** What a task comes to goes to a mailbox: one that nobody ever looked into is made by looking for what cannot be there. */
+/** Results go to a mailbox. Asking it for a message that cannot exist creates it. */
 async function makeKnown(client: Client, owner: string): Promise<void> {
   const nothing = { mailbox: `agent:${owner}`, correlation: newId('none'), deadlineMs: 0 };
   await client.take(nothing).catch((error: unknown) => {

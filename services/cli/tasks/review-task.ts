@@ -59,7 +59,7 @@ async function linesOf(reader: ConfinedReader, citation: EvidenceCitation): Prom
   });
 }
 
-/** Yes unless a no is said; at the end of the input undefined: nothing was decided. */
+/** True unless the answer is no; undefined at the end of the input. */
 export async function isAccepted(
   question: string,
   streams: { input: NodeJS.ReadableStream; output: NodeJS.WritableStream },

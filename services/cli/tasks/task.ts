@@ -134,7 +134,7 @@ export function addTaskCommands(sigma: Command): void {
     .action((id: string, options: CommonOptions & { repo: string }) => review(id, options));
 }
 
-/** The one thing that is said. Throws USAGE for none, or several. */
+/** The one change that the options name. Throws USAGE for none, or several. */
 function changeIn(options: UpdateOptions): Pick<TaskChange, 'what' | 'text'> {
   const { answer, outcome, revise, why = '' } = options;
   if (outcome !== undefined && outcome !== 'done' && outcome !== 'failed')

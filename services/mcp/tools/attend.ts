@@ -15,6 +15,7 @@ import {
   type Operation,
 } from '../../../src/operations/operation.js';
 import { PersonNeeded } from '../tool.js';
+import { withoutCommon } from './tasks.js';
 
 /** An answer must still come within the time that the client gives it. */
 const marginMs = 1_000;
@@ -98,7 +99,7 @@ export const attend: Operation<typeof input, Bus> = {
         return shown(await waited(attends, await attends.show(context, { signal }), wait, call));
       case 'begin':
         return shown(
-          await waited(attends, await attends.begin(requestOf(given), { signal }), wait, call),
+          await waited(attends, await attends.begin(withoutCommon(given), { signal }), wait, call),
         );
       case 'answer': {
         const now = await answered(attends, { context, question, choice, text }, call);
@@ -138,16 +139,6 @@ async function answered(
   return bus.asPerson((client) =>
     new Attends(client).say({ context, what: 'answer', question: number, ...said }),
   );
-}
-
-/** The arguments that every tool has are no fields of a session. */
-function requestOf(its: object): object {
-  const {
-    timeout_seconds: _seconds,
-    max_tokens: _tokens,
-    ...request
-  } = its as Record<string, unknown>;
-  return request;
 }
 
 function waited(

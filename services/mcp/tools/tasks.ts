@@ -115,8 +115,8 @@ export const delegateTask: Operation<typeof delegateInput> = {
   },
 };
 
-/** The arguments that every tool has are no fields of a task. */
-function withoutCommon(its: object): object {
+/** The arguments that every tool has are no fields of a task or a session. */
+export function withoutCommon(its: object): object {
   const {
     timeout_seconds: _seconds,
     max_tokens: _tokens,

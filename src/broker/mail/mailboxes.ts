@@ -633,7 +633,7 @@ export class Mailboxes {
       .filter((mailbox) => mailbox.depth > 0)
       .map((mailbox) => {
         // Insertion order is nearly the order of age; exact enough to see that something is stuck.
-        const oldest = [...take(mailbox.messages.values(), 1)][0];
+        const oldest = mailbox.messages.values().next().value;
         return {
           mailbox: mailbox.name,
           depth: mailbox.depth - mailbox.dead,
@@ -799,13 +799,4 @@ export class Mailboxes {
 
 function storeBusy(detail: string): BusError {
   return new BusError('STORE_UNAVAILABLE', { path: 'bus/store', detail });
-}
-
-function* take<T>(items: Iterable<T>, count: number): Generator<T> {
-  let left = count;
-  for (const item of items) {
-    if (left <= 0) return;
-    left -= 1;
-    yield item;
-  }
 }

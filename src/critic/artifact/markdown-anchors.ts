@@ -37,3 +37,12 @@ export function slugOf(title: string): string {
     .replace(/[^\p{L}\p{M}\p{N}\p{Pc} -]/gu, '')
     .replaceAll(' ', '-');
 }
+
+/** A target of a link without `%20` and the like; as it is written where it is not encoded well. */
+export function decoded(target: string): string {
+  try {
+    return decodeURIComponent(target);
+  } catch {
+    return target;
+  }
+}

@@ -43,11 +43,7 @@ export interface Link {
 export interface Item extends Place {
   /** Raw Markdown of its first paragraph, in one line; without the box of a task. */
   text: string;
-  /** 1: of the outermost list. */
-  depth: number;
   isOrdered: boolean;
-  /** Of a task, `[x]` or `[ ]`; undefined: it is none. */
-  isDone: boolean | undefined;
 }
 
 export interface Fence extends Place {
@@ -160,11 +156,6 @@ export function partAt(parts: readonly Part[], line: number): number {
     else high = middle - 1;
   }
   return Math.max(0, low);
-}
-
-/** The lines of a place, as they stand. */
-export function linesOf({ lines }: Pick<MarkdownText, 'lines'>, place: Place): string {
-  return lines.slice(place.line_start - 1, place.line_end).join('\n');
 }
 
 function frontMatterOf(lines: readonly string[]): MarkdownText['frontMatter'] {
@@ -282,9 +273,7 @@ class Reader {
     this.#keep('items', {
       ...place,
       text: text.slice(box?.length ?? 0).trim(),
-      depth: this.#lists.length,
       isOrdered: this.#lists.at(-1)?.isOrdered ?? false,
-      isDone: box === undefined ? undefined : box !== '[ ]',
     });
   }
 

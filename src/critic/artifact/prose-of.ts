@@ -1,18 +1,6 @@
 /** Endings of documents; any other file is code. */
 const documents = new Set([
-  'md',
-  'markdown',
-  'mdx',
-  'mdown',
-  'txt',
-  'text',
-  'rst',
-  'adoc',
-  'asciidoc',
-  'org',
-  'tex',
-  'html',
-  'htm',
+  ...'md markdown mdx mdown txt text rst adoc asciidoc org tex html htm'.split(' '),
   '',
 ]);
 
@@ -21,38 +9,12 @@ const hash = /^\s*#+(?!!)/;
 const slashes = /^\s*\/\/[/!]?/;
 const dashes = /^\s*--+/;
 
-const hashEndings = new Set([
-  ...[
-    'py',
-    'pyi',
-    'sh',
-    'bash',
-    'zsh',
-    'rb',
-    'pl',
-    'pm',
-    'yaml',
-    'yml',
-    'toml',
-    'cfg',
-    'conf',
-    'ini',
-    'mk',
-  ],
-  ...[
-    'cmake',
-    'tf',
-    'r',
-    'jl',
-    'nix',
-    'ex',
-    'exs',
-    'dockerfile',
-    'makefile',
-    'kconfig',
-    'properties',
-  ],
-]);
+const hashEndings = new Set(
+  (
+    'py pyi sh bash zsh rb pl pm yaml yml toml cfg conf ini mk cmake tf r jl nix ex exs ' +
+    'dockerfile makefile kconfig properties'
+  ).split(' '),
+);
 const dashEndings = new Set(['sql', 'lua', 'hs', 'elm', 'adb', 'ads']);
 const tripleQuoted = new Set(['py', 'pyi']);
 

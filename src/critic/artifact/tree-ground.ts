@@ -14,7 +14,7 @@ function textOf(bytes: Buffer): string | undefined {
   return bytes.subarray(0, binaryProbeBytes).includes(0) ? undefined : bytes.toString();
 }
 
-/** The tree of an index as it stands on this machine, and whoever answers for it. */
+/** The tree of an index as it stands on this machine, and the index itself. */
 export class TreeGround implements Ground {
   readonly root: string;
   readonly questions: Questions;
@@ -58,4 +58,13 @@ export class TreeGround implements Ground {
     const others = leftOut.filter(({ reason }) => !absent.has(reason));
     return [...files, ...others].map(({ path }) => path).sort();
   }
+}
+
+/** Folders of these paths; the root is ''. */
+export function foldersOf(paths: readonly string[]): ReadonlySet<string> {
+  const folders = new Set(['']);
+  for (const each of paths)
+    for (let at = each.indexOf('/'); at >= 0; at = each.indexOf('/', at + 1))
+      folders.add(each.slice(0, at));
+  return folders;
 }

@@ -4,9 +4,6 @@ import type { MarkdownText } from '../artifact/markdown.js';
 import type { Artifact, TargetType } from '../shapes.js';
 
 /** The quality that a check examines. */
-export const aspects = [
-  ...['completeness', 'consistency', 'accuracy', 'clarity', 'actionability', 'traceability'],
-] as const;
 export type Aspect =
   | 'completeness'
   | 'consistency'

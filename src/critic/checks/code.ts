@@ -1,4 +1,7 @@
+import { CodeReader } from '../../pgc/mine/code-reader.js';
 import type { Found } from '../finding.js';
+import { emptyHandlersIn, parsed, swallowedError } from '../impact/facts.js';
+import type { Artifact } from '../shapes.js';
 import { at, quoted, type Check } from './check.js';
 
 interface LineRule {
@@ -35,13 +38,8 @@ const lineRules: readonly LineRule[] = [
   },
 ];
 
-/** A handler without a statement or a comment. */
-const emptyCatch = /\bcatch\s*(?:\([^)]*\))?\s*\{\s*\}|^\s*except(?:\s[^:]{0,200})?:\s*pass\s*$/;
-const openCatch = /\bcatch\s*(?:\([^)]*\))?\s*\{\s*$/;
-const bareExcept = /^\s*except(?:\s+(?:Exception|BaseException))?\s*:\s*$/;
-
-/** Faults that a single line of code shows, in any language. */
-export const code: Check = ({ artifact, read }) => {
+/** Faults that a single line of code shows, in any language, and errors that are dropped. */
+export const code: Check = async ({ artifact, read }) => {
   if (!read.isCode) return [];
   const { lines } = read;
   const faults = lineRules.map((rule) => ({
@@ -51,7 +49,10 @@ export const code: Check = ({ artifact, read }) => {
   }));
   return [
     ...faults,
-    { aspect: 'accuracy', what: 'errors that are caught', looked: 0, faults: swallowed(lines) },
+    {
+      ...{ aspect: 'accuracy', what: 'errors that are caught', looked: 0 },
+      faults: await swallowed(artifact),
+    },
   ];
 };
 
@@ -79,22 +80,17 @@ function isComment(line: string): boolean {
   return /^\s*(?:\/\/|#|\*|\/\*|--)/.test(line);
 }
 
-function swallowed(lines: readonly string[]): Found[] {
-  return lines.flatMap((line, index) => {
-    if (line.length > lineCharsMax || isComment(line)) return [];
-    const next = lines[index + 1]?.trim() ?? '';
-    const isEmpty =
-      emptyCatch.test(line) ||
-      (openCatch.test(line) && /^\}/.test(next)) ||
-      (bareExcept.test(line) && next === 'pass');
-    if (!isEmpty) return [];
-    return [
-      {
-        ...{ rule: 'ERROR_SWALLOWED', severity: 'minor' as const, words: `${line} ${next}` },
-        text: `Errors are swallowed here: ${quoted(line)}`,
-        remedy: 'Handle the error, or say in a comment why it does not matter.',
-        place: at(index + 1),
-      },
-    ];
+/** Handlers of the syntax tree that catch an error and do nothing. */
+async function swallowed({ path, text }: Artifact): Promise<Found[]> {
+  await using reader = new CodeReader();
+  const source = await parsed(reader, path, text);
+  const handlers = source === undefined ? [] : emptyHandlersIn(source);
+  return handlers.map(({ line, line_end }): Found => {
+    const words = source?.lines[line - 1] ?? '';
+    return {
+      ...{ rule: 'ERROR_SWALLOWED', severity: 'minor', words, remedy: swallowedError.remedy },
+      text: `At line ${line} ${swallowedError.cause}: ${quoted(words)}`,
+      place: { line_start: line, line_end },
+    };
   });
 }

@@ -1,4 +1,6 @@
 import path from 'node:path';
+import { decoded } from '../artifact/markdown-anchors.js';
+import { foldersOf } from '../artifact/tree-ground.js';
 import { readMarkdown, type Link, type MarkdownText } from '../artifact/markdown.js';
 import type { Found } from '../finding.js';
 import { at, quoted, withoutCode, type Check, type Checked, type Subject } from './check.js';
@@ -118,24 +120,4 @@ function resolved(from: string, to: string): string | undefined {
   const joined = to.startsWith('/') ? to.slice(1) : path.posix.join(path.posix.dirname(from), to);
   const plain = path.posix.normalize(joined).replace(/\/$/, '');
   return plain === '..' || plain.startsWith('../') ? undefined : plain;
-}
-
-function foldersOf(paths: readonly string[]): ReadonlySet<string> {
-  const folders = new Set(['.', '']);
-  for (const each of paths)
-    for (
-      let folder = path.posix.dirname(each);
-      !folders.has(folder);
-      folder = path.posix.dirname(folder)
-    )
-      folders.add(folder);
-  return folders;
-}
-
-function decoded(target: string): string {
-  try {
-    return decodeURIComponent(target);
-  } catch {
-    return target;
-  }
 }

@@ -1,4 +1,4 @@
-import type { Found } from '../finding.js';
+import { normalised, type Found } from '../finding.js';
 import type { MarkdownText } from '../artifact/markdown.js';
 import { quoted, withoutCode, type Check, type Checked } from './check.js';
 
@@ -61,7 +61,7 @@ const sectionNamed =
 
 /** A section that is named by a title which no heading has. */
 function titles({ headings, sentences }: MarkdownText): Checked {
-  const known = headings.map(({ title }) => plain(title));
+  const known = headings.map(({ title }) => normalised(title));
   let looked = 0;
   const faults = sentences.flatMap(({ text, line_start, line_end }): Found[] =>
     [...withoutCode(text).matchAll(sectionNamed)].flatMap((match): Found[] => {
@@ -72,7 +72,7 @@ function titles({ headings, sentences }: MarkdownText): Checked {
       if (/^\s*\]/.test(behind) || /\[[^\]]*$/.test(withoutCode(text).slice(0, match.index)))
         return [];
       looked += 1;
-      const wanted = plain(name);
+      const wanted = normalised(name);
       if (known.some((title) => hasWords(title, wanted) || hasWords(wanted, title))) return [];
       return [
         {
@@ -89,11 +89,4 @@ function titles({ headings, sentences }: MarkdownText): Checked {
 
 function hasWords(text: string, words: string): boolean {
   return ` ${text} `.includes(` ${words} `);
-}
-
-function plain(title: string): string {
-  return title
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
 }

@@ -26,7 +26,7 @@ function emptySections(read: MarkdownText): Checked {
         ...{ rule: 'SECTION_EMPTY', severity: 'major' as const, words: part.path.join(' / ') },
         text: `The section ${quoted(title)} holds nothing.`,
         remedy: 'Fill it, or remove it.',
-        place: part.heading === undefined ? at(part.line_start) : placeOf(part.heading),
+        place: part.heading ?? at(part.line_start),
       },
     ];
   });
@@ -55,7 +55,7 @@ function sameTitles({ parts }: MarkdownText): Checked {
         ...{ rule: 'HEADING_TWICE', severity: 'minor' as const, words: part.path.join(' / ') },
         text: `The heading ${quoted(title)} is in line ${before.heading.line_start} already, under the same heading: a link leads to the first.`,
         remedy: 'Rename one of them, or merge them.',
-        place: placeOf(part.heading),
+        place: part.heading,
       },
     ];
   });
@@ -134,7 +134,7 @@ const unfinished = /\b(?:TODO|TBD|TBC|TBA|FIXME|XXX)\b/;
 export const placeholders: Check = ({ read }) => {
   const { sentences, headings, rows, isCode, lines } = read;
   const units = [
-    ...sentences.map(({ text, line_start, line_end }) => ({ text, line_start, line_end })),
+    ...sentences,
     ...headings.map(({ title, line_start, line_end }) => ({ text: title, line_start, line_end })),
     ...rows.flatMap(({ cells, line }) => cells.map((text) => ({ text, ...at(line) }))),
   ];
@@ -156,10 +156,6 @@ export const placeholders: Check = ({ read }) => {
   // Without marks the text may still be incomplete.
   return [{ aspect: 'completeness', what: 'texts that are not to come', looked: 0, faults }];
 };
-
-function placeOf({ line_start, line_end }: { line_start: number; line_end: number }) {
-  return { line_start, line_end };
-}
 
 /** Comments on adjacent lines form one paragraph; only the line with the mark is meant. */
 function narrowed(lines: readonly string[], place: Place): Place {

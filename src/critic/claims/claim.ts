@@ -2,7 +2,7 @@
 
 import type { ClaimCounts, Evidence } from '../shapes.js';
 
-/** Whatever exceeds a limit is left out, and the report says so. */
+/** What exceeds a limit is left out, and the report says so. */
 export const claimLimits = {
   claims: 2_000,
   /** Characters of one code span. */
@@ -66,14 +66,15 @@ export interface Claim {
   /** In the artifact, 1-based, inclusive. */
   line_start: number;
   line_end: number;
-  /** The sentence may speak of something that is not in the tree: it is never called wrong. */
-  is_hedged: boolean;
   /** The sentence states a requirement with MUST or SHALL. */
   is_hard: boolean;
   statement: Statement;
 }
 
-/** `not found`: it is not in the tree, and may belong to something else; `not checked`: it cannot be looked up. */
+/**
+ * `wrong`: the tree holds something else. `not found`: the tree does not hold it, which proves nothing: a document may speak
+ * of what is gone, planned, or of another program. `not checked`: it cannot be looked up.
+ */
 export type ClaimStatus = 'holds' | 'wrong' | 'not found' | 'not checked';
 
 /** What a look-up says. */

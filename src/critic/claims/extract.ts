@@ -120,11 +120,11 @@ function claimsOf(
   });
 }
 
-type Words = Pick<Claim, 'text' | 'is_hedged' | 'is_hard'>;
+type Words = Pick<Claim, 'text' | 'is_hard'>;
 
 function wordsOf(sentence: string): Words {
   const text = sentence.trim().slice(0, claimLimits.textChars);
-  return { text, is_hedged: isHedged(sentence), is_hard: hard.test(sentence) };
+  return { text, is_hard: hard.test(sentence) };
 }
 
 function claimOf(statement: Statement, words: Words, line: number): Claim {
@@ -133,16 +133,6 @@ function claimOf(statement: Statement, words: Words, line: number): Claim {
 
 /** RFC 2119 in capitals, followed by what is required: a list of the words binds no one. */
 const hard = /\b(?:MUST|SHALL)(?: NOT)? (?!or\b|and\b)[a-z`*_]|\bREQUIRED\b(?! ?[,/])/;
-
-/** Words of sentences about what is not, or not yet, in the tree, or about another system. */
-const hedge =
-  /\b(?:no longer|not yet|lacks?|nonexistent|removed|renamed|superseded|deprecated|formerly|previously|used to|planned|propos(?:e|es|ed|al)|future|upcoming|TODO|FIXME|examples?|e\.g|for instance|such as|imagine|suppose|hypothetical|your|instead of|rather than|unlike|user[ -]space|POSIX|Windows|macOS|FreeBSD)\b|\bthere (?:is|are) (?:no|not)\b|\b(?:does|do|is|are)(?: not|n't) (?:exist|present|available|defined|part)\b/i;
-
-function isHedged(sentence: string): boolean {
-  return hedge.test(
-    sentence.replaceAll(/`[^`]{0,200}`|(?<![\w.-])[\w.-]{1,100}[/_]\w\S{0,200}/g, '`'),
-  );
-}
 
 /** What the reference says by itself. */
 function statementsOf({ reference }: Pick<Token, 'reference'>): Statement[] {

@@ -23,12 +23,8 @@ export async function lookUpOption(
   if (!(await isOwnProgram(tree, command)) || (camel !== flag.slice(2) && words.has(camel)))
     return notFound(`${reason} It may be of another program.`);
   const near = nearest(flag, words.flags.keys());
-  return wrong(
-    `${reason} They have ${words.flags.size} other flags.`,
-    near === undefined ? 'Name a flag that exists.' : `It is probably ${near}.`,
-    near === undefined ? [] : await evidenceOfFlag(tree, near),
-    'medium',
-  );
+  if (near === undefined) return notFound(reason);
+  return wrong(reason, `It is probably ${near}.`, await evidenceOfFlag(tree, near), 'medium');
 }
 
 async function evidenceOfFlag(tree: Tree, flag: string): Promise<Verdict['evidence']> {

@@ -15,22 +15,12 @@ import { besideArtifact, nearestPath, placeOf } from './places.js';
 import type { Tree } from './tree.js';
 import { hasWord, lineOfWord, nearest } from './words.js';
 
-const placeholder =
-  /(?:^|\/)(?:path|to|foo|bar|baz|qux|some|example|examples|xxx|name|file|dir|folder)(?:\.\w+)?(?:\/|$)|(?:^|[/._-])(?:my|your|some)[-_A-Z]/;
 /** A build or a run writes here; a tree does not keep it. */
 const output =
   /^(?:\.{0,2}\/)?(?:dist|build|out|target|coverage|tmp|temp|node_modules|\.cache|\.git|logs?|var|etc|usr|home|proc|sys|dev|opt)(?:\/|$)/i;
-/** The sentence may speak of a file that is to be made, or may be. */
-const made =
-  /\b(?:creat\w+|writ(?:es?|ing|ten)|generat\w+|produc\w+|outputs?|saves?d?|downloads?|adds?|mak(?:es?|ing)|cop(?:y|ies|ied)|exists?|will be)\b/i;
-/** Any project may have one. */
-const generic =
-  /^(?:package(?:-lock)?|tsconfig|app|server|index|main|client|worker|plugin|script|config|settings|data|Makefile|README)\.\w+$/i;
-const dataFile = /\.(?:ya?ml|json\w?|toml|ini|conf|cfg|env|txt|log|csv|db|sock|key|pem|lock)$/;
-
 /** Does the file, or the folder, exist? */
 export async function lookUpPath(looking: Looking, name: PathName): Promise<Verdict> {
-  const { tree, claim, read } = looking;
+  const { tree, read } = looking;
   const place = placeOf(tree, name);
   if (place.is === 'file')
     return holds(`${place.file} exists.`, await tree.evidence(place.file, 1));
@@ -42,57 +32,39 @@ export async function lookUpPath(looking: Looking, name: PathName): Promise<Verd
       'medium',
     );
   if (place.is === 'pattern') return notChecked('It is a pattern.');
-  if (placeholder.test(name.path)) return notChecked('It reads like a placeholder.');
   if (output.test(name.path))
     return notChecked('The tree does not keep what a build or a run writes.');
   const reason = `There is no ${name.path} in the tree.`;
-  if (
-    !name.isLink &&
-    (made.test(claim.text) || read.fences.some(({ text }) => text.includes(name.path)))
-  )
-    return notFound(reason);
-  if (!isOfTree(looking, name)) return notFound(`${reason} It may belong to something else.`);
+  if (isBrokenLink(tree, name))
+    return wrong(`The link leads nowhere: ${reason}`, 'Link to a file that exists.');
   const near = nearestPath(tree, name.path);
-  return wrong(
-    reason,
-    near === undefined ? 'Name a path that exists.' : `It is probably ${near}.`,
-    near !== undefined && tree.paths.has(near) ? await tree.evidence(near, 1) : [],
-  );
+  const isInFence = read.fences.some(({ text }) => text.includes(name.path));
+  if (near === undefined || name.isLink || isInFence || !isOfTree(tree, name))
+    return notFound(near === undefined ? reason : `${reason} It may be ${near}.`);
+  const evidence = tree.paths.has(near) ? await tree.evidence(near, 1) : [];
+  return wrong(reason, `It is probably ${near}.`, evidence);
 }
 
-/** The tree has its folder. A bare file name counts where those of the document are files of the tree. */
-function isOfTree({ tree, claim, owns }: Looking, name: PathName): boolean {
-  const parts = name.path
-    .replace(/^(?:\.{1,2}\/)+/, '')
-    .split('/')
-    .filter((each) => each !== '');
-  const [root = ''] = parts;
-  if (parts.length === 1 && name.isLink) return siblings(tree, name.path) >= siblingsMin;
-  if (parts.length === 1) return owns.files && !generic.test(root) && !dataFile.test(root);
-  if (isAmongForeign(claim.text, tree.folders)) return false;
-  const folder = name.isLink
-    ? path.posix.dirname(besideArtifact(tree, name.path))
-    : parts.slice(0, -1).join('/');
-  const place = placeOf(tree, { ...name, path: folder, isLink: false });
-  return tree.folders.has(folder) || place.is === 'folder' || tree.folders.has(root);
+/** The tree has its folder; of a bare file name it is not known which folder is meant. */
+function isOfTree(tree: Tree, name: PathName): boolean {
+  const [root = '', ...rest] = name.path.replace(/^(?:\.{1,2}\/)+/, '').split('/');
+  return rest.length > 0 && (tree.folders.has(folderOf(name.path)) || tree.folders.has(root));
 }
 
 /** So many files of the kind beside it: the tree has the folder as a whole. */
 const siblingsMin = 3;
 
-function siblings({ paths, artifact }: Tree, link: string): number {
-  const folder = path.posix.dirname(artifact);
-  const ending = path.posix.extname(link);
-  return [...paths].filter((each) => path.posix.dirname(each) === folder && each.endsWith(ending))
-    .length;
+function isBrokenLink(tree: Tree, name: PathName): boolean {
+  if (!name.isLink) return false;
+  const link = besideArtifact(tree, name.path);
+  const [folder, ending] = [folderOf(link), path.posix.extname(link)];
+  const isBeside = (each: string): boolean => folderOf(each) === folder && each.endsWith(ending);
+  return [...tree.paths].filter(isBeside).length >= siblingsMin;
 }
 
-/** A path beside it begins with a folder that the tree lacks: all of them may be of another tree. */
-function isAmongForeign(sentence: string, folders: ReadonlySet<string>): boolean {
-  const all = [...folders];
-  return [...sentence.matchAll(/(?<![\w./-])([\w-]{1,80})(?:\/[\w.-]{1,80}){1,12}\.\w{1,8}/g)].some(
-    ([, root = '']) => !all.some((each) => path.posix.basename(each) === root),
-  );
+function folderOf(file: string): string {
+  const folder = path.posix.dirname(file);
+  return folder === '.' ? '' : folder;
 }
 
 /** Does the line exist, and does it hold the symbol that is quoted beside it? */

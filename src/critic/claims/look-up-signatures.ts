@@ -41,30 +41,20 @@ async function signaturesOf(tree: Tree, symbol: SymbolName): Promise<Signature[]
   );
   const signatures: Signature[] = [];
   for (const definition of definitions) {
-    const names = parametersOf(definition);
-    const count = /\| params:(\d{1,3})\b/.exec(definition.signature)?.[1];
-    const max = names?.length ?? (count === undefined ? undefined : Number(count));
-    const isOpen =
-      names?.some((each) => each.includes('...')) || (await readsArguments(tree, definition));
-    if (max === undefined || isOpen) return undefined;
-    const needed = names?.filter((each) => !/[?=]/.test(each.replaceAll('=>', ''))).length;
-    signatures.push({ definition, min: needed ?? max, max });
+    const range = parameterRange(definition.signature);
+    if (range === undefined || (await readsArguments(tree, definition))) return undefined;
+    signatures.push({ definition, ...range });
   }
   return signatures;
 }
 
-function parametersOf({ signature, symbol }: Definition): string[] | undefined {
-  const at = signature.indexOf('(', Math.max(0, signature.indexOf(symbol)));
-  if (at < 0) return undefined;
-  let depth = 0;
-  for (let end = at; end < signature.length; end += 1) {
-    const sign = signature[end] ?? '';
-    if (sign === '(') depth += 1;
-    if (sign === ')') depth -= 1;
-    if (depth === 0)
-      return parameterList(signature.slice(at + 1, end)).filter((each) => each !== 'void');
-  }
-  return undefined;
+/** How many arguments a signature takes; undefined: any number, or it is not known. */
+export function parameterRange(signature: string): { min: number; max: number } | undefined {
+  const max = Number(/\bparams:(\d{1,3})\b/.exec(signature)?.[1] ?? -1);
+  const list = /\(.*\)$/s.exec(signature)?.[0] ?? '';
+  if (max < 0 || list.includes('...')) return undefined;
+  const optional = list.match(/[\w}\]]\?\s*:|[^=!<>]=[^=>]/g) ?? [];
+  return { min: max - optional.length, max };
 }
 
 async function readsArguments(tree: Tree, definition: Definition): Promise<boolean> {
@@ -72,20 +62,4 @@ async function readsArguments(tree: Tree, definition: Definition): Promise<boole
   if (!/\.[cm]?[jt]sx?$/.test(file_path)) return false;
   const lines = ((await tree.text(file_path)) ?? '').split('\n').slice(line - 1, line_end);
   return lines.some((each) => /\barguments\b/.test(each));
-}
-
-/** `a, b = 1, { c }, f(x, y)`: split at commas outside brackets. */
-function parameterList(list: string): string[] {
-  const parts: string[] = [];
-  let depth = 0;
-  let begin = 0;
-  for (let at = 0; at <= list.length; at += 1) {
-    const sign = list[at] ?? ',';
-    if ('([{<'.includes(sign)) depth += 1;
-    if (')]}'.includes(sign) || (sign === '>' && list[at - 1] !== '=')) depth -= 1;
-    if (at < list.length && (sign !== ',' || depth !== 0)) continue;
-    parts.push(list.slice(begin, at).trim());
-    begin = at + 1;
-  }
-  return parts.filter((each) => each !== '');
 }

@@ -13,8 +13,6 @@ import { placeOf, type Place } from './places.js';
 import type { Tree } from './tree.js';
 import { hasWord, lineOfWord, nearest, placesOf, type Words } from './words.js';
 
-const placeholder =
-  /^(?:foo|bar|baz|qux|my[A-Z_]\w*|your[A-Z_]\w*|some[A-Z_]\w*|example\w*|xxx?|abc|test|name|value)$|(?:^|_)(?:foo|bar|baz|xxx|name|FOO|BAR|XXX|NAME|X|N)$|[a-z](?:X|N|XXX)$/;
 /** Members of these belong to the language or to a library. */
 const foreign = new Set([
   ...Object.getOwnPropertyNames(globalThis),
@@ -56,32 +54,18 @@ export async function lookUpSymbol(looking: Looking, symbol: SymbolName): Promis
   const reason = `${name} is not in the code.`;
   if (fileEnding.test(name) || (container !== '' && isFileName(tree, `${container}.${name}`)))
     return notChecked('It is the name of a file.');
-  if (!(await mayBeMissing(looking, symbol, words))) return notFound(reason);
-  const near = nearest(name, words.all());
-  const remedy = near === undefined ? '' : `It is probably ${near}.`;
-  const owner = owners.find(({ kind }) => /class|interface|enum/.test(kind));
-  if (owner !== undefined)
-    return wrong(
-      reason,
-      remedy || `Name something that ${container} has.`,
-      await tree.evidenceOf(owner),
-    );
-  const family = await familyOf(tree, name);
-  if (family !== undefined)
-    return wrong(
-      `${reason} It has ${family.length} names with the same prefix.`,
-      remedy || `Name one of them, such as ${family.slice(0, 3).join(', ')}.`,
-      await evidenceOfWord(tree, words, near ?? family[0] ?? ''),
-      'medium',
-    );
-  const isConstant = name === name.toUpperCase();
-  if (!looking.owns.names || isConstant || (await isOfPackage(tree, container)))
-    return notFound(`${reason} It may be defined elsewhere.`);
+  // A macro may make a constant of its parts, and a pattern of names is written like one.
+  const isDecidable = words.isComplete && name !== name.toUpperCase();
+  const near = isDecidable ? nearest(name, words.all()) : undefined;
+  const isForeign = foreign.has(name) || foreign.has(container);
+  const isOwned = container === '' || owners.length > 0;
+  if (near === undefined || isForeign || !isOwned || !(await isOfTree(looking, symbol, near)))
+    return notFound(reason);
   return wrong(
-    `${reason} Nearly all other names of the document are.`,
-    remedy || 'Name something that exists.',
-    near === undefined ? [] : await evidenceOfWord(tree, words, near),
-    'medium',
+    reason,
+    `It is probably ${near}.`,
+    await evidenceOfWord(tree, words, near),
+    isOfClass ? 'high' : 'medium',
   );
 }
 
@@ -89,45 +73,15 @@ function isFileName(tree: Tree, stem: string): boolean {
   return [...tree.paths].some((each) => `/${each}`.includes(`/${stem}.`));
 }
 
-/** It looks like a name of code, and nothing else explains it: no example, no macro, no other document. */
-async function mayBeMissing(
-  looking: Looking,
-  { name, container, isCall }: SymbolName,
-  words: Words,
-): Promise<boolean> {
-  const isName = isCall || container !== '' || /_|[a-z\d][A-Z]/.test(name);
+/** The index defines the name that is probably meant, and nothing explains this one: no example, no other document. */
+async function isOfTree(looking: Looking, { name }: SymbolName, near: string): Promise<boolean> {
+  const { definitions } = await looking.tree.uses(near);
   return (
-    words.isComplete &&
-    isName &&
-    name.length > 2 &&
-    !placeholder.test(name) &&
-    !foreign.has(name) &&
-    !foreign.has(container) &&
-    !/^_|_$/.test(name) &&
-    !words.mayBePasted(name) &&
+    definitions.length > 0 &&
+    // The plural of a name is a word.
+    near !== name.replace(/s$/, '') &&
     !isInExample(looking, name) &&
-    ![`${name}s`, name.replace(/s$/, ''), `CONFIG_${name}`].some((each) => words.has(each)) &&
     !(await looking.tree.isInDocuments(name))
-  );
-}
-
-/** So many names with one prefix are a namespace of the tree, where the index defines most of them. */
-const familyMin = 5;
-const familyAsked = 8;
-
-async function familyOf(tree: Tree, name: string): Promise<readonly string[] | undefined> {
-  const family = (await tree.words()).familyOf(name);
-  if (family.length < familyMin || name.startsWith('CONFIG_')) return undefined;
-  const asked = family.slice(0, familyAsked);
-  const uses = await Promise.all(asked.map((each) => tree.uses(each)));
-  const defined = uses.filter(({ definitions }) => definitions.length > 0).length;
-  return 4 * defined >= 3 * asked.length ? family : undefined;
-}
-
-async function isOfPackage(tree: Tree, container: string): Promise<boolean> {
-  const json = (await tree.manifest())?.json ?? {};
-  return ['dependencies', 'peerDependencies', 'devDependencies', 'optionalDependencies'].some(
-    (each) => Object.hasOwn((json[each] as object | undefined) ?? {}, container),
   );
 }
 

@@ -3,6 +3,9 @@ import type { PathName } from './claim.js';
 import type { Tree } from './tree.js';
 import { nearest } from './words.js';
 
+/** Paths and folders of a tree, and the artifact from which a path is written. */
+export type Listing = Pick<Tree, 'artifact' | 'paths' | 'folders'>;
+
 /** What a written path means in a tree. */
 export type Place =
   | { is: 'file'; file: string }
@@ -16,7 +19,7 @@ const severalMax = 8;
 const moduleEndings = ['ts', 'js', 'mjs', 'cjs', 'c', 'h', 'py', 'md'];
 
 /** From the folder of the artifact or from the root; where it is no link, also as the end of a path. */
-export function placeOf(tree: Tree, { path: written, isLink }: PathName): Place {
+export function placeOf(tree: Listing, { path: written, isLink }: PathName): Place {
   if (/[*<>{}$?]|\.\.\.|…/.test(written)) return { is: 'pattern' };
   const bare = written.replace(/^\.\//, '').replace(/\/+$/, '');
   for (const each of [besideArtifact(tree, written), bare]) {
@@ -36,11 +39,11 @@ export function placeOf(tree: Tree, { path: written, isLink }: PathName): Place 
   return tree.paths.has(only) ? { is: 'file', file: only } : { is: 'folder', folder: only };
 }
 
-export function besideArtifact(tree: Tree, written: string): string {
+export function besideArtifact(tree: Listing, written: string): string {
   return path.posix.join(path.posix.dirname(tree.artifact), written).replace(/\/+$/, '');
 }
 
-function exactly(tree: Tree, file: string): Place | undefined {
+function exactly(tree: Listing, file: string): Place | undefined {
   if (file === '.' || file === '') return { is: 'folder', folder: '' };
   for (const each of spellings(file)) if (tree.paths.has(each)) return { is: 'file', file: each };
   return tree.folders.has(file) ? { is: 'folder', folder: file } : undefined;
@@ -56,7 +59,7 @@ function spellings(file: string): string[] {
 }
 
 /** The path that is probably meant: of the same name elsewhere, or of nearly the same name. */
-export function nearestPath(tree: Tree, written: string): string | undefined {
+export function nearestPath(tree: Listing, written: string): string | undefined {
   const bare = written.replace(/^(?:\.{1,2}\/)+/, '').replace(/\/+$/, '');
   const all = [...tree.paths, ...tree.folders];
   const same = all.filter((each) => path.posix.basename(each) === path.posix.basename(bare));

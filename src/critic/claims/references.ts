@@ -1,3 +1,4 @@
+import { decoded } from '../artifact/markdown-anchors.js';
 import { claimLimits, type PathName, type SymbolName } from './claim.js';
 
 /** What a code span, a link or a run of text names. */
@@ -79,14 +80,6 @@ function plainFile(text: string): Reference | undefined {
 export function referenceOfLink(target: string): Reference | undefined {
   if (/^[a-z][a-z+.-]{1,20}:|^\/\//i.test(target) || target.startsWith('/')) return undefined;
   return { type: 'path', path: { ...pathIn(decoded(target)), isLink: true } };
-}
-
-function decoded(target: string): string {
-  try {
-    return decodeURIComponent(target);
-  } catch {
-    return target;
-  }
 }
 
 /** What a code span names; undefined: nothing that can be looked up. */

@@ -1,9 +1,10 @@
 import path from 'node:path';
-import { blobId } from '../../pgc/source/blob.js';
 import type { CallSite, Definition } from '../../pgc/shapes.js';
 import type { Ground } from '../ground.js';
+import { foldersOf } from '../artifact/tree-ground.js';
 import { proseOf } from '../artifact/prose-of.js';
-import { criticLimits, type Evidence } from '../shapes.js';
+import { quotedLines } from '../impact/quote.js';
+import type { Evidence } from '../shapes.js';
 import { claimLimits, type SymbolName } from './claim.js';
 import { hasWord, Words } from './words.js';
 
@@ -41,12 +42,7 @@ export class Tree {
 
   static async open(ground: Ground, artifact: string, signal: AbortSignal): Promise<Tree> {
     const paths = await ground.paths();
-    const folders = new Set<string>();
-    for (const each of paths) {
-      for (let at = each.indexOf('/'); at >= 0; at = each.indexOf('/', at + 1))
-        folders.add(each.slice(0, at));
-    }
-    return new Tree(ground, artifact, new Set(paths), folders, signal);
+    return new Tree(ground, artifact, new Set(paths), foldersOf(paths), signal);
   }
 
   /** Text of a file; undefined: no such file, or no text. */
@@ -116,17 +112,12 @@ export class Tree {
   /** Lines of a file as they stand; none where the file lacks them. */
   async evidence(file: string, from: number, to = from, symbol = ''): Promise<Evidence[]> {
     const text = await this.text(file);
-    if (text === undefined) return [];
-    const lines = text.split('\n');
     const [line_start, line_end] = [Math.max(1, from), Math.max(1, from, to)];
-    if (line_start > lines.length) return [];
-    const content = lines
-      .slice(line_start - 1, line_end)
-      .join('\n')
-      .slice(0, criticLimits.contentChars);
-    const shown = line_start + content.split('\n').length - 1;
-    const blob = blobId(Buffer.from(text));
-    return [{ file_path: file, line_start, line_end: shown, content, blob, symbol }];
+    const quote =
+      text === undefined
+        ? undefined
+        : quotedLines({ path: file, text, line_start, line_end, symbol });
+    return quote === undefined ? [] : [quote];
   }
 
   /** The first line of a definition. */

@@ -1,13 +1,13 @@
 import { BusError } from '../../errors/bus-error.js';
 import type { MarkdownText } from '../artifact/markdown.js';
-import { notChecked, notFound, type Checked, type Claim, type Verdict } from './claim.js';
+import { notChecked, type Checked, type Claim, type Verdict } from './claim.js';
 import { lookUpCommand, lookUpOption } from './look-up-commands.js';
 import { lookUpParameterCount } from './look-up-signatures.js';
 import { lookUpVersion } from './look-up-packages.js';
 import { lookUpAnchor, lookUpLine, lookUpPath } from './look-up-paths.js';
 import { lookUpDefinition, lookUpSymbol } from './look-up-symbols.js';
 import { lookUpValue } from './look-up-values.js';
-import { namespacesOf, type Looking } from './looking.js';
+import type { Looking } from './looking.js';
 import type { Tree } from './tree.js';
 
 /**
@@ -20,11 +20,10 @@ export async function verifyClaims(
   tree: Tree,
   report: (checked: Checked) => void = () => undefined,
 ): Promise<Checked[]> {
-  const owns = await namespacesOf(claims, tree);
   const all: Checked[] = [];
   for (const claim of claims) {
     tree.signal.throwIfAborted();
-    const checked = { claim, ...(await verdictOf({ tree, read, claim, owns })) };
+    const checked = { claim, ...(await verdictOf({ tree, read, claim })) };
     all.push(checked);
     report(checked);
   }
@@ -33,12 +32,7 @@ export async function verifyClaims(
 
 async function verdictOf(looking: Looking): Promise<Verdict> {
   try {
-    const verdict = await lookUp(looking);
-    if (verdict.status !== 'wrong' || !looking.claim.is_hedged) return verdict;
-    return notFound(
-      `${verdict.reason} The sentence may not speak of the tree as it is.`,
-      verdict.evidence,
-    );
+    return await lookUp(looking);
   } catch (error) {
     if (looking.tree.signal.aborted || !(error instanceof BusError)) throw error;
     return notChecked(`The index could not answer: ${error.code}.`);

@@ -10,9 +10,6 @@ export class Words {
   readonly flags = new Map<string, string>();
   readonly #files: { file: string; text: string }[] = [];
   readonly #first = new Map<string, number>();
-  /** Parts that macros of C paste into names: `x_##name`. */
-  readonly #pasted = new Set<string>();
-  readonly #families = new Map<string, string[]>();
   #quoted: Set<string> | undefined;
 
   add(file: string, text: string): void {
@@ -21,8 +18,6 @@ export class Words {
     this.bytes += text.length;
     for (const [word] of text.matchAll(/[A-Za-z_$][\w$]*/g))
       if (!this.#first.has(word)) this.#first.set(word, at);
-    for (const [, before = '', after = ''] of text.matchAll(/(?:(\w{2,40})\s?)?##\s?(\w{2,40})?/g))
-      for (const part of [before, after]) if (part !== '') this.#pasted.add(part);
     if (testPath.test(file)) return;
     for (const [flag] of text.matchAll(/(?<![\w-])--[A-Za-z][\w-]{1,60}/g))
       if (!this.flags.has(flag)) this.flags.set(flag, file);
@@ -41,25 +36,6 @@ export class Words {
           this.#quoted.add(inner);
     }
     return this.#quoted.has(text);
-  }
-
-  /** Whether a macro pastes names with this beginning or end. */
-  mayBePasted(name: string): boolean {
-    for (let at = name.indexOf('_', 1); at > 0; at = name.indexOf('_', at + 1))
-      if (this.#pasted.has(name.slice(at)) || this.#pasted.has(name.slice(0, at + 1))) return true;
-    return false;
-  }
-
-  /** Names with the same prefix up to an underscore: `klp_`, `rt_mutex_`. Without a telling prefix none. */
-  familyOf(name: string): readonly string[] {
-    const [prefix] = /^(?:[A-Za-z0-9]{3,}|[A-Za-z0-9]{1,2}_[A-Za-z0-9]{2,})_/.exec(name) ?? [];
-    if (prefix === undefined) return [];
-    let family = this.#families.get(prefix);
-    if (family === undefined) {
-      family = [...this.#first.keys()].filter((each) => each.startsWith(prefix));
-      this.#families.set(prefix, family);
-    }
-    return family;
   }
 
   all(): Iterable<string> {
@@ -105,9 +81,9 @@ export function lineOf(text: string, at: number): number {
   return line;
 }
 
-/** The known name that differs least, by at most two edits and a quarter of its letters; undefined: none is so near. */
+/** The known name that differs least, by at most two edits, one where it has less than twelve letters; undefined: none is so near. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
-  let max = Math.min(2, Math.floor(name.length / 4));
+  let max = Math.min(2, Math.floor(name.length / 6));
   let best: string | undefined;
   for (const each of known) {
     if (each === name || Math.abs(each.length - name.length) > max) continue;

@@ -1,6 +1,6 @@
 import { exceeds } from '../score/decimals.js';
-import { bounded, findingOf } from '../finding.js';
-import { titleKey, type ModelAnswer, type ToldFinding } from '../model/model-answer.js';
+import { bounded, findingOf, normalised } from '../finding.js';
+import { type ModelAnswer, type ToldFinding } from '../model/model-answer.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
 import { evidenceMin, highScore } from '../modes/llm-as-judge.js';
 import { Quotable, verifiedEvidence, withoutInvented } from '../artifact/quoting.js';
@@ -174,8 +174,8 @@ function mergedSections(
 ): { sections: Section[]; dropped: number } {
   let dropped = 0;
   const textIn = (sections: readonly Section[], title: string): string | undefined =>
-    sections.find((each) => titleKey(each.title) === titleKey(title))?.text;
-  const sections = mode.sections.flatMap(({ title }): Section[] => {
+    sections.find((each) => normalised(each.title) === normalised(title))?.text;
+  const sections = mode.sections.flatMap((title): Section[] => {
     const figures = textIn(retold, title);
     if (figures !== undefined) return [{ title, text: figures }];
     const words = withoutInvented(textIn(told, title) ?? '', sources);

@@ -5,7 +5,7 @@ import { findingsOf, improvementMin, isPlateau, periodOf, trackingLimits } from 
 
 /** What a cycle has to know of one critique: of one version of an artifact. */
 export interface Round {
-  /** As it was counted by whoever asked; see `countedIteration`. */
+  /** As the caller counted it; see `countedIteration`. */
   iteration: number;
   critique: string;
   digest: string;
@@ -15,7 +15,7 @@ export interface Round {
   findings: string[];
   /** One of them breaks a rule that must not be broken. */
   is_hard: boolean;
-  /** A person has to look at it: the code of the flag that says so; empty: nobody has to. */
+  /** A person has to look at it: the code of the flag that says so; otherwise empty. */
   needs_person: string;
   /** Findings of the round before of which the creator says that they are wrong. */
   disputed: string[];
@@ -41,15 +41,13 @@ export const cycleReasons = {
   LOW: 'after three critiques the score is below 0.50',
   OSCILLATION: 'the artifact is again what it was some versions ago',
   DISPUTE: 'creator and critic do not agree: the same findings stay open',
-  BLOCKED: 'the creator cannot go on',
   ABORTED: 'the review was broken off: a rule is broken that must not be',
-  UNSCORED: 'nobody could judge it: there is no score',
-  HARD_FINDING: 'a rule that must not be broken is broken, whatever the score',
-  UNAVAILABLE: 'there is no critic',
+  UNSCORED: 'it could not be judged: there is no score',
+  HARD_FINDING: 'a rule that must not be broken is broken, at any score',
   PERSON: 'it is accepted by a person only',
   EARLY: 'nothing is accepted before the first revision',
   BELOW: 'the score is below the threshold',
-  OPEN_FINDING: 'a finding is open that must be settled first, whatever the score',
+  OPEN_FINDING: 'a finding is open that must be settled first, at any score',
 } as const;
 export type CycleReason = keyof typeof cycleReasons;
 
@@ -132,7 +130,7 @@ function isLateEnough(iteration: number, criticality: Criticality): boolean {
   return criticality === 'C1' || iteration >= qualityGate.iterationsMin;
 }
 
-/** Accepted, unless somebody has to say so. C4 is always ratified (ESC-001). */
+/** Accepted, unless a person has to. C4 is always ratified (ESC-001). */
 function passed(rounds: readonly Round[], criticality: Criticality): CycleVerdict {
   const last = rounds.at(-1);
   const leniency = leniencyFlags(rounds, criticality).find(({ level }) => level === 'mandatory');

@@ -5,9 +5,8 @@ import { BusError } from '../../errors/bus-error.js';
 import { damagedRecord } from '../../store/damaged.js';
 import { trendKey, trendPrefix } from '../../store/keys.js';
 import type { Operation, Store } from '../../store/port.js';
-import { ratificationMs } from './cycle.machine.js';
 import { shownAmong, wholeNameOf, type ArtifactName } from '../artifact/artifact-name.js';
-import { standingAfter, type Standing } from './cycle.js';
+import { isAsking, ratificationMs, standingAfter, type Standing } from './cycle.js';
 import { roundOf, type Round } from './cycle-verdict.js';
 import { ceilingFlags, flagHealthOf, type FlagHealth } from '../score/leniency.js';
 import type { ArtifactHistory, CriticRow, Ratification } from '../review/messages.js';
@@ -46,7 +45,7 @@ interface Kept {
   whole?: string;
   criticality: Criticality;
   threshold: number;
-  /** Somebody named it: then C1 is gated, too. */
+  /** It was named: then C1 is gated, too. */
   is_threshold_given: boolean;
   is_adversarial: boolean;
   iterations_max: number;
@@ -300,14 +299,10 @@ export class History {
   }
 }
 
-/** What was refused, left to a person before anything was read, or cut because nobody wanted it any more, is none. */
+/** What was refused, left to a person before anything was read, or cancelled, is none. */
 export function isIteration({ reports }: Pick<Critique, 'reports'>): boolean {
   const isRead = reports.some(({ status }) => status !== 'skipped');
   return isRead && !reports.some(({ reason }) => reason === 'CANCELLED');
-}
-
-function isAsking(state: string): boolean {
-  return state === 'ratifying' || state === 'escalated';
 }
 
 function isOfLeniency({ code }: { code: string }): boolean {

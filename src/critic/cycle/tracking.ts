@@ -48,7 +48,7 @@ export function countedIteration(before: number, asked: number): number {
 
 /**
  * One more iteration, as the document's `quality_tracking` has it. `told`: the score of an iteration that is not among them,
- * as somebody says it; it counts where no other is known. Its number is what the cycle counts.
+ * as the caller gives it; it counts where no other is known. Its number is what the cycle counts.
  */
 export function trackedAfter(
   before: readonly TrackedIteration[],

@@ -2,71 +2,45 @@ import { findingOf } from '../finding.js';
 import type { ModeInput } from '../mode.js';
 import type { Finding } from '../shapes.js';
 import type { ModeName } from '../strategies.js';
-import { changeOf, type Change } from './change.js';
+import { changeOf } from './change.js';
 import { leftBehind } from './dependents.js';
 import { lossesIn } from './lost.js';
-import { lossKinds, type Loss, type LossKind } from './loss.js';
+import { lossModes } from './loss.js';
+import { oncePerArtifact } from './once-per-artifact.js';
 import { Quotes } from './quote.js';
-
-/** Which mode reports which kind: each asks another question of the same change. */
-const modeOf: Readonly<Record<LossKind, ModeName>> = {
-  // How it fails.
-  'lock-lost': 'fmea',
-  'result-unchecked': 'fmea',
-  'release-lost': 'fmea',
-  'await-lost': 'fmea',
-  'handler-lost': 'fmea',
-  // What other code notices, and late.
-  'name-gone': 'pre-mortem',
-  'arguments-left': 'pre-mortem',
-  'field-gone': 'pre-mortem',
-  'error-lost': 'pre-mortem',
-  // Entry points, and defences.
-  'weakness-new': 'red-team',
-  'secret-logged': 'red-team',
-  'check-lost': 'red-team',
-  // What was guaranteed.
-  'assertion-lost': 'inversion',
-  'bound-lost': 'inversion',
-  // What is taken for granted.
-  'arguments-swapped': 'devils-advocate',
-  'border-moved': 'devils-advocate',
-};
 
 const prefixes: Readonly<Partial<Record<ModeName, string>>> = {
   ...{ fmea: 'FMEA', 'pre-mortem': 'PM', 'red-team': 'RT', inversion: 'INV' },
   'devils-advocate': 'DA',
 };
 
-const known = new WeakMap<Change, Promise<Loss[]>>();
-
-function lossesOf(change: Change, input: ModeInput): Promise<Loss[]> {
-  const before = known.get(change);
-  if (before !== undefined) return before;
-  const found = leftBehind(change, input).then((left) => {
-    const all = [...left, ...lossesIn(change)];
-    return all.sort((one, other) => lossKinds.indexOf(one.kind) - lossKinds.indexOf(other.kind));
-  });
-  if (!input.signal.aborted) known.set(change, found);
-  return found;
-}
+const kinds = Object.keys(lossModes);
+const lossesOf = oncePerArtifact(async (asked, ground) => {
+  const change = await changeOf(asked.artifact, ground);
+  if (change === undefined) return undefined;
+  const losses = [...(await leftBehind(change, asked, ground)), ...lossesIn(change)];
+  losses.sort((one, other) => kinds.indexOf(one.kind) - kinds.indexOf(other.kind));
+  return { change, losses };
+});
 
 /** What the artifact changes in the tree's version of it, as far as this mode reports it. */
 export async function changeFindings(mode: ModeName, input: ModeInput): Promise<Finding[]> {
-  if (input.signal.aborted) return [];
-  const change = await changeOf(input);
-  if (change === undefined) return [];
+  const { ground, signal } = input;
+  if (ground === undefined || signal.aborted) return [];
+  const found = await lossesOf(input, ground);
+  if (found === undefined) return [];
+  const { path, before } = found.change;
   const quotes = new Quotes(input.ground, input.artifact);
   const findings: Finding[] = [];
-  for (const loss of await lossesOf(change, input)) {
-    if (modeOf[loss.kind] !== mode) continue;
+  for (const loss of found.losses) {
+    if (lossModes[loss.kind] !== mode) continue;
     const { kind, severity, text, remedy, words, line, line_end, places } = loss;
     findings.push(
       findingOf(mode, {
         rule: `${prefixes[mode] ?? ''}_${kind.replaceAll('-', '_').toUpperCase()}`,
         ...{ severity, text, remedy, words },
         place: { line_start: line, line_end },
-        evidence: await quotes.ofTree(places, { [change.path]: change.before.code.text }),
+        evidence: await quotes.ofTree(places, { [path]: before.code.text }),
       }),
     );
   }

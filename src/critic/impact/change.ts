@@ -1,7 +1,6 @@
-import { BusError } from '../../errors/bus-error.js';
 import { CodeReader } from '../../pgc/mine/code-reader.js';
 import type { Ground } from '../ground.js';
-import type { ModeInput } from '../mode.js';
+import type { Artifact } from '../shapes.js';
 import { matchedLines } from './line-match.js';
 import { versionOf, type Unit, type Version } from './unit.js';
 
@@ -33,34 +32,12 @@ export interface Change {
   lineAfter(line: number): number;
 }
 
-const remembered = 4;
-const known = new WeakMap<Ground, Map<string, Promise<Change | undefined>>>();
-
 /**
  * What an artifact changes in the file that the tree has under its path; undefined: it changes nothing, or its language
- * is not parsed. All modes of a review get the same. Throws what the ground throws.
+ * is not parsed. Throws what the ground throws.
  */
-export function changeOf(
-  input: Pick<ModeInput, 'artifact' | 'ground'>,
-): Promise<Change | undefined> {
-  const { artifact, ground } = input;
-  if (ground === undefined) return Promise.resolve(undefined);
-  const cache = known.get(ground) ?? new Map<string, Promise<Change | undefined>>();
-  known.set(ground, cache);
-  const key = `${artifact.path}\0${artifact.digest}`;
-  const before = cache.get(key);
-  if (before !== undefined) return before;
-  const change = compare(artifact, ground);
-  const [oldest] = cache.keys();
-  if (cache.size >= remembered && oldest !== undefined) cache.delete(oldest);
-  cache.set(key, change);
-  // The next attempt may be able to read it.
-  change.catch(() => cache.delete(key));
-  return change;
-}
-
-async function compare(
-  { path, text }: ModeInput['artifact'],
+export async function changeOf(
+  { path, text }: Artifact,
   ground: Ground,
 ): Promise<Change | undefined> {
   const inTree = await ground.read(path);
@@ -76,15 +53,10 @@ export async function changeFrom(
   later: string,
 ): Promise<Change | undefined> {
   await using reader = new CodeReader();
-  try {
-    const before = await versionOf(reader, path, earlier);
-    const after = await versionOf(reader, path, later);
-    if (before === undefined || after === undefined) return undefined;
-    return changeBetween(path, before, after);
-  } catch (error) {
-    if (error instanceof BusError) return undefined;
-    throw error;
-  }
+  const before = await versionOf(reader, path, earlier);
+  const after = await versionOf(reader, path, later);
+  if (before === undefined || after === undefined) return undefined;
+  return changeBetween(path, before, after);
 }
 
 function changeBetween(path: string, before: Version, after: Version): Change {

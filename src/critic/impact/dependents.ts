@@ -1,11 +1,13 @@
-import { BusError } from '../../errors/bus-error.js';
 import type { SymbolFact } from '../../pgc/format/facts.js';
 import { CodeReader, type SourceCode } from '../../pgc/mine/code-reader.js';
 import type { CallSite } from '../../pgc/shapes.js';
-import type { ModeInput } from '../mode.js';
+import type { Ground } from '../ground.js';
+import { parameterRange } from '../claims/look-up-signatures.js';
+import { Asking } from './asking.js';
 import type { Change } from './change.js';
-import { impactLimits } from './impact.js';
+import { parsed } from './facts.js';
 import type { Loss } from './loss.js';
+import type { Asked } from './once-per-artifact.js';
 import { listed, plural } from './phrases.js';
 import type { Unit } from './unit.js';
 
@@ -13,8 +15,6 @@ import type { Unit } from './unit.js';
 const namesMax = 24;
 const filesMax = 24;
 const citedMax = 4;
-
-type Input = Pick<ModeInput, 'artifact' | 'ground' | 'signal'>;
 
 interface Place {
   path: string;
@@ -25,9 +25,13 @@ interface Place {
  * What the rest of the tree still uses as it was: names that are gone, parameters that changed, fields that a result no
  * longer has. Nothing where the index cannot be asked.
  */
-export async function leftBehind(change: Change, input: Input): Promise<Loss[]> {
+export async function leftBehind(
+  change: Change,
+  { signal }: Asked,
+  ground: Ground,
+): Promise<Loss[]> {
   await using reader = new CodeReader();
-  const users = new Users(input, change.path, reader);
+  const users = new Users(ground, signal, change.path, reader);
   const found: Loss[] = [];
   for (const symbol of goneFrom(change).slice(0, namesMax)) {
     const places = await users.of(symbol);
@@ -77,13 +81,17 @@ function goneFrom({ before, after, pairs }: Change): SymbolFact[] {
 /** Users of definitions of one file, in the rest of the tree. */
 class Users {
   readonly #files = new Map<string, Promise<SourceCode | undefined>>();
+  readonly #asking: Asking;
   #importers: Promise<string[]> | undefined;
 
   constructor(
-    readonly input: Input,
+    readonly ground: Ground,
+    readonly signal: AbortSignal,
     readonly path: string,
     readonly reader: CodeReader,
-  ) {}
+  ) {
+    this.#asking = new Asking(signal);
+  }
 
   /** Calls in other files; of what cannot be called, imports of its name. */
   async of({ name, kind, container }: SymbolFact): Promise<Place[]> {
@@ -125,11 +133,13 @@ class Users {
   async #calls(name: string, container: string): Promise<CallSite[]> {
     const isMember = container !== '';
     const place = `${this.path}#${isMember ? `${container}.` : ''}${name}`;
-    const answer = await this.#ask((questions, options) => questions.callers(place, options));
+    const answer = await this.#asking.ask((options) =>
+      this.ground.questions.callers(place, options),
+    );
     const sites = (answer?.callers ?? []).filter(({ kind }) => kind !== 'slot' || !isMember);
     if (!isMember || !sites.some(({ kind }) => kind === 'member')) return sites;
     // A call of a member has only its name: where other classes define it too, either may be meant.
-    const all = await this.#ask((questions, options) => questions.callers(name, options));
+    const all = await this.#asking.ask((options) => this.ground.questions.callers(name, options));
     const defined = (all?.definitions ?? []).filter(({ declaration }) => !declaration);
     return defined.length > 1 ? sites.filter(({ kind }) => kind !== 'member') : sites;
   }
@@ -151,7 +161,9 @@ class Users {
 
   async #users(): Promise<string[]> {
     const request = { symbol: this.path, max_depth: 1, direction: 'up' as const };
-    const answer = await this.#ask((questions, options) => questions.blastRadius(request, options));
+    const answer = await this.#asking.ask((options) =>
+      this.ground.questions.blastRadius(request, options),
+    );
     const paths = (answer?.consumers ?? []).map(({ file_path }) => file_path);
     return [...new Set(paths)].filter((path) => path !== this.path).slice(0, filesMax);
   }
@@ -163,35 +175,9 @@ class Users {
   }
 
   async #parse(path: string): Promise<SourceCode | undefined> {
-    const text = await this.input.ground?.read(path);
-    if (text === undefined || this.input.signal.aborted) return undefined;
-    try {
-      return await this.reader.read(path, text);
-    } catch (error) {
-      if (error instanceof BusError) return undefined;
-      throw error;
-    }
+    const text = this.#asking.isCut() ? undefined : await this.ground.read(path);
+    return parsed(this.reader, path, text);
   }
-
-  async #ask<T>(
-    work: (
-      questions: NonNullable<Input['ground']>['questions'],
-      options: { deadlineMs: number; signal: AbortSignal },
-    ) => Promise<T>,
-  ): Promise<T | undefined> {
-    const { ground, signal } = this.input;
-    if (ground === undefined || signal.aborted) return undefined;
-    try {
-      return await work(ground.questions, { deadlineMs: impactLimits.questionMs, signal });
-    } catch (error) {
-      if (error instanceof BusError || isOver(signal)) return undefined;
-      throw error;
-    }
-  }
-}
-
-function isOver(signal: AbortSignal): boolean {
-  return signal.aborted;
 }
 
 /** A shorter name may be anything. */
@@ -207,12 +193,9 @@ function parametersOf({ symbol }: Unit): string {
 }
 
 /** Whether so many arguments fit its parameters. */
-function fits(unit: Unit, given: number): boolean {
-  const total = Number(/params:(\d+)/.exec(unit.symbol?.signature ?? '')?.[1] ?? -1);
-  const list = parametersOf(unit);
-  if (total < 0 || list.includes('...')) return true;
-  const optional = (list.match(/[\w}\]]\?\s*:|[^=!<>]=[^=>]/g) ?? []).length;
-  return given <= total && given >= total - optional;
+function fits({ symbol }: Unit, given: number): boolean {
+  const { min, max } = parameterRange(symbol?.signature ?? '') ?? { min: 0, max: Infinity };
+  return given >= min && given <= max;
 }
 
 type Field = Unit['returned'][number]['fields'][number];

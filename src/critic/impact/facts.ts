@@ -1,14 +1,14 @@
+import { BusError } from '../../errors/bus-error.js';
 import type { BlastRadius } from '../../pgc/analyse/blast-radius.js';
 import { testPath } from '../../pgc/analyse/surfaces.js';
 import type { HandlerPart } from '../../pgc/mine/code-parts.js';
-import type { SourceCode } from '../../pgc/mine/code-reader.js';
+import type { CodeReader, SourceCode } from '../../pgc/mine/code-reader.js';
 import type { CallSite } from '../../pgc/shapes.js';
 import {
   impactLimits,
   type Component,
   type Fact,
   type FileKnowledge,
-  type FileHistory,
   type Reach,
 } from './impact.js';
 import { hasWord, releaseWords } from './name-words.js';
@@ -78,6 +78,12 @@ export function reachOf(blast: BlastRadius, isSymbol: boolean, isMore: boolean):
   };
 }
 
+/** What is said of a handler that drops an error, by every mode that reports one. */
+export const swallowedError = {
+  cause: 'an error is caught and nothing is done',
+  remedy: 'Pass the error on or log it; where nothing has to be done, say why in a comment.',
+} as const;
+
 /** Handlers that drop an error. What only releases something may fail: no caller can do anything about it. */
 export function emptyHandlersIn({ parts }: SourceCode): HandlerPart[] {
   return parts.handlers.filter(({ isEmpty, tried }) => {
@@ -137,9 +143,23 @@ export function alikeOf(sites: readonly CallSite[], reach: Reach): Reach['alike'
   };
 }
 
-export function historyOf(facts: readonly Fact[]): FileHistory | undefined {
-  const [, commits, authors] =
-    /^(?:at least )?(\d+) commits? by (\d+) authors?/.exec(facts[0]?.text ?? '') ?? [];
-  if (commits === undefined) return undefined;
-  return { commits: Number(commits), authors: Number(authors), text: facts[0]?.text ?? '' };
+/** Of the item of O3 on the history of a file. */
+export function commitsIn([fact]: readonly Fact[]): number | undefined {
+  const [, commits] = /^(?:at least )?(\d+) commits? by /.exec(fact?.text ?? '') ?? [];
+  return commits === undefined ? undefined : Number(commits);
+}
+
+/** A text that cannot be parsed is one of which nothing is known. */
+export async function parsed(
+  reader: CodeReader,
+  path: string,
+  text: string | undefined,
+): Promise<SourceCode | undefined> {
+  if (text === undefined) return undefined;
+  try {
+    return await reader.read(path, text);
+  } catch (error) {
+    if (error instanceof BusError) return undefined;
+    throw error;
+  }
 }

@@ -1,17 +1,17 @@
-import { systemClock } from '../../base/clock.js';
-import { BusError } from '../../errors/bus-error.js';
-import type { AskingOptions } from '../../lattice/questions.js';
 import { testPath } from '../../pgc/analyse/surfaces.js';
 import type { Ground } from '../ground.js';
 import type { ModeInput } from '../mode.js';
-import { CodeReader, codeLanguageOf, type SourceCode } from '../../pgc/mine/code-reader.js';
+import type { Artifact } from '../shapes.js';
+import { CodeReader, codeLanguageOf } from '../../pgc/mine/code-reader.js';
+import { Asking } from './asking.js';
 import {
   alikeOf,
+  commitsIn,
   factsIn,
   filesOf,
-  historyOf,
   movedTo,
   ofInnermost,
+  parsed,
   protects,
   reachOf,
   usesOf,
@@ -24,33 +24,21 @@ import {
   type Impact,
   type Reach,
 } from './impact.js';
+import { oncePerArtifact } from './once-per-artifact.js';
 import { subjectOfDocument, subjectOfSource, type Subject } from './subject.js';
 
-/** Artifacts whose impact is remembered of one ground: the modes of a review ask one after the other. */
-const remembered = 4;
-const known = new WeakMap<Ground, Map<string, Impact>>();
+const gathered = oncePerArtifact(({ artifact, signal }, ground) =>
+  new Gathering(ground, signal).of(artifact),
+);
 
 /**
  * Which code an artifact is about: its own functions, or those that it names. What the index cannot be asked, and what is
  * left out at a limit or because `signal` has come, stands in `unable`. Never throws what the index throws.
  */
-export async function impactOf(
+export function impactOf(
   input: Pick<ModeInput, 'artifact' | 'ground' | 'signal'>,
 ): Promise<Impact> {
-  const { artifact, ground, signal } = input;
-  if (ground === undefined) return withoutGround(input);
-  const cache = known.get(ground) ?? new Map<string, Impact>();
-  known.set(ground, cache);
-  const key = `${artifact.path}\0${artifact.digest}`;
-  const before = cache.get(key);
-  if (before !== undefined) return before;
-  const impact = await new Gathering(ground, signal).of(input);
-  if (!signal.aborted) {
-    const [oldest] = cache.keys();
-    if (cache.size >= remembered && oldest !== undefined) cache.delete(oldest);
-    cache.set(key, impact);
-  }
-  return impact;
+  return input.ground === undefined ? withoutGround(input) : gathered(input, input.ground);
 }
 
 /** What the text alone shows. */
@@ -68,23 +56,8 @@ async function withoutGround({ artifact }: Pick<ModeInput, 'artifact'>): Promise
 function nothingOf(path: string): FileKnowledge {
   return {
     ...{ path, code: undefined, threats: [], exposures: [], isExposed: false, isWide: false },
-    ...{ surfaces: [], defences: [], checks: [], history: undefined, coChanges: [] },
+    ...{ surfaces: [], defences: [], checks: [], commits: undefined, coChanges: [] },
   };
-}
-
-/** A text that cannot be parsed is one of which nothing is known. */
-async function parsed(
-  reader: CodeReader,
-  path: string,
-  text: string | undefined,
-): Promise<SourceCode | undefined> {
-  if (text === undefined) return undefined;
-  try {
-    return await reader.read(path, text);
-  } catch (error) {
-    if (error instanceof BusError) return undefined;
-    throw error;
-  }
 }
 
 /** Its functions are called by their only name. */
@@ -94,24 +67,24 @@ function isC(path: string): boolean {
 
 /** The questions about one artifact, each once. */
 class Gathering {
-  readonly #errors = new Map<string, number>();
-  readonly #endMs = systemClock.monotonicMs() + impactLimits.gatherMs;
-  #skipped = 0;
+  readonly #asking: Asking;
 
   constructor(
     readonly ground: Ground,
-    readonly signal: AbortSignal,
-  ) {}
+    signal: AbortSignal,
+  ) {
+    this.#asking = new Asking(signal);
+  }
 
-  async of({ artifact }: Pick<ModeInput, 'artifact'>): Promise<Impact> {
+  async of(artifact: Artifact): Promise<Impact> {
     await using reader = new CodeReader();
     const isCode = codeLanguageOf(artifact.path) !== undefined;
     const inTree = await this.#read(artifact.path);
     const isSame = inTree === artifact.text;
     const code = await parsed(reader, artifact.path, inTree);
     const subject = isCode
-      ? await subjectOfSource(artifact, code, this.#ask, this.ground)
-      : await subjectOfDocument(artifact, this.ground, this.#ask);
+      ? await subjectOfSource(artifact, code, this.#asking.ask, this.ground)
+      : await subjectOfDocument(artifact, this.ground, this.#asking.ask);
     const files = await this.#files(reader, subject, isCode ? artifact : undefined);
     const reached = await this.#reaches(subject, isCode);
     await this.#learn(files);
@@ -126,30 +99,8 @@ class Gathering {
     };
   }
 
-  readonly #ask = async <T>(
-    work: (options: AskingOptions) => Promise<T>,
-  ): Promise<T | undefined> => {
-    if (this.#isCut() || systemClock.monotonicMs() >= this.#endMs) {
-      this.#skipped += 1;
-      return undefined;
-    }
-    try {
-      return await work({ deadlineMs: impactLimits.questionMs, signal: this.signal });
-    } catch (error) {
-      const code = error instanceof BusError ? error.code : undefined;
-      if (code === undefined && !this.#isCut()) throw error;
-      const name = code ?? 'CANCELLED';
-      this.#errors.set(name, (this.#errors.get(name) ?? 0) + 1);
-      return undefined;
-    }
-  };
-
-  #isCut(): boolean {
-    return this.signal.aborted;
-  }
-
   async #read(path: string): Promise<string | undefined> {
-    return this.#isCut() ? undefined : await this.ground.read(path);
+    return this.#asking.isCut() ? undefined : await this.ground.read(path);
   }
 
   #unable(subject: Subject, isOther: boolean): string[] {
@@ -163,11 +114,7 @@ class Gathering {
       said.push(
         'to hold all of it to the index: the text differs from the file of the tree, and what the index says is of that file',
       );
-    if (this.#skipped > 0)
-      said.push(`to ask ${this.#skipped} more questions of the index: the time was up`);
-    for (const [code, count] of this.#errors)
-      if (code !== 'NO_SUCH_SYMBOL') said.push(`to get ${count} answers of the index: ${code}`);
-    return said;
+    return [...said, ...this.#asking.unable()];
   }
 
   async #files(
@@ -191,7 +138,7 @@ class Gathering {
   }
 
   async #security(path: string): Promise<Partial<FileKnowledge>> {
-    const answer = await this.#ask((options) =>
+    const answer = await this.#asking.ask((options) =>
       this.ground.questions.securityBlastRadius({ symbol: path }, options),
     );
     if (answer === undefined) return {};
@@ -208,14 +155,14 @@ class Gathering {
       surfaces: security.filter(({ rule }) => rule.startsWith('surface-')),
       defences: security.filter(({ rule }) => protects.has(rule)),
       checks: await this.#facts(`O6[${quoted}]`, path),
-      history: historyOf(history),
+      commits: commitsIn(history),
       coChanges: await this.#facts(`O3[rule=co-change, ${quoted}]`, path),
     };
   }
 
   /** Items of the file, each once, in order of the text. */
   async #facts(expression: string, path: string): Promise<Fact[]> {
-    const answer = await this.#ask((options) =>
+    const answer = await this.#asking.ask((options) =>
       this.ground.questions.algebra({ expression, limit: 500 }, options),
     );
     const facts = new Map<string, Fact>();
@@ -249,10 +196,12 @@ class Gathering {
   /** Of what is used everywhere only the direct users are counted: it is far-reaching as it is. */
   async #reach(symbol: string, isSymbol: boolean): Promise<Reach | undefined> {
     const request = { symbol, max_depth: 1, direction: 'up' as const };
-    const near = await this.#ask((options) => this.ground.questions.blastRadius(request, options));
+    const near = await this.#asking.ask((options) =>
+      this.ground.questions.blastRadius(request, options),
+    );
     if (near === undefined) return undefined;
     if (near.metrics.direct_consumers > impactLimits.wide) return reachOf(near, isSymbol, true);
-    const far = await this.#ask((options) =>
+    const far = await this.#asking.ask((options) =>
       this.ground.questions.blastRadius({ ...request, max_depth: impactLimits.depth }, options),
     );
     return reachOf(far ?? near, isSymbol, far === undefined);
@@ -268,13 +217,13 @@ class Gathering {
       files.find((each) => each.path === path);
     const definitions = subject.definitions.slice(0, impactLimits.components);
     const functions = definitions.flatMap((definition): Component[] => {
-      const { file_path: path, symbol: name, kind, doc } = definition;
+      const { file_path: path, symbol: name, kind } = definition;
       const place = isCode && !isSame ? movedTo(of(path)?.code, definition) : definition;
       if (place === undefined) return [];
       const { line, line_end } = place;
       return [
         {
-          ...{ id: `${path}#${name}`, name, kind, path, line, line_end, doc },
+          ...{ id: `${path}#${name}`, name, kind, path, line, line_end },
           reach: reached.get(`${path}:${definition.line}`),
           ...factsIn(of(path), definition, place),
           ...{ ignoring: [], using: 0 },
@@ -287,7 +236,7 @@ class Gathering {
     const wholes = subject.files.slice(0, room).map((path): Component => {
       const line_end = of(path)?.code?.lines.length ?? 1;
       return {
-        ...{ id: path, name: path, kind: 'file', path, line: 1, line_end, doc: '' },
+        ...{ id: path, name: path, kind: 'file', path, line: 1, line_end },
         reach: reached.get(path),
         ...factsIn(of(path), { line: 1, line_end }),
         ...{ branches: undefined, ignoring: [], using: 0 },
@@ -301,7 +250,9 @@ class Gathering {
     for (const each of components) {
       if ((each.reach?.direct ?? 0) < impactLimits.usersMin) continue;
       const place = `${each.path}:${each.line}`;
-      const callers = await this.#ask((options) => this.ground.questions.callers(place, options));
+      const callers = await this.#asking.ask((options) =>
+        this.ground.questions.callers(place, options),
+      );
       Object.assign(each, usesOf(callers?.callers ?? []));
     }
   }
@@ -314,7 +265,9 @@ class Gathering {
     for (const { reach, name, kind, path } of components) {
       if (reach === undefined || kind === 'file' || name === 'constructor') continue;
       if (isC(path) || (reach.tests.length > 0 && reach.consumers > 0)) continue;
-      const answer = await this.#ask((options) => this.ground.questions.callers(name, options));
+      const answer = await this.#asking.ask((options) =>
+        this.ground.questions.callers(name, options),
+      );
       reach.alike = alikeOf(answer?.callers ?? [], reach);
     }
   }

@@ -76,7 +76,6 @@ export interface Component {
   path: string;
   line: number;
   line_end: number;
-  doc: string;
   /** Undefined: the index could not be asked. */
   reach: Reach | undefined;
   /** Decisions in its text, plus one; undefined: it could not be parsed. */
@@ -94,13 +93,6 @@ export interface Component {
   returnsErrors: boolean;
 }
 
-export interface FileHistory {
-  commits: number;
-  authors: number;
-  /** As git reports it. */
-  text: string;
-}
-
 /** What is known of one file that an artifact is about. */
 export interface FileKnowledge {
   path: string;
@@ -116,8 +108,8 @@ export interface FileKnowledge {
   defences: Fact[];
   /** Of O6. */
   checks: Fact[];
-  /** Undefined: nothing is known of it. */
-  history: FileHistory | undefined;
+  /** Undefined: its history is not known. */
+  commits: number | undefined;
   /** Of O3: paths that change together with it. */
   coChanges: Fact[];
 }

@@ -1,21 +1,25 @@
 import type { Severity } from '../shapes.js';
+import type { ModeName } from '../strategies.js';
 import type { Change, Pair } from './change.js';
+import type { CodePlace } from './quote.js';
 import type { Unit, Version } from './unit.js';
 
-/** What a change takes away or adds. Each kind belongs to the mode whose question it answers. Worst first. */
-export const lossKinds = [
+/** What a change takes away or adds, worst first, and the mode that reports it: each asks another question of a change. */
+export const lossModes = {
   // How it fails from now on.
-  ...(['lock-lost', 'result-unchecked', 'release-lost', 'await-lost', 'handler-lost'] as const),
+  ...{ 'lock-lost': 'fmea', 'result-unchecked': 'fmea', 'release-lost': 'fmea' },
+  ...{ 'await-lost': 'fmea', 'handler-lost': 'fmea' },
   // What other code notices, and late.
-  ...(['name-gone', 'arguments-left', 'field-gone', 'error-lost'] as const),
+  ...{ 'name-gone': 'pre-mortem', 'arguments-left': 'pre-mortem', 'field-gone': 'pre-mortem' },
+  'error-lost': 'pre-mortem',
   // Defences that are gone, and entry points that are new.
-  ...(['weakness-new', 'secret-logged', 'check-lost'] as const),
+  ...{ 'weakness-new': 'red-team', 'secret-logged': 'red-team', 'check-lost': 'red-team' },
   // Guarantees.
-  ...(['assertion-lost', 'bound-lost'] as const),
+  ...{ 'assertion-lost': 'inversion', 'bound-lost': 'inversion' },
   // What is taken for granted.
-  ...(['arguments-swapped', 'border-moved'] as const),
-] as const;
-export type LossKind = (typeof lossKinds)[number];
+  ...{ 'arguments-swapped': 'devils-advocate', 'border-moved': 'devils-advocate' },
+} as const satisfies Record<string, ModeName>;
+export type LossKind = keyof typeof lossModes;
 
 export interface Loss {
   kind: LossKind;
@@ -29,20 +33,20 @@ export interface Loss {
   /** By which it is known in another version. */
   words: string;
   /** In the tree: what the artifact no longer has comes first. */
-  places: { path: string; line: number; line_end?: number; symbol?: string }[];
+  places: CodePlace[];
 }
 
 /** A loss before its place is known. */
 export type LossPart = Pick<Loss, 'kind' | 'severity' | 'text' | 'remedy' | 'words'>;
 
-/** `line`, `line_end`: of the tree's version, where what is gone stood. */
+/** `line`, `line_end`: of the tree's version, where what is gone stood. `at`: where something else stands in its place. */
 export function lossAt(
   change: Change,
   { before, after }: Pair,
   { line: from, line_end: to = from }: { line: number; line_end?: number },
-  part: LossPart,
+  { at, ...part }: LossPart & { at?: number },
 ): Loss {
-  const line = Math.min(Math.max(change.lineAfter(from), after.line), after.line_end);
+  const line = at ?? Math.min(Math.max(change.lineAfter(from), after.line), after.line_end);
   return {
     ...{ ...part, line, line_end: line },
     places: [{ path: change.path, line: from, line_end: to, symbol: before.name }],

@@ -149,14 +149,12 @@ export function resultsLost(change: Change, pair: Pair): Loss[] {
     if (uses(after) >= uses(before)) return [];
     ignored.delete(name);
     return [
-      {
-        ...lossAt(change, pair, call, {
-          ...{ kind: 'result-unchecked', severity: 'major', words: `${before.key} result ${name}` },
-          text: `The result of \`${name}\` is ignored now${inUnit(before)}. Before: \`${written(change.before, line)}\`.`,
-          remedy: `Use what \`${name}\` returns, or say why it does not matter.`,
-        }),
-        ...{ line: now.line, line_end: now.line },
-      },
+      lossAt(change, pair, call, {
+        at: now.line,
+        ...{ kind: 'result-unchecked', severity: 'major', words: `${before.key} result ${name}` },
+        text: `The result of \`${name}\` is ignored now${inUnit(before)}. Before: \`${written(change.before, line)}\`.`,
+        remedy: `Use what \`${name}\` returns, or say why it does not matter.`,
+      }),
     ];
   });
 }
@@ -242,15 +240,13 @@ export function argumentsSwapped(change: Change, pair: Pair): Loss[] {
     if (hasOtherParameters(change, call.name)) return [];
     const list = (given: readonly string[]): string => short(given.join(', '));
     return [
-      {
-        ...lossAt(change, pair, call, {
-          ...{ kind: 'arguments-swapped', severity: 'major' },
-          text: `\`${call.name}\` gets the same arguments in another order: (${list(now.arguments)}) instead of (${list(call.arguments)}). Its definition did not change with it.`,
-          remedy: `Restore the order, or change \`${call.name}\` and its other callers.`,
-          words: `${pair.before.key} swapped ${call.name} ${call.arguments.join()}`,
-        }),
-        ...{ line: now.line, line_end: now.line },
-      },
+      lossAt(change, pair, call, {
+        at: now.line,
+        ...{ kind: 'arguments-swapped', severity: 'major' },
+        text: `\`${call.name}\` gets the same arguments in another order: (${list(now.arguments)}) instead of (${list(call.arguments)}). Its definition did not change with it.`,
+        remedy: `Restore the order, or change \`${call.name}\` and its other callers.`,
+        words: `${pair.before.key} swapped ${call.name} ${call.arguments.join()}`,
+      }),
     ];
   });
 }

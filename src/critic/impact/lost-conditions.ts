@@ -96,18 +96,16 @@ export function bordersMoved(change: Change, pair: Pair): Loss[] {
       return [];
     const { left, right, operator } = comparison;
     return [
-      {
-        ...lossAt(change, pair, comparison, {
-          ...{
-            kind: 'border-moved',
-            severity: 'minor',
-            words: `${pair.before.key} border ${left}`,
-          },
-          text: `The limit moved by one${inUnit(pair.after)}: \`${short(`${left} ${now.operator} ${right}`)}\` instead of \`${operator}\`.`,
-          remedy: `Check the case that \`${short(left)}\` equals \`${short(right)}\`, and test it.`,
-        }),
-        ...{ line: now.line, line_end: now.line },
-      },
+      lossAt(change, pair, comparison, {
+        at: now.line,
+        ...{
+          kind: 'border-moved',
+          severity: 'minor',
+          words: `${pair.before.key} border ${left}`,
+        },
+        text: `The limit moved by one${inUnit(pair.after)}: \`${short(`${left} ${now.operator} ${right}`)}\` instead of \`${operator}\`.`,
+        remedy: `Check the case that \`${short(left)}\` equals \`${short(right)}\`, and test it.`,
+      }),
     ];
   });
 }

@@ -5,6 +5,14 @@ import { criticLimits, type Artifact, type Evidence } from '../shapes.js';
 /** Lines of one piece of evidence. */
 const linesMax = 8;
 
+/** A place in the tree. */
+export interface CodePlace {
+  path: string;
+  line: number;
+  line_end?: number;
+  symbol?: string;
+}
+
 /** Quotes the tree as it stands; each file is read once. Without a ground there is nothing to quote. */
 export class Quotes {
   readonly #texts = new Map<string, Promise<string | undefined>>();
@@ -31,13 +39,11 @@ export class Quotes {
       if (at < 0 || lines.includes(its, at + 1)) return undefined;
       line_start = line_end = at + 1;
     }
-    return quoted({ path, text, lines, line_start, line_end, symbol });
+    return quotedLines({ path, text, lines, line_start, line_end, symbol });
   }
 
   /** Those of them that can be quoted, at most as many as a finding may have. */
-  async all(
-    places: readonly { path: string; line: number; line_end?: number; symbol?: string }[],
-  ): Promise<Evidence[]> {
+  async all(places: readonly CodePlace[]): Promise<Evidence[]> {
     const found: Evidence[] = [];
     for (const { path, line, line_end, symbol } of places.slice(0, criticLimits.evidence)) {
       const evidence = await this.at(path, line, line_end ?? line, symbol ?? '');
@@ -48,15 +54,14 @@ export class Quotes {
 
   /** The same of lines as the tree has them, also of the artifact's own path, or as `others` have them. */
   async ofTree(
-    places: readonly { path: string; line: number; line_end?: number; symbol?: string }[],
+    places: readonly CodePlace[],
     others: Readonly<Record<string, string>> = {},
   ): Promise<Evidence[]> {
     const found: Evidence[] = [];
     for (const { path, line, line_end = line, symbol = '' } of places) {
       const text = Object.hasOwn(others, path) ? others[path] : await this.#text(path);
       if (text === undefined || line < 1) continue;
-      const lines = text.split('\n');
-      const evidence = quoted({ path, text, lines, line_start: line, line_end, symbol });
+      const evidence = quotedLines({ path, text, line_start: line, line_end, symbol });
       if (evidence !== undefined) found.push(evidence);
     }
     return found.slice(0, criticLimits.evidence);
@@ -74,13 +79,21 @@ export class Quotes {
 interface Quoted {
   path: string;
   text: string;
-  lines: readonly string[];
+  lines?: readonly string[];
   line_start: number;
-  line_end: number;
-  symbol: string;
+  line_end?: number;
+  symbol?: string;
 }
 
-function quoted({ path, text, lines, line_start, line_end, symbol }: Quoted): Evidence | undefined {
+/** Undefined: the text has no such lines, or they are blank. */
+export function quotedLines({
+  path,
+  text,
+  lines = text.split('\n'),
+  line_start,
+  line_end = line_start,
+  symbol = '',
+}: Quoted): Evidence | undefined {
   let end = Math.min(line_end, line_start + linesMax - 1, lines.length);
   const said = (): string =>
     lines

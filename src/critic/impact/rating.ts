@@ -35,19 +35,17 @@ const threatLeast: Readonly<Record<string, number>> = { medium: 5, high: 7, crit
 export function severityOf({ reach, threats }: Component): Rating {
   if (reach === undefined) return unknown('who uses it is not known');
   const { consumers, openings, isHeld, isMore, alike } = reach;
+  const least = worstOf(threats);
   // Code that exists is used: by a table, a macro, a framework, or by a name that is not unique.
-  if (consumers === 0 && !isHeld && worstOf(threats) === 0)
-    return unknown(
-      alike.users.length > 0 ? 'calls of its name may be of another' : 'no user was found',
-    );
-  if (isHeld && consumers === 0) {
-    const worst = worstOf(threats);
-    if (worst === 0) return unknown('it is called through a table');
-    return rated(worst, [`called through a table, ${threatWords(threats)}`]);
+  if (consumers === 0 && least === 0) {
+    if (isHeld) return unknown('it is called through a table');
+    const isShared = alike.users.length > 0;
+    return unknown(isShared ? 'calls of its name may be of another' : 'no user was found');
   }
+  if (consumers === 0 && isHeld)
+    return rated(least, [`called through a table, ${threatWords(threats)}`]);
   const why = [`${isMore ? 'at least ' : ''}${plural(consumers, 'user')}`];
   let value = reachSteps.find(([most]) => consumers <= most)?.[1] ?? 8;
-  const least = worstOf(threats);
   if (least > 0) {
     why.push(threatWords(threats));
     value = Math.max(value, least);
@@ -81,13 +79,13 @@ const branchSteps: readonly (readonly [most: number, value: number])[] = [
 /** `isShown`: the text shows that nothing is done about the failure. */
 export function occurrenceOf(
   { branches }: Component,
-  file: Pick<FileKnowledge, 'history'> | undefined,
+  file: Pick<FileKnowledge, 'commits'> | undefined,
   isShown: boolean,
 ): Rating {
   if (branches === undefined) return unknown('its text is not one function');
   const why = [plural(branches, 'path')];
   let value = branchSteps.find(([most]) => branches <= most)?.[1] ?? 7;
-  const commits = file?.history?.commits ?? 0;
+  const commits = file?.commits ?? 0;
   if (commits >= 10) {
     why.push(plural(commits, 'commit'));
     value += commits >= 30 ? 2 : 1;

@@ -4,13 +4,16 @@ import type { Definition as FullDefinition } from '../../pgc/shapes.js';
 import type { Ground } from '../ground.js';
 import type { Artifact } from '../shapes.js';
 import { readMarkdown } from '../artifact/markdown.js';
+import { foldersOf } from '../artifact/tree-ground.js';
+import { placeOf } from '../claims/places.js';
+import { pathIn, referenceOfCode, referencesInText } from '../claims/references.js';
 import { codeLanguageOf, type SourceCode } from '../../pgc/mine/code-reader.js';
 import { impactLimits } from './impact.js';
 import { listed } from './phrases.js';
 
 export type Definition = Pick<
   FullDefinition,
-  'symbol' | 'kind' | 'file_path' | 'line' | 'line_end' | 'doc'
+  'symbol' | 'kind' | 'file_path' | 'line' | 'line_end'
 >;
 
 /** What an artifact is about, before the index is asked about it. */
@@ -26,18 +29,8 @@ const empty = (): Subject => ({ definitions: [], files: [], named: new Map(), un
 
 type Ask = <T>(work: (options: AskingOptions) => Promise<T>) => Promise<T | undefined>;
 
+const symbolCharsMin = 3;
 const partKinds = new Set(['function', 'method', 'macro', 'class']);
-/** Names that mean nothing in particular. */
-const commonNames = new Set(
-  (
-    'true false null undefined none string number boolean object array int void char bool self this super ' +
-    'name type kind text path file line lines value values data error errors code main test tests get set add run ' +
-    'read write open close start stop end init list map key id index size length state status result results ' +
-    'src dist lib docs json yaml html http https utf8 node npm git make bash root user key keys'
-  ).split(' '),
-);
-const identifier = /^[A-Za-z_$#][\w$]{2,80}$/;
-
 /** The functions of a source file, the longest where there are too many. `code` is the file as the tree has it. */
 export async function subjectOfSource(
   { path }: Artifact,
@@ -59,8 +52,8 @@ export async function subjectOfSource(
     const fact = code?.facts.symbols.find(
       (each) => each.name === symbol && each.line_start === line,
     );
-    const { line_end = line, doc = '' } = fact ?? {};
-    return { symbol, kind, file_path: path, line, line_end, doc };
+    const { line_end = line } = fact ?? {};
+    return { symbol, kind, file_path: path, line, line_end };
   });
   subject.definitions = sized
     .sort((one, other) => other.line_end - other.line - (one.line_end - one.line))
@@ -83,6 +76,7 @@ export async function subjectOfDocument(
 ): Promise<Subject> {
   const subject = empty();
   const paths = await ground.paths();
+  const tree = { artifact: artifact.path, paths: new Set(paths), folders: foldersOf(paths) };
   const names = namesIn(artifact);
   if (names.length > impactLimits.names)
     subject.unable.push(
@@ -90,7 +84,7 @@ export async function subjectOfDocument(
     );
   const ambiguous: string[] = [];
   for (const name of names.slice(0, impactLimits.names)) {
-    const file = pathOf(name, artifact.path, paths);
+    const file = fileOf(name, tree);
     if (file !== undefined) {
       if (!subject.files.includes(file) && codeLanguageOf(file) !== undefined)
         subject.files.push(file);
@@ -123,15 +117,17 @@ export async function subjectOfDocument(
 }
 
 /** Code spans, and names with brackets in prose; the most often named first, then in order of the text. */
-function namesIn(artifact: Artifact): string[] {
+function namesIn({ path, text }: Artifact): string[] {
   const counts = new Map<string, number>();
   const note = (name: string): void => {
     counts.set(name, (counts.get(name) ?? 0) + 1);
   };
-  const { codes, sentences } = readMarkdown(artifact.path, artifact.text);
-  for (const { text } of codes) if (text.length <= 200) note(text.trim());
-  for (const { text } of sentences)
-    for (const [, name = ''] of text.matchAll(/(?<![`\w.])([A-Za-z_]\w{2,80})\(\)/g)) note(name);
+  for (const { pieces } of readMarkdown(path, text).passages)
+    for (const piece of pieces)
+      if (piece.type === 'code') note(piece.text.trim());
+      else if (piece.type === 'text')
+        for (const { reference } of referencesInText(piece.text))
+          if (reference.type === 'symbol' && reference.symbol.isCall) note(reference.symbol.name);
   return [...counts]
     .filter(([name]) => symbolOf(name) !== undefined || /[/.]/.test(name))
     .sort(([, one], [, other]) => other - one)
@@ -140,33 +136,21 @@ function namesIn(artifact: Artifact): string[] {
 
 /** `foo()`, `a.foo`, `path#foo`; undefined: nothing that the index could know. */
 function symbolOf(name: string): string | undefined {
-  const plain = name.replace(/\((?:[^()]{0,80})\)$/, '').replace(/^struct\s+/, '');
-  if (/^[\w./-]+#[\w$]+$/.test(plain)) return plain;
-  const [, container = '', last = ''] =
-    /^(?:([\w$]{1,80})(?:\.|::|->))?([\w$#]{1,80})$/.exec(plain) ?? [];
-  if (!identifier.test(last) || commonNames.has(last.toLowerCase())) return undefined;
+  if (/^[\w./-]+#[\w$]+$/.test(name)) return name;
+  const reference = referenceOfCode(name);
+  if (reference?.type !== 'symbol') return undefined;
+  const { name: last, container, isCall } = reference.symbol;
   // A word in small letters may be anything; a name of code has a mark of one.
-  const isMarked = /[A-Z_$#]/.test(last.slice(1)) || /^[A-Z]/.test(last) || name.includes('(');
-  if (!isMarked && container === '') return undefined;
+  const isMarked = isCall || container !== '' || /[A-Z_$#]/.test(last);
+  if (!isMarked || last.length < symbolCharsMin) return undefined;
   return container === '' || /^(?:this|self)$/.test(container) ? last : `${container}.${last}`;
 }
 
-/** A file that is named from the root, from where the document is, or by an end that only it has. */
-function pathOf(name: string, from: string, paths: readonly string[]): string | undefined {
-  const plain = name.replace(/^\.\//, '').replace(/:\d+(?:-\d+)?$/, '');
-  if (!/^[\w@.+/-]{3,300}$/.test(plain) || plain.endsWith('/')) return undefined;
-  const folder = from.includes('/') ? from.slice(0, from.lastIndexOf('/') + 1) : '';
-  const known = new Set(paths);
-  for (const each of [plain, `${folder}${plain}`]) if (known.has(each)) return each;
-  // The stem of a file beside the document, as tables of modules have it.
-  const stem = new RegExp(
-    `^${folder.replace(/[^\w/]/g, '\\$&')}${plain.replace(/[^\w/]/g, '\\$&')}\\.\\w{1,5}$`,
-  );
-  const beside = folder === '' ? [] : paths.filter((each) => stem.test(each));
-  if (beside.length === 1) return beside[0];
-  if (!/[/.]/.test(plain) || !/\.\w{1,8}$/.test(plain)) return undefined;
-  const ends = paths.filter((each) => each.endsWith(`/${plain}`));
-  return ends.length === 1 ? ends[0] : undefined;
+/** Where the name is no path, only a file beside the document is meant: tables of modules have their stems. */
+function fileOf(name: string, tree: Parameters<typeof placeOf>[0]): string | undefined {
+  const path = pathIn(name);
+  const place = placeOf(tree, { ...path, isLink: !/[/.]/.test(path.path) });
+  return place.is === 'file' ? place.file : undefined;
 }
 
 function put(map: Map<string, string[]>, key: string, value: string): void {

@@ -1,4 +1,5 @@
 import type { SymbolFact } from '../../pgc/format/facts.js';
+import { parsed } from './facts.js';
 import type { CodeParts } from '../../pgc/mine/code-parts.js';
 import type { CodeReader, SourceCode } from '../../pgc/mine/code-reader.js';
 
@@ -29,13 +30,13 @@ export interface Version {
 
 const callerKinds = new Set(['function', 'method', 'macro']);
 
-/** Undefined: its language is not parsed. Throws MINER_FAILED. */
+/** Undefined: it cannot be parsed. */
 export async function versionOf(
   reader: CodeReader,
   path: string,
   text: string,
 ): Promise<Version | undefined> {
-  const code = await reader.read(path, text);
+  const code = await parsed(reader, path, text);
   return code === undefined ? undefined : { code, units: unitsOf(code) };
 }
 

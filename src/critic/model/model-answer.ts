@@ -1,4 +1,5 @@
 import { lazily } from '../../base/lazy-schema.js';
+import { normalised } from '../finding.js';
 import type { Mode, ModeInput } from '../mode.js';
 import { criticLimits, type DimensionScore, type Section } from '../shapes.js';
 
@@ -71,9 +72,9 @@ export function answerJson(): Record<string, unknown> {
 
 /** Missing sections, unknown dimensions, and what the mode itself complains of. */
 export function complaintsOf(mode: Mode, input: ModeInput, answer: ModelAnswer): string[] {
-  const titles = new Set(answer.sections.map(({ title }) => titleKey(title)));
+  const titles = new Set(answer.sections.map(({ title }) => normalised(title)));
   const missing = mode.sections.filter(
-    (each) => each.isRequired && !titles.has(titleKey(each.title)),
+    (title) => !mode.optionalSections?.includes(title) && !titles.has(normalised(title)),
   );
   const dimensions = new Set((mode.dimensions ?? []).map(({ name }) => name));
   const strange = answer.scores.filter(({ name }) => !dimensions.has(name));
@@ -85,16 +86,9 @@ export function complaintsOf(mode: Mode, input: ModeInput, answer: ModelAnswer):
     input,
   );
   return [
-    ...missing.map(({ title }) => `the section "${title}" is missing`),
+    ...missing.map((title) => `the section "${title}" is missing`),
     ...strange.map(({ name }) => `there is no dimension "${name}" here`),
     ...unscored.map((name) => `the dimension "${name}" has no entry; its score may be null`),
     ...(own ?? []),
   ];
-}
-
-export function titleKey(title: string): string {
-  return title
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
 }

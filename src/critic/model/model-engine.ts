@@ -13,7 +13,7 @@ import type { ModeReport } from '../shapes.js';
 export interface ModelUse {
   /** Of the whole review; it is charged for failed requests, too. */
   budget: Budget;
-  /** Random, and of this prompt alone: nobody who writes an artifact knows it. */
+  /** Random, for this prompt alone: the author of an artifact cannot know it. */
   newMark: () => string;
 }
 

@@ -17,8 +17,8 @@ export function textsOf(mode: Mode): TextName[] {
 }
 
 /**
- * What a model is asked. Everything that somebody else wrote stands between marks. Of earlier reports only what they found
- * and wrote is told: a score is no field of what is read here, and whoever scores is left out as a whole.
+ * The prompt of a mode. All foreign text stands between marks. Of earlier reports it has findings and sections, no scores;
+ * reports of modes that score are left out.
  */
 export function promptOf(
   mode: Mode,
@@ -31,8 +31,8 @@ export function promptOf(
       ? 'This mode scores nothing: `scores` is empty.'
       : `\`scores\` has an entry for each of: ${mode.dimensions.map(({ name }) => name).join(', ')}.`;
   const sections = mode.sections
-    .map(({ title, isRequired }) =>
-      isRequired ? title : `${title} (if there is something to say)`,
+    .map((title) =>
+      mode.optionalSections?.includes(title) ? `${title} (if there is something to say)` : title,
     )
     .join('; ');
   const system = filled('critic-frame', { sections, scores, mode: textOf(mode.text).text });
@@ -41,7 +41,7 @@ export function promptOf(
   const { artifact, context } = input;
   const user = [
     `Review in the mode ${mode.name}. Criticality ${context.criticality}, phase ${context.phase}, kind ${context.target_type}.`,
-    ...data('the criteria that somebody asks for', input.criteria ?? ''),
+    ...data('the criteria of the request', input.criteria ?? ''),
     ...data('the rules to hold it against', rulesOf(input)),
     ...data('what the rules of this program have found', toldFindings(examined.findings)),
     ...data('what it could not do', examined.unable.join('\n')),
@@ -50,7 +50,7 @@ export function promptOf(
   ].join('\n\n');
   return [
     { role: 'system', text: system },
-    // A secret that somebody left in a text is not sent on.
+    // A secret in a text is not sent on.
     { role: 'user', text: withoutSecrets(user) },
   ];
 }

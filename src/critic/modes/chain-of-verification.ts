@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   claimLimits,
   countsOf,
@@ -10,8 +9,11 @@ import {
 import { extractClaims } from '../claims/extract.js';
 import { Tree } from '../claims/tree.js';
 import { verifyClaims } from '../claims/verify.js';
+import { findingOf, sorted } from '../finding.js';
+import { bullets } from '../impact/phrases.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
 import { criticLimits, type Finding, type Section } from '../shapes.js';
+import { examinedOf } from './looked.js';
 
 const titles = [
   'Claim Inventory',
@@ -23,17 +25,10 @@ const titles = [
 /** Claims between two partial reports. */
 const partialEvery = 25;
 
-/** S-011: looks up in the index and the tree whatever a document quotes of the code. */
+/** S-011: looks up in the index and the tree what a document quotes of the code. */
 export const chainOfVerification: Mode = {
   name: 'chain-of-verification',
-  description: 'looks up in the index and the tree what the document quotes of the code',
-  criteria: [
-    { name: 'Claim Extraction Completeness', weight: 0.3 },
-    { name: 'Verification Rigor', weight: 0.3 },
-    { name: 'Classification Accuracy', weight: 0.2 },
-    { name: 'Correction Quality', weight: 0.2 },
-  ],
-  sections: titles.map((title) => ({ title, isRequired: true })),
+  sections: titles,
   text: 'critic-chain-of-verification',
   examine,
 };
@@ -66,55 +61,28 @@ function examined(claims: readonly Claim[], found: readonly Checked[], unable: s
   const wrong = found.filter(({ status }) => status === 'wrong');
   const findings = findingsOf(wrong);
   const isHard = findings.some((each) => each.is_hard);
-  return {
-    sections: sectionsOf(claims, found),
-    findings,
-    score: null,
-    claims: countsOf(found),
-    unable,
+  return examinedOf({
+    ...{ sections: sectionsOf(claims, found), findings, claims: countsOf(found), unable },
     abort: isHard ? 'HARD_RULE_CONTRADICTED' : '',
-    dropped: 0,
-  };
+  });
 }
 
-/** One per place and remedy; the worst are kept. */
+/** One per place and remedy. */
 function findingsOf(wrong: readonly Checked[]): Finding[] {
   const byPlace = new Map<string, Finding>();
-  for (const each of wrong) {
-    const finding = findingOf(each);
-    const key = `${finding.line_start} ${each.reason} ${each.remedy}`;
-    if (!byPlace.has(key)) byPlace.set(key, finding);
+  for (const { claim, reason, remedy, evidence } of wrong) {
+    const { text, statement, line_start, line_end, is_hard } = claim;
+    const key = `${line_start} ${reason} ${remedy}`;
+    if (byPlace.has(key)) continue;
+    const finding = findingOf('chain-of-verification', {
+      ...{ rule: 'CLAIM_CONTRADICTED', severity: is_hard ? 'critical' : 'major', isHard: is_hard },
+      ...{ text: `"${text}" – ${reason}`, remedy, evidence, place: { line_start, line_end } },
+      // The same for the same words, wherever they stand in another version.
+      words: JSON.stringify([text, statement]),
+    });
+    byPlace.set(key, finding);
   }
-  const all = [...byPlace.values()];
-  return all
-    .sort(
-      (one, other) =>
-        Number(other.is_hard) - Number(one.is_hard) || one.line_start - other.line_start,
-    )
-    .slice(0, criticLimits.findings);
-}
-
-function findingOf({ claim, reason, remedy, evidence }: Checked): Finding {
-  const text = `"${claim.text}" – ${reason}`.slice(0, criticLimits.findingChars);
-  return {
-    id: idOf(claim),
-    mode: 'chain-of-verification',
-    by: 'rules',
-    rule: 'CLAIM_CONTRADICTED',
-    severity: claim.is_hard ? 'critical' : 'major',
-    is_hard: claim.is_hard,
-    text,
-    line_start: claim.line_start,
-    line_end: claim.line_end,
-    remedy: remedy.slice(0, criticLimits.findingChars),
-    evidence: evidence.slice(0, criticLimits.evidence),
-  };
-}
-
-/** The same for the same words, wherever they stand in another version. */
-function idOf({ text, statement }: Claim): string {
-  const said = JSON.stringify([text, statement]);
-  return `CV-${createHash('sha256').update(said).digest('hex').slice(0, 12)}`;
+  return sorted([...byPlace.values()]).slice(0, criticLimits.findings);
 }
 
 function sectionsOf(claims: readonly Claim[], found: readonly Checked[]): Section[] {
@@ -145,15 +113,12 @@ function inventory(claims: readonly Claim[]): string {
   const lines = claims.map(
     (each) => `- line ${each.line_start}, ${each.statement.kind}: ${plain(subjectOf(each))}`,
   );
-  return fitted([
-    `${claims.length} claims can be looked up${counts === '' ? '' : `: ${counts}`}.`,
-    '',
-    ...lines,
-  ]);
+  const head = `${claims.length} claims can be looked up${counts === '' ? '' : `: ${counts}`}.`;
+  return [head, '', ...lines].join('\n');
 }
 
 /** What a claim is about, in a few words. */
-export function subjectOf({ statement }: Claim): string {
+function subjectOf({ statement }: Claim): string {
   const told = Object.entries(statement).flatMap(([key, part]: [string, unknown]): string[] => {
     if (key === 'kind' || part === '') return [];
     if (typeof part === 'string') return [part];
@@ -172,11 +137,10 @@ function pathOf({ path, line_start, anchor }: PathName): string {
 }
 
 function rows(found: readonly Checked[], tell: (each: Checked) => string): string {
-  if (found.length === 0) return 'None.';
-  return fitted(
+  return bullets(
     found.map(
       (each) =>
-        `- line ${each.claim.line_start}: ${plain(subjectOf(each.claim))} | ${plain(tell(each))}`,
+        `line ${each.claim.line_start}: ${plain(subjectOf(each.claim))} | ${plain(tell(each))}`,
     ),
   );
 }
@@ -202,17 +166,4 @@ function summary(claims: readonly Claim[], found: readonly Checked[]): string {
 /** In one line: words of the artifact start no new one. */
 function plain(text: string): string {
   return text.replaceAll(/\s+/g, ' ').slice(0, criticLimits.findingChars);
-}
-
-/** Whole lines, as many as a section holds; the rest is counted. */
-function fitted(lines: readonly string[]): string {
-  const kept: string[] = [];
-  let chars = 0;
-  for (const line of lines) {
-    chars += line.length + 1;
-    if (chars > criticLimits.sectionChars - 40)
-      return [...kept, `- and ${lines.length - kept.length} more`].join('\n');
-    kept.push(line);
-  }
-  return kept.join('\n');
 }

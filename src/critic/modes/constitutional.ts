@@ -12,7 +12,7 @@ const severityOf: Readonly<Record<Level, Severity>> = {
   ...{ HARD: 'critical', MEDIUM: 'major', SOFT: 'minor' },
 };
 /**
- * What nobody disputes, whatever rules are given: no secret in the open, no half of a merge, no link within the document
+ * Rules that always hold: no secret in the open, no half of a merge, no link within the document
  * that leads nowhere. None of them is governance.
  */
 const builtIn: readonly { id: string; level: Level; rule: string; text: string }[] = [
@@ -38,24 +38,18 @@ const builtIn: readonly { id: string; level: Level; rule: string; text: string }
 
 const brokenRule = '_RULE_BROKEN';
 
-/** Holds an artifact against rules that somebody wrote down. Those that only a reader can judge are listed as unjudged. */
+/** Checks an artifact against written rules. Those that only a reader can judge are listed as unjudged. */
 export const constitutional: Mode = {
   name: 'constitutional',
-  description: 'Held against the rules that somebody wrote down, one by one.',
-  criteria: [
-    { name: 'Principle Coverage', weight: 0.3 },
-    { name: 'Violation Detection Accuracy', weight: 0.3 },
-    { name: 'Remediation Quality', weight: 0.2 },
-    { name: 'Severity Classification', weight: 0.2 },
-  ],
   sections: [
-    { title: 'Compliance Summary', isRequired: true },
-    { title: 'HARD Rule Evaluation', isRequired: true },
-    { title: 'MEDIUM Rule Evaluation', isRequired: true },
-    { title: 'SOFT Rule Evaluation', isRequired: false },
-    { title: 'Violation Details', isRequired: true },
-    { title: 'Compliance Score', isRequired: true },
+    'Compliance Summary',
+    'HARD Rule Evaluation',
+    'MEDIUM Rule Evaluation',
+    'SOFT Rule Evaluation',
+    'Violation Details',
+    'Compliance Score',
   ],
+  optionalSections: ['SOFT Rule Evaluation'],
   text: 'critic-constitutional',
 
   async examine(input): Promise<Examined> {
@@ -128,7 +122,7 @@ function faultOf({ rule, line, why }: Judged): Found {
     severity: severityOf[rule.level],
     isHard: rule.level === 'HARD',
     text: `${rule.id} of ${rule.file}:${rule.line} is broken, ${why}. It says: ${quoted(rule.text)}`,
-    remedy: 'Follow the rule, or have it changed by whoever may.',
+    remedy: 'Follow the rule, or have it changed.',
     ...(line > 0 && { place: { line_start: line, line_end: line } }),
     words: `${rule.file} ${rule.id}`,
   };

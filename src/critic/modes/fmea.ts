@@ -1,8 +1,6 @@
-import { findingOf } from '../finding.js';
-import { changeFindings } from '../impact/change-findings.js';
-import { impactOf } from '../impact/gather.js';
+import { swallowedError } from '../impact/facts.js';
 import { fileOf, type Component, type Impact } from '../impact/impact.js';
-import { placed, Quotes } from '../impact/quote.js';
+import { placed } from '../impact/quote.js';
 import {
   detectionOf,
   occurrenceOf,
@@ -21,17 +19,15 @@ import {
   table,
   testsOf,
   usersOf,
-  withoutSubject,
 } from '../impact/phrases.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
-import type { Finding } from '../shapes.js';
+import { examineImpact, type Shown } from './examine-impact.js';
 
 const criticalRpn = 200;
 const highSeverity = 8;
 
-/** One way in which one component fails. */
-interface Row {
-  component: Component;
+/** One way in which a component fails. */
+interface Failure {
   /** What fails, in a clause. */
   failure: string;
   cause: string;
@@ -41,6 +37,10 @@ interface Row {
   remedy: string;
   /** The syntax tree shows that nothing is done about it. */
   isShown: boolean;
+}
+
+interface Row extends Failure {
+  component: Component;
   s: Rating;
   o: Rating;
   d: Rating;
@@ -50,48 +50,31 @@ interface Row {
 /** S-012: failure modes and effects of the code that an artifact is about, each figure made of facts. */
 export const fmea: Mode = {
   name: 'fmea',
-  description: 'how each component fails; severity, occurrence and detection by facts',
   text: 'critic-fmea',
-  criteria: [
-    { name: 'Component Coverage', weight: 0.25 },
-    { name: 'Failure Mode Completeness', weight: 0.25 },
-    { name: 'Rating Calibration', weight: 0.25 },
-    { name: 'Action Quality', weight: 0.25 },
-  ],
   sections: [
-    { title: 'Component Decomposition', isRequired: true },
-    { title: 'FMEA Table', isRequired: true },
-    { title: 'Critical Items', isRequired: true },
-    { title: 'High-Severity Items', isRequired: true },
-    { title: 'Recommended Actions', isRequired: true },
-    { title: 'Risk Summary', isRequired: true },
+    'Component Decomposition',
+    'FMEA Table',
+    'Critical Items',
+    'High-Severity Items',
+    'Recommended Actions',
+    'Risk Summary',
   ],
   examine,
 };
 
-async function examine(input: ModeInput): Promise<Examined> {
-  const impact = await impactOf(input);
-  const rows = rowsOf(impact).sort((one, other) => weight(other) - weight(one));
-  const findings: Finding[] = [];
-  const quotes = new Quotes(input.ground, input.artifact);
-  const unable = unableOf(impact, rows);
-  const examined = (): Examined => ({
-    sections: sectionsOf(impact, rows),
-    ...{ findings, score: null, unable, abort: '', dropped: 0 },
+function examine(input: ModeInput): Promise<Examined> {
+  return examineImpact('fmea', input, (impact) => {
+    const rows = rowsOf(impact).sort((one, other) => weight(other) - weight(one));
+    const reported = new Set<Component>();
+    const found = rows.flatMap((row) => {
+      // By figures alone only the worst row of a component is reported.
+      if (!row.isShown && reported.has(row.component)) return [];
+      const shown = shownOf(row, impact, input);
+      if (shown.length > 0) reported.add(row.component);
+      return shown;
+    });
+    return { found, unable: unableOf(rows), sections: () => sectionsOf(impact, rows) };
   });
-  findings.push(...(await changeFindings('fmea', input)));
-  const reported = new Set<Component>();
-  for (const row of rows) {
-    if (input.signal.aborted) break;
-    // By figures alone only the worst row of a component is reported.
-    if (!row.isShown && reported.has(row.component)) continue;
-    const finding = await findingOfRow(row, impact, input, quotes);
-    if (finding === undefined) continue;
-    findings.push(finding);
-    reported.add(row.component);
-    input.partial(examined());
-  }
-  return examined();
 }
 
 function weight({ rpn, s, isShown }: Row): number {
@@ -100,9 +83,7 @@ function weight({ rpn, s, isShown }: Row): number {
 
 function rowsOf(impact: Impact): Row[] {
   return impact.components.flatMap((component) => {
-    const rate = (
-      part: Pick<Row, 'failure' | 'cause' | 'line' | 'line_end' | 'remedy' | 'isShown'>,
-    ): Row => {
+    const rate = (part: Failure): Row => {
       const s = severityOf(component);
       const o = occurrenceOf(component, fileOf(impact, component.path), part.isShown);
       const d = detectionOf(component, impact);
@@ -112,16 +93,13 @@ function rowsOf(impact: Impact): Row[] {
   });
 }
 
-type Failure = Pick<Row, 'failure' | 'cause' | 'line' | 'line_end' | 'remedy' | 'isShown'>;
-
 /** Empty handlers first, then weaknesses, ignored results and errors that it gives; else it gives a wrong result. */
 function failuresOf(component: Component): Failure[] {
   const { emptyHandlers, threats, errors, line, line_end, name, kind } = component;
   const swallowed = emptyHandlers.map((handler): Failure => ({
     failure: 'neither a caller nor a log learns of the error',
-    cause: 'an error is caught and nothing is done',
     ...{ line: handler.line, line_end: handler.line_end, isShown: true },
-    remedy: 'Pass the error on or log it; where nothing has to be done, say why in a comment.',
+    ...swallowedError,
   }));
   const byType = new Map(
     threats.filter(({ type }) => !borders.has(type)).map((each) => [each.type, each]),
@@ -168,17 +146,12 @@ function ignoredIn({ name, returnsErrors, ignoring, line }: Component): Failure[
 }
 
 /** Only an error that the text shows to be dropped, or figures above the limits of the scale. */
-async function findingOfRow(
-  row: Row,
-  impact: Impact,
-  input: ModeInput,
-  quotes: Quotes,
-): Promise<Finding | undefined> {
+function shownOf(row: Row, impact: Impact, { artifact }: ModeInput): Shown[] {
   const { component, rpn, s, o, d, isShown, line, line_end, failure, cause } = row;
   const isCritical = rpn !== null && rpn > criticalRpn;
   const isSevere = (s.value ?? 0) >= highSeverity;
   const isUnseen = (d.value ?? 0) >= 7;
-  if (!isShown && !isCritical && !(isSevere && isUnseen)) return undefined;
+  if (!isShown && !isCritical && !(isSevere && isUnseen)) return [];
   const { path, name, reach } = component;
   const figures = `S ${shown(s.value)} (${s.why}), O ${shown(o.value)} (${o.why}), D ${shown(d.value)} (${d.why})`;
   const call = reach?.callers[0]?.call_site ?? '';
@@ -188,15 +161,17 @@ async function findingOfRow(
     ...(callPath === '' ? [] : [{ path: callPath, line: Number(callLine) }]),
   ];
   const rule = isCritical ? 'FMEA_CRITICAL' : isShown ? 'FMEA_GAP' : 'FMEA_SEVERE';
-  return findingOf('fmea', {
-    rule,
-    severity: isCritical && isShown ? 'major' : 'minor',
-    text: `${isShown ? `\`${name}\`: ${cause} (${path}:${line}), so that ${failure}.` : `\`${name}\` (${path}:${line}) stands out by its figures.`} ${rpn === null ? 'No RPN' : `RPN ${rpn}`}: ${figures}.`,
-    remedy: remedyOf(row),
-    place: placeIn(path, line, input.artifact, impact),
-    words: `${component.id} ${isShown ? cause : 'figures'}`,
-    evidence: await quotes.all(places),
-  });
+  return [
+    {
+      rule,
+      severity: isCritical && isShown ? 'major' : 'minor',
+      text: `${isShown ? `\`${name}\`: ${cause} (${path}:${line}), so that ${failure}.` : `\`${name}\` (${path}:${line}) stands out by its figures.`} ${rpn === null ? 'No RPN' : `RPN ${rpn}`}: ${figures}.`,
+      remedy: remedyOf(row),
+      place: placeIn(path, line, artifact, impact),
+      words: `${component.id} ${isShown ? cause : 'figures'}`,
+      places,
+    },
+  ];
 }
 
 function remedyOf({ remedy, component, d }: Row): string {
@@ -206,7 +181,7 @@ function remedyOf({ remedy, component, d }: Row): string {
   return `Review changes of \`${component.name}\` with a second person, and handle this failure in its users.`;
 }
 
-function sectionsOf(impact: Impact, rows: readonly Row[]): Examined['sections'] {
+function sectionsOf(impact: Impact, rows: readonly Row[]): Record<string, string> {
   const critical = rows.filter(({ rpn }) => rpn !== null && rpn > criticalRpn);
   const severe = rows.filter(({ s }) => (s.value ?? 0) >= highSeverity);
   const line = (row: Row): string =>
@@ -218,14 +193,14 @@ function sectionsOf(impact: Impact, rows: readonly Row[]): Examined['sections'] 
         .map((row) => `${placed(row.component.path, row.line)} ${remedyOf(row)}`),
     ),
   ];
-  return [
-    { title: 'Component Decomposition', text: decomposition(impact) },
-    { title: 'FMEA Table', text: `${tableOf(rows)}\n\n${bullets(ratingRules)}` },
-    { title: 'Critical Items', text: bullets(critical.map(line), 'No row has an RPN above 200.') },
-    { title: 'High-Severity Items', text: bullets(severe.map(line), 'No row has S of 8 or more.') },
-    { title: 'Recommended Actions', text: bullets(actions, 'None follows from the facts.') },
-    { title: 'Risk Summary', text: summary(rows, critical.length, severe.length) },
-  ];
+  return {
+    'Component Decomposition': decomposition(impact),
+    'FMEA Table': `${tableOf(rows)}\n\n${bullets(ratingRules)}`,
+    'Critical Items': bullets(critical.map(line), 'No row has an RPN above 200.'),
+    'High-Severity Items': bullets(severe.map(line), 'No row has S of 8 or more.'),
+    'Recommended Actions': bullets(actions, 'None follows from the facts.'),
+    'Risk Summary': summary(rows, critical.length, severe.length),
+  };
 }
 
 function decomposition({ components }: Impact): string {
@@ -262,11 +237,9 @@ function summary(rows: readonly Row[], critical: number, severe: number): string
   return `${plural(rows.length, 'failure mode')}: ${critical} critical, ${within(100, criticalRpn)} high, ${within(50, 99)} medium, ${within(0, 49)} low, ${open} without an RPN; ${severe} with S of 8 or more, ${rows.filter(({ isShown }) => isShown).length} that drop an error in their text.`;
 }
 
-function unableOf(impact: Impact, rows: readonly Row[]): string[] {
+function unableOf(rows: readonly Row[]): string[] {
   const open = rows.filter(({ rpn }) => rpn === null).length;
   return [
-    ...impact.unable,
-    ...withoutSubject(impact),
     ...(open > 0
       ? [`to give ${open} of ${rows.length} failure modes an RPN: a figure of each is not known`]
       : []),

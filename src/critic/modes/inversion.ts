@@ -1,12 +1,10 @@
-import { cut, findingOf, normalised } from '../finding.js';
-import { changeFindings } from '../impact/change-findings.js';
-import { impactOf } from '../impact/gather.js';
+import { cut, normalised } from '../finding.js';
 import { isUntested, type Component, type Impact } from '../impact/impact.js';
-import { bullets, listed, plural, table, withoutSubject } from '../impact/phrases.js';
-import { placed, Quotes } from '../impact/quote.js';
+import { bullets, listed, plural, table } from '../impact/phrases.js';
+import { placed } from '../impact/quote.js';
 import { statementsIn, type Statement } from '../impact/statements.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
-import type { Finding } from '../shapes.js';
+import { examineImpact, type Shown } from './examine-impact.js';
 
 const quotedChars = 160;
 
@@ -24,42 +22,27 @@ interface Guarantee {
 /** S-013: what would make its own goals fail, and what stands against that. */
 export const inversion: Mode = {
   name: 'inversion',
-  description: 'its own guarantees turned round: which test, assertion or bound holds each',
   text: 'critic-inversion',
-  criteria: [
-    { name: 'Anti-Pattern Coverage', weight: 0.3 },
-    { name: 'Specificity', weight: 0.25 },
-    { name: 'Creativity', weight: 0.25 },
-    { name: 'Actionability', weight: 0.2 },
-  ],
   sections: [
-    { title: 'Inverted Success Criteria', isRequired: true },
-    { title: 'Anti-Pattern Checklist', isRequired: true },
-    { title: 'Blind Spot Analysis', isRequired: true },
-    { title: 'Reusable Verification Criteria', isRequired: false },
+    'Inverted Success Criteria',
+    'Anti-Pattern Checklist',
+    'Blind Spot Analysis',
+    'Reusable Verification Criteria',
   ],
+  optionalSections: ['Reusable Verification Criteria'],
   examine,
 };
 
-async function examine(input: ModeInput): Promise<Examined> {
-  const impact = await impactOf(input);
-  const statements = input.signal.aborted ? [] : await statementsIn(input, impact);
-  const guarantees = statements.map((said) => lookUp(said, impact));
-  const findings: Finding[] = [];
-  const unable = unableOf(impact, guarantees);
-  const examined = (): Examined => ({
-    sections: sectionsOf(guarantees, impact),
-    ...{ findings, score: null, unable, abort: '', dropped: 0 },
+function examine(input: ModeInput): Promise<Examined> {
+  return examineImpact('inversion', input, async (impact) => {
+    const statements = input.signal.aborted ? [] : await statementsIn(input, impact);
+    const guarantees = statements.map((said) => lookUp(said, impact));
+    return {
+      found: [...unassertedIn(guarantees), ...untestedIn(guarantees)],
+      unable: unableOf(guarantees),
+      sections: () => sectionsOf(guarantees, impact),
+    };
   });
-  findings.push(...(await changeFindings('inversion', input)));
-  const quotes = new Quotes(input.ground, input.artifact);
-  for (const make of [unassertedFindings, untestedFindings])
-    for (const found of await make(guarantees, quotes)) {
-      if (input.signal.aborted) break;
-      findings.push(found);
-      input.partial(examined());
-    }
-  return examined();
 }
 
 function lookUp(said: Statement, impact: Impact): Guarantee {
@@ -100,10 +83,7 @@ function isUnasserted({ path, checks }: Component): boolean {
 }
 
 /** One finding per sentence: a file says the same of many functions. */
-async function unassertedFindings(
-  guarantees: readonly Guarantee[],
-  quotes: Quotes,
-): Promise<Finding[]> {
+function unassertedIn(guarantees: readonly Guarantee[]): Shown[] {
   const bySentence = new Map<string, { first: Statement; components: Set<Component> }>();
   for (const { said, unasserted } of guarantees) {
     if (unasserted.length === 0) continue;
@@ -112,55 +92,44 @@ async function unassertedFindings(
     bySentence.set(key, group);
     for (const each of unasserted) group.components.add(each);
   }
-  const findings: Finding[] = [];
-  for (const { first, components } of bySentence.values()) {
+  return [...bySentence.values()].map(({ first, components }): Shown => {
     const all = [...components];
     const names = listed(
       all.map(({ name, line }) => `\`${name}\` (line ${line})`),
       6,
     );
-    findings.push(
-      findingOf('inversion', {
-        ...{ rule: 'INV_LOCK_UNASSERTED', severity: 'minor', place: first, words: first.text },
-        text: `Asks of its callers: "${cut(first.text, quotedChars)}" Nothing in ${names} asserts it, so a caller that forgets it goes unnoticed.`,
-        remedy: 'Assert it at the top of each, as with lockdep_assert_held().',
-        evidence: await quotes.all(
-          all.map(({ path, line, name }) => ({ path, line, symbol: name })),
-        ),
-      }),
-    );
-  }
-  return findings;
+    return {
+      ...{ rule: 'INV_LOCK_UNASSERTED', severity: 'minor', place: first, words: first.text },
+      text: `Asks of its callers: "${cut(first.text, quotedChars)}" Nothing in ${names} asserts it, so a caller that forgets it goes unnoticed.`,
+      remedy: 'Assert it at the top of each, as with lockdep_assert_held().',
+      places: all.map(({ path, line, name }) => ({ path, line, symbol: name })),
+    };
+  });
 }
 
 /** One finding per function, with its first guarantee. */
-async function untestedFindings(
-  guarantees: readonly Guarantee[],
-  quotes: Quotes,
-): Promise<Finding[]> {
+function untestedIn(guarantees: readonly Guarantee[]): Shown[] {
   const byComponent = new Map<Component, Statement[]>();
   for (const { untested, said } of guarantees)
     for (const each of untested) byComponent.set(each, [...(byComponent.get(each) ?? []), said]);
-  const findings: Finding[] = [];
-  for (const [component, [first, ...more]] of byComponent) {
-    if (first === undefined) continue;
+  return [...byComponent].flatMap(([component, [first, ...more]]): Shown[] => {
+    if (first === undefined) return [];
     const { name, path, line, reach } = component;
     const others = more.length > 0 ? ` and ${more.length} more` : '';
-    findings.push(
-      findingOf('inversion', {
+    return [
+      {
         rule: 'INV_GUARANTEE_UNTESTED',
         severity: (reach?.consumers ?? 0) > 0 ? 'minor' : 'note',
         text: `States of \`${name}\` (${path}:${line}): "${cut(first.text, quotedChars)}"${others}. No test that calls it and no assertion or bound in it was found.`,
         remedy: `Write a test that tries to break this in \`${name}\`, or name the one that does.`,
         ...{ place: first, words: `${component.id} ${first.text}` },
-        evidence: await quotes.all([{ path, line, symbol: name }]),
-      }),
-    );
-  }
-  return findings;
+        places: [{ path, line, symbol: name }],
+      },
+    ];
+  });
 }
 
-function sectionsOf(guarantees: readonly Guarantee[], impact: Impact): Examined['sections'] {
+function sectionsOf(guarantees: readonly Guarantee[], impact: Impact): Record<string, string> {
   const inverted = guarantees.map(
     ({ said }) =>
       `line ${said.line_start}: it has failed as soon as this is untrue: "${cut(said.text, quotedChars)}"`,
@@ -177,28 +146,20 @@ function sectionsOf(guarantees: readonly Guarantee[], impact: Impact): Examined[
   const criteria = guarantees.flatMap(({ said, holds }) =>
     holds.length === 0 ? [] : `line ${said.line_start}: ${listed(holds, 2)}`,
   );
-  return [
-    {
-      title: 'Inverted Success Criteria',
-      text: bullets(inverted, 'O6 finds no guarantee and no demand in it.'),
-    },
-    {
-      title: 'Anti-Pattern Checklist',
-      text: table(['line', 'broken when this is untrue', 'severity', 'how to verify'], rows),
-    },
-    {
-      title: 'Blind Spot Analysis',
-      text: bullets(blind, 'No function without a test was found.'),
-    },
-    { title: 'Reusable Verification Criteria', text: bullets(criteria) },
-  ];
+  return {
+    'Inverted Success Criteria': bullets(inverted, 'O6 finds no guarantee and no demand in it.'),
+    'Anti-Pattern Checklist': table(
+      ['line', 'broken when this is untrue', 'severity', 'how to verify'],
+      rows,
+    ),
+    'Blind Spot Analysis': bullets(blind, 'No function without a test was found.'),
+    'Reusable Verification Criteria': bullets(criteria),
+  };
 }
 
-function unableOf(impact: Impact, guarantees: readonly Guarantee[]): string[] {
+function unableOf(guarantees: readonly Guarantee[]): string[] {
   const open = guarantees.filter(({ said }) => said.about.length === 0).length;
   return [
-    ...impact.unable,
-    ...withoutSubject(impact),
     ...(guarantees.length === 0
       ? ['to turn a guarantee round: the artifact states none that O6 knows']
       : []),

@@ -33,21 +33,14 @@ export const judgeDimensions: readonly Weighted[] = [
 /** Scores an artifact against the gate. By rules it scores what can be counted, and says how much of the rubric that was. */
 export const llmAsJudge: Mode = {
   name: 'llm-as-judge',
-  description: 'A score in six dimensions against the quality gate.',
-  criteria: [
-    { name: 'Scoring Calibration', weight: 0.3 },
-    { name: 'Dimension Coverage', weight: 0.25 },
-    { name: 'Rationale Quality', weight: 0.25 },
-    { name: 'Anti-Leniency Compliance', weight: 0.2 },
-  ],
   dimensions: judgeDimensions,
   sections: [
-    { title: 'Quality Score', isRequired: true },
-    { title: 'Dimension Breakdown', isRequired: true },
-    { title: 'Pass/Fail', isRequired: true },
-    { title: 'Strengths', isRequired: true },
-    { title: 'Improvement Areas', isRequired: true },
-    { title: 'Anti-Leniency Check', isRequired: true },
+    'Quality Score',
+    'Dimension Breakdown',
+    'Pass/Fail',
+    'Strengths',
+    'Improvement Areas',
+    'Anti-Leniency Check',
   ],
   text: 'critic-llm-as-judge',
 
@@ -113,7 +106,7 @@ function scoreSections(examined: Examined, { before }: ModeInput): Section[] {
   });
 }
 
-/** By the gate's own threshold; whoever runs a review may have set another one, and decides. */
+/** By the gate's own threshold; a request may set another one, and that decides. */
 function passOrFail({ score, findings }: Examined, before: ModeInput['before']): string {
   if (score?.score == null) return 'Neither: there is no score.';
   const open = [...before.flatMap((each) => each.findings), ...findings].filter(

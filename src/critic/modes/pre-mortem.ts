@@ -1,21 +1,9 @@
-import { findingOf } from '../finding.js';
-import { changeFindings } from '../impact/change-findings.js';
-import { emptyHandlersIn } from '../impact/facts.js';
-import { impactOf } from '../impact/gather.js';
 import { isUntested, type Component, type FileKnowledge, type Impact } from '../impact/impact.js';
-import { placed, Quotes } from '../impact/quote.js';
-import {
-  bullets,
-  gravityOf,
-  placeIn,
-  placeOf,
-  plural,
-  table,
-  usersOf,
-  withoutSubject,
-} from '../impact/phrases.js';
+import { placed, type CodePlace } from '../impact/quote.js';
+import { bullets, gravityOf, placeIn, placeOf, plural, table, usersOf } from '../impact/phrases.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
-import { severities, type Finding, type Severity } from '../shapes.js';
+import { severities, type Severity } from '../shapes.js';
+import { examineImpact, type Shown } from './examine-impact.js';
 
 const narrativesMax = 5;
 /** With fewer users a function without a test is no story of its own. */
@@ -25,12 +13,6 @@ const togetherMin = 5;
 const togetherShare = 0.5;
 /** Calls that use a result, for each that ignores it: with fewer nothing is usual. */
 const usualTimes = 4;
-
-interface Place {
-  path: string;
-  line: number;
-  line_end?: number;
-}
 
 /** A failure that is imagined to have happened, from facts alone. */
 interface Story {
@@ -42,80 +24,61 @@ interface Story {
   happened: string;
   cause: string;
   prevent: string;
-  place: Place;
-  evidence: Place[];
+  place: CodePlace;
+  evidence: CodePlace[];
   component?: Component;
 }
 
 /** S-004: it has failed; how that came about, as far as facts show it. */
 export const preMortem: Mode = {
   name: 'pre-mortem',
-  description: 'failures told from their end, made only of facts about the code',
   text: 'critic-pre-mortem',
-  criteria: [
-    { name: 'Failure Scenario Plausibility', weight: 0.3 },
-    { name: 'Root Cause Tracing', weight: 0.25 },
-    { name: 'Preventive Measure Quality', weight: 0.25 },
-    { name: 'Bias Coverage', weight: 0.2 },
-  ],
   sections: [
-    { title: 'Failure Narratives', isRequired: true },
-    { title: 'Root Cause Analysis', isRequired: true },
-    { title: 'Warning Signs', isRequired: true },
-    { title: 'Risk Matrix', isRequired: true },
-    { title: 'Preventive Measures', isRequired: true },
+    'Failure Narratives',
+    'Root Cause Analysis',
+    'Warning Signs',
+    'Risk Matrix',
+    'Preventive Measures',
   ],
   examine,
 };
 
-async function examine(input: ModeInput): Promise<Examined> {
-  const impact = await impactOf(input);
-  const forgotten = await forgottenStories(impact, input);
-  const stories = storiesOf(impact, forgotten).slice(0, narrativesMax);
-  const signs = signsOf(impact);
-  const findings: Finding[] = [];
-  const unable = [
-    ...impact.unable,
-    ...withoutSubject(impact),
-    ...(stories.length < 3 ? [`to imagine three failures: the facts give ${stories.length}`] : []),
-    'to imagine failures of people, plans and organisation: a reader or a model has to',
-  ];
-  const examined = (): Examined => ({
-    sections: sectionsOf(stories, signs),
-    ...{ findings, score: null, unable, abort: '', dropped: 0 },
+function examine(input: ModeInput): Promise<Examined> {
+  return examineImpact('pre-mortem', input, async (impact) => {
+    const forgotten = await forgottenStories(impact, input);
+    const stories = storiesOf(impact, forgotten).slice(0, narrativesMax);
+    const signs = signsOf(impact);
+    return {
+      found: stories.map((each) => shownOf(each, impact, input)),
+      unable: [
+        ...(stories.length < 3
+          ? [`to imagine three failures: the facts give ${stories.length}`]
+          : []),
+        'to imagine failures of people, plans and organisation: a reader or a model has to',
+      ],
+      sections: () => sectionsOf(stories, signs),
+    };
   });
-  findings.push(...(await changeFindings('pre-mortem', input)));
-  const quotes = new Quotes(input.ground, input.artifact);
-  for (const story of stories) {
-    if (input.signal.aborted) break;
-    const { rule, severity, title, happened, cause, prevent, place, component } = story;
-    findings.push(
-      findingOf('pre-mortem', {
-        ...{ rule, severity, remedy: prevent, words: title },
-        text: `${title} ${cause} ${happened}`,
-        place:
-          component === undefined || place.path === input.artifact.path
-            ? placeIn(place.path, place.line, input.artifact, impact)
-            : placeOf(component, input.artifact, impact),
-        evidence: await quotes.all(story.evidence),
-      }),
-    );
-    input.partial(examined());
-  }
-  return examined();
+}
+
+function shownOf(story: Story, impact: Impact, { artifact }: ModeInput): Shown {
+  const { rule, severity, title, happened, cause, prevent, place, component, evidence } = story;
+  return {
+    ...{ rule, severity, remedy: prevent, words: title, places: evidence },
+    text: `${title} ${cause} ${happened}`,
+    place:
+      component === undefined || place.path === artifact.path
+        ? placeIn(place.path, place.line, artifact, impact)
+        : placeOf(component, artifact, impact),
+  };
 }
 
 /** Worst first, then in the order of the code; one of each kind and function. */
 function storiesOf(impact: Impact, forgotten: readonly Story[]): Story[] {
   const all = [
-    ...impact.components.flatMap((each) => [
-      ...swallowedStories(each),
-      ...ignoredStory(each),
-      ...hubStory(each, impact),
-    ]),
+    ...impact.components.flatMap((each) => [...ignoredStory(each), ...hubStory(each, impact)]),
     ...impact.files.flatMap(threatStories),
     ...forgotten,
-    ...(impact.components.length === 0 ? impact.files.flatMap(looseHandlers) : []),
   ];
   const seen = new Set<string>();
   // One is enough: the function that has most users.
@@ -145,41 +108,10 @@ function affected(component: Component): string {
   return `It affected ${usersOf(reach)}.${outside}`;
 }
 
-function callersOf({ reach }: Component): Place[] {
+function callersOf({ reach }: Component): CodePlace[] {
   return (reach?.callers ?? []).slice(0, 2).flatMap(({ call_site }) => {
     const [, path, line] = /^(.+):(\d+)$/.exec(call_site) ?? [];
     return path === undefined ? [] : [{ path, line: Number(line) }];
-  });
-}
-
-const swallowedCause = 'an error is caught and nothing is done';
-const swallowedRemedy =
-  'Pass the error on or log it; where nothing has to be done, say why in a comment.';
-
-function swallowedStories(component: Component): Story[] {
-  const { name, path, emptyHandlers } = component;
-  return emptyHandlers.map(({ line, line_end }): Story => {
-    const place = { path, line, line_end };
-    return {
-      ...{ rule: 'PM_ERROR_SWALLOWED', severity: 'minor', likely: 'medium', place, component },
-      title: `\`${name}\` failed and it was noticed late.`,
-      cause: `At ${path}:${line} ${swallowedCause}.`,
-      ...{ happened: affected(component), prevent: swallowedRemedy },
-      evidence: [place, ...callersOf(component)],
-    };
-  });
-}
-
-/** Without an index it is not known whose function it is. */
-function looseHandlers({ path, code }: FileKnowledge): Story[] {
-  const empty = code === undefined ? [] : emptyHandlersIn(code);
-  return empty.map(({ line, line_end }): Story => {
-    const place = { path, line, line_end };
-    return {
-      ...{ rule: 'PM_ERROR_SWALLOWED', severity: 'minor', likely: 'medium', place },
-      ...{ evidence: [place], title: `Line ${line} failed and it was noticed late.` },
-      ...{ cause: `There ${swallowedCause}.`, happened: '', prevent: swallowedRemedy },
-    };
   });
 }
 
@@ -258,7 +190,7 @@ async function forgottenStories(
   { artifact, ground }: ModeInput,
 ): Promise<Story[]> {
   const stories: Story[] = [];
-  for (const { path, coChanges, history, code } of files)
+  for (const { path, coChanges, commits, code } of files)
     for (const { text: item } of coChanges) {
       const [, other = '', together, of] =
         /^changes together with (\S+) \((\d+) of (\d+) commits\)/.exec(item) ?? [];
@@ -272,7 +204,7 @@ async function forgottenStories(
       stories.push({
         ...{ rule: 'PM_CHANGED_ALONE', severity: 'note', likely: 'low', place: { path, line: 1 } },
         title: `${path} was changed and ${other} was forgotten.`,
-        cause: `They changed together in ${times} of ${history?.commits ?? all} commits, and neither of them nor the artifact names the other.`,
+        cause: `They changed together in ${times} of ${commits ?? all} commits, and neither of them nor the artifact names the other.`,
         happened: '',
         prevent: `Name ${other} where ${path} is described, or have a test fail when they differ.`,
         evidence: [
@@ -319,7 +251,7 @@ function signsOf({ files }: Impact): Sign[] {
   return [...signs.values()];
 }
 
-function sectionsOf(stories: readonly Story[], signs: readonly Sign[]): Examined['sections'] {
+function sectionsOf(stories: readonly Story[], signs: readonly Sign[]): Record<string, string> {
   const none = 'The facts give no failure.';
   const narratives = stories.map(({ title, cause, happened }, at) =>
     `${at + 1}. **${title}** ${cause} ${happened}`.trim(),
@@ -331,20 +263,14 @@ function sectionsOf(stories: readonly Story[], signs: readonly Sign[]): Examined
   const rows = stories.map(({ title, likely, severity }) => [title, likely, severity]);
   const silent =
     'No log, error code or counter was found in the code that it is about: nothing there would show it.';
-  return [
-    { title: 'Failure Narratives', text: narratives.length === 0 ? none : narratives.join('\n') },
-    { title: 'Root Cause Analysis', text: bullets(causes, none) },
-    { title: 'Warning Signs', text: bullets(bySign, silent) },
-    {
-      title: 'Risk Matrix',
-      text: `${table(['failure', 'probability', 'severity'], rows)}\n\nProbability: high is never given by rules; medium where the code shows the cause, low where only its history does.`,
-    },
-    {
-      title: 'Preventive Measures',
-      text: bullets(
-        stories.map(({ prevent }) => prevent),
-        none,
-      ),
-    },
-  ];
+  return {
+    'Failure Narratives': narratives.length === 0 ? none : narratives.join('\n'),
+    'Root Cause Analysis': bullets(causes, none),
+    'Warning Signs': bullets(bySign, silent),
+    'Risk Matrix': `${table(['failure', 'probability', 'severity'], rows)}\n\nProbability: high is never given by rules; medium where the code shows the cause, low where only its history does.`,
+    'Preventive Measures': bullets(
+      stories.map(({ prevent }) => prevent),
+      none,
+    ),
+  };
 }

@@ -1,10 +1,7 @@
 import type { Threat } from '../../pgc/analyse/security-blast-radius.js';
 import { adviceFor } from '../../pgc/analyse/advice.js';
-import { findingOf } from '../finding.js';
-import { changeFindings } from '../impact/change-findings.js';
-import { impactOf } from '../impact/gather.js';
 import type { FileKnowledge, Impact } from '../impact/impact.js';
-import { placed, Quotes } from '../impact/quote.js';
+import { placed } from '../impact/quote.js';
 import {
   bullets,
   errorList,
@@ -13,10 +10,10 @@ import {
   placeIn,
   plural,
   table,
-  withoutSubject,
 } from '../impact/phrases.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
 import { severities, type Finding } from '../shapes.js';
+import { examineImpact, type Shown } from './examine-impact.js';
 
 /** Weaknesses of one rule in one file. */
 interface Vulnerability {
@@ -29,42 +26,31 @@ interface Vulnerability {
 /** S-001: how it could be attacked, only with evidence. */
 export const redTeam: Mode = {
   name: 'red-team',
-  description: 'entry points, weaknesses behind them and what already defends, each quoted',
   text: 'critic-red-team',
-  criteria: [
-    { name: 'Attack Surface Coverage', weight: 0.3 },
-    { name: 'Vulnerability Realism', weight: 0.25 },
-    { name: 'Impact Assessment', weight: 0.25 },
-    { name: 'Defensive Measure Quality', weight: 0.2 },
-  ],
   sections: [
-    { title: 'Attack Surface Analysis', isRequired: true },
-    { title: 'Vulnerability Report', isRequired: true },
-    { title: 'Critical Vulnerabilities', isRequired: true },
-    { title: 'Defense Recommendations', isRequired: true },
-    { title: 'Residual Risk Assessment', isRequired: true },
+    'Attack Surface Analysis',
+    'Vulnerability Report',
+    'Critical Vulnerabilities',
+    'Defense Recommendations',
+    'Residual Risk Assessment',
   ],
   examine,
 };
 
-async function examine(input: ModeInput): Promise<Examined> {
-  const impact = await impactOf(input);
-  const found = vulnerabilities(impact);
-  const findings: Finding[] = [];
-  const unable = unableOf(impact);
-  const examined = (): Examined => ({
-    sections: sectionsOf(impact, found),
-    ...{ findings, score: null, unable, abort: '', dropped: 0 },
+function examine(input: ModeInput): Promise<Examined> {
+  return examineImpact('red-team', input, (impact) => {
+    const found = vulnerabilities(impact);
+    return {
+      // A trust boundary is listed in its section, and is no fault.
+      found: found
+        .filter(({ severity }) => severity !== 'note')
+        .flatMap((each) => shownOf(each, impact, input)),
+      unable: [
+        'to find weaknesses that no rule of O2 names, and to try an attack: a reader or a model has to',
+      ],
+      sections: () => sectionsOf(impact, found),
+    };
   });
-  findings.push(...(await changeFindings('red-team', input)));
-  const quotes = new Quotes(input.ground, input.artifact);
-  for (const each of found) {
-    if (input.signal.aborted) break;
-    const finding = await findingFor(each, impact, input, quotes);
-    if (finding !== undefined) findings.push(finding);
-    input.partial(examined());
-  }
-  return examined();
 }
 
 function vulnerabilities({ files }: Impact): Vulnerability[] {
@@ -82,20 +68,14 @@ function vulnerabilities({ files }: Impact): Vulnerability[] {
   );
 }
 
-async function findingFor(
+function shownOf(
   { file, rule, threats, severity }: Vulnerability,
   impact: Impact,
-  input: ModeInput,
-  quotes: Quotes,
-): Promise<Finding | undefined> {
+  { artifact }: ModeInput,
+): Shown[] {
   const [first] = threats;
-  if (first === undefined) return undefined;
+  if (first === undefined) return [];
   const lines = threats.map(({ line }) => line);
-  const evidence = await quotes.all(
-    threats.map(({ line, symbol }) => ({ path: file.path, line, symbol })),
-  );
-  // What cannot be quoted is not reported; a trust boundary is listed in its section, and is no fault.
-  if (evidence.length === 0 || severity === 'note') return undefined;
   const [way] = file.exposures;
   const reached =
     way === undefined
@@ -109,16 +89,19 @@ async function findingFor(
           defences.map(({ line }) => `line ${line}`),
           3,
         )}: read whether that comes before it.`;
-  return findingOf('red-team', {
-    ...{ rule: `RT_${rule.toUpperCase().replaceAll('-', '_')}`, severity, evidence },
-    text: `${first.description} (${first.cwe}), ${file.path} ${threats.length === 1 ? 'line' : 'lines'} ${listed(lines.map(String), 6)}. ${reached}${guarded}`,
-    remedy: adviceFor(rule, first.description),
-    place: placeIn(file.path, first.line, input.artifact, impact),
-    words: `${file.path} ${rule}`,
-  });
+  return [
+    {
+      ...{ rule: `RT_${rule.toUpperCase().replaceAll('-', '_')}`, severity, isQuotedOnly: true },
+      text: `${first.description} (${first.cwe}), ${file.path} ${threats.length === 1 ? 'line' : 'lines'} ${listed(lines.map(String), 6)}. ${reached}${guarded}`,
+      remedy: adviceFor(rule, first.description),
+      place: placeIn(file.path, first.line, artifact, impact),
+      words: `${file.path} ${rule}`,
+      places: threats.map(({ line, symbol }) => ({ path: file.path, line, symbol })),
+    },
+  ];
 }
 
-function sectionsOf(impact: Impact, found: readonly Vulnerability[]): Examined['sections'] {
+function sectionsOf(impact: Impact, found: readonly Vulnerability[]): Record<string, string> {
   const line = ({ file, rule, threats, severity }: Vulnerability): string =>
     `**${severity}** ${rule} (${threats[0]?.cwe ?? ''}): ${threats[0]?.description ?? ''}, ${listed(
       threats.map((each) => placed(file.path, each.line)),
@@ -128,19 +111,16 @@ function sectionsOf(impact: Impact, found: readonly Vulnerability[]): Examined['
   const advice = [
     ...new Set(found.map(({ rule, threats }) => adviceFor(rule, threats[0]?.description ?? ''))),
   ];
-  return [
-    { title: 'Attack Surface Analysis', text: surfaceOf(impact) },
-    {
-      title: 'Vulnerability Report',
-      text: bullets(found.map(line), 'No rule of O2 found a weakness in this code.'),
-    },
-    { title: 'Critical Vulnerabilities', text: bullets(critical.map(line)) },
-    {
-      title: 'Defense Recommendations',
-      text: `There already:\n${bullets(defences(impact), '- No check of a permission, bound, assertion or error was found.')}\n\nTo do:\n${bullets(advice)}`,
-    },
-    { title: 'Residual Risk Assessment', text: residual(impact, found) },
-  ];
+  return {
+    'Attack Surface Analysis': surfaceOf(impact),
+    'Vulnerability Report': bullets(
+      found.map(line),
+      'No rule of O2 found a weakness in this code.',
+    ),
+    'Critical Vulnerabilities': bullets(critical.map(line)),
+    'Defense Recommendations': `There already:\n${bullets(defences(impact), '- No check of a permission, bound, assertion or error was found.')}\n\nTo do:\n${bullets(advice)}`,
+    'Residual Risk Assessment': residual(impact, found),
+  };
 }
 
 function surfaceOf({ files }: Impact): string {
@@ -186,12 +166,4 @@ function residual({ files }: Impact, found: readonly Vulnerability[]): string {
       return `${path}: worst weakness ${worst}, ${isExposed ? `reached from ${plural(exposures.length, 'entry point')}` : 'no known entry point'}, ${isWide ? 'widely used' : 'few users'}.`;
     }),
   );
-}
-
-function unableOf(impact: Impact): string[] {
-  return [
-    ...impact.unable,
-    ...withoutSubject(impact),
-    'to find weaknesses that no rule of O2 names, and to try an attack: a reader or a model has to',
-  ];
 }

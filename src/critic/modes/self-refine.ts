@@ -10,19 +10,7 @@ const figure =
 /** What its author can mend before anybody else reads it. */
 export const selfRefine: Mode = {
   name: 'self-refine',
-  description: 'What the author can put right before others look at it.',
-  criteria: [
-    { name: 'Completeness of Issue Identification', weight: 0.3 },
-    { name: 'Specificity of Recommendations', weight: 0.3 },
-    { name: 'Logical Coherence', weight: 0.2 },
-    { name: 'Improvement Potential', weight: 0.2 },
-  ],
-  sections: [
-    { title: 'Issue Summary', isRequired: true },
-    { title: 'Issue Details', isRequired: true },
-    { title: 'Revision Priority', isRequired: true },
-    { title: 'Self-Assessment Confidence', isRequired: true },
-  ],
+  sections: ['Issue Summary', 'Issue Details', 'Revision Priority', 'Self-Assessment Confidence'],
   text: 'critic-self-refine',
 
   async examine(input): Promise<Examined> {

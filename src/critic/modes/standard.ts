@@ -24,14 +24,8 @@ export const standardDimensions: readonly Weighted[] = [
 /** The plain review: what is complete, right, clear, usable and as it was asked for. */
 export const standard: Mode = {
   name: 'standard',
-  description: 'A plain review in five dimensions, without any adversary.',
-  criteria: standardDimensions,
   dimensions: standardDimensions,
-  sections: [
-    { title: 'Quality Score', isRequired: true },
-    { title: 'Criteria Breakdown', isRequired: true },
-    { title: 'Improvement Areas', isRequired: true },
-  ],
+  sections: ['Quality Score', 'Criteria Breakdown', 'Improvement Areas'],
   text: 'critic-standard',
 
   async examine(input): Promise<Examined> {

@@ -13,21 +13,14 @@ const shownMax = 12;
 /** The strongest case for an artifact, in its own words, before any mode argues against it. */
 export const steelman: Mode = {
   name: 'steelman',
-  description:
-    'The strongest case for the artifact, from its own sections, before any mode argues against it.',
-  criteria: [
-    { name: 'Argument Fidelity', weight: 0.35 },
-    { name: 'Assumption Explicitation', weight: 0.25 },
-    { name: 'Reasoning Completeness', weight: 0.25 },
-    { name: 'Charitable Strength', weight: 0.15 },
-  ],
   sections: [
-    { title: 'Core Thesis', isRequired: true },
-    { title: 'Explicit Assumptions', isRequired: true },
-    { title: 'Strongest Reasoning Chain', isRequired: true },
-    { title: 'Supporting Evidence', isRequired: true },
-    { title: 'Unstated Supporting Arguments', isRequired: false },
+    'Core Thesis',
+    'Explicit Assumptions',
+    'Strongest Reasoning Chain',
+    'Supporting Evidence',
+    'Unstated Supporting Arguments',
   ],
+  optionalSections: ['Unstated Supporting Arguments'],
   text: 'critic-steelman',
 
   async examine(input): Promise<Examined> {
@@ -88,16 +81,16 @@ function below(read: MarkdownText, titles: RegExp): Sentence[] {
 /** Files and addresses that it names. */
 async function evidenceOf(read: MarkdownText, { ground, artifact }: ModeInput): Promise<string[]> {
   const paths = ground === undefined ? undefined : new Set(await ground.paths());
-  const files = new Map<string, { line: number; isThere: boolean }>();
+  const files = new Map<string, number>();
   for (const { text, line } of read.codes) {
     const [path = ''] = /^[\w.@+-]+(?:\/[\w.@+-]+)+(?=$|:\d|#L\d)/.exec(text) ?? [];
     // A name with a slash that is not in the tree may be anything.
     if (path !== '' && path !== artifact.path && paths?.has(path) === true && !files.has(path))
-      files.set(path, { line, isThere: true });
+      files.set(path, line);
   }
   const links = read.links
     .filter(({ kind, target }) => kind === 'link' && /^https?:/.test(target))
     .map(({ target, line }) => `line ${line}: ${target} (not visited)`);
-  const named = [...files].map(([path, { line }]) => `line ${line}: \`${path}\` (in the tree)`);
+  const named = [...files].map(([path, line]) => `line ${line}: \`${path}\` (in the tree)`);
   return [...named, ...links];
 }

@@ -25,7 +25,7 @@ export interface PsContext {
   adversarial?: {
     /** Empty: chosen by the context. */
     modes: ModeName[];
-    /** As they were given; the selection reads them. Those that nobody filled are absent. */
+    /** As they were given; the selection reads them. Those that were not filled in are absent. */
     words: ContextWords;
     /** Undefined: not given, or null. */
     previous_score?: number;
@@ -69,7 +69,7 @@ export function readContext(source: string, file: string): ReadContext {
   return new Reader(file).read(source);
 }
 
-/** What of a request a context says; the text of the artifact is somebody else's to read. */
+/** The request that a context describes, without the artifact. */
 export function requestOf(context: PsContext): Omit<Partial<CritiqueRequest>, 'artifact'> {
   const { ps_id, entry_id, iteration, generator, adversarial, criteria } = context;
   const { threshold, iterations_max } = context;
@@ -90,7 +90,7 @@ export function requestOf(context: PsContext): Omit<Partial<CritiqueRequest>, 'a
 class Reader {
   readonly #file: string;
   readonly #warnings: { line: number; flag: Flag }[] = [];
-  /** Those that nobody filled in. */
+  /** Placeholders that were not filled in. */
   readonly #open: Field[] = [];
 
   constructor(file: string) {
@@ -219,7 +219,7 @@ class Reader {
     return isBlank(field.value);
   }
 
-  /** Whoever misspelt a field would not know why nothing follows from it. */
+  /** A misspelt field must not be ignored without a word. */
   #unread(found: Found): void {
     for (const [title, { fields }] of found)
       for (const field of fields.values())
@@ -284,7 +284,7 @@ function fieldOf(text: string, line: number): Field | undefined {
   return { name, value: text.slice(whole.length).trim(), line, column: whole.length + 1 };
 }
 
-/** Taken out: what is left at the end, nobody knows. */
+/** Takes the field out: what is left at the end is unknown. */
 function take(fields: Map<string, Field>, name: string): Field | undefined {
   const field = fields.get(name.toLowerCase());
   fields.delete(name.toLowerCase());
@@ -297,7 +297,7 @@ function fenceAfter(open: string, text: string): string {
   return mark.startsWith(open) && text.trim() === mark ? '' : open;
 }
 
-/** `{ps_id}` of the form that nobody filled in. */
+/** `{ps_id}`: a placeholder of the form. */
 function isPlaceholder(text: string): boolean {
   return /^\{[^{}]*\}(?:\s*\([^()]*\))?$/.test(unquoted(text));
 }

@@ -16,7 +16,7 @@ export const orchestrationLimits = {
 
 export const phaseStatuses = ['pending', 'running', 'complete', 'failed'] as const;
 
-/** What is read; whatever else stands in the file is somebody else's, and stays as it is. */
+/** What is read; other fields of the file stay as they are. */
 const shape = lazily((z) => {
   const { nameChars, phases, barriers, handoffs } = orchestrationLimits;
   const name = z.string().min(1).max(nameChars);
@@ -94,7 +94,7 @@ export interface Handoff {
 
 /**
  * An orchestration file (`ORCHESTRATION.yaml`). Only what is about reviews is read and written; comments, order and
- * whatever is somebody else's stay as they are.
+ * other fields stay as they are.
  */
 export class OrchestrationFile {
   readonly phases: readonly ReviewPhase[];

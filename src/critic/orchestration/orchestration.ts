@@ -71,7 +71,7 @@ class Run {
   }
 
   async all(): Promise<PhaseResult[]> {
-    // The file has no circle: whoever is waited for was begun by the same walk.
+    // The file has no cycle: a phase that is waited for was begun by the same walk.
     for (const phase of this.#file.phases) void this.#begun(phase);
     const results = await Promise.all([...this.#phases.values()]);
     await Promise.all(this.#gates.values());
@@ -128,7 +128,7 @@ class Run {
     }
   }
 
-  /** What others found, without their scores, for whoever may look for more of the kind. */
+  /** What other phases found, without their scores. */
   async #handed({ id }: ReviewPhase): Promise<ModeReport[]> {
     const reports: ModeReport[] = [];
     for (const handoff of this.#file.handoffs.filter(({ to }) => to === id)) {

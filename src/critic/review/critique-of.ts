@@ -10,6 +10,7 @@ import {
   type ModeReport,
   type Selection,
 } from '../shapes.js';
+import type { ModeName } from '../strategies.js';
 
 /** What is said of all reports together. */
 export type Judged = Pick<
@@ -69,10 +70,15 @@ export function critiqueOf(
   };
 }
 
+/** Modes whose findings a person weighs. */
+export function advisoryIn({ modes }: Selection): ReadonlySet<ModeName> {
+  return new Set(modes.filter((each) => each.is_advisory).map(({ mode }) => mode));
+}
+
 /** What did not end the review does not end it afterwards: an advisory mode, or governance where nothing is governed. */
 function weighedBy({ selection }: ReviewRecord): (report: ModeReport) => ModeReport {
-  const { criticality, modes } = selection;
-  const advisory = new Set(modes.filter((each) => each.is_advisory).map(({ mode }) => mode));
+  const { criticality } = selection;
+  const advisory = advisoryIn(selection);
   const isGoverned = criticality === 'C3' || criticality === 'C4';
   return (report) =>
     advisory.has(report.mode) || (report.abort === 'GOVERNANCE_VIOLATION' && !isGoverned)
@@ -81,7 +87,7 @@ function weighedBy({ selection }: ReviewRecord): (report: ModeReport) => ModeRep
 }
 
 /** What became of the modes that did not end as they should: the gap is said, not only left. */
-export function flagsOf(reports: readonly ModeReport[], { modes, criticality }: Selection): Flag[] {
+export function flagsOf(reports: readonly ModeReport[], selection: Selection): Flag[] {
   const flags = reports.flatMap((report): Flag[] => {
     const { mode, status, reason } = report;
     if (status === 'failed')
@@ -94,7 +100,7 @@ export function flagsOf(reports: readonly ModeReport[], { modes, criticality }: 
       ];
     return [];
   });
-  const advisory = new Set(modes.filter((each) => each.is_advisory).map(({ mode }) => mode));
+  const advisory = advisoryIn(selection);
   for (const { mode, abort } of reports)
     if (abort !== '' && advisory.has(mode))
       flags.push({
@@ -108,7 +114,7 @@ export function flagsOf(reports: readonly ModeReport[], { modes, criticality }: 
     flags.push({
       code: first.reason,
       level: isAbort(first.reason) ? 'mandatory' : 'warning',
-      text: `not applied: ${skipped.map(({ mode }) => mode).join(', ')} (${textOf(first.reason, first.mode, criticality)})`,
+      text: `not applied: ${skipped.map(({ mode }) => mode).join(', ')} (${textOf(first.reason, first.mode, selection.criticality)})`,
     });
   return flags;
 }

@@ -168,7 +168,7 @@ function withScore<T extends { score: number | null }>(value: T): T {
   return { ...value, score: value.score ?? null };
 }
 
-// What a codec calls a message may be none, whatever its type says.
+// A codec may give null where its type has a message.
 function absent(value: object | null | undefined): value is null | undefined {
   return value === null || value === undefined;
 }

@@ -55,7 +55,7 @@ function scoreOf({ score }: ModeReport): string[] {
   return [`Score: ${score.score === null ? 'none' : score.score.toFixed(3)}`];
 }
 
-/** Its headings are below ours, whatever they were. */
+/** Its headings become deeper than ours. */
 function inner(text: string): string {
   const cut =
     text.length <= contextLimits.sectionChars

@@ -28,7 +28,7 @@ export type PipelineEvent =
       isSpent: boolean;
     }
   | { type: 'timer.due'; timer: PipelineTimer }
-  /** Whoever asked waits no longer. `isNow`: also what is under way ends; else it is the last one. */
+  /** The caller waits no longer. `isNow`: also what is under way ends; else it is the last one. */
   | { type: 'review.stopped'; reason: string; isNow: boolean }
   /** This is a new process, and the review is read from disk. */
   | { type: 'critic.restarted' };

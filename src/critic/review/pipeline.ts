@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { restored, start, step, stored, type Snapshot, type Step } from '../../machine/step.js';
+import { advisoryIn } from './critique-of.js';
 import { type ExaminedBy, reportOf, skippedReport } from './report.js';
 import {
   pipelineMachine,
@@ -14,7 +15,7 @@ import { qualityGate, type ModeReport } from '../shapes.js';
 import type { ModeName } from '../strategies.js';
 
 /** What a mode is given besides what its pipeline knows. */
-export type Prepared = Omit<ModeInput, 'before' | 'isSinglePass' | 'signal' | 'partial'> & {
+export type Prepared = Omit<ModeInput, 'before' | 'signal' | 'partial'> & {
   /** What another review found. */
   handed: readonly ModeReport[];
 };
@@ -23,7 +24,7 @@ export interface PipelineParts {
   clock: Clock;
   /** Applies one mode. Throws what the mode throws, MODE_UNAVAILABLE. */
   examine(mode: ModeName, input: ModeInput, spent: number): Promise<ExaminedBy>;
-  /** Of the whole review; 0: nobody counts. */
+  /** Of the whole review; 0: without a limit. */
   tokensMax: number;
   /**
    * Before any effect: the record as it is now with what was said since the last time. `isOver`: it is the last one.
@@ -49,13 +50,12 @@ type Machine = typeof pipelineMachine;
 const cutStatus = { status: 'partial' } as const;
 
 /**
- * One review under way: performs what the machine of the pipeline emits. Whatever happens is an event, taken one at a time:
+ * One review under way: performs what the machine of the pipeline emits. Events are taken one at a time:
  * first it is kept, then its effects are performed.
  */
 export class Pipeline {
   readonly #parts: PipelineParts;
   readonly #prepared: Prepared;
-  readonly #singlePass: ReadonlySet<ModeName>;
   readonly #advisory: ReadonlySet<ModeName>;
   readonly #timers = new Map<PipelineTimer, Disposable>();
   readonly #ended: Promise<readonly ModeReport[]>;
@@ -79,9 +79,7 @@ export class Pipeline {
     this.#record = its.record;
     this.#reports = its.reports;
     this.#prepared = its.prepared;
-    const { modes } = its.record.selection;
-    this.#singlePass = new Set(modes.filter((each) => each.is_single_pass).map(({ mode }) => mode));
-    this.#advisory = new Set(modes.filter((each) => each.is_advisory).map(({ mode }) => mode));
+    this.#advisory = advisoryIn(its.record.selection);
   }
 
   /** The first snapshot of a review of these modes, which is kept before `run`. */
@@ -182,7 +180,6 @@ export class Pipeline {
     const input: ModeInput = {
       ...prepared,
       before: [...handed, ...this.#reports],
-      isSinglePass: this.#singlePass.has(mode),
       signal: abort.signal,
       // Also after its signal: it is heard until it has ended.
       partial: (found) => void (current.found = { ...current.found, ...found }),

@@ -5,7 +5,7 @@ import { isModeName } from '../strategies.js';
 
 /** It is part of a key, and of the name of a file. */
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$/;
-/** Of words that somebody wrote beside the artifact. */
+/** Of the criteria. */
 const wordsCharsMax = 4_000;
 const nameCharsMax = 200;
 /** Reports of another review. */
@@ -13,7 +13,7 @@ export const handedMax = 16;
 const tokensMost = 100_000_000;
 const iterationsMost = criticLimits.iterations;
 
-/** As it came from somebody. Throws REVIEW_INVALID, TOO_LARGE. */
+/** Checks a request. Throws REVIEW_INVALID, TOO_LARGE. */
 export function readRequest(request: CritiqueRequest): CritiqueRequest {
   const { id, artifact, root, modes, context, iteration, rules, criteria } = request;
   const refuse = (detail: string): never => {
@@ -63,7 +63,7 @@ export function digestOfText(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Keys of objects in one order, whoever wrote them; what is undefined is not there. */
+/** Keys of objects in one order; undefined ones are left out. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
   if (typeof value !== 'object' || value === null) return value;

@@ -4,7 +4,7 @@ import { secretsOutOf } from '../artifact/secrets.js';
 import type { ModeReport } from '../shapes.js';
 import { isAdversarial, strategies, type ModeName } from '../strategies.js';
 
-/** What whoever examined says beside what was found. */
+/** What the engine reports beside what was found. */
 export interface Spoken {
   engine: ModeReport['engine'];
   /** Why less was done than asked: a code; empty: all was. */

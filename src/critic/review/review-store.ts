@@ -31,7 +31,7 @@ export interface ReviewRecord {
   begun_ms: number;
   /** 0: it is under way. */
   ended_ms: number;
-  /** Whoever keeps the history of artifacts knows of it. */
+  /** It is in the history of its artifact. */
   is_told: boolean;
 }
 
@@ -73,7 +73,7 @@ export class ReviewStore {
     return reviews;
   }
 
-  /** Those that are over and that nobody has been told of. */
+  /** Those that are over and not reported yet. */
   get untold(): ReviewRecord[] {
     return [...this.#ended.values()].filter(({ is_told }) => !is_told);
   }
@@ -174,7 +174,7 @@ export class ReviewStore {
     if (gone.length > 0) await store.commit(gone.flatMap(forgotten));
   }
 
-  /** Nobody has asked again for what a process left long ago, or before so many others. */
+  /** Forgets what a process left long ago, or before so many others. */
   async #abandon(): Promise<void> {
     const { finished, finishedMs, clock, store } = this.#parts;
     const oldMs = clock.nowMs() - finishedMs;

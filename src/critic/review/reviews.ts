@@ -58,9 +58,9 @@ export interface ReviewsParts {
 
 export interface Waiting {
   onProgress?: (progress: CritiqueProgress) => void;
-  /** It is not waited for any more. When nobody is left the mode under way is cut, and the rest is left out. */
+  /** It is not waited for any more. When no caller is left, the mode under way is cut, and the rest is skipped. */
   signal?: AbortSignal;
-  /** When the time of whoever waits is over, as that signal; before that (`isNow` is not set) no further mode begins. */
+  /** Deadlines of the caller: at the last (`isNow`) the review is cut, at those before it no further mode begins. */
   times?: readonly { afterMs: number; isNow: boolean }[];
 }
 
@@ -87,7 +87,7 @@ interface Open extends ArtifactName {
 }
 
 /**
- * Reviews of one critic, durable: one id is one review, whoever asks, and however often its process ends. What a mode said is on
+ * Reviews of one critic, durable: one id is one review, for all callers and over restarts. What a mode said is on
  * disk before the next one begins.
  */
 export class Reviews implements AsyncDisposable {
@@ -151,7 +151,7 @@ export class Reviews implements AsyncDisposable {
     return this.#join(open, waiting);
   }
 
-  /** The time of whoever asked is over: the mode under way is the last one. `isNow`: it ends, too. */
+  /** The deadline of the caller is over: the mode under way is the last one. `isNow`: it ends, too. */
   stop(id: string, reason: StopReason, isNow: boolean): void {
     const open = this.#open.get(id);
     if (open === undefined) return;
@@ -287,7 +287,6 @@ export class Reviews implements AsyncDisposable {
         prepared: {
           artifact: { ...request.artifact, digest: record.digest },
           context: record.selection.context,
-          iteration: record.iteration,
           ...{ ground, rules: request.rules, handed: request.handed ?? [] },
         },
       },
@@ -302,7 +301,7 @@ export class Reviews implements AsyncDisposable {
     return critique;
   }
 
-  /** Whoever does not answer costs the review its ground, not its turn. */
+  /** An index that does not answer costs the review its ground, not its turn. */
   async #grounded(request: CritiqueRequest, signal: AbortSignal): Promise<Grounded> {
     const { clock, ground } = this.#parts;
     const over = new AbortController();

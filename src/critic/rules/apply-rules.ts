@@ -1,4 +1,5 @@
 import { LinearPattern } from '../../base/pattern/linear-pattern.js';
+import { normalised } from '../finding.js';
 import { pathGlob } from '../../pgc/plan/path-glob.js';
 import type { MarkdownText } from '../artifact/markdown.js';
 import type { Rule, RuleCheck } from './rule.js';
@@ -84,11 +85,6 @@ function lies(path: string, glob: string): boolean {
 
 /** `2.1 Rollback plan` is `rollback plan`. */
 function sameTitle(one: string, other: string): boolean {
-  const plain = (title: string): string =>
-    title
-      .toLowerCase()
-      .replace(/^[\d.\s§)]+/, '')
-      .replace(/[^\p{L}\p{N}]+/gu, ' ')
-      .trim();
+  const plain = (title: string): string => normalised(title.replace(/^[\d.\s§)]+/, ''));
   return plain(one) === plain(other);
 }

@@ -5,7 +5,7 @@ import type { Rule } from './rule.js';
 const criteriaMax = 50;
 
 /**
- * Criteria that somebody asked for, one a line, with or without the mark of a list. `required_section: Rollback`,
+ * Criteria of a request, one a line, with or without the mark of a list. `required_section: Rollback`,
  * `pattern: …`, `absent: …`, `max_lines: 300`, `path_glob: …` can be checked; all else is for a reader.
  */
 export function readCriteria(criteria: string): { rules: Rule[]; left: number } {

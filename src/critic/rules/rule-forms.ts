@@ -2,7 +2,7 @@ import { LinearPattern } from '../../base/pattern/linear-pattern.js';
 import { pathGlob } from '../../pgc/plan/path-glob.js';
 import type { Level, Rule, RuleCheck } from './rule.js';
 
-/** As somebody wrote it. */
+/** A rule as it is written. */
 export type Written = Record<string, unknown> | null | undefined;
 
 const levelWords: Readonly<Record<string, Level>> = {

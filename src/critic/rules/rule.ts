@@ -8,7 +8,7 @@ export type RuleCheck =
   | { kind: 'pattern'; pattern: string }
   /** Stands in no line. */
   | { kind: 'absent'; pattern: string }
-  /** A heading says it, whatever its level, case or number. */
+  /** A heading has this title, at any level, in any case, with any number. */
   | { kind: 'required_section'; title: string }
   | { kind: 'max_lines'; lines: number }
   /** Where the artifact has to lie. */

@@ -1,7 +1,7 @@
 /**
  * Scores are compared as they are, never rounded to the places that are printed. But 0.90 - 0.70 is 0.20000000000000007 to
- * a computer, and a weighted mean that is 0.92 may be 0.9199999999999999: so whatever is compared is counted in units of a
- * thousand-millionth first. That is finer than any score that anybody gives.
+ * a computer, and a weighted mean that is 0.92 may be 0.9199999999999999: so scores are compared in units of a
+ * thousand-millionth, which is finer than any score that is given.
  */
 const unitsPerOne = 1_000_000_000;
 

@@ -1,4 +1,4 @@
-import type { Judge } from '../review/critique-of.js';
+import { advisoryIn, type Judge } from '../review/critique-of.js';
 import { qualityGate } from '../shapes.js';
 import { verdictOf } from './verdict.js';
 
@@ -8,11 +8,8 @@ export const judge: Judge = (request, selection, reports) => {
   const gate = request.is_adversarial ? adversarial : standardThreshold;
   const threshold = request.threshold ?? gate;
   const most = request.iterations_max ?? iterationsMax;
-  const advisory = new Set(
-    selection.modes.filter((each) => each.is_advisory).map(({ mode }) => mode),
-  );
   const { iteration } = request;
-  const ruling = verdictOf(reports, threshold, iteration, most, advisory);
+  const ruling = verdictOf(reports, threshold, iteration, most, advisoryIn(selection));
   const { verdict, score, needsPerson: needs_person } = ruling;
   const why = reports.length === 0 && selection.error !== '' ? selection.error : ruling.why;
   return { verdict, score, threshold, why, needs_person, flags: [] };

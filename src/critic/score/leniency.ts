@@ -14,8 +14,6 @@ export const leniencyLimits = {
   drift_threshold: 0.05,
 } as const;
 
-export type LeniencyLimits = { readonly [Name in keyof typeof leniencyLimits]: number };
-
 interface Judged {
   score: number | null;
   /** Of what was judged. */
@@ -23,23 +21,19 @@ interface Judged {
 }
 
 /** Of the last one of these, oldest first: whether its score can be trusted. */
-export function leniencyFlags(
-  rounds: readonly Judged[],
-  criticality: Criticality,
-  limits: LeniencyLimits = leniencyLimits,
-): Flag[] {
+export function leniencyFlags(rounds: readonly Judged[], criticality: Criticality): Flag[] {
   const scored = rounds.filter((each): each is Judged & { score: number } => each.score !== null);
   const last = rounds.at(-1);
   const now = scored.at(-1);
   if (now === undefined || now !== last) return [];
   const before = scored.at(-2);
-  if (before === undefined) return firstFlags(now.score, criticality, limits);
+  if (before === undefined) return firstFlags(now.score, criticality);
   const delta = difference(now.score, before.score);
   const step = `${before.score.toFixed(2)} to ${now.score.toFixed(2)}`;
   const jump: Flag = {
     code: 'LENIENCY_JUMP',
     level: 'mandatory',
-    text: `the score went from ${step} in one iteration, by more than ${limits.jump_threshold.toFixed(2)}: compare the two versions by hand before this is accepted`,
+    text: `the score went from ${step} in one iteration, by more than ${leniencyLimits.jump_threshold.toFixed(2)}: compare the two versions by hand before this is accepted`,
   };
   const drift: Flag = {
     code: 'LENIENCY_DRIFT',
@@ -47,26 +41,25 @@ export function leniencyFlags(
     text: `the score went from ${step} although not a letter was changed: have it judged again, and accept it by hand only`,
   };
   return [
-    ...(exceeds(delta, limits.jump_threshold) ? [jump] : []),
-    ...(now.digest === before.digest && exceeds(delta, limits.drift_threshold) ? [drift] : []),
+    ...(exceeds(delta, leniencyLimits.jump_threshold) ? [jump] : []),
+    ...(now.digest === before.digest && exceeds(delta, leniencyLimits.drift_threshold)
+      ? [drift]
+      : []),
   ];
 }
 
-function firstFlags(score: number, criticality: Criticality, limits: LeniencyLimits): Flag[] {
-  if (criticality === 'C1' || !exceeds(score, limits.score_threshold)) return [];
-  const text = `the first score is ${score.toFixed(2)}, above ${limits.score_threshold.toFixed(2)}, which is rare at ${criticality}: read the reasons of the judge`;
+function firstFlags(score: number, criticality: Criticality): Flag[] {
+  if (criticality === 'C1' || !exceeds(score, leniencyLimits.score_threshold)) return [];
+  const text = `the first score is ${score.toFixed(2)}, above ${leniencyLimits.score_threshold.toFixed(2)}, which is rare at ${criticality}: read the reasons of the judge`;
   return [{ code: 'LENIENCY_FIRST', level: 'recommended', text }];
 }
 
 /** `latest`: the last score of each artifact, in the order in which they were judged. */
-export function ceilingFlags(
-  latest: readonly number[],
-  limits: LeniencyLimits = leniencyLimits,
-): Flag[] {
-  const lower = latest.findLastIndex((score) => !exceeds(score, limits.ceiling));
+export function ceilingFlags(latest: readonly number[]): Flag[] {
+  const lower = latest.findLastIndex((score) => !exceeds(score, leniencyLimits.ceiling));
   const high = latest.length - 1 - lower;
-  if (high < limits.ceiling_count) return [];
-  const text = `${high} artifacts one after the other were judged above ${limits.ceiling.toFixed(2)}: calibrate the rubric, or have a person judge one of them`;
+  if (high < leniencyLimits.ceiling_count) return [];
+  const text = `${high} artifacts one after the other were judged above ${leniencyLimits.ceiling.toFixed(2)}: calibrate the rubric, or have a person judge one of them`;
   return [{ code: 'LENIENCY_CEILING', level: 'warning', text }];
 }
 

@@ -23,19 +23,19 @@ const capOf: Readonly<Record<Severity, number>> = {
 /** Modes that score. What they said is told to no judge. */
 const scoring: ReadonlySet<string> = new Set(['llm-as-judge', 'standard']);
 
-/** Whatever a judge may know of what was said before it: nothing that scores. */
+/** The reports that a judge may see: none with a score. */
 export function unscored(before: readonly EarlierReport[]): EarlierReport[] {
   return before.filter(({ mode }) => !scoring.has(mode));
 }
 
-/** A dimension of which nobody says anything. */
+/** A dimension that was not judged. */
 export function unjudged({ name, weight }: Weighted, why: string): DimensionScore {
   return { name, weight, score: null, why, evidence: [] };
 }
 
 /**
- * The share of what was looked at that holds, at most what the worst fault leaves. With too little looked at nobody has seen
- * whether it is good, and there is no score: the faults are findings all the same.
+ * The share of what was checked that holds, at most what the worst fault leaves. With too little checked there is no score;
+ * the faults are findings all the same.
  */
 export function sharedScore(
   { name, weight }: Weighted,

@@ -15,7 +15,7 @@ import {
 } from '../shapes.js';
 import { fallbacks } from './tables.js';
 
-/** Words of dimensions as somebody gave them. */
+/** Words of dimensions as they were given. */
 export type ContextWords = Partial<Record<keyof ContextVector, string>>;
 
 export const dimensions = {
@@ -51,8 +51,8 @@ export interface Filled {
 const wordCharsMax = 60;
 
 /**
- * The whole vector of the words that were given. A word that is missing is replaced by its fallback; `isAsked`: somebody
- * wants the modes to follow from it, and is warned.
+ * The whole vector of the words that were given. A word that is missing is replaced by its fallback; `isAsked`: the
+ * modes follow from it, and a missing word is a warning.
  */
 export function filled(words: ContextWords, detected: Detected, isAsked: boolean): Filled {
   const flags: Flag[] = [];
@@ -114,7 +114,7 @@ type Read<K extends keyof ContextVector> =
   | { kind: 'missing'; value?: undefined }
   | { kind: 'unknown'; value?: undefined; word: string; isNovel: boolean };
 
-/** Its case, its prefix and `_` for `-` are matters of taste. A placeholder that nobody filled is no word. */
+/** In any case, with or without its prefix, with `_` for `-`. A placeholder that was not filled in is no word. */
 export function readWord<K extends keyof ContextVector>(dimension: K, given?: string): Read<K> {
   const word = (given ?? '').trim().replace(/^[`"']+|[`"']+$/g, '');
   if (isBlank(word)) return { kind: 'missing' };

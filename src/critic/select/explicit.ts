@@ -16,7 +16,7 @@ export function plainReview(course: Course, { standing, modes }: SelectInput): v
 }
 
 /**
- * What somebody named, in the order of the rules. Tables of budgets, maturities and teams leave nothing out of it; what of it
+ * The modes that were named, in the order of the rules. Tables of budgets, maturities and teams leave nothing out of it; what of it
  * is of no use here is said.
  */
 export function namedModes(course: Course, { modes, strict_order }: SelectInput): void {

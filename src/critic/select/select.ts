@@ -21,7 +21,7 @@ export function selectFor(request: Selecting, policy: EscalationPolicy): Selecti
 
 /**
  * Which modes review an artifact, in which order, and why: the decision tree of jerry's EN-303 TASK-004 with the rules of
- * sequence. Total and deterministic: whatever the words, it answers, and where no mode is left the outcome says what is to be
+ * sequence. Total and deterministic: it answers for any words, and where no mode is left the outcome says what is to be
  * done instead (`human_required` may also have modes: a person is needed besides). Nothing brings the criticality below what
  * a rule of its path asks (PR-001).
  */
@@ -48,7 +48,7 @@ export function select(input: SelectInput): Selection {
   return course.answer();
 }
 
-/** AE-001 to AE-005, and a value of a dimension that nobody has seen before. */
+/** AE-001 to AE-005, and an unknown value of a dimension. */
 function escalate(course: Course, { standing }: SelectInput, isAutomatic: boolean): void {
   const said = course.context.criticality;
   if (isAutomatic && course.novel.length > 0) {
@@ -103,7 +103,7 @@ function sequence(course: Course, isAutomatic: boolean): void {
   course.add(tensionFlags(isAutomatic ? order : given, !isAutomatic));
 }
 
-/** How the modes reach whoever applies them, and what they are worth here. Changes nothing. */
+/** How the modes are applied on the platform, and how much they find here. Changes nothing. */
 function describe(course: Course): void {
   const { platform, enforcement, target_type, phase } = course.context;
   const its = course.modes.filter((mode): mode is AdversarialMode => mode !== 'standard');

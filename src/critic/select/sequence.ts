@@ -15,7 +15,7 @@ export const canonicalOrder = [
   'llm-as-judge',
 ] as const satisfies readonly AdversarialMode[];
 
-/** By which they are known as a pipeline: from whatever order they are named in, they come in this one. */
+/** The canonical pipelines: named in any order, their modes run in this one. */
 const pipelines: readonly (readonly AdversarialMode[])[] = [
   ['steelman', 'constitutional', 'devils-advocate', 'llm-as-judge'],
   [
@@ -62,7 +62,7 @@ export function brokenRules(modes: readonly ModeName[]): OrderRule[] {
 /**
  * The modes in an order that breaks no rule: each time the earliest of those that nothing stands before any more (Kahn,
  * 1962), so that what no rule speaks of stays as it was named. A canonical pipeline comes as itself. `prefer`: `canonical`
- * for modes that nobody has put in an order.
+ * for modes without an order of their own.
  */
 export function inSequence(
   modes: readonly ModeName[],
@@ -89,7 +89,7 @@ export const tensionPairs = [
   {
     modes: ['steelman', 'self-refine'],
     management:
-      'self-refine belongs to whoever made the artifact, steelman to whoever reviews it: what self-refine finds goes back to the maker and is no part of the critique',
+      'self-refine belongs to the author of the artifact, steelman to its reviewer: what self-refine finds goes back to the author and is no part of the critique',
   },
 ] as const satisfies readonly {
   modes: readonly [AdversarialMode, AdversarialMode];
@@ -97,7 +97,7 @@ export const tensionPairs = [
 }[];
 
 /**
- * What is to be said of pairs in tension: to somebody who named them a warning, in the words of the document; of those that
+ * What is reported of pairs in tension: where they were named a warning, in the words of the document; of those that
  * the tables put together how they are kept apart.
  */
 export function tensionFlags(modes: readonly ModeName[], isNamed: boolean): Flag[] {

@@ -187,7 +187,7 @@ export const cautions: Readonly<Record<Phase, Modes>> = {
   'PH-MAINT': ['red-team'],
 };
 
-/** Where nobody says it; criticality is detected from the artifact, enforcement follows from the platform. */
+/** Where it is not given; criticality is detected from the artifact, enforcement follows from the platform. */
 export const fallbacks = {
   phase: 'PH-DESIGN',
   target_type: 'TGT-DEC',

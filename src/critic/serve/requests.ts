@@ -12,7 +12,7 @@ import { BusError } from '../../errors/bus-error.js';
 import type { Critic } from './open-critic.js';
 
 const rowsMax = 100;
-/** Kept of the time of whoever asks: the answer must still reach them. */
+/** Kept of the time of the caller: the answer must still arrive. */
 const answerMarginMs = 2_000;
 /** Who may say that an artifact passes that did not: a person, or what acts for one. Proven to the broker. */
 const judges: ReadonlySet<string> = new Set(['operator', 'manager']);

@@ -45,7 +45,7 @@ import { push, run } from './pushing.js';
 
 /** Of what a model had said when its answer broke off. */
 const brokenCharsMax = 16_000;
-/** Of a name that a model made up, where it is said again. */
+/** Of a name that a model made up, when it is repeated. */
 const callNameChars = 64;
 
 export interface LoopParts {
@@ -106,7 +106,7 @@ export class AgentLoop {
     return this.#ended(now.effect);
   }
 
-  /** What there is of it, of one that was stopped. */
+  /** The part that exists of a stopped one. */
   stopped(): Outcome {
     return this.#failed(new BusError('CANCELLED').toFailure(), this.#streamed);
   }
@@ -277,7 +277,7 @@ export class AgentLoop {
     return outcome('finished', { result, steps, ...this.#cost() });
   }
 
-  /** What was said last, and what was done, is what there is of a result. */
+  /** The result is the last message and the actions so far. */
   #failed(failure: Failure, streamed: string): Outcome {
     const { entries } = this.#parts.history;
     const { code, text, retryable } = failure;
@@ -345,7 +345,7 @@ function sourceLines(gathered: Gathered | null): string {
   return lines.length === 0 ? '' : ['Sources:', ...lines].join('\n');
 }
 
-/** As it is said again in the conversation: endpoints refuse names that are none. */
+/** As the conversation repeats it: endpoints refuse invalid names. */
 function saidCall({ id, name, arguments: its, error }: ToolCall): ModelCall {
   const plain = name.slice(0, callNameChars).replace(/[^\w-]/g, '_') || 'unnamed';
   const detail = error?.data.detail;

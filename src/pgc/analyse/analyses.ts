@@ -1,3 +1,4 @@
+import type { Plain, sigma } from '../../wire/codec.js';
 import { systemClock, type Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
 import { evaluate, shownMax, type AlgebraAnswer } from './algebra/evaluate.js';
@@ -20,11 +21,7 @@ import {
 import { securityBlastRadius, type SecurityBlastRadius } from './security-blast-radius.js';
 
 /** `max_depth` 0: the default. */
-export interface BlastRequest {
-  symbol: string;
-  max_depth: number;
-  direction: Direction;
-}
+export type BlastRequest = Plain<sigma.pgc.BlastRequest, { direction: Direction }>;
 
 export interface SecurityRequest {
   /** Or the path of a file. */
@@ -35,17 +32,10 @@ export interface SecurityRequest {
  * `filter` is `dependencies`, there is no other; at most so many violations, 0: the default. `target`: only violations that
  * touch this path or symbol are listed, and its part of the tree is looked at first.
  */
-export interface PatternsRequest {
-  filter: string;
-  limit: number;
-  target?: string;
-}
+export type PatternsRequest = Plain<sigma.pgc.PatternsRequest, { target?: string }>;
 
-/** At most so many anchors are listed; all are counted. */
-export interface AlgebraRequest {
-  expression: string;
-  limit: number;
-}
+/** `limit`: of the anchors that are listed; all are counted. */
+export type AlgebraRequest = Plain<sigma.pgc.AlgebraRequest>;
 
 export interface AnalysisOptions {
   /** What is known by then is the answer, where that makes sense; 0: there is none. */
@@ -53,7 +43,7 @@ export interface AnalysisOptions {
   signal?: AbortSignal;
 }
 
-/** What can only be said of a whole tree: whoever answers has all shards of it. */
+/** Questions about a whole tree. An implementation needs all its shards. */
 export interface Analyses {
   blastRadius(request: BlastRequest, options: AnalysisOptions): Promise<BlastRadius>;
   securityBlastRadius(

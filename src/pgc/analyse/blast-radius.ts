@@ -1,3 +1,4 @@
+import type { Plain, sigma } from '../../wire/codec.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { OpenedIndex, OpenedTree } from '../search/open-index.js';
 import { pathTo, spread, type Reached, type Spread } from './breadth-first.js';
@@ -40,12 +41,7 @@ export interface BlastNode extends BlastSymbol {
   sites: number;
 }
 
-export interface CriticalPath {
-  /** From the target to where the outside begins. */
-  path: string[];
-  depth: number;
-  reason: string;
-}
+export type CriticalPath = Plain<sigma.pgc.CriticalPath>;
 
 export interface BlastRadius {
   /** As it was asked for. */
@@ -65,7 +61,7 @@ export interface BlastRadius {
     criticalPaths: CriticalPath[];
     direct_consumers: number;
     total_dependencies: number;
-    /** Call sites of the targets' names of which nobody can say what they call; none of them is counted. */
+    /** Call sites of the targets' names whose target is unknown; they are not counted. */
     undecided_sites: number;
   };
   max_depth: number;

@@ -22,7 +22,7 @@ export interface Spread {
 
 /**
  * Breadth-first search, a level at a time (E. F. Moore, 1959). A node is marked when its level is made and
- * never before, so its depth is the least there is, whatever other ways lead to it.
+ * never before, so its depth is the least of all paths to it.
  */
 export function spread(
   starts: readonly NodeKey[],

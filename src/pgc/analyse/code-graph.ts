@@ -23,7 +23,7 @@ interface Structure {
 }
 
 /**
- * Who uses whom over all shards of a tree. Nodes are definitions, so two functions of one name are two
+ * Which definition uses which, over all shards of a tree. Nodes are definitions, so two functions of one name are two
  * nodes, and each call site leads where `targetsOfCall` says, or else into another shard. Calls through a
  * pointer lead nowhere: which function it holds is known by its slot only. Nothing is built in advance.
  */

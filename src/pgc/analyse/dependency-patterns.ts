@@ -1,3 +1,4 @@
+import type { Plain, sigma } from '../../wire/codec.js';
 import { pathOf } from '../bind/index-cache.js';
 import type { OpenedTree } from '../search/open-index.js';
 import type { ShardIndex } from '../format/shard-index.js';
@@ -15,41 +16,21 @@ export const sitesPerPairMax = 2_000;
 export const violationsDefault = 100;
 export const violationsLimit = 10_000;
 
-export interface LayerPair {
-  from: string;
-  to: string;
-  uses: number;
-  verdict: 'allowed' | 'violation' | 'undecided';
-}
-
-export interface LayerViolation {
-  from_layer: string;
-  to_layer: string;
-  from_symbol: string;
-  to_symbol: string;
-  /** Of the site. */
-  file_path: string;
-  line: number;
-  to_path: string;
-  type: FileUse['type'];
-}
-
-export interface DependencyPatterns {
-  filter: 'dependencies';
-  mode: Layering['mode'];
-  layers: string[];
-  /** Every direction between two layers, most uses first. */
-  pairs: LayerPair[];
-  violations: LayerViolation[];
-  violations_total: number;
-  cycles: Cycle[];
-  /** Uses from or to files that belong to no layer; they are not judged. */
-  uses_outside: number;
-  /** `violations` does not hold all. */
-  truncated: boolean;
-  /** What was not looked at. */
-  warnings: string[];
-}
+export type LayerPair = Plain<
+  sigma.pgc.LayerPair,
+  { verdict: 'allowed' | 'violation' | 'undecided' }
+>;
+export type LayerViolation = Plain<sigma.pgc.LayerViolation, { type: FileUse['type'] }>;
+export type DependencyPatterns = Plain<
+  sigma.pgc.DependencyPatterns,
+  {
+    filter: 'dependencies';
+    mode: Layering['mode'];
+    pairs: LayerPair[];
+    violations: LayerViolation[];
+    cycles: Cycle[];
+  }
+>;
 
 export interface PatternsOptions {
   limit?: number;
@@ -222,7 +203,7 @@ class PairTable {
     if (pair.kept.length < sitesPerPairMax) pair.kept.push(use);
   }
 
-  /** `partial`: layers of which not all is counted, so that no direction can be inferred. */
+  /** `partial`: layers that are not counted in full, so that no direction can be inferred. */
   pairs(partial: ReadonlySet<string>): LayerPair[] {
     return [...this.#byPair.values()]
       .map(({ from, to, uses }) => {

@@ -2,7 +2,7 @@ import type { NodeKey } from './nodes.js';
 
 /**
  * `calls` and `constructs`: by a call site. `slot`: the function is put into a field of a structure, which
- * whoever calls through the field then uses. `imports`: a file imports it and calls it nowhere. `extends`:
+ * a call through the field then uses. `imports`: a file imports it and calls it nowhere. `extends`:
  * a type builds on it.
  */
 export type EdgeType = 'calls' | 'constructs' | 'slot' | 'imports' | 'extends';

@@ -12,7 +12,7 @@ export const layersMax = 256;
 const allowedMax = layersMax * layersMax;
 /** A top folder with more of the files than this is split: what matters lies below it. */
 const splitShare = 0.5;
-/** What stands in a folder of headers is the face of many layers, and runs in whoever includes it. */
+/** A folder of headers is the interface of many layers; its code runs in the files that include it. */
 const sharedHeader = /(?:^|\/)include\/.*\.(?:h|hh|hpp)$/;
 /** The layer of files that lie in no folder. */
 const rootLayer = '.';

@@ -1,3 +1,4 @@
+import type { Plain, sigma } from '../../wire/codec.js';
 import { BusError } from '../../errors/bus-error.js';
 import { severities, type Severity } from '../mine/items/security-rules.js';
 import type { OpenedTree } from '../search/open-index.js';
@@ -46,31 +47,10 @@ const riskTable: Readonly<Record<Risk, readonly [Risk, Risk, Risk]>> = {
   critical: ['high', 'critical', 'critical'],
 };
 
-export interface Threat {
-  /** The rule of O2. */
-  type: string;
-  severity: string;
-  cwe: string;
-  description: string;
-  file_path: string;
-  line: number;
-  /** The node that holds it, `path#name`. */
-  symbol: string;
-  /** Edges from the target; 0: the target itself. */
-  depth: number;
-  direction: 'target' | 'consumer' | 'dependency';
-}
+export type Threat = Plain<sigma.pgc.Threat, { direction: 'target' | 'consumer' | 'dependency' }>;
 
 /** Where data from outside comes in, and how it gets to the target. */
-export interface Exposure {
-  surface: string;
-  rule: string;
-  /** `path:line` of the surface. */
-  place: string;
-  /** From the surface to the target. */
-  path: string[];
-  depth: number;
-}
+export type Exposure = Plain<sigma.pgc.Exposure>;
 
 export interface SecurityBlastRadius {
   target: { symbol: string; file_path: string; filePath: string; targets: BlastSymbol[] };

@@ -19,7 +19,7 @@ export const testPath =
 /** What a node is to others, by the first rule that fits; see `roleOf`. */
 export type Role = 'test' | 'entry' | 'handler' | 'api' | 'internal';
 
-/** O2 by nodes: what is dangerous there, and where somebody else's data comes in. */
+/** O2 by nodes: what is dangerous there, and where foreign data comes in. */
 export class Surfaces {
   readonly #files = new Map<string, ReadonlyMap<NodeKey, OverlayItem[]>>();
 
@@ -83,7 +83,7 @@ export class Surfaces {
     return facts.exported ? 'api' : 'internal';
   }
 
-  /** Why a node is where the outside begins; undefined when it is not. Nobody outside runs the tests. */
+  /** Why a node can be reached from outside; undefined when it cannot. Tests cannot. */
   opening(node: NodeKey): { rule: string; reason: string; place: string } | undefined {
     const facts = this.graph.nodes.facts(node);
     if (testPath.test(facts.file_path)) return undefined;

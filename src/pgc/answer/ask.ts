@@ -1,3 +1,4 @@
+import type { BoundedMap } from '../../base/bounded-map.js';
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
 import { confidenceOf } from '../../base/confidence.js';
@@ -29,6 +30,7 @@ import type { ShardIndex } from '../format/shard-index.js';
 export const topKDefault = 5;
 /** Answers that are kept; the oldest unused one goes first. */
 export const cachedAnswersMax = 256;
+export type AnswerCache = BoundedMap<string, Answer>;
 /** Overlays that one request may name; the others are not looked at. */
 export const overlaysMax = 16;
 /** What is less likely to be relevant than this answers nothing. */
@@ -63,7 +65,7 @@ export async function ask(parts: AskParts, request: AskRequest): Promise<Answer>
   const hints = request.query_hints ?? [];
   const asked = [request.question, overlays.join(), String(topK), version, engine, ...hints];
   const key = digest(asked);
-  const known = parts.cache.get(key);
+  const known = parts.cache.use(key);
   const { answer, isWhole } =
     known === undefined
       ? await fresh(parts, request, overlays, topK)
@@ -116,7 +118,7 @@ async function fresh(
   );
   const errors = choice.errors.map(fail);
   const lost = gaps.filter((gap) => !isOfMeaning(gap));
-  // What nobody asked for by name is missed in the warnings alone.
+  // What was not asked for by name is only missing in the warnings.
   if (named.length > 0) errors.push(...lost.map(fail));
   const warnings = [...question.warnings, ...parts.search.warnings, ...gaps.map(missed)];
   if (weighing.known === 0)
@@ -241,27 +243,6 @@ function chooseOverlays(
       .filter((name) => !isKnown(name))
       .map((overlay) => new BusError('UNKNOWN_OVERLAY', { overlay })),
   };
-}
-
-/** Least recently used answers go first; a Map keeps the order of insertion. */
-export class AnswerCache {
-  readonly #answers = new Map<string, Answer>();
-
-  constructor(readonly limit = cachedAnswersMax) {}
-
-  get(key: string): Answer | undefined {
-    const answer = this.#answers.get(key);
-    if (answer === undefined) return undefined;
-    this.#answers.delete(key);
-    this.#answers.set(key, answer);
-    return answer;
-  }
-
-  set(key: string, answer: Answer): void {
-    this.#answers.set(key, answer);
-    const oldest = this.#answers.keys().next();
-    if (this.#answers.size > this.limit && oldest.done !== true) this.#answers.delete(oldest.value);
-  }
 }
 
 export function questionHash(text: string): string {

@@ -57,7 +57,7 @@ export function citeDocument(
       ? undefined
       : commentAbove((from, to) => excerpts.lines(file, from, to), row.line_start);
   if (comment !== undefined) {
-    // What is said of a symbol must stand in what is cited for it.
+    // The cited lines must hold what the answer says of a symbol.
     const documented = citeLines(comment, lastLine(row, row.line_start));
     if (documented?.symbol === row.name) return documented;
   }
@@ -146,7 +146,7 @@ export function citeCall(
     symbol: call.callee,
     similarity,
   });
-  // A call whose line does not hold the name is not evidence, whatever the index says.
+  // A call whose line does not hold the name is not evidence, even if the index says so.
   return cited?.symbol === call.callee ? cited : undefined;
 }
 
@@ -162,7 +162,7 @@ interface Cited {
 
 /**
  * Whole lines as far as they fit, and before any that shows a credential; undefined when they are blank or cannot be
- * read, for then nobody could check them. The symbol is left empty when its name does not stand in the excerpt.
+ * read, for then they could not be checked. The symbol is left empty when its name does not stand in the excerpt.
  */
 function cite(index: ShardIndex, excerpts: Excerpts, item: Cited): Citation | undefined {
   const { file } = item;

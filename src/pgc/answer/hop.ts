@@ -32,7 +32,7 @@ const entryContrast = 1;
 const definitionsEntered = 3;
 const entriesCited = 3;
 const referencesCited = 3;
-/** References below this share of the best one's relevance are offered, but not told. */
+/** References below this share of the best one's relevance are offered, but not described. */
 const tellingReference = 0.5;
 /** Nor are those that hardly anything speaks for. */
 const tellingReferenceMin = 0.1;

@@ -1,7 +1,7 @@
 import { excerptOf } from '../source/excerpt.js';
 import { conceptsIn, type Question } from '../search/question/question.js';
 
-/** Of a section so many lines are looked at. */
+/** Lines of a section that are looked at. */
 export const passageLinesMax = 120;
 /** Lines that are read as one: a sentence is broken anywhere. */
 const windowLines = 3;

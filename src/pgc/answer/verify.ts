@@ -9,14 +9,14 @@ import { fileBytesMax, realRoot } from '../source/source-tree.js';
 
 /** A line this short says nothing about where it came from. */
 const tellingCharsMin = 4;
-/** Share of the cited lines that must stand where the text is said to be now. */
+/** Share of the cited lines that must stand at the place to which the text moved. */
 const matchShareMin = 0.3;
 
 /** Untracked files that are read in search of one that was moved. */
 const untrackedMax = 1_000;
 /** The history of a kernel takes minutes to search; a moved file is not worth that. */
 const historyDeadlineMs = 10_000;
-/** Names longer than this are generated; nobody cites them. */
+/** Names longer than this are generated and not cited. */
 const symbolCharsMax = 512;
 
 const citationSchema = z.looseObject({
@@ -123,7 +123,7 @@ function exactMatch(claim: Claim, text: readonly string[]): number | undefined {
   return best;
 }
 
-/** The line from which most lines of the content match, whatever their indentation. */
+/** The line from which most lines of the content match, apart from indentation. */
 function bestMatch(claim: Claim, text: readonly string[]): number | undefined {
   const wanted = contentOf(claim)
     .split('\n')

@@ -209,7 +209,7 @@ async function servedBefore(place: IndexPlace, root: string): Promise<Manifest |
   });
 }
 
-/** Overlays that will be rebuilt whatever the files hold, by shard. */
+/** Overlays that are rebuilt in any case, by shard. */
 function outdated(
   before: Manifest | undefined,
   layers: readonly OverlayName[],

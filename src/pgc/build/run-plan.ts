@@ -45,7 +45,7 @@ export class RunPlan {
   }
 }
 
-/** A link may lead outside, whatever the path's text says. A path that does not exist leads nowhere. */
+/** A link may lead outside although its path does not. A path that does not exist leads nowhere. */
 async function checkInside(shards: readonly PlannedShard[], root: string): Promise<void> {
   for (const path of shards.flatMap((shard) => shard.paths)) {
     const real = await realpath(join(root, path)).catch(() => root);

@@ -52,10 +52,6 @@ export class PostingWriter {
   /** `terms`: shared with the other writers of the shard. */
   constructor(readonly terms = new ShardTerms()) {}
 
-  get documents(): number {
-    return this.#document;
-  }
-
   term(text: string): number {
     return this.terms.id(text);
   }

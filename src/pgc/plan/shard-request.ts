@@ -22,7 +22,7 @@ export async function readShardRequest(argument: string, root: string): Promise<
     if (text !== undefined) return parseShardRequest(text);
     throw invalid(`${argument} is neither auto nor a number nor a file that can be read`);
   }
-  // A bare file name means the file in the tree, whatever the working directory.
+  // A bare file name means the file in the tree, not in the working directory.
   const inTree =
     basename(argument) === argument ? places[owners].map((place) => join(root, place)) : [];
   for (const path of [...inTree, argument]) {

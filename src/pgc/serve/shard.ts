@@ -1,6 +1,7 @@
+import { BoundedMap } from '../../base/bounded-map.js';
 import { systemClock, type Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
-import { AnswerCache, ask } from '../answer/ask.js';
+import { ask, cachedAnswersMax, type AnswerCache } from '../answer/ask.js';
 import { calleesOf, callersOf } from '../bind/call-sites.js';
 import { citationsOfCalls } from '../answer/cited-calls.js';
 import { cardOf } from '../search/card/card.js';
@@ -40,7 +41,7 @@ const anchorsMax = 5_000;
 export class Shard implements ShardPort, WordsPort {
   readonly agent: string;
   readonly search: Search;
-  readonly #cache = new AnswerCache();
+  readonly #cache: AnswerCache = new BoundedMap(cachedAnswersMax);
   #card: Card | undefined;
 
   constructor(

@@ -25,7 +25,7 @@ type ReadResult = { bytes: Buffer } | { refused: ReadRefusal };
 // O_NONBLOCK: opening a named pipe would otherwise wait for a writer.
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Reads regular files below one root and nothing else, whatever a path or a symbolic link says. */
+/** Reads regular files below one root and nothing else, through no path and no symbolic link. */
 export class ConfinedReader {
   readonly #root: string;
   readonly #fileBytesMax: number;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { History, isIteration } from '../../../src/critic/cycle/history.js';
-import { ratificationMs } from '../../../src/critic/cycle/cycle.machine.js';
+import { ratificationMs } from '../../../src/critic/cycle/cycle.js';
 import type { CritiqueRequest } from '../../../src/critic/shapes.js';
 import { criticLayout } from '../../../src/store/layouts.js';
 import { trendPrefix } from '../../../src/store/keys.js';

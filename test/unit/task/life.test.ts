@@ -21,6 +21,7 @@ import {
 import { isFinal } from '../../../src/task/life/states.js';
 import type { TaskEvent, TimerName } from '../../../src/task/life/task.machine.js';
 import { responseOf, taskOf } from '../../support/delegation.js';
+import { runs } from '../../support/runs.js';
 
 const startMs = 1_000_000;
 
@@ -167,6 +168,8 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   { arbitrary: fc.record({ on: fc.constant('time' as const) }), weight: 1 },
   { arbitrary: fc.record({ on: fc.constant('course' as const), pick: fc.nat() }), weight: 20 },
 );
+/** Each property lives other ones. */
+const livesPerTest = runs(40);
 const lives = fc.tuple(
   fc.integer({ min: 1, max: 5 }),
   fc.array(move, { minLength: 5, maxLength: 60 }),
@@ -297,6 +300,7 @@ test('whatever happens, only coded errors are thrown, and a refused event change
         expect(record).toBe(before);
       });
     }),
+    { numRuns: livesPerTest },
   );
 });
 
@@ -307,6 +311,7 @@ test('a timer that is set is never one that its task does not expect', () => {
         if (its?.on === 'time') expect(code).toBe('');
       });
     }),
+    { numRuns: livesPerTest },
   );
 });
 
@@ -325,6 +330,7 @@ test('a final state is never left, has its time and no timer, and is told once',
           expect(outcome).toBe(stateOf(record));
       });
     }),
+    { numRuns: livesPerTest },
   );
 });
 
@@ -347,6 +353,7 @@ test('an open task has a time at which it is over, and time alone ends it', () =
       for (let left = 4; !isOver(record) && left > 0; left -= 1) record = due(record).record;
       expect(isOver(record)).toBe(true);
     }),
+    { numRuns: livesPerTest },
   );
 });
 
@@ -364,6 +371,7 @@ test('a fencing token is never given twice, and only the last one is heard', () 
           expect(code).toBe('STALE_ATTEMPT');
       });
     }),
+    { numRuns: livesPerTest },
   );
 });
 
@@ -383,6 +391,7 @@ test('a worker has a task only while it may, and is told when it has it no longe
         else expect(record.timers).not.toHaveProperty('lease');
       });
     }),
+    { numRuns: livesPerTest },
   );
 });
 
@@ -405,6 +414,7 @@ test('kept and read again after every step, a task goes on as if nothing had bee
         ]);
       });
     }),
+    { numRuns: livesPerTest },
   );
 });
 
@@ -416,6 +426,7 @@ test('a revision counts every change by one', () => {
         expect(record.revision).toBe(before.revision + (isChange ? 1 : 0));
       });
     }),
+    { numRuns: livesPerTest },
   );
 });
 

@@ -53,7 +53,7 @@ export class Anchors {
   readonly symbolCount: number;
   /** Those with a doc comment. */
   readonly documented = new AnchorSet();
-  /** Those that more than one symbol stands for: only for them the whole file is gone through. */
+  /** Anchors with more than one symbol: only for them the whole file is read. */
   readonly #shared = new AnchorSet();
   /** Those of functions that are defined. */
   readonly #functions = new AnchorSet();
@@ -87,7 +87,7 @@ export class Anchors {
     return this.#last.ids.get(name);
   }
 
-  /** Of what overlays speak of, be it a symbol or not. */
+  /** Of the subjects of overlays, symbols or not. */
   ofPlace(path: string, name: string): number {
     const known = this.ofName(path, name) ?? this.#otherIds.get(path)?.get(name);
     if (known !== undefined) return known;
@@ -182,7 +182,7 @@ export class Anchors {
     });
   }
 
-  /** No name is read: they are told apart by their numbers. */
+  /** No name is read: numbers distinguish them. */
   #addFile(shard: ShardIndex, file: number, ids: Uint32Array, hashes: Uint32Array): void {
     const known = new Map<number, number>();
     const undefinedYet = new Set<number>();

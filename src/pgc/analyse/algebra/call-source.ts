@@ -8,7 +8,7 @@ import { groundsMax, type Put, type Source } from './source.js';
 /** What can be called; a struct of the same name is another thing. */
 const callableKinds = new Set(['function', 'method', 'macro', 'class', 'variable', 'constant']);
 
-/** Of so many symbols each is asked by itself; of more all calls are gone through. */
+/** Up to this many symbols are looked up one by one; for more, all calls are read. */
 const askedMax = 20_000;
 
 /**
@@ -17,7 +17,7 @@ const askedMax = 20_000;
  * - `calls`: a call stands inside the symbol. Its subject is the name that is called.
  * - `called`: a call in the tree may mean the symbol. Its subject is the name of the caller. What may be
  *   meant is decided by name: what the file of the call itself defines, or else every definition of that
- *   name that other files see, in the same family of languages; a method is seen by whoever has its object.
+ *   name that other files see, in the same family of languages; a method is seen by code that has its object.
  *   In C a call through a field says nothing about the function. This is wider than `sigma callers`, which
  *   looks at includes and imports too, and takes one pass over all calls.
  * - `slot`: its own file puts the function into a field of a structure, to be called from elsewhere. The

@@ -1,3 +1,4 @@
+import type { Plain, sigma } from '../../../wire/codec.js';
 import { BusError } from '../../../errors/bus-error.js';
 import type { OpenedTree } from '../../search/open-index.js';
 import type { CodedError, OverlayName } from '../../shapes.js';
@@ -19,21 +20,15 @@ export interface AlgebraAnchor extends AnchorRow {
   items: Ground[];
 }
 
-export interface AlgebraAnswer {
-  /** Of all, however many are shown. */
-  count: number;
-  /** In order of paths and of the text. */
-  anchors: AlgebraAnchor[];
-  /** Conditions that nothing can satisfy in this tree. */
-  warnings: string[];
-  /** Overlays that were wanted and are not there; the sets are without them. */
-  errors: CodedError[];
-}
+export type AlgebraAnswer = Plain<
+  sigma.pgc.AlgebraAnswer,
+  { anchors: AlgebraAnchor[]; errors: CodedError[] }
+>;
 
 /**
  * The anchors that an expression means: union, intersection and difference of the sets of its operands, and
  * the complement against O1: `!A` is every symbol that is not in A. What no symbol bears (`path#`, headings)
- * is in no complement, so that `!!A` is `A & O1`, and `A - B` is `A & !B` for whatever lies within O1; all
+ * is in no complement, so that `!!A` is `A & O1`, and `A - B` is `A & !B` for sets within O1; all
  * other laws hold for all sets. An anchor is in `O2[a, b]` when one item of it satisfies a and b.
  *
  * Throws INDEX_CORRUPT.
@@ -160,7 +155,7 @@ class Evaluation {
         return;
       }
       case 'complement':
-        // What is there because nothing else is said of it is there as a symbol.
+        // An anchor without other items is listed as a symbol.
         this.#structure.ground(everything, only, put);
         return;
       case 'difference':

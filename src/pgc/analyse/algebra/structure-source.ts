@@ -5,7 +5,7 @@ import type { Filter, ItemFields } from './filter.js';
 import type { Put, Source } from './source.js';
 
 /**
- * O1: every symbol that the shards hold, be it defined or only declared in its file. Its rule is its kind,
+ * O1: every symbol that the shards hold, defined or only declared in its file. Its rule is its kind,
  * so that `O1[function]` are the functions; its text the signature, its subject its name.
  */
 export class StructureSource implements Source {

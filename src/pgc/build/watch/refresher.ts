@@ -7,7 +7,7 @@ import { Debounce, type DebounceLimits } from './debounce.js';
 const debounceLimits: DebounceLimits = { quietMs: 400, delayMsMax: 5_000 };
 /** A larger burst may have lost changes on the way, so the whole tree is checked. */
 export const changedMax = 1_000;
-/** The whole tree is checked this long after the last check, whatever the watcher reported. */
+/** The whole tree is checked this long after the last check, even if the watcher reported nothing. */
 export const checkEveryMs = 15 * 60_000;
 /** Pauses after failed attempts. */
 const retryBackoff: BackoffPolicy = { baseMs: 1_000, capMs: 60_000 };

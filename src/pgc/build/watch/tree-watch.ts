@@ -14,7 +14,7 @@ const pollShare = 10;
 const headPollMs = 1_000;
 /** Concurrent file checks while polling. */
 const statsAtOnce = 64;
-/** Never read, whatever git says. The refresh itself finds out what else is ignored. */
+/** Never read, even if git tracks it. The refresh itself finds out what else is ignored. */
 const neverRead = /(?:^|\/)(?:\.git|node_modules|__pycache__)(?:\/|$)/;
 
 const rules = /(?:^|\/)\.gitignore$|^\.sigma\//;

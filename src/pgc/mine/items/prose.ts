@@ -17,7 +17,7 @@ const howTo = [
   /\b(?:options?|parameters?|param\[?\d*\]?|arguments?|attributes?|propert(?:y|ies)|members|fields?|return values?|returns|errors?|files|sysfs|entries|mappings?|commands?|name|names|enum|values?|definitions?|registers?|tables?|supported \w+|devices?)$/i,
 ];
 
-/** Lines of a comment that speak of whoever wrote it, or of the text as a file. */
+/** Lines of a comment about its author, or about the text as a file. */
 const aside =
   /\S@[^\s@]+\.\w|-\*-|pylint|@file\b|\b[A-Z]{2},? \d{5}\b|^\s*(?:#!|!|\/usr\/bin)|^\s*(?:contact|authors?|maintainers?|e-?mail|created|date|version|modified)\b[^.]{0,60}(?::|$)|^\s*(?:\w+ )?(?:written|created|developed|ported|maintained|updated|modified|improved|fixed|tested|added|rewritten|contributed)(?: and \w+)? by\b/i;
 /** From the first line of a paragraph that holds it the paragraph is a licence. */

@@ -64,16 +64,6 @@ describe('what can be looked up', () => {
   });
 
   test.each([
-    ['There is no `src/old.ts`.', true],
-    ['`src/old.ts` was removed.', true],
-    ['In a future version `src/new.ts` does it.', true],
-    ['For example `src/some.ts` does.', true],
-    ['`src/now.ts` does it.', false],
-  ])('%s is hedged: %s', (text, isHedged) => {
-    expect(claimsOf(text, 'path').map((each) => each.is_hedged)).toEqual([isHedged]);
-  });
-
-  test.each([
     ['It MUST call `commit()`.', true],
     ['It may call `commit()`.', false],
     ['Lines with MUST, SHOULD or MAY go to `commit()`.', false],

@@ -78,7 +78,6 @@ describe('subject', () => {
       ['shut', 11, 13],
       ['take', 15, 17],
     ]);
-    expect(components[0]?.doc).toBe('It must never lose one.');
   });
 
   test('of a document: names of code and files, and what has too many definitions is said', async () => {
@@ -180,11 +179,10 @@ describe('rating', () => {
     [41, 7],
   ])('O of %i decisions is %i, more with commits and a shown gap', (branches, value) => {
     const its = of({}, { branches });
-    const history = (commits: number) => ({ history: { commits, authors: 1, text: '' } });
     expect(occurrenceOf(its, undefined, false).value).toBe(value);
-    expect(occurrenceOf(its, history(9), false).value).toBe(value);
-    expect(occurrenceOf(its, history(10), false).value).toBe(value + 1);
-    expect(occurrenceOf(its, history(30), true).value).toBe(Math.min(10, value + 4));
+    expect(occurrenceOf(its, { commits: 9 }, false).value).toBe(value);
+    expect(occurrenceOf(its, { commits: 10 }, false).value).toBe(value + 1);
+    expect(occurrenceOf(its, { commits: 30 }, true).value).toBe(Math.min(10, value + 4));
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Ground } from '../../../../src/critic/ground.js';
 import type { Examined, Mode, ModeInput } from '../../../../src/critic/mode.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 import { AnalysedTree } from '../../../support/ground.js';
@@ -78,6 +79,8 @@ export const failingFiles: Record<string, string> = {
 
 export interface FailingTree extends AsyncDisposable {
   root: string;
+  /** One that has answered nothing yet. Unless it is named, all inputs share one. */
+  newGround(): Promise<Ground>;
   /** Reads the artifact of the tree; `text` stands in for it. */
   input(path: string, more?: Partial<ModeInput> & { text?: string }): Promise<ModeInput>;
   examine(
@@ -100,8 +103,9 @@ export async function failingTree(
     tree.commit('a change');
   }
   const analysed = await AnalysedTree.of(tree);
+  const shared = await analysed.ground();
   const input: FailingTree['input'] = async (path, { text, ...more } = {}) => {
-    const ground = await analysed.ground();
+    const { ground = shared } = more;
     const its = text ?? (await ground.read(path)) ?? '';
     const digest = createHash('sha256').update(its).digest('hex');
     return {
@@ -111,7 +115,7 @@ export async function failingTree(
         ...{ maturity: 'MAT-DRAFT', team: 'TEAM-MULTI', enforcement: 'ENF-PORT' },
         ...{ platform: 'PLAT-GENERIC', token_budget: 'TOK-CONST' },
       },
-      ...{ iteration: 2, before: [], ground, rules: [], isSinglePass: false },
+      ...{ before: [], ground, rules: [] },
       signal: new AbortController().signal,
       partial: () => undefined,
       ...more,
@@ -119,6 +123,7 @@ export async function failingTree(
   };
   return {
     root: tree.root,
+    newGround: () => analysed.ground(),
     input,
     examine: async (mode, path, more) => mode.examine(await input(path, more)),
     [Symbol.asyncDispose]: () => analysed[Symbol.asyncDispose](),

@@ -1,6 +1,7 @@
+import { BoundedMap } from '../../../../src/base/bounded-map.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.js';
-import { AnswerCache, overlaysMax } from '../../../../src/pgc/answer/ask.js';
+import { overlaysMax } from '../../../../src/pgc/answer/ask.js';
 import { analyse } from '../../../../src/pgc/search/question/question.js';
 import type { Found } from '../../../../src/pgc/search/search.js';
 import { Shard } from '../../../../src/pgc/serve/shard.js';
@@ -234,11 +235,11 @@ test('the second answer comes from the cache with its sources, other overlays do
 });
 
 test('the cache forgets the answer that was not used for longest', async () => {
-  const cache = new AnswerCache(2);
+  const cache = new BoundedMap<string, AskAnswer>(2);
   const answer = await ask('What does nic_open do?');
   cache.set('a', answer);
   cache.set('b', answer);
-  cache.get('a');
+  cache.use('a');
   cache.set('c', answer);
   expect(['a', 'b', 'c'].filter((key) => cache.get(key) !== undefined)).toEqual(['a', 'c']);
 });

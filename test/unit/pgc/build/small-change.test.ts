@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { indexFolder } from '../../../../src/pgc/build/index-folder.js';
 import { servedFiles } from '../../../support/served-files.js';
+import { runs } from '../../../support/runs.js';
 
 const names = ['alpha', 'beta', 'gamma', 'delta'];
 const name = fc.constantFrom(...names);
@@ -74,6 +75,6 @@ test('after any sequence of changes the index is what a first run would make', a
         }
       },
     ),
-    { numRuns: 6 },
+    { numRuns: runs(3) },
   );
 }, 60_000);

@@ -95,7 +95,7 @@ describe('a law of sets over real overlays', () => {
           side.replace(/\b[ABC]\b/g, (name) => `(${given[name] ?? ''})`);
         expect(await setOf(filled(left))).toEqual(await setOf(filled(right)));
       }),
-      { numRuns: runs(20) },
+      { numRuns: runs(8) },
     );
   });
 
@@ -108,7 +108,7 @@ describe('a law of sets over real overlays', () => {
         expect(await setOf(`${A} - ${B}`)).toEqual(a.filter((each) => !b.includes(each)));
         expect(await setOf(`!${A}`)).toEqual(all.filter((each) => !a.includes(each)));
       }),
-      { numRuns: runs(60) },
+      { numRuns: runs(25) },
     );
   });
 
@@ -118,7 +118,7 @@ describe('a law of sets over real overlays', () => {
         const { anchors } = await evaluate(parseExpression(A), tree, { limit: shownMax });
         expect(anchors.filter(({ items, line }) => items.length === 0 || line < 1)).toEqual([]);
       }),
-      { numRuns: runs(60) },
+      { numRuns: runs(25) },
     );
   });
 

@@ -6,6 +6,7 @@ import { indexFolder } from '../../../../../src/pgc/build/index-folder.js';
 import { readLeftOut } from '../../../../../src/pgc/build/left-out-files.js';
 import { TemporaryTree } from '../../../../support/git-tree.js';
 import { servedFiles } from '../../../../support/served-files.js';
+import { runs } from '../../../../support/runs.js';
 
 const path = fc.constantFrom('mm/a.c', 'mm/b.c', 'net/a.c', 'net/deep/b.c', 'doc/a.md', 'data.bin');
 const text = fc.constantFrom(
@@ -78,7 +79,7 @@ test('however a tree and its HEAD change, a watched index is what a first run wo
       const leftOut = async (folder: string) => (await readLeftOut(tree.root, folder)).sort(byPath);
       expect(await leftOut(home.root)).toEqual(await leftOut(fresh.root));
     }),
-    { numRuns: 8 },
+    { numRuns: runs(4) },
   );
 }, 120_000);
 
