@@ -66,7 +66,8 @@ const parts = {
     ...['critic', 'task', 'remote'],
   ],
   operations: [
-    ...['base', 'errors', 'client', 'pgc', 'lattice', 'remote', 'render'],
+    ...['base', 'errors', 'wire', 'client', 'pgc', 'lattice', 'prompt', 'task'],
+    ...['remote', 'render'],
   ],
 };
 

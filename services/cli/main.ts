@@ -10,7 +10,8 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
   ['up', async () => (await import('./bus/up.js')).addUpCommand],
   ['bus', async () => (await import('./bus/bus.js')).addBusCommands],
   ['agent', async () => (await import('./bus/agent.js')).addAgentCommands],
-  ['status agents', async () => (await import('./bus/status.js')).addStatusCommands],
+  ['status', async () => (await import('./bus/status.js')).addStatusCommand],
+  ['agents', derived(async () => [(await import('../../src/operations/agents.js')).listAgents])],
   ['top', async () => (await import('./bus/top.js')).addTopCommand],
   ['metrics', async () => (await import('./bus/metrics.js')).addMetricsCommand],
   ['audit', async () => (await import('./bus/audit.js')).addAuditCommand],
@@ -42,7 +43,14 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
   ['verify', async () => (await import('./code/verify.js')).addVerifyCommand],
   ['delegate', async () => (await import('./tasks/delegate.js')).addDelegateCommand],
   ['run', async () => (await import('./tasks/run.js')).addRunCommand],
-  ['push queue kill', async () => (await import('./tasks/queue.js')).addQueueCommands],
+  ['push', async () => (await import('./tasks/push.js')).addPushCommand],
+  [
+    'queue kill',
+    derived(async () => {
+      const { queue, queueRun, kill } = await import('../../src/operations/queue.js');
+      return [queue, queueRun, kill];
+    }),
+  ],
   ['gate', async () => (await import('./tasks/gate.js')).addGateCommands],
   ['task', async () => (await import('./tasks/task.js')).addTaskCommands],
   ['attend', async () => (await import('./tasks/attend.js')).addAttendCommand],

@@ -12,9 +12,12 @@ import type {
 import { beginningOf } from './input.js';
 import { withClient } from './connect.js';
 import {
+  actorOf,
   configOf,
   gathered,
+  handingOn,
   list,
+  longDuration,
   wholeNumber,
   withCommon,
   withTree,
@@ -30,6 +33,7 @@ const deadlineMsDefault = 30_000;
 /** A field of an input, as JSON Schema says it. */
 interface Field {
   type?: string;
+  description?: string;
   minimum?: number;
   maximum?: number;
   maxLength?: number;
@@ -51,21 +55,22 @@ export function addOperation(sigma: Command, operation: AnyOperation): void {
   const [name = '', ...groups] = cli.command.split(' ').reverse();
   const group = groups.reverse().reduce(groupOf, sigma);
   const plain = group.command(name).description(cli.help);
-  const command = cli.isBusOnly === true ? withCommon(plain) : withTree(plain, cli.deadlineMs);
-  for (const each of cli.arguments) command.argument(`<${each}>`, argumentHelp(properties[each]));
+  const command = withSource(plain, cli);
+  for (const each of cli.arguments) addArgument(command, each, properties[each] ?? {});
   const flags = Object.entries(cli.flags ?? {});
   for (const [path, flag] of flags) addFlag(command, flag, fieldAt(properties, path));
   if (cli.more !== undefined) command.addHelpText('after', cli.more);
   command.action(async (...given: unknown[]) => {
-    const options = command.opts<TreeOptions & Record<string, unknown>>();
+    const options = command.opts<OperationOptions & Record<string, unknown>>();
     const named = new Map(flags.map(([path, flag]) => [path, options[keyOf(flag)]]));
-    const values = await argumentsOf(cli, properties, given as string[]);
+    const values = await argumentsOf(cli, properties, given);
     const args = assembled([...values, ...named]);
     const parsed = input.safeParse(args) as z.ZodSafeParseResult<unknown>;
     if (!parsed.success) throw usage(detailOf(parsed.error, cli));
     const reply = await within(options, cli, (bus) =>
       operation.run(parsed.data, {
         bus,
+        actor: cli.asks === 'as an agent' ? actorOf(configOf(options), options.as) : '',
         deadlineMs: options.deadline ?? cli.deadlineMs ?? deadlineMsDefault,
         charsMax: Infinity,
         signal: new AbortController().signal,
@@ -88,8 +93,27 @@ function groupOf(above: Command, name: string): Command {
   });
 }
 
-function argumentHelp(field: (Field & { description?: string }) | undefined): string {
-  return field?.description ?? '';
+interface OperationOptions extends TreeOptions {
+  as?: string;
+}
+
+/** What says where it asks, and as which agent. */
+function withSource(command: Command, { asks = 'index', deadlineMs }: CommandLine): Command {
+  if (asks === 'index') return withTree(command, deadlineMs);
+  if (asks === 'bus') return withCommon(command);
+  const help = 'in the name of this agent (default: operator)';
+  // What stands before a subcommand holds for it, too: `queue --as bob run`.
+  return handingOn(withCommon(command)).option('--as <agent>', help);
+}
+
+/** One that has a default may be left out. */
+function addArgument(command: Command, name: string, field: Field): void {
+  const { description = '', default: its } = field;
+  const reader =
+    field.type === 'integer' ? (text: string) => read(field, text, its, its) : undefined;
+  const shown = its === undefined ? `<${name}>` : `[${name}]`;
+  if (reader === undefined) command.argument(shown, description);
+  else command.argument(shown, description, reader);
 }
 
 function fieldAt(properties: Record<string, Field>, path: string): Field {
@@ -123,6 +147,8 @@ function addFlag(command: Command, { flag, help }: Flag, field: Field): void {
 /** One value of a flag. `before`: what was given earlier under the same flag, or the default. */
 function read(field: Field, text: string, before: unknown, shown: unknown): unknown {
   const { type, enum: choices, items } = field;
+  // Seconds in an input are a duration on the command line.
+  if (type === 'number') return longDuration(text) / 1_000;
   if (type === 'integer') return wholeNumber(field.minimum ?? 0, field.maximum ?? 2 ** 31)(text);
   if (items?.enum !== undefined)
     return list(text).map((each) => oneOf(each.toUpperCase(), items.enum));
@@ -140,11 +166,11 @@ function oneOf(text: string, choices: readonly string[] = []): string {
 async function argumentsOf(
   { arguments: names, readsInput = false }: CommandLine,
   properties: Record<string, Field>,
-  given: readonly string[],
+  given: readonly unknown[],
 ): Promise<[string, unknown][]> {
   return Promise.all(
     names.map(async (name, at): Promise<[string, unknown]> => {
-      const text = given[at] ?? '';
+      const text = given[at];
       const charsMax = properties[name]?.maxLength ?? 0;
       if (!readsInput || at > 0 || text !== '-') return [name, text];
       return [
@@ -178,13 +204,17 @@ function detailOf({ issues }: z.ZodError, { flags = {} }: CommandLine): string {
 
 async function within<T>(
   options: TreeOptions,
-  { isBusOnly = false }: CommandLine,
+  { asks = 'index' }: CommandLine,
   work: (bus: Asking) => Promise<T>,
 ): Promise<T> {
   const config = configOf(options);
   const { repo } = options;
-  if (isBusOnly || repo === undefined)
-    return withClient(config, (client) => work(askingOver(() => Promise.resolve(client))));
+  if (asks !== 'index' || repo === undefined)
+    return withClient(
+      config,
+      (client) => work(askingOver(() => Promise.resolve(client))),
+      asks === 'as an agent' ? 'operator' : undefined,
+    );
   const { askingIndex } = await import('./local.js');
   await using index = askingIndex(config, repo);
   return await work(index);

@@ -83,6 +83,7 @@ async function answered<Input extends z.ZodObject>(
     const answer = await tool.run(input as z.output<Input>, {
       bus,
       deadlineMs: input.timeout_seconds * 1_000,
+      actor: '',
       charsMax: input.max_tokens * charsPerToken,
       signal: context.mcpReq.signal,
       tell: (doing) => progress.tell(doing),

@@ -69,6 +69,8 @@ export interface Asking {
 export interface Call<B extends Asking = Asking> {
   bus: B;
   deadlineMs: number;
+  /** The agent in whose name it is asked; empty: that of the session. */
+  actor: string;
   /** Of the answer. */
   charsMax: number;
   /** Aborts when the client cancels, or goes away. */
@@ -129,8 +131,8 @@ export interface CommandLine {
   deadlineMs?: number;
   /** The first argument may be `-`: standard input. */
   readsInput?: boolean;
-  /** It asks agents, not an index. */
-  isBusOnly?: boolean;
+  /** `index`: also a built index, with --repo; `bus`: agents; `as an agent`: agents, in the name of `--as`. Absent: index. */
+  asks?: 'index' | 'bus' | 'as an agent';
   /** Behind the options in the help. */
   more?: string;
 }
@@ -171,6 +173,7 @@ export async function textOf<Input extends z.ZodObject, B extends Asking>(
   const answer = await tool.run(input as z.output<Input>, {
     ...call,
     deadlineMs: input.timeout_seconds * 1_000,
+    actor: '',
     charsMax: input.max_tokens * charsPerToken,
     responses: undefined,
   });

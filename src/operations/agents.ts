@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { AgentView } from '../../../src/wire/messages.js';
-import { offsetInput } from '../../../src/operations/shapes.js';
-import { listing, looks, type Operation } from '../../../src/operations/operation.js';
+import { table } from '../render/terminal.js';
+import type { AgentView } from '../wire/messages.js';
+import { offsetInput } from './shapes.js';
+import { listing, looks, type Operation } from './operation.js';
 
 export interface ListedAgent {
   id: string;
@@ -21,8 +22,11 @@ export interface ListedAgent {
 
 interface Agents {
   you: string;
-  agents: ListedAgent[];
+  agents: FlatAgent[];
 }
+
+/** As it registered, with what the broker knows of it. */
+type FlatAgent = AgentView['record'] & Omit<AgentView, 'record'>;
 
 const input = z.strictObject({
   role: z.string().max(96).optional().describe('Only this role; shards of code are `pgc`.'),
@@ -53,27 +57,44 @@ export const listAgents: Operation<typeof input> = {
   }),
   annotations: looks,
   doing: 'asking the broker',
+  cli: {
+    command: 'agents',
+    help: 'list all registered agents, online or not',
+    arguments: [],
+    flags: {
+      role: { flag: '--role <role>', help: 'only this role' },
+      project: { flag: '--project <name>', help: 'only this project' },
+      path: { flag: '--path <path>', help: 'only agents whose scope may hold this path' },
+    },
+    asks: 'bus',
+  },
   async run({ role, project, path, offset }, { bus }) {
     const client = await bus.client();
     const views = await client.agents({ ...(role && { role }), ...(project && { project }) });
-    const all = path === undefined ? views.map(listed) : nearest(views.map(listed), path);
+    const flat = views.map(({ record, ...its }): FlatAgent => ({ ...record, ...its }));
+    const all = path === undefined ? flat : nearest(flat, path);
     const value: Agents = { you: client.identity.agent, agents: all.slice(offset) };
-    return listing<Agents>(
-      value,
-      ['agents'],
-      ({ you, agents }: Agents) => [`You are ${you}.`, ...agents.map(lineOf)].join('\n'),
-      {
-        rest: (shown) =>
-          `Call again with offset ${offset + shown}, or name a role, project or path.`,
-        total: all.length,
-      },
-    );
+    return {
+      ...listing<Agents>(
+        value,
+        ['agents'],
+        ({ you, agents }) => [`You are ${you}.`, ...agents.map(lineOf)].join('\n'),
+        {
+          rest: (shown) =>
+            `Call again with offset ${offset + shown}, or name a role, project or path.`,
+          total: all.length,
+        },
+      ),
+      screen: ({ agents }) => renderAgents(agents),
+      structure: ({ you, agents }) => ({ you, agents: agents.map(listed) }),
+    };
   },
 };
 
-export function listed({ record, state, last_seen_ms, load }: AgentView): ListedAgent {
-  const { id, alias, role, project, scope, model, capabilities, protocol_versions } = record;
-  const overlays = Object.entries(record.overlays);
+export function listed(agent: FlatAgent): ListedAgent {
+  const { id, alias, role, project, scope, model, capabilities, protocol_versions } = agent;
+  const { state, last_seen_ms, load } = agent;
+  const overlays = Object.entries(agent.overlays);
   return {
     ...{ id, alias, role, project, scope, state, last_seen_ms, load, model },
     overlays: Object.fromEntries(
@@ -85,7 +106,7 @@ export function listed({ record, state, last_seen_ms, load }: AgentView): Listed
 }
 
 /** Those that may know the path, whose scope names it most closely first. */
-function nearest(agents: ListedAgent[], path: string): ListedAgent[] {
+function nearest(agents: readonly FlatAgent[], path: string): FlatAgent[] {
   return agents
     .map((agent) => ({
       agent,
@@ -108,10 +129,22 @@ function slashed(path: string): string {
   return bare === '' ? '/' : `/${bare}/`;
 }
 
-function lineOf({ alias, id, role, state, project, scope, overlays }: ListedAgent): string {
+function lineOf({ alias, id, role, state, project, scope, overlays }: FlatAgent): string {
   const name = alias === '' || alias === id ? id : `${alias} (${id})`;
   const parts = [`${role}, ${state}`, project && `project ${project}`];
   const known = scope.length > 0 ? `knows ${scope.join(', ')}` : '';
   const built = Object.keys(overlays).join(' ');
   return [name, [...parts, known, built].filter((each) => each !== '').join(' · ')].join(': ');
+}
+
+function renderAgents(agents: readonly FlatAgent[]): string {
+  if (agents.length === 0) return 'No agent has registered yet.';
+  const rows = agents.map(({ state, alias, role, project, overlays, id }) => [
+    ...[state, alias, role, project],
+    Object.entries(overlays)
+      .map(([name, overlay]) => `${name} ${overlay.state} ${overlay.items}`)
+      .join(', '),
+    id,
+  ]);
+  return table([['STATE', 'ALIAS', 'ROLE', 'PROJECT', 'OVERLAYS', 'ID'], ...rows]);
 }
