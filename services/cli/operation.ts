@@ -49,8 +49,9 @@ export type AnyOperation = Operation<any>;
 
 /** Adds an operation as the command that it names. Its arguments are checked by its own input. Throws USAGE when it has none. */
 export function addOperation(sigma: Command, operation: AnyOperation): void {
-  const { cli, input } = operation;
-  if (cli === undefined) throw new Error(`bug: ${operation.name} is no command`);
+  const { cli, name: tool } = operation;
+  const input = operation.input as z.ZodObject;
+  if (cli === undefined) throw new Error(`bug: ${tool} is no command`);
   const { properties = {} } = z.toJSONSchema(input, { io: 'input' }) as Field;
   const [name = '', ...groups] = cli.command.split(' ').reverse();
   const group = groups.reverse().reduce(groupOf, sigma);
@@ -65,7 +66,7 @@ export function addOperation(sigma: Command, operation: AnyOperation): void {
     const named = new Map(flags.map(([path, flag]) => [path, options[keyOf(flag)]]));
     const values = await argumentsOf(cli, properties, given);
     const args = assembled([...values, ...named]);
-    const parsed = input.safeParse(args) as z.ZodSafeParseResult<unknown>;
+    const parsed = input.safeParse(args);
     if (!parsed.success) throw usage(detailOf(parsed.error, cli));
     const reply = await within(options, cli, (bus) =>
       operation.run(parsed.data, {
@@ -93,7 +94,9 @@ function groupOf(above: Command, name: string): Command {
   });
 }
 
-interface OperationOptions extends TreeOptions {
+interface OperationOptions extends Omit<TreeOptions, 'deadline'> {
+  /** Where it asks an index; otherwise that of the operation. */
+  deadline?: number;
   as?: string;
 }
 
@@ -203,7 +206,7 @@ function detailOf({ issues }: z.ZodError, { flags = {} }: CommandLine): string {
 }
 
 async function within<T>(
-  options: TreeOptions,
+  options: OperationOptions,
   { asks = 'index' }: CommandLine,
   work: (bus: Asking) => Promise<T>,
 ): Promise<T> {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { table } from '../render/terminal.js';
 import type { AgentView } from '../wire/messages.js';
 import { offsetInput } from './shapes.js';
-import { listing, looks, type Operation } from './operation.js';
+import { listing, looks, type Operation, type Reply } from './operation.js';
 
 export interface ListedAgent {
   id: string;
@@ -68,7 +68,7 @@ export const listAgents: Operation<typeof input> = {
     },
     asks: 'bus',
   },
-  async run({ role, project, path, offset }, { bus }) {
+  async run({ role, project, path, offset }, { bus }): Promise<Reply<Agents>> {
     const client = await bus.client();
     const views = await client.agents({ ...(role && { role }), ...(project && { project }) });
     const flat = views.map(({ record, ...its }): FlatAgent => ({ ...record, ...its }));

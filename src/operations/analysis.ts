@@ -109,7 +109,7 @@ export const blastRadius: Operation<typeof blastInput> = {
     },
     deadlineMs,
   },
-  async run({ offset, ...request }, { bus, ...options }) {
+  async run({ offset, ...request }, { bus, ...options }): Promise<Reply<BlastRadius>> {
     const found = await (await bus.analyses()).blastRadius(request, options);
     const value: BlastRadius = {
       ...found,
@@ -131,7 +131,7 @@ export const blastRadius: Operation<typeof blastInput> = {
 };
 
 /** `truncated` is what the bounds of a tool say; that the search itself ended at its limit is another thing. */
-function limitMet<V extends { truncated: boolean }>({ truncated: limit_met, ...its }: V): object {
+function limitMet({ truncated: limit_met, ...its }: { truncated: boolean }): object {
   return { ...its, limit_met };
 }
 
@@ -175,7 +175,7 @@ export const securityBlastRadius: Operation<typeof securityInput> = {
     arguments: ['symbol'],
     deadlineMs,
   },
-  async run({ symbol }, { bus, ...options }) {
+  async run({ symbol }, { bus, ...options }): Promise<Reply<SecurityBlastRadius>> {
     const value = await (await bus.analyses()).securityBlastRadius({ symbol }, options);
     return {
       value,
@@ -261,7 +261,7 @@ export const patterns: Operation<typeof patternsInput> = {
     },
     deadlineMs,
   },
-  async run(request, { bus, ...options }) {
+  async run(request, { bus, ...options }): Promise<Reply<DependencyPatterns>> {
     const value = await (await bus.analyses()).patterns(request, options);
     return {
       ...listing<DependencyPatterns>(value, ['violations', 'pairs', 'cycles', 'warnings'], (part) =>

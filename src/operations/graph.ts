@@ -45,7 +45,7 @@ function sitesOperation(
       errors: z.array(failureOutput),
     }),
     annotations: looks,
-    async run({ symbol, offset }, { bus, deadlineMs, signal }) {
+    async run({ symbol, offset }, { bus, deadlineMs, signal }): Promise<Reply<SitesAnswer>> {
       const answer = await (await bus.questions())[name](symbol, { deadlineMs, signal });
       const total = sitesIn(answer).length;
       const value: SitesAnswer = { ...answer, [name]: sitesIn(answer).slice(offset) };

@@ -7,7 +7,7 @@ import { promptLimits } from '../prompt/grammar/shapes.js';
 import { resolveName } from '../task/queue/queue.js';
 import type { QueueAnswer, RunAnswer, TaskView } from '../task/requests/messages.js';
 import { nameCharsMax } from './shapes.js';
-import { acts, listing, looks, plain, type Operation } from './operation.js';
+import { acts, listing, looks, plain, type Operation, type Reply } from './operation.js';
 
 /** Queues of prompts, for people and models: looked at, started, ended. */
 
@@ -154,7 +154,7 @@ export const kill: Operation<typeof killInput> = {
     flags: { why: { flag: '--why <text>', help: 'why' } },
     asks: 'as an agent',
   },
-  async run({ task, why }, { bus, signal, actor }) {
+  async run({ task, why }, { bus, signal, actor }): Promise<Reply<TaskView>> {
     const tasks = new Tasks(await bus.client());
     const id = resolveName(await tasks.queue(actor, { signal }), task);
     const text = why === '' ? 'KILLED' : `KILLED: ${why}`;
