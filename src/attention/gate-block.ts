@@ -12,7 +12,7 @@ import {
 /**
  * The words in which an agent says that it stopped: `GATE_DETECTED: true` with Signal, Evidence, Action, Tasks_Completed and
  * Tasks_Remaining, or with the first two alone (both forms of the attention protocol, "Stop-as-Gate" and "Gate prompt
- * injection"). A block is a stop and never leave; one that cannot be read is a stop as well.
+ * injection"). A block is a stop and never a permission; one that cannot be read is a stop as well.
  */
 export interface GateBlock {
   /** None: the block does not say it, or not in words of the taxonomy. */

@@ -71,7 +71,7 @@ export function judged(
   );
 }
 
-/** Leave for one exact action; the oldest used ones make room. */
+/** A permission for one exact action; the oldest used ones make room. */
 export function granted(
   grants: readonly Grant[],
   given: {
@@ -98,7 +98,7 @@ export function nextGrant(grants: readonly Grant[]): number {
 }
 
 /**
- * Whether leave for one action is leave for this one: the very same action, none of the scripts changed that were shown,
+ * Whether the permission of one action holds for this one: the very same action, none of the scripts changed that were shown,
  * and no risk from a script that was not.
  */
 export function covers(
@@ -112,7 +112,7 @@ export function covers(
   return findings.every(({ file }) => file === '' || Object.hasOwn(leave.files, file));
 }
 
-/** Leave for this action that was not used yet. */
+/** A permission of this action that was not used yet. */
 export function leaveFor(
   grants: readonly Grant[],
   seen: Pick<Classification, 'digest' | 'findings'>,

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { open, readdir, realpath, stat } from 'node:fs/promises';
+import { lstat, open, readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { attentionLimits, type Inspector } from './shapes.js';
+import { attentionLimits, type Inspector, type Sight } from './shapes.js';
 
 const run = promisify(execFile);
 const gitTimeoutMs = 10_000;
@@ -64,6 +64,29 @@ export class FolderInspector implements Inspector {
       return size > 0;
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === 'ENOENT' ? false : undefined;
+    }
+  }
+
+  async look(relative: string): Promise<Sight | undefined> {
+    let full = path.resolve(this.root, relative);
+    for (const missing: string[] = []; ; full = path.dirname(full)) {
+      try {
+        const real = await realpath(full);
+        const place = path.relative(this.root, path.join(real, ...missing));
+        const isFolder = (await stat(real)).isDirectory();
+        const kind = missing.length > 0 ? 'nothing' : isFolder ? 'folder' : 'file';
+        return { kind, path: /^\.\.(?:\/|$)/.test(place) ? undefined : place };
+      } catch (error) {
+        if (!['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? ''))
+          return undefined;
+      }
+      // What is written to a link that leads to nothing comes to be where it leads.
+      const isLink = await lstat(full).then(
+        (found) => found.isSymbolicLink(),
+        () => false,
+      );
+      if (isLink) return { kind: 'nothing', path: undefined };
+      missing.unshift(path.basename(full));
     }
   }
 

@@ -22,7 +22,7 @@ export type Severity = (typeof severities)[number];
 export const riskLevels = ['Low', 'Elevated'] as const;
 export type RiskLevel = (typeof riskLevels)[number];
 
-/** Said by a worker that runs nothing risky without leave: what has leave goes to such ones alone. */
+/** Of a worker that runs nothing risky without permission: permitted actions go to such workers only. */
 export const attendCapability = 'attend';
 
 /** How much is shown: nothing, a note in passing, one finding to be judged, all of the evidence. */
@@ -50,6 +50,8 @@ export const attentionLimits = {
   chars: 2_000_000,
   /** Files of which is asked whether they are under version control; the others are taken as not. */
   tracked: 64,
+  /** Paths whose links are followed; an action with more is a gate. */
+  looks: 2_000,
   gates: 16,
   grants: 16,
   directionChars: 4_000,
@@ -127,7 +129,7 @@ export interface Gate {
   direction: string;
 }
 
-/** Leave to run one exact action of one task, once. */
+/** Permission to run one exact action of one task, once. */
 export interface Grant {
   /** `grant-<task>-<number>`. */
   id: string;
@@ -162,11 +164,19 @@ export interface ActionInQuestion {
 }
 
 /** What may be looked at besides the action itself; without it commands that run files of the tree are left to the executor. */
+export interface Sight {
+  kind: 'nothing' | 'file' | 'folder';
+  /** From the root, without links; undefined: outside of the root, or known only once something is there. */
+  path: string | undefined;
+}
+
 export interface Inspector {
   /** The text of a file below the root. Undefined: there is none, it is outside, too large, or no text. */
   read(path: string): Promise<string | undefined>;
   /** Whether something is there, text or not; undefined, or no such method: it is not known. */
   exists?(path: string): Promise<boolean | undefined>;
+  /** What is there, links followed; undefined, or no such method: it is not known. */
+  look?(path: string): Promise<Sight | undefined>;
   /** Whether the file below the root is under version control, and unchanged edits can be taken back. */
   isTracked(path: string): Promise<boolean>;
   /**

@@ -28,6 +28,11 @@ export function inspectorOf({ files = {} }) {
     read: (path) => Promise.resolve(Object.hasOwn(all, path) ? all[path] : undefined),
     exists: (path) =>
       Promise.resolve(Object.hasOwn(files, path) || below(path).length > 0 ? true : undefined),
+    look: (path) => {
+      const isFile = Object.hasOwn(all, path);
+      const isFolder = path === '' || below(path).length > 0;
+      return Promise.resolve({ kind: isFile ? 'file' : isFolder ? 'folder' : 'nothing', path });
+    },
     list: (folder, deep, max) => {
       const found = below(folder).filter(
         (path) => deep || !path.slice(folder === '' ? 0 : folder.length + 1).includes('/'),

@@ -50,7 +50,7 @@ const home = temporaryFolder('sigma-gates');
 // Programs must not stand in the home.
 const folder = temporaryFolder('sigma-gates-work');
 copyFileSync(path.resolve(import.meta.dirname, 'effect.mjs'), path.join(folder, 'effect.mjs'));
-const allowed = `allow: [{ command: [node, effect.mjs], why: it only leaves a line }]\n`;
+const allowed = `allow: [{ command: [node, effect.mjs, ${JSON.stringify(folder)}, '*/*', '*', '*'], why: it only leaves a line }]\n`;
 writeFileSync(path.join(home, 'attention.yaml'), `gate_expires: ${options.expires}s\n${allowed}`);
 const children = {
   broker: brokerAt(home),

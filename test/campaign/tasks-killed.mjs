@@ -44,7 +44,9 @@ const folder = temporaryFolder('sigma-tasks-killed-work');
 mkdirSync(path.join(folder, 'keys'), { recursive: true });
 writeFileSync(path.join(folder, 'effects'), '');
 copyFileSync(path.resolve(import.meta.dirname, effect), path.join(folder, effect));
-const allow = [{ command: [process.execPath, effect], why: 'it leaves a line' }];
+const allow = [
+  { command: [process.execPath, effect, folder, '*', '*', '*'], why: 'it leaves a line' },
+];
 writeFileSync(path.join(home, 'attention.yaml'), JSON.stringify({ allow }));
 const tree = treeIn(path.join(home, 'tree'));
 const children = {

@@ -36,7 +36,7 @@ function action(given: Partial<ActionInQuestion> | string): ActionInQuestion {
 
 function folder(files: Record<string, string>, tracked = Object.keys(files)): Inspector {
   return {
-    read: (path) => Promise.resolve(files[path]),
+    read: (path) => Promise.resolve(Object.hasOwn(files, path) ? files[path] : undefined),
     list: () => Promise.resolve([]),
     isTracked: (path) => Promise.resolve(tracked.includes(path)),
   };
@@ -70,7 +70,8 @@ describe('Risk Signal Taxonomy: patterns and default severities', () => {
     ['cat ~/.aws/credentials', 'SecurityBoundary', 'Gate'],
     ['echo "$API_TOKEN"', 'SecurityBoundary', 'Gate'],
     ['echo x >> ../other/a.txt', 'ScopeEscalation', 'Advisory'],
-    ['git -C ../other add a', 'ScopeEscalation', 'Advisory'],
+    ['git -C ../other add a', 'ScopeEscalation', 'Gate'],
+    ['touch ../other/a', 'ScopeEscalation', 'Advisory'],
   ])('%s is %s, %s', async (text, signal, severity) => {
     expect(severitiesOf(await judge(text))).toContain(`${signal} ${severity}`);
   });

@@ -73,7 +73,7 @@ void drops(void)
     path.join(stage.home, 'config.json'),
     JSON.stringify({ executor: { root: place, agent } }),
   );
-  const allow = [{ command: [process.execPath, '-e'], why: 'programs of these tests' }];
+  const allow = [{ command: [process.execPath, '*.cjs', '...'], why: 'programs of these tests' }];
   writeFileSync(path.join(stage.home, 'attention.yaml'), JSON.stringify({ allow }));
   const { root, home, plan } = stage;
   expect((await sigma(home, ['index', root, '--shards', plan])).code).toBe(0);
@@ -121,12 +121,24 @@ async function online(): Promise<string[]> {
     .sort();
 }
 
-const node = (script: string): string[] => [process.execPath, '-e', script];
+let programs = 0;
+/** A program of its own in the folder of the executor, and in the one below: a policy allows them by their names. */
+function node(script: string): string[] {
+  programs += 1;
+  const file = `program-${programs}.cjs`;
+  for (const folder of [place, path.join(place, 'below')])
+    writeFileSync(path.join(folder, file), script);
+  return [process.execPath, file];
+}
+/** Its end, which a program below the root may bear among its arguments. */
+const nameOf = (file: string): string => `place/${path.basename(file)}`;
 /** Processes that bear the name of a file among their arguments: by its own number none is known outside of its walls. */
 const living = (file: string): string[] =>
   readdirSync('/proc').filter((pid) => {
     try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(file);
+      return (
+        /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(nameOf(file))
+      );
     } catch {
       // It has ended meanwhile.
       return false;
@@ -337,9 +349,9 @@ describe('errors', () => {
       ...{ id: 'failing', task: 'x', runner: 'command' },
       action: {
         argv: node(
-          'console.log("half", process.cwd(), process.env.SECRET, process.env.MINE); process.exit(3)',
+          'console.log("half", process.cwd(), process.env.SECRET, process.env.LOG_LEVEL); process.exit(3)',
         ),
-        ...{ cwd: 'below', env: { MINE: 'given' } },
+        ...{ cwd: 'below', env: { LOG_LEVEL: 'given' } },
       },
     });
     expect(failing).toMatchObject({ status: 'failed', reason: 'ACTION_FAILED', partial: true });
@@ -417,13 +429,15 @@ test('what is delivered again after it was done is not done again', async () => 
 
 describe('programs and their ends', () => {
   /** Writes a line, says half of something, and stays, with a child of its own that bears the same name. */
-  const stays = (file: string): string[] =>
-    node(`
+  const stays = (file: string): string[] => [
+    ...node(`
       require('child_process').spawn('sleep', ['300'], { argv0: ${JSON.stringify(file)}, detached: true });
       console.log('half');
       require('fs').appendFileSync(${JSON.stringify(file)}, (process.env.SIGMA_IDEMPOTENCY_KEY ?? '-') + '\\n');
       setInterval(() => {}, 1000);
-    `);
+    `),
+    nameOf(file),
+  ];
 
   test('one that takes too long is ended with its group; what it said is kept', async () => {
     const file = path.join(place, 'late');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { allowanceFor, allowingLine } from '../policy/allow.js';
+import { allowanceFor, allowingLine, partsOf } from '../policy/allow.js';
 import type { Word } from '../policy/command-pattern.js';
 import { severityOf, type Policy } from '../policy/policy.js';
 import { Rulebook } from '../policy/rulebook.js';
@@ -8,6 +8,7 @@ import {
   type ActionInQuestion,
   type Finding,
   type Inspector,
+  type Sight,
   type Severity,
   type Signal,
 } from '../shapes.js';
@@ -59,7 +60,7 @@ export interface ExaminationParts {
   inspector?: Inspector | undefined;
   /** Absolute; absolute paths below it are inside. */
   root?: string | undefined;
-  /** Told every step. */
+  /** Called with every step. */
   explain?: ((step: string) => void) | undefined;
 }
 
@@ -84,6 +85,7 @@ export class Examination {
   readonly #explain: ((step: string) => void) | undefined;
   readonly #seen = new Set<string>();
   readonly #tracked = new Map<string, boolean>();
+  readonly #looks = new Map<string, Sight | undefined>();
   #commands = 0;
   #chars = 0;
   #depth = 0;
@@ -144,17 +146,24 @@ export class Examination {
   /** The same of a command that a policy may allow: its finding says by which line. */
   opaqueCommand(rule: string, words: readonly Word[], site: Site, why: string, file = ''): void {
     const line = allowingLine(words, site.folder.cwd);
-    const hint = line.length > lineChars ? '' : `; to allow it, a policy says ${line}`;
+    const isShown = line !== '' && line.length <= lineChars;
+    const hint = !isShown ? '' : `; to allow it, a policy says ${line}`;
     const says = `cannot be judged: ${why}${hint}`;
     this.found({ signal: 'Emergent', rule, words, site, irreversible: true, says, file });
   }
 
   /** Whether a policy that a person wrote allows this opaque command. */
-  isAllowed(words: readonly Word[], { folder }: Site): boolean {
-    const { cwd } = folder;
-    const isInside = cwd !== undefined && !/^(?:[~/]|\.\.(?:\/|$))/.test(cwd);
-    const found = allowanceFor(words, isInside ? cwd : undefined, this.policy.allow);
+  async isAllowed(words: readonly Word[], site: Site): Promise<boolean> {
+    const { cwd } = site.folder;
+    // A row says nothing of what a command is fed.
+    if (site.input.kind !== 'none' || cwd === undefined) return false;
+    const isInside = (text: string): boolean => this.place(text, site).kind === 'inside';
+    const folder = isInside('.') ? cwd : undefined;
+    const found = allowanceFor(words, folder, this.policy.allow, isInside);
     if (found === undefined) return false;
+    for (const { text } of words)
+      for (const part of found.command.includes(text) ? [] : partsOf(text))
+        if ((await this.realPlace(part, site)).kind !== 'inside') return false;
     this.allowed.push(found.why);
     this.step(() => `allowed by the policy: ${found.why}: ${textOf(words)}`);
     return true;
@@ -181,6 +190,37 @@ export class Examination {
 
   place(text: string, { folder }: Site): Place {
     return placeOf(text, folder.cwd, this.root);
+  }
+
+  /** The same with links followed. */
+  async realPlace(text: string, site: Site): Promise<Place> {
+    const place = this.place(text, site);
+    if (place.kind !== 'inside') return place;
+    const parts = text.split('/');
+    for (const [at, part] of parts.entries()) {
+      const above = this.place(parts.slice(0, at).join('/'), site);
+      if (part !== '..' || above.kind !== 'inside') continue;
+      const seen = await this.look(above.path);
+      // `link/..` is above what the link leads to.
+      if (seen !== undefined && seen.path !== above.path) return { kind: 'unknown' };
+    }
+    const seen = await this.look(place.path);
+    if (seen === undefined) return place;
+    return seen.path === undefined
+      ? { kind: 'outside', path: place.path }
+      : { kind: 'inside', path: seen.path };
+  }
+
+  async look(path: string): Promise<Sight | undefined> {
+    if (this.#looks.has(path)) return this.#looks.get(path);
+    if (this.inspector?.look === undefined) return undefined;
+    if (this.#looks.size >= attentionLimits.looks) {
+      this.exhausted('too-many-files');
+      return undefined;
+    }
+    const seen = await this.inspector.look(path);
+    this.#looks.set(path, seen);
+    return seen;
   }
 
   /**
@@ -217,10 +257,10 @@ export class Examination {
   exhausted(rule: string): false {
     if (this.#isExhausted) return false;
     this.#isExhausted = true;
-    const { commands, depth, scripts, chars } = attentionLimits;
+    const { commands, depth, scripts, looks, chars } = attentionLimits;
     const limits =
-      `at most ${commands} commands, ${depth} levels, ${scripts} scripts and ${chars} characters ` +
-      'are judged';
+      `at most ${commands} commands, ${depth} levels, ${scripts} scripts, ${looks} paths and ` +
+      `${chars} characters are judged`;
     this.drafts.push({
       ...{ signal: 'Emergent', severity: 'Gate', rule, file: '', tool: rule, target: '' },
       ...{ evidence: limits, action_description: `${rule.replaceAll('-', ' ')}: ${limits}` },

@@ -43,5 +43,5 @@ function isPlainSed(source: string): boolean {
 
 function isPlainAwk(source: string): boolean {
   const plain = source.replaceAll('||', ' ');
-  return !/system|getline|ARGV|ENVIRON|[|@]|print[^]*>|>>/.test(plain);
+  return !/system|getline|ARGV|ENVIRON|SYMTAB|FUNCTAB|PROCINFO|[|@]|print[^]*>|>>/.test(plain);
 }

@@ -1,4 +1,4 @@
-import { programName, word, type Arguments, type Word } from '../policy/command-pattern.js';
+import { programName, word, type Reading, type Word } from '../policy/command-pattern.js';
 import type { Rule } from '../policy/policy.js';
 import type { Unlisted } from '../policy/options.js';
 import type { Harmless } from '../policy/rulebook.js';
@@ -7,7 +7,8 @@ import { hooksRisk } from './hooks.js';
 import { isTakenBack } from './loss.js';
 import { opaqueEffects } from './opaque.js';
 import { operandRisk } from './operands.js';
-import { namesSecret, secretEffects } from './secrets.js';
+import type { Place } from './paths.js';
+import { listedEffects, namesSecret, secretEffects } from './secrets.js';
 import { ShellLine, type Folder, type Input, type ShellCommand } from './shell.js';
 import { variableEffects } from './variables.js';
 import { redirectEffects, writeEffects } from './writes.js';
@@ -55,7 +56,7 @@ export class Judge {
     const { words, assignments, redirects, input } = command;
     const own: Site = { ...site, folder, input };
     const isExport = words[0]?.text === 'export';
-    const exported = isExport ? words.slice(1).flatMap(assignmentOf) : [];
+    const exported = isExport ? words.slice(1).map(exportOf) : [];
     variableEffects([...assignments, ...exported], this.exam, own);
     if (words.length > 0) await this.run(words, own);
     await redirectEffects(redirects, words, this.exam, own);
@@ -131,13 +132,19 @@ export class Judge {
   /** Why a command of the table of harmless ones is not harmless as it is given here. */
   async #unlisted(
     words: readonly Word[],
-    given: Arguments,
+    given: Reading,
     harmless: Harmless,
     site: Site,
   ): Promise<Unlisted | undefined> {
     const { exam } = this;
     const folders = harmless.leading.get('-C') ?? [];
-    const places = [word('.'), ...folders].map(({ text }) => exam.place(text, site));
+    const places: Place[] = [];
+    let at = '.';
+    for (const { text } of [word('.'), ...folders]) {
+      // Each one is named from the one before.
+      at = /^[/~]/.test(text) ? text : `${at}/${text}`;
+      places.push(await exam.realPlace(at, site));
+    }
     const isOutside = places.some(({ kind }) => kind !== 'inside');
     const below = places.flatMap((place) => (place.kind === 'inside' ? [place.path] : []));
     if (harmless.row.changes === true && isOutside) {
@@ -146,12 +153,14 @@ export class Judge {
     }
     return (
       operandRisk(words, given, harmless, exam, site) ??
-      (harmless.row.hooks === true ? await hooksRisk(isOutside, below, exam) : undefined)
+      (given.operands[0]?.text === 'git'
+        ? await hooksRisk(harmless.row, isOutside, below, exam)
+        : undefined)
     );
   }
 
   /** Rows of dangerous commands. True: one of them stops. */
-  async #dangers(words: readonly Word[], given: Arguments, site: Site): Promise<boolean> {
+  async #dangers(words: readonly Word[], given: Reading, site: Site): Promise<boolean> {
     const { exam } = this;
     let isGated = false;
     for (const { rule, words: named } of exam.book.dangers(given)) {
@@ -208,7 +217,11 @@ export class Judge {
         says: 'shows all variables, credentials among them',
       });
     if (of.appends !== true) await this.run(inner, own);
-    else if (inner.length > 0) await this.run(appended(inner, options), { ...own, input: noInput });
+    else if (inner.length > 0) {
+      await this.run(appended(inner, options), { ...own, input: noInput });
+      // What it is fed are names of files, as far as the line says.
+      listedEffects(words, fedBy(site.input).split(/[\s'"|;&()]+/), exam, site);
+    }
     secretEffects(outer, exam.book.read(outer), undefined, exam, site);
     return true;
   }
@@ -237,6 +250,13 @@ export class Judge {
       const folder = each.text.endsWith('dir') ? { cwd: undefined } : site.folder;
       await this.run(given, { ...own, folder });
     }
+    if (search.length < words.length)
+      listedEffects(
+        words,
+        search.slice(1).map(({ text }) => text),
+        this.exam,
+        site,
+      );
     await this.#plain(search, site);
   }
 
@@ -261,8 +281,13 @@ export class Judge {
   }
 }
 
+function fedBy(input: Input): string {
+  if (input.kind === 'text') return input.text;
+  return input.kind === 'unread' ? (input.from ?? '') : '';
+}
+
 const noInput: Input = { kind: 'none' };
-const noArguments: Arguments = { operands: [], flags: new Map(), values: [] };
+const noArguments: Reading = { operands: [], options: new Map(), end: 0 };
 
 function within(site: Site, label: string): Site {
   return { ...site, via: [...site.via, label] };
@@ -273,6 +298,11 @@ function assignmentOf(each: Word): [string, Word][] {
   if (sign === null) return [];
   const name = sign[0].slice(0, -1);
   return [[name, { ...each, text: each.text.slice(sign[0].length) }]];
+}
+
+/** Of a name alone, no value. */
+function exportOf(each: Word): [string, Word | undefined] {
+  return assignmentOf(each)[0] ?? [each.text, undefined];
 }
 
 /** In the place of a program: which one runs is not known. */
@@ -307,6 +337,6 @@ function shellText(words: readonly Word[]): Word | undefined {
   return undefined;
 }
 
-function isBelowRoot(given: Arguments, from: number, exam: Examination, site: Site): boolean {
+function isBelowRoot(given: Reading, from: number, exam: Examination, site: Site): boolean {
   return given.operands.slice(from).every(({ text }) => exam.place(text, site).kind === 'inside');
 }

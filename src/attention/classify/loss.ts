@@ -15,6 +15,9 @@ export async function isTakenBack(
     const place = exam.place(each.text, site);
     if (!each.isStatic || place.kind !== 'inside' || place.path === '') return false;
     if (await isKept(each, place.path, exam)) continue;
+    const real = await exam.realPlace(each.text, site);
+    // A package of a workspace is a link to what nothing makes again.
+    if (real.kind !== 'inside' || real.path !== place.path) return false;
     if (!(await isRebuildable(place.path, exam))) return false;
   }
   return true;

@@ -1,4 +1,4 @@
-import { programName, type Arguments, type Word } from '../policy/command-pattern.js';
+import { programName, type Reading, type Word } from '../policy/command-pattern.js';
 import type { OpaqueRow } from '../policy/policy.js';
 import type { Examination, Site } from './examination.js';
 
@@ -9,13 +9,13 @@ import type { Examination, Site } from './examination.js';
  */
 export async function opaqueEffects(
   words: readonly Word[],
-  given: Arguments,
+  given: Reading,
   unlisted: string | undefined,
   exam: Examination,
   site: Site,
   isOwn: boolean,
 ): Promise<void> {
-  if (exam.isAllowed(words, site)) return;
+  if (await exam.isAllowed(words, site)) return;
   const row = exam.book.opaqueRow(given);
   const name = programName(words[0]?.text ?? '');
   if (exam.inspector === undefined && isJudgedLater(words, row, exam, site, isOwn))

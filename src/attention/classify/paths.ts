@@ -35,6 +35,8 @@ function absolute(normal: string, root: string | undefined): Place {
 export class PathRules {
   readonly #secret: RegExp;
   readonly #public: RegExp;
+  /** One for each pattern of a secret. */
+  readonly #names: readonly string[];
   readonly #configs: RegExp;
   readonly #startup: RegExp;
   readonly #rebuildable: RegExp;
@@ -43,6 +45,10 @@ export class PathRules {
 
   constructor(paths: Policy['paths']) {
     this.#secret = endings(paths.secret);
+    this.#names = [
+      ...commonSecrets,
+      ...paths.secret.map((each) => each.slice(each.lastIndexOf('/') + 1).replaceAll('*', 'x')),
+    ];
     this.#public = endings(paths.public);
     this.#configs = endings(paths.configs);
     this.#startup = endings(paths.startup);
@@ -51,9 +57,11 @@ export class PathRules {
     this.#scratch = paths.scratch;
   }
 
+  /** The file, or the folder of such files. */
   isSecret(text: string): boolean {
-    const plain = text.replace(/\/+$/, '');
-    return this.#secret.test(plain) && !this.#public.test(plain);
+    const plain = text.replace(/(?<=.)\/+$/, '');
+    const isNamed = this.#secret.test(plain) || this.#secret.test(`${plain}/x`);
+    return isNamed && !this.#public.test(plain);
   }
 
   isConfig(text: string): boolean {
@@ -78,23 +86,32 @@ export class PathRules {
 
   /** Every glob that could name it: `.en?` is not `.env`, but may be. */
   mayBeSecret(glob: string): boolean {
-    if (!/[*?[]/.test(glob)) return this.isSecret(glob);
-    const last = glob.slice(glob.lastIndexOf('/') + 1);
-    if (/^[*?]+$/.test(last)) return this.isSecret(`${glob.slice(0, glob.lastIndexOf('/') + 1)}x`);
+    if (!/[*?[]/.test(glob) || this.isSecret(glob)) return this.isSecret(glob);
+    const folder = glob.slice(0, glob.lastIndexOf('/') + 1);
+    const last = glob.slice(folder.length);
+    // Of other users or of the machine, anywhere.
+    if (/[*?[]/.test(folder) && /^[~/]/.test(folder)) return true;
+    if (/^[*?]+$/.test(last)) return this.isSecret(`${folder}x`);
+    if (last.startsWith('*.')) return false;
     const source = last
       .replace(/[.+^${}()|\\]/g, '\\$&')
       .replace(/\*/g, '.*')
       .replace(/\?/g, '.');
     try {
       const expression = new RegExp(`^${source}$`);
-      return commonSecrets.some((name) => expression.test(name)) && !/^\*\./.test(last);
+      return this.#names.some(
+        (name) =>
+          expression.test(name) && (commonSecrets.has(name) || this.isSecret(`${folder}${name}`)),
+      );
     } catch {
       return true;
     }
   }
 }
 
-const commonSecrets = ['.env', 'id_rsa', 'id_ed25519', '.netrc', 'credentials', '.git-credentials'];
+const commonSecrets = new Set([
+  ...['.env', 'id_rsa', 'id_ed25519', '.netrc', 'credentials', '.git-credentials'],
+]);
 
 /** Absolute ones from the beginning, others at the end of a path; `within`: any part of it. */
 function endings(globs: readonly string[], within = false): RegExp {

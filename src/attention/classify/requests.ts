@@ -1,4 +1,4 @@
-import type { Arguments, Word } from '../policy/command-pattern.js';
+import type { Reading, Word } from '../policy/command-pattern.js';
 import { unknownEnvironment } from '../shapes.js';
 import { environmentOf } from './environment.js';
 import type { Examination, Site } from './examination.js';
@@ -13,15 +13,17 @@ const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
 const clients = new Set(['curl', 'wget', 'http', 'https', 'xh', 'xhs']);
 const thisMachine = /^(?:https?:\/\/)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?(?:[/?]|$)/;
 const plainUrl =
-  /^(?:https?:\/\/)?(?!(?:ftp|dict|ldap|imap|pop3|smtp)\.)[\w.-]+(?::\d+)?(?:\/[\w./%~@+-]*)?$/i;
+  /^(?:https?:\/\/)?(?!(?:ftp|dict|ldap|imap|pop3|smtp)\.)(?:[\w.-]*[a-z][\w-]*\.[\w.-]*[a-z]|\d+(?:\.\d+){3}|localhost)(?::\d+)?(?:\/[\w./%~@+-]*)?$/i;
 /** In a path, words of what changes something even when it is only read. */
 const changingWord =
   /(?:^|[/._-])(?:delete|remove|purge|destroy|drop|reset|clear|send\w*|trigger|deploy|publish|approve|cancel|confirm|unsubscribe|logout|shutdown|restart|stop|start|run|execute|invoke|webhooks?|hooks?|ping)(?=$|[/._?-])/i;
 
+const methodName = /^[A-Za-z]+$/;
+
 /** What is found of a request is added; the answer is why it cannot be judged, if it cannot. */
 export function requestEffects(
   words: readonly Word[],
-  given: Arguments,
+  given: Reading,
   exam: Examination,
   site: Site,
 ): string | undefined {
@@ -29,9 +31,7 @@ export function requestEffects(
   if (!clients.has(program)) return undefined;
   // httpie and its like send what they are given on standard input.
   const isFed =
-    !['curl', 'wget'].includes(program) &&
-    site.input.kind !== 'none' &&
-    !given.flags.has('--ignore-stdin');
+    isHttpie(program) && site.input.kind !== 'none' && !given.options.has('--ignore-stdin');
   const method = isFed ? 'POST' : methodOf(given, program);
   const urls = urlsOf(given);
   const [target = ''] = urls;
@@ -45,6 +45,12 @@ export function requestEffects(
     });
     return undefined;
   }
+  // With -G curl puts the data behind the address.
+  const isQuery = given.options.has('-G') || given.options.has('--get');
+  if (isQuery && sendingOptions.some((option) => given.options.has(option)))
+    return 'a request with parameters may change something';
+  if (isReading && isHttpie(program) && itemsOf(given).length > 0)
+    return 'a request with parameters may change something';
   if (isReading) return urls.map(readingRisk).find((risk) => risk !== undefined);
   const isElsewhere = !urls.every((url) => thisMachine.test(url));
   const isDelete = method === 'DELETE' && isElsewhere;
@@ -76,24 +82,36 @@ function pathOf(url: string): string {
   return url.replace(/^(?:https?:\/\/)?[^/]*/, '');
 }
 
-function methodOf(given: Arguments, program: string): string {
-  const named = ['-X', '--request', '--method'].flatMap((each) => given.flags.get(each) ?? []);
+function isHttpie(program: string): boolean {
+  return program !== 'curl' && program !== 'wget';
+}
+
+/** What httpie and its like are given behind the method and the address. */
+function itemsOf({ operands: [, ...given] }: Reading): string[] {
+  const texts = given.map(({ text }) => text);
+  return texts.slice(texts.length > 1 && methodName.test(texts[0] ?? '') ? 2 : 1);
+}
+
+function methodOf(given: Reading, program: string): string {
+  const named = ['-X', '--request', '--method']
+    .flatMap((each) => given.options.get(each) ?? [])
+    .map(({ text }) => text.toUpperCase());
   // The last one on the line wins, and their order is not kept: several are as good as unknown.
   if (named.length > 1) return 'SEVERAL';
-  const sends = sendingOptions.some((option) => given.flags.has(option));
+  const sends = sendingOptions.some((option) => given.options.has(option));
   const [stated = ''] = named;
-  if (stated !== '' && !(sends && stated.toUpperCase() === 'GET')) return stated.toUpperCase();
-  const isHttpie = program !== 'curl' && program !== 'wget';
-  const [, first, ...items] = given.operands;
-  if (isHttpie && first !== undefined && /^[A-Za-z]+$/.test(first.text) && items.length > 0)
-    return first.text.toUpperCase();
-  if (isHttpie && items.some(({ text }) => /^[^=:/?]+(?::=|=(?!=)|@)/.test(text))) return 'POST';
-  if (given.flags.has('-T') || given.flags.has('--upload-file')) return 'PUT';
+  if (stated !== '' && !(sends && stated === 'GET')) return stated;
+  const [, first, address] = given.operands;
+  if (isHttpie(program) && first !== undefined && address !== undefined)
+    if (methodName.test(first.text)) return first.text.toUpperCase();
+  if (isHttpie(program) && itemsOf(given).some((text) => /^[^=:/?]+(?::=|=(?!=)|@)/.test(text)))
+    return 'POST';
+  if (given.options.has('-T') || given.options.has('--upload-file')) return 'PUT';
   return sends ? 'POST' : 'GET';
 }
 
-function urlsOf(given: Arguments): string[] {
+function urlsOf(given: Reading): string[] {
   const [, ...operands] = given.operands.map(({ text }) => text);
   const named = operands.filter((text) => !/^[A-Z]+$/.test(text) && !/^[\w-]+:?=/.test(text));
-  return [...named, ...(given.flags.get('--url') ?? [])];
+  return [...named, ...(given.options.get('--url') ?? []).map(({ text }) => text)];
 }

@@ -1,4 +1,4 @@
-import type { Arguments, Word } from '../policy/command-pattern.js';
+import type { Reading, Word } from '../policy/command-pattern.js';
 import type { Harmless } from '../policy/rulebook.js';
 import type { Examination, Site } from './examination.js';
 
@@ -10,7 +10,17 @@ const credential =
 /** These neither print nor send what they are given. */
 const silent = new Set(['test', '[', 'export', 'unset', ':', 'true', 'return', 'exit']);
 /** Of these kinds of operands none is a path whose content is read. */
-const noPaths = new Set(['text', 'words', 'names', 'refs', 'mode', 'date', 'none', 'url']);
+const noPaths = new Set([
+  'text',
+  'format',
+  'words',
+  'names',
+  'refs',
+  'mode',
+  'date',
+  'none',
+  'url',
+]);
 /** Options whose value is a pattern or a text. */
 const textOptions = new Set([
   ...['-m', '--message', '-e', '--regexp', '--expression', '-S', '-G', '--grep', '--author'],
@@ -20,7 +30,7 @@ const longWord = 300;
 
 export function secretEffects(
   words: readonly Word[],
-  given: Arguments,
+  given: Reading,
   harmless: Harmless | undefined,
   exam: Examination,
   site: Site,
@@ -37,6 +47,18 @@ export function secretEffects(
     found('secret-path', 'opens a file that holds credentials');
 }
 
+/** Of a command that opens files which another one finds: `find ~ -exec cat {} +`, `echo .env | xargs cat`. */
+export function listedEffects(
+  words: readonly Word[],
+  names: readonly string[],
+  exam: Examination,
+  site: Site,
+): void {
+  if (!names.some((text) => pathsIn(text).some((path) => exam.paths.mayBeSecret(path)))) return;
+  const says = 'opens a file that holds credentials';
+  exam.found({ signal: 'SecurityBoundary', rule: 'secret-path', words, site, says });
+}
+
 export function namesSecret({ text, isStatic }: Word, exam: Examination): boolean {
   if (isStatic) return false;
   for (const [, name] of text.matchAll(/\$\{?!?([A-Za-z_]\w*)/g))
@@ -50,14 +72,14 @@ function allPaths(words: readonly Word[]): string[] {
 }
 
 function readPaths({ row, reading }: Harmless): string[] {
-  if (noPaths.has(row.operands) || row.changes === true) return [];
-  if (row.writes?.keeps === true) return [];
+  if (noPaths.has(row.operands) || row.operands.startsWith('/')) return [];
+  if (row.writes?.keeps === true && row.changes !== true) return [];
   const isText = row.operands === 'expression' && !hasExpressionOption(reading.options);
   const operands = reading.operands.slice(isText ? 1 : 0).map(({ text }) => text);
   const values = [...reading.options].flatMap(([option, given]) =>
     textOptions.has(option) ? [] : given.map(({ text }) => text),
   );
-  return [...operands, ...values];
+  return row.changes === true ? values : [...operands, ...values];
 }
 
 /** Then the first operand is a path already. */

@@ -18,8 +18,8 @@ import type { Word } from '../policy/command-pattern.js';
 export type Input =
   | { kind: 'none' }
   | { kind: 'text'; text: string }
-  /** A file, or what another command prints. */
-  | { kind: 'unread'; file?: Word };
+  /** A file, or what another command prints: the commands before it as they are written. */
+  | { kind: 'unread'; file?: Word; from?: string };
 
 export interface Redirect {
   operator: string;
@@ -63,6 +63,9 @@ const names: Readonly<Record<string, string>> = {
   ArithmeticCommandExpansion: 'the output of another command',
   ProcessSubstitution: 'the output of another command',
 };
+
+/** `${a}`, `${#a}`, `${a:-b}`, `${a%b}`, `${a/b/c}`: neither an assignment, a sum nor a text that is evaluated. */
+const plainParameter = /^\$\{(?:#?(?:\w+|[@*#?!-])|\w+(?::?[-+?]|[#%/^,]).*)\}$/s;
 
 /** Visits all commands, also those in constructs that are not judged: what is dangerous in them is found. */
 export class ShellLine {
@@ -110,12 +113,12 @@ export class ShellLine {
   }
 
   async #pipeline({ commands }: Pipeline, folder: Folder, input: Input): Promise<void> {
-    for (const [at, command] of commands.entries())
-      await this.#node(
-        command,
-        commands.length === 1 ? folder : { ...folder },
-        at === 0 ? input : { kind: 'unread' },
-      );
+    const start = commands[0]?.pos ?? 0;
+    for (const [at, command] of commands.entries()) {
+      const from = this.#source.slice(start, command.pos);
+      const own = commands.length === 1 ? folder : { ...folder };
+      await this.#node(command, own, at === 0 ? input : { kind: 'unread', from });
+    }
   }
 
   async #andOr({ commands, operators }: AndOr, folder: Folder, input: Input): Promise<void> {
@@ -203,8 +206,12 @@ export class ShellLine {
       case 'SimpleExpansion':
       case 'ParameterExpansion':
         if (/^\$(?:HOME|\{HOME\})$/.test(part.text)) return { text: '~', isStatic: true };
-        if (/^\$\{\w+:?=/.test(part.text))
-          this.visitor.notJudged('an assignment inside a word', part.text);
+        if (part.text.startsWith('${') && !plainParameter.test(part.text))
+          this.visitor.notJudged('a computed variable', part.text);
+        break;
+      case 'ArithmeticExpansion':
+        // A name in a sum may be set by it, or hold a sum of its own.
+        if (/[A-Za-z_]/.test(part.text)) this.visitor.notJudged('a sum', part.text);
         break;
       default:
         break;

@@ -2,29 +2,28 @@ import { word, type Word } from '../policy/command-pattern.js';
 import { attentionLimits } from '../shapes.js';
 import type { Examination, Site } from './examination.js';
 
-/** A pager or an editor that starts nothing: `GIT_PAGER=cat`. Any other variable may name a folder called `cat`. */
-const startsProgram = /(?:PAGER|EDITOR)$/;
-const plainValues = new Set(['', 'cat']);
-
-/** Variables that change what programs load, start or believe (SecurityBoundary). */
+/**
+ * Variables that may change what programs load, start or believe (SecurityBoundary): all but those that a table lists. Without a
+ * value: one that the shell has is handed on.
+ */
 export function variableEffects(
-  variables: Iterable<readonly [string, Word]>,
+  variables: Iterable<readonly [name: string, value: Word | undefined]>,
   exam: Examination,
   site: Site,
 ): void {
-  const { changing, unchanging } = exam.book;
   for (const [name, value] of variables) {
-    if (exam.variables.size < attentionLimits.commands && value.isStatic)
+    const isKnown = value?.isStatic === true;
+    if (exam.variables.size < attentionLimits.commands && isKnown)
       exam.variables.set(name, value.text);
     const found = (rule: string, says: string): void =>
       exam.found({
         ...{ signal: 'SecurityBoundary', rule, says, site },
-        words: [word(`${name}=${value.text}`)],
+        words: [word(value === undefined ? name : `${name}=${value.text}`)],
       });
-    const isPlain = startsProgram.test(name) && value.isStatic && plainValues.has(value.text);
-    if (changing.test(name) && !unchanging.test(name) && !isPlain)
-      found('changing-variable', 'changes what programs load, start or believe');
-    if (value.isStatic && /\$\(|`/.test(value.text))
+    const isUnknown = value !== undefined && !isKnown;
+    if (isUnknown || !exam.book.isUnchanging(name, value?.text))
+      found('changing-variable', 'may change what programs load, start or believe');
+    if (isKnown && /\$\(|`/.test(value.text))
       found('substitution-in-config', 'text that a shell may run later');
   }
 }

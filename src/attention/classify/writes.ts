@@ -1,9 +1,9 @@
-import type { Word } from '../policy/command-pattern.js';
+import { programName, word, type Reading, type Word } from '../policy/command-pattern.js';
 import type { Harmless } from '../policy/rulebook.js';
 import type { Inspector } from '../shapes.js';
 import type { Examination, Site } from './examination.js';
 import { hasExpressionOption } from './secrets.js';
-import type { Redirect } from './shell.js';
+import type { Input, Redirect } from './shell.js';
 
 /** Where is written: outside of the root or of the scope (ScopeEscalation), over what is nowhere else, into what runs later. */
 
@@ -11,15 +11,23 @@ interface Writing {
   words: readonly Word[];
   /** What was there is gone. */
   isOverwriting: boolean;
-  /** Nothing is written: the file is emptied. */
-  isEmptying?: boolean;
+  /** What is there afterwards: a text of the action, nothing, or what is known only when it runs. */
+  leaves: 'text' | 'nothing' | 'unknown';
   /** What may be written, as far as it stands in the action. */
   texts: readonly string[];
+}
+
+interface Target {
+  word: Word;
+  /** Nothing can be there yet. */
+  isNew?: boolean;
 }
 
 /** What is copied from there leaves nothing. */
 const emptySources = new Set(['/dev/null', '/dev/zero', '/dev/full']);
 const device = /^\/dev\/(?:sd|hd|vd|xvd|nvme|disk|mapper|mem|mmcblk)/;
+/** Names of a folder that are asked about, when what is copied into it is not known. */
+const listedMax = 1;
 
 /** What a command of the table of harmless ones writes. */
 export async function writeEffects(
@@ -33,74 +41,141 @@ export async function writeEffects(
   if (writes === undefined) return;
   const has = (listed: readonly string[] = []): boolean =>
     listed.some((each) => reading.options.has(each));
-  if (writes.when !== undefined && !has(writes.when)) return;
-  const writing: Writing = {
-    words,
-    isOverwriting: writes.overwrites === true && !has(writes.adds),
-    isEmptying: has(writes.empties) || reading.operands.some(({ text }) => emptySources.has(text)),
-    texts: textsOf(words, site),
-  };
-  for (const target of targetsOf(harmless)) await writesTo(target, writing, exam, site);
+  if ((writes.when !== undefined && !has(writes.when)) || has(writes.unless)) return;
+  const isOverwriting = writes.overwrites === true && !has(writes.adds);
+  const leaves = has(writes.empties) ? 'nothing' : await leftBy(harmless, exam, site);
+  const writing: Writing = { words, isOverwriting, leaves, texts: textsOf(words, site) };
+  for (const { word, isNew } of await targetsOf(harmless, exam, site)) {
+    const isOver = isOverwriting && isNew !== true;
+    await writesTo(word, { ...writing, isOverwriting: isOver }, exam, site);
+  }
   // What is moved away is no loss: it is elsewhere.
   const moved = writes.operands === 'moved' ? reading.operands : [];
   for (const each of moved) await writesTo(each, { ...writing, isOverwriting: false }, exam, site);
-  leavesRoot(words, reading.operands, exam, site);
+  if (writes.operands === 'moved' || writes.operands === 'last')
+    await leavesRoot(words, harmless, exam, site);
 }
 
-function targetsOf({ row, reading }: Harmless): Word[] {
-  const { writes } = row;
+/** `tee` writes what it is fed, `sed -i` what its expression leaves, the others what they copy. */
+async function leftBy(
+  { row, reading: { operands, options } }: Harmless,
+  exam: Examination,
+  site: Site,
+): Promise<Writing['leaves']> {
+  if (operands.some(({ text }) => emptySources.has(text))) return 'nothing';
+  const { input } = site;
+  if (row.writes?.operands === 'all' && row.writes.overwrites === true)
+    return input.kind === 'none' || isEmptyFile(input) ? 'nothing' : 'text';
+  if (row.operands === 'expression') {
+    const named = ['-e', '--expression'].flatMap((each) => options.get(each) ?? []);
+    const sources = named.length > 0 ? named : operands.slice(0, 1);
+    return sources.every(({ text }) => /^[sy]\W/.test(text)) ? 'text' : 'unknown';
+  }
+  for (const { text } of row.writes?.operands === 'none' ? [] : operands.slice(0, -1)) {
+    const place = exam.place(text, site);
+    if (place.kind !== 'inside' || exam.inspector?.exists === undefined) continue;
+    if ((await exam.inspector.read(place.path)) === '') return 'nothing';
+  }
+  return 'text';
+}
+
+function isEmptyFile(input: Input): boolean {
+  return input.kind === 'unread' && emptySources.has(input.file?.text ?? '');
+}
+
+async function targetsOf(harmless: Harmless, exam: Examination, site: Site): Promise<Target[]> {
+  const { row, reading } = harmless;
   const { operands, options } = reading;
-  const named = (writes?.options ?? []).flatMap((each) => options.get(each) ?? []);
+  const named = (row.writes?.options ?? []).flatMap((each) => options.get(each) ?? []);
   const first = row.operands === 'expression' && hasExpressionOption(options) ? 0 : 1;
-  switch (writes?.operands) {
+  const plain = (words: readonly Word[]): Target[] => words.map((word) => ({ word }));
+  switch (row.writes?.operands) {
     case 'all':
-      return [...named, ...operands];
+      return plain([...named, ...operands]);
+    case 'tree':
+      return plain(operands.length > 0 ? operands : [word('.')]);
     case 'rest':
-      return [...named, ...operands.slice(first)];
+      return plain([...named, ...operands.slice(first)]);
     case 'second':
-      return [...named, ...operands.slice(1, 2)];
+      return plain([...named, ...operands.slice(1, 2)]);
     case 'last':
-    case 'moved': {
-      const last = operands.length > 1 && named.length === 0 ? operands.at(-1) : undefined;
-      return last === undefined ? named : [...named, intoFolder(last, operands)];
-    }
+    case 'moved':
+      return await copiesTo(harmless, named, exam, site);
     case 'none':
     case undefined:
-      return named;
+      return plain(named);
   }
 }
 
-/** `cp src/a.ts out/` writes `out/a.ts`. */
-function intoFolder(last: Word, operands: readonly Word[]): Word {
-  const [source, , more] = operands;
-  const name = source?.text.replace(/\/+$/, '').split('/').at(-1) ?? '';
-  if (!last.text.endsWith('/') || more !== undefined || name === '') return last;
-  return { ...last, text: `${last.text}${name}` };
+/** Sources, and where they go: into the folder of an option, to the last operand, or, of a link, to here. */
+function sourcesOf({ operands }: Reading, folders: readonly Word[]): [Word[], Word] {
+  const folder = folders.at(-1);
+  if (folder !== undefined) return [operands, folder];
+  if (operands.length < 2) return [operands, word('.')];
+  return [operands.slice(0, -1), operands.at(-1) ?? word('.')];
+}
+
+/** `cp src/a.ts out` writes `out/a.ts` where `out` is a folder; where that is not known both are judged. */
+async function copiesTo(
+  { reading }: Harmless,
+  folders: readonly Word[],
+  exam: Examination,
+  site: Site,
+): Promise<Target[]> {
+  const [sources, last] = sourcesOf(reading, folders);
+  const place = await exam.realPlace(last.text, site);
+  const seen = place.kind === 'inside' ? await exam.look(place.path) : undefined;
+  const isExact = reading.options.has('-T');
+  const isFolder = folders.length > 0 || sources.length > 1 || /(?:^|\/)\.{0,2}$/.test(last.text);
+  const isInto = !isExact && (isFolder || seen?.kind === 'folder');
+  const isEmpty =
+    seen?.kind === 'nothing' ||
+    (seen?.kind === 'folder' &&
+      place.kind === 'inside' &&
+      (await exam.inspector?.list?.(place.path, false, listedMax))?.length === 0);
+  const within = sources.map((source): Target => {
+    const name = source.text.replace(/\/+$/, '').split('/').at(-1) ?? '';
+    const isKnown = source.isStatic && source.isGlob !== true && !/^\.{0,2}$/.test(name);
+    const text = `${last.text.replace(/\/+$/, '')}/${isKnown ? name : '*'}`;
+    const isNew = !isKnown && isEmpty;
+    return { word: { ...last, text, ...(!isKnown && !isNew && { isGlob: true }) }, isNew };
+  });
+  if (isInto) return within;
+  return seen === undefined && !isExact ? [{ word: last }, ...within] : [{ word: last }];
 }
 
 /** What is moved out of the root is gone from it; what is written through a link that leads out of it lies outside. */
-function leavesRoot(
+async function leavesRoot(
   words: readonly Word[],
-  operands: readonly Word[],
+  { row, reading }: Harmless,
   exam: Examination,
   site: Site,
-): void {
-  const program = words[0]?.text ?? '';
-  const [source] = operands;
-  const target = operands.at(-1);
-  if (source === undefined || target === undefined) return;
-  const from = exam.place(source.text, site);
-  const to = exam.place(target.text, site);
-  const isMovedOut = /(?:^|\/)mv$/.test(program) && from.kind === 'inside' && to.kind === 'outside';
-  const isLinkOut = /(?:^|\/)ln$/.test(program) && from.kind === 'outside';
-  if (!isMovedOut && !isLinkOut) return;
-  exam.found({
-    ...{ signal: 'ScopeEscalation', rule: isMovedOut ? 'moves-out' : 'links-out', words, site },
-    ...{
-      says: isMovedOut ? 'moves files out of the root' : 'links to what is outside of the root',
-    },
-    irreversible: true,
-  });
+): Promise<void> {
+  const { writes } = row;
+  const named = (writes?.options ?? []).flatMap((each) => reading.options.get(each) ?? []);
+  const [sources, target] = sourcesOf(reading, named);
+  const isLink = writes?.links === true;
+  const isMoved = writes?.operands === 'moved';
+  const isOutside = async (text: string): Promise<boolean> =>
+    (await exam.realPlace(text, site)).kind !== 'inside';
+  const found = (rule: string, says: string): void =>
+    exam.found({ signal: 'ScopeEscalation', rule, words, site, says, irreversible: true });
+  const isToOutside = await isOutside(target.text);
+  for (const { text } of sources) {
+    const isIn = exam.place(text, site).kind === 'inside';
+    if (isMoved && isIn && isToOutside) found('moves-out', 'moves files out of the root');
+    // A symbolic link leads on from its own folder, which is the target or the one above it.
+    const isFromLink = ['-s', '--symbolic'].some((each) => reading.options.has(each));
+    const isRelative = ['-r', '--relative'].some((each) => reading.options.has(each));
+    const above = target.text.replace(/[^/]*\/*$/, '') || './';
+    const froms = isLink && isFromLink && !isRelative ? [above, `${target.text}/`] : [''];
+    for (const from of froms) {
+      const leads = /^[/~]/.test(text) ? text : `${from}${text}`;
+      // A file that is moved or copied from outside is none that leads there.
+      if ((isLink || isIn) && (await isOutside(leads)))
+        found('links-out', 'links to what is outside of the root');
+    }
+  }
 }
 
 /** What a shell opens for a command. */
@@ -110,8 +185,6 @@ export async function redirectEffects(
   exam: Examination,
   site: Site,
 ): Promise<void> {
-  const isSilent =
-    words.length === 0 || (words.length === 1 && /^(?::|true)$/.test(words[0]?.text ?? ''));
   for (const { operator, target } of redirects) {
     const shown = [...words, { text: operator, isStatic: true }, target];
     if (/^\/dev\/(?:tcp|udp)\//.test(target.text)) {
@@ -132,10 +205,30 @@ export async function redirectEffects(
     }
     if (operator === '>&' && /^(?:\d+|-)$/.test(target.text)) continue;
     const isAppending = operator.includes('>>');
-    const isEmptying = !isAppending && isSilent && site.input.kind === 'none';
+    const leaves = printedBy(words, site);
     const texts = textsOf(words, site);
-    const writing = { words: shown, isOverwriting: !isAppending, isEmptying, texts };
+    const writing = { words: shown, isOverwriting: !isAppending, leaves, texts };
     await writesTo(target, writing, exam, site);
+  }
+}
+
+/** A program may print nothing; a text in the action is printed. */
+function printedBy(words: readonly Word[], { input }: Site): Writing['leaves'] {
+  const [program, ...rest] = words;
+  const isBlank = rest.every(({ text }) => /^(?:\s*|-\w+)$/.test(text) || emptySources.has(text));
+  switch (programName(program?.text ?? '')) {
+    case 'echo':
+    case 'printf':
+      return isBlank ? 'nothing' : 'text';
+    case 'cat':
+      if (input.kind === 'text' && isBlank) return input.text.trim() === '' ? 'nothing' : 'text';
+      return isBlank && (input.kind === 'none' || isEmptyFile(input)) ? 'nothing' : 'unknown';
+    case '':
+    case ':':
+    case 'true':
+      return 'nothing';
+    default:
+      return 'unknown';
   }
 }
 
@@ -152,7 +245,7 @@ async function writesTo(
   site: Site,
 ): Promise<void> {
   const { words, isOverwriting } = writing;
-  const place = exam.place(target.text, site);
+  const place = await exam.realPlace(target.text, site);
   if (device.test(target.text)) {
     const says = 'overwrites a device';
     exam.found({ signal: 'Irreversibility', rule: 'overwrites-device', words, site, says });
@@ -189,7 +282,8 @@ function riskyNames(
 ): void {
   const found = (rule: string, says: string): void =>
     exam.found({ signal: 'SecurityBoundary', rule, words, site, says });
-  if (exam.paths.isStartup(path) || exam.paths.isStartup(given))
+  // `.husky` is the folder of such files.
+  if ([path, given, `${path}/x`].some((each) => exam.paths.isStartup(each)))
     found('startup-file', 'writes what decides who may do what, or runs by itself later');
   if (exam.paths.isSecret(given)) found('secret-path', 'writes a file that holds credentials');
   if (exam.paths.isConfig(given) && texts.some((text) => /\$\([^(]|`[^`]+`/.test(text)))
@@ -199,18 +293,22 @@ function riskyNames(
 /** An edit of what is under version control can be taken back (skip conditions); of anything else it cannot. */
 async function overwrites(
   path: string,
-  { words, isEmptying = false }: Writing,
+  { words, leaves }: Writing,
   exam: Examination,
   site: Site,
 ): Promise<void> {
   if (exam.inspector === undefined || path === '') return;
-  const isThere = await isSomething(path, exam.inspector);
+  const isEmptying = leaves === 'nothing';
+  const isFolder = (await exam.look(path))?.kind === 'folder';
+  const isThere = isFolder || (await isSomething(path, exam.inspector));
   const isData = exam.paths.isData(path);
   // Where it is not known whether it exists, what may be data is asked about.
   if (isThere === false || (isThere === undefined && !isEmptying && !isData)) return;
   if (isThere === undefined && isOfBuild(path)) return;
-  if (await exam.isTracked(path)) return;
-  const isGate = isEmptying || isData;
+  // What is in a folder may be anything.
+  if (!isFolder && (await exam.isTracked(path))) return;
+  const mayBeEmpty = leaves === 'unknown' && !isOfBuild(path);
+  const isGate = isEmptying || mayBeEmpty || isData || isFolder;
   exam.found({
     ...{ signal: 'Irreversibility', severity: isGate ? 'Gate' : 'Advisory', words, site },
     ...{ rule: isEmptying ? 'empties-file' : 'overwrites-untracked', local: true },

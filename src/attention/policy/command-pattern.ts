@@ -16,20 +16,14 @@ export function word(text: string): Word {
   return { text, isStatic: true };
 }
 
-export interface Arguments {
-  /** The program by its name, then what is neither an option nor a value of one. */
+/** A command as it is read by the options that it is known to have. */
+export interface Reading {
+  /** What is neither an option nor a value of one; of a whole command its program, by its name, comes first. */
   operands: Word[];
-  /** By flag: the values that it has; an empty one where it has none. */
-  flags: ReadonlyMap<string, string[]>;
-  /** The same words again, each value of a flag as the word that it is. */
-  values: Word[];
-}
-
-/** How a program reads its arguments. */
-export interface Grammar {
-  leading?: readonly string[] | undefined;
-  valued?: readonly string[] | undefined;
-  single_dash?: boolean | undefined;
+  /** By name, with the values. */
+  options: Map<string, Word[]>;
+  /** Where the operands begin, of a list that is read up to the first one. */
+  end: number;
 }
 
 export interface CommandPattern {
@@ -103,7 +97,7 @@ function flagAlternative(source: string): FlagAlternative {
 }
 
 /** How many operands, the program among them, the pattern names; 0: the command is another one. */
-export function matchCommand(pattern: CommandPattern, given: Arguments): number {
+export function matchCommand(pattern: CommandPattern, given: Reading): number {
   const { words, tokens } = pattern;
   for (const [at, expression] of words.entries()) {
     const operand = given.operands[at];
@@ -112,105 +106,34 @@ export function matchCommand(pattern: CommandPattern, given: Arguments): number 
   return tokens.every((token) => hasToken(token, given, words.length)) ? words.length : 0;
 }
 
-export function hasToken(token: Token, given: Arguments, after = 1): boolean {
+export function hasToken(token: Token, given: Reading, after = 1): boolean {
   if (token.kind === 'some')
-    return [...given.operands.slice(after), ...given.values].some(({ text }) =>
-      token.expression.test(text),
+    return [...given.operands.slice(after), ...[...given.options.values()].flat()].some(
+      ({ text }) => token.expression.test(text),
     );
-  return token.alternatives.some((wanted) => hasFlag(wanted, given.flags));
+  return token.alternatives.some((wanted) => hasFlag(wanted, given.options));
 }
 
 /** An exception holds where the flag is there and not switched off: `--dry-run=none` is no dry run. */
-export function isExcepted(token: Token, given: Arguments): boolean {
+export function isExcepted(token: Token, given: Reading): boolean {
   if (token.kind === 'some') return hasToken(token, given);
   return token.alternatives.some(({ name }) => {
-    const values = given.flags.get(name);
-    return values !== undefined && !values.some((value) => off.has(value.toLowerCase()));
+    const values = given.options.get(name);
+    return values !== undefined && !values.some(({ text }) => off.has(text.toLowerCase()));
   });
 }
 
-function hasFlag(wanted: FlagAlternative, flags: Arguments['flags']): boolean {
-  for (const [flag, values] of flags) {
+function hasFlag(wanted: FlagAlternative, options: Reading['options']): boolean {
+  for (const [flag, values] of options) {
     if (!wanted.flag.test(flag) && !isAbbreviation(flag, wanted.name)) continue;
     if (wanted.values.length === 0) return true;
-    if (values.some((value) => wanted.values.includes(value.toLowerCase()))) return true;
+    if (values.some(({ text }) => wanted.values.includes(text.toLowerCase()))) return true;
   }
   return false;
 }
 
 function isAbbreviation(flag: string, wanted: string): boolean {
   return flag.startsWith('--') && flag.length >= abbreviationMin && wanted.startsWith(flag);
-}
-
-/** Never throws: what it cannot read is an operand. The first word is taken by its name, without its folder. */
-export function readArguments(words: readonly Word[], grammar: Grammar = {}): Arguments {
-  const valued = new Set(grammar.valued);
-  const leading = new Set(grammar.leading);
-  const operands: Word[] = [];
-  const flags = new Map<string, string[]>();
-  const values: Word[] = [];
-  const add = (flag: string, value: Word | undefined): void => {
-    // In place: a long word may hold the same letter many times.
-    const known = flags.get(flag);
-    if (known === undefined) flags.set(flag, [value?.text ?? '']);
-    else known.push(value?.text ?? '');
-    if (value !== undefined) values.push(value);
-  };
-  let isEnded = false;
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at];
-    if (word === undefined) break;
-    const takesValue = (flag: string): boolean =>
-      valued.has(flag) || (operands.length <= 1 && leading.has(flag));
-    if (at === 0) operands.push({ ...word, text: programName(word.text) });
-    else if (isEnded || !/^-./.test(word.text)) operands.push(word);
-    else if (word.text === '--') {
-      isEnded = true;
-      add('--', undefined);
-    } else at += readFlag({ word, next: words[at + 1], takesValue, add, grammar });
-  }
-  return { operands, flags, values };
-}
-
-interface FlagReading {
-  word: Word;
-  next: Word | undefined;
-  takesValue: (flag: string) => boolean;
-  add: (flag: string, value: Word | undefined) => void;
-  grammar: Grammar;
-}
-
-/** How many words it took besides its own. */
-function readFlag(reading: FlagReading): number {
-  const { word, next, takesValue, add, grammar } = reading;
-  const { text } = word;
-  const at = text.indexOf('=');
-  const isLong = text.startsWith('--') || grammar.single_dash === true;
-  if (isLong && at > 0) {
-    const value = { ...word, text: text.slice(at + 1) };
-    add(text.slice(0, at), value);
-    if (grammar.single_dash === true) add(text.slice(0, at).replace(/^--/, '-'), value);
-    return 0;
-  }
-  if (isLong) {
-    const value = takesValue(text) ? next : undefined;
-    add(text, value);
-    if (grammar.single_dash === true && text.startsWith('--')) add(text.slice(1), undefined);
-    return value === undefined ? 0 : 1;
-  }
-  if (text.length > 2) add(text, undefined);
-  for (let letter = 1; letter < text.length; letter += 1) {
-    const flag = `-${text[letter] ?? ''}`;
-    if (!takesValue(flag)) {
-      add(flag, undefined);
-      continue;
-    }
-    const rest = text.slice(letter + 1).replace(/^=/, '');
-    if (rest !== '') add(flag, { ...word, text: rest });
-    else add(flag, next);
-    return rest === '' && next !== undefined ? 1 : 0;
-  }
-  return 0;
 }
 
 /** `/usr/bin/rm`, `\rm` and `rm.exe` are `rm`. */

@@ -1,6 +1,9 @@
-import { globSource, type Word } from './command-pattern.js';
+import { globSource, programName, type Reading, type Word } from './command-pattern.js';
 
-/** Reads an argument list by the options that a row of a table lists: anything else is not known, and said so. */
+/**
+ * Reads an argument list by the options that a table lists. For a row of harmless commands anything else is not known, and said so;
+ * for those of dangerous ones any other option is one without a value.
+ */
 
 export interface Option {
   name: string;
@@ -13,17 +16,10 @@ export interface Option {
 /** By name; several where they differ by their values. `-#` is a number. */
 export type Options = ReadonlyMap<string, readonly Option[]>;
 
-export interface Reading {
-  operands: Word[];
-  options: Map<string, Word[]>;
-  /** Where the operands begin, of a list that is read up to the first one. */
-  end: number;
-}
-
 /** What is not in the table, in words. */
 export type Unlisted = string;
 
-/** `-x`, `--long`, `-x=`, `-x==`, `--long?`, `-x=VALUE*`, `+group`. Throws for what is none of these. */
+/** `-x`, `--long`, `-x=`, `-x==`, `--long?`, `-x=VALUE*`, `-x=/EXPRESSION/`, `+group`. Throws for what is none of these. */
 export function compileOption(source: string): Option {
   if (source.startsWith('+')) return { name: source, takes: 0 };
   const found = /^(-{1,2}[\w#.+][\w.-]*)(\?|==|=(.*))?$/s.exec(source);
@@ -33,6 +29,8 @@ export function compileOption(source: string): Option {
   if (suffix === '?') return { name, takes: 'maybe' };
   if (suffix === '==') return { name, takes: 2 };
   if (value === '') return { name, takes: 1 };
+  const expression = /^\/(.+)\/$/s.exec(value)?.[1];
+  if (expression !== undefined) return { name, takes: 1, value: new RegExp(expression, 's') };
   return { name, takes: 1, value: new RegExp(`^${globSource(value)}$`, 'is') };
 }
 
@@ -79,6 +77,53 @@ export function readOptions(
   return reading;
 }
 
+/** The options of a program that take a value; `leading`: before its first operand. */
+interface Grammar {
+  leading?: readonly string[] | undefined;
+  valued?: readonly string[] | undefined;
+  single_dash?: boolean | undefined;
+}
+
+/** How a program is read of which any option is taken. */
+export interface Loose {
+  usual: Options;
+  /** Before the first operand. */
+  leading: Options;
+  /** Options of several letters have one dash. */
+  isWhole: boolean;
+}
+
+export function compileGrammar({ valued = [], leading = [], single_dash }: Grammar): Loose {
+  const compiled = (names: readonly string[]): Options =>
+    compileOptions(names.map((name) => `${name}=`));
+  return {
+    usual: compiled(valued),
+    leading: compiled([...valued, ...leading]),
+    isWhole: single_dash === true,
+  };
+}
+
+/** A whole command: an option that is not known takes no value. */
+export function readCommand(words: readonly Word[], loose: Loose): Reading {
+  const [program, ...rest] = words;
+  const reading: Reading = { operands: [], options: new Map(), end: words.length };
+  if (program !== undefined) reading.operands.push({ ...program, text: programName(program.text) });
+  let isEnded = false;
+  for (let at = 0; at < rest.length; at += 1) {
+    const word = rest[at];
+    if (word === undefined) break;
+    if (isEnded || !/^-./.test(word.text)) {
+      reading.operands.push(word);
+      continue;
+    }
+    isEnded = word.text === '--';
+    const options = reading.operands.length <= 1 ? loose.leading : loose.usual;
+    const taken = readOption(word, rest.slice(at + 1, at + 2), options, reading.options, loose);
+    if (typeof taken === 'number') at += taken;
+  }
+  return reading;
+}
+
 /** What is not known yet, and a pattern of file names. */
 function mayBeOption({ text, isStatic, isGlob, listed }: Word): boolean {
   if (listed === 'found') return false;
@@ -91,65 +136,72 @@ function readOption(
   next: readonly Word[],
   options: Options,
   found: Map<string, Word[]>,
+  loose?: Loose,
 ): number | Unlisted {
   const { text } = word;
   const sign = text.indexOf('=');
   const [name, value] = sign > 0 ? [text.slice(0, sign), text.slice(sign + 1)] : [text, undefined];
+  const joined = (rest: string): Word[] => [{ ...word, text: rest }];
   const add = (option: string, values: readonly Word[]): void => {
     const known = found.get(option);
     if (known === undefined) found.set(option, [...values]);
     else known.push(...values);
   };
+  const taken = (
+    option: string,
+    known: readonly Option[],
+    rest: string | undefined,
+  ): number | Unlisted => {
+    const given = rest === undefined ? next : joined(rest);
+    const read = valuesOf(option, known, given, rest !== undefined, loose !== undefined);
+    if (typeof read === 'string') return read;
+    add(option, read);
+    return rest === undefined ? read.length : Math.max(read.length - 1, 0);
+  };
   const whole = options.get(name);
-  if (whole !== undefined && (value === undefined || text.startsWith('--'))) {
-    const given = value === undefined ? next : [{ ...word, text: value }];
-    return valuesOf(name, whole, given, value !== undefined, add);
-  }
+  const isWhole = text.startsWith('--') || loose?.isWhole === true;
+  if (whole !== undefined && (value === undefined || isWhole)) return taken(name, whole, value);
   if (/^-\d+$/.test(text) && options.has('-#')) {
     add('-#', []);
     return 0;
   }
-  if (text.startsWith('--') || !word.isStatic) return `option ${name}`;
+  if (loose === undefined && (isWhole || !word.isStatic)) return `option ${name}`;
+  if (isWhole) {
+    const names = new Set(loose?.isWhole === true ? [name, name.replace(/^--/, '-')] : [name]);
+    for (const each of names) add(each, value === undefined ? [] : joined(value));
+    return 0;
+  }
+  if (loose !== undefined && text.length > 2) add(text, []);
   // Short options in one word: `-la`, `-n20`, `-ofile`.
   for (let at = 1; at < text.length; at += 1) {
     const letter = `-${text[at] ?? ''}`;
     const known = options.get(letter);
-    if (known === undefined) return `option ${letter}`;
-    if (known.some(({ takes }) => takes === 0)) {
+    if (known === undefined && loose === undefined) return `option ${letter}`;
+    if (known === undefined || known.some(({ takes }) => takes === 0)) {
       add(letter, []);
       continue;
     }
-    const rest = text.slice(at + 1);
-    if (known.some(({ takes }) => takes === 'maybe')) {
-      add(letter, rest === '' ? [] : [{ ...word, text: rest }]);
-      return 0;
-    }
-    const given = rest === '' ? next : [{ ...word, text: rest }];
-    return valuesOf(letter, known, given, rest !== '', add);
+    const rest = loose === undefined ? text.slice(at + 1) : text.slice(at + 1).replace(/^=/, '');
+    return taken(letter, known, rest === '' ? undefined : rest);
   }
   return 0;
 }
 
+/** Its values among what follows; `isLoose`: whichever are there. */
 function valuesOf(
   name: string,
   known: readonly Option[],
   given: readonly Word[],
   isJoined: boolean,
-  add: (option: string, values: readonly Word[]) => void,
-): number | Unlisted {
-  const [first] = known;
-  if (first?.takes === 0 || first?.takes === 'maybe') {
-    const isFlag = !isJoined || first.takes === 'maybe';
-    if (!isFlag) return `a value of ${name}`;
-    add(name, isJoined ? given : []);
-    return 0;
-  }
-  const count = first?.takes ?? 0;
-  const values = given.slice(0, count);
+  isLoose: boolean,
+): Word[] | Unlisted {
+  const takes = known[0]?.takes ?? 0;
+  if (takes === 'maybe') return isJoined ? [...given] : [];
+  if (takes === 0) return isJoined ? `a value of ${name}` : [];
+  const values = given.slice(0, takes);
   const isKnown = known.some(
     ({ value }) => value === undefined || values.every(({ text }) => value.test(text)),
   );
-  if (values.length < count || !isKnown || values.some(mayBeOption)) return `this value of ${name}`;
-  add(name, values);
-  return isJoined ? count - 1 : count;
+  const isPlain = values.length === takes && isKnown && !values.some(mayBeOption);
+  return isPlain || isLoose ? values : `this value of ${name}`;
 }

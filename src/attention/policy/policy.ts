@@ -17,6 +17,8 @@ const listMax = 1_000;
 const textMax = 4_000;
 const allowMax = 200;
 const allowWordsMax = 32;
+/** The last word of an allowed command that covers any further arguments. */
+export const anyMore = '...';
 
 const text = z.string().min(1).max(textMax);
 const texts = z.array(text).max(listMax);
@@ -53,17 +55,20 @@ const ruleShape = z.strictObject({
 });
 
 const writesShape = z.strictObject({
-  operands: z.enum(['all', 'last', 'moved', 'rest', 'second', 'none']).default('none'),
+  operands: z.enum(['all', 'tree', 'last', 'moved', 'rest', 'second', 'none']).default('none'),
   /** Whose value is written. */
   options: options.optional(),
-  /** Only with one of these options. */
+  /** Only with one of these options; not with those. */
   when: options.optional(),
+  unless: options.optional(),
   overwrites: z.boolean().optional(),
   /** With one of these nothing is lost; with one of those nothing is left. */
   adds: options.optional(),
   empties: options.optional(),
   /** What is in the file stays as it is. */
   keeps: z.boolean().optional(),
+  /** What it makes may be a link. */
+  links: z.boolean().optional(),
 });
 
 const harmlessShape = z.strictObject({
@@ -72,15 +77,26 @@ const harmlessShape = z.strictObject({
   not: options.optional(),
   requires: options.optional(),
   operands: z
-    .enum([
-      ...['paths', 'text', 'words', 'names', 'refs', 'git'],
-      ...['expression', 'mode', 'date', 'url', 'none'],
-    ] as const)
+    .union([
+      z.enum([
+        ...['paths', 'text', 'format', 'words', 'names', 'refs', 'git'],
+        ...['expression', 'mode', 'date', 'url', 'none'],
+      ] as const),
+      z.templateLiteral(['/', z.string().min(1).max(textMax), '/']).refine(isRegex),
+    ])
     .default('paths'),
   writes: writesShape.optional(),
   /** It changes the repository in whose folder it runs. */
   changes: z.boolean().optional(),
-  hooks: z.boolean().optional(),
+  /** Which hooks git may run with it. */
+  hooks: z.union([z.literal('any'), texts]).optional(),
+});
+
+const variableShape = z.strictObject({
+  names: texts,
+  why: text,
+  /** Absent: any plain text, no path that leads out of a folder. */
+  values: z.array(z.string().max(textMax)).max(listMax).optional(),
 });
 
 const opaqueShape = z.strictObject({
@@ -100,12 +116,13 @@ const wrapperShape = z.strictObject({
 });
 
 const allowShape = z.strictObject({
-  /** The beginning of the argument list; * stands for anything within a word. */
+  /** The whole argument list; * stands for anything but `/`, a last `...` for any further arguments. */
   command: z
     .array(z.string().min(1).max(textMax))
     .min(1)
     .max(allowWordsMax)
-    .refine(([program]) => program?.includes('*') !== true, 'names no program'),
+    .refine(([program = '']) => !program.includes('*') && program !== anyMore, 'names no program')
+    .refine((words) => !words.slice(0, -1).includes(anyMore), `has ${anyMore} before its end`),
   /** Folder below the root; absent: any. */
   in: text.optional(),
   why: text,
@@ -130,7 +147,9 @@ const shape = z.strictObject({
   environments: z.strictObject({
     ...{ production: texts, staging: texts, development: texts, test: texts, variables: texts },
   }),
-  variables: z.strictObject({ changing: texts, unchanging: texts, secret: regex }),
+  variables: z.strictObject({
+    ...{ unchanging: z.array(variableShape).max(listMax), changing: texts, secret: regex },
+  }),
   paths: z.strictObject({
     ...{ secret: texts, public: texts, scratch: texts, configs: texts, startup: texts },
     ...{ data: texts, rebuildable: texts },
@@ -145,7 +164,9 @@ const shape = z.strictObject({
   leading: z.record(text, options),
   wrappers: z.array(wrapperShape).max(listMax),
   versions: texts,
-  hooks: z.strictObject({ folders: texts, files: texts, settings: text, head: text }),
+  hooks: z.strictObject({
+    ...{ folders: texts, files: texts, settings: text, head: text, plain_settings: texts },
+  }),
   opaque: z.array(opaqueShape).max(listMax),
 });
 
@@ -191,7 +212,6 @@ export type HarmlessRow = Policy['harmless'][number];
 export type OpaqueRow = Policy['opaque'][number];
 export type Wrapper = Policy['wrappers'][number];
 export type Allowance = Policy['allow'][number];
-export type Grammar = Policy['programs'][string];
 
 /** The whole policy, of a text in YAML. Throws ATTENTION_POLICY_INVALID with the path of the field. */
 export function parsePolicy(source: string, file: string): Policy {

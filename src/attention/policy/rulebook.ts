@@ -5,19 +5,20 @@ import {
   isExcepted,
   matchCommand,
   programName,
-  readArguments,
-  type Arguments,
   type CommandPattern,
+  type Reading,
   type Word,
 } from './command-pattern.js';
 import {
+  compileGrammar,
   compileOptions,
+  readCommand,
   readOptions,
+  type Loose,
   type Options,
-  type Reading,
   type Unlisted,
 } from './options.js';
-import type { Grammar, HarmlessRow, OpaqueRow, Policy, Rule, Wrapper } from './policy.js';
+import type { HarmlessRow, OpaqueRow, Policy, Rule, Wrapper } from './policy.js';
 
 /** The tables made ready for use: expressions compiled once, rows by program. */
 
@@ -52,12 +53,16 @@ export interface Harmless {
 
 /** Programs whose rows are kept at hand. */
 const programsMax = 512;
-const noGrammar: Grammar = {};
+const noGrammar = compileGrammar({});
+/** Of a variable: no path that leads out of a folder, and nothing that a shell would run. */
+const plainValue = /^(?![/~:])(?!.*\.\.)[^$`\n]*$/s;
 
 export class Rulebook {
   readonly secretVariable: RegExp;
-  readonly changing: RegExp;
-  readonly unchanging: RegExp;
+  readonly #changing: RegExp;
+  readonly #unchanging: { name: RegExp; values: readonly string[] | undefined }[];
+  /** Settings of a repository that start nothing. */
+  readonly plainSetting: RegExp;
   readonly human: RegExp[];
   readonly injection: RegExp[];
   readonly #rules: CompiledRule[];
@@ -65,6 +70,7 @@ export class Rulebook {
   readonly #notHarmless: CommandPattern[];
   readonly #wrappers: CompiledWrapper[];
   readonly #opaque: Compiled<OpaqueRow>[];
+  readonly #grammars: ReadonlyMap<string, Loose>;
   readonly #leading: ReadonlyMap<string, Options>;
   readonly #rulesOf = new Map<string, CompiledRule[]>();
   readonly #harmlessOf = new Map<string, CompiledHarmless[]>();
@@ -90,6 +96,8 @@ export class Rulebook {
       return each([row]).map((compiled) => ({ ...compiled, options }));
     });
     this.#opaque = each(policy.opaque);
+    const programs = Object.entries(policy.programs);
+    this.#grammars = new Map(programs.map(([name, grammar]) => [name, compileGrammar(grammar)]));
     this.#leading = new Map(
       Object.entries(policy.leading).map(([program, listed]) => [
         program,
@@ -97,8 +105,11 @@ export class Rulebook {
       ]),
     );
     this.secretVariable = new RegExp(policy.variables.secret, 'i');
-    this.changing = anyOf(policy.variables.changing);
-    this.unchanging = anyOf(policy.variables.unchanging);
+    this.#changing = anyOf(policy.variables.changing);
+    this.#unchanging = policy.variables.unchanging.map(({ names, values }) => {
+      return { name: anyOf(names), values };
+    });
+    this.plainSetting = anyOf(policy.hooks.plain_settings);
     this.human = policy.http.human.map((source) => new RegExp(source, 'i'));
     this.injection = policy.injection.map((source) => new RegExp(source, 'i'));
   }
@@ -112,15 +123,12 @@ export class Rulebook {
   }
 
   /** As the rows of dangerous commands see it: an option that they do not know takes no value. */
-  read(words: readonly Word[]): Arguments {
-    const program = programName(words[0]?.text ?? '');
-    const { programs } = this.policy;
-    const grammar = Object.hasOwn(programs, program) ? programs[program] : noGrammar;
-    return readArguments(words, grammar);
+  read(words: readonly Word[]): Reading {
+    return readCommand(words, this.#grammars.get(programName(words[0]?.text ?? '')) ?? noGrammar);
   }
 
   /** Rows of dangerous commands that are about it, each rule once. */
-  dangers(given: Arguments): Matched[] {
+  dangers(given: Reading): Matched[] {
     const found = new Map<Rule, Matched>();
     for (const { of, pattern, unless } of this.#rulesFor(given)) {
       const words = matchCommand(pattern, given);
@@ -131,7 +139,7 @@ export class Rulebook {
   }
 
   /** The row by which it is harmless, or what of it is in no row; undefined: the program is in no row at all. */
-  harmless(words: readonly Word[], given: Arguments): Harmless | Unlisted | undefined {
+  harmless(words: readonly Word[], given: Reading): Harmless | Unlisted | undefined {
     if (this.#notHarmless.some((pattern) => matchCommand(pattern, given) > 0)) return undefined;
     const name = programName(words[0]?.text ?? '');
     let unlisted: Unlisted | undefined;
@@ -143,7 +151,19 @@ export class Rulebook {
     return unlisted;
   }
 
-  opaqueRow(given: Arguments): OpaqueRow | undefined {
+  /** No value: whichever it has already. */
+  isUnchanging(variable: string, value: string | undefined): boolean {
+    if (this.#changing.test(variable)) return false;
+    return this.#unchanging.some(
+      ({ name, values }) =>
+        name.test(variable) &&
+        (values === undefined
+          ? value === undefined || plainValue.test(value)
+          : value !== undefined && values.includes(value)),
+    );
+  }
+
+  opaqueRow(given: Reading): OpaqueRow | undefined {
     return this.#opaque.find(({ pattern }) => matchCommand(pattern, given) > 0)?.of;
   }
 
@@ -167,18 +187,14 @@ export class Rulebook {
     );
   }
 
-  /** `rm --help`: of programs that are known to answer that, and of nothing more. */
+  /** `rm --help`: of programs that are listed because they answer that before they load anything of the tree. */
   onlyAsks(words: readonly Word[]): boolean {
     const [program, question, more] = words;
-    const name = programName(program?.text ?? '');
     if (more !== undefined || !/^--(?:help|version)$/.test(question?.text ?? '')) return false;
-    if (this.policy.versions.includes(name)) return true;
-    const rules = this.#rules.filter(({ pattern }) => pattern.words[0]?.test(name) === true);
-    if (rules.some(({ of }) => of.signal === 'HumanCommunication')) return false;
-    return rules.length + this.#harmlessFor(name).length > 0;
+    return this.policy.versions.includes(programName(program?.text ?? ''));
   }
 
-  #rulesFor(given: Arguments): CompiledRule[] {
+  #rulesFor(given: Reading): CompiledRule[] {
     const program = given.operands[0]?.text ?? '';
     return remembered(this.#rulesOf, program, () =>
       this.#rules.filter(({ pattern }) => pattern.words[0]?.test(program) === true),
@@ -216,7 +232,7 @@ function readRow(
     const between = options === undefined ? '' : readOptions(rest, options, 'untilOperand');
     if (expression !== named.at(-1) && typeof between === 'object') rest = rest.slice(between.end);
   }
-  const mode = row.operands === 'text' ? 'leading' : 'all';
+  const mode = ['text', 'format'].includes(row.operands) ? 'leading' : 'all';
   const reading = options === undefined ? readAny(rest, not) : readOptions(rest, options, mode);
   if (typeof reading === 'string') return reading;
   const isComplete = requires.length === 0 || requires.some((each) => reading.options.has(each));

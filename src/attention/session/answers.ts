@@ -42,9 +42,9 @@ export function answered(
   const answer: Answer = {
     ...{ number: question.number, kind: question.kind, choice, text, by, at_ms: nowMs },
   };
-  const told = byKind[question.kind](record, choice, text);
+  const outcome = byKind[question.kind](record, choice, text);
   const answers = [...record.answers, answer].slice(-sessionLimits.answers);
-  return { event: told.event, patch: { ...told.patch, answers } };
+  return { event: outcome.event, patch: { ...outcome.patch, answers } };
 }
 
 type Answering = (record: SessionRecord, choice: string, text: string) => SessionTold;

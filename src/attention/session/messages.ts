@@ -1,6 +1,6 @@
 import { attention, codec } from '../../wire/codec.js';
 
-/** A SessionView, an array of them, or an AttendRequest as somebody writes it. */
+/** A SessionView, an array of them, or an AttendRequest as a person writes it. */
 export interface AttendDocument {
   json: Uint8Array;
 }

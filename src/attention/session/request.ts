@@ -79,7 +79,7 @@ export const roleShape = z.strictObject({
   focus: text(limits.focusChars).default('').describe('What it looks at.'),
 });
 
-/** What somebody begins a session with, as JSON. */
+/** The request that begins a session, as JSON. */
 export const attendShape = z.strictObject({
   context: name.default('default').describe('Its tasks are kept in the list attend-CONTEXT.'),
   args: text(limits.argsChars).default('').describe('What is to be done, in words.'),

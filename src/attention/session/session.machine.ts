@@ -204,7 +204,7 @@ export const sessionMachine = session.createMachine({
     },
     withdrawing: { entry: withdraw, on: { 'withdrawal.done': 'withdrawn' } },
     converged: { id: 'converged', entry: doing('session.end'), type: 'final' },
-    /** Something was completed that nobody has situated: no convergence is asserted. */
+    /** A completed task was never situated: no convergence is asserted. */
     diverged: { id: 'diverged', entry: doing('session.end'), type: 'final' },
     withdrawn: { entry: doing('session.end'), type: 'final' },
     escaped: { type: 'final' },

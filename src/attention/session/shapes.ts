@@ -63,14 +63,14 @@ export interface Deficit {
   rule: string;
   /** Where: prior, tasks, args or conversation. */
   source: string;
-  /** True where nobody knows: rather one question too many. */
+  /** True when it is not known: one question too many is better. */
   blocking: boolean;
 }
 
 /** A task as it was written, in the form of `sigma delegate --schema`. */
 export interface Draft {
   id: string;
-  /** Of the team, by which whoever does it is found; empty: none. */
+  /** Of the team, to find the agent that does it; empty: none. */
   role: string;
   document: Record<string, unknown>;
 }
@@ -133,8 +133,8 @@ export const granularities = ['Meso', 'Micro'] as const;
 export type Granularity = (typeof granularities)[number];
 
 /**
- * By what a task is not executed blindly. `noted`: only advisory findings, told in passing. Empty: by nothing (yet).
- * Unlike in the source, an escape is told apart: else every task would be situated after it.
+ * By what a task is not executed blindly. `noted`: only advisory findings, shown in passing. Empty: by nothing (yet).
+ * Unlike in the source, an escape is a value of its own: otherwise every task would be situated after it.
  */
 export type SituatedBy = 'low' | 'noted' | 'approved' | 'adapted' | 'escape' | '';
 
@@ -146,7 +146,7 @@ export interface Row {
   task: string;
   content: string;
   role: string;
-  /** Agent that is wanted; empty: whoever can. */
+  /** The wanted agent; empty: any that can do it. */
   to: string;
   /** Empty: not classified yet. */
   risk: RiskLevel | '';

@@ -22,7 +22,7 @@ export function augmented(team: TeamRef, roles: readonly Role[]): TeamStructure 
   return { kind: 'augmented', team, roles: [...roles] };
 }
 
-/** Guard: |retain| ≥ 1; where nobody is retained, it is no team any more: Solo. Throws USAGE. */
+/** Guard: |retain| ≥ 1; a team without a retained member is Solo. Throws USAGE. */
 export function restructured(
   team: TeamRef,
   names: readonly string[],

@@ -25,7 +25,7 @@ export const upstreamShape = z.strictObject({
         match: z.array(pattern).min(1).max(rulesMax),
         /** It is no deficit where one of these is in the text. */
         unless: z.array(pattern).max(rulesMax).optional(),
-        /** Found where nothing matches, and nobody said when it counts as done. */
+        /** Found when nothing matches and no end is stated. */
         absent: z.boolean().optional(),
         /** `unknown` counts as yes: rather one question too many. */
         blocking: z.enum(['yes', 'no', 'unknown']),
@@ -61,7 +61,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 interface Source {
   name: string;
   text: string;
-  /** Somebody said when it counts as done, or a program tells. */
+  /** An end is stated, or a program decides. */
   hasEnd: boolean;
 }
 
@@ -100,7 +100,7 @@ export function isBlocking(
   return blocking && !resolved.has(protocol) && !resolved.has(deficit);
 }
 
-/** As the caller says it. What nobody knows to be harmless blocks. */
+/** As the caller says it. An unknown one blocks. */
 export function declaredDeficit(protocol: Protocol, evidence: string, blocking = true): Deficit {
   return {
     ...{ protocol, deficit: deficitOf[protocol], evidence, blocking },

@@ -7,10 +7,17 @@ import type { Inspector } from '../../../src/attention/shapes.js';
 
 const policy = loadPolicy();
 const tracked = new Set(['src/a.ts', 'data/kept.csv', '.venv/.nox/a']);
-const there = new Set([...tracked, 'old.db', 'notes.txt']);
+const there = new Set([...tracked, 'old.db', 'notes.txt', 'out/a.ts', 'out/b/c', 'empty']);
+const folders = new Set(['', 'src', 'data', 'out', 'out/b', 'hollow']);
 const inspector: Inspector = {
-  read: (path) => Promise.resolve(there.has(path) ? 'x' : undefined),
+  read: (path) => Promise.resolve(path === 'empty' ? '' : there.has(path) ? 'x' : undefined),
   exists: (path) => Promise.resolve(there.has(path)),
+  look: (path) => {
+    const kind = folders.has(path) ? 'folder' : there.has(path) ? 'file' : 'nothing';
+    return Promise.resolve({ kind, path: path.replace(/^node_modules\/own/, 'packages/own') });
+  },
+  list: (path) =>
+    Promise.resolve([...there].filter((each) => each.startsWith(path === '' ? '' : `${path}/`))),
   isTracked: (path) => Promise.resolve(tracked.has(path)),
 };
 
@@ -49,6 +56,34 @@ test.each<[string, string[]]>([
   ['mv notes.txt out/', []],
   ['cp src/a.ts no*.txt', ['Gate']],
   ['echo x > no*.txt', ['Gate']],
+  ['cp x/a.ts out', ['Advisory']],
+  ['cp x/a.ts y/b.ts out', ['Advisory']],
+  ['cp x/old.db .', ['Gate']],
+  ['cp -t . x/a x/old.db', ['Gate']],
+  ['mv x/notes.txt .', ['Advisory']],
+  ['cp x/a.ts hollow', []],
+  ['cp x/*.ts hollow', []],
+  ['cp x/*.ts new/', []],
+  ['cp x/*.ts out', ['Gate']],
+  ['cp -r x/. out', ['Gate']],
+  ['cp -r x/b out', ['Gate']],
+  ['cp -rT x out', ['Gate']],
+  ['cp -n x/*.ts out', []],
+  ['cp empty notes.txt', ['Gate']],
+  ['cat /dev/null > notes.txt', ['Gate']],
+  ['cat < /dev/null > notes.txt', ['Gate']],
+  ["printf '' > notes.txt", ['Gate']],
+  ['echo -n > notes.txt', ['Gate']],
+  ['> notes.txt', ['Gate']],
+  ['head -c0 src/a.ts > notes.txt', ['Gate']],
+  ['grep nothing src/a.ts > notes.txt', ['Gate']],
+  ['cat > notes.txt <<EOF\ntext\nEOF', ['Advisory']],
+  ['sort src/a.ts > new.txt', []],
+  ['sort notes.txt > src/a.ts', []],
+  ['tee notes.txt < /dev/null', ['Gate']],
+  ["sed -i '1,$d' notes.txt", ['Gate']],
+  ['truncate -s 0 notes.txt', ['Gate']],
+  ['rm -rf node_modules/own/src', ['Gate']],
 ])('%s: %j', async (text, found) => {
   expect(await severities(text)).toEqual(found);
 });

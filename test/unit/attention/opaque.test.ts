@@ -97,10 +97,55 @@ describe('a commit', () => {
     ['with examples of hooks', { ...head, '.git/hooks/pre-commit.sample': 'x' }, false],
     ['with a hook', { ...head, '.git/hooks/pre-commit': 'x' }, true],
     ['with hooks of the tree', { ...head, '.husky/pre-commit': 'x' }, true],
-    ['with hooks of another folder', { ...head, '.git/config': '[core]\nhooksPath = x\n' }, true],
+    [
+      'with hooks of another folder',
+      { ...head, '.git/config': '[core]\nhooksPath = x\n', 'x/pre-commit': 'x' },
+      true,
+    ],
+    ['with hooks outside of the root', { ...head, '.git/config': '[core] hooksPath = ../x' }, true],
     ['of a repository that cannot be seen', {}, true],
   ])('%s', async (_, files, isAsked) => {
     expect(isGated(await judge(['git', 'commit', '-m', 'x'], { files }))).toBe(isAsked);
+  });
+});
+
+describe('any command of git', () => {
+  const head = { '.git/HEAD': 'ref: refs/heads/main\n' };
+  const plain =
+    '[core]\n\tbare = false\n[remote "o"]\n\turl = x\n# a\n[branch "a.b"]\n\tmerge = x\n';
+  const husky = {
+    ...head,
+    '.git/config': '[core]\nhooksPath = .husky/_\n',
+    '.husky/_/pre-commit': 'x',
+  };
+
+  test.each<[string, Record<string, string>, boolean]>([
+    ['git status', { ...head, '.git/config': plain }, false],
+    ['git status', { ...head, '.git/config': '[core]\nfsmonitor = ./x\n' }, true],
+    ['git status', { ...head, '.git/config': '[core] fsmonitor = ./x' }, true],
+    ['git status', { ...head, '.git/config': '[CORE]\nFSMonitor = ./x\n' }, true],
+    ['git status', { ...head, '.git/config': '[core]\nbare = false\\\nx\n' }, true],
+    ['git add a', { ...head, '.git/config': '[filter "x"]\nclean = ./x\n' }, true],
+    ['git log -p', { ...head, '.git/config': '[diff "x"]\ntextconv = ./x\n' }, true],
+    ['git fetch', { ...head, '.git/config': '[remote "o"]\nuploadpack = ./x\n' }, true],
+    ['git log', { ...head, '.git/config': '[include]\npath = ../x\n' }, true],
+    ['git status', husky, false],
+    ['git commit -m x', husky, true],
+    ['git add a', { ...head, '.git/hooks/post-index-change': 'x' }, true],
+    ['git reset a', { ...head, '.git/hooks/post-index-change': 'x' }, true],
+    ['git stash', { ...head, '.git/hooks/post-checkout': 'x' }, true],
+    ['git checkout -b x', { ...head, '.git/hooks/post-checkout': 'x' }, true],
+    ['git tag x', { ...head, '.git/hooks/reference-transaction': 'x' }, true],
+    ['git add a', { ...head, '.git/hooks/pre-commit': 'x' }, false],
+    ['git add a', {}, true],
+    ['git log', {}, false],
+    ['git log', { HEAD: 'x', config: 'x' }, true],
+    ['git -C bare log', { ...head, 'bare/HEAD': 'x' }, true],
+    ['cd sub && git status', { ...head, 'sub/.git': 'x' }, true],
+    ['git -C ../other log', head, true],
+    ['git -C /tmp/x status', head, true],
+  ])('%s with %j is asked about: %j', async (text, files, isAsked) => {
+    expect(isGated(await judge(['bash', '-c', text], { files }))).toBe(isAsked);
   });
 });
 
@@ -109,7 +154,8 @@ describe('what a policy allows', () => {
     "allow:\n  - { command: [npm, test], in: 'packages/*', why: they only test }\n" +
       "  - { command: [./tool, 'gen-*'], why: it only generates }\n" +
       '  - { command: [psql], why: a database of this machine }\n' +
-      '  - { command: [python3, tools/a.py], why: it only counts }\n',
+      '  - { command: [python3, tools/a.py, ...], why: it only counts }\n' +
+      "  - { command: [node, 'tools/*.js'], why: they only print }\n",
   );
 
   test('passes, and says why', async () => {
@@ -125,7 +171,14 @@ describe('what a policy allows', () => {
     [['npm', 'test'], '', true],
     [['npm', 'test'], 'packages/a/b', true],
     [['npm', 'run', 'test'], 'packages/a', true],
-    [['npm', 'test', '--', 'x'], 'packages/a', false],
+    [['npm', 'test', '--', 'x'], 'packages/a', true],
+    [['npm', 'test', '--prefix', '/tmp/evil'], 'packages/a', true],
+    [['node', 'tools/a.js'], '', false],
+    [['node', 'tools/a.js', 'x'], '', true],
+    [['node', 'tools/a/b.js'], '', true],
+    [['node', 'tools/../../b.js'], '', true],
+    [['bash', '-c', 'node tools/*.js'], '', true],
+    [['./tool', 'gen-../x'], '', true],
     [['./tool', 'gen-docs'], 'anywhere', false],
     [['./tool', 'publish'], '', true],
     [['timeout', '9', './tool', 'gen-a'], '', false],
@@ -134,6 +187,26 @@ describe('what a policy allows', () => {
     [['bash', '-c', './tool gen-$X'], '', true],
     [['bash', '-c', 'for x in a; do ./tool gen-a; done'], '', true],
     [['python3', 'tools/a.py', 'x'], '', false],
+    [['python3', 'tools/a.py'], '', false],
+    [['python3', 'tools/a.py', '--out=src/x', '-v', '--', 'a:b'], '', false],
+    [['python3', 'tools/a.py', '../x'], '', true],
+    [['python3', 'tools/a.py', 'x'], 'packages/..', false],
+    [['python3', 'tools/a.py', '/etc/hosts'], '', true],
+    [['python3', 'tools/a.py', '--out=/etc/x'], '', true],
+    [['python3', 'tools/a.py', '-o/etc/x'], '', true],
+    [['python3', 'tools/a.py', '-o~/x'], '', true],
+    [['python3', 'tools/a.py', 'a:/etc/x'], '', true],
+    [['python3', 'tools/a.py', '@/etc/x'], '', true],
+    [['python3', 'tools/a.py', 'https://x.io/a'], '', true],
+    [['python3', 'tools/a.py', 'a name'], '', false],
+    [['python3', 'tools/a.py', 'x; rm y'], '', true],
+    [['python3', 'tools/a.py', 'X=$(shell rm y)'], '', true],
+    [['python3', 'tools/a.py', 'data:text/javascript,x'], '', true],
+    [['bash', '-c', 'python3 tools/a.py *.txt'], '', true],
+    [['bash', '-c', 'python3 tools/a.py ~/x'], '', true],
+    [['bash', '-c', 'python3 tools/a.py < a.txt'], '', true],
+    [['bash', '-c', 'ls | python3 tools/a.py'], '', true],
+    [['bash', '-c', 'psql <<< "select 1"'], '', true],
   ])('%j in %j is asked about: %j', async (argv, cwd, isAsked) => {
     expect(isGated(await judge({ argv, cwd }, { policy }))).toBe(isAsked);
   });
@@ -151,6 +224,8 @@ describe('what a policy allows', () => {
   test.each([
     ['allow: [{ command: [], why: x }]', 'allow.0.command'],
     ["allow: [{ command: ['*'], why: x }]", 'allow.0.command'],
+    ['allow: [{ command: [...], why: x }]', 'allow.0.command'],
+    ['allow: [{ command: [npm, ..., x], why: x }]', 'allow.0.command'],
     ['allow: [{ command: [npm] }]', 'allow.0.why'],
     ["allow: [{ command: [npm], why: '' }]", 'allow.0.why'],
     ['allow: [{ command: npm, why: x }]', 'allow.0.command'],
