@@ -2,13 +2,8 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { z } from 'zod';
 import { BusError } from '../../src/errors/bus-error.js';
 import { askingOver } from '../../src/operations/asking.js';
-import type {
-  Asking,
-  CommandLine,
-  Flag,
-  Operation,
-  Reply,
-} from '../../src/operations/operation.js';
+import type { Asking, CommandLine, Flag, Reply } from '../../src/operations/operation.js';
+import type { AnyOperation } from '../../src/operations/registry.js';
 import { beginningOf } from './input.js';
 import { withClient } from './connect.js';
 import {
@@ -43,10 +38,6 @@ interface Field {
   properties?: Record<string, Field>;
 }
 
-// Each operation has an input of its own, which it checks itself.
-// oxlint-disable-next-line typescript/no-explicit-any
-export type AnyOperation = Operation<any>;
-
 /** Adds an operation as the command that it names. Its arguments are checked by its own input. Throws USAGE when it has none. */
 export function addOperation(sigma: Command, operation: AnyOperation): void {
   const { cli, name: tool } = operation;
@@ -54,7 +45,7 @@ export function addOperation(sigma: Command, operation: AnyOperation): void {
   if (cli === undefined) throw new Error(`bug: ${tool} is no command`);
   const { properties = {} } = z.toJSONSchema(input, { io: 'input' }) as Field;
   const [name = '', ...groups] = cli.command.split(' ').reverse();
-  const group = groups.reverse().reduce(groupOf, sigma);
+  const group = groups.reverse().reduce((above, each) => groupOf(above, each, cli.above), sigma);
   const plain = group.command(name).description(cli.help);
   const command = withSource(plain, cli);
   for (const each of cli.arguments) addArgument(command, each, properties[each] ?? {});
@@ -84,10 +75,10 @@ export function addOperation(sigma: Command, operation: AnyOperation): void {
 }
 
 /** The command that others stand below: known, or new. */
-function groupOf(above: Command, name: string): Command {
+function groupOf(above: Command, name: string, help = ''): Command {
   const known = above.commands.find((each) => each.name() === name);
   if (known !== undefined) return known;
-  const group = above.command(name);
+  const group = above.command(name).description(help);
   return group.action(() => {
     const names = group.commands.map((each) => each.name()).join(', ');
     throw usage(`${name} needs a command: ${names}`);

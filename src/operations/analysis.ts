@@ -171,6 +171,7 @@ export const securityBlastRadius: Operation<typeof securityInput> = {
   doing: 'looking for weaknesses and ways in',
   cli: {
     command: 'security blast-radius',
+    above: 'analyse what a change means for security',
     help: 'list weaknesses near a symbol, how it can be reached from outside, and advice',
     arguments: ['symbol'],
     deadlineMs,
@@ -248,6 +249,7 @@ export const patterns: Operation<typeof patternsInput> = {
   output: z.looseObject({ layers: z.array(z.string()), violations_total: z.int() }),
   annotations: looks,
   doing: 'comparing dependencies with the layers',
+  isTool: false,
   cli: {
     command: 'patterns',
     help: 'find dependencies that violate the layers of a tree',
@@ -297,6 +299,7 @@ export const algebra: Operation<typeof algebraInput> = {
   output: z.looseObject({ count: z.int(), warnings: z.array(z.string()) }),
   annotations: looks,
   doing: 'combining overlays',
+  isTool: false,
   cli: {
     command: 'algebra',
     help: 'combine overlays into a set of symbols: union, intersection, difference, complement',

@@ -112,6 +112,8 @@ export interface Operation<Input extends z.ZodObject, B extends Asking = Asking>
   doing: string;
   /** How it stands on the command line; absent: it has a command of its own there, or none. */
   cli?: CommandLine;
+  /** False: models are not offered it. */
+  isTool?: false;
   // Each has an answer of its own, and hands it on together with what to do with it.
   // oxlint-disable-next-line typescript/no-explicit-any
   run(input: z.output<Input>, call: Call<B>): Promise<Reply<any>>;
@@ -123,6 +125,8 @@ export interface CommandLine {
   command: string;
   /** One line of the help. */
   help: string;
+  /** The same of the word that it stands below, where no command has that word. */
+  above?: string;
   /** Fields of the input that are given without a flag, in order. */
   arguments: readonly string[];
   /** Flags by field; a field within a field is `grounding.overlays`. Others have no flag. */

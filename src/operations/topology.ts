@@ -26,6 +26,7 @@ export const topology: Operation<typeof topologyInput> = {
   input: topologyInput,
   output: z.looseObject({ shards: z.array(z.string()), edges: z.array(z.looseObject({})) }),
   annotations: looks,
+  isTool: false,
   doing: 'comparing the shards',
   cli: {
     command: 'lattice topology',
@@ -66,6 +67,7 @@ export const latticePath: Operation<typeof pathInput> = {
   input: pathInput,
   output: z.looseObject({ path: z.array(z.string()) }),
   annotations: looks,
+  isTool: false,
   doing: 'following dependencies',
   cli: {
     command: 'lattice path',
