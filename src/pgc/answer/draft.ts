@@ -77,6 +77,20 @@ export class AnswerDraft {
     for (const each of calls.slice(asked.length)) this.#calls(each);
     // What the call edges left over goes to further hits.
     for (const each of shown.slice(first)) this.#cited(each);
+    this.#suggest(chosen);
+  }
+
+  /** What the graph knows of the function that the question names, and the answer does not show. */
+  #suggest(chosen: readonly Found[]): void {
+    const named = chosen.find((each) => each.kind === 'symbol' && each.exact > 0);
+    if (named?.kind !== 'symbol' || named.symbol === undefined) return;
+    const row = this.index.symbol(named.symbol);
+    if (row.kind !== 'function' && row.kind !== 'method') return;
+    const symbol = `${this.index.file(row.file).path}#${row.name}`;
+    if (this.next.every(({ operation }) => operation !== 'callers'))
+      this.next.push({ operation: 'callers', arguments: { symbol }, why: 'every call site' });
+    const why = 'all that a change of it affects';
+    this.next.push({ operation: 'blast-radius', arguments: { symbol }, why });
   }
 
   get #isFull(): boolean {

@@ -101,7 +101,11 @@ export function reasons(question: Question, isNamed: boolean, text: string): str
   const shared = [...conceptsIn(question, text).keys()].flatMap(
     (at) => question.concepts[at]?.word ?? [],
   );
-  const words = [...new Set(shared)].slice(0, wordsMax).join(', ');
+  // A part of an identifier says nothing beside the whole.
+  const isPart = (word: string): boolean =>
+    shared.some((each) => each !== word && each.toLowerCase().includes(word.toLowerCase()));
+  const whole = [...new Set(shared)].filter((word) => !isPart(word));
+  const words = whole.slice(0, wordsMax).join(', ');
   return [
     ...(isNamed ? ['the question names it'] : []),
     ...(words === '' ? [] : [`words: ${beginningWithout(words, 200)}`]),
