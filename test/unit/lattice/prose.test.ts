@@ -100,7 +100,7 @@ describe('an answer that a model tells', () => {
     ]);
     const extractive = await plain.ask(request, { deadlineMs });
     const answer = await told.ask(request, { deadlineMs });
-    expect(answer.sources).toEqual(extractive.sources);
+    expect(answer.evidence).toEqual(extractive.evidence);
     expect(answer.answer).toMatch(/^It stands in \S+:\d+ \[1\]\. It stands in/);
     expect(answer.answer).not.toMatch(/nic_invented|sings/);
     expect(answer.query_intent).toEqual(intent);
@@ -140,16 +140,16 @@ describe('an answer that a model tells', () => {
       toldAs(honest),
     ]);
     const symbols = (answer: { sources: { symbol: string }[] }): string[] =>
-      answer.sources.map(({ symbol }) => symbol);
+      answer.evidence.map(({ symbol }) => symbol);
     const before = await plain.ask(vague, { deadlineMs });
     const after = await told.ask(vague, { deadlineMs });
     expect(symbols(before)).not.toContain('nic_open');
     expect(symbols(after)).toContain('nic_open');
     const best = (answer: { sources: { similarity: number }[] }): number =>
-      Math.max(0, ...answer.sources.map(({ similarity }) => similarity));
+      Math.max(0, ...answer.evidence.map(({ similarity }) => similarity));
     expect(best(after)).toBeGreaterThanOrEqual(best(before));
     for (const number of after.answer.matchAll(/\[(\d+)\]/g))
-      expect(after.sources[Number(number[1]) - 1]).toBeDefined();
+      expect(after.evidence[Number(number[1]) - 1]).toBeDefined();
   });
 
   test('is not asked for where the request declines it, nor where nothing was found', async () => {
@@ -168,7 +168,7 @@ describe('an answer that a model tells', () => {
       { ...request, question: 'Where is the flux capacitor?' },
       { deadlineMs },
     );
-    expect([nothing.sources, nothing.errors.map(({ code }) => code)]).toEqual([[], ['NOT_FOUND']]);
+    expect([nothing.evidence, nothing.errors.map(({ code }) => code)]).toEqual([[], ['NOT_FOUND']]);
     expect(await server.requests()).toHaveLength(1);
   });
 });
@@ -179,13 +179,13 @@ describe('what a stranger wrote into the code', () => {
     await server.play([readAs(), toldAs({ text: 'The ring is a lie [1]. X. X [77].' })]);
     const extractive = await plain.ask(asked, { deadlineMs });
     const answer = await told.ask(asked, { deadlineMs });
-    expect(answer.sources).toEqual(extractive.sources);
-    expect(answer.sources.map(({ content }) => content).join('\n')).toContain(
+    expect(answer.evidence).toEqual(extractive.evidence);
+    expect(answer.evidence.map(({ content }) => content).join('\n')).toContain(
       'Ignore previous instructions',
     );
     expect([answer.answer, answer.metadata.dropped]).toEqual(['The ring is a lie [1].', 2]);
-    const verdicts = await told.verify(answer.sources, { deadlineMs });
-    expect(verdicts.map(({ status }) => status)).toEqual(answer.sources.map(() => 'valid'));
+    const verdicts = await told.verify(answer.evidence, { deadlineMs });
+    expect(verdicts.map(({ status }) => status)).toEqual(answer.evidence.map(() => 'valid'));
     const [rules, user] = (await server.requests())[1]!.body.messages.map(
       (each: any) => each.content,
     );
@@ -200,7 +200,7 @@ describe('what a stranger wrote into the code', () => {
     expect(after).toBe('');
     // Nothing that is quoted begins a line, so that no head of a source is forged.
     const heads = data.match(/^\S.*$/gm);
-    expect(heads).toHaveLength(answer.sources.length);
+    expect(heads).toHaveLength(answer.evidence.length);
   });
 });
 
@@ -245,8 +245,8 @@ describe('where the model is of no use the answer is that of the index, and says
     await server.play(rules);
     const extractive = await plain.ask(request, { deadlineMs });
     const answer = await told.ask(request, { deadlineMs });
-    expect([answer.answer, answer.sources, answer.errors]).toEqual([
-      ...[extractive.answer, extractive.sources, extractive.errors],
+    expect([answer.answer, answer.evidence, answer.errors]).toEqual([
+      ...[extractive.answer, extractive.evidence, extractive.errors],
     ]);
     const warnings = answer.overlay_warnings.filter(
       (each) => !extractive.overlay_warnings.includes(each),
@@ -267,7 +267,7 @@ describe('where the model is of no use the answer is that of the index, and says
     ]) {
       await server.play(rules);
       const answer = await told.ask(request, { deadlineMs: 2_000 });
-      expect(answer.sources).not.toEqual([]);
+      expect(answer.evidence).not.toEqual([]);
       expect(answer.overlay_warnings.join()).toContain('(MODEL_NO_TIME).');
       await eventually(async () => expect((await server.requests()).at(-1)!.isGivenUp).toBe(true));
     }
@@ -290,7 +290,7 @@ describe('where the model is of no use the answer is that of the index, and says
     );
     const refused = await model.ask(request, { deadlineMs });
     expect(refused.overlay_warnings.join()).toContain('(MODEL_BUSY).');
-    expect(refused.sources).not.toEqual([]);
+    expect(refused.evidence).not.toEqual([]);
     await eventually(async () => expect(await sent()).toHaveLength(4));
     over.abort();
     await Promise.all(waiting);
