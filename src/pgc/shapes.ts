@@ -113,6 +113,12 @@ export interface Unsure {
   text: string;
 }
 
+/** An overlay that could not be consulted, at least in one shard. */
+export interface LeftOut {
+  overlay: string;
+  why: string;
+}
+
 /** What to ask next: an operation with its arguments. */
 export interface NextStep {
   operation: string;
@@ -132,6 +138,7 @@ export interface Answer {
   prose: string;
   confidence: Confidence;
   query_intent: QueryIntent;
+  left_out: LeftOut[];
   overlay_warnings: string[];
   errors: CodedError[];
   /** A shard could not be asked, or not to the end. */

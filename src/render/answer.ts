@@ -1,4 +1,4 @@
-import { subjectOf, placeOf } from '../pgc/answer/evidence-line.js';
+import { leftOutLine, subjectOf, placeOf } from '../pgc/answer/evidence-line.js';
 import type {
   Answer,
   Evidence,
@@ -53,7 +53,11 @@ const markdown: Style = {
 
 /** For people; places are `path:line`, which terminals and editors make clickable. */
 export function renderAnswer(answer: Answer): string {
-  return [...body(answer, terminal).map((line) => line.trimEnd()), '', footer(answer, terminal)].join('\n');
+  return [
+    ...body(answer, terminal).map((line) => line.trimEnd()),
+    '',
+    footer(answer, terminal),
+  ].join('\n');
 }
 
 /** For agents: what was found and how surely, the flow, the evidence with its deciding lines, what is unsure. */
@@ -62,7 +66,8 @@ export function markdownOf(answer: Answer): string {
 }
 
 function body(answer: Answer, style: Style): string[] {
-  const { evidence, overlay_warnings, errors, prose } = answer;
+  const { evidence, left_out, overlay_warnings, errors, prose } = answer;
+  const notes = [...left_out.map(leftOutLine), ...overlay_warnings];
   const isRouted = answer.hops.length > 0;
   return [
     ...headline(answer, style),
@@ -70,7 +75,7 @@ function body(answer: Answer, style: Style): string[] {
     ...flowOf(answer, style),
     ...(isRouted ? hopsOf(answer, style) : evidence.flatMap((each) => shown(each, style))),
     ...unsureOf(answer, style),
-    ...overlay_warnings.map((warning) => `note: ${style.text(warning)}`),
+    ...notes.map((note) => `note: ${style.text(note)}`),
     ...renderErrors(errors).map(style.text),
   ];
 }
@@ -222,9 +227,15 @@ function code(text: string): string {
   return `\`${printable(text).replaceAll('`', "'")}\``;
 }
 
-/** One line with its markup, but without elements and links: what a model has read may have made it write those. */
+/**
+ * One line with its markup, but without elements and links, which what a model has read may have made it write, and
+ * without fences: one that stays open would turn those of the evidence round.
+ */
 function unlinked(line: string): string {
-  return printable(line).replace(/[<>]|\](?=[(:])/g, (mark) => `\\${mark}`);
+  return printable(line).replace(
+    /[<>]|\](?=[(:])|`{3,}|~{3,}/g,
+    (marks) => `\\${[...marks].join('\\')}`,
+  );
 }
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

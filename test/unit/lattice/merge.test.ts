@@ -25,7 +25,7 @@ const next = (symbol: string): NextStep => ({
 
 /** What one shard found. */
 function found(all: Evidence[], more: Partial<Answer> = {}): Answer {
-  const empty = { flow: [], unsure: [], next: [], errors: [], overlay_warnings: [] };
+  const empty = { flow: [], unsure: [], next: [], errors: [], left_out: [], overlay_warnings: [] };
   const metadata = { top_k: 5, cached: true, agents_asked: 1, index_version: 'v' };
   const its = { question: 'Who opens it?', evidence: all, prose: '', metadata };
   return { ...empty, ...its, ...more } as unknown as Answer;
@@ -100,18 +100,19 @@ test('what a shard could not consult is told, also where its answer is not used'
   const request = { question: 'What is the ring for frames?', overlays: ['O4'], top_k: 5 };
   const failed = { text: 'it is gone', retryable: false, agent: other!.agent };
   const gap = { ...failed, code: 'INDEX_CORRUPT' };
+  const left = { overlay: 'O4', why: 'it is gone' };
   const lacking = Object.assign(Object.create(other!) as ShardPort, {
     ask: async () => ({
       ...(await other!.ask(request)),
-      ...{ evidence: [], flow: [], overlay_warnings: ['O4 was not consulted: it is gone.'] },
+      ...{ evidence: [], flow: [], left_out: [left, left] },
       errors: [gap, { ...failed, code: 'NOT_FOUND' }],
     }),
   });
   const cards = await Promise.all(tree.shards.slice(0, 2).map((shard) => shard.card()));
   const told = async (...all: Evidence[]) =>
     ask(new Lattice([await portOf(one!, all), lacking], cards), request);
-  for (const { overlay_warnings, errors } of [await told(evidence(1, 'c1', 0.9)), await told()]) {
-    expect(overlay_warnings).toContain('O4 was not consulted: it is gone.');
+  for (const { left_out, errors } of [await told(evidence(1, 'c1', 0.9)), await told()]) {
+    expect(left_out).toEqual([left]);
     expect(errors).toContainEqual(gap);
   }
   // That one of several knows nothing is no error of what another one knows.

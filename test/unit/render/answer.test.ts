@@ -35,7 +35,15 @@ function answerOf(all: Evidence[], more: Partial<Answer> = {}): Answer {
     evidence: all,
     ...{ flow: [], unsure: [], next: [], prose: '', confidence: 'high', partial: false },
     query_intent: { intent: 'general', entities: [], scope: '', refined_query: '' },
-    ...{ overlay_warnings: [], errors: [], query_path: [], hops: [], safety: null, root: '' },
+    ...{
+      left_out: [],
+      overlay_warnings: [],
+      errors: [],
+      query_path: [],
+      hops: [],
+      safety: null,
+      root: '',
+    },
     metadata: {
       ...{ question_hash: '', top_k: 5, elapsed_ms: 12.3, index_version: '', engine: 'extractive' },
       ...{ cached: false, agents_asked: 1, model: null },
@@ -131,6 +139,7 @@ test('a weak answer says first that it is only the nearest, and what of the ques
 
 test('where nothing was found the answer says so, with its notes and errors', () => {
   const nothing = answerOf([], {
+    left_out: [{ overlay: 'O4', why: 'it is gone' }],
     overlay_warnings: ['No word of the question stands anywhere in drivers.'],
     errors: [{ code: 'NOT_FOUND', text: 'nothing found', retryable: false, agent: 'drivers' }],
     confidence: 'low',
@@ -138,6 +147,7 @@ test('where nothing was found the answer says so, with its notes and errors', ()
   });
   expect(renderAnswer(nothing).split('\n')).toEqual([
     'Nothing in the indexed code answers the question.',
+    'note: O4 was not consulted: it is gone.',
     'note: No word of the question stands anywhere in drivers.',
     'NOT_FOUND: nothing found',
     '',
@@ -188,7 +198,8 @@ test('the prose of a model keeps its lines, and the footer says what it took', (
   }
 });
 
-const hostile = 'a`b <script>alert(1)</script> ![x](http://e.vil) **c** __d__ e_f \u001b[31m \u202e \n# g';
+const hostile =
+  'a`b <script>alert(1)</script> ![x](http://e.vil) **c** __d__ e_f \u001b[31m \u202e \n# g';
 
 test('foreign text is never obeyed by a terminal, nor read as markup', () => {
   const strange = evidence(1, {
@@ -199,7 +210,7 @@ test('foreign text is never obeyed by a terminal, nor read as markup', () => {
   const error = { code: 'X', text: hostile, retryable: false, agent: hostile };
   const { metadata } = answerOf([]);
   const answer = answerOf([strange], {
-    prose: hostile.replace('\n', ''),
+    prose: `\`\`\`\n~~~\n${hostile.replace(/[`\n]/g, '')}`,
     clauses: [
       { text: hostile, status: 'partly', evidence: [1] },
       { text: hostile, status: 'not_found', evidence: [] },
@@ -212,6 +223,7 @@ test('foreign text is never obeyed by a terminal, nor read as markup', () => {
     ],
     unsure: [{ kind: 'sites', text: hostile }],
     next: [{ operation: 'callers', arguments: { symbol: hostile }, why: hostile }],
+    left_out: [{ overlay: hostile, why: hostile }],
     overlay_warnings: [hostile],
     errors: [error],
     ...{ hops: [hop(hostile, [1], { ...via, symbol: hostile })], query_path: [hostile] },
@@ -224,7 +236,8 @@ test('foreign text is never obeyed by a terminal, nor read as markup', () => {
   });
   const [terminal, markdown] = both(answer);
   // oxlint-disable-next-line no-control-regex
-  for (const text of [terminal, markdown]) expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+  for (const text of [terminal, markdown])
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
   for (const text of [terminal, markdown]) expect(text).not.toMatch(/^# g/m);
   // In a shell the word that is offered to be copied stays one word.
   expect(terminal).toContain(`sigma callers 'a\`b <script>`);
@@ -232,6 +245,7 @@ test('foreign text is never obeyed by a terminal, nor read as markup', () => {
   const [begin, end] = lines.flatMap((line, at) => (/^`{5}$/.test(line) ? [at] : []));
   expect(end! - begin!).toBe(2);
   const outside = [...lines.slice(0, begin), ...lines.slice(end! + 1)].join('\n');
+  expect(outside).not.toMatch(/^\s*(?:`{3}|~{3})/m);
   const unquoted = outside.replace(/(?<!\\)`[^`\n]*`/g, '');
   expect(unquoted).not.toMatch(/(?<!\\)[<>`]/);
   expect(unquoted).not.toMatch(/(?<!\\)\]\(/);

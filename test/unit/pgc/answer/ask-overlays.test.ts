@@ -140,25 +140,25 @@ test('an overlay that is missing, failed or damaged is told, and the others answ
   const named = { question, overlays: ['O1', 'O4'], top_k: 5 };
   const missing = await over(others).ask(named);
   expect(codes(missing)).toEqual(['OVERLAY_MISSING']);
-  expect(missing.overlay_warnings).toEqual([expect.stringContaining('O4')]);
+  expect(missing.left_out).toEqual([{ overlay: 'O4', why: expect.stringContaining('O4') }]);
   expect(missing.evidence.length).toBeGreaterThan(0);
   // Nobody asked for it by name, and nobody ever made it.
   const silent = await over(others).ask({ ...named, overlays: [] });
   expect(codes(silent)).toEqual([]);
-  expect(silent.overlay_warnings).toEqual([]);
+  expect(silent.left_out).toEqual([]);
 
   const failed = over({ ...others, O4: { ...O4!, state: 'failed', reason: 'it threw' } });
   expect(codes(await failed.ask(named))).toEqual(['OVERLAY_FAILED']);
   const warned = await failed.ask({ ...named, overlays: [] });
   expect(codes(warned)).toEqual([]);
-  expect(warned.overlay_warnings).toEqual([expect.stringContaining('it threw')]);
+  expect(warned.left_out).toEqual([{ overlay: 'O4', why: expect.stringContaining('it threw') }]);
 
   const damaged = `damaged.O4.ovl`;
   await writeFile(path.join(place.segments, damaged), 'no overlay');
   const broken = over({ ...others, O4: { ...O4!, file: damaged } });
   const told = await broken.ask(named);
   expect(codes(told)).toEqual(['INDEX_CORRUPT']);
-  expect(told.overlay_warnings).toEqual([expect.stringMatching(/^O4 was not consulted: /)]);
+  expect(told.left_out).toMatchObject([{ overlay: 'O4' }]);
   // A run has replaced the file, and whoever serves has not yet noticed.
   const replaced = over({ ...others, O4: { ...O4!, file: 'replaced.O4.ovl' } });
   expect((await replaced.ask(named)).errors).toEqual([
@@ -170,7 +170,7 @@ test('an overlay that is missing, failed or damaged is told, and the others answ
   const lost = await over(overlays).ask(named);
   await rename(`${served}.away`, served);
   expect(lost.errors).toEqual([expect.objectContaining({ code: 'INDEX_CORRUPT' })]);
-  expect(lost.overlay_warnings).toEqual([expect.stringMatching(/^O4 was not .*\(it is gone\)/)]);
+  expect(lost.left_out).toEqual([{ overlay: 'O4', why: expect.stringContaining('(it is gone)') }]);
 });
 
 test('answers are cached by question, overlays and index, and bring their evidence', async () => {
