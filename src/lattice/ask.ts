@@ -9,6 +9,7 @@ import {
   type CodedError,
   type Evidence,
   type FlowEdge,
+  type LeftOut,
 } from '../pgc/shapes.js';
 import { fanOut } from './fan-out.js';
 import type { Lattice } from './lattice.js';
@@ -47,7 +48,8 @@ export async function ask(
   return {
     ...first,
     ...merge(telling, first.metadata.top_k),
-    overlay_warnings: warningsOf(answers),
+    left_out: leftOutOf(answers),
+    overlay_warnings: [...new Set(answers.flatMap((answer) => answer.overlay_warnings))],
     errors: [...telling.flatMap((answer) => answer.errors), ...gapsOf(answers, telling), ...errors],
     partial: errors.length > 0,
     metadata: {
@@ -59,8 +61,10 @@ export async function ask(
   };
 }
 
-function warningsOf(answers: readonly Answer[]): string[] {
-  return [...new Set(answers.flatMap((answer) => answer.overlay_warnings))];
+/** Each once: many shards may lack an overlay for the same reason. */
+function leftOutOf(answers: readonly Answer[]): LeftOut[] {
+  const all = answers.flatMap(({ left_out }) => left_out);
+  return [...new Map(all.map((each) => [`${each.overlay} ${each.why}`, each])).values()];
 }
 
 /** Errors of the other shards; that one of several shards finds nothing is no error. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { analyse } from '../pgc/search/question/question.js';
 import type { Answer, AskRequest, QueryProgress } from '../pgc/shapes.js';
 import { markdownOf, renderAnswer } from '../render/answer.js';
-import type { Cut } from './bounds.js';
+import { beginningOf, type Cut } from './bounds.js';
 import {
   agentInput,
   engineFlag,
@@ -17,6 +17,9 @@ import {
 } from './shapes.js';
 import { looks, type Reply, type Operation } from './operation.js';
 
+/** Of the question, where an answer repeats it. */
+const echoCharsMax = 200;
+
 const maxHops = { default: 6, limit: 32 };
 
 const answerOutput = z.looseObject({
@@ -29,6 +32,9 @@ const answerOutput = z.looseObject({
     .string()
     .describe('By a language model, where there is one; [n] is the evidence with id n.'),
   confidence: z.string(),
+  left_out: z
+    .array(z.looseObject({ overlay: z.string(), why: z.string() }))
+    .describe('Overlays that could not be consulted.'),
   overlay_warnings: z.array(z.string()),
   errors: z.array(failureOutput),
   partial: z.boolean(),
@@ -123,40 +129,69 @@ function requestOf({ question, grounding, top_k, engine = '' }: AskArguments): A
 function asked(value: Answer): Reply<Answer> {
   return {
     value,
-    cut: evidenceRows,
+    cut: answerRows,
     total: value.evidence.length,
     shown: ({ evidence }) => evidence.length,
     rest: () =>
       'Evidence is missing: ask with a larger max_tokens, a smaller top_k, or more narrowly.',
     text: markdownOf,
-    structure: (part) => ({ ...part, evidence: part.evidence.map(evidenceOf) }),
+    structure: essential,
     screen: renderAnswer,
     ...(value.evidence.length === 0 && { failure: value.errors[0], isEmpty: true }),
   };
 }
 
-/** Of each hop, or of the answer of one agent, the first rows of evidence. */
-const evidenceRows: Cut<Answer> = {
-  rows: ({ hops, evidence, errors }) =>
+/** Without what the asker knows, what its text holds, and what only a developer of the lattice looks at. */
+function essential({ question: _, root: _r, ...found }: Answer): object {
+  const { clauses, query_intent: intent, hops, evidence } = found;
+  return {
+    ...found,
+    evidence: evidence.map(evidenceOf),
+    clauses: clauses.map((each) => ({ ...each, text: beginningOf(each.text, echoCharsMax) })),
+    query_intent: { ...intent, refined_query: beginningOf(intent.refined_query, echoCharsMax) },
+    hops: hops.map((hop) => ({ ...hop, scope: [], via: hop.via && { ...hop.via, chain: [] } })),
+    safety: found.safety && { ...found.safety, visited_agents: [] },
+  };
+}
+
+/** Evidence is left out hop by hop in turns, and with it the calls that it shows. Notes and errors are rows of their own. */
+const answerRows: Cut<Answer> = {
+  rows: ({ evidence, flow, unsure, left_out, overlay_warnings, errors }) =>
     Math.max(
-      errors.length,
-      ...(hops.length === 0 ? [evidence.length] : hops.map((hop) => hop.evidence.length)),
+      ...[evidence, flow, unsure, left_out, overlay_warnings, errors].map(({ length }) => length),
     ),
   keep(answer, rows) {
-    const lists =
-      answer.hops.length === 0 ? [idsOf(answer)] : answer.hops.map((hop) => hop.evidence);
-    const kept = new Set(lists.flatMap((ids) => ids.slice(0, rows)));
+    const kept = new Set(inTurns(answer).slice(0, rows));
+    const shown = <Its extends { evidence: number[] }>(its: Its): Its => ({
+      ...its,
+      evidence: its.evidence.filter((id) => kept.has(id)),
+    });
+    const isShown = ({ evidence }: { evidence: number }): boolean =>
+      evidence === 0 || kept.has(evidence);
+    // Where not even one piece of evidence fits, a long way does not either.
+    const whole = rows === 0 ? undefined : answer;
     return {
       ...answer,
       evidence: answer.evidence.filter(({ id }) => kept.has(id)),
-      hops: answer.hops.map((hop) => ({ ...hop, evidence: hop.evidence.slice(0, rows) })),
+      flow: answer.flow.filter(isShown).slice(0, rows),
+      clauses: (whole?.clauses ?? []).map(shown),
+      next: whole?.next ?? [],
+      hops: (whole?.hops ?? []).map(shown),
+      query_path: whole?.query_path ?? [],
+      unsure: answer.unsure.slice(0, rows),
+      left_out: answer.left_out.slice(0, rows),
+      overlay_warnings: answer.overlay_warnings.slice(0, rows),
       errors: answer.errors.slice(0, rows),
     };
   },
 };
 
-function idsOf({ evidence }: Answer): number[] {
-  return evidence.map(({ id }) => id);
+/** Ids of the evidence: the first of each hop, then the second, and so on. */
+function inTurns({ hops, evidence }: Answer): number[] {
+  const lists =
+    hops.length === 0 ? [evidence.map(({ id }) => id)] : hops.map((hop) => hop.evidence);
+  const longest = Math.max(...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, at) => lists.flatMap((ids) => ids[at] ?? [])).flat();
 }
 
 // --- query_lattice

@@ -27,6 +27,8 @@ export type Evidence = Plain<sigma.pgc.Evidence>;
 export type Clause = Plain<sigma.pgc.Clause, { status: 'found' | 'partly' | 'not_found' }>;
 export type FlowEdge = Plain<sigma.pgc.FlowEdge, { kind: 'call'; certainty: 'exact' | 'possible' }>;
 export type Unsure = Plain<sigma.pgc.Unsure, { kind: 'weak' | 'sites' }>;
+/** An overlay that could not be consulted, at least in one shard. */
+export type LeftOut = Plain<sigma.pgc.LeftOut>;
 export type NextStep = Plain<sigma.pgc.NextStep, { arguments: Record<string, string> }>;
 
 /** What a question comes to: of one shard, or of many. */

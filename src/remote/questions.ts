@@ -20,10 +20,11 @@ import type {
   Verdict,
 } from '../pgc/shapes.js';
 import { AskedAnalyses } from './analyses.js';
+import { insane, isSaneAnswer } from './foreign-answer.js';
 import { ask } from './request.js';
 
-/** One agent's own answer. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS. */
-export function askAgent(
+/** One agent's own answer. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS, AGENT_FAILED. */
+export async function askAgent(
   client: Client,
   agent: string,
   request: AskRequest,
@@ -31,7 +32,9 @@ export function askAgent(
   signal?: AbortSignal,
 ): Promise<Answer> {
   const options = { deadlineMs, isIdempotent: true, ...(signal === undefined ? {} : { signal }) };
-  return ask(client, `agent:${agent}`, shardMessages.ask, request, options);
+  const answer = await ask(client, `agent:${agent}`, shardMessages.ask, request, options);
+  if (!isSaneAnswer(answer)) throw insane(agent);
+  return answer;
 }
 
 /** The manager's answers over the bus. */

@@ -1,4 +1,4 @@
-import { subjectOf, placeOf } from '../pgc/answer/evidence-line.js';
+import { leftOutLine, subjectOf, placeOf } from '../pgc/answer/evidence-line.js';
 import type {
   Answer,
   Evidence,
@@ -7,7 +7,7 @@ import type {
   NextStep,
   TraceAnswer,
 } from '../pgc/shapes.js';
-import { printable, wrap } from './terminal.js';
+import { printable, shellWord, wrap } from './terminal.js';
 
 /** Edges of the flow that are listed. */
 const edgesShown = 12;
@@ -19,6 +19,8 @@ interface Style {
   text: (text: string) => string;
   /** Foreign text that names something. */
   code: (text: string) => string;
+  /** A line by a language model, which may mark up its own text. */
+  prose: (line: string) => string;
   /** Lines of a source, with their numbers. */
   excerpt: (lines: readonly ExcerptLine[]) => string[];
   head: (text: string) => string;
@@ -28,50 +30,58 @@ interface Style {
 const terminal: Style = {
   text: printable,
   code: printable,
+  prose: printable,
   excerpt: numbered,
   head: (text) => text,
   next: ({ operation, arguments: its }) =>
-    ['sigma', operation, ...Object.values(its).map((each) => `'${printable(each)}'`)].join(' '),
+    ['sigma', operation, ...Object.values(its).map(shellWord)].join(' '),
 };
 
 const markdown: Style = {
   text: plain,
-  code: (text) => `\`${plain(text).replaceAll('`', "'")}\``,
+  code,
+  prose: unlinked,
   excerpt: fenced,
   head: (text) => `**${text}**`,
   next: ({ operation, arguments: its }) =>
-    `\`${operation}(${Object.entries(its)
-      .map(([name, value]) => `${name}=${JSON.stringify(plain(value))}`)
-      .join(', ')
-      .replaceAll('`', "'")})\``,
+    code(
+      `${operation}(${Object.entries(its)
+        .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+        .join(', ')})`,
+    ),
 };
 
 /** For people; places are `path:line`, which terminals and editors make clickable. */
 export function renderAnswer(answer: Answer): string {
-  return [...body(answer, terminal).map((line) => line.trimEnd()), '', footer(answer)].join('\n');
+  return [
+    ...body(answer, terminal).map((line) => line.trimEnd()),
+    '',
+    footer(answer, terminal),
+  ].join('\n');
 }
 
 /** For agents: what was found and how surely, the flow, the evidence with its deciding lines, what is unsure. */
 export function markdownOf(answer: Answer): string {
-  return [...body(answer, markdown), footer(answer)].join('\n');
+  return [...body(answer, markdown), '', footer(answer, markdown)].join('\n');
 }
 
 function body(answer: Answer, style: Style): string[] {
-  const { evidence, overlay_warnings, errors, prose } = answer;
+  const { evidence, left_out, overlay_warnings, errors, prose } = answer;
+  const notes = [...left_out.map(leftOutLine), ...overlay_warnings];
   const isRouted = answer.hops.length > 0;
   return [
-    ...headline(answer),
-    ...(prose === '' ? [] : ['', ...prose.split('\n').map((line) => wrap(style.text(line)))]),
+    ...headline(answer, style),
+    ...(prose === '' ? [] : ['', ...prose.split('\n').map((line) => wrap(style.prose(line)))]),
     ...flowOf(answer, style),
     ...(isRouted ? hopsOf(answer, style) : evidence.flatMap((each) => shown(each, style))),
     ...unsureOf(answer, style),
-    ...overlay_warnings.map((warning) => `note: ${style.text(warning)}`),
+    ...notes.map((note) => `note: ${style.text(note)}`),
     ...renderErrors(errors).map(style.text),
   ];
 }
 
 /** What was found, how surely, and what of the question was not. */
-function headline({ clauses, evidence, confidence, unsure }: Answer): string[] {
+function headline({ clauses, evidence, confidence, unsure }: Answer, style: Style): string[] {
   if (evidence.length === 0) return ['Nothing in the indexed code answers the question.'];
   const files = new Set(evidence.map(({ file_path }) => file_path)).size;
   const isWeak = unsure.some(({ kind }) => kind === 'weak');
@@ -82,7 +92,7 @@ function headline({ clauses, evidence, confidence, unsure }: Answer): string[] {
   const parts = clauses.length < 2 ? [] : clauses.filter(({ status }) => status !== 'found');
   return [
     `${first}, confidence ${confidence}.`,
-    ...parts.map(({ text, status }) => `${statusWords[status]}: ${printable(text)}`),
+    ...parts.map(({ text, status }) => `${statusWords[status]}: ${style.text(text)}`),
   ];
 }
 
@@ -115,7 +125,7 @@ function hopsOf({ hops, evidence }: Answer, style: Style): string[] {
       via === null ? (at === 0 ? '' : ', found by search') : `, by ${style.code(via.symbol)}`;
     return [
       '',
-      style.head(`${at + 1}. ${printable(agent)}${by}`),
+      style.head(`${at + 1}. ${style.text(agent)}${by}`),
       ...evidence.filter(({ id }) => its.has(id)).flatMap((each) => shown(each, style)),
     ];
   });
@@ -165,13 +175,13 @@ function unsureOf({ unsure, next }: Answer, style: Style): string[] {
   ];
 }
 
-function footer({ metadata, safety, partial, query_path }: Answer): string {
+function footer({ metadata, safety, partial, query_path }: Answer, style: Style): string {
   const { agents_asked, elapsed_ms, engine, model } = metadata;
   const visited =
     safety === null
       ? []
       : [
-          `${safety.actual_hops} of at most ${safety.max_hops} agents visited: ${query_path.join(' → ')}`,
+          `${safety.actual_hops} of at most ${safety.max_hops} agents visited: ${style.text(query_path.join(' → '))}`,
         ];
   return [
     ...visited,
@@ -181,8 +191,8 @@ function footer({ metadata, safety, partial, query_path }: Answer): string {
     ...(model === null
       ? []
       : [
-          engine,
-          `${model.tokens} tokens`,
+          style.text(engine),
+          count(model.tokens, 'token'),
           ...(model.dropped === 0
             ? []
             : [`${count(model.dropped, 'sentence')} without evidence dropped`]),
@@ -199,14 +209,33 @@ export function renderTrace(answer: TraceAnswer): string {
   return answer.path
     .map((step, at) => {
       const call = step.call_site === '' ? '' : `  called at ${printable(step.call_site)}`;
-      return `${'  '.repeat(at)}${step.symbol}  ${printable(step.file_path)}:${step.line}  [${step.agent}]${call}`;
+      return `${'  '.repeat(at)}${printable(step.symbol)}  ${printable(step.file_path)}:${step.line}  [${printable(step.agent)}]${call}`;
     })
     .join('\n');
 }
 
-/** In one line, and without what Markdown would read as markup of its own. */
+/** In one line, and without what Markdown would read as markup. An underscore within a word marks nothing. */
 function plain(text: string): string {
-  return printable(text).replace(/[<>]/g, (mark) => `\\${mark}`);
+  return printable(text).replace(
+    /[\\`*<>[\]]|(?<![\p{L}\p{N}_])_+|_+(?![\p{L}\p{N}_])/gu,
+    (marks) => `\\${[...marks].join('\\')}`,
+  );
+}
+
+/** In one line as code, in which nothing is markup but its end. */
+function code(text: string): string {
+  return `\`${printable(text).replaceAll('`', "'")}\``;
+}
+
+/**
+ * One line with its markup, but without elements and links, which what a model has read may have made it write, and
+ * without fences: one that stays open would turn those of the evidence round.
+ */
+function unlinked(line: string): string {
+  return printable(line).replace(
+    /[<>]|\](?=[(:])|`{3,}|~{3,}/g,
+    (marks) => `\\${[...marks].join('\\')}`,
+  );
 }
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

@@ -1,6 +1,6 @@
 import { BusError } from '../../errors/bus-error.js';
 import type { Answer, CodedError } from '../../pgc/shapes.js';
-import { evidenceLine } from '../../pgc/answer/evidence-line.js';
+import { evidenceLine, leftOutLine } from '../../pgc/answer/evidence-line.js';
 import {
   evidenceCitation,
   nothingGathered,
@@ -58,7 +58,7 @@ export async function consult(
     throw new BusError('OVERLAYS_MISSING', { overlays: hinted.join(', ') });
   all = await askAgain(all, unique([...hinted, 'O1']), pgc);
   const why = hindrances.length === 0 ? 'it is not made yet' : hindrances.join('; ');
-  return all.map((each) => withFallback(gatheredFrom(each), still, why));
+  return all.map((each) => withFallback(each, still, why));
 }
 
 async function ask(pgc: Pgc, query: string, overlays: readonly string[]): Promise<QueryResult> {
@@ -110,19 +110,18 @@ function isAnywhere(name: string, all: readonly QueryResult[]): boolean {
   });
 }
 
-function isLeftOut({ overlay_warnings }: Answer, name: string): boolean {
-  return overlay_warnings.some((each) => each.startsWith(`${name} was not consulted`));
+function isLeftOut({ left_out }: Answer, name: string): boolean {
+  return left_out.some(({ overlay }) => overlay === name);
 }
 
 /** One warning for all shards that lack an overlay; the errors name each shard. */
-function withFallback(gathered: Gathered, missing: readonly string[], why: string): Gathered {
-  const isSaid = (warning: string): boolean =>
-    missing.some((name) => warning.startsWith(`${name} was not consulted`));
+function withFallback(each: QueryResult, missing: readonly string[], why: string): Gathered {
+  const left_out = each.answer.left_out.filter(({ overlay }) => !missing.includes(overlay));
   return {
-    ...gathered,
+    ...gatheredFrom(each),
     warnings: [
       ...missing.map((name) => `${name} is missing (${why}); O1 was consulted instead.`),
-      ...gathered.warnings.filter((each) => !isSaid(each)),
+      ...warningsOf({ ...each.answer, left_out }),
     ],
   };
 }
@@ -139,9 +138,13 @@ function gatheredFrom({ query, overlays, answer }: QueryResult): Gathered {
     })),
     citations: answer.evidence.map((source) => evidenceCitation(source, query)),
     answers: answer.evidence.map(evidenceLine),
-    warnings: answer.overlay_warnings,
+    warnings: warningsOf(answer),
     errors: answer.errors.map(({ code, text, retryable }) => ({ code, text, retryable })),
   };
+}
+
+function warningsOf({ left_out, overlay_warnings }: Answer): string[] {
+  return [...left_out.map(leftOutLine), ...overlay_warnings];
 }
 
 /** The overlays behind an answer: the named ones without those left out, and the cited ones. */

@@ -12,6 +12,7 @@ export function mergedAnswer(plain: Answer, hinted: Answer): Answer {
     ...merge([plain, hinted], metadata.top_k),
     // That nothing was found is no longer true.
     errors: isNew ? hinted.errors : plain.errors,
+    left_out: isNew ? hinted.left_out : plain.left_out,
     overlay_warnings: isNew ? hinted.overlay_warnings : plain.overlay_warnings,
     metadata: {
       ...metadata,

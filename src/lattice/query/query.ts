@@ -317,7 +317,7 @@ class QueryRun {
       ...judged(text, evidence),
       ...{ evidence, flow, unsure: [], next: [], prose: '' },
       query_intent: queryIntent(this.#question),
-      overlay_warnings: [],
+      ...{ left_out: [], overlay_warnings: [] },
       errors,
       partial: context.isPartial || this.#findings.errors.length > 0,
       metadata: {

@@ -40,7 +40,7 @@ const clearMin = 0.5;
 /** Follow-ups of one answer. */
 export const nextMax = 3;
 /** Clauses of one question. */
-const clausesMax = 8;
+export const clausesMax = 8;
 const sentencesOf = new Intl.Segmenter('en', { granularity: 'sentence' });
 /** Hits that are looked at for each source: copies, declarations and what cannot be quoted fall away. */
 export const hitsPerSource = 4;
@@ -120,7 +120,11 @@ async function fresh(
   const lost = gaps.filter((gap) => !isOfMeaning(gap));
   // What was not asked for by name is only missing in the warnings.
   if (named.length > 0) errors.push(...lost.map(fail));
-  const warnings = [...question.warnings, ...parts.search.warnings, ...gaps.map(missed)];
+  const left_out = gaps.flatMap(({ data: { overlay }, message }) =>
+    typeof overlay === 'string' ? [{ overlay, why: message }] : [],
+  );
+  const others = gaps.filter(({ data }) => typeof data.overlay !== 'string').map(missed);
+  const warnings = [...question.warnings, ...parts.search.warnings, ...others];
   if (weighing.known === 0)
     warnings.push(`No word of the question stands anywhere in ${index.info.alias}.`);
   const draft = new AnswerDraft(index, parts.excerpts, question, weighing, topK, choice.wanted);
@@ -135,6 +139,7 @@ async function fresh(
     ...{ evidence, flow, next: next.slice(0, nextMax) },
     unsure: [...doubts(evidence), ...unsure],
     query_intent: queryIntent(question),
+    left_out,
     overlay_warnings: warnings,
     errors,
   };
@@ -152,8 +157,7 @@ function emptyAnswer({ search }: AskParts, text: string, topK: number): Answer {
     ...{ clauses: [], evidence: [], flow: [], unsure: [], next: [], prose: '' },
     confidence: 'low',
     query_intent: { intent: 'general', entities: [], scope: '', refined_query: '' },
-    overlay_warnings: [],
-    errors: [],
+    ...{ left_out: [], overlay_warnings: [], errors: [] },
     partial: false,
     ...{ query_path: [], hops: [], safety: null, root: '' },
     metadata: {
@@ -223,7 +227,7 @@ function holds({ symbol, file_path, said, excerpt, why }: Evidence, clause: stri
 function missed(gap: BusError): string {
   return isOfMeaning(gap)
     ? `The question was read by its words alone: ${gap.message}.`
-    : `${String(gap.data.overlay ?? gap.data.path)} was not consulted: ${gap.message}.`;
+    : `${String(gap.data.path)} was not consulted: ${gap.message}.`;
 }
 
 /** Without a name: all that were ever made here. */

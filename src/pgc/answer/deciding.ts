@@ -7,7 +7,9 @@ export const bodyLinesMax = 600;
 /** Lines that decide, of one piece of evidence; and all its lines. */
 export const decidingMax = 5;
 export const excerptLinesMax = 12;
-const lineCharsMax = 200;
+export const lineCharsMax = 200;
+/** Characters of a line that are read for a credential, which may begin in what is shown and end behind it. */
+const readCharsMax = 4 * lineCharsMax;
 
 /** The words of a question and their masses. */
 export interface Sought {
@@ -18,20 +20,15 @@ export interface Sought {
 /**
  * Of a body that begins at line `first`: its first line, and those that say most of what the question is about, each with the
  * line after it. Chosen greedily by the mass of concepts that no chosen line has yet (maximum coverage, Nemhauser et al. 1978);
- * of lines that cover nothing new none is taken. `sites`: lines that decide in any case, such as calls. Lines that show a
- * credential are left out.
+ * of lines that cover nothing new none is taken. Lines that show a credential are left out.
  */
 export function excerptLines(
   lines: readonly string[],
   first: number,
   sought: Sought,
-  sites: readonly number[] = [],
 ): ExcerptLine[] {
   const read = lines.slice(0, bodyLinesMax);
-  const deciding = new Set(
-    sites.map((line) => line - first).filter((at) => read[at] !== undefined),
-  );
-  for (const at of covering(read, sought)) if (deciding.size < decidingMax) deciding.add(at);
+  const deciding = new Set(covering(read, sought));
   const shown = new Set([0, ...deciding]);
   const around = [...deciding].sort((one, other) => one - other);
   // Without any line of its own a body is shown by its beginning.
@@ -50,14 +47,16 @@ export function plainLines(lines: readonly string[], first: number): ExcerptLine
 }
 
 function lineAt(text: string | undefined, line: number, decides: boolean): ExcerptLine[] {
-  if (text === undefined || withoutCredentials(text) !== text) return [];
+  const read = text?.slice(0, readCharsMax);
+  if (text === undefined || withoutCredentials(read ?? '') !== read) return [];
   const isSplit = /[\ud800-\udbff]/.test(text.charAt(lineCharsMax - 1));
   return [{ line, text: text.slice(0, isSplit ? lineCharsMax - 1 : lineCharsMax), decides }];
 }
 
 function covering(lines: readonly string[], { question, masses }: Sought): number[] {
+  // What a line holds behind its shown beginning decides nothing for a reader.
   const held = lines.map((line, at) =>
-    at > 0 && isTelling(line) ? [...conceptsIn(question, line)] : [],
+    at > 0 && isTelling(line) ? [...conceptsIn(question, line.slice(0, lineCharsMax))] : [],
   );
   const covered = new Map<number, number>();
   const chosen: number[] = [];

@@ -191,7 +191,7 @@ export class AnswerDraft {
       this.isWhole = false;
       return;
     }
-    const evidence = symbolEvidence(this.#reading, hit.document, citation, []);
+    const evidence = symbolEvidence(this.#reading, hit.document, citation);
     const name = hit.symbol === undefined ? '' : this.index.symbol(hit.symbol).name;
     const text = `${name} ${citation.file_path} ${evidence.said} ${textOf(evidence)}`;
     this.#add({ ...evidence, why: reasons(this.question, hit.exact > 0, text) });

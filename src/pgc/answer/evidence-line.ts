@@ -1,4 +1,4 @@
-import type { Evidence } from '../shapes.js';
+import type { Evidence, LeftOut } from '../shapes.js';
 
 /** `path:line` or `path:line-line`. */
 export function placeOf(at: { file_path: string; line_start: number; line_end: number }): string {
@@ -18,4 +18,8 @@ export function subjectOf({ kind, name, container }: Evidence): string {
 export function evidenceLine(evidence: Evidence): string {
   const said = evidence.said === '' ? '' : `: ${evidence.said}`;
   return `${placeOf(evidence)} ${subjectOf(evidence)}${said}`;
+}
+
+export function leftOutLine({ overlay, why }: LeftOut): string {
+  return `${overlay} was not consulted: ${why}.`;
 }

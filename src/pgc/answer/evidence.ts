@@ -15,18 +15,17 @@ const around = 1;
 
 const kindWords: Record<string, string> = { struct: 'structure' };
 
-/** A citation of a definition, or of what lies outside all symbols of a file. `sites`: lines of calls that must be shown. */
+/** A citation of a definition, or of what lies outside all symbols of a file. */
 export function symbolEvidence(
   { index, excerpts, sought }: Reading,
   document: number,
   citation: Citation,
-  sites: readonly number[],
 ): Unnumbered {
   const isFile = document >= index.symbolCount;
   if (isFile) {
     const row = index.file(document - index.symbolCount);
     const lines = excerpts.lines(row, 1, bodyLinesMax) ?? [];
-    const excerpt = excerptLines(lines, 1, sought, sites);
+    const excerpt = excerptLines(lines, 1, sought);
     return { ...citation, kind: 'file', name: '', container: '', said: '', excerpt, why: [] };
   }
   const row = index.symbol(document);
@@ -39,7 +38,7 @@ export function symbolEvidence(
     name: row.name,
     container: row.container,
     said: documented(row.doc, row.name, citation.content),
-    excerpt: excerptLines(excerpts.lines(file, from, to) ?? [], from, sought, sites),
+    excerpt: excerptLines(excerpts.lines(file, from, to) ?? [], from, sought),
     why: [],
   };
 }
@@ -63,7 +62,8 @@ export function itemEvidence(
   return {
     ...citation,
     kind: item.rule.replaceAll('-', ' '),
-    name: item.symbol,
+    // The title of a section may show a credential.
+    name: short(item.symbol),
     container: '',
     said: short((passage ?? item.text).trim()),
     excerpt: plainLines(lines, line_start),

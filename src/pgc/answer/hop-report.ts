@@ -51,7 +51,7 @@ export class Report {
       const similarity = this.#similarity(node);
       const citation = citeDocument(this.index, this.excerpts, node.symbol, similarity);
       if (citation === undefined) return undefined;
-      const evidence = symbolEvidence(this.#reading, node.symbol, citation, []);
+      const evidence = symbolEvidence(this.#reading, node.symbol, citation);
       const { name } = this.index.symbol(node.symbol);
       const text = `${name} ${evidence.said} ${evidence.excerpt.map((each) => each.text).join(' ')}`;
       return { ...evidence, why: reasons(this.sought.question, false, text) };

@@ -1,13 +1,26 @@
 import { expect, test } from 'vitest';
 import { answer, calleeIn } from '../../../src/delegation/worker/extractive-answer.js';
 import { checkProposal } from '../../../src/delegation/worker/proposal-check.js';
-import { contextCharsMax, digestOf, insightCharsMax } from '../../../src/delegation/worker/insight-digest.js';
-import { nothingGathered, type Gathered, type Insight, type Pgc } from '../../../src/delegation/grounding/gathered.js';
+import {
+  contextCharsMax,
+  digestOf,
+  insightCharsMax,
+} from '../../../src/delegation/worker/insight-digest.js';
+import {
+  nothingGathered,
+  type Gathered,
+  type Insight,
+  type Pgc,
+} from '../../../src/delegation/grounding/gathered.js';
 import { ground } from '../../../src/delegation/grounding/grounding.js';
 import { unknownNameQuestion, namesIn } from '../../../src/delegation/grounding/names.js';
 import { promptOf, questionIn } from '../../../src/delegation/worker/task-prompt.js';
 import { citedOnly } from '../../../src/model/cited.js';
-import { malformed, respond, withoutConflicts } from '../../../src/delegation/worker/task-response.js';
+import {
+  malformed,
+  respond,
+  withoutConflicts,
+} from '../../../src/delegation/worker/task-response.js';
 import { readTask } from '../../../src/delegation/task/schema.js';
 import { responseLimits, type EvidenceCitation } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
@@ -95,8 +108,8 @@ function pgcWith(
       asked.push([...overlays]);
       const lacking = overlays.filter((each) => !ready.includes(each));
       const answer = {
-        ...{ answer: 'yes', sources: [], metadata: { agents_asked: 1 } },
-        overlay_warnings: lacking.map((each) => `${each} was not consulted: it is gone.`),
+        ...{ evidence: [], metadata: { agents_asked: 1 }, overlay_warnings: [] },
+        left_out: lacking.map((overlay) => ({ overlay, why: 'it is gone' })),
         errors: lacking.map((each) => ({ ...gone, text: `${each} is gone` })),
       };
       return Promise.resolve(answer as unknown as Answer);
@@ -166,7 +179,7 @@ test('what one shard of several lacks is there all the same, and only who lacked
       return {
         ...found,
         metadata: { ...found.metadata, agents_asked },
-        sources: overlay === '' ? [] : [{ ...citation(1), overlay, text: '' } as never],
+        evidence: overlay === '' ? [] : [{ ...citation(1), overlay, text: '' } as never],
       };
     },
   });
