@@ -12,7 +12,7 @@ import { openShards } from '../../src/pgc/serve/open-shards.js';
 import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
 import { Engine } from '../../src/pgc/search/vectors/engine.js';
 import type { Asking } from '../../src/operations/operation.js';
-import { needsBus } from './operation.js';
+import { usage } from './output.js';
 import { proseOf } from '../prose.js';
 
 /** The built index of a tree as something to ask, without a broker; its parts are opened when they are first needed. */
@@ -25,7 +25,7 @@ export function askingIndex(config: Config, repo: string): Asking & AsyncDisposa
     return new ProseQuestions(proseOf(config), ...latticeOf(config, repo, shards));
   };
   return {
-    client: needsBus,
+    client: () => Promise.reject(usage('this asks agents: leave out --repo')),
     questions: (reads) => (questions ??= opened(reads)),
     analyses: () => Promise.resolve(localAnalyses(config, repo)),
     askAgent: async (agent, request, options) => {

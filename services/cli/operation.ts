@@ -1,9 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { z } from 'zod';
-import { BusError } from '../../src/errors/bus-error.js';
 import { askingOver } from '../../src/operations/asking.js';
 import type { Asking, CommandLine, Flag, Reply } from '../../src/operations/operation.js';
 import type { AnyOperation } from '../../src/operations/registry.js';
+import { fieldsOf, readArguments, type Field } from '../../src/operations/fields.js';
 import { beginningOf } from './input.js';
 import { withClient } from './connect.js';
 import {
@@ -25,42 +24,28 @@ import { print, usage } from './output.js';
 const bytesPerChar = 4;
 const deadlineMsDefault = 30_000;
 
-/** A field of an input, as JSON Schema says it. */
-interface Field {
-  type?: string;
-  description?: string;
-  minimum?: number;
-  maximum?: number;
-  maxLength?: number;
-  default?: unknown;
-  enum?: string[];
-  items?: { enum?: string[] };
-  properties?: Record<string, Field>;
-}
-
 /** Adds an operation as the command that it names. Its arguments are checked by its own input. Throws USAGE when it has none. */
 export function addOperation(sigma: Command, operation: AnyOperation): void {
   const { cli, name: tool } = operation;
-  const input = operation.input as z.ZodObject;
+  const fields = fieldsOf(operation);
   if (cli === undefined) throw new Error(`bug: ${tool} is no command`);
-  const { properties = {} } = z.toJSONSchema(input, { io: 'input' }) as Field;
   const [name = '', ...groups] = cli.command.split(' ').reverse();
   const group = groups.reverse().reduce((above, each) => groupOf(above, each, cli.above), sigma);
   const plain = group.command(name).description(cli.help);
   const command = withSource(plain, cli);
-  for (const each of cli.arguments) addArgument(command, each, properties[each] ?? {});
+  for (const each of cli.arguments) addArgument(command, each, fields[each] ?? {});
   const flags = Object.entries(cli.flags ?? {});
-  for (const [path, flag] of flags) addFlag(command, flag, fieldAt(properties, path));
+  for (const [path, flag] of flags) addFlag(command, flag, fieldAt(fields, path));
   if (cli.more !== undefined) command.addHelpText('after', cli.more);
   command.action(async (...given: unknown[]) => {
     const options = command.opts<OperationOptions & Record<string, unknown>>();
     const named = new Map(flags.map(([path, flag]) => [path, options[keyOf(flag)]]));
-    const values = await argumentsOf(cli, properties, given);
+    const values = await argumentsOf(cli, fields, given);
     const args = assembled([...values, ...named]);
-    const parsed = input.safeParse(args);
-    if (!parsed.success) throw usage(detailOf(parsed.error, cli));
+    const read = readArguments(operation, args);
+    if ('why' in read) throw usage(`${nameOf(read.field, cli)}: ${read.why}`);
     const reply = await within(options, cli, (bus) =>
-      operation.run(parsed.data, {
+      operation.run(read.value, {
         bus,
         actor: cli.asks === 'as an agent' ? actorOf(configOf(options), options.as) : '',
         deadlineMs: options.deadline ?? cli.deadlineMs ?? deadlineMsDefault,
@@ -104,7 +89,7 @@ function withSource(command: Command, { asks = 'index', deadlineMs }: CommandLin
 function addArgument(command: Command, name: string, field: Field): void {
   const { description = '', default: its } = field;
   const reader =
-    field.type === 'integer' ? (text: string) => read(field, text, its, its) : undefined;
+    field.type === 'integer' ? (text: string) => valueOf(field, text, its, its) : undefined;
   const shown = its === undefined ? `<${name}>` : `[${name}]`;
   if (reader === undefined) command.argument(shown, description);
   else command.argument(shown, description, reader);
@@ -133,13 +118,13 @@ function addFlag(command: Command, { flag, help }: Flag, field: Field): void {
   command.option(
     flag,
     help,
-    (text: string, before: unknown) => read(field, text, before, shown),
+    (text: string, before: unknown) => valueOf(field, text, before, shown),
     shown,
   );
 }
 
 /** One value of a flag. `before`: what was given earlier under the same flag, or the default. */
-function read(field: Field, text: string, before: unknown, shown: unknown): unknown {
+function valueOf(field: Field, text: string, before: unknown, shown: unknown): unknown {
   const { type, enum: choices, items } = field;
   // Seconds in an input are a duration on the command line.
   if (type === 'number') return longDuration(text) / 1_000;
@@ -189,11 +174,9 @@ function assembled(values: readonly (readonly [string, unknown])[]): object {
   return whole;
 }
 
-function detailOf({ issues }: z.ZodError, { flags = {} }: CommandLine): string {
-  const [issue] = issues;
-  const path = issue?.path.join('.') ?? '';
-  const name = flags[path]?.flag.split(' ')[0] ?? path;
-  return `${name}: ${issue?.message ?? 'not understood'}`;
+/** As a person wrote it: a flag, or the name of an argument. */
+function nameOf(field: string, { flags = {} }: CommandLine): string {
+  return flags[field]?.flag.split(' ')[0] ?? field;
 }
 
 async function within<T>(
@@ -224,7 +207,3 @@ function printReply(options: CommonOptions, reply: Reply<object>): void {
   );
   if (failure !== undefined) process.exitCode = 1;
 }
-
-/** An index answers no question to agents. */
-export const needsBus = (): Promise<never> =>
-  Promise.reject(new BusError('USAGE', { detail: 'this asks agents: leave out --repo' }));

@@ -135,18 +135,22 @@ function asked(value: Answer): Reply<Answer> {
     rest: () =>
       'Evidence is missing: ask with a larger max_tokens, a smaller top_k, or more narrowly.',
     text: markdownOf,
-    structure: essential,
+    brief: essential,
+    structure: ({ question: _, root: _r, evidence, ...its }) => ({
+      ...its,
+      evidence: evidence.map(evidenceOf),
+    }),
     screen: renderAnswer,
     ...(value.evidence.length === 0 && { failure: value.errors[0], isEmpty: true }),
   };
 }
 
-/** Without what the asker knows, what its text holds, and what only a developer of the lattice looks at. */
-function essential({ question: _, root: _r, ...found }: Answer): object {
-  const { clauses, query_intent: intent, hops, evidence } = found;
+/** Without what the asker knows, and what only a developer of the lattice looks at. */
+function essential(found: Answer): Answer {
+  const { clauses, query_intent: intent, hops } = found;
   return {
     ...found,
-    evidence: evidence.map(evidenceOf),
+    ...{ question: '', root: '' },
     clauses: clauses.map((each) => ({ ...each, text: beginningOf(each.text, echoCharsMax) })),
     query_intent: { ...intent, refined_query: beginningOf(intent.refined_query, echoCharsMax) },
     hops: hops.map((hop) => ({ ...hop, scope: [], via: hop.via && { ...hop.via, chain: [] } })),

@@ -90,6 +90,8 @@ export interface Reply<V extends object> {
   rest: (shown: number) => string;
   /** What a model reads; places are `path:line`. */
   text: (value: V) => string;
+  /** Without what a model has no use for, before it is bounded; absent: all of it. */
+  brief?: (value: V) => V;
   /** What a model gets beside the text; absent: all of it. */
   structure?: (value: V) => object;
   /** What a person at a terminal reads; absent: `text`. */
@@ -220,5 +222,6 @@ export function failureText(error: unknown): string {
 /** What a model gets of it. Throws the failure of an answer that holds nothing else. */
 export function replied<V extends object>(reply: Reply<V>, maxTokens: number): Drafted {
   if (reply.isEmpty === true && reply.failure !== undefined) throw new RemoteError(reply.failure);
-  return bounds(reply, maxTokens);
+  const { value, brief = (whole: V) => whole } = reply;
+  return bounds({ ...reply, value: brief(value) }, maxTokens);
 }
