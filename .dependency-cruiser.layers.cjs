@@ -65,9 +65,7 @@ const parts = {
     ...['base', 'errors', 'wire', 'pgc', 'lattice', 'prompt', 'attention', 'delegation'],
     ...['critic', 'task', 'remote'],
   ],
-  operations: [
-    ...['base', 'errors', 'client', 'pgc', 'lattice', 'remote', 'render'],
-  ],
+  operations: [...['base', 'errors', 'client', 'pgc', 'lattice', 'remote', 'render']],
 };
 
 /** Rooms of src/pgc, from left to right: each may import those to its left, and these parts of src. */
