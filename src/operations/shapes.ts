@@ -99,11 +99,6 @@ export function rounded(share: number): number {
   return Math.round(share * 1_000) / 1_000;
 }
 
-export function place(at: { file_path: string; line_start: number; line_end: number }): string {
-  const end = at.line_end > at.line_start ? `-${at.line_end}` : '';
-  return `${at.file_path}:${at.line_start}${end}`;
-}
-
 export function errorLines(errors: readonly { code: string; text: string }[]): string[] {
   return errors.map(({ code, text: its }) => `${code}: ${its}`);
 }

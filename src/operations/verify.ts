@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Verdict } from '../pgc/shapes.js';
-import { citationInput, citationsMax, place } from './shapes.js';
+import { placeOf } from '../pgc/answer/evidence-line.js';
+import { citationInput, citationsMax } from './shapes.js';
 import { listing, looks, type Operation } from './operation.js';
 
 interface Verified {
@@ -49,7 +50,7 @@ export const verifyCitations: Operation<typeof input> = {
           `${value.valid} of ${results.length} are valid`,
           ...value.results.map(
             (each) =>
-              `${each.status} ${place(each)} ${each.reason}${each.now_at === '' || each.status === 'valid' ? '' : `, now at ${each.now_at}`}`,
+              `${each.status} ${placeOf(each)} ${each.reason}${each.now_at === '' || each.status === 'valid' ? '' : `, now at ${each.now_at}`}`,
           ),
         ].join('\n'),
       { rest: () => 'Give fewer citations at once.' },

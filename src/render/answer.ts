@@ -218,7 +218,7 @@ export function renderTrace(answer: TraceAnswer): string {
 function plain(text: string): string {
   return printable(text).replace(
     /[\\`*<>[\]]|(?<![\p{L}\p{N}_])_+|_+(?![\p{L}\p{N}_])/gu,
-    (marks) => `\\${[...marks].join('\\')}`,
+    (marks) => marks.replaceAll(/./g, '\\$&'),
   );
 }
 
@@ -232,9 +232,8 @@ function code(text: string): string {
  * without fences: one that stays open would turn those of the evidence round.
  */
 function unlinked(line: string): string {
-  return printable(line).replace(
-    /[<>]|\](?=[(:])|`{3,}|~{3,}/g,
-    (marks) => `\\${[...marks].join('\\')}`,
+  return printable(line).replace(/[<>]|\](?=[(:])|`{3,}|~{3,}/g, (marks) =>
+    marks.replaceAll(/./g, '\\$&'),
   );
 }
 

@@ -22,7 +22,7 @@ import { RemoteCritic } from '../../../src/remote/critic.js';
 import { FilesBelow } from '../../../src/executor/prompt/files-below.js';
 import { placeIn } from '../artifact-place.js';
 import type { Bus } from '../bus.js';
-import { place } from '../../../src/operations/shapes.js';
+import { placeOf } from '../../../src/pgc/answer/evidence-line.js';
 import { acts, listing, type Reply, type Operation } from '../../../src/operations/operation.js';
 
 const criteriaCharsMax = 4_000;
@@ -258,7 +258,7 @@ function told({
 function findingLine(artifact: string, finding: Finding): string {
   const { severity, mode, line_start: line, text, remedy, evidence } = finding;
   const where = line > 0 ? `${artifact}:${line}` : artifact;
-  const shown = evidence.map((each) => place(each)).join(', ');
+  const shown = evidence.map((each) => placeOf(each)).join(', ');
   return [
     `${severity} [${mode}] ${where}: ${text}`,
     ...(shown === '' ? [] : [`  see ${shown}`]),

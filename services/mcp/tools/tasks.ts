@@ -8,7 +8,8 @@ import type { TaskView } from '../../../src/task/requests/messages.js';
 import { todoUpdateSchema, type TodoListView } from '../../../src/task/todo/sigma-task-update.js';
 import { stepLine } from '../../../src/render/task.js';
 import { isAsking, isOver, Tasks } from '../../../src/remote/tasks.js';
-import { failureOutput, nameCharsMax, place, rounded } from '../../../src/operations/shapes.js';
+import { placeOf } from '../../../src/pgc/answer/evidence-line.js';
+import { failureOutput, nameCharsMax, rounded } from '../../../src/operations/shapes.js';
 import {
   acts,
   listing,
@@ -271,7 +272,7 @@ function taskText(value: TaskAnswer): string {
       ...findings.map((each) => `  ${each.severity} ${each.id}: ${each.text}`),
     ]),
     ...value.citations.map(
-      (each, at) => `[${at + 1}] ${each.status} ${place(each)} (${each.overlay})`,
+      (each, at) => `[${at + 1}] ${each.status} ${placeOf(each)} (${each.overlay})`,
     ),
     ...value.overlay_warnings.map((each) => `note: ${each}`),
     ...(error === null ? [] : [`${error.code}: ${error.text}`]),

@@ -254,7 +254,7 @@ export class AnswerDraft {
     const path = index.file(index.symbol(symbol).file).path;
     this.unsure.push({
       kind: 'sites',
-      text: `${name} is called at ${count(rest, 'further site')}`,
+      text: `${name} of ${path} is called at ${count(rest, 'further site')}`,
     });
     const all = { symbol: `${path}#${name}` };
     this.next.push({ operation: 'callers', arguments: all, why: `all ${sites.length} call sites` });

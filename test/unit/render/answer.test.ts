@@ -235,8 +235,8 @@ test('foreign text is never obeyed by a terminal, nor read as markup', () => {
     },
   });
   const [terminal, markdown] = both(answer);
-  // oxlint-disable-next-line no-control-regex
   for (const text of [terminal, markdown])
+    // oxlint-disable-next-line no-control-regex
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
   for (const text of [terminal, markdown]) expect(text).not.toMatch(/^# g/m);
   // In a shell the word that is offered to be copied stays one word.

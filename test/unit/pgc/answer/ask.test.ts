@@ -130,7 +130,9 @@ test('of two static functions of one name each has its own callers', async () =>
   const { flow, evidence } = await two.shards[0]!.ask(request);
   const callers = flow.filter(({ to }) => to === 'reset_lane');
   expect(
-    callers.map(({ from, definition }) => [from, definition]).sort(([one], [other]) => (one! < other! ? -1 : 1)),
+    callers
+      .map(({ from, definition }) => [from, definition])
+      .sort(([one], [other]) => (one! < other! ? -1 : 1)),
   ).toEqual([
     ['left_start', 'io/left.c:2'],
     ['right_start', 'io/right.c:2'],
