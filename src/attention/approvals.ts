@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { approvalKey, approvalPrefix, approvalSessionPrefix } from '../store/keys.js';
 import type { Store } from '../store/port.js';
+import type { Plain, sigma } from '../wire/codec.js';
 import { BusError } from '../errors/bus-error.js';
 import { isSamePattern, patternKey } from './gates.js';
 import { unknownEnvironment, type Classification, type Pattern } from './shapes.js';
@@ -9,13 +10,7 @@ import { unknownEnvironment, type Classification, type Pattern } from './shapes.
 export const approvalMs = 12 * 3_600_000;
 export const approvalsMax = 1_000;
 
-export interface Approval {
-  session: string;
-  pattern: Pattern;
-  by: string;
-  given_ms: number;
-  expires_ms: number;
-}
+export type Approval = Plain<sigma.attention.Approval, { pattern: Pattern }>;
 
 /** What a person approved for a session, durable; see `patternKey` for what counts as the same. */
 export class Approvals {

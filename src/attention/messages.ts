@@ -1,48 +1,13 @@
-import { attention, codec } from '../wire/codec.js';
+import { attention, codec, type Plain, type sigma } from '../wire/codec.js';
 import type { Approval } from './approvals.js';
 import type { ActionDigest, Gate, Judgement, Signal } from './shapes.js';
 
-export interface GatesQuery {
-  /** Empty: of all. */
-  session: string;
-  /** Also those that are judged, expired or void. */
-  is_all: boolean;
-  after: string;
-  limit: number;
-  /** Waits so long for one that is open. */
-  wait_ms: number;
-}
-
-export interface GatesAnswer {
-  gates: Gate[];
-  more: boolean;
-}
-
-export interface GateJudgement {
-  id: string;
-  judgement: Judgement;
-  direction: string;
-  /** SHA-256 of the action that was shown; empty: whichever it is. */
-  action: string;
-}
-
-export interface GrantUse {
-  task_id: string;
-  attempt: number;
-  grant: string;
-  digest: ActionDigest;
-}
-
-export interface MissedSignal {
-  task: string;
-  signal: Signal;
-  text: string;
-}
-
-export interface ApprovalsQuery {
-  session: string;
-  is_revoked: boolean;
-}
+export type GatesQuery = Plain<sigma.attention.GatesQuery>;
+export type GatesAnswer = Plain<sigma.attention.GatesAnswer, { gates: Gate[] }>;
+export type GateJudgement = Plain<sigma.attention.GateJudgement, { judgement: Judgement }>;
+export type GrantUse = Plain<sigma.attention.GrantUse, { digest: ActionDigest }>;
+export type MissedSignal = Plain<sigma.attention.MissedSignal, { signal: Signal }>;
+export type ApprovalsQuery = Plain<sigma.attention.ApprovalsQuery>;
 
 /** What is said about risk to a manager: by persons about gates, by executors about grants. Under the service of tasks. */
 export const attentionMessages = {

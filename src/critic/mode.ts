@@ -1,5 +1,6 @@
 import type { Ground } from './ground.js';
 import type { TextName } from '../model/texts.js';
+import type { Plain, sigma } from '../wire/codec.js';
 import type { Artifact, ContextVector, ModeReport, Section } from './shapes.js';
 import type { ModeName } from './strategies.js';
 
@@ -10,12 +11,7 @@ export interface Weighted {
 }
 
 /** A file of rules that an artifact must follow. */
-export interface RuleFile {
-  path: string;
-  text: string;
-  /** As it was named, where links lead to another path. */
-  named?: string;
-}
+export type RuleFile = Plain<sigma.critic.RuleFile, { named?: string }>;
 
 /** What a mode may know of one before it: never what it scored. */
 export type EarlierReport = Omit<ModeReport, 'score'>;

@@ -1,7 +1,7 @@
 import type { ModeInput } from '../mode.js';
 import type { Place } from './markdown.js';
 import type { Evidence } from '../shapes.js';
-import type { ToldFinding } from '../model/model-answer.js';
+import type { ModelFinding } from '../model/model-answer.js';
 
 /** Letters and digits; a shorter quote occurs by chance. */
 const quoteCharsMin = 8;
@@ -57,7 +57,7 @@ function plainOf(text: string): string {
 
 /** The evidence as the tree has it; undefined: a quote is not in the tree. */
 export async function verifiedEvidence(
-  evidence: ToldFinding['evidence'],
+  evidence: ModelFinding['evidence'],
   { ground }: ModeInput,
 ): Promise<Evidence[] | undefined> {
   const verified: Evidence[] = [];

@@ -1,6 +1,6 @@
 import { exceeds } from '../score/decimals.js';
 import { bounded, findingOf, normalised } from '../finding.js';
-import { type ModelAnswer, type ToldFinding } from '../model/model-answer.js';
+import { type ModelAnswer, type ModelFinding } from '../model/model-answer.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
 import { evidenceMin, highScore } from '../modes/llm-as-judge.js';
 import { Quotable, verifiedEvidence, withoutInvented } from '../artifact/quoting.js';
@@ -23,19 +23,19 @@ export async function acceptedAnswer(
   answer: ModelAnswer,
 ): Promise<Examined> {
   const artifact = new Quotable(input.artifact.text);
-  const told = await acceptedFindings(mode, input, artifact, answer.findings);
+  const accepted = await acceptedFindings(mode, input, artifact, answer.findings);
   const known = new Set(
     examined.findings.flatMap(({ id, rule, line_start }) => [id, `${rule} ${line_start}`]),
   );
-  const added = told.findings.filter(
+  const added = accepted.findings.filter(
     ({ id, rule, line_start }) => !known.has(id) && !known.has(`${rule} ${line_start}`),
   );
   const { score, dropped } = acceptedScores(mode, examined.score, answer, artifact);
   const found: Examined = {
     ...examined,
     score,
-    abort: examined.abort === '' ? told.abort : examined.abort,
-    dropped: examined.dropped + told.dropped + dropped,
+    abort: examined.abort === '' ? accepted.abort : examined.abort,
+    dropped: examined.dropped + accepted.dropped + dropped,
   };
   const withFindings = fitting(found, examined.findings, added);
   const sources = [
@@ -77,11 +77,11 @@ async function acceptedFindings(
   mode: Mode,
   input: ModeInput,
   artifact: Quotable,
-  told: readonly ToldFinding[],
+  answered: readonly ModelFinding[],
 ): Promise<AcceptedFindings> {
   const hard = new HardRules(input);
   const accepted: AcceptedFindings = { findings: [], abort: '', dropped: 0 };
-  for (const each of told) {
+  for (const each of answered) {
     const place = artifact.find(each.quote);
     const evidence = await verifiedEvidence(each.evidence, input);
     if (place === undefined || evidence === undefined) {
@@ -107,7 +107,7 @@ async function acceptedFindings(
 function abortOf(
   { name }: Mode,
   { context }: ModeInput,
-  { rule }: ToldFinding,
+  { rule }: ModelFinding,
   broken: { isGovernance: boolean },
   evidenceCount: number,
 ): AbortReason | '' {
@@ -169,7 +169,7 @@ function mergedSections(
   mode: Mode,
   own: readonly Section[],
   retold: readonly Section[],
-  told: readonly Section[],
+  answered: readonly Section[],
   sources: readonly Quotable[],
 ): { sections: Section[]; dropped: number } {
   let dropped = 0;
@@ -178,7 +178,7 @@ function mergedSections(
   const sections = mode.sections.flatMap((title): Section[] => {
     const figures = textIn(retold, title);
     if (figures !== undefined) return [{ title, text: figures }];
-    const words = withoutInvented(textIn(told, title) ?? '', sources);
+    const words = withoutInvented(textIn(answered, title) ?? '', sources);
     dropped += words.dropped;
     const text = [textIn(own, title) ?? '', words.text].filter((each) => each !== '').join('\n\n');
     return text === '' ? [] : [{ title, text }];
@@ -186,7 +186,7 @@ function mergedSections(
   return { sections, dropped };
 }
 
-/** What else a model was told and may quote. */
+/** What else a model was given and may quote. */
 function sourcesOf({ before, criteria = '' }: ModeInput, examined: Examined): { text: string }[] {
   const findings = [...examined.findings, ...before.flatMap((each) => each.findings)];
   const earlier = before.flatMap(({ sections }) => sections);

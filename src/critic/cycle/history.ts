@@ -29,8 +29,8 @@ export const historyLimits = {
   ratifications: 64,
   textChars: 2_000,
   nameChars: 200,
-  /** Of several that are called the same. */
-  told: 5,
+  /** Full names that an error lists where several artifacts have one path. */
+  namesListed: 5,
 } as const;
 
 type KeptIteration = TrackedIteration &
@@ -41,7 +41,7 @@ interface Kept {
   version: 1;
   /** Its path. */
   artifact: string;
-  /** Absent: as its path; so are those that were kept before it was told apart. */
+  /** Absent: as its path; so are those that were kept before trees were distinguished. */
   whole?: string;
   criticality: Criticality;
   threshold: number;
@@ -83,7 +83,7 @@ export class History {
     this.#parts = parts;
   }
 
-  /** Throws STORE_UNAVAILABLE. What is damaged is told, and left as it is. */
+  /** Throws STORE_UNAVAILABLE. What is damaged is reported, and left as it is. */
   static async open(parts: HistoryParts): Promise<History> {
     const history = new History(parts);
     for await (const [key, bytes] of parts.store.entries({ prefix: trendPrefix })) {
@@ -97,18 +97,18 @@ export class History {
   }
 
   /**
-   * With one more critique; on disk when this resolves, and once, however often it is told. Returns where the artifact
+   * With one more critique; on disk when this resolves, and once, however often it is added. Returns where the artifact
    * stands. Throws STORE_UNAVAILABLE.
    */
   add(critique: Critique, asked: AskedFor): Promise<ArtifactHistory> {
     return this.#turns.run('', async () => {
       const before = await this.#read(wholeNameOf(asked));
       if (before?.iterations.some((each) => each.critique === critique.id) === true)
-        return this.#told(before);
-      // Told again after the oldest ones made room: it was one of them.
+        return this.#historyOf(before);
+      // Added again after the oldest ones made room: it was one of them.
       const first = before?.iterations[0]?.at_ms ?? 0;
       const isOld = critique.begun_ms + critique.elapsed_ms < first;
-      if (before !== undefined && before.dropped > 0 && isOld) return this.#told(before);
+      if (before !== undefined && before.dropped > 0 && isOld) return this.#historyOf(before);
       const kept = this.#with(before, critique, asked);
       const gone = before === undefined ? this.#crowded() : [];
       await this.#parts.store.commit([
@@ -117,13 +117,13 @@ export class History {
       ]);
       for (const whole of gone) this.#lines.delete(whole);
       this.#remember(kept);
-      return this.#told(kept);
+      return this.#historyOf(kept);
     });
   }
 
   /** By its whole name, or by its path where only one has it. Throws NO_SUCH_ARTIFACT, AMBIGUOUS_ARTIFACT, STORE_UNAVAILABLE. */
   async of(artifact: string): Promise<ArtifactHistory> {
-    return this.#told(await this.#known(artifact));
+    return this.#historyOf(await this.#known(artifact));
   }
 
   /** Those of which something is known, the latest first. */
@@ -174,7 +174,7 @@ export class History {
       };
       await this.#parts.store.commit([written(kept)]);
       this.#remember(kept);
-      return this.#told(kept);
+      return this.#historyOf(kept);
     });
   }
 
@@ -232,7 +232,7 @@ export class History {
     );
   }
 
-  #told(kept: Kept): ArtifactHistory {
+  #historyOf(kept: Kept): ArtifactHistory {
     const { threshold, iterations, ratifications } = kept;
     const { state, text } = this.#standing(kept);
     const artifact = shownAmong(this.#lines.values())(nameOf(kept));
@@ -279,9 +279,9 @@ export class History {
     if (this.#lines.has(artifact)) return artifact;
     const same = [...this.#lines.values()].filter((line) => line.artifact === artifact);
     if (same.length <= 1) return same[0]?.whole ?? artifact;
-    const { told } = historyLimits;
-    const names = same.slice(0, told).map(({ whole }) => whole);
-    if (same.length > told) names.push(`and ${same.length - told} more`);
+    const { namesListed } = historyLimits;
+    const names = same.slice(0, namesListed).map(({ whole }) => whole);
+    if (same.length > namesListed) names.push(`and ${same.length - namesListed} more`);
     throw new BusError('AMBIGUOUS_ARTIFACT', { artifact, names: names.join(', ') });
   }
 

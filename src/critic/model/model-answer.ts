@@ -7,7 +7,7 @@ import { criticLimits, type DimensionScore, type Section } from '../shapes.js';
 export const answerLimits = { findings: 40, scores: 12, evidence: 5, quoteChars: 1_000 } as const;
 
 /** A finding as a model tells it; nothing of it is believed. */
-export interface ToldFinding {
+export interface ModelFinding {
   rule: string;
   severity: 'critical' | 'major' | 'minor' | 'note';
   text: string;
@@ -21,7 +21,7 @@ export interface ToldFinding {
 
 export interface ModelAnswer {
   sections: Section[];
-  findings: ToldFinding[];
+  findings: ModelFinding[];
   /** Empty: the mode scores nothing. */
   scores: Pick<DimensionScore, 'name' | 'score' | 'why' | 'evidence'>[];
 }

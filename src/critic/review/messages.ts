@@ -1,4 +1,4 @@
-import { codec, critic, type Codec } from '../../wire/codec.js';
+import { codec, critic, type Codec, type Plain, type sigma } from '../../wire/codec.js';
 import type {
   Critique,
   CritiqueRequest,
@@ -15,66 +15,23 @@ import type { ModeName } from '../strategies.js';
 export const criticService = 'critic';
 export const criticRole = 'critic';
 
-export interface CritiqueProgress {
-  id: string;
-  /** Modes that are over, of so many. */
-  done: number;
-  total: number;
-  /** Null: it has begun, or goes on after a restart. */
-  report: ModeReport | null;
-  next: ModeName | '';
-}
+export type CritiqueProgress = Plain<
+  sigma.critic.CritiqueProgress,
+  { report: ModeReport | null; next: ModeName | '' }
+>;
+export type Ratification = Plain<sigma.critic.Ratification, { judgement: PersonJudgement }>;
 
-export interface Ratification {
-  judgement: PersonJudgement;
-  by: string;
-  text: string;
-  at_ms: number;
-  critique: string;
-}
+export type ArtifactHistory = Plain<
+  sigma.critic.History,
+  { tracking: QualityTracking; ratifications: Ratification[] }
+>;
 
-export interface ArtifactHistory {
-  tracking: QualityTracking;
-  /** Where its cycle stands. */
-  state: string;
-  why: string;
-  needs_person: boolean;
-  ratifications: Ratification[];
-}
-
-export interface CriticListQuery {
-  after: string;
-  limit: number;
-}
+export type CriticListQuery = Plain<sigma.critic.CriticListQuery>;
 
 /** One artifact, by its path where no other has the same, else with its tree: its last review, or the one under way. */
-export interface CriticRow {
-  artifact: string;
-  iteration: number;
-  score: number | null;
-  threshold: number;
-  state: string;
-  needs_person: boolean;
-  done: number;
-  total: number;
-  at_ms: number;
-  critique: string;
-}
-
-export interface CriticList {
-  rows: CriticRow[];
-  more: boolean;
-}
-
-export interface RatifyRequest {
-  artifact: string;
-  judgement: PersonJudgement;
-  text: string;
-  /** Whom it is said for; the critic keeps beside it who said it. */
-  by: string;
-  /** Of which review; empty: the last one. */
-  critique: string;
-}
+export type CriticRow = Plain<sigma.critic.CriticRow, { score: number | null }>;
+export type CriticList = Plain<sigma.critic.CriticList, { rows: CriticRow[] }>;
+export type RatifyRequest = Plain<sigma.critic.RatifyRequest, { judgement: PersonJudgement }>;
 
 /** What is said to a critic. `critique` tells after every mode how far it is; see `critiqueProgress`. */
 export const criticMessages = {

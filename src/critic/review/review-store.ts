@@ -45,7 +45,7 @@ interface ReviewStoreParts {
 }
 
 /**
- * Reviews as they lie on disk: under way each of its reports by itself, over as one critique. What is damaged is told, and left
+ * Reviews as they lie on disk: under way each of its reports by itself, over as one critique. What is damaged is reported, and left
  * as it is. All of it throws STORE_UNAVAILABLE.
  */
 export class ReviewStore {
@@ -74,7 +74,7 @@ export class ReviewStore {
   }
 
   /** Those that are over and not reported yet. */
-  get untold(): ReviewRecord[] {
+  get unreported(): ReviewRecord[] {
     return [...this.#ended.values()].filter(({ is_told }) => !is_told);
   }
 
@@ -153,10 +153,13 @@ export class ReviewStore {
   }
 
   /** What was asked was needed until now. */
-  async tell(record: ReviewRecord): Promise<void> {
-    const told = { ...record, is_told: true };
-    await this.#parts.store.write([put(reviewKey(record.id), told), del(reviewedKey(record.id))]);
-    this.#ended.set(record.id, told);
+  async markReported(record: ReviewRecord): Promise<void> {
+    const reported = { ...record, is_told: true };
+    await this.#parts.store.write([
+      put(reviewKey(record.id), reported),
+      del(reviewedKey(record.id)),
+    ]);
+    this.#ended.set(record.id, reported);
   }
 
   /** Of those that are over: too many, or too old. */

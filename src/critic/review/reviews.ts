@@ -48,7 +48,7 @@ export interface ReviewsParts {
     input: ModeInput,
     budget: { tokensMax: number; spent: number; request: CritiqueRequest },
   ) => Promise<ExaminedBy>;
-  /** Told of every review that is over, at least once, also by the next process. */
+  /** Called for every review that is over, at least once, also by the next process. */
   onEnded: (critique: Critique, request: CritiqueRequest) => Promise<void>;
   onTrouble: (review: string, error: unknown) => void;
   /** What is on disk now, and which mode begins. */
@@ -107,15 +107,15 @@ export class Reviews implements AsyncDisposable {
     });
   }
 
-  /** Throws STORE_UNAVAILABLE. A review that is damaged is told, and left as it is. */
+  /** Throws STORE_UNAVAILABLE. A review that is damaged is reported, and left as it is. */
   static async open(parts: ReviewsParts): Promise<Reviews> {
     const limits = { ...reviewLimits, ...parts.limits };
     return new Reviews(parts, await ReviewStore.open({ ...parts, ...limits }), limits);
   }
 
-  /** Goes on with what an earlier process left, and tells what it did not. Once, after `open`. */
+  /** Goes on with what an earlier process left, and reports what it did not. Once, after `open`. */
   async resume(): Promise<void> {
-    for (const record of this.#kept.untold) await this.#tell(record);
+    for (const record of this.#kept.unreported) await this.#reportAgain(record);
     for (const request of await this.#kept.left()) {
       const { id } = request;
       if (this.#isClosed || this.#open.has(id)) continue;
@@ -139,7 +139,7 @@ export class Reviews implements AsyncDisposable {
   }
 
   /**
-   * Reviews, or goes on, or tells what a finished one said. Throws REVIEW_INVALID, TOO_LARGE, REVIEW_CHANGED, REVIEW_BUSY,
+   * Reviews, or goes on, or returns what a finished one said. Throws REVIEW_INVALID, TOO_LARGE, REVIEW_CHANGED, REVIEW_BUSY,
    * CANCELLED, STORE_UNAVAILABLE.
    */
   async review(asked: CritiqueRequest, waiting: Waiting = {}): Promise<Critique> {
@@ -329,22 +329,22 @@ export class Reviews implements AsyncDisposable {
     const record = { ...its.record, ended_ms: nowMs };
     const critique = critiqueOf({ ...its, record }, judge, noted, nowMs);
     await this.#kept.end(record, critique);
-    await this.#told(record, critique, its.request);
+    await this.#report(record, critique, its.request);
     await this.#kept.forget();
     return critique;
   }
 
-  async #tell(record: ReviewRecord): Promise<void> {
+  async #reportAgain(record: ReviewRecord): Promise<void> {
     const critique = await this.#kept.critique(record.id);
     const request = await this.#kept.requestOf(record.id);
     if (critique !== undefined && request !== undefined)
-      await this.#told(record, critique, request);
+      await this.#report(record, critique, request);
   }
 
-  async #told(record: ReviewRecord, critique: Critique, request: CritiqueRequest): Promise<void> {
+  async #report(record: ReviewRecord, critique: Critique, request: CritiqueRequest): Promise<void> {
     try {
       await this.#parts.onEnded(critique, request);
-      await this.#kept.tell(record);
+      await this.#kept.markReported(record);
     } catch (error) {
       this.#parts.onTrouble(record.id, error);
     }

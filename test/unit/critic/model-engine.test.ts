@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingOf } from '../../../src/critic/finding.js';
 import { examineByModel } from '../../../src/critic/model/model-engine.js';
-import type { ModelAnswer, ToldFinding } from '../../../src/critic/model/model-answer.js';
+import type { ModelAnswer, ModelFinding } from '../../../src/critic/model/model-answer.js';
 import type { Mode, ModeInput } from '../../../src/critic/mode.js';
 import { constitutional } from '../../../src/critic/modes/constitutional.js';
 import { judgeDimensions, llmAsJudge } from '../../../src/critic/modes/llm-as-judge.js';
@@ -56,7 +56,7 @@ function answerOf(mode: Mode, answer: Partial<ModelAnswer> = {}): { text: string
   return { text: JSON.stringify({ sections, findings: [], scores, ...answer }) };
 }
 
-const finding: ToldFinding = {
+const finding: ModelFinding = {
   ...{ rule: 'SINGLE_DISK', severity: 'major', text: 'One disk is lost, all is lost.' },
   ...{ quote: 'every message in a  single file on\none disk', remedy: 'Keep two.', breaks: '' },
   evidence: [],
@@ -116,7 +116,7 @@ test('a finding that quotes nothing of the artifact is dropped and counted', asy
 
 test('evidence about code stands in the tree as it is quoted, or its finding is dropped', async () => {
   const ground = groundOf({ 'src/a.ts': 'one\nexport const a = 1;\n' });
-  const of = (content: string, line: number, rule: string): ToldFinding => ({
+  const of = (content: string, line: number, rule: string): ModelFinding => ({
     ...{ ...finding, rule },
     evidence: [{ file_path: 'src/a.ts', line_start: line, line_end: line, content }],
   });
@@ -328,7 +328,7 @@ test('a model ends a review only with the words of a governing rule and those th
 
 test('many findings of a model push out none of the rules', async () => {
   const many = Array.from({ length: 90 }, (_, at) => `- TODO: part ${at}`).join('\n');
-  const findings = Array.from({ length: 40 }, (_, at): ToldFinding => ({
+  const findings = Array.from({ length: 40 }, (_, at): ModelFinding => ({
     ...finding,
     ...{ severity: 'critical', rule: `MADE_UP_${at}` },
   }));
