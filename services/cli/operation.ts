@@ -44,6 +44,7 @@ export function addOperation(sigma: Command, operation: AnyOperation): void {
     const args = assembled([...values, ...named]);
     const read = readArguments(operation, args);
     if ('why' in read) throw usage(`${nameOf(read.field, cli)}: ${read.why}`);
+    operation.check?.(read.value);
     const reply = await within(options, cli, (bus) =>
       operation.run(read.value, {
         bus,

@@ -80,6 +80,7 @@ async function answered<Input extends z.ZodObject>(
   try {
     using progress = new Progress(context, tool.doing);
     const input = argumentsOf(tool.name, schema, args);
+    tool.check?.(input as z.output<Input>);
     const answer = await tool.run(input as z.output<Input>, {
       bus,
       deadlineMs: input.timeout_seconds * 1_000,

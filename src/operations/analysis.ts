@@ -313,9 +313,8 @@ export const algebra: Operation<typeof algebraInput> = {
     deadlineMs,
     more: algebraHelp,
   },
+  check: ({ expression }) => void parseExpression(expression),
   async run(request, { bus, ...options }) {
-    // A wrong expression needs no broker to be refused.
-    parseExpression(request.expression);
     const found = await (await bus.analyses()).algebra(request, options);
     const value = { expression: request.expression, ...found };
     return {

@@ -74,6 +74,7 @@ export const queryAgent: Operation<typeof queryInput> = {
   input: queryInput,
   output: answerOutput,
   annotations: looks,
+  check,
   doing: 'asking the agent',
   cli: {
     command: 'query',
@@ -95,6 +96,7 @@ export const ask: Operation<typeof askInput> = {
   input: askInput,
   output: answerOutput,
   annotations: looks,
+  check,
   doing: 'asking the shards that know most of it',
   cli: {
     command: 'ask',
@@ -119,9 +121,12 @@ interface AskArguments {
   engine?: string | undefined;
 }
 
-/** Refused here already, so that a slip costs no round trip. Throws EMPTY_QUESTION, QUESTION_UNREADABLE. */
-function requestOf({ question, grounding, top_k, engine = '' }: AskArguments): AskRequest {
+/** Throws EMPTY_QUESTION, QUESTION_UNREADABLE. */
+function check({ question }: { question: string }): void {
   analyse(question);
+}
+
+function requestOf({ question, grounding, top_k, engine = '' }: AskArguments): AskRequest {
   const { overlays, query_hints } = grounding;
   return { question, overlays, top_k, query_hints, engine };
 }
@@ -226,6 +231,7 @@ export const queryLattice: Operation<typeof latticeInput> = {
   input: latticeInput,
   output: answerOutput,
   annotations: looks,
+  check,
   doing: 'asking from shard to shard',
   cli: {
     command: 'lattice query',
@@ -239,7 +245,6 @@ export const queryLattice: Operation<typeof latticeInput> = {
     },
   },
   async run(request, { bus, deadlineMs, signal, tell }) {
-    analyse(request.question);
     const questions = await bus.questions();
     const { question, from, max_hops, top_k, engine = '' } = request;
     const onProgress = ({ visited, agents_asked }: QueryProgress): void =>

@@ -116,6 +116,8 @@ export interface Operation<Input extends z.ZodObject, B extends Asking = Asking>
   cli?: CommandLine;
   /** False: models are not offered it. */
   isTool?: false;
+  /** What no schema says, before anything is asked: a slip costs no connection. */
+  check?(input: z.output<Input>): void;
   // Each has an answer of its own, and hands it on together with what to do with it.
   // oxlint-disable-next-line typescript/no-explicit-any
   run(input: z.output<Input>, call: Call<B>): Promise<Reply<any>>;
@@ -176,6 +178,7 @@ export async function textOf<Input extends z.ZodObject, B extends Asking>(
   call: Pick<Call<B>, 'bus' | 'signal' | 'tell'>,
 ): Promise<string> {
   const input = argumentsOf(tool.name, inputOf(tool), args);
+  tool.check?.(input as z.output<Input>);
   const answer = await tool.run(input as z.output<Input>, {
     ...call,
     deadlineMs: input.timeout_seconds * 1_000,

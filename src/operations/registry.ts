@@ -31,6 +31,10 @@ export const registry: readonly Registered[] = [
     },
   },
   {
+    commands: 'locate',
+    load: async () => [(await import('./analysis.js')).locate],
+  },
+  {
     commands: 'callers callees trace',
     load: async () => {
       const { callers, callees, trace } = await import('./graph.js');
@@ -38,11 +42,10 @@ export const registry: readonly Registered[] = [
     },
   },
   {
-    commands: 'algebra blast-radius security patterns locate',
+    commands: 'algebra blast-radius security patterns',
     load: async () => {
-      const { algebra, blastRadius, locate, patterns, securityBlastRadius } =
-        await import('./analysis.js');
-      return [locate, blastRadius, securityBlastRadius, patterns, algebra];
+      const { algebra, blastRadius, patterns, securityBlastRadius } = await import('./analysis.js');
+      return [blastRadius, securityBlastRadius, patterns, algebra];
     },
   },
   {

@@ -6,7 +6,8 @@ import { contentMax, engineName, overlayNames, type Evidence } from '../pgc/shap
  * a field is added, never renamed.
  */
 
-const questionCharsMax = 20_000;
+/** More than is read: what is cut is said in the answer. */
+const questionCharsMax = 100_000;
 export const nameCharsMax = 512;
 export const citationsMax = 100;
 

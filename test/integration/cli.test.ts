@@ -304,7 +304,7 @@ describe('bad input', () => {
     [['ask', 'x', '--top-k', '99'], 2, 'USAGE'],
     [['ask', 'x', '--deadline', 'soon'], 2, 'USAGE'],
     [['ask', ' '], 2, 'EMPTY_QUESTION'],
-    [['ask', 'x', '--overlays', 'O9'], 2, 'UNKNOWN_OVERLAY'],
+    [['ask', 'x', '--overlays', 'O9'], 2, 'USAGE'],
     [['ask', 'x'], 3, 'NO_BROKER'],
     [['agents'], 3, 'NO_BROKER'],
     [['status'], 3, 'NO_BROKER'],

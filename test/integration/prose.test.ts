@@ -114,8 +114,7 @@ describe.each(ways)('%s', (_, args) => {
 
   test('is answered within its deadline when the model hangs', async () => {
     await server.play([hangs]);
-    const wait = args()[0] === 'query' ? '--timeout' : '--deadline';
-    const { json, code } = await run(...args(), wait, '4s', '--json');
+    const { json, code } = await run(...args(), '--deadline', '4s', '--json');
     expect([code, JSON.stringify(json)]).toEqual([0, expect.stringContaining('MODEL_NO_TIME')]);
     expect(json.prose).toBe('');
     expect(symbolsIn(json)).toContain('nic_setup_rx_ring');
