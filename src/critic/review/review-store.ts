@@ -1,7 +1,11 @@
 import type { Clock } from '../../base/clock.js';
+import { asBusError } from '../../errors/bus-error.js';
+import { Log } from '../../machine/log.js';
+import { Records, type Change } from '../../machine/records.js';
 import { restored, type StoredSnapshot } from '../../machine/step.js';
 import { damagedRecord } from '../../store/damaged.js';
 import {
+  closingPrefix,
   critiqueKey,
   reportKey,
   reportPrefix,
@@ -31,13 +35,21 @@ export interface ReviewRecord {
   begun_ms: number;
   /** 0: it is under way. */
   ended_ms: number;
-  /** It is in the history of its artifact. */
-  is_told: boolean;
+  /** In a record of an earlier release; false: its end is not reported yet. */
+  is_told?: boolean;
+}
+
+/** The end of a review is reported. */
+interface Closing {
+  type: 'critique.report';
 }
 
 interface ReviewStoreParts {
   store: Store;
-  clock: Pick<Clock, 'nowMs'>;
+  clock: Clock;
+  random: () => number;
+  /** Called for every review that is over, at least once, also by the next process. */
+  onEnded: (critique: Critique, request: CritiqueRequest) => Promise<void>;
   onTrouble: (review: string, error: unknown) => void;
   /** Reviews that are over, and as many that a process left; the oldest make room, with all that they said. */
   finished: number;
@@ -48,34 +60,47 @@ interface ReviewStoreParts {
  * Reviews as they lie on disk: under way each of its reports by itself, over as one critique. What is damaged is told, and left
  * as it is. All of it throws STORE_UNAVAILABLE.
  */
-export class ReviewStore {
+export class ReviewStore implements AsyncDisposable {
   readonly #parts: ReviewStoreParts;
+  readonly #records: Records<ReviewRecord, Closing>;
   /** Those that are over, the oldest first. */
   readonly #ended = new Map<string, ReviewRecord>();
   #left: ReviewRecord[] = [];
 
   private constructor(parts: ReviewStoreParts) {
     this.#parts = parts;
+    this.#records = new Records({
+      ...parts,
+      prefix: reviewPrefix,
+      idOf: ({ id }) => id,
+      encode: bytesOf,
+      decode,
+      find: (id) => this.#records.load(id),
+      adopt: ({ record }) => {
+        this.#ended.delete(record.id);
+        if (record.ended_ms > 0) this.#ended.set(record.id, record);
+      },
+      outbox: { prefix: closingPrefix, perform: (record) => this.#report(record) },
+    });
   }
 
   static async open(parts: ReviewStoreParts): Promise<ReviewStore> {
     const reviews = new ReviewStore(parts);
     const ended: ReviewRecord[] = [];
-    for await (const [key, bytes] of parts.store.entries({ prefix: reviewPrefix })) {
-      const record = reviews.#read(key, bytes);
-      if (record === undefined) continue;
-      if (record.ended_ms === 0) reviews.#left.push(record);
-      else ended.push(record);
-    }
+    for (const record of await reviews.#records.read())
+      (record.ended_ms === 0 ? reviews.#left : ended).push(record);
     for (const record of ended.sort((a, b) => a.ended_ms - b.ended_ms))
       reviews.#ended.set(record.id, record);
     await reviews.#abandon();
+    reviews.#records.resume();
     return reviews;
   }
 
-  /** Those that are over and not reported yet. */
-  get untold(): ReviewRecord[] {
-    return [...this.#ended.values()].filter(({ is_told }) => !is_told);
+  /** Reports the ends that earlier processes did not. */
+  async resume(): Promise<void> {
+    const ended = [...this.#ended.values()];
+    for (const record of ended) if (record.is_told === false) await this.#write(asEnded(record));
+    await Promise.all(ended.map(({ id }) => this.#records.tried(id)));
   }
 
   /**
@@ -91,10 +116,8 @@ export class ReviewStore {
     return requests;
   }
 
-  async record(id: string): Promise<ReviewRecord | undefined> {
-    const key = reviewKey(id);
-    const bytes = await this.#parts.store.get(key);
-    return bytes === undefined ? undefined : this.#read(key, bytes);
+  record(id: string): Promise<ReviewRecord | undefined> {
+    return this.#records.turn(id, () => this.#records.load(id));
   }
 
   critique(id: string): Promise<Critique | undefined> {
@@ -109,14 +132,14 @@ export class ReviewStore {
   /** What its modes have said; undefined: that is damaged, and what was said before is not known any more. */
   async reports({ id, snapshot }: ReviewRecord): Promise<ModeReport[] | undefined> {
     const prefix = reportPrefix(id);
-    const said: Buffer[] = [];
-    for await (const [, bytes] of this.#parts.store.entries({ prefix })) said.push(bytes);
     try {
+      const { entries } = await Log.open<ModeReport>({ store: this.#parts.store, prefix });
       const { at } = restored(pipelineMachine, snapshot).context;
-      if (said.length !== at) throw new Error(`${said.length} reports of ${at}`);
-      return said.map((bytes) => JSON.parse(bytes.toString()) as ModeReport);
+      if (entries.length === at) return [...entries];
+      throw damagedRecord(prefix, `${entries.length} reports of ${at}`);
     } catch (error) {
-      this.#parts.onTrouble(id, damagedRecord(prefix, error));
+      if (asBusError(error).code === 'STORE_UNAVAILABLE') throw error;
+      this.#parts.onTrouble(id, error);
       return undefined;
     }
   }
@@ -127,36 +150,25 @@ export class ReviewStore {
     request: CritiqueRequest,
     before: ReviewRecord | undefined,
   ): Promise<void> {
-    const { id } = record;
-    await this.#parts.store.commit([
-      ...(before === undefined ? [] : forgotten(before)),
-      put(reviewKey(id), record),
-      put(reviewedKey(id), secretsOutOf(request)),
-    ]);
-    this.#ended.delete(id);
+    const gone = before === undefined ? [] : partsGone(before);
+    await this.#write({
+      record,
+      more: [...gone, put(reviewedKey(record.id), secretsOutOf(request))],
+    });
   }
 
   /** After a mode: what it said, and where the pipeline stands, together. */
-  keep(record: ReviewRecord, reports: ReadonlyMap<number, ModeReport>): Promise<void> {
-    const said = [...reports].map(([at, report]) => put(reportKey(record.id, at), report));
-    return this.#parts.store.commit([put(reviewKey(record.id), record), ...said]);
+  async keep(record: ReviewRecord, reports: ReadonlyMap<number, ModeReport>): Promise<void> {
+    const more = [...reports].map(([at, report]) => put(reportKey(record.id, at), report));
+    await this.#write({ record, more });
   }
 
-  /** Its parts make room for the whole. */
+  /** Its parts make room for the whole. Its end was reported once when this resolves, unless that failed. */
   async end(record: ReviewRecord, critique: Critique): Promise<void> {
-    await this.#parts.store.commit([
-      put(reviewKey(record.id), record),
-      put(critiqueKey(record.id), critique),
-      ...reportsGone(record.id, critique.reports.length),
-    ]);
-    this.#ended.set(record.id, record);
-  }
-
-  /** What was asked was needed until now. */
-  async tell(record: ReviewRecord): Promise<void> {
-    const told = { ...record, is_told: true };
-    await this.#parts.store.write([put(reviewKey(record.id), told), del(reviewedKey(record.id))]);
-    this.#ended.set(record.id, told);
+    const { id } = record;
+    const more = [put(critiqueKey(id), critique), ...reportsGone(id, critique.reports.length)];
+    await this.#write({ ...asEnded(record), more });
+    await this.#records.tried(id);
   }
 
   /** Of those that are over: too many, or too old. */
@@ -185,16 +197,21 @@ export class ReviewStore {
     await store.commit(gone.flatMap(forgotten));
   }
 
-  #read(key: string, bytes: Buffer): ReviewRecord | undefined {
-    try {
-      const record = JSON.parse(bytes.toString()) as ReviewRecord;
-      if ((record.version as number) !== 1 || typeof record.id !== 'string')
-        throw new Error(`a review of version ${String(record.version)}`);
-      return record;
-    } catch (error) {
-      this.#parts.onTrouble(key, damagedRecord(key, error));
-      return undefined;
-    }
+  #write(change: Change<ReviewRecord, Closing>): Promise<ReviewRecord> {
+    return this.#records.turn(change.record.id, () => this.#records.write(change));
+  }
+
+  async #report({ id, ended_ms }: ReviewRecord): Promise<void> {
+    const critique = await this.critique(id);
+    const request = await this.requestOf(id);
+    // Reported before, or begun anew since.
+    if (ended_ms === 0 || critique === undefined || request === undefined) return;
+    await this.#parts.onEnded(critique, request);
+    await this.#parts.store.write([del(reviewedKey(id))]);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#records[Symbol.asyncDispose]();
   }
 
   async #json<T>(key: string): Promise<T | undefined> {
@@ -209,11 +226,25 @@ export class ReviewStore {
   }
 }
 
-function forgotten({ id, selection }: ReviewRecord): Operation[] {
-  return [
-    ...[reviewKey(id), critiqueKey(id), reviewedKey(id)].map(del),
-    ...reportsGone(id, selection.modes.length),
-  ];
+/** Its end is reported with this change. */
+function asEnded({ is_told: _, ...record }: ReviewRecord): Change<ReviewRecord, Closing> {
+  return { record, effects: [{ type: 'critique.report' }] };
+}
+
+function decode(bytes: Buffer): ReviewRecord {
+  const record = JSON.parse(bytes.toString()) as ReviewRecord;
+  if ((record.version as number) !== 1 || typeof record.id !== 'string')
+    throw new Error(`a review of version ${String(record.version)}`);
+  return record;
+}
+
+function forgotten(record: ReviewRecord): Operation[] {
+  return [del(reviewKey(record.id)), ...partsGone(record)];
+}
+
+function partsGone({ id, selection }: ReviewRecord): Operation[] {
+  const reports = reportsGone(id, selection.modes.length);
+  return [del(critiqueKey(id)), del(reviewedKey(id)), ...reports];
 }
 
 function reportsGone(id: string, reports: number): Operation[] {
@@ -221,7 +252,11 @@ function reportsGone(id: string, reports: number): Operation[] {
 }
 
 function put(key: string, value: unknown): Operation {
-  return { type: 'put', key, value: Buffer.from(JSON.stringify(value)) };
+  return { type: 'put', key, value: bytesOf(value) };
+}
+
+function bytesOf(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
 }
 
 const del = (key: string): Operation => ({ type: 'del', key });

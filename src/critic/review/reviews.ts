@@ -37,6 +37,7 @@ export interface Grounded {
 export interface ReviewsParts {
   store: Store;
   clock: Clock;
+  random: () => number;
   /** Pure: which modes, and why. */
   select: (request: CritiqueRequest) => Selection;
   judge: Judge;
@@ -115,7 +116,7 @@ export class Reviews implements AsyncDisposable {
 
   /** Goes on with what an earlier process left, and tells what it did not. Once, after `open`. */
   async resume(): Promise<void> {
-    for (const record of this.#kept.untold) await this.#tell(record);
+    await this.#kept.resume();
     for (const request of await this.#kept.left()) {
       const { id } = request;
       if (this.#isClosed || this.#open.has(id)) continue;
@@ -169,6 +170,7 @@ export class Reviews implements AsyncDisposable {
       abort.abort(new BusError('CANCELLED'));
     }
     await Promise.allSettled(open.map(({ done }) => done));
+    await this.#kept[Symbol.asyncDispose]();
   }
 
   #opened(request: CritiqueRequest): Open {
@@ -251,7 +253,7 @@ export class Reviews implements AsyncDisposable {
       ...{ version: 1, id: open.id, wishes: open.wishes },
       ...{ artifact: request.artifact.path, digest: digestOfText(request.artifact.text) },
       ...{ iteration: request.iteration, selection, snapshot: stored(first.snapshot) },
-      ...{ begun_ms: clock.nowMs(), ended_ms: 0, is_told: false },
+      ...{ begun_ms: clock.nowMs(), ended_ms: 0 },
     };
     await this.#kept.begin(record, request, before);
     return this.#run(open, { record, request, reports: [] }, first);
@@ -329,25 +331,8 @@ export class Reviews implements AsyncDisposable {
     const record = { ...its.record, ended_ms: nowMs };
     const critique = critiqueOf({ ...its, record }, judge, noted, nowMs);
     await this.#kept.end(record, critique);
-    await this.#told(record, critique, its.request);
     await this.#kept.forget();
     return critique;
-  }
-
-  async #tell(record: ReviewRecord): Promise<void> {
-    const critique = await this.#kept.critique(record.id);
-    const request = await this.#kept.requestOf(record.id);
-    if (critique !== undefined && request !== undefined)
-      await this.#told(record, critique, request);
-  }
-
-  async #told(record: ReviewRecord, critique: Critique, request: CritiqueRequest): Promise<void> {
-    try {
-      await this.#parts.onEnded(critique, request);
-      await this.#kept.tell(record);
-    } catch (error) {
-      this.#parts.onTrouble(record.id, error);
-    }
   }
 
   #progress(
