@@ -11,11 +11,11 @@ export interface Patience {
   onTrouble?: (error: unknown) => void;
 }
 
-/** Writes once; with patience a disk that takes nothing is waited for. Throws what the last attempt threw. */
-export async function persist(write: () => Promise<void>, patience?: Patience): Promise<void> {
+/** Does it once; with patience a disk that fails now is waited for. Throws what the last attempt threw. */
+export async function persist<T>(work: () => Promise<T>, patience?: Patience): Promise<T> {
   for (;;) {
     try {
-      return await write();
+      return await work();
     } catch (error) {
       if (patience === undefined) throw error;
       patience.onTrouble?.(error);

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import { KeyedMutex } from '../base/keyed-mutex.js';
 import { pause } from '../base/pause.js';
+import type { BusError } from '../errors/bus-error.js';
 import { damagedRecord } from '../store/damaged.js';
 import type { Operation, Store } from '../store/port.js';
 import { operationsOf, Outbox } from './outbox.js';
@@ -30,10 +31,10 @@ export interface RecordsParts<R, E> {
   encode: (record: R) => Buffer;
   /** Throws for a damaged record. */
   decode: (bytes: Buffer, key: string) => R;
-  /** The record as it is now. */
-  find: (id: string) => R | undefined | Promise<R | undefined>;
+  /** The record as it is now, for its effects and timers. Absent: it is read from disk. */
+  find?: (id: string) => R | undefined | Promise<R | undefined>;
   /** The change is on disk: `find` returns its record from now on. */
-  adopt: (change: Change<R, E>) => void;
+  adopt?: (change: Change<R, E>) => void;
   /** Absent: its changes have no effects. */
   outbox?: {
     prefix: string;
@@ -79,7 +80,7 @@ export class Records<R, E = never> implements AsyncDisposable {
       ...{ store, clock, random, onTrouble, closing: this.#closing.signal },
       prefix: outbox?.prefix ?? '',
       perform: async (id, effect) => {
-        const record = await parts.find(id);
+        const record = await this.#find(id);
         // A record that is gone has no effects.
         if (record !== undefined) await outbox?.perform(record, effect);
       },
@@ -91,11 +92,11 @@ export class Records<R, E = never> implements AsyncDisposable {
   }
 
   /** What an earlier process left. A damaged record stays as it is, and is reported as RECORD_DAMAGED. Throws STORE_UNAVAILABLE. */
-  async read(): Promise<R[]> {
+  async read(onDamaged?: (id: string, error: BusError) => void): Promise<R[]> {
     const { store, prefix, outbox } = this.#parts;
     const records: R[] = [];
     for await (const [key, bytes] of store.entries({ prefix })) {
-      const record = this.#decoded(key, bytes);
+      const record = this.#decoded(key, bytes, onDamaged);
       if (record !== undefined) records.push(record);
     }
     if (outbox !== undefined) await this.#outbox.read();
@@ -151,7 +152,7 @@ export class Records<R, E = never> implements AsyncDisposable {
     const adopt = (): void => {
       this.#changes += 1;
       this.#outbox.push(id, pending);
-      this.#parts.adopt(change);
+      this.#parts.adopt?.(change);
       this.#outbox.work(id);
       if (this.#isResumed) this.#arm(record);
       this.#waiters.wake(id);
@@ -192,12 +193,19 @@ export class Records<R, E = never> implements AsyncDisposable {
     await Promise.all([this.#turns.ended(), this.#outbox.ended()]);
   }
 
-  #decoded(key: string, bytes: Buffer): R | undefined {
-    const { decode, prefix, onTrouble } = this.#parts;
+  async #find(id: string): Promise<R | undefined> {
+    return this.#parts.find === undefined ? this.load(id) : this.#parts.find(id);
+  }
+
+  #decoded(
+    key: string,
+    bytes: Buffer,
+    onDamaged: (id: string, error: BusError) => void = this.#parts.onTrouble,
+  ): R | undefined {
     try {
-      return decode(bytes, key);
+      return this.#parts.decode(bytes, key);
     } catch (error) {
-      onTrouble(key.slice(prefix.length), damagedRecord(key, error));
+      onDamaged(key.slice(this.#parts.prefix.length), damagedRecord(key, error));
       return undefined;
     }
   }
@@ -230,10 +238,10 @@ export class Records<R, E = never> implements AsyncDisposable {
     timer: string,
     { of, due }: NonNullable<RecordsParts<R, E>['timers']>,
   ): Promise<void> {
-    const { clock, find, onTrouble } = this.#parts;
+    const { clock, onTrouble } = this.#parts;
     try {
       await this.turn(id, async () => {
-        const record = await find(id);
+        const record = await this.#find(id);
         if (record === undefined) return;
         const atMs = of(record)[timer];
         const nowMs = clock.nowMs();
@@ -245,7 +253,7 @@ export class Records<R, E = never> implements AsyncDisposable {
       onTrouble(id, error);
       // No other event would wake the record.
       await pause(clock, timerRetryMs, this.#closing.signal);
-      const record = await Promise.resolve(find(id)).catch(() => undefined);
+      const record = await this.#find(id).catch(() => undefined);
       if (record !== undefined) this.#arm(record);
     }
   }

@@ -75,7 +75,6 @@ export class ReviewStore implements AsyncDisposable {
       idOf: ({ id }) => id,
       encode: bytesOf,
       decode,
-      find: (id) => this.#records.load(id),
       adopt: ({ record }) => {
         this.#ended.delete(record.id);
         if (record.ended_ms > 0) this.#ended.set(record.id, record);
