@@ -1,4 +1,4 @@
-import { systemClock } from '../../base/clock.js';
+import type { Clock } from '../../base/clock.js';
 import { Log } from '../../machine/log.js';
 import type { Entry } from '../../prompt/agent/transcript.js';
 import { historyOfPrefix } from '../../store/keys.js';
@@ -10,7 +10,7 @@ export type History = Pick<Log<Entry>, 'entries' | 'bytes' | 'append'>;
 /** A disk that takes nothing now is waited for, until the signal is given. Throws RECORD_DAMAGED, STORE_UNAVAILABLE. */
 export function openHistory(
   store: Store,
-  { task, attempt, until }: { task: string; attempt: number; until: AbortSignal },
+  { task, attempt, ...patience }: { task: string; attempt: number; clock: Clock; until: AbortSignal },
 ): Promise<History> {
   return Log.open<Entry>({
     store,
@@ -19,6 +19,6 @@ export function openHistory(
       if (typeof kind !== 'string' || !Number.isFinite(at_ms))
         throw new Error('a part of it is missing');
     },
-    patience: { clock: systemClock, until },
+    patience,
   });
 }

@@ -13,6 +13,7 @@ import { openClient } from '../../remote/open-client.js';
 import { FilesBelow } from '../prompt/files-below.js';
 import { withShipped } from '../../prompt/shipped-files.js';
 import { AgentBus } from '../prompt/agent-bus.js';
+import { systemClock } from '../../base/clock.js';
 import { openHistory } from '../prompt/history.js';
 import type { Runner, Turn } from './runner.js';
 
@@ -57,7 +58,9 @@ async function converse(
     import('../prompt/agent-calls.js'),
     import('../prompt/agent-loop.js'),
   ]);
-  const history = await openHistory(store, { task: task.id, attempt, until: signal });
+  const history = await openHistory(store, {
+    ...{ task: task.id, attempt, clock: systemClock, until: signal },
+  });
   const identity = { agent: task.id, role: taskRole, isEphemeral: false };
   await using bus = new AgentBus({
     ...{ agent: task.id, signal },
