@@ -56,9 +56,10 @@ function isPending(disk: Disk, prefix: string, effect: object): boolean {
   return [...disk].some(([key, value]) => key.startsWith(prefix) && value.toString() === text);
 }
 
-function json<T>(disk: Disk, key: string): T | undefined {
+/** Undefined: there is none. */
+function json(disk: Disk, key: string): unknown {
   const bytes = disk.get(key);
-  return bytes && (JSON.parse(bytes.toString()) as T);
+  return bytes && (JSON.parse(bytes.toString()) as unknown);
 }
 
 /** Tasks that are done by a worker, and one whose worker never answers: its timer ends it. */
@@ -123,7 +124,8 @@ export function task(): Machine {
           const limits = { timeout_ms: id === timed ? 20_000 : 300_000 };
           await insist(life, () => opened.begin(taskOf({ id, limits }), 'me'));
           accepted.add(id);
-          const record = await opened.changed(id, Infinity, new AbortController().signal);
+          const over = new AbortController().signal;
+          const record = await insist(life, () => opened.changed(id, Infinity, over));
           const state = stateOf(record);
           if (state !== (id === timed ? 'timed_out' : 'completed'))
             trial.lost.push(`${id} ended ${state}`);
@@ -193,6 +195,12 @@ export function session(): Machine {
   };
 }
 
+/** How many modes of a review have a report. */
+function atOf(disk: Disk, id: string): number | undefined {
+  const record = json(disk, reviewKey(id)) as { snapshot: { context: { at: number } } } | undefined;
+  return record?.snapshot.context.at;
+}
+
 /** Reviews of three modes each, whose ends are reported. */
 export function review(): Machine {
   const ids = ['r-1', 'r-2'];
@@ -209,13 +217,7 @@ export function review(): Machine {
         examine: async (mode, { before }, { request: { id } }) => {
           const at = modes.findIndex((each) => each === mode);
           if (before.length !== at) trial.lost.push(`what was said before ${mode} of ${id}`);
-          await trial.perform(
-            life,
-            `${id}/${mode}`,
-            (disk) =>
-              json<{ snapshot: { context: { at: number } } }>(disk, reviewKey(id))?.snapshot.context
-                .at === at,
-          );
+          await trial.perform(life, `${id}/${mode}`, (disk) => atOf(disk, id) === at);
           return nothingFound;
         },
         onProgress: ({ id, report }) => {
@@ -246,7 +248,8 @@ export function assignment(): Machine {
   const log = { info: ignore, debug: ignore, warn: ignore, error: ignore } as unknown as Logger;
   const responses = new Map<string, string>();
   const runs = new Set<string>();
-  const kept = (disk: Disk, id: string): Kept | undefined => json<Kept>(disk, workKey(id, 1));
+  const kept = (disk: Disk, id: string): Kept | undefined =>
+    json(disk, workKey(id, 1)) as Kept | undefined;
   const stateIn = (disk: Disk, id: string): unknown => kept(disk, id)?.snapshot.value;
   const message = (id: string): Message => {
     const action = { argv: ['true'], read_only: id === repeatable };
@@ -301,7 +304,8 @@ export function assignment(): Machine {
             [
               'command',
               async ({ task: { id } }) => {
-                if (id === once && runs.has(id)) trial.doubled.push(`${id} was run twice`);
+                const isBegun = runs.has(id) || trial.hasHappened(`${id}/run`);
+                if (id === once && isBegun) trial.doubled.push(`${id} was run twice`);
                 runs.add(id);
                 await trial.perform(life, `${id}/run`, (disk) => {
                   const { snapshot } = kept(disk, id) ?? {};
@@ -355,7 +359,9 @@ export function history(): Machine {
         await trial.perform(
           life,
           `step/${n}`,
-          (disk) => n === 0 || json<Entry>(disk, historyKey('t', 1, n - 1))?.at_ms === n - 1,
+          (disk) =>
+            n === 0 ||
+            (json(disk, historyKey('t', 1, n - 1)) as Entry | undefined)?.at_ms === n - 1,
         );
         await log.append({ kind: 'begin', at_ms: n, hasModel: true });
         written = n + 1;
@@ -372,7 +378,7 @@ export function history(): Machine {
 
 /** The journal of a query, which may lose its last steps with the power: they are asked again. */
 export function journal(): Machine {
-  let written = 0;
+  let written: number | undefined;
   return {
     name: 'lattice journal',
     isUnsynced: true,
@@ -380,18 +386,21 @@ export function journal(): Machine {
     leftovers: ['query/'],
     async live(life, trial) {
       const { process } = life;
+      written ??= trial.earlier?.settled.length ?? 0;
       const journals = await Journals.open(life.store, process.clock);
       const untilMs = process.clock.nowMs() + 300_000;
-      await journals.run({ key: 'who and what', versions: 'v', untilMs }, async ({ past, add }) => {
-        if (trial.isWhole && past.length < written)
-          trial.lost.push(`${written - past.length} steps`);
+      await journals.run({ key: 'who and what', versions: 'v', untilMs }, async (its) => {
+        const { past } = its;
+        const missing = (written ?? 0) - past.length;
+        if (trial.isWhole && missing > 0) trial.lost.push(`${missing} steps`);
         for (let n = past.length; n < steps.length; n += 1) {
           // Entry 0 is what the query is over. A disk that failed ends what is kept, not the query.
           await trial.perform(life, `step/${n}`, ({ size }) => trial.isRefused || size === n + 1);
           const error = { code: '', text: '', retryable: false, agent: '' };
           const event = { type: 'shards.ranked' as const, agents: [String(n)] };
-          await add({ event, answered: null, links: [], errors: [error], asked: [] });
-          written = n + 1;
+          await its.add({ event, answered: null, links: [], errors: [error], asked: [] });
+          // It is over with its last step: asked again it begins anew.
+          written = (n + 1) % steps.length;
         }
       });
       journals[Symbol.dispose]();
