@@ -5,13 +5,14 @@ import type { Gathered } from '../delegation/grounding/gathered.js';
 import { idsOf, objectionTo } from '../delegation/task/assignment.js';
 import type { Assignment, TaskResponse } from '../delegation/task/shapes.js';
 import { workerMachine } from '../delegation/worker/worker.machine.js';
-import { asBusError, type BusError } from '../errors/bus-error.js';
+import { asBusError } from '../errors/bus-error.js';
 import { logDeletion } from '../machine/log.js';
 import { persist, type Patience } from '../machine/persist.js';
 import { Records } from '../machine/records.js';
 import { restored, type StoredSnapshot } from '../machine/step.js';
-import { historyOfPrefix, historyPrefix, workKey, workPrefix } from '../store/keys.js';
+import { historyPrefix, workKey, workPrefix } from '../store/keys.js';
 import type { Logger } from '../observe/log.js';
+import { del } from '../store/operations.js';
 import type { Operation, Store } from '../store/port.js';
 
 /** One assignment as it stands on disk. */
@@ -42,7 +43,6 @@ export class Book {
       ...{ store, clock, random: Math.random },
       prefix: workPrefix,
       idOf,
-      encode: (kept) => Buffer.from(JSON.stringify(kept)),
       decode: decodeKept,
       onTrouble: (task, error) => {
         const { code, message } = asBusError(error);
@@ -55,12 +55,9 @@ export class Book {
    * A record that cannot be read is dropped, and reported as RECORD_DAMAGED: its manager hears nothing more of that attempt, and
    * assigns the task again when its lease is over. Throws STORE_UNAVAILABLE.
    */
-  async all(onDamaged: (error: BusError) => void): Promise<Kept[]> {
-    const dropped: Operation[] = [];
-    const found = await this.#records.read((id, error) => {
-      onDamaged(error);
-      dropped.push({ type: 'del', key: workPrefix + id });
-    });
+  async all(): Promise<Kept[]> {
+    const { records: found, damaged } = await this.#records.read();
+    const dropped = damaged.map((id) => del(workPrefix + id));
     dropped.push(...(await this.#orphans(found)));
     // Not synced: what is found once more is dropped once more.
     if (dropped.length > 0) await this.#store.write(dropped);
@@ -78,20 +75,17 @@ export class Book {
 
   /** In its turn; what is over is deleted with its history. */
   async write(kept: Kept, isOver = false, patience?: Patience): Promise<void> {
-    const { task, attempt } = kept.assignment;
-    const prefix = historyOfPrefix(task.id, attempt);
+    const prefix = `${historyPrefix}${idOf(kept)}/`;
     const more = isOver ? await persist(() => logDeletion(this.#store, prefix), patience) : [];
     await this.#records.write({ record: kept, more, isDeleted: isOver }, patience);
   }
 
   /** Of histories whose assignment is not there any more. */
   async #orphans(found: readonly Kept[]): Promise<Operation[]> {
-    const kept = new Set(
-      found.map(({ assignment: { task, attempt } }) => historyOfPrefix(task.id, attempt)),
-    );
+    const kept = new Set(found.map((each) => historyPrefix + idOf(each)));
     const gone: Operation[] = [];
     for await (const key of this.#store.keys({ prefix: historyPrefix }))
-      if (!kept.has(key.slice(0, key.lastIndexOf('/') + 1))) gone.push({ type: 'del', key });
+      if (!kept.has(key.slice(0, key.lastIndexOf('/')))) gone.push(del(key));
     return gone;
   }
 }

@@ -48,8 +48,7 @@ export class Executor {
 
   /** Goes on with what is on disk; before anything new is received. */
   async resume(): Promise<void> {
-    const onDamaged = ({ code, message }: BusError): void => this.#log.error({ code }, message);
-    for (const kept of await this.#parts.book.all(onDamaged)) {
+    for (const kept of await this.#parts.book.all()) {
       if (this.#isLeaving) return;
       const { task, attempt } = kept.assignment;
       this.#log.info({ task: task.id, attempt }, 'going on after a restart');

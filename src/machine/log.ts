@@ -1,6 +1,7 @@
 import { BusError } from '../errors/bus-error.js';
 import { damagedRecord } from '../store/damaged.js';
 import { hex64 } from '../store/keys.js';
+import { del, put } from '../store/operations.js';
 import type { Operation, Store } from '../store/port.js';
 import { persist, type Patience } from './persist.js';
 
@@ -59,28 +60,22 @@ export class Log<T> {
   /** Resolves when it is stored; only then it is one of `entries`. Throws TOO_LARGE, STORE_UNAVAILABLE. */
   async append(entry: T): Promise<void> {
     const { store, prefix, isUnsynced = false, entryBytesMax: limit, patience } = this.#parts;
-    const put = putEntry(prefix, this.#entries.length, entry);
-    const bytes = put.value.length;
+    const operation = put(prefix + hex64(this.#entries.length), entry);
+    const bytes = operation.value.length;
     if (limit !== undefined && bytes > limit)
       throw new BusError('TOO_LARGE', { what: `an entry of ${prefix}`, bytes, limit });
-    await persist(() => (isUnsynced ? store.write([put]) : store.commit([put])), patience);
+    await persist(
+      () => (isUnsynced ? store.write([operation]) : store.commit([operation])),
+      patience,
+    );
     this.#entries.push(entry);
     this.#bytes += bytes;
   }
 }
 
-/** For an entry that is written in one batch with a record. */
-export function putEntry(
-  prefix: string,
-  n: number,
-  entry: unknown,
-): Extract<Operation, { type: 'put' }> {
-  return { type: 'put', key: prefix + hex64(n), value: Buffer.from(JSON.stringify(entry)) };
-}
-
 /** Deletes a whole log, in one batch with what it belongs to. Throws STORE_UNAVAILABLE. */
 export async function logDeletion(store: Store, prefix: string): Promise<Operation[]> {
   const gone: Operation[] = [];
-  for await (const key of store.keys({ prefix })) gone.push({ type: 'del', key });
+  for await (const key of store.keys({ prefix })) gone.push(del(key));
   return gone;
 }

@@ -3,15 +3,14 @@ import type { Clock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
 import { damagedRecord } from '../store/damaged.js';
 import { hex64 } from '../store/keys.js';
-import type { Operation, Store } from '../store/port.js';
+import { del, put } from '../store/operations.js';
+import type { Store } from '../store/port.js';
 import { Waiters } from './waiters.js';
 
 const backoff = { baseMs: 200, capMs: 30_000 };
 
-export interface Pending<E> {
-  key: string;
-  effect: E;
-}
+/** Puts the effect on disk, in the batch of its record. */
+export type Pending<E> = ReturnType<typeof put> & { effect: E };
 
 export interface OutboxParts<E> {
   store: Store;
@@ -47,18 +46,19 @@ export class Outbox<E> {
       const [id = '', n = ''] = key.slice(prefix.length).split('/');
       this.#next = Math.max(this.#next, Number.parseInt(n, 16));
       try {
-        this.push(id, [{ key, effect: JSON.parse(bytes.toString()) as E }]);
+        const effect = JSON.parse(bytes.toString()) as E;
+        this.push(id, [{ ...put(key, effect), effect }]);
       } catch (error) {
         onTrouble(id, damagedRecord(key, error));
       }
     }
   }
 
-  /** Gives effects their keys; they are performed after `push` and `work`. */
+  /** The operations that store effects; they are performed after `push` and `work`. */
   named(id: string, effects: readonly E[]): Pending<E>[] {
     return effects.map((effect) => {
       this.#next += 1;
-      return { key: `${this.#parts.prefix}${id}/${hex64(this.#next)}`, effect };
+      return { ...put(`${this.#parts.prefix}${id}/${hex64(this.#next)}`, effect), effect };
     });
   }
 
@@ -104,7 +104,7 @@ export class Outbox<E> {
       if (next === undefined || !(await this.#do(id, next))) return;
       this.#settle(id, (this.#pending.get(id) ?? []).slice(1));
       // Not synced: performing it twice is allowed.
-      await this.#parts.store.write([{ type: 'del', key: next.key }]).catch(() => undefined);
+      await this.#parts.store.write([del(next.key)]).catch(() => undefined);
     }
   }
 
@@ -129,12 +129,4 @@ export class Outbox<E> {
     }
     return false;
   }
-}
-
-export function operationsOf<E>(pending: readonly Pending<E>[]): Operation[] {
-  return pending.map(({ key, effect }) => ({
-    type: 'put',
-    key,
-    value: Buffer.from(JSON.stringify(effect)),
-  }));
 }

@@ -1,15 +1,16 @@
 import type { Clock } from '../base/clock.js';
 import { KeyedMutex } from '../base/keyed-mutex.js';
-import { pause } from '../base/pause.js';
-import type { BusError } from '../errors/bus-error.js';
 import { damagedRecord } from '../store/damaged.js';
+import { del } from '../store/operations.js';
 import type { Operation, Store } from '../store/port.js';
-import { operationsOf, Outbox } from './outbox.js';
+import { Outbox } from './outbox.js';
 import { persist, type Patience } from './persist.js';
 import { Waiters } from './waiters.js';
 
 /** A timer whose event could not be written is tried again after this. */
 const timerRetryMs = 1_000;
+
+const asJson = (record: unknown): Buffer => Buffer.from(JSON.stringify(record));
 
 /** One change of a record: written in one batch, then adopted, then its effects are performed. */
 export interface Change<R, E> {
@@ -28,7 +29,8 @@ export interface RecordsParts<R, E> {
   /** Of the keys of records: `<prefix><id>`. */
   prefix: string;
   idOf: (record: R) => string;
-  encode: (record: R) => Buffer;
+  /** Absent: as JSON. */
+  encode?: (record: R) => Buffer;
   /** Throws for a damaged record. */
   decode: (bytes: Buffer, key: string) => R;
   /** The record as it is now, for its effects and timers. Absent: it is read from disk. */
@@ -64,7 +66,7 @@ export class Records<R, E = never> implements AsyncDisposable {
   readonly #turns = new KeyedMutex();
   readonly #waiters = new Waiters();
   readonly #closing = new AbortController();
-  readonly #outbox: Outbox<E>;
+  readonly outbox: Outbox<E>;
   /** At most as many as were written at the same time. */
   readonly #uncertain = new Map<string, Uncertain>();
   readonly #reopened: Disposable;
@@ -76,7 +78,7 @@ export class Records<R, E = never> implements AsyncDisposable {
   constructor(parts: RecordsParts<R, E>) {
     this.#parts = parts;
     const { store, clock, random, onTrouble, outbox } = parts;
-    this.#outbox = new Outbox({
+    this.outbox = new Outbox({
       ...{ store, clock, random, onTrouble, closing: this.#closing.signal },
       prefix: outbox?.prefix ?? '',
       perform: async (id, effect) => {
@@ -91,16 +93,18 @@ export class Records<R, E = never> implements AsyncDisposable {
     });
   }
 
-  /** What an earlier process left. A damaged record stays as it is, and is reported as RECORD_DAMAGED. Throws STORE_UNAVAILABLE. */
-  async read(onDamaged?: (id: string, error: BusError) => void): Promise<R[]> {
+  /** What an earlier process left; ids of damaged records, which stay as they are and are reported as RECORD_DAMAGED. Throws STORE_UNAVAILABLE. */
+  async read(): Promise<{ records: R[]; damaged: string[] }> {
     const { store, prefix, outbox } = this.#parts;
     const records: R[] = [];
+    const damaged: string[] = [];
     for await (const [key, bytes] of store.entries({ prefix })) {
-      const record = this.#decoded(key, bytes, onDamaged);
-      if (record !== undefined) records.push(record);
+      const record = this.#decoded(key, bytes);
+      if (record === undefined) damaged.push(key.slice(prefix.length));
+      else records.push(record);
     }
-    if (outbox !== undefined) await this.#outbox.read();
-    return records;
+    if (outbox !== undefined) await this.outbox.read();
+    return { records, damaged };
   }
 
   /** Undefined: there is none, or it is damaged. Throws STORE_UNAVAILABLE. */
@@ -114,21 +118,11 @@ export class Records<R, E = never> implements AsyncDisposable {
   resume(records: Iterable<R> = []): void {
     this.#isResumed = true;
     for (const record of records) this.#arm(record);
-    this.#outbox.resume();
+    this.outbox.resume();
   }
 
   get isClosed(): boolean {
     return this.#closing.signal.aborted;
-  }
-
-  /** Effects of this record are not performed yet. */
-  isPending(id: string): boolean {
-    return this.#outbox.has(id);
-  }
-
-  /** Resolves when its effects are performed, one of them has failed, or the process ends. */
-  tried(id: string): Promise<void> {
-    return this.#outbox.tried(id);
   }
 
   /** Work on one record, when earlier work on it has ended and what is on disk of it is known. Throws STORE_UNAVAILABLE. */
@@ -141,25 +135,25 @@ export class Records<R, E = never> implements AsyncDisposable {
 
   /** In the turn of its record: resolves when the change is on disk and adopted. Throws STORE_UNAVAILABLE. */
   async write(change: Change<R, E>, patience?: Patience): Promise<R> {
-    const { store, prefix, idOf, encode } = this.#parts;
+    const { store, prefix, idOf, encode = asJson } = this.#parts;
     const { record, effects = [], more = [], isDeleted = false } = change;
     const id = idOf(record);
     const key = prefix + id;
-    const pending = this.#outbox.named(id, effects);
+    const pending = this.outbox.named(id, effects);
     const bytes = isDeleted ? undefined : encode(record);
     const operation: Operation =
-      bytes === undefined ? { type: 'del', key } : { type: 'put', key, value: bytes };
+      bytes === undefined ? del(key) : { type: 'put', key, value: bytes };
     const adopt = (): void => {
       this.#changes += 1;
-      this.#outbox.push(id, pending);
+      this.outbox.push(id, pending);
       this.#parts.adopt?.(change);
-      this.#outbox.work(id);
+      this.outbox.work(id);
       if (this.#isResumed) this.#arm(record);
       this.#waiters.wake(id);
     };
     const isServing = store.state === 'serving';
     try {
-      await persist(() => store.commit([operation, ...more, ...operationsOf(pending)]), patience);
+      await persist(() => store.commit([operation, ...more, ...pending]), patience);
     } catch (error) {
       if (isServing) this.#uncertain.set(id, { key, bytes, adopt });
       throw error;
@@ -190,22 +184,19 @@ export class Records<R, E = never> implements AsyncDisposable {
     this.#reopened[Symbol.dispose]();
     for (const alarm of this.#alarms.values()) alarm[Symbol.dispose]();
     this.#waiters.wakeAll();
-    await Promise.all([this.#turns.ended(), this.#outbox.ended()]);
+    await Promise.all([this.#turns.ended(), this.outbox.ended()]);
   }
 
   async #find(id: string): Promise<R | undefined> {
     return this.#parts.find === undefined ? this.load(id) : this.#parts.find(id);
   }
 
-  #decoded(
-    key: string,
-    bytes: Buffer,
-    onDamaged: (id: string, error: BusError) => void = this.#parts.onTrouble,
-  ): R | undefined {
+  #decoded(key: string, bytes: Buffer): R | undefined {
+    const { decode, prefix, onTrouble } = this.#parts;
     try {
-      return this.#parts.decode(bytes, key);
+      return decode(bytes, key);
     } catch (error) {
-      onDamaged(key.slice(this.#parts.prefix.length), damagedRecord(key, error));
+      onTrouble(key.slice(prefix.length), damagedRecord(key, error));
       return undefined;
     }
   }
@@ -219,8 +210,9 @@ export class Records<R, E = never> implements AsyncDisposable {
     if (bytes === undefined ? found === undefined : found?.equals(bytes)) uncertain.adopt();
   }
 
-  #arm(record: R): void {
-    const { clock, timers, idOf } = this.#parts;
+  /** Sets the clock for the earliest timer of a record. */
+  #arm(record: R, waitMs = 0): void {
+    const { clock, timers, idOf, onTrouble } = this.#parts;
     if (timers === undefined) return;
     const id = idOf(record);
     this.#alarms.get(id)?.[Symbol.dispose]();
@@ -229,32 +221,23 @@ export class Records<R, E = never> implements AsyncDisposable {
     const [first] = armed.sort(([, a], [, b]) => a - b);
     if (first === undefined || this.isClosed) return;
     const [timer, atMs] = first;
-    const fire = (): void => void this.#fire(id, timer, timers);
-    this.#alarms.set(id, clock.after(atMs - clock.nowMs(), fire));
+    const fire = (): void =>
+      void this.turn(id, () => this.#fire(id, timer)).catch((error: unknown) => {
+        onTrouble(id, error);
+        // No other event would wake the record.
+        this.#arm(record, timerRetryMs);
+      });
+    this.#alarms.set(id, clock.after(Math.max(waitMs, atMs - clock.nowMs()), fire));
   }
 
-  async #fire(
-    id: string,
-    timer: string,
-    { of, due }: NonNullable<RecordsParts<R, E>['timers']>,
-  ): Promise<void> {
-    const { clock, onTrouble } = this.#parts;
-    try {
-      await this.turn(id, async () => {
-        const record = await this.#find(id);
-        if (record === undefined) return;
-        const atMs = of(record)[timer];
-        const nowMs = clock.nowMs();
-        if (atMs !== undefined && atMs <= nowMs) await this.write(due(record, timer, nowMs));
-        // It was set anew or cleared while this waited for its turn.
-        else this.#arm(record);
-      });
-    } catch (error) {
-      onTrouble(id, error);
-      // No other event would wake the record.
-      await pause(clock, timerRetryMs, this.#closing.signal);
-      const record = await this.#find(id).catch(() => undefined);
-      if (record !== undefined) this.#arm(record);
-    }
+  async #fire(id: string, timer: string): Promise<void> {
+    const { clock, timers } = this.#parts;
+    const record = await this.#find(id);
+    if (record === undefined || timers === undefined) return;
+    const atMs = timers.of(record)[timer];
+    const nowMs = clock.nowMs();
+    if (atMs !== undefined && atMs <= nowMs) await this.write(timers.due(record, timer, nowMs));
+    // It was set anew or cleared while this waited for its turn.
+    else this.#arm(record);
   }
 }

@@ -13,6 +13,7 @@ import {
   reviewKey,
   reviewPrefix,
 } from '../../store/keys.js';
+import { del, put } from '../../store/operations.js';
 import type { Operation, Store } from '../../store/port.js';
 import { pipelineMachine } from './pipeline.machine.js';
 import { digestOf } from './read-request.js';
@@ -73,7 +74,6 @@ export class ReviewStore implements AsyncDisposable {
       ...parts,
       prefix: reviewPrefix,
       idOf: ({ id }) => id,
-      encode: bytesOf,
       decode,
       adopt: ({ record }) => {
         this.#ended.delete(record.id);
@@ -86,7 +86,7 @@ export class ReviewStore implements AsyncDisposable {
   static async open(parts: ReviewStoreParts): Promise<ReviewStore> {
     const reviews = new ReviewStore(parts);
     const ended: ReviewRecord[] = [];
-    for (const record of await reviews.#records.read())
+    for (const record of (await reviews.#records.read()).records)
       (record.ended_ms === 0 ? reviews.#left : ended).push(record);
     for (const record of ended.sort((a, b) => a.ended_ms - b.ended_ms))
       reviews.#ended.set(record.id, record);
@@ -99,7 +99,7 @@ export class ReviewStore implements AsyncDisposable {
   async resume(): Promise<void> {
     const ended = [...this.#ended.values()];
     for (const record of ended) if (record.is_told === false) await this.#write(asEnded(record));
-    await Promise.all(ended.map(({ id }) => this.#records.tried(id)));
+    await Promise.all(ended.map(({ id }) => this.#records.outbox.tried(id)));
   }
 
   /**
@@ -167,33 +167,31 @@ export class ReviewStore implements AsyncDisposable {
     const { id } = record;
     const more = [put(critiqueKey(id), critique), ...reportsGone(id, critique.reports.length)];
     await this.#write({ ...asEnded(record), more });
-    await this.#records.tried(id);
+    await this.#records.outbox.tried(id);
   }
 
   /** Of those that are over: too many, or too old. */
   async forget(): Promise<void> {
-    const { finished, finishedMs, clock, store } = this.#parts;
-    const oldMs = clock.nowMs() - finishedMs;
-    let surplus = this.#ended.size - finished;
-    const gone: ReviewRecord[] = [];
-    for (const record of this.#ended.values()) {
-      if (surplus <= 0 && record.ended_ms >= oldMs) break;
-      surplus -= 1;
-      gone.push(record);
-    }
+    const gone = this.#surplus([...this.#ended.values()].reverse(), 'ended_ms');
     for (const { id } of gone) this.#ended.delete(id);
-    if (gone.length > 0) await store.commit(gone.flatMap(forgotten));
+    if (gone.length > 0) await this.#parts.store.commit(gone.flatMap(forgotten));
   }
 
   /** Forgets what a process left long ago, or before so many others. */
   async #abandon(): Promise<void> {
-    const { finished, finishedMs, clock, store } = this.#parts;
-    const oldMs = clock.nowMs() - finishedMs;
-    this.#left.sort((a, b) => b.begun_ms - a.begun_ms);
-    const gone = this.#left.filter(({ begun_ms }, at) => at >= finished || begun_ms < oldMs);
-    if (gone.length === 0) return;
+    const gone = this.#surplus(
+      this.#left.sort((a, b) => b.begun_ms - a.begun_ms),
+      'begun_ms',
+    );
     this.#left = this.#left.filter((each) => !gone.includes(each));
-    await store.commit(gone.flatMap(forgotten));
+    if (gone.length > 0) await this.#parts.store.commit(gone.flatMap(forgotten));
+  }
+
+  /** Of records in order, the latest first. */
+  #surplus(records: ReviewRecord[], time: 'begun_ms' | 'ended_ms'): ReviewRecord[] {
+    const { finished, finishedMs, clock } = this.#parts;
+    const oldMs = clock.nowMs() - finishedMs;
+    return records.filter((record, at) => at >= finished || record[time] < oldMs);
   }
 
   #write(change: Change<ReviewRecord, Closing>): Promise<ReviewRecord> {
@@ -249,13 +247,3 @@ function partsGone({ id, selection }: ReviewRecord): Operation[] {
 function reportsGone(id: string, reports: number): Operation[] {
   return Array.from({ length: reports }, (_, at) => del(reportKey(id, at)));
 }
-
-function put(key: string, value: unknown): Operation {
-  return { type: 'put', key, value: bytesOf(value) };
-}
-
-function bytesOf(value: unknown): Buffer {
-  return Buffer.from(JSON.stringify(value));
-}
-
-const del = (key: string): Operation => ({ type: 'del', key });

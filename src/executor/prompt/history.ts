@@ -10,7 +10,11 @@ export type History = Pick<Log<Entry>, 'entries' | 'bytes' | 'append'>;
 /** A disk that takes nothing now is waited for, until the signal is given. Throws RECORD_DAMAGED, STORE_UNAVAILABLE. */
 export function openHistory(
   store: Store,
-  { task, attempt, ...patience }: { task: string; attempt: number; clock: Clock; until: AbortSignal },
+  {
+    task,
+    attempt,
+    ...patience
+  }: { task: string; attempt: number; clock: Clock; until: AbortSignal },
 ): Promise<History> {
   return Log.open<Entry>({
     store,

@@ -6,7 +6,8 @@ import type { DelegatedTask } from '../../delegation/task/shapes.js';
 import { Records, type Change } from '../../machine/records.js';
 import { deedPrefix, taskKey, taskNumbersKey, taskPrefix } from '../../store/keys.js';
 import { damagedRecord } from '../../store/damaged.js';
-import type { Operation, Store } from '../../store/port.js';
+import { del, put } from '../../store/operations.js';
+import type { Store } from '../../store/port.js';
 import {
   advance,
   advanceAssignment,
@@ -226,7 +227,7 @@ export class TaskBook implements AsyncDisposable {
 
   /** The task is over, and its result is not delivered yet. */
   isDelivering(id: string): boolean {
-    return this.#records.isPending(id) && this.#index.openOne(id) === undefined;
+    return this.#records.outbox.has(id) && this.#index.openOne(id) === undefined;
   }
 
   /** Sends an event to a task. Throws NO_SUCH_TASK, TASK_STATE (not possible in its state), STORE_UNAVAILABLE. */
@@ -261,7 +262,7 @@ export class TaskBook implements AsyncDisposable {
   /** Changes the sums without the end of a task; on disk when this resolves. Throws STORE_UNAVAILABLE. */
   async updateNumbers(change: (numbers: TaskNumbers) => TaskNumbers): Promise<void> {
     this.#numbers = change(this.#numbers);
-    await this.#parts.store.commit([numbersOperation(this.#numbers)]);
+    await this.#parts.store.commit([put(taskNumbersKey, this.#numbers)]);
   }
 
   /** Changes fields of a record but not its state. Throws NO_SUCH_TASK, STORE_UNAVAILABLE. */
@@ -317,7 +318,7 @@ export class TaskBook implements AsyncDisposable {
     if (!isOver(record)) return { record, effects: sideEffects };
     if (!this.#ended.has(record.id)) this.#count(record);
     // Also when a batch that failed has counted it.
-    return { record, effects: sideEffects, more: [numbersOperation(this.#numbers)] };
+    return { record, effects: sideEffects, more: [put(taskNumbersKey, this.#numbers)] };
   }
 
   /** Counts a task once, also when its last batch had to be written twice. */
@@ -357,10 +358,10 @@ export class TaskBook implements AsyncDisposable {
   /** Deletes finished tasks that are too old or too many. */
   #forgetOld(): void {
     // Its result is not delivered yet.
-    const isNeeded = (id: string): boolean => this.#records.isPending(id);
+    const isNeeded = (id: string): boolean => this.#records.outbox.has(id);
     const old = this.#index.takeOld(this.#parts.clock.nowMs(), isNeeded);
     if (old.length === 0) return;
-    const gone = old.map(({ id }): Operation => ({ type: 'del', key: taskKey(id) }));
+    const gone = old.map(({ id }) => del(taskKey(id)));
     this.#parts.onForgotten?.(old.map(({ owner }) => owner));
     void this.#parts.store.write(gone).catch(() => undefined);
   }
@@ -375,16 +376,12 @@ export class TaskBook implements AsyncDisposable {
       // Counting begins at zero again.
       onTrouble('', damagedRecord(taskNumbersKey, error));
     }
-    const records = await this.#records.read();
+    const { records } = await this.#records.read();
     this.#order = records.reduce((last, { order }) => Math.max(last, order), 0);
     const nowMs = clock.nowMs();
     this.#index.load(records.map((record) => withGrace(record, nowMs)));
     this.#forgetOld();
   }
-}
-
-function numbersOperation(numbers: TaskNumbers): Operation {
-  return { type: 'put', key: taskNumbersKey, value: Buffer.from(JSON.stringify(numbers)) };
 }
 
 /** No worker could renew its lease while the manager was down. */

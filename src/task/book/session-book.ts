@@ -13,6 +13,7 @@ import type { Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
 import { Records } from '../../machine/records.js';
 import { attendKey, attendPrefix, errandPrefix } from '../../store/keys.js';
+import { del } from '../../store/operations.js';
 import type { Operation, Store } from '../../store/port.js';
 
 export interface SessionBookParts {
@@ -53,7 +54,8 @@ export class SessionBook implements AsyncDisposable {
   /** Reads what an earlier process left. Throws STORE_UNAVAILABLE. */
   static async open(parts: SessionBookParts): Promise<SessionBook> {
     const book = new SessionBook(parts);
-    for (const record of await book.#records.read()) book.#sessions.set(record.id, record);
+    const { records } = await book.#records.read();
+    for (const record of records) book.#sessions.set(record.id, record);
     return book;
   }
 
@@ -142,8 +144,8 @@ export class SessionBook implements AsyncDisposable {
   #tooOld(context: string): Operation[] {
     const over = this.list().filter((each) => isSessionOver(each) && each.id !== context);
     return over
-      .filter(({ id }) => !this.#records.isPending(id))
+      .filter(({ id }) => !this.#records.outbox.has(id))
       .slice(this.#limits.kept - 1)
-      .map(({ id }) => ({ type: 'del', key: attendKey(id) }));
+      .map(({ id }) => del(attendKey(id)));
   }
 }

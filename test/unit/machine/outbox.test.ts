@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
-import { operationsOf, Outbox, type Pending } from '../../../src/machine/outbox.js';
+import { Outbox, type Pending } from '../../../src/machine/outbox.js';
 import { deedPrefix } from '../../../src/store/keys.js';
 import { tasksLayout } from '../../../src/store/layouts.js';
 import type { Store } from '../../../src/store/port.js';
@@ -36,7 +36,7 @@ test('what a process leaves undone is there for the next one', async () => {
     });
   });
   const pending = outbox.named('a', sideEffects);
-  await store.commit(operationsOf(pending));
+  await store.commit(pending);
   outbox.resume();
   add(outbox, pending);
   closing.abort();
