@@ -12,15 +12,19 @@ const backoff = { baseMs: 200, capMs: 30_000 };
 /** Puts the effect on disk, in the batch of its record. */
 export type Pending<E> = ReturnType<typeof put> & { effect: E };
 
-export interface OutboxParts<E> {
+/** What everything durable needs. */
+export interface DurableParts {
   store: Store;
   clock: Clock;
   random: () => number;
+  onTrouble: (id: string, error: unknown) => void;
+}
+
+export interface OutboxParts<E> extends DurableParts {
   /** Of its keys: `<prefix><id>/<n>`. */
   prefix: string;
   /** Called at least once; when it throws, it is called again. */
   perform: (id: string, effect: E) => Promise<void>;
-  onTrouble: (id: string, error: unknown) => void;
   closing: AbortSignal;
 }
 

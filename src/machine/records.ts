@@ -1,9 +1,8 @@
-import type { Clock } from '../base/clock.js';
 import { KeyedMutex } from '../base/keyed-mutex.js';
 import { damagedRecord } from '../store/damaged.js';
 import { del } from '../store/operations.js';
-import type { Operation, Store } from '../store/port.js';
-import { Outbox } from './outbox.js';
+import type { Operation } from '../store/port.js';
+import { Outbox, type DurableParts } from './outbox.js';
 import { persist, type Patience } from './persist.js';
 import { Waiters } from './waiters.js';
 
@@ -22,10 +21,7 @@ export interface Change<R, E> {
   isDeleted?: boolean;
 }
 
-export interface RecordsParts<R, E> {
-  store: Store;
-  clock: Clock;
-  random: () => number;
+export interface RecordsParts<R, E> extends DurableParts {
   /** Of the keys of records: `<prefix><id>`. */
   prefix: string;
   idOf: (record: R) => string;
@@ -48,7 +44,6 @@ export interface RecordsParts<R, E> {
     of: (record: R) => Partial<Record<string, number>>;
     due: (record: R, timer: string, nowMs: number) => Change<R, E>;
   };
-  onTrouble: (id: string, error: unknown) => void;
 }
 
 /** A batch that was rejected while it was written: it may be on disk all the same. */
@@ -77,10 +72,9 @@ export class Records<R, E = never> implements AsyncDisposable {
 
   constructor(parts: RecordsParts<R, E>) {
     this.#parts = parts;
-    const { store, clock, random, onTrouble, outbox } = parts;
+    const { store, onTrouble, outbox } = parts;
     this.outbox = new Outbox({
-      ...{ store, clock, random, onTrouble, closing: this.#closing.signal },
-      prefix: outbox?.prefix ?? '',
+      ...{ ...parts, closing: this.#closing.signal, prefix: outbox?.prefix ?? '' },
       perform: async (id, effect) => {
         const record = await this.#find(id);
         // A record that is gone has no effects.

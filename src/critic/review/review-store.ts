@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.js';
 import { asBusError } from '../../errors/bus-error.js';
 import { Log } from '../../machine/log.js';
+import type { DurableParts } from '../../machine/outbox.js';
 import { Records, type Change } from '../../machine/records.js';
 import { restored, type StoredSnapshot } from '../../machine/step.js';
 import { damagedRecord } from '../../store/damaged.js';
@@ -14,7 +14,7 @@ import {
   reviewPrefix,
 } from '../../store/keys.js';
 import { del, put } from '../../store/operations.js';
-import type { Operation, Store } from '../../store/port.js';
+import type { Operation } from '../../store/port.js';
 import { pipelineMachine } from './pipeline.machine.js';
 import { digestOf } from './read-request.js';
 import { secretsOutOf } from '../artifact/secrets.js';
@@ -45,13 +45,12 @@ interface Closing {
   type: 'critique.report';
 }
 
-interface ReviewStoreParts {
-  store: Store;
-  clock: Clock;
-  random: () => number;
+export interface EndedParts extends DurableParts {
   /** Called for every review that is over, at least once, also by the next process. */
   onEnded: (critique: Critique, request: CritiqueRequest) => Promise<void>;
-  onTrouble: (review: string, error: unknown) => void;
+}
+
+interface ReviewStoreParts extends EndedParts {
   /** Reviews that are over, and as many that a process left; the oldest make room, with all that they said. */
   finished: number;
   finishedMs: number;

@@ -1,10 +1,8 @@
-import type { Clock } from '../../base/clock.js';
 import { newId } from '../../base/ids.js';
 import { pause } from '../../base/pause.js';
 import { Semaphore } from '../../base/semaphore.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { stored } from '../../machine/step.js';
-import type { Store } from '../../store/port.js';
 import { wholeNameOf, type ArtifactName } from '../artifact/artifact-name.js';
 import { critiqueOf, type Judge } from './critique-of.js';
 import type { Ground } from '../ground.js';
@@ -13,7 +11,7 @@ import type { ModeInput } from '../mode.js';
 import { Pipeline } from './pipeline.js';
 import { digestOf, digestOfText, readRequest } from './read-request.js';
 import type { ExaminedBy } from './report.js';
-import { ReviewStore, type ReviewRecord } from './review-store.js';
+import { ReviewStore, type EndedParts, type ReviewRecord } from './review-store.js';
 import { tokensOf } from './review-tokens.js';
 import type { Critique, CritiqueRequest, Flag, ModeReport, Selection } from '../shapes.js';
 import type { ModeName } from '../strategies.js';
@@ -34,10 +32,7 @@ export interface Grounded {
   why: string;
 }
 
-export interface ReviewsParts {
-  store: Store;
-  clock: Clock;
-  random: () => number;
+export interface ReviewsParts extends EndedParts {
   /** Pure: which modes, and why. */
   select: (request: CritiqueRequest) => Selection;
   judge: Judge;
@@ -49,9 +44,6 @@ export interface ReviewsParts {
     input: ModeInput,
     budget: { tokensMax: number; spent: number; request: CritiqueRequest },
   ) => Promise<ExaminedBy>;
-  /** Told of every review that is over, at least once, also by the next process. */
-  onEnded: (critique: Critique, request: CritiqueRequest) => Promise<void>;
-  onTrouble: (review: string, error: unknown) => void;
   /** What is on disk now, and which mode begins. */
   onProgress?: (progress: CritiqueProgress) => void;
   limits?: Partial<Limits>;

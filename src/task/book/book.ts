@@ -1,13 +1,12 @@
 import { BoundedMap } from '../../base/bounded-map.js';
-import type { Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { AssignmentEvent } from '../../delegation/manager/manager.machine.js';
 import type { DelegatedTask } from '../../delegation/task/shapes.js';
+import type { DurableParts } from '../../machine/outbox.js';
 import { Records, type Change } from '../../machine/records.js';
 import { deedPrefix, taskKey, taskNumbersKey, taskPrefix } from '../../store/keys.js';
 import { damagedRecord } from '../../store/damaged.js';
 import { del, put } from '../../store/operations.js';
-import type { Store } from '../../store/port.js';
 import {
   advance,
   advanceAssignment,
@@ -42,10 +41,7 @@ export interface Placement {
   root: string;
 }
 
-export interface BookParts {
-  store: Store;
-  clock: Clock;
-  random: () => number;
+export interface BookParts extends DurableParts {
   /**
    * Performs an effect once it is on disk: at least once, in order for each task, again when it throws. A second time must change nothing.
    */
@@ -54,7 +50,6 @@ export interface BookParts {
   onChanged: (record: TaskRecord) => void;
   /** Called with the owners of finished tasks that were deleted. */
   onForgotten?: (owners: string[]) => void;
-  onTrouble: (id: string, error: unknown) => void;
   /** Whether a critic reviews its result; decided once, when it is accepted. Absent: no task is reviewed. */
   isCritiqued?: (task: DelegatedTask) => boolean;
   limits?: Partial<BookLimits>;

@@ -9,20 +9,16 @@ import {
 import type { SessionRecord } from '../../attention/session/session-record.js';
 import type { SessionEffect } from '../../attention/session/session.machine.js';
 import { sessionLimits, type AttendRequest } from '../../attention/session/shapes.js';
-import type { Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
+import type { DurableParts } from '../../machine/outbox.js';
 import { Records } from '../../machine/records.js';
 import { attendKey, attendPrefix, errandPrefix } from '../../store/keys.js';
 import { del } from '../../store/operations.js';
-import type { Operation, Store } from '../../store/port.js';
+import type { Operation } from '../../store/port.js';
 
-export interface SessionBookParts {
-  store: Store;
-  clock: Clock;
-  random: () => number;
+export interface SessionBookParts extends DurableParts {
   /** Performs an effect once it is on disk: at least once, in order for each session, again when it throws. */
   perform: (record: SessionRecord, effect: SessionEffect) => Promise<void>;
-  onTrouble: (context: string, error: unknown) => void;
   limits?: Partial<Pick<typeof sessionLimits, 'open' | 'kept'>>;
 }
 
