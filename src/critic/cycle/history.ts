@@ -84,6 +84,7 @@ export class History {
     this.#records = new Records({
       ...{ ...parts, random: Math.random, prefix: trendPrefix, idOf, decode: decoded },
       adopt: ({ record }) => this.#remember(record),
+      onTrouble: (id, error) => parts.onTrouble(trendKey(id), error),
     });
   }
 

@@ -63,9 +63,10 @@ interface ReviewStoreParts extends EndedParts {
 export class ReviewStore implements AsyncDisposable {
   readonly #parts: ReviewStoreParts;
   readonly #records: Records<ReviewRecord, Closing>;
-  /** Those that are over, the oldest first. */
+  /** Those that are over. */
   readonly #ended = new Map<string, ReviewRecord>();
-  #left: ReviewRecord[] = [];
+  /** Those that an earlier process left. */
+  readonly #left = new Map<string, ReviewRecord>();
 
   private constructor(parts: ReviewStoreParts) {
     this.#parts = parts;
@@ -84,12 +85,9 @@ export class ReviewStore implements AsyncDisposable {
 
   static async open(parts: ReviewStoreParts): Promise<ReviewStore> {
     const reviews = new ReviewStore(parts);
-    const ended: ReviewRecord[] = [];
     for (const record of (await reviews.#records.read()).records)
-      (record.ended_ms === 0 ? reviews.#left : ended).push(record);
-    for (const record of ended.sort((a, b) => a.ended_ms - b.ended_ms))
-      reviews.#ended.set(record.id, record);
-    await reviews.#abandon();
+      (record.ended_ms === 0 ? reviews.#left : reviews.#ended).set(record.id, record);
+    await reviews.#forget(reviews.#left, 'begun_ms');
     reviews.#records.resume();
     return reviews;
   }
@@ -107,7 +105,9 @@ export class ReviewStore implements AsyncDisposable {
    */
   async left(): Promise<CritiqueRequest[]> {
     const requests: CritiqueRequest[] = [];
-    for (const record of this.#left.splice(0).sort((a, b) => a.begun_ms - b.begun_ms)) {
+    const left = [...this.#left.values()].sort((a, b) => a.begun_ms - b.begun_ms);
+    this.#left.clear();
+    for (const record of left) {
       const request = await this.requestOf(record.id);
       if (request !== undefined && digestOf(request) === record.wishes) requests.push(request);
     }
@@ -170,27 +170,17 @@ export class ReviewStore implements AsyncDisposable {
   }
 
   /** Of those that are over: too many, or too old. */
-  async forget(): Promise<void> {
-    const gone = this.#surplus([...this.#ended.values()].reverse(), 'ended_ms');
-    for (const { id } of gone) this.#ended.delete(id);
-    if (gone.length > 0) await this.#parts.store.commit(gone.flatMap(forgotten));
+  forget(): Promise<void> {
+    return this.#forget(this.#ended, 'ended_ms');
   }
 
-  /** Forgets what a process left long ago, or before so many others. */
-  async #abandon(): Promise<void> {
-    const gone = this.#surplus(
-      this.#left.sort((a, b) => b.begun_ms - a.begun_ms),
-      'begun_ms',
-    );
-    this.#left = this.#left.filter((each) => !gone.includes(each));
-    if (gone.length > 0) await this.#parts.store.commit(gone.flatMap(forgotten));
-  }
-
-  /** Of records in order, the latest first. */
-  #surplus(records: ReviewRecord[], time: 'begun_ms' | 'ended_ms'): ReviewRecord[] {
-    const { finished, finishedMs, clock } = this.#parts;
+  async #forget(records: Map<string, ReviewRecord>, time: 'begun_ms' | 'ended_ms'): Promise<void> {
+    const { finished, finishedMs, clock, store } = this.#parts;
     const oldMs = clock.nowMs() - finishedMs;
-    return records.filter((record, at) => at >= finished || record[time] < oldMs);
+    const latestFirst = [...records.values()].reverse().sort((a, b) => b[time] - a[time]);
+    const gone = latestFirst.filter((each, at) => at >= finished || each[time] < oldMs);
+    for (const { id } of gone) records.delete(id);
+    if (gone.length > 0) await store.commit(gone.flatMap(forgotten));
   }
 
   #write(change: Change<ReviewRecord, Closing>): Promise<ReviewRecord> {
