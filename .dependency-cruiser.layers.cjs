@@ -9,7 +9,7 @@ const parts = {
   base: [],
   errors: ['base'],
   wire: ['base', 'errors'],
-  machine: ['base', 'errors'],
+  machine: ['base', 'errors', 'store'],
   config: ['base', 'errors'],
   observe: ['base', 'errors', 'wire', 'config'],
   store: ['base', 'errors', 'wire'],

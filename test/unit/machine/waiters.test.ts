@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Waiters } from '../../../src/task/book/waiters.js';
+import { Waiters } from '../../../src/machine/waiters.js';
 
 test('who waits is woken by a change, by the end of all, or because nobody waits for it any more', async () => {
   const waiters = new Waiters();

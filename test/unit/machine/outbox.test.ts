@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
+import { Outbox, type Pending } from '../../../src/machine/outbox.js';
 import { deedPrefix } from '../../../src/store/keys.js';
 import { tasksLayout } from '../../../src/store/layouts.js';
 import type { Store } from '../../../src/store/port.js';
 import type { SideEffect } from '../../../src/task/life/advance.js';
-import { operationsOf, Outbox } from '../../../src/task/book/outbox.js';
+
 import { openTestStore } from '../../support/store.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
@@ -14,9 +15,14 @@ function outboxOn(
   store: Store,
   closing: AbortSignal,
   perform: (id: string, effect: SideEffect) => Promise<void>,
-): Outbox {
+): Outbox<SideEffect> {
   const parts = { store, clock: systemClock, random: () => 0, onTrouble: () => undefined };
-  return new Outbox({ ...parts, perform, closing });
+  return new Outbox({ ...parts, prefix: deedPrefix, perform, closing });
+}
+
+function add(outbox: Outbox<SideEffect>, pending: Pending<SideEffect>[]): void {
+  outbox.push('a', pending);
+  outbox.work('a');
 }
 
 test('what a process leaves undone is there for the next one', async () => {
@@ -30,9 +36,9 @@ test('what a process leaves undone is there for the next one', async () => {
     });
   });
   const pending = outbox.named('a', sideEffects);
-  await store.commit(operationsOf(pending));
+  await store.commit(pending);
   outbox.resume();
-  outbox.add('a', pending);
+  add(outbox, pending);
   closing.abort();
   await outbox.ended();
   const left: string[] = [];
@@ -61,9 +67,9 @@ test('what is added while the last is just done is done as well', async () => {
     });
     outbox.resume();
     const [first, second] = outbox.named('a', sideEffects);
-    outbox.add('a', [first!]);
+    add(outbox, [first!]);
     for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-    outbox.add('a', [second!]);
+    add(outbox, [second!]);
     await new Promise(setImmediate);
     expect(done).toEqual(['turn.await', 'task.attend']);
   }
