@@ -64,16 +64,11 @@ export class Book {
     return found;
   }
 
-  /** On disk when it resolves. Throws STORE_UNAVAILABLE. */
-  async begin(kept: Kept): Promise<void> {
-    await this.turn(kept, () => this.write(kept));
-  }
-
   turn<T>(kept: Kept, work: () => Promise<T>): Promise<T> {
     return this.#records.turn(idOf(kept), work);
   }
 
-  /** In its turn; what is over is deleted with its history. */
+  /** In its turn: on disk when it resolves; what is over is deleted with its history. Throws STORE_UNAVAILABLE. */
   async write(kept: Kept, isOver = false, patience?: Patience): Promise<void> {
     const prefix = `${historyPrefix}${idOf(kept)}/`;
     const more = isOver ? await persist(() => logDeletion(this.#store, prefix), patience) : [];

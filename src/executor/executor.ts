@@ -104,7 +104,8 @@ export class Executor {
     if (others.some((each) => each.assignment.attempt >= attempt)) return;
     if (this.#inHand.size >= assignmentsMax) throw new Later(fullAgainMs, 'the executor is full');
     const kept = newWork(assignment);
-    await this.#parts.book.begin(kept);
+    const { book } = this.#parts;
+    await book.turn(kept, () => book.write(kept));
     this.#log.info({ task: task.id, attempt, runner: task.runner }, 'assigned');
     for (const each of others)
       if (each.assignment.manager === from) await each.tell({ type: 'attempt.over' });

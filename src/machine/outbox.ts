@@ -92,7 +92,7 @@ export class Outbox<E> {
     for (const id of this.#pending.keys()) this.work(id);
   }
 
-  /** Resolves when all of this id are performed, one of them has failed, or the process ends. */
+  /** Resolves when one of this id was performed or has failed, none is pending, or the process ends. */
   async tried(id: string): Promise<void> {
     if (this.has(id)) await this.#tries.wait(id, this.#parts.closing);
   }
@@ -106,16 +106,12 @@ export class Outbox<E> {
     for (;;) {
       const [next] = this.#pending.get(id) ?? [];
       if (next === undefined || !(await this.#do(id, next))) return;
-      this.#settle(id, (this.#pending.get(id) ?? []).slice(1));
+      const rest = (this.#pending.get(id) ?? []).slice(1);
+      if (rest.length === 0) this.#pending.delete(id);
+      else this.#pending.set(id, rest);
       // Not synced: performing it twice is allowed.
       await this.#parts.store.write([del(next.key)]).catch(() => undefined);
     }
-  }
-
-  #settle(id: string, rest: Pending<E>[]): void {
-    if (rest.length > 0) return void this.#pending.set(id, rest);
-    this.#pending.delete(id);
-    this.#tries.wake(id);
   }
 
   /** Tries until it is done; false: the process ends first. */
@@ -127,6 +123,7 @@ export class Outbox<E> {
         return true;
       } catch (error) {
         onTrouble(id, error);
+      } finally {
         this.#tries.wake(id);
       }
       await pause(clock, backoffMs(backoff, attempt, random()), closing);

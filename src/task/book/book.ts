@@ -55,17 +55,12 @@ export interface BookParts extends DurableParts {
   limits?: Partial<BookLimits>;
 }
 
-export interface BookLimits {
-  openTasks: number;
-  finishedTasks: number;
-  finishedMs: number;
-}
-
-const defaultLimits: BookLimits = {
+const defaultLimits = {
   openTasks: openTasksMax,
   finishedTasks: finishedTasksMax,
   finishedMs: finishedMsMax,
 };
+type BookLimits = typeof defaultLimits;
 
 /**
  * All tasks of a manager, durable. An event is stepped, its record and effects are written in one batch, and only then the effects are performed. Events of one task are handled one after the other.
@@ -192,7 +187,7 @@ export class TaskBook implements AsyncDisposable {
       );
       this.#beginning += 1;
       try {
-        return await this.#write(first);
+        return await this.#records.write(this.#changeOf(first));
       } finally {
         this.#beginning -= 1;
       }
@@ -292,7 +287,8 @@ export class TaskBook implements AsyncDisposable {
     return this.#records.turn(id, async () => {
       const record = { ...(await this.get(id)), ...patch };
       try {
-        return await this.#write(move(record, this.#parts.clock.nowMs()));
+        const change = this.#changeOf(move(record, this.#parts.clock.nowMs()));
+        return await this.#records.write(change);
       } catch (error) {
         if (error instanceof BusError && error.code === 'PROTOCOL_UNEXPECTED_EVENT')
           throw new BusError(
@@ -305,21 +301,12 @@ export class TaskBook implements AsyncDisposable {
     });
   }
 
-  #write(advanced: Advanced): Promise<TaskRecord> {
-    return this.#records.write(this.#changeOf(advanced));
-  }
-
   #changeOf({ record, sideEffects }: Advanced): Change<TaskRecord, SideEffect> {
     if (!isOver(record)) return { record, effects: sideEffects };
-    if (!this.#ended.has(record.id)) this.#count(record);
-    // Also when a batch that failed has counted it.
-    return { record, effects: sideEffects, more: [put(taskNumbersKey, this.#numbers)] };
-  }
-
-  /** Counts a task once, also when its last batch had to be written twice. */
-  #count(record: TaskRecord): void {
+    // Counted once, also when its last batch has to be written twice.
+    if (!this.#ended.has(record.id)) this.#numbers = counted(this.#numbers, record);
     this.#ended.set(record.id, true);
-    this.#numbers = counted(this.#numbers, record);
+    return { record, effects: sideEffects, more: [put(taskNumbersKey, this.#numbers)] };
   }
 
   #adopt(record: TaskRecord): void {

@@ -5,7 +5,7 @@ import { campaign, faultsOf, seedThatFinds } from './run.js';
 import { crashPoints, plants, Trial, type Earlier } from './trial.js';
 
 /** What a part of `npm test` may cost; `npm run campaign:durable` runs 200. */
-const seeds = 2;
+const seeds = 4;
 
 test('through crashes at every point nothing is lost, doubled or done before it is on disk', async () => {
   const rows = await campaign({ from: 1, seeds });
