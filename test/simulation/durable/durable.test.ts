@@ -28,7 +28,10 @@ describe.each(plants)('the planted fault "%s"', (plant) => {
 /** Written by release 0.1.0, whose process ended in the middle. */
 const left: Record<string, Earlier> = earlier;
 
-test.each(machines.map((make) => [make().name, make] as const))(
+// Steps of a query hold answers, whose shape is another one now: they are dropped, see test/unit/lattice/journal.test.ts.
+const goesOn = machines.filter((make) => make().name !== 'lattice journal');
+
+test.each(goesOn.map((make) => [make().name, make] as const))(
   'what an earlier release left is gone on with: %s',
   async (name, make) => {
     for (const point of crashPoints) {
