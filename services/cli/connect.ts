@@ -2,7 +2,6 @@ import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Questions } from '../../src/lattice/questions.js';
-import { RemoteQuestions } from '../../src/remote/questions.js';
 import { withClient as withRemoteClient } from '../../src/remote/with-client.js';
 
 /**
@@ -34,7 +33,10 @@ export async function withQuestions<T>(
   repo: string | undefined,
   work: (questions: Questions) => Promise<T>,
 ): Promise<T> {
-  if (repo === undefined) return withClient(config, (client) => work(new RemoteQuestions(client)));
+  if (repo === undefined) {
+    const { RemoteQuestions } = await import('../../src/remote/questions.js');
+    return withClient(config, (client) => work(new RemoteQuestions(client)));
+  }
   const { withIndex } = await import('./local.js');
   return withIndex(config, repo, work);
 }

@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../version.js';
 import { registry } from '../../src/operations/registry.js';
-import { addOperation } from './operation.js';
 import { printFailure, usage } from './output.js';
 
 type AddCommands = (sigma: Command) => void;
@@ -86,8 +85,12 @@ async function program(argv: string[]): Promise<Command> {
   const derived = registry.filter(({ commands }) => isWanted(commands));
   const isKnown = own.length + derived.length > 0;
   for (const [, load] of isKnown ? own : modules) (await load())(sigma);
-  for (const { load } of isKnown ? derived : registry)
-    for (const each of await load()) if (each.cli !== undefined) addOperation(sigma, each);
+  const operations = isKnown ? derived : registry;
+  if (operations.length > 0) {
+    const { addOperation } = await import('./operation.js');
+    for (const { load } of operations)
+      for (const each of await load()) if (each.cli !== undefined) addOperation(sigma, each);
+  }
   grouped(sigma);
   sigma.allowExcessArguments().action(() => {
     const [name] = sigma.args;
