@@ -9,7 +9,7 @@ const parts = {
   base: [],
   errors: ['base'],
   wire: ['base', 'errors'],
-  machine: ['base', 'errors'],
+  machine: ['base', 'errors', 'store'],
   config: ['base', 'errors'],
   observe: ['base', 'errors', 'wire', 'config'],
   store: ['base', 'errors', 'wire'],
@@ -59,11 +59,15 @@ const parts = {
       'client',
       'model',
     ],
-    ...['pgc', 'prompt', 'attention', 'delegation', 'task', 'remote'],
+    ...['pgc', 'prompt', 'attention', 'delegation', 'task', 'remote', 'operations'],
   ],
   render: [
     ...['base', 'errors', 'wire', 'pgc', 'lattice', 'prompt', 'attention', 'delegation'],
     ...['critic', 'task', 'remote'],
+  ],
+  operations: [
+    ...['base', 'errors', 'wire', 'client', 'pgc', 'lattice', 'prompt', 'task'],
+    ...['remote', 'render'],
   ],
 };
 
@@ -94,7 +98,7 @@ const packages = {
   'web-tree-sitter': '^src/pgc/mine/',
   '@repomix/tree-sitter-wasms': '^src/pgc/mine/',
   commander: '^services/cli/',
-  zod: '^(src/(attention|config|critic|delegation|lattice|model|pgc|prompt|task|remote)/|src/base/lazy-schema\\.ts$|services/mcp/)',
+  zod: '^(src/(attention|config|critic|delegation|lattice|model|pgc|prompt|task|remote|operations)/|src/base/lazy-schema\\.ts$|services/mcp/)',
   unbash: '^src/attention/',
   yaml: '^src/(attention|critic)/',
   'markdown-it': '^src/critic/artifact/markdown\\.ts$',

@@ -2,8 +2,6 @@ import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Questions } from '../../src/lattice/questions.js';
-import type { Analyses } from '../../src/pgc/analyse/analyses.js';
-import { RemoteQuestions } from '../../src/remote/questions.js';
 import { withClient as withRemoteClient } from '../../src/remote/with-client.js';
 
 /**
@@ -28,27 +26,17 @@ export async function withClient<T>(
 }
 
 /**
- * Runs `work` with the built index of `repo`, or with the manager of the running lattice. `reads`: whether
- * questions are read by their meaning, for which a model may have to be started.
+ * Runs `work` with the built index of `repo`, or with the manager of the running lattice.
  */
 export async function withQuestions<T>(
   config: Config,
   repo: string | undefined,
   work: (questions: Questions) => Promise<T>,
-  reads: 'names' | 'meaning' = 'names',
 ): Promise<T> {
-  if (repo === undefined) return withClient(config, (client) => work(new RemoteQuestions(client)));
+  if (repo === undefined) {
+    const { RemoteQuestions } = await import('../../src/remote/questions.js');
+    return withClient(config, (client) => work(new RemoteQuestions(client)));
+  }
   const { withIndex } = await import('./local.js');
-  return withIndex(config, repo, work, reads);
-}
-
-/** The same for the analyses of a whole tree. Throws NO_BROKER, INDEX_*. */
-export async function withAnalyses<T>(
-  config: Config,
-  repo: string | undefined,
-  work: (analyses: Analyses) => Promise<T>,
-): Promise<T> {
-  if (repo === undefined) return withClient(config, (client) => work(new RemoteQuestions(client)));
-  const { localAnalyses } = await import('./local.js');
-  return work(localAnalyses(config, repo));
+  return withIndex(config, repo, work);
 }

@@ -9,20 +9,43 @@ import { openIndex } from '../../src/pgc/search/open-index.js';
 import { lazyCardOf } from '../../src/pgc/search/card/card.js';
 import type { Shard } from '../../src/pgc/serve/shard.js';
 import { openShards } from '../../src/pgc/serve/open-shards.js';
-import type { AskAnswer, AskRequest } from '../../src/pgc/shapes.js';
+import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
 import { Engine } from '../../src/pgc/search/vectors/engine.js';
+import type { Asking } from '../../src/operations/operation.js';
+import { usage } from './output.js';
 import { proseOf } from '../prose.js';
+
+/** The built index of a tree as something to ask, without a broker; its parts are opened when they are first needed. */
+export function askingIndex(config: Config, repo: string): Asking & AsyncDisposable {
+  let engine: Promise<Engine> | undefined;
+  let questions: Promise<Questions> | undefined;
+  const opened = async (reads?: 'meaning'): Promise<Questions> => {
+    if (reads === 'meaning') engine ??= openEngine(config);
+    const { shards } = await openShards(repo, config.home, await engine);
+    return new ProseQuestions(proseOf(config), ...latticeOf(config, repo, shards));
+  };
+  return {
+    client: () => Promise.reject(usage('this asks agents: leave out --repo')),
+    questions: (reads) => (questions ??= opened(reads)),
+    analyses: () => Promise.resolve(localAnalyses(config, repo)),
+    askAgent: async (agent, request, options) => {
+      engine ??= openEngine(config);
+      return askShard(config, repo, await engine, agent, request, options);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await (await engine)?.[Symbol.asyncDispose]();
+    },
+  };
+}
 
 /** Runs `work` with the built index of a tree, without a broker. Throws INDEX_*. */
 export async function withIndex<T>(
   config: Config,
   repo: string,
   work: (questions: Questions) => Promise<T>,
-  reads: 'names' | 'meaning',
 ): Promise<T> {
-  await using engine = reads === 'meaning' ? await openEngine(config) : undefined;
-  const { shards } = await openShards(repo, config.home, engine);
-  return await work(new ProseQuestions(proseOf(config), ...latticeOf(config, repo, shards)));
+  await using index = askingIndex(config, repo);
+  return await work(await index.questions());
 }
 
 /** Of these shards, as questions in this process need it. */
@@ -48,18 +71,18 @@ export function openEngine({ home, embedding }: Config): Promise<Engine> {
 }
 
 /** The answer of one shard of a built index. Throws INDEX_*, UNKNOWN_AGENT. */
-export async function askShard(
+async function askShard(
   config: Config,
   repo: string,
+  engine: Engine,
   agent: string,
   request: AskRequest,
   options: AskingOptions,
-): Promise<AskAnswer> {
-  await using engine = await openEngine(config);
+): Promise<Answer> {
   const { shards } = await openShards(repo, config.home, engine);
   const shard = shards.find((each) => each.agent === agent);
   if (shard === undefined) throw new BusError('UNKNOWN_AGENT', { agent });
-  return await proseOf(config).ask(request, options, {
+  return proseOf(config).ask(request, options, {
     answer: (its) => shard.ask(its),
     known: wordsOfShard(shard.index),
   });

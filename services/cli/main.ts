@@ -1,44 +1,48 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../version.js';
+import { registry } from '../../src/operations/registry.js';
 import { printFailure, usage } from './output.js';
 
 type AddCommands = (sigma: Command) => void;
 
-/** In the order of the help. Each is read when it is wanted: a command need not wait for the others' code. */
+/** Each is read when it is wanted: a command need not wait for the others' code. */
 const modules: [names: string, load: () => Promise<AddCommands>][] = [
   ['up', async () => (await import('./bus/up.js')).addUpCommand],
-  ['bus', async () => (await import('./bus/bus.js')).addBusCommands],
-  ['agent', async () => (await import('./bus/agent.js')).addAgentCommands],
-  ['status agents', async () => (await import('./bus/status.js')).addStatusCommands],
-  ['top', async () => (await import('./bus/top.js')).addTopCommand],
-  ['metrics', async () => (await import('./bus/metrics.js')).addMetricsCommand],
-  ['audit', async () => (await import('./bus/audit.js')).addAuditCommand],
   ['index', async () => (await import('./code/index-repo.js')).addIndexCommand],
+  ['doctor', async () => (await import('./bus/doctor.js')).addDoctorCommand],
+  ['error', async () => (await import('./bus/error.js')).addErrorCommand],
   ['overlay', async () => (await import('./code/overlay.js')).addOverlayCommands],
-  ['ask query', async () => (await import('./code/ask.js')).addAskCommands],
   ['lattice', async () => (await import('./code/lattice.js')).addLatticeCommands],
   ['locate', async () => (await import('./code/locate.js')).addLocateCommand],
-  ['callers callees trace', async () => (await import('./code/graph.js')).addGraphCommands],
-  ['algebra', async () => (await import('./code/algebra.js')).addAlgebraCommand],
-  [
-    'blast-radius security patterns',
-    async () => (await import('./code/analysis.js')).addAnalysisCommands,
-  ],
   ['verify', async () => (await import('./code/verify.js')).addVerifyCommand],
   ['delegate', async () => (await import('./tasks/delegate.js')).addDelegateCommand],
   ['run', async () => (await import('./tasks/run.js')).addRunCommand],
-  ['push queue kill', async () => (await import('./tasks/queue.js')).addQueueCommands],
-  ['gate', async () => (await import('./tasks/gate.js')).addGateCommands],
+  ['push', async () => (await import('./tasks/push.js')).addPushCommand],
   ['task', async () => (await import('./tasks/task.js')).addTaskCommands],
+  ['gate', async () => (await import('./tasks/gate.js')).addGateCommands],
   ['attend', async () => (await import('./tasks/attend.js')).addAttendCommand],
   ['critic', async () => (await import('./critic/critic.js')).addCriticCommand],
-  ['mcp', async () => (await import('./bus/mcp.js')).addMcpCommand],
-  ['keys', async () => (await import('./bus/keys.js')).addKeysCommands],
   ['send receive check inbox', async () => (await import('./mail/mail.js')).addMailCommands],
   ['dead', async () => (await import('./mail/dead.js')).addDeadCommands],
-  ['doctor', async () => (await import('./bus/doctor.js')).addDoctorCommand],
-  ['error', async () => (await import('./bus/error.js')).addErrorCommand],
+  ['bus', async () => (await import('./bus/bus.js')).addBusCommands],
+  ['agent', async () => (await import('./bus/agent.js')).addAgentCommands],
+  ['status', async () => (await import('./bus/status.js')).addStatusCommand],
+  ['top', async () => (await import('./bus/top.js')).addTopCommand],
+  ['metrics', async () => (await import('./bus/metrics.js')).addMetricsCommand],
+  ['audit', async () => (await import('./bus/audit.js')).addAuditCommand],
+  ['keys', async () => (await import('./bus/keys.js')).addKeysCommands],
+  ['mcp', async () => (await import('./bus/mcp.js')).addMcpCommand],
 ];
+
+/** The help in parts, each in this order. */
+const helpGroups: Record<string, string> = {
+  'Start:': 'up index doctor error',
+  'Ask about code:':
+    'ask query lattice callers callees trace blast-radius security patterns algebra locate verify overlay',
+  'Tasks:': 'delegate run push queue kill task gate attend critic',
+  'Messages:': 'send receive check inbox dead',
+  'Run the bus:': 'agents status bus agent top metrics audit keys mcp',
+};
 
 /** Parses the arguments and runs one command. Every failure ends here, as a code and a sentence. */
 export async function main(argv: string[]): Promise<void> {
@@ -76,11 +80,33 @@ async function program(argv: string[]): Promise<Command> {
     .configureOutput({ outputError: () => undefined })
     .exitOverride();
   if (argv[2] === '--version' || argv[2] === '-V') return sigma;
-  const wanted = modules.filter(([names]) => names.split(' ').includes(argv[2] ?? ''));
-  for (const [, load] of wanted.length > 0 ? wanted : modules) (await load())(sigma);
+  const isWanted = (names: string): boolean => names.split(' ').includes(argv[2] ?? '');
+  const own = modules.filter(([names]) => isWanted(names));
+  const derived = registry.filter(({ commands }) => isWanted(commands));
+  const isKnown = own.length + derived.length > 0;
+  for (const [, load] of isKnown ? own : modules) (await load())(sigma);
+  const operations = isKnown ? derived : registry;
+  if (operations.length > 0) {
+    const { addOperation } = await import('./operation.js');
+    for (const { load } of operations)
+      for (const each of await load()) if (each.cli !== undefined) addOperation(sigma, each);
+  }
+  grouped(sigma);
   sigma.allowExcessArguments().action(() => {
     const [name] = sigma.args;
     throw usage(name === undefined ? 'no command was given' : `there is no command ${name}`);
   });
   return sigma;
+}
+
+/** The order of the commands is that of the help. */
+function grouped(sigma: Command): void {
+  const names = Object.values(helpGroups).flatMap((each) => each.split(' '));
+  const placeOf = (command: Command): number => names.indexOf(command.name());
+  (sigma.commands as Command[]).sort((one, other) => placeOf(one) - placeOf(other));
+  for (const command of sigma.commands) {
+    const [heading] =
+      Object.entries(helpGroups).find(([, all]) => all.split(' ').includes(command.name())) ?? [];
+    if (heading !== undefined) command.helpGroup(heading);
+  }
 }

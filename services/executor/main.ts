@@ -54,7 +54,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
   const client = openClient(config, { agent, role: 'executor', isEphemeral: false }, traceTo(log));
   const executor = new Executor(
     {
-      ...{ client, log, runners, book: new Book(store), clock: systemClock },
+      ...{ client, log, runners, book: new Book(store, systemClock, log), clock: systemClock },
       attendant: root === undefined ? undefined : new Attendant({ policy, root, sandbox }),
       pgcFor: (its, how) => new PgcOnBus({ client, agent: its, works, ...how }),
     },

@@ -8,7 +8,11 @@ import type { Config } from '../../src/config/config.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { traceTo, type Logger } from '../../src/observe/log.js';
 import { isListening } from '../../src/transport/probe.js';
-import { RemoteQuestions } from '../../src/remote/questions.js';
+import type { AskingOptions, Questions } from '../../src/lattice/questions.js';
+import { askingOver } from '../../src/operations/asking.js';
+import type { Asking } from '../../src/operations/operation.js';
+import type { Analyses } from '../../src/pgc/analyse/analyses.js';
+import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
 import { withClient } from '../../src/remote/with-client.js';
 import { remoteIdentity } from '../../src/remote/identity.js';
 import { openClient } from '../../src/remote/open-client.js';
@@ -26,7 +30,8 @@ const serversMax = 16;
  * This server as one agent on the bus, for all callers of its tools. Opened when there is a broker, also a later
  * one; from then on the client mends itself.
  */
-export class Bus implements AsyncDisposable {
+export class Bus implements Asking, AsyncDisposable {
+  readonly #asking = askingOver(() => this.client());
   readonly #config: Config;
   readonly #log: Logger;
   /** The project this server works for, without links. */
@@ -65,8 +70,16 @@ export class Bus implements AsyncDisposable {
     }
   }
 
-  async questions(): Promise<RemoteQuestions> {
-    return new RemoteQuestions(await this.client());
+  questions(): Promise<Questions> {
+    return this.#asking.questions();
+  }
+
+  analyses(): Promise<Analyses> {
+    return this.#asking.analyses();
+  }
+
+  askAgent(agent: string, request: AskRequest, options: AskingOptions): Promise<Answer> {
+    return this.#asking.askAgent(agent, request, options);
   }
 
   /** A client that can ask now. Throws NO_BROKER at once when no broker listens, and a final refusal by the broker. */

@@ -7,9 +7,9 @@ import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { shardMessages } from '../../src/pgc/serve/messages.js';
 import type { Card, CardTerm, TopologyAnswer } from '../../src/pgc/shapes.js';
 import type { AgentView } from '../../src/wire/messages.js';
-import { fitted, listsOf, type Cut } from '../../src/remote/tools/bounds.js';
+import { fitted, listsOf, type Cut } from '../../src/operations/bounds.js';
 import type { Bus } from './bus.js';
-import { listed } from './tools/agents.js';
+import { listed } from '../../src/operations/agents.js';
 
 /** Of one resource. A client reads it whole. */
 const resourceCharsMax = 60_000;
@@ -35,7 +35,9 @@ export function addResources(server: McpServer, bus: Bus): void {
     { ...json, title: 'Agents', description: 'Every registered agent, reachable or not.' },
     () =>
       read(uris.agents, bus, async () => {
-        const agents = (await (await bus.client()).agents()).map(listed);
+        const agents = (await (await bus.client()).agents()).map(({ record, ...its }) =>
+          listed({ ...record, ...its }),
+        );
         return document({ total: agents.length, agents }, listsOf('agents'));
       }),
   );

@@ -9,15 +9,15 @@ import {
 import { z } from 'zod';
 import { asBusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
-import { charsPerToken } from '../../src/remote/tools/bounds.js';
+import { charsPerToken } from '../../src/operations/bounds.js';
 import {
   argumentsOf,
-  bounds,
+  replied,
   failureText,
   inputOf,
-  type Answer,
-  type Tool,
-} from '../../src/remote/tools/tool.js';
+  type Reply,
+  type Operation,
+} from '../../src/operations/operation.js';
 import type { Bus } from './bus.js';
 import { Progress } from './progress.js';
 
@@ -40,7 +40,7 @@ const bounded = {
 /** Registers a tool whose arguments are checked, whose answer is bounded and whose failures are coded. */
 export function addTool<Input extends z.ZodObject>(
   server: McpServer,
-  tool: Tool<Input, Bus>,
+  tool: Operation<Input, Bus>,
   parts: { bus: Bus; log: Logger },
 ): void {
   const input = inputOf(tool);
@@ -66,7 +66,7 @@ function unchecked(schema: z.ZodObject): StandardSchemaWithJSON {
 }
 
 async function answered<Input extends z.ZodObject>(
-  tool: Tool<Input, Bus>,
+  tool: Operation<Input, Bus>,
   schema: z.ZodObject,
   args: unknown,
   context: ServerContext,
@@ -80,9 +80,11 @@ async function answered<Input extends z.ZodObject>(
   try {
     using progress = new Progress(context, tool.doing);
     const input = argumentsOf(tool.name, schema, args);
+    tool.check?.(input as z.output<Input>);
     const answer = await tool.run(input as z.output<Input>, {
       bus,
       deadlineMs: input.timeout_seconds * 1_000,
+      actor: '',
       charsMax: input.max_tokens * charsPerToken,
       signal: context.mcpReq.signal,
       tell: (doing) => progress.tell(doing),
@@ -102,8 +104,8 @@ async function answered<Input extends z.ZodObject>(
   }
 }
 
-function resultOf<V extends object>(answer: Answer<V>, maxTokens: number): CallToolResult {
-  const { structured, text } = bounds(answer, maxTokens);
+function resultOf<V extends object>(answer: Reply<V>, maxTokens: number): CallToolResult {
+  const { structured, text } = replied(answer, maxTokens);
   return { content: [{ type: 'text', text }], structuredContent: structured };
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { approvalKey, approvalPrefix, approvalSessionPrefix } from '../store/keys.js';
+import { del, put } from '../store/operations.js';
 import type { Store } from '../store/port.js';
 import type { Plain, sigma } from '../wire/codec.js';
 import { BusError } from '../errors/bus-error.js';
@@ -44,7 +45,7 @@ export class Approvals {
       throw new BusError('LIST_FULL', { what: `session ${session}`, limit: approvalsMax });
     const { pattern } = seen;
     const approval = { session, pattern, by, given_ms: nowMs, expires_ms: nowMs + approvalMs };
-    await this.#store.commit([{ type: 'put', key, value: Buffer.from(JSON.stringify(approval)) }]);
+    await this.#store.commit([put(key, approval)]);
     return true;
   }
 
@@ -58,16 +59,14 @@ export class Approvals {
       if (approval.expires_ms > this.#nowMs()) approvals.push(approval);
       else gone.push(key);
     }
-    if (gone.length > 0) await this.#store.write(gone.map((key) => ({ type: 'del', key })));
+    if (gone.length > 0) await this.#store.write(gone.map(del));
     return approvals;
   }
 
   /** Takes them back. Throws STORE_UNAVAILABLE. */
   async revoke(session: string): Promise<Approval[]> {
     const approvals = await this.list(session);
-    await this.#store.commit(
-      approvals.map((each) => ({ type: 'del', key: keyOf(each.session, each.pattern) })),
-    );
+    await this.#store.commit(approvals.map((each) => del(keyOf(each.session, each.pattern))));
     return approvals;
   }
 }

@@ -29,7 +29,6 @@ import {
   type StatusAnswer,
 } from '../wire/messages.js';
 import { AcceptLatency } from './mail/accept-latency.js';
-import { taskRole } from './commands/enrol.js';
 import { commandTable } from './commands/table.js';
 import type { BrokerCore } from './core.js';
 import { SessionHandler, type Claim, type ProofNeeded } from './session/session-handler.js';
@@ -93,6 +92,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
   readonly #startedMs: number;
   #mailboxes: Mailboxes | undefined;
   #lifecycle = start(lifecycleMachine, undefined).snapshot;
+  readonly #permissions: Permissions;
   #ticker: Disposable | undefined;
   #closing: Promise<void> | undefined;
   #framesIn = 0;
@@ -109,6 +109,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
     this.#trace = parts.trace ?? noTrace;
     this.#sparse = new SparseTrace(this.#trace, parts.clock);
     this.#parts = parts;
+    this.#permissions = parts.permissions ?? new Permissions();
     this.#strangerRates = new StrangerRates(this.limits.strangersMax);
     this.topics = new Topics({
       limits: this.limits,
@@ -129,7 +130,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
       writer: this.#writer,
       outboxes: this.#outboxes,
       listener: this.#listener,
-      permissions: parts.permissions ?? new Permissions(),
+      permissions: this.#permissions,
       strangerRates: this.#strangerRates,
       proofFor: parts.proofFor,
       random: parts.random,
@@ -203,8 +204,10 @@ export class Broker implements BrokerCore, AsyncDisposable {
       isEphemeral,
       nowMs: this.clock.nowMs(),
       isStaying: ({ id, role }) =>
-        // An open task must stay reachable for messages.
-        this.sessions.liveOf(id) !== undefined || this.isProvenRole(role) || role === taskRole,
+        // A hosted agent must stay reachable for messages until it is dismissed.
+        this.sessions.liveOf(id) !== undefined ||
+        this.isProvenRole(role) ||
+        this.isHostedRole(role),
     });
     for (const agent of displaced) this.topics.forget(`presence.${agent}`);
   }
@@ -220,6 +223,10 @@ export class Broker implements BrokerCore, AsyncDisposable {
 
   isProvenRole(role: string): boolean {
     return this.#parts.proofFor({ agent: role, role, isRemote: false }) !== 'none';
+  }
+
+  isHostedRole(role = ''): boolean {
+    return this.#permissions.of(role).isHosted;
   }
 
   announce(change: PresenceEvent['change'], agent: string): void {

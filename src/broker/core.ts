@@ -48,6 +48,8 @@ export interface BrokerCore {
   dismiss(agent: string, reason: string): Promise<void>;
   /** Whether this role must prove itself on this machine. No agent of another role may have its name. */
   isProvenRole(role: string): boolean;
+  /** Whether agents of this role live without a process of their own: see `RoleRule.isHosted`. */
+  isHostedRole(role: string | undefined): boolean;
   announce(change: PresenceEvent['change'], agent: string): void;
   view(agent: string): AgentView | undefined;
   status(): StatusAnswer;

@@ -31,6 +31,7 @@ export const permissionsSchema = (z: Zod) =>
           administer: patterns(z),
           framesPerS: z.number().int().min(1).max(1e9),
           bytesPerS: z.number().int().min(1_024).max(1e12),
+          isHosted: z.boolean(),
         })
         .partial()
         .readonly(),

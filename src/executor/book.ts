@@ -1,13 +1,18 @@
+import type { Clock } from '../base/clock.js';
 import type { Outcome } from '../delegation/worker/runner-outcome.js';
 import type { Conflict } from '../delegation/worker/proposal-check.js';
 import type { Gathered } from '../delegation/grounding/gathered.js';
 import { idsOf, objectionTo } from '../delegation/task/assignment.js';
 import type { Assignment, TaskResponse } from '../delegation/task/shapes.js';
 import { workerMachine } from '../delegation/worker/worker.machine.js';
-import type { BusError } from '../errors/bus-error.js';
+import { asBusError } from '../errors/bus-error.js';
+import { logDeletion } from '../machine/log.js';
+import { persist, type Patience } from '../machine/persist.js';
+import { Records } from '../machine/records.js';
 import { restored, type StoredSnapshot } from '../machine/step.js';
-import { damagedRecord } from '../store/damaged.js';
-import { historyOfPrefix, historyPrefix, workKey, workPrefix } from '../store/keys.js';
+import { historyPrefix, workKey, workPrefix } from '../store/keys.js';
+import type { Logger } from '../observe/log.js';
+import { del } from '../store/operations.js';
 import type { Operation, Store } from '../store/port.js';
 
 /** One assignment as it stands on disk. */
@@ -27,63 +32,65 @@ export interface Kept {
   response: TaskResponse | null;
 }
 
-/** Assignments that an executor has in its hands, each change of them synced before anything follows from it. */
+/** Assignments that an executor has in its hands, each with the history of its prompt. */
 export class Book {
   readonly #store: Store;
+  readonly #records: Records<Kept>;
 
-  constructor(store: Store) {
+  constructor(store: Store, clock: Clock, log: Logger) {
     this.#store = store;
+    this.#records = new Records<Kept>({
+      ...{ store, clock, random: Math.random },
+      prefix: workPrefix,
+      idOf,
+      decode: decodeKept,
+      onTrouble: (task, error) => {
+        const { code, message } = asBusError(error);
+        log.error({ code, task }, message);
+      },
+    });
   }
 
   /**
    * A record that cannot be read is dropped, and reported as RECORD_DAMAGED: its manager hears nothing more of that attempt, and
    * assigns the task again when its lease is over. Throws STORE_UNAVAILABLE.
    */
-  async all(onDamaged: (error: BusError) => void): Promise<Kept[]> {
-    const found: Kept[] = [];
-    const dropped: Operation[] = [];
-    for await (const [key, value] of this.#store.entries({ prefix: workPrefix })) {
-      try {
-        found.push(decodeKept(key, value));
-      } catch (error) {
-        onDamaged(damagedRecord(key, error));
-        dropped.push({ type: 'del', key });
-      }
-    }
+  async all(): Promise<Kept[]> {
+    const { records: found, damaged } = await this.#records.read();
+    const dropped = damaged.map((id) => del(workPrefix + id));
     dropped.push(...(await this.#orphans(found)));
     // Not synced: what is found once more is dropped once more.
     if (dropped.length > 0) await this.#store.write(dropped);
     return found;
   }
 
-  put(kept: Kept): Promise<void> {
-    const { task, attempt } = kept.assignment;
-    const value = Buffer.from(JSON.stringify(kept));
-    return this.#store.commit([{ type: 'put', key: workKey(task.id, attempt), value }]);
+  turn<T>(kept: Kept, work: () => Promise<T>): Promise<T> {
+    return this.#records.turn(idOf(kept), work);
   }
 
-  /** With its history. */
-  async delete({ task, attempt }: Assignment): Promise<void> {
-    const gone: Operation[] = [{ type: 'del', key: workKey(task.id, attempt) }];
-    const prefix = historyOfPrefix(task.id, attempt);
-    for await (const key of this.#store.keys({ prefix })) gone.push({ type: 'del', key });
-    await this.#store.commit(gone);
+  /** In its turn: on disk when it resolves; what is over is deleted with its history. Throws STORE_UNAVAILABLE. */
+  async write(kept: Kept, isOver = false, patience?: Patience): Promise<void> {
+    const prefix = `${historyPrefix}${idOf(kept)}/`;
+    const more = isOver ? await persist(() => logDeletion(this.#store, prefix), patience) : [];
+    await this.#records.write({ record: kept, more, isDeleted: isOver }, patience);
   }
 
   /** Of histories whose assignment is not there any more. */
   async #orphans(found: readonly Kept[]): Promise<Operation[]> {
-    const kept = new Set(
-      found.map(({ assignment: { task, attempt } }) => historyOfPrefix(task.id, attempt)),
-    );
+    const kept = new Set(found.map((each) => historyPrefix + idOf(each)));
     const gone: Operation[] = [];
     for await (const key of this.#store.keys({ prefix: historyPrefix }))
-      if (!kept.has(key.slice(0, key.lastIndexOf('/') + 1))) gone.push({ type: 'del', key });
+      if (!kept.has(key.slice(0, key.lastIndexOf('/')))) gone.push(del(key));
     return gone;
   }
 }
 
+function idOf({ assignment: { task, attempt } }: Kept): string {
+  return workKey(task.id, attempt).slice(workPrefix.length);
+}
+
 /** Throws Error for what this version could not go on with. */
-function decodeKept(key: string, value: Buffer): Kept {
+function decodeKept(value: Buffer, key: string): Kept {
   const kept = JSON.parse(value.toString()) as Kept;
   if ((kept.version as number) !== 1) throw new Error(`it is of version ${kept.version}`);
   const { assignment } = kept;

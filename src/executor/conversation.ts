@@ -1,7 +1,6 @@
 import { type Outcome, outcome } from '../delegation/worker/runner-outcome.js';
 import { checkProposal, citeResult } from '../delegation/worker/proposal-check.js';
 import type { Clock } from '../base/clock.js';
-import { pause } from '../base/pause.js';
 import type { Client } from '../client/client.js';
 import type { Pgc } from '../delegation/grounding/gathered.js';
 import { ground } from '../delegation/grounding/grounding.js';
@@ -13,6 +12,7 @@ import {
   type WorkEvent,
 } from '../delegation/worker/worker.machine.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
+import type { Patience } from '../machine/persist.js';
 import { restored, start, stateName, step, stored, type Snapshot } from '../machine/step.js';
 import type { Logger } from '../observe/log.js';
 import type { Attendant, Attended } from './attendant.js';
@@ -38,8 +38,6 @@ export interface ConversationParts {
 /** Signs of life in the time of one lease. */
 const signsPerLease = 4;
 const leaseMsMin = 400;
-/** Between two attempts to write what could not be written. */
-const diskPauseMs = 1_000;
 /** At an action whose scripts change again and again. */
 const looksMax = 3;
 const working = new Set(['grounding', 'beginning', 'acting', 'stopping', 'verifying']);
@@ -112,8 +110,8 @@ export class Conversation {
 
   /** Resolves when what follows from it is on disk; what the machine does not expect now is left out. */
   tell(event: WorkEvent): Promise<void> {
-    this.#queue = this.#queue
-      .then(() => this.#step(event))
+    this.#queue = this.#parts.book
+      .turn(this.#kept, () => this.#step(event))
       .catch((error: unknown) => {
         const { code, message } = asBusError(error);
         this.#parts.log.error({ code, task: this.#id }, message);
@@ -143,7 +141,7 @@ export class Conversation {
       this.#kept.startedMs = this.#parts.clock.nowMs();
     for (const each of effects) if (each.type === 'response.send') this.#write(each);
     const isOver = effects.some(({ type }) => type === 'record.delete');
-    if (!isOver) await this.#onDisk(() => this.#parts.book.put(this.#kept));
+    await this.#parts.book.write(this.#kept, isOver, this.#patience);
     this.#snapshot = snapshot;
     this.#parts.log.debug(
       { task: this.#id, on: event.type, from: before, state: this.state },
@@ -151,7 +149,7 @@ export class Conversation {
     );
     if (!working.has(this.state) && this.state !== 'claiming') this.#parts.onIdle();
     if (event.type === 'claim.granted') this.#armTimer();
-    for (const each of effects) await this.#perform(each);
+    for (const each of effects) this.#perform(each);
   }
 
   /** The response is fixed when it is decided; later events do not change it. */
@@ -171,7 +169,7 @@ export class Conversation {
     );
   }
 
-  async #perform(effect: WorkEffect): Promise<void> {
+  #perform(effect: WorkEffect): void {
     switch (effect.type) {
       case 'claim.ask':
         return void this.#claim();
@@ -193,23 +191,18 @@ export class Conversation {
       case 'record.delete':
         this.#endTimers();
         this.#stop.abort();
-        await this.#onDisk(() => this.#parts.book.delete(this.assignment));
         return this.#parts.onEnd();
     }
   }
 
-  /** A disk that takes nothing now is waited for: nothing follows from what does not stand on it. */
-  async #onDisk(write: () => Promise<void>): Promise<void> {
-    for (;;) {
-      try {
-        return await write();
-      } catch (error) {
-        const { code, message } = asBusError(error);
-        this.#parts.log.warn({ code, task: this.#id }, message);
-        if (this.#left.signal.aborted) throw error;
-      }
-      await pause(this.#parts.clock, diskPauseMs, this.#left.signal);
-    }
+  /** Nothing follows from what is not on disk. */
+  get #patience(): Patience {
+    const { clock, log } = this.#parts;
+    const onTrouble = (error: unknown): void => {
+      const { code, message } = asBusError(error);
+      log.warn({ code, task: this.#id }, message);
+    };
+    return { clock, until: this.#left.signal, onTrouble };
   }
 
   async #claim(): Promise<void> {

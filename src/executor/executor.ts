@@ -48,8 +48,7 @@ export class Executor {
 
   /** Goes on with what is on disk; before anything new is received. */
   async resume(): Promise<void> {
-    const onDamaged = ({ code, message }: BusError): void => this.#log.error({ code }, message);
-    for (const kept of await this.#parts.book.all(onDamaged)) {
+    for (const kept of await this.#parts.book.all()) {
       if (this.#isLeaving) return;
       const { task, attempt } = kept.assignment;
       this.#log.info({ task: task.id, attempt }, 'going on after a restart');
@@ -105,7 +104,8 @@ export class Executor {
     if (others.some((each) => each.assignment.attempt >= attempt)) return;
     if (this.#inHand.size >= assignmentsMax) throw new Later(fullAgainMs, 'the executor is full');
     const kept = newWork(assignment);
-    await this.#parts.book.put(kept);
+    const { book } = this.#parts;
+    await book.turn(kept, () => book.write(kept));
     this.#log.info({ task: task.id, attempt, runner: task.runner }, 'assigned');
     for (const each of others)
       if (each.assignment.manager === from) await each.tell({ type: 'attempt.over' });

@@ -14,7 +14,7 @@ import {
   shardMessages,
   type MessageType,
 } from '../pgc/serve/messages.js';
-import { citationsMax, engineName, type AskAnswer, type CallersAnswer } from '../pgc/shapes.js';
+import { citationsMax, engineName, type Answer, type CallersAnswer } from '../pgc/shapes.js';
 import { plainName } from '../pgc/answer/verify.js';
 import type { AgentRecord, AgentView } from '../wire/messages.js';
 import type { OverlayWorks } from './overlay-works.js';
@@ -66,7 +66,7 @@ export class PgcOnBus implements Pgc {
     return this.#bytes;
   }
 
-  ask(question: string, overlays: readonly string[]): Promise<AskAnswer> {
+  ask(question: string, overlays: readonly string[]): Promise<Answer> {
     // What is wanted is evidence: prose would cost a model call, and is not read.
     const request = { question, overlays: [...overlays], top_k: 0, engine: engineName };
     return this.#agent === ''

@@ -1,31 +1,32 @@
 import { BusError } from '../errors/bus-error.js';
-import { hedged } from '../pgc/answer/ask.js';
+import { doubts, judged, nextMax } from '../pgc/answer/ask.js';
 import { analyse, withHints } from '../pgc/search/question/question.js';
 import {
   engineName,
-  type AskAnswer,
+  type Answer,
   type AskRequest,
   type Citation,
   type CodedError,
+  type Evidence,
+  type FlowEdge,
+  type LeftOut,
 } from '../pgc/shapes.js';
 import { fanOut } from './fan-out.js';
 import type { Lattice } from './lattice.js';
 import { probesDefault } from './route/routing.js';
-import { sentenceEnd } from './synthesis.js';
 
 /** Shards below this share of the best one's similarity add noise, not answers. */
 const shareOfBest = 0.7;
 
 /**
- * Asks the shards that most likely know, and merges their answers by similarity into one with its own
- * numbering. Throws EMPTY_QUESTION and NO_SHARDS; a shard that fails is in `errors[]`.
+ * Asks the shards that most likely know, and merges their answers by similarity. Throws EMPTY_QUESTION and NO_SHARDS; a shard that fails is in `errors[]`.
  */
 export async function ask(
   lattice: Lattice,
   request: AskRequest,
   signal?: AbortSignal,
   probes = probesDefault,
-): Promise<AskAnswer> {
+): Promise<Answer> {
   if (lattice.ports.size === 0) throw new BusError('NO_SHARDS');
   const ranked = lattice.router.rank(
     withHints(analyse(request.question), request.query_hints ?? []),
@@ -37,26 +38,20 @@ export async function ask(
   );
   const errors = [...failed, ...lattice.unknownShards()];
   const found = answers
-    .filter((answer) => answer.sources.length > 0)
+    .filter((answer) => answer.evidence.length > 0)
     .sort((one, other) => best(other) - best(one));
   const first = found[0] ?? answers[0];
   if (first === undefined)
     throw new BusError('AGENT_FAILED', { agent: 'every shard', detail: errors[0]?.text ?? '' });
-  if (found.length === 0)
-    return {
-      ...first,
-      answer: 'Nothing here answers the question.',
-      overlay_warnings: warningsOf(answers),
-      metadata: { ...first.metadata, agents_asked: ports.length },
-      errors: [...first.errors, ...gapsOf(answers, [first]), ...errors],
-    };
-  const telling = found.filter((answer) => best(answer) >= best(first) * shareOfBest);
-  const merged = merge(telling, first.metadata.top_k);
+  const used = found.filter((answer) => best(answer) >= best(first) * shareOfBest);
+  const telling = used.length === 0 ? [first] : used;
   return {
     ...first,
-    ...merged,
-    overlay_warnings: warningsOf(answers),
+    ...merge(telling, first.metadata.top_k),
+    left_out: leftOutOf(answers),
+    overlay_warnings: [...new Set(answers.flatMap((answer) => answer.overlay_warnings))],
     errors: [...telling.flatMap((answer) => answer.errors), ...gapsOf(answers, telling), ...errors],
+    partial: errors.length > 0,
     metadata: {
       ...first.metadata,
       index_version: telling.map((answer) => answer.metadata.index_version).join('+'),
@@ -66,73 +61,58 @@ export async function ask(
   };
 }
 
-function warningsOf(answers: readonly AskAnswer[]): string[] {
-  return [...new Set(answers.flatMap((answer) => answer.overlay_warnings))];
+/** Each once: many shards may lack an overlay for the same reason. */
+function leftOutOf(answers: readonly Answer[]): LeftOut[] {
+  const all = answers.flatMap(({ left_out }) => left_out);
+  return [...new Map(all.map((each) => [`${each.overlay} ${each.why}`, each])).values()];
 }
 
 /** Errors of the other shards; that one of several shards finds nothing is no error. */
-function gapsOf(answers: readonly AskAnswer[], used: readonly AskAnswer[]): CodedError[] {
+function gapsOf(answers: readonly Answer[], used: readonly Answer[]): CodedError[] {
   return answers
     .filter((answer) => !used.includes(answer))
     .flatMap(({ errors }) => errors.filter(({ code }) => code !== 'NOT_FOUND'));
 }
 
-function best(answer: AskAnswer): number {
-  return Math.max(0, ...answer.sources.map((source) => source.similarity));
+function best(answer: Answer): number {
+  return Math.max(0, ...answer.evidence.map((each) => each.similarity));
 }
 
-/** A sentence of one answer, with what it cites. */
-interface Cited {
-  text: string;
-  numbers: Map<string, Citation>;
+type Merged = Pick<
+  Answer,
+  'clauses' | 'confidence' | 'evidence' | 'flow' | 'unsure' | 'next' | 'query_path'
+>;
+
+/** The likeliest evidence of all answers, each place once, in the order of the answers, with what belongs to it. */
+export function merge(answers: readonly Answer[], topK: number): Merged {
+  const places = new Map<string, Evidence>();
+  for (const each of answers.flatMap((answer) => answer.evidence))
+    if (!places.has(placeOf(each))) places.set(placeOf(each), each);
+  const likeliest = [...places.values()]
+    .sort((one, other) => other.similarity - one.similarity)
+    .slice(0, topK);
+  const kept = new Set(likeliest);
+  const chosen = [...places.values()].filter((each) => kept.has(each));
+  const evidence = chosen.map((each, at) => ({ ...each, id: at + 1 }));
+  const idOf = new Map(chosen.map((each, at) => [each, at + 1]));
+  const flow = answers.flatMap((answer) =>
+    answer.flow.flatMap((edge): FlowEdge[] => {
+      const shown = answer.evidence.find(({ id }) => id === edge.evidence);
+      const id = shown === undefined ? undefined : idOf.get(shown);
+      return id === undefined ? [] : [{ ...edge, evidence: id }];
+    }),
+  );
+  const others = answers.flatMap(({ unsure }) => unsure).filter(({ kind }) => kind !== 'weak');
+  return {
+    ...judged(answers[0]?.question ?? '', evidence),
+    evidence,
+    flow,
+    unsure: [...doubts(evidence), ...others],
+    next: answers.flatMap(({ next }) => next).slice(0, nextMax),
+    query_path: [...new Set(evidence.map(({ agent }) => agent))],
+  };
 }
 
-/** The sentences whose sources are the best, as far as there is room for all that each of them cites. */
-export function merge(answers: AskAnswer[], topK: number): { answer: string; sources: Citation[] } {
-  const cited = new Set<Citation>();
-  const all = answers.flatMap((answer) => {
-    // Sentences whose sources another answer has cited already are left out.
-    const its = citedSentences(answer).filter(
-      ({ numbers }) => ![...numbers.values()].every((source) => cited.has(source)),
-    );
-    for (const source of answer.sources) cited.add(source);
-    return its;
-  });
-  const chosen = new Set<Cited>();
-  const room = new Set<Citation>();
-  for (const each of [...all].sort((one, other) => nearest(other) - nearest(one))) {
-    const wanted = [...each.numbers.values()].filter((source) => !room.has(source));
-    if (room.size + wanted.length > topK) continue;
-    chosen.add(each);
-    for (const source of wanted) room.add(source);
-  }
-  const sources: Citation[] = [];
-  const sentences = all
-    .filter((each) => chosen.has(each))
-    .map(({ text, numbers }) =>
-      text.replace(/\[(\d+)\]/g, (_, number: string) => {
-        const source = numbers.get(number);
-        if (source !== undefined && !sources.includes(source)) sources.push(source);
-        return `[${source === undefined ? 0 : sources.indexOf(source) + 1}]`;
-      }),
-    );
-  return { answer: hedged(sentences.join(' '), sources), sources };
-}
-
-/** Those of an answer that cite anything. */
-function citedSentences({ answer, sources }: AskAnswer): Cited[] {
-  return answer.split(sentenceEnd).flatMap((text) => {
-    const numbers = new Map<string, Citation>();
-    for (const [, number = ''] of text.matchAll(/\[(\d+)\]/g)) {
-      const source = sources[Number(number) - 1];
-      // A sentence that cites an unknown number is left out.
-      if (source === undefined) return [];
-      numbers.set(number, source);
-    }
-    return numbers.size === 0 ? [] : [{ text, numbers }];
-  });
-}
-
-function nearest({ numbers }: Cited): number {
-  return Math.max(...Array.from(numbers.values(), ({ similarity }) => similarity));
+export function placeOf({ overlay, section, file_path, line_start, line_end }: Citation): string {
+  return [overlay, section, file_path, line_start, line_end].join('\0');
 }

@@ -13,12 +13,11 @@ import type { DependencyPatterns } from '../pgc/analyse/dependency-patterns.js';
 import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.js';
 import type { LocateAnswer, LocateRequest } from '../pgc/search/locate/locate.js';
 import type {
-  AskAnswer,
+  Answer,
   AskRequest,
   CalleesAnswer,
   CallersAnswer,
   Card,
-  LatticeAnswer,
   LatticeQuery,
   QueryProgress,
   TopologyAnswer,
@@ -48,8 +47,8 @@ export interface AskingOptions {
 
 /** All questions about a code base, whether indexes in this process or agents on the bus answer. */
 export interface Questions extends Analyses {
-  query(request: LatticeQuery, options: AskingOptions): Promise<LatticeAnswer>;
-  ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer>;
+  query(request: LatticeQuery, options: AskingOptions): Promise<Answer>;
+  ask(request: AskRequest, options: AskingOptions): Promise<Answer>;
   /** Ranks the files that a report concerns. */
   locate(request: LocateRequest, options: AskingOptions): Promise<LocateAnswer>;
   /** `cite`: number of call sites that are cited, at most 10. */
@@ -75,14 +74,11 @@ export class LatticeQuestions implements Questions {
     readonly analyses?: Analyses,
   ) {}
 
-  query(
-    request: LatticeQuery,
-    options: AskingOptions & { journal?: Journal },
-  ): Promise<LatticeAnswer> {
+  query(request: LatticeQuery, options: AskingOptions & { journal?: Journal }): Promise<Answer> {
     return query(this.lattice, request, { clock: this.clock, ...options });
   }
 
-  ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer> {
+  ask(request: AskRequest, options: AskingOptions): Promise<Answer> {
     return ask(this.lattice, request, until(options));
   }
 

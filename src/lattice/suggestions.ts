@@ -1,6 +1,6 @@
 import { targetsOfCall } from '../pgc/bind/call-graph.js';
 import { cardOf } from '../pgc/search/card/card.js';
-import { firstSentence } from '../pgc/answer/compose.js';
+import { firstSentence } from '../pgc/answer/said.js';
 import { wordsOf } from '../pgc/format/words.js';
 import { isAside } from '../pgc/search/prior.js';
 import type { ShardIndex, SymbolRow } from '../pgc/format/shard-index.js';

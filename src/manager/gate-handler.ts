@@ -30,7 +30,7 @@ import { withNote } from '../task/life/advance.js';
 import type { TaskBook } from '../task/book/book.js';
 import { withMissed } from '../task/numbers/attention-numbers.js';
 import type { TaskRecord } from '../task/life/record.js';
-import { Waiters } from '../task/book/waiters.js';
+import { Waiters } from '../machine/waiters.js';
 
 /** Announced twice, a gate is still one. */
 const announcedMax = 10_000;

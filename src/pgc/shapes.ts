@@ -3,6 +3,7 @@
  * that scripts rely on, hence snake case: a field is added, never renamed.
  */
 
+import type { Confidence } from '../base/confidence.js';
 import type { Plain, sigma } from '../wire/codec.js';
 
 export type OverlayName = 'O1' | 'O2' | 'O3' | 'O4' | 'O5' | 'O6' | 'O7';
@@ -19,24 +20,32 @@ export type Citation = Plain<sigma.pgc.Citation>;
 export type CodedError = Plain<sigma.pgc.CodedError>;
 export type AskRequest = Plain<sigma.pgc.AskRequest, { query_hints?: string[]; engine?: string }>;
 export type QueryIntent = Plain<sigma.pgc.QueryIntent>;
-export type AskAnswer = Plain<
-  sigma.pgc.AskAnswer,
+export type ModelMetadata = Plain<sigma.pgc.ModelMetadata>;
+export type ExcerptLine = Plain<sigma.pgc.ExcerptLine>;
+/** A citation with what its reader needs to see. */
+export type Evidence = Plain<sigma.pgc.Evidence>;
+export type Clause = Plain<sigma.pgc.Clause, { status: 'found' | 'partly' | 'not_found' }>;
+export type FlowEdge = Plain<sigma.pgc.FlowEdge, { kind: 'call'; certainty: 'exact' | 'possible' }>;
+export type Unsure = Plain<sigma.pgc.Unsure, { kind: 'weak' | 'sites' }>;
+/** An overlay that could not be consulted, at least in one shard. */
+export type LeftOut = Plain<sigma.pgc.LeftOut>;
+export type NextStep = Plain<sigma.pgc.NextStep, { arguments: Record<string, string> }>;
+
+/** What a question comes to: of one shard, or of many. */
+export type Answer = Plain<
+  sigma.pgc.Answer,
   {
-    metadata: {
-      question_hash: string;
-      top_k: number;
-      elapsed_ms: number;
-      index_version: string;
-      engine: string;
-      cached: boolean;
-      /** Shards that were asked. */
-      agents_asked: number;
-    } & Partial<Omit<ModelMetadata, 'engine'>>;
+    clauses: Clause[];
+    flow: FlowEdge[];
+    unsure: Unsure[];
+    next: NextStep[];
+    confidence: Confidence;
+    hops: Hop[];
+    safety: Plain<sigma.pgc.Safety> | null;
+    metadata: Plain<sigma.pgc.AnswerMetadata, { model: ModelMetadata | null }>;
   }
 >;
 
-/** What a language model had to do with an answer. */
-export type ModelMetadata = Plain<sigma.pgc.ModelMetadata>;
 export type HopRequest = Plain<sigma.pgc.HopRequest, { query_hints?: string[] }>;
 
 /** One symbol on a path; `call_site` (`path:line`) is where the one before it calls it, empty for the first. */
@@ -53,7 +62,7 @@ export type Reference = Plain<sigma.pgc.Reference, { lookup: Lookup | null }>;
 
 /** What a call looks for outside its shard, as the calling file sees it. */
 export type Lookup = Plain<sigma.pgc.Lookup>;
-export type HopAnswer = Plain<sigma.pgc.HopAnswer, { references: Reference[] }>;
+export type HopAnswer = Plain<sigma.pgc.HopAnswer, { references: Reference[]; flow: FlowEdge[] }>;
 export type Definition = Plain<sigma.pgc.Definition>;
 export type CallSite = Plain<sigma.pgc.CallSite, { lookup: Lookup | null }>;
 export type Expansion = Plain<sigma.pgc.Expansion, { calls: CallSite[] }>;
@@ -74,7 +83,7 @@ export type Card = Plain<sigma.pgc.Card, { truncated?: string[]; places?: string
 export interface ShardPort {
   readonly agent: string;
   card(): Promise<Card>;
-  ask(request: AskRequest, signal?: AbortSignal): Promise<AskAnswer>;
+  ask(request: AskRequest, signal?: AbortSignal): Promise<Answer>;
   hop(request: HopRequest, signal?: AbortSignal): Promise<HopAnswer>;
   /** `symbols`: `name`, `path#name`, `path:name` or `path:line`. */
   definitions(symbols: string[], signal?: AbortSignal): Promise<Definition[]>;
@@ -96,10 +105,6 @@ export type LatticeQuery = Plain<
 
 /** How far a query has come. */
 export type QueryProgress = Plain<sigma.pgc.QueryProgress>;
-export type LatticeAnswer = Plain<
-  sigma.pgc.LatticeAnswer,
-  { hops: Hop[]; query_intent?: QueryIntent; metadata?: ModelMetadata }
->;
 export type TraceAnswer = Plain<sigma.pgc.TraceAnswer>;
 export type CallersAnswer = Plain<sigma.pgc.CallersAnswer, { callers: CallSite[] }>;
 export type CalleesAnswer = Plain<sigma.pgc.CalleesAnswer, { callees: CallSite[] }>;

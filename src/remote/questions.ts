@@ -10,29 +10,31 @@ import {
   type MessageType,
 } from '../pgc/serve/messages.js';
 import type {
-  AskAnswer,
+  Answer,
   AskRequest,
   CalleesAnswer,
   CallersAnswer,
-  LatticeAnswer,
   LatticeQuery,
   TopologyAnswer,
   TraceAnswer,
   Verdict,
 } from '../pgc/shapes.js';
 import { AskedAnalyses } from './analyses.js';
+import { insane, isSaneAnswer } from './foreign-answer.js';
 import { ask } from './request.js';
 
-/** One agent's own answer. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS. */
-export function askAgent(
+/** One agent's own answer. Throws UNKNOWN_AGENT, AGENT_OFFLINE, AMBIGUOUS_ALIAS, AGENT_FAILED. */
+export async function askAgent(
   client: Client,
   agent: string,
   request: AskRequest,
   deadlineMs: number,
   signal?: AbortSignal,
-): Promise<AskAnswer> {
+): Promise<Answer> {
   const options = { deadlineMs, isIdempotent: true, ...(signal === undefined ? {} : { signal }) };
-  return ask(client, `agent:${agent}`, shardMessages.ask, request, options);
+  const answer = await ask(client, `agent:${agent}`, shardMessages.ask, request, options);
+  if (!isSaneAnswer(answer)) throw insane(agent);
+  return answer;
 }
 
 /** The manager's answers over the bus. */
@@ -44,13 +46,13 @@ export class RemoteQuestions extends AskedAnalyses implements Questions {
     this.#client = client;
   }
 
-  query(request: LatticeQuery, options: AskingOptions): Promise<LatticeAnswer> {
+  query(request: LatticeQuery, options: AskingOptions): Promise<Answer> {
     const { onProgress } = options;
     const onPartial = (body: Buffer): void => onProgress?.(queryProgress.decode(body));
     return this.asked(latticeMessages.query, request, { ...options, onPartial });
   }
 
-  ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer> {
+  ask(request: AskRequest, options: AskingOptions): Promise<Answer> {
     return this.asked(latticeMessages.ask, request, options);
   }
 

@@ -12,7 +12,7 @@ import type {
 import { shardMessages, type MessageType } from '../pgc/serve/messages.js';
 import {
   citationsMax,
-  type AskAnswer,
+  type Answer,
   type AskRequest,
   type CallSite,
   type Citation,
@@ -23,13 +23,10 @@ import {
   type HopRequest,
   type ShardPort,
 } from '../pgc/shapes.js';
+import { insane, isSaneAnswer, isSaneHop } from './foreign-answer.js';
 import { ask } from './request.js';
 
-/** More than any shard of ours ever sends in one hop. */
-const hopCitationsMax = 64;
-const hopReferencesMax = 64;
-
-/** As above, for one report: its best files, and where the names stand that it has. */
+/** More than any shard of ours ever sends for one report: its best files, and where the names stand that it has. */
 const locateFilesMax = 16_384;
 const locatePlacesMax = 65_536;
 
@@ -66,19 +63,15 @@ export class RemoteShard implements ShardPort, WordsPort {
     return this.#ask(shardMessages.card, {});
   }
 
-  async ask(request: AskRequest, signal?: AbortSignal): Promise<AskAnswer> {
+  async ask(request: AskRequest, signal?: AbortSignal): Promise<Answer> {
     const answer = await this.#ask(shardMessages.ask, request, signal);
-    // Absent messages decode as null, against their types: this comes from another process.
-    const parts: unknown[] = [answer.metadata, answer.query_intent];
-    this.#check(parts.every((part) => part !== null) && answer.sources.length <= citationsMax);
+    this.#check(isSaneAnswer(answer));
     return answer;
   }
 
   async hop(request: HopRequest, signal?: AbortSignal): Promise<HopAnswer> {
     const answer = await this.#ask(shardMessages.hop, request, signal);
-    this.#check(
-      answer.citations.length <= hopCitationsMax && answer.references.length <= hopReferencesMax,
-    );
+    this.#check(isSaneHop(answer));
     return answer;
   }
 
@@ -119,11 +112,7 @@ export class RemoteShard implements ShardPort, WordsPort {
 
   /** An agent that answers beyond all limits is named, and costs only its own part of the answer. */
   #check(isSane: boolean): void {
-    if (!isSane)
-      throw new BusError('AGENT_FAILED', {
-        agent: this.agent,
-        detail: 'its answer breaks the limits',
-      });
+    if (!isSane) throw insane(this.agent);
   }
 
   #ask<Q, A>(message: MessageType<Q, A>, request: Q, signal?: AbortSignal): Promise<A> {

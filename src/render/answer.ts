@@ -1,109 +1,207 @@
-import { renumbered, sentenceEnd, synthesise } from '../lattice/synthesis.js';
+import { leftOutLine, subjectOf, placeOf } from '../pgc/answer/evidence-line.js';
 import type {
-  AskAnswer,
-  Citation,
-  Hop,
-  LatticeAnswer,
-  ModelMetadata,
+  Answer,
+  Evidence,
+  ExcerptLine,
+  FlowEdge,
+  NextStep,
   TraceAnswer,
-  Via,
 } from '../pgc/shapes.js';
-import { printable, wrap } from './terminal.js';
+import { printable, shellWord, wrap } from './terminal.js';
 
-/** Folders of a shard that are named. */
-const scopeShown = 3;
+/** Edges of the flow that are listed. */
+const edgesShown = 12;
+const statusWords = { found: 'found', partly: 'partly found', not_found: 'not found' } as const;
 
-/** Text for people. Places are `path:line`, which terminals and editors make clickable. */
+/** What differs between a person at a terminal and an agent that reads Markdown. */
+interface Style {
+  /** Foreign text in one line. */
+  text: (text: string) => string;
+  /** Foreign text that names something. */
+  code: (text: string) => string;
+  /** A line by a language model, which may mark up its own text. */
+  prose: (line: string) => string;
+  /** Lines of a source, with their numbers. */
+  excerpt: (lines: readonly ExcerptLine[]) => string[];
+  head: (text: string) => string;
+  next: (step: NextStep) => string;
+}
 
-export function renderAnswer(answer: AskAnswer): string {
+const terminal: Style = {
+  text: printable,
+  code: printable,
+  prose: printable,
+  excerpt: numbered,
+  head: (text) => text,
+  next: ({ operation, arguments: its }) =>
+    ['sigma', operation, ...Object.values(its).map(shellWord)].join(' '),
+};
+
+const markdown: Style = {
+  text: plain,
+  code,
+  prose: unlinked,
+  excerpt: fenced,
+  head: (text) => `**${text}**`,
+  next: ({ operation, arguments: its }) =>
+    code(
+      `${operation}(${Object.entries(its)
+        .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+        .join(', ')})`,
+    ),
+};
+
+/** For people; places are `path:line`, which terminals and editors make clickable. */
+export function renderAnswer(answer: Answer): string {
   return [
-    wrap(answer.answer),
-    ...(answer.sources.length > 0 ? ['', 'Sources'] : []),
-    ...answer.sources.map((source, at) => renderSource(source, at + 1)),
-    ...answer.overlay_warnings.map((warning) => `note: ${warning}`),
-    ...renderErrors(answer.errors),
+    ...body(answer, terminal).map((line) => line.trimEnd()),
     '',
-    [askedLine(answer.metadata.agents_asked), ...modelWords(answer.metadata)].join(' · '),
+    footer(answer, terminal),
   ].join('\n');
 }
 
-/** What a language model had to do with it. */
-function modelWords({ engine, dropped, tokens = 0 }: Partial<ModelMetadata>): string[] {
-  if (dropped === undefined) return [];
-  const lost = `${dropped} sentence${dropped === 1 ? '' : 's'} without a valid source dropped`;
-  return [engine ?? '', `${tokens} tokens`, ...(dropped === 0 ? [] : [lost])];
+/** For agents: what was found and how surely, the flow, the evidence with its deciding lines, what is unsure. */
+export function markdownOf(answer: Answer): string {
+  return [...body(answer, markdown), '', footer(answer, markdown)].join('\n');
 }
 
-function askedLine(agents: number): string {
-  return agents === 1 ? '1 agent asked' : `${agents} agents asked`;
+function body(answer: Answer, style: Style): string[] {
+  const { evidence, left_out, overlay_warnings, errors, prose } = answer;
+  const notes = [...left_out.map(leftOutLine), ...overlay_warnings];
+  const isRouted = answer.hops.length > 0;
+  return [
+    ...headline(answer, style),
+    ...(prose === '' ? [] : ['', ...prose.split('\n').map((line) => wrap(style.prose(line)))]),
+    ...flowOf(answer, style),
+    ...(isRouted ? hopsOf(answer, style) : evidence.flatMap((each) => shown(each, style))),
+    ...unsureOf(answer, style),
+    ...notes.map((note) => `note: ${style.text(note)}`),
+    ...renderErrors(errors).map(style.text),
+  ];
 }
 
-export function renderSource(source: Citation, number: number): string {
-  const lines = source.line_end > source.line_start ? `-${source.line_end}` : '';
-  const place = `${printable(source.file_path)}:${source.line_start}${lines}`;
-  return `  [${number}] ${place}  ${source.text}  (${source.overlay}, ${source.agent}, similarity ${source.similarity.toFixed(2)})`;
+/** What was found, how surely, and what of the question was not. */
+function headline({ clauses, evidence, confidence, unsure }: Answer, style: Style): string[] {
+  if (evidence.length === 0) return ['Nothing in the indexed code answers the question.'];
+  const files = new Set(evidence.map(({ file_path }) => file_path)).size;
+  const isWeak = unsure.some(({ kind }) => kind === 'weak');
+  const places = `${count(evidence.length, 'place')} in ${count(files, 'file')}`;
+  const first = isWeak
+    ? `Nothing here clearly answers the question; nearest are ${places}`
+    : `Found ${places}`;
+  const parts = clauses.length < 2 ? [] : clauses.filter(({ status }) => status !== 'found');
+  return [
+    `${first}, confidence ${confidence}.`,
+    ...parts.map(({ text, status }) => `${statusWords[status]}: ${style.text(text)}`),
+  ];
 }
 
-export function renderErrors(errors: { code: string; text: string }[]): string[] {
-  return errors.map((error) => `${error.code}: ${error.text}`);
-}
-
-/** The path drawn as a chain, each hop in its own words at its place, and the sources numbered through. */
-export function renderQuery(answer: LatticeAnswer): string {
-  const { hops } = answer;
-  const lines = hops.length === 0 ? [wrap(answer.answer)] : toldBefore(answer);
-  let numbered = 0;
-  for (const [at, hop] of hops.entries()) {
-    // A chain ends at the last hop, and where a further one begins that no call leads to.
-    const isLast = (hops[at + 1]?.via ?? null) === null;
-    if (hop.via !== null) lines.push(...renderVia(hop.via, hops[at - 1]));
-    else if (at > 0) lines.push('', 'Found by search as well:');
-    const scope = hop.scope.slice(0, scopeShown).join(', ');
-    lines.push(`● ${hop.agent}  ${printable(scope)}${hop.scope.length > scopeShown ? ', …' : ''}`);
-    const bar = isLast ? '  ' : '│ ';
-    for (const sentence of renumbered(hop.answer, numbered).split(sentenceEnd))
-      lines.push(...wrap(sentence, `${bar}  `).split('\n'));
-    numbered += hop.citations.length;
-  }
-  const sources = hops.flatMap((hop) => hop.citations);
-  if (sources.length > 0) lines.push('', 'Sources');
-  lines.push(...sources.map((source, at) => renderPlace(source, at + 1)));
-  const { actual_hops, max_hops } = answer.safety;
-  const told = answer.metadata === undefined ? [] : modelWords(answer.metadata);
-  const partial = answer.partial ? ' · partial: not everybody answered' : '';
-  lines.push(
+function flowOf({ flow }: Answer, style: Style): string[] {
+  if (flow.length === 0) return [];
+  const rest = flow.length - edgesShown;
+  return [
     '',
-    `confidence ${answer.confidence} · ${actual_hops} of at most ${max_hops} agents visited, ${answer.agents_asked} asked in all · ${[`${Math.round(answer.elapsed_ms)} ms${partial}`, ...told].join(' · ')}`,
-  );
-  lines.push(...renderErrors(answer.errors));
-  return lines.join('\n');
+    style.head('Flow'),
+    ...flow.slice(0, edgesShown).map((edge) => edgeLine(edge, style)),
+    ...(rest > 0 ? [`  and ${count(rest, 'further call')}`] : []),
+  ];
 }
 
-/** The hops are drawn in their own words; what a model made of all of them stands before them. */
-function toldBefore({ answer, hops }: LatticeAnswer): string[] {
-  return answer === synthesise(hops).answer ? [] : [wrap(answer), ''];
+function edgeLine(
+  { from, to, site, certainty, definition, evidence }: FlowEdge,
+  style: Style,
+): string {
+  const doubt = certainty === 'exact' ? '' : ', possible';
+  const at = definition === '' ? '' : `, defined at ${style.text(definition)}`;
+  const number = evidence === 0 ? '' : ` [${evidence}]`;
+  return `  ${style.code(from)} calls ${style.code(to)} at ${style.text(site)}${at}${doubt}${number}`;
 }
 
-/** The calls that lead from one hop to the next; a line each, with both ends of the last. */
-function renderVia(via: Via, before: Hop | undefined): string[] {
-  const calls = [...via.chain.slice(1), undefined].map((step, at) => {
-    const caller = via.chain[at]?.symbol ?? via.from_agent;
-    const called = step?.symbol ?? via.symbol;
-    return `│   ${caller} calls ${called} at ${printable(step?.call_site ?? via.from)}`;
+/** The evidence shard by shard, each with the call that led there. */
+function hopsOf({ hops, evidence }: Answer, style: Style): string[] {
+  return hops.flatMap(({ agent, via, evidence: ids }, at) => {
+    const its = new Set(ids);
+    const by =
+      via === null ? (at === 0 ? '' : ', found by search') : `, by ${style.code(via.symbol)}`;
+    return [
+      '',
+      style.head(`${at + 1}. ${style.text(agent)}${by}`),
+      ...evidence.filter(({ id }) => its.has(id)).flatMap((each) => shown(each, style)),
+    ];
   });
-  // A link that began elsewhere than in the hop above it says where.
-  const [first] = via.chain;
-  const isSide = before !== undefined && first !== undefined && first.agent !== before.agent;
-  const side = isSide ? [`├─ from ${first.agent}`] : ['│'];
-  return [...side, ...calls, `▼   ${via.symbol} is defined at ${printable(via.to)}`];
 }
 
-/** A number, a place, what stands there: the rest is in the text above, or in --json. */
-function renderPlace(source: Citation, number: number): string {
-  const lines = source.line_end > source.line_start ? `-${source.line_end}` : '';
-  const place = `${printable(source.file_path)}:${source.line_start}${lines}`;
-  const what = source.overlay === 'O3' ? source.text : source.symbol || source.section;
-  return `  ${`[${number}]`.padStart(4)} ${place}  ${printable(what)}  ${source.similarity.toFixed(2)}`;
+function shown(evidence: Evidence, style: Style): string[] {
+  const { id, said, why, excerpt, kind } = evidence;
+  // Of what is read from text the excerpt is the source itself.
+  const isRepeated = said !== '' && excerpt.some(({ text }) => text.includes(said));
+  const reason = kind === 'call' || why.length === 0 ? '' : `  (${why.map(style.text).join('; ')})`;
+  return [
+    '',
+    `[${id}] ${style.code(placeOf(evidence))}  ${style.text(subjectOf(evidence))}${reason}`,
+    ...(said === '' || isRepeated ? [] : [wrap(style.text(said), '    ')]),
+    ...style.excerpt(excerpt),
+  ];
+}
+
+/** `>` marks the lines that decide; a gap is three dots. */
+function numbered(lines: readonly ExcerptLine[]): string[] {
+  const width = String(lines.at(-1)?.line ?? 0).length;
+  return lines.flatMap(({ line, text, decides }, at) => {
+    const before = lines[at - 1]?.line ?? line - 1;
+    const gap = line > before + 1 ? [`    ${'…'.padStart(width + 2)}`] : [];
+    const mark = decides ? '>' : ' ';
+    return [
+      ...gap,
+      `    ${mark} ${String(line).padStart(width)}  ${printable(text.replaceAll('\t', '  '))}`,
+    ];
+  });
+}
+
+/** In a fence that no line of it can close. */
+function fenced(lines: readonly ExcerptLine[]): string[] {
+  if (lines.length === 0) return [];
+  const runs = lines.flatMap(({ text }) => text.match(/`+/g) ?? []).map(({ length }) => length);
+  const fence = '`'.repeat(Math.max(3, ...runs.map((run) => run + 1)));
+  return [fence, ...numbered(lines), fence];
+}
+
+function unsureOf({ unsure, next }: Answer, style: Style): string[] {
+  const open = unsure.filter(({ kind }) => kind !== 'weak').map(({ text }) => style.text(text));
+  const steps = next.map((step) => `${style.next(step)}  (${style.text(step.why)})`);
+  return [
+    ...(open.length === 0 ? [] : ['', style.head('Not shown'), ...open.map((each) => `  ${each}`)]),
+    ...(steps.length === 0 ? [] : ['', style.head('Next'), ...steps.map((each) => `  ${each}`)]),
+  ];
+}
+
+function footer({ metadata, safety, partial, query_path }: Answer, style: Style): string {
+  const { agents_asked, elapsed_ms, engine, model } = metadata;
+  const visited =
+    safety === null
+      ? []
+      : [
+          `${safety.actual_hops} of at most ${safety.max_hops} agents visited: ${style.text(query_path.join(' → '))}`,
+        ];
+  return [
+    ...visited,
+    agents_asked === 1 ? '1 agent asked' : `${agents_asked} agents asked`,
+    `${Math.round(elapsed_ms)} ms`,
+    ...(partial ? ['partial: not every agent answered'] : []),
+    ...(model === null
+      ? []
+      : [
+          style.text(engine),
+          count(model.tokens, 'token'),
+          ...(model.dropped === 0
+            ? []
+            : [`${count(model.dropped, 'sentence')} without evidence dropped`]),
+        ]),
+  ].join(' · ');
+}
+
+export function renderErrors(errors: readonly { code: string; text: string }[]): string[] {
+  return errors.map((error) => `${error.code}: ${error.text}`);
 }
 
 export function renderTrace(answer: TraceAnswer): string {
@@ -111,7 +209,32 @@ export function renderTrace(answer: TraceAnswer): string {
   return answer.path
     .map((step, at) => {
       const call = step.call_site === '' ? '' : `  called at ${printable(step.call_site)}`;
-      return `${'  '.repeat(at)}${step.symbol}  ${printable(step.file_path)}:${step.line}  [${step.agent}]${call}`;
+      return `${'  '.repeat(at)}${printable(step.symbol)}  ${printable(step.file_path)}:${step.line}  [${printable(step.agent)}]${call}`;
     })
     .join('\n');
 }
+
+/** In one line, and without what Markdown would read as markup. An underscore within a word marks nothing. */
+function plain(text: string): string {
+  return printable(text).replace(
+    /[\\`*<>[\]]|(?<![\p{L}\p{N}_])_+|_+(?![\p{L}\p{N}_])/gu,
+    (marks) => marks.replaceAll(/./g, '\\$&'),
+  );
+}
+
+/** In one line as code, in which nothing is markup but its end. */
+function code(text: string): string {
+  return `\`${printable(text).replaceAll('`', "'")}\``;
+}
+
+/**
+ * One line with its markup, but without elements and links, which what a model has read may have made it write, and
+ * without fences: one that stays open would turn those of the evidence round.
+ */
+function unlinked(line: string): string {
+  return printable(line).replace(/[<>]|\](?=[(:])|`{3,}|~{3,}/g, (marks) =>
+    marks.replaceAll(/./g, '\\$&'),
+  );
+}
+
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

@@ -23,7 +23,8 @@
  *     history/<task id>/<attempt>/<n>    JSON: one entry of the conversation of an agent, in order
  *     trend/<digest>                     JSON: how one artifact fared from critique to critique; the digest is that of its tree and path
  *     review/<id>                        JSON: a review, under way or over: what it is of, and where its pipeline stands
- *     reviewed/<id>                      JSON: what it was asked, while it is under way
+ *     reviewed/<id>                      JSON: what it was asked, until its end is reported
+ *     closing/<id>/<n>                   JSON: what is still to be done at its end, in order
  *     report/<id>/<n>                    JSON: what its nth mode said, while it is under way
  *     critique/<id>                      JSON: what became of it
  *     facts/<miner version>/<language>/<blob>   FileFacts; with a digest behind, where a tree has rules of its own
@@ -87,6 +88,7 @@ export const trendPrefix = 'trend/';
 export const trendKey = (digest: string): string => trendPrefix + digest;
 export const reviewPrefix = 'review/';
 export const reviewKey = (id: string): string => reviewPrefix + id;
+export const closingPrefix = 'closing/';
 export const reviewedKey = (id: string): string => `reviewed/${id}`;
 export const reportPrefix = (review: string): string => `report/${review}/`;
 export const reportKey = (review: string, n: number): string => reportPrefix(review) + hex64(n);

@@ -299,7 +299,7 @@ test('a mode whose model hangs is cut at its time, its rules are kept, and the n
   await using own = await openTestStore(place.path, criticLayout);
   const chat = new Chat({ url: server.url, model: 'm', keyEnv: 'NO_KEY' }, { env: {}, retries: 0 });
   await using hanging = await Reviews.open({
-    ...{ store: own, clock, select: selectionOf, judge: judgeNothing },
+    ...{ store: own, clock, random: () => 0, select: selectionOf, judge: judgeNothing },
     ground: () => Promise.resolve({ ground: undefined, why: 'no tree' }),
     examine: (name, input, { tokensMax, spent }) =>
       examineByModel(modeOf(name), input, chat, {

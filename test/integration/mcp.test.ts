@@ -7,7 +7,7 @@ import { systemClock } from '../../src/base/clock.js';
 import { Client } from '../../src/client/client.js';
 import { loadConfig } from '../../src/config/config.js';
 import { shardMessages } from '../../src/pgc/serve/messages.js';
-import type { AskAnswer } from '../../src/pgc/shapes.js';
+import type { Answer, Evidence, FlowEdge } from '../../src/pgc/shapes.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';
 import { failureOf, httpClient, startHttp, stdioClient, type HttpServer } from '../support/mcp.js';
@@ -79,20 +79,31 @@ async function answer({ body, signal }: { body: Buffer; signal: AbortSignal }): 
     });
   }
   const text = 'x"'.repeat(isGiant ? giantChars / 2 : 1);
-  const source = {
+  const source = (id: number): Evidence => ({
+    ...{ id, kind: 'function', name: 'f', container: '', said: text.slice(0, 20_000) },
+    ...{ why: [], excerpt: Array(12).fill({ line: 1, text: text.slice(0, 200), decides: true }) },
     ...{ overlay: 'O1', section: 'O1', text: text.slice(0, 20_000), content: '', symbol: 'f' },
     ...{ similarity: 0.9, weight: 1, file_path: 'a.c', line_start: 1, line_end: 1 },
     ...{ blob: '', agent: 'tester' },
-  };
-  const whole: AskAnswer = {
+  });
+  const ids = Array.from({ length: isGiant ? 10 : 1 }, (_, at) => at + 1);
+  const edge = (evidence: number): FlowEdge => ({
+    ...{ from: text.slice(0, 20_000), to: 'f', site: 'a.c:1', kind: 'call', certainty: 'exact' },
+    ...{ agent: 'tester', definition: '', evidence },
+  });
+  const whole: Answer = {
     question,
-    answer: isGiant ? text : 'done',
+    prose: isGiant ? text : 'done',
+    clauses: [{ text: text.slice(0, 20_000), status: 'found', evidence: ids }],
+    evidence: ids.map(source),
+    flow: [...ids, ...ids, 0].map(edge),
+    ...{ unsure: [], next: [], confidence: 'high', partial: false },
+    ...{ query_path: [], hops: [], safety: null, root: '' },
     query_intent: { intent: 'find', entities: [], scope: '', refined_query: '' },
-    sources: Array.from({ length: isGiant ? 10 : 1 }, () => source),
-    ...{ overlay_warnings: [], errors: [] },
+    ...{ left_out: [], overlay_warnings: [], errors: [] },
     metadata: {
       ...{ question_hash: '', top_k: 1, elapsed_ms: 1, index_version: '', engine: '' },
-      ...{ cached: false, agents_asked: 1 },
+      ...{ cached: false, agents_asked: 1, model: null },
     },
   };
   return shardMessages.ask.answer.encode(whole);
@@ -115,13 +126,14 @@ const tools = [
   'blast_radius',
   'security_blast_radius',
   'verify_citations',
+  ...['queue', 'queue_run', 'kill'],
   'send_agent_message',
   'list_pending_messages',
   'mark_message_read',
   'delegate_task',
   'task_status',
   'sigma_task_update',
-  ...['run', 'push', 'queue', 'queue_run', 'inbox', 'send', 'receive', 'check', 'kill'],
+  ...['run', 'push', 'inbox', 'send', 'receive', 'check'],
   'list_gates',
   'judge_gate',
   'attend',
@@ -175,10 +187,10 @@ test.each(twoTransports)('%s: every tool answers a right question', async (name)
     question: 'dma_alloc_mapped',
     grounding: { overlays: ['O1'], query_hints: ['mapping'] },
   });
-  expect(one.sources[0]).toMatchObject({ overlay: 'O1', agent: 'kernel' });
+  expect(one.evidence[0]).toMatchObject({ overlay: 'O1', agent: 'kernel' });
   const asked = await right('ask', { question: 'How is the ring allocated?' });
-  const verified = await right('verify_citations', { citations: asked.sources });
-  expect(verified).toMatchObject({ valid: asked.sources.length, total: asked.sources.length });
+  const verified = await right('verify_citations', { citations: asked.evidence });
+  expect(verified).toMatchObject({ valid: asked.evidence.length, total: asked.evidence.length });
   const routed = await right('query_lattice', {
     question: 'How does the nic driver allocate its ring?',
   });
@@ -212,7 +224,7 @@ test.each(twoTransports)('%s: every tool refuses a wrong question with a code', 
     ['query_agent', { agent: 'mm', question: 'x', grounding: { overlays: ['O9'] } }, 'TOOL_INPUT'],
     ['query_lattice', { question: 'x', max_hops: 99 }, 'TOOL_INPUT'],
     ['query_lattice', { question: 'x', from: 'nobody' }, 'UNKNOWN_AGENT'],
-    ['ask', { question: '   ' }, 'TOOL_INPUT'],
+    ['ask', { question: '   ' }, 'EMPTY_QUESTION'],
     ['ask', { question: 'zzyzx qwxyz' }, 'NOT_FOUND'],
     ['locate', { report: 7 }, 'TOOL_INPUT'],
     ['callers', { symbol: 'no_such_thing' }, 'NO_SUCH_SYMBOL'],
@@ -252,7 +264,7 @@ test.each(transports)('%s: progress is told from the beginning, and grows', asyn
   await eventually(() => expect(told).not.toEqual([]));
   await eventually(() => expect(held).toHaveLength(1));
   held.pop()?.answer();
-  expect((await answered).structuredContent).toMatchObject({ answer: 'done' });
+  expect((await answered).structuredContent).toMatchObject({ prose: 'done' });
   expect(told[0]?.message).toBe('asking the agent');
   const steps = told.map(({ progress }) => progress);
   expect(steps).toEqual([...new Set(steps)].sort((one, other) => one - other));
@@ -297,6 +309,11 @@ test.each(twoTransports)('%s: an answer of megabytes comes bounded, and says so'
     const chars = content[0].text.length + JSON.stringify(structuredContent).length;
     expect(chars).toBeLessThanOrEqual(max_tokens * 4);
     expect(structuredContent).toMatchObject({ truncated: true, total: 10 });
+    // What is left refers to nothing that is not.
+    const kept = structuredContent.evidence.map(({ id }: Evidence) => id);
+    const { flow, clauses } = structuredContent;
+    for (const id of [...flow, ...clauses].flatMap(({ evidence }) => evidence))
+      expect([0, ...kept]).toContain(id);
     expect(structuredContent.rest).toMatch(/max_tokens/);
   }
 });

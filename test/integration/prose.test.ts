@@ -64,6 +64,9 @@ const verdicts = async (json: object): Promise<string[]> => {
   return verified.results.map(({ status }: { status: string }) => status);
 };
 
+const symbolsIn = ({ evidence }: { evidence: { symbol: string }[] }): string[] =>
+  evidence.map(({ symbol }) => symbol);
+
 const ways: [way: string, args: () => string[]][] = [
   ['ask over the bus', () => ['ask', question]],
   ['ask of an index', () => ['ask', question, ...local()]],
@@ -77,12 +80,15 @@ describe.each(ways)('%s', (_, args) => {
   test('is told by the model, once, with what it invents dropped and counted', async () => {
     const { json, code } = await run(...args(), '--json');
     expect(code).toBe(0);
-    expect(json.answer).toMatch(/^It stands in \S+:\d+ \[1\]\./);
-    expect(json.answer).not.toContain('nic_invented');
+    expect(json.prose).toMatch(/^It stands in \S+:\d+ \[1\]\./);
+    expect(json.prose).not.toContain('nic_invented');
     expect(json.query_intent).toEqual(intent);
     expect(json.metadata).toMatchObject({
-      ...{ engine: 'extractive+model:small', dropped: 1, tokens: 84 },
-      texts: ['read-question.v1', 'answer-question.v1', 'cite-sources.v1', 'fence.v1'],
+      engine: 'extractive+model:small',
+      model: {
+        ...{ name: 'small', dropped: 1, tokens: 84 },
+        texts: ['read-question.v1', 'answer-question.v1', 'cite-sources.v1', 'fence.v1'],
+      },
     });
     // Whoever is asked on the way tells nothing: one reading, one answer.
     expect(await server.requests()).toHaveLength(2);
@@ -94,23 +100,24 @@ describe.each(ways)('%s', (_, args) => {
   test('says in its text what was dropped', async () => {
     const { stdout } = await run(...args());
     expect(stdout).toContain('It stands in');
-    expect(stdout).toContain('84 tokens · 1 sentence without a valid source dropped');
+    expect(stdout).toContain('84 tokens · 1 sentence without evidence dropped');
   });
 
   test('is extractive where that is asked for, and the model never hears of it', async () => {
     const { json, code } = await run(...args(), '--engine', 'extractive', '--json');
     expect(code).toBe(0);
-    expect(json.answer).toContain('`nic_setup_rx_ring`');
+    expect([json.prose, json.metadata.model]).toEqual(['', null]);
+    expect(symbolsIn(json)).toContain('nic_setup_rx_ring');
     expect(JSON.stringify(json)).not.toMatch(/"dropped"|"texts"|model:small/);
     expect(await server.requests()).toEqual([]);
   });
 
   test('is answered within its deadline when the model hangs', async () => {
     await server.play([hangs]);
-    const wait = args()[0] === 'query' ? '--timeout' : '--deadline';
-    const { json, code } = await run(...args(), wait, '4s', '--json');
+    const { json, code } = await run(...args(), '--deadline', '4s', '--json');
     expect([code, JSON.stringify(json)]).toEqual([0, expect.stringContaining('MODEL_NO_TIME')]);
-    expect(json.answer).toContain('`nic_setup_rx_ring`');
+    expect(json.prose).toBe('');
+    expect(symbolsIn(json)).toContain('nic_setup_rx_ring');
     expect(await verdicts(json)).not.toEqual([]);
   });
 });
@@ -126,13 +133,16 @@ describe('tools of MCP', () => {
 
   test.each(tools)('%s tells what the model says, or does not ask it', async (name, args) => {
     const { structuredContent: told, content } = await call(name, args);
-    expect(told.answer).toMatch(/^It stands in \S+:\d+ \[1\]\./);
-    expect(told).toMatchObject({ engine: 'extractive+model:small', dropped: 1, tokens: 84 });
-    expect(content[0].text).toContain('1 sentences without a valid source dropped');
+    expect(told.prose).toMatch(/^It stands in \S+:\d+ \[1\]\./);
+    expect(told.metadata).toMatchObject({
+      engine: 'extractive+model:small',
+      model: { dropped: 1, tokens: 84 },
+    });
+    expect(content[0].text).toContain('1 sentence without evidence dropped');
     await server.play([hangs]);
     const { structuredContent: bare } = await call(name, { ...args, engine: 'extractive' });
-    expect(bare.answer).toContain('`nic_setup_rx_ring`');
-    expect(bare).not.toHaveProperty('dropped');
+    expect(symbolsIn(bare)).toContain('nic_setup_rx_ring');
+    expect([bare.prose, bare.metadata.model]).toEqual(['', null]);
     expect(await server.requests()).toEqual([]);
   });
 });
@@ -162,7 +172,7 @@ test('where no model is configured answers say nothing of one, and its client is
   const ask = ['ask', question, ...local(), '--json'];
   const asked = await sigmaProcess(stage.home, ask);
   expect(asked.json.overlay_warnings.join()).toContain('openai was loaded');
-  expect(asked.json.answer).toContain('`nic_setup_rx_ring`');
+  expect(symbolsIn(asked.json)).toContain('nic_setup_rx_ring');
   const bare = chainRepository();
   try {
     await sigma(bare.home, ['index', bare.root, '--shards', bare.plan]);

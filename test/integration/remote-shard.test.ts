@@ -1,27 +1,27 @@
 import { BusError } from '../../src/errors/bus-error.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { askAgent } from '../../src/remote/questions.js';
 import { RemoteShard } from '../../src/remote/shard.js';
 import { Semaphore } from '../../src/base/semaphore.js';
 import { shardMessages } from '../../src/pgc/serve/messages.js';
-import type { Citation, HopAnswer, HopRequest } from '../../src/pgc/shapes.js';
+import type { Answer, Evidence, FlowEdge, HopAnswer, HopRequest } from '../../src/pgc/shapes.js';
 import { testBus, type TestBus } from '../support/bus.js';
 import { memoryHarness } from '../support/networks.js';
 
 let bus: TestBus;
 let shard: RemoteShard;
-let citations = 0;
+let hopped: Partial<HopAnswer> = {};
+let answered: Partial<Answer> = {};
 
 beforeAll(async () => {
   bus = testBus(memoryHarness());
   await bus.start();
   const foreign = await bus.client('foreign-1');
   const { hop, ask, read } = shardMessages;
-  const cited = (): Citation[] => Array.from({ length: citations }, () => ({}) as Citation);
-  const nothing = { answer: '', references: [], errors: [], index_version: '', elapsed_ms: 0 };
+  const nothing = { references: [], errors: [], index_version: '', elapsed_ms: 0 };
   foreign.serve({
-    [hop.type]: () => hop.answer.encode({ ...nothing, citations: cited() } satisfies HopAnswer),
-    // Of a message that holds nothing its parts are absent.
-    [ask.type]: () => Buffer.alloc(0),
+    [hop.type]: () => hop.answer.encode({ ...nothing, evidence: [], flow: [], ...hopped }),
+    [ask.type]: () => ask.answer.encode(answered as Answer),
     [read.type]: ({ body }) => {
       const { files } = read.request.decode(body);
       const told = files.map((file) => ({ file: file + 1, about: '', evidence: [] }));
@@ -32,14 +32,51 @@ beforeAll(async () => {
 });
 afterAll(() => bus.close());
 
+const failure = { code: 'AGENT_FAILED', message: expect.stringContaining('foreign') };
+const evidenceOf = (count: number): Evidence[] =>
+  Array.from({ length: count }, (_, at) => ({ id: at + 1 }) as Evidence);
+
 test('an agent that answers beyond all limits is named, and fails alone', async () => {
-  citations = 64;
-  expect((await shard.hop({} as HopRequest)).citations).toHaveLength(64);
-  citations = 65;
-  const failure = { code: 'AGENT_FAILED', message: expect.stringContaining('foreign') };
-  await expect(shard.hop({} as HopRequest)).rejects.toMatchObject(failure);
-  await expect(shard.ask({ question: 'x' } as never)).rejects.toMatchObject(failure);
+  hopped = { evidence: evidenceOf(64), flow: [{ evidence: 64 }] as FlowEdge[] };
+  expect((await shard.hop({} as HopRequest)).evidence).toHaveLength(64);
+  for (hopped of [
+    { evidence: evidenceOf(65) },
+    { evidence: [...evidenceOf(2), ...evidenceOf(2)] },
+    { evidence: evidenceOf(1), flow: [{ evidence: 2 }] as FlowEdge[] },
+    { flow: Array.from({ length: 129 }, () => ({ evidence: 0 }) as FlowEdge) },
+  ])
+    await expect(shard.hop({} as HopRequest)).rejects.toMatchObject(failure);
   await expect(shard.readFiles({ files: [7] } as never)).rejects.toMatchObject(failure);
+});
+
+test('an answer without its parts, or beyond its limits, is refused; one of no model is not', async () => {
+  const line = { line: 1, text: '', decides: false };
+  const whole = { metadata: { model: null }, query_intent: {} } as Answer;
+  const excerptOf = (excerpt: object[]): Partial<Answer> => ({
+    ...whole,
+    evidence: [{ id: 1, excerpt } as Evidence],
+  });
+  answered = { ...whole, evidence: evidenceOf(10) };
+  const { metadata, evidence } = await shard.ask({ question: 'x' } as never);
+  expect([metadata.model, evidence.length]).toEqual([null, 10]);
+  answered = excerptOf(Array(12).fill(line));
+  expect((await shard.ask({ question: 'x' } as never)).evidence).toHaveLength(1);
+  const client = await bus.client('asks-one');
+  for (answered of [
+    // Of a message that holds nothing its parts are absent.
+    {},
+    { metadata: whole.metadata },
+    { ...whole, evidence: evidenceOf(11) },
+    excerptOf(Array(13).fill(line)),
+    excerptOf([{ ...line, text: 'x'.repeat(201) }]),
+    { ...whole, clauses: [{ text: '', status: 'found', evidence: [1] }] },
+    { ...whole, clauses: Array(9).fill({ text: '', status: 'found', evidence: [] }) },
+    { ...whole, next: Array(4).fill({ operation: 'callers', arguments: {}, why: '' }) },
+  ] as Partial<Answer>[]) {
+    const asks = { question: 'x' } as never;
+    await expect(shard.ask(asks), JSON.stringify(answered)).rejects.toMatchObject(failure);
+    await expect(askAgent(client, 'foreign-1', asks, 5_000)).rejects.toMatchObject(failure);
+  }
 });
 
 test('shards that share their turns are not all asked at once, and all are answered', async () => {

@@ -93,6 +93,9 @@ test('no task is called like an agent or a proven role, and no agent is dismisse
   const refused = { code: 'UNAUTHORISED' };
   await expect(enrolled('asker')).rejects.toMatchObject(refused);
   await expect(enrolled('operator')).rejects.toMatchObject(refused);
+  await expect(
+    manager.mail.enrol({ ...recordOf(''), id: 'false', role: 'executor' }),
+  ).rejects.toMatchObject(refused);
   await expect(manager.mail.dismiss('asker')).rejects.toMatchObject(refused);
   await expect(
     asker.mail.enrol({ ...recordOf(''), id: 'mine', role: 'task' }),

@@ -102,7 +102,7 @@ describe('up, as long as it runs', () => {
       expect(timeless(one), args.join(' ')).toEqual(timeless(other));
     }
     const one = await viaBus('query', 'kernel', 'dma_alloc_mapped');
-    expect(new Set(one.sources.map((source: { agent: string }) => source.agent))).toEqual(
+    expect(new Set(one.evidence.map((source: { agent: string }) => source.agent))).toEqual(
       new Set(['kernel']),
     );
     expect((await sigma(repository.home, ['query', 'nobody', 'x', '--json'])).json.error.code).toBe(
@@ -148,7 +148,7 @@ describe('up, as long as it runs', () => {
       await eventually(() => expect(restarts()).toBe(before + 1), 10_000);
       await eventually(async () => {
         const { json } = await sigma(repository.home, ['ask', 'nic_open', '--json']);
-        expect(json.sources?.length).toBeGreaterThan(0);
+        expect(json.evidence?.length).toBeGreaterThan(0);
       }, 20_000);
     }
   }, 60_000);
@@ -195,7 +195,7 @@ describe('up, as long as it runs', () => {
       ).toHaveLength(3);
       const asked = await sigma(repository.home, ['ask', 'only_in_the_twin', '--json']);
       const verified = await sigma(repository.home, ['verify', '--json'], {
-        input: JSON.stringify(asked.json.sources),
+        input: JSON.stringify(asked.json.evidence),
       });
       const statuses = verified.json.results.map((verdict: { status: string }) => verdict.status);
       expect(new Set(statuses)).toEqual(new Set(['valid']));

@@ -40,6 +40,13 @@ export class SimulatedDisk {
     return this.#image;
   }
 
+  /** What a power cut leaves at least. */
+  get durable(): ReadonlyMap<string, Buffer> {
+    const kept = new Map(this.#base);
+    for (const { operations, isSynced } of this.#batches) if (isSynced) apply(kept, operations);
+    return kept;
+  }
+
   write(operations: Operation[]): Batch {
     const batch = { operations, isSynced: false };
     this.#batches.push(batch);
@@ -122,6 +129,8 @@ export class SimulatedStore implements Store, Upkeep {
   state: StoreState = 'serving';
   /** Called at every boundary of a batch; it may kill the process or cut the power. */
   onBoundary: (boundary: Boundary) => void = () => undefined;
+  /** Whether a group that was rejected is on the disk all the same. */
+  keepsRejected: () => boolean = () => this.random.chance(0.5);
   /** For planted bugs: this commit resolves without having been synced. */
   skipsSync: () => boolean = () => false;
   readonly #listeners = new Set<() => void>();
@@ -248,7 +257,7 @@ export class SimulatedStore implements Store, Upkeep {
 
   /** The group on board may have reached the disk all the same. */
   #fail(group: Group): void {
-    if (this.random.chance(0.5)) this.disk.write(group.operations);
+    if (this.keepsRejected()) this.disk.write(group.operations);
     const waiting = this.#waiting;
     this.#waiting = undefined;
     this.#isWriting = false;

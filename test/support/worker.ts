@@ -69,7 +69,7 @@ export async function citationFor(
   const { type, request, answer } = latticeMessages.ask;
   const body = request.encode({ question, overlays: [], top_k: 1, query_hints: [] });
   const reply = await client.request(`service:${latticeService}`, type, body);
-  const [source] = answer.decode(reply.body).sources;
+  const [source] = answer.decode(reply.body).evidence;
   if (source === undefined) throw new Error(`nothing answers: ${question}`);
   const { overlay, content, file_path, line_start, line_end, symbol, blob, agent } = source;
   return {

@@ -6,12 +6,12 @@ import { watchedTrees, type Watched } from '../../../src/pgc/build/watch/watch-n
 import type { AgentView, StatusAnswer } from '../../../src/wire/messages.js';
 import { withClient } from '../connect.js';
 import { configOf, duration, withCommon, type CommonOptions } from '../options.js';
-import { printable, table } from '../../../src/render/terminal.js';
+import { printable } from '../../../src/render/terminal.js';
 import { print } from '../output.js';
 
 const waitPollMs = 100;
 
-export function addStatusCommands(sigma: Command): void {
+export function addStatusCommand(sigma: Command): void {
   withCommon(
     sigma
       .command('status')
@@ -37,18 +37,6 @@ export function addStatusCommands(sigma: Command): void {
         ].join('\n'),
       );
     });
-
-  withCommon(
-    sigma
-      .command('agents')
-      .option('--role <role>', 'only this role')
-      .option('--project <name>', 'only this project'),
-  )
-    .description('list all registered agents, online or not')
-    .action(async (options: CommonOptions & { role?: string; project?: string }) => {
-      const agents = await withClient(configOf(options), (client) => client.agents(options));
-      print(options, { agents: agents.map(flat) }, () => renderAgents(agents));
-    });
 }
 
 async function waiting<T>(withinMs: number, attempt: () => Promise<T>): Promise<T> {
@@ -66,10 +54,6 @@ async function waiting<T>(withinMs: number, attempt: () => Promise<T>): Promise<
 }
 
 /** The shape that scripts rely on: the record's fields beside what the broker knows. */
-function flat({ record, state, last_seen_ms, load }: AgentView): object {
-  return { ...record, state, last_seen_ms, load };
-}
-
 function renderStatus(address: string, status: StatusAnswer): string {
   const upS = Math.round((Date.now() - status.started_ms) / 1_000);
   const refused = Object.entries(status.refused).map(([code, count]) => `${code} ${count}`);
@@ -111,21 +95,6 @@ function renderWatched(watched: Watched): string {
       ? 'not refreshed yet'
       : `refreshed ${Math.round((Date.now() - refreshed_ms) / 1_000)} s ago in ${(elapsed_ms / 1_000).toFixed(1)} s, ${files_mined} files mined`;
   return `watch ${printable(root)}: ${state} ${how}, ${last}${code === '' ? '' : `, ${code}`}`;
-}
-
-function renderAgents(agents: AgentView[]): string {
-  if (agents.length === 0) return 'No agent has registered yet.';
-  const rows = agents.map(({ record, state }) => [
-    state,
-    record.alias,
-    record.role,
-    record.project,
-    Object.entries(record.overlays)
-      .map(([name, overlay]) => `${name} ${overlay.state} ${overlay.items}`)
-      .join(', '),
-    record.id,
-  ]);
-  return table([['STATE', 'ALIAS', 'ROLE', 'PROJECT', 'OVERLAYS', 'ID'], ...rows]);
 }
 
 function megabytes(bytes: number): number {

@@ -18,7 +18,7 @@ import { argumentsOf } from '../../program.js';
 import { configOf, size, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { printable, printableText, shellWord } from '../../../src/render/terminal.js';
 import { printFailure, usage } from '../output.js';
-import { renderQuery } from '../../../src/render/answer.js';
+import { renderAnswer } from '../../../src/render/answer.js';
 import { Supervisor } from './supervisor.js';
 
 /** Opening and registering many large shards takes its time on a slow disk. */
@@ -282,7 +282,7 @@ async function askFirst(config: Config, report: Report, wanted: string): Promise
     const answer = await withQuestions(config, undefined, (questions) =>
       questions.query(request, { deadlineMs: firstAnswerMsMax }),
     );
-    process.stdout.write(`${printableText(renderQuery(answer))}\n`);
+    process.stdout.write(`${printableText(renderAnswer(answer))}\n`);
   } catch (error) {
     // Everything else works; this one question is no reason to stop it.
     printFailure({ json: false }, asBusError(error));

@@ -46,15 +46,8 @@ async function readInput(file: string): Promise<unknown> {
 /** Also what `ask --json` and `lattice query --json` print may be given as it is. */
 function citationsIn(value: unknown): object[] {
   if (Array.isArray(value)) return value.map(asObject);
-  const whole = asObject(value) as { sources?: unknown; hops?: unknown };
-  if (Array.isArray(whole.sources)) return whole.sources.map(asObject);
-  if (Array.isArray(whole.hops)) {
-    return whole.hops.flatMap((hop) => {
-      const { citations } = asObject(hop) as { citations?: unknown };
-      return Array.isArray(citations) ? citations.map(asObject) : [];
-    });
-  }
-  return [whole];
+  const whole = asObject(value) as { evidence?: unknown };
+  return Array.isArray(whole.evidence) ? whole.evidence.map(asObject) : [whole];
 }
 
 function asObject(value: unknown): object {

@@ -10,10 +10,10 @@ import type { Bus } from '../bus.js';
 import {
   acts,
   listing,
-  type Answer,
+  type Reply,
   type Call,
-  type Tool,
-} from '../../../src/remote/tools/tool.js';
+  type Operation,
+} from '../../../src/operations/operation.js';
 import { PersonNeeded } from '../tool.js';
 import { withoutCommon } from './tasks.js';
 
@@ -79,7 +79,7 @@ interface Attended {
 }
 
 /** `attend`: the outer protocol around tasks. */
-export const attend: Tool<typeof input, Bus> = {
+export const attend: Operation<typeof input, Bus> = {
   name: 'attend',
   title: 'Attend an intent',
   description:
@@ -158,7 +158,7 @@ function summaryOf(view: SessionView): Attended['sessions'][number] {
   return { context, state, asks: question?.kind ?? openGates(view).join(', ') };
 }
 
-function shown(view: SessionView): Answer<Attended> {
+function shown(view: SessionView): Reply<Attended> {
   const { trace, ...session } = view;
   return listing<Attended>(
     { sessions: [summaryOf(view)], session, trace },
@@ -168,7 +168,7 @@ function shown(view: SessionView): Answer<Attended> {
   );
 }
 
-function listed(views: readonly SessionView[]): Answer<Attended> {
+function listed(views: readonly SessionView[]): Reply<Attended> {
   return listing<Attended>(
     { sessions: views.map(summaryOf), session: null, trace: [] },
     ['sessions'],

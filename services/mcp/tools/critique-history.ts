@@ -4,7 +4,7 @@ import { criticLimits } from '../../../src/critic/shapes.js';
 import { askedAs } from '../../../src/remote/artifact-place.js';
 import { RemoteCritic } from '../../../src/remote/critic.js';
 import type { Bus } from '../bus.js';
-import { listing, looks, type Tool } from '../../../src/remote/tools/tool.js';
+import { listing, looks, type Operation } from '../../../src/operations/operation.js';
 
 const historyInput = z.strictObject({
   path: z
@@ -32,7 +32,7 @@ type HistoryAnswer = {
 } & Pick<ArtifactHistory, 'state' | 'why' | 'needs_person'>;
 
 /** `critique_history`: scores over the iterations of an artifact. */
-export const critiqueHistory: Tool<typeof historyInput, Bus> = {
+export const critiqueHistory: Operation<typeof historyInput, Bus> = {
   name: 'critique_history',
   title: 'Reviews of an artifact',
   description:

@@ -22,8 +22,8 @@ import { RemoteCritic } from '../../../src/remote/critic.js';
 import { FilesBelow } from '../../../src/executor/prompt/files-below.js';
 import { placeIn } from '../artifact-place.js';
 import type { Bus } from '../bus.js';
-import { place } from '../../../src/remote/tools/shapes.js';
-import { acts, listing, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
+import { placeOf } from '../../../src/pgc/answer/evidence-line.js';
+import { acts, listing, type Reply, type Operation } from '../../../src/operations/operation.js';
 
 const criteriaCharsMax = 4_000;
 
@@ -126,7 +126,7 @@ type CritiqueAnswer = Pick<
 };
 
 /** `critique`: a review by adversarial modes. */
-export const critique: Tool<typeof critiqueInput, Bus> = {
+export const critique: Operation<typeof critiqueInput, Bus> = {
   name: 'critique',
   title: 'Review an artifact',
   description:
@@ -196,7 +196,7 @@ function requestOf(
   };
 }
 
-function critiqueAnswer(whole: Critique, withSections: boolean): Answer<CritiqueAnswer> {
+function critiqueAnswer(whole: Critique, withSections: boolean): Reply<CritiqueAnswer> {
   const { id, artifact, verdict, why, score, threshold, needs_person, flags, reports } = whole;
   const findings = reports
     .flatMap((report) => report.findings)
@@ -258,7 +258,7 @@ function told({
 function findingLine(artifact: string, finding: Finding): string {
   const { severity, mode, line_start: line, text, remedy, evidence } = finding;
   const where = line > 0 ? `${artifact}:${line}` : artifact;
-  const shown = evidence.map((each) => place(each)).join(', ');
+  const shown = evidence.map((each) => placeOf(each)).join(', ');
   return [
     `${severity} [${mode}] ${where}: ${text}`,
     ...(shown === '' ? [] : [`  see ${shown}`]),

@@ -3,9 +3,15 @@ import { z } from 'zod';
 import { judgements, type Gate } from '../../../src/attention/shapes.js';
 import { Gates } from '../../../src/remote/gates.js';
 import { renderGate } from '../../../src/render/gate.js';
-import { nameCharsMax } from '../../../src/remote/tools/shapes.js';
+import { nameCharsMax } from '../../../src/operations/shapes.js';
 import type { Bus } from '../bus.js';
-import { acts, listing, looks, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
+import {
+  acts,
+  listing,
+  looks,
+  type Reply,
+  type Operation,
+} from '../../../src/operations/operation.js';
 import { PersonNeeded } from '../tool.js';
 
 const listMax = 100;
@@ -39,7 +45,7 @@ const listInput = z.strictObject({
 });
 
 /** `list_gates`: what waits for a person. */
-export const listGates: Tool<typeof listInput> = {
+export const listGates: Operation<typeof listInput> = {
   name: 'list_gates',
   title: 'Risky actions that wait',
   description:
@@ -77,7 +83,7 @@ const form = z.object({
  * `judge_gate`: has the person before this client judge; a model decides nothing here. The answer comes by elicitation, and
  * only for the action that was shown.
  */
-export const judgeGate: Tool<typeof judgeInput, Bus> = {
+export const judgeGate: Operation<typeof judgeInput, Bus> = {
   name: 'judge_gate',
   title: 'Have a person judge a risky action',
   description:
@@ -100,7 +106,7 @@ export const judgeGate: Tool<typeof judgeInput, Bus> = {
   },
 };
 
-function answerOf(gate: Gate): Answer<GateRow> {
+function answerOf(gate: Gate): Reply<GateRow> {
   return listing<GateRow>(rowOf(gate), ['findings'], lineOf);
 }
 

@@ -8,17 +8,17 @@ import type { MessageAnswer } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../../src/remote/message-body.js';
 import { Tasks } from '../../../src/remote/tasks.js';
 import { receiveOne } from '../../../src/remote/receive.js';
-import { beginningOf, charsIn } from '../../../src/remote/tools/bounds.js';
-import { agentInput, nameCharsMax } from '../../../src/remote/tools/shapes.js';
+import { beginningOf, charsIn } from '../../../src/operations/bounds.js';
+import { agentInput, nameCharsMax } from '../../../src/operations/shapes.js';
 import {
   acts,
   plain,
   listing,
   looks,
-  type Answer,
+  type Reply,
   type Call,
-  type Tool,
-} from '../../../src/remote/tools/tool.js';
+  type Operation,
+} from '../../../src/operations/operation.js';
 
 /** Messages for models, in a server and in the loop of a prompt: one at a time, settled when it is handed over. */
 
@@ -39,7 +39,7 @@ const sendInput = z.strictObject({
 });
 
 /** `send`: stored, whether or not the receiver is there. */
-export const send: Tool<typeof sendInput> = {
+export const send: Operation<typeof sendInput> = {
   name: 'send',
   title: 'Send a message',
   description:
@@ -113,7 +113,7 @@ const material =
 const receiveInput = z.strictObject(which);
 
 /** `receive`: one message, waiting for it. */
-export const receive: Tool<typeof receiveInput> = {
+export const receive: Operation<typeof receiveInput> = {
   name: 'receive',
   title: 'Receive a message',
   description: `Wait for one message, for timeout_seconds at most: what a task that you started came to, or what an agent sent. Ends at once with NOBODY_LEFT when no agent is left that could send one. ${material}`,
@@ -125,7 +125,7 @@ export const receive: Tool<typeof receiveInput> = {
 };
 
 /** `check`: the same, without waiting. */
-export const check: Tool<typeof receiveInput> = {
+export const check: Operation<typeof receiveInput> = {
   name: 'check',
   title: 'Check for a message',
   description: `Take one message if one is there, without waiting. ${material}`,
@@ -148,7 +148,7 @@ async function taken(
   { from, lifo }: z.output<typeof receiveInput>,
   { bus, charsMax, signal }: Call,
   waitMs: number,
-): Promise<Answer<Taken>> {
+): Promise<Reply<Taken>> {
   const client = await bus.client();
   const agent = client.identity.agent;
   const queueOf = (): Promise<QueueAnswer> => new Tasks(client).queue('', { signal });
@@ -171,7 +171,7 @@ function receivedOf({ view, body: bytes }: MessageAnswer, charsMax: number): Rec
   return { message: seq, from, type, id, body, encoding, body_chars: whole.length, is_cut };
 }
 
-function answerOf(value: Taken): Answer<Taken> {
+function answerOf(value: Taken): Reply<Taken> {
   const [one] = value.messages;
   const rest =
     one?.type === 'task.finished'
@@ -203,7 +203,7 @@ interface Waiting {
 }
 
 /** `inbox`: who wrote, and when; nothing is taken. */
-export const inbox: Tool<typeof inboxInput> = {
+export const inbox: Operation<typeof inboxInput> = {
   name: 'inbox',
   title: 'Look into the mailbox',
   description: 'Who sent messages that wait for you, and how long ago. Nothing is taken or read.',

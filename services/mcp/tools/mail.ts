@@ -3,9 +3,15 @@ import type { Client } from '../../../src/client/client.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
 import { bodyOf } from '../../../src/remote/message-body.js';
-import { beginningOf, charsIn } from '../../../src/remote/tools/bounds.js';
-import { agentInput, nameCharsMax } from '../../../src/remote/tools/shapes.js';
-import { acts, plain, looks, type Answer, type Tool } from '../../../src/remote/tools/tool.js';
+import { beginningOf, charsIn } from '../../../src/operations/bounds.js';
+import { agentInput, nameCharsMax } from '../../../src/operations/shapes.js';
+import {
+  acts,
+  plain,
+  looks,
+  type Reply,
+  type Operation,
+} from '../../../src/operations/operation.js';
 
 /** Characters of one message that is sent; more belongs into a file. */
 const messageCharsMax = 256 * 1024;
@@ -29,7 +35,7 @@ const sendInput = z.strictObject({
 });
 
 /** `send_agent_message`: stored, and delivered until it is handled. */
-export const sendAgentMessage: Tool<typeof sendInput> = {
+export const sendAgentMessage: Operation<typeof sendInput> = {
   name: 'send_agent_message',
   title: 'Send a message',
   description:
@@ -93,7 +99,7 @@ const listInput = z.strictObject({
 });
 
 /** `list_pending_messages`: looks, takes nothing. */
-export const listPendingMessages: Tool<typeof listInput> = {
+export const listPendingMessages: Operation<typeof listInput> = {
   name: 'list_pending_messages',
   title: 'Messages for you',
   description:
@@ -172,7 +178,7 @@ function pieceOf(message: Pending, charsMax: number): Pending {
   return { ...message, body };
 }
 
-function mailAnswer(found: Pendings, total: number, offset: number): Answer<Pendings> {
+function mailAnswer(found: Pendings, total: number, offset: number): Reply<Pendings> {
   const count = found.messages.length;
   const isShort = found.messages.some((each) => offset + each.body.length < each.body_chars);
   const rest =
@@ -218,7 +224,7 @@ const markInput = z.strictObject({
 });
 
 /** `mark_message_read`: settles it, which cannot be undone. */
-export const markMessageRead: Tool<typeof markInput> = {
+export const markMessageRead: Operation<typeof markInput> = {
   name: 'mark_message_read',
   title: 'Mark a message read',
   description:

@@ -8,15 +8,16 @@ import type { TaskView } from '../../../src/task/requests/messages.js';
 import { todoUpdateSchema, type TodoListView } from '../../../src/task/todo/sigma-task-update.js';
 import { stepLine } from '../../../src/render/task.js';
 import { isAsking, isOver, Tasks } from '../../../src/remote/tasks.js';
-import { failureOutput, nameCharsMax, place, rounded } from '../../../src/remote/tools/shapes.js';
+import { placeOf } from '../../../src/pgc/answer/evidence-line.js';
+import { failureOutput, nameCharsMax, rounded } from '../../../src/operations/shapes.js';
 import {
   acts,
   listing,
   looks,
-  type Answer,
+  type Reply,
   type Call,
-  type Tool,
-} from '../../../src/remote/tools/tool.js';
+  type Operation,
+} from '../../../src/operations/operation.js';
 
 /** An answer must still come within the time that the client gives it. */
 const marginMs = 1_000;
@@ -98,7 +99,7 @@ const delegateInput = delegatedTaskSchema.omit({ session: true }).extend({
 });
 
 /** `delegate_task`: work for another agent, whose answer is checked. */
-export const delegateTask: Tool<typeof delegateInput> = {
+export const delegateTask: Operation<typeof delegateInput> = {
   name: 'delegate_task',
   title: 'Delegate a task',
   description:
@@ -147,7 +148,7 @@ const statusOutput = z.looseObject({
 });
 
 /** `task_status`: looks, or waits. */
-export const taskStatus: Tool<typeof statusInput> = {
+export const taskStatus: Operation<typeof statusInput> = {
   name: 'task_status',
   title: 'State of tasks',
   description:
@@ -187,7 +188,7 @@ const updateOutput = z.looseObject({
 });
 
 /** `sigma_task_update`: the list of this agent, which outlives it. */
-export const sigmaTaskUpdate: Tool<typeof updateInput> = {
+export const sigmaTaskUpdate: Operation<typeof updateInput> = {
   name: 'sigma_task_update',
   title: 'Update the list of tasks',
   description:
@@ -215,7 +216,7 @@ export function waited(
   return tasks.follow(view, (now) => call.tell(stepLine(now)), { withinMs, signal });
 }
 
-export function taskAnswer(view: TaskView): Answer<TaskAnswer> {
+export function taskAnswer(view: TaskView): Reply<TaskAnswer> {
   const { id, state, asks, may, assigned_to, attempt, progress, response, error } = view;
   const review = view.reviews.at(-1);
   const evidence = response?.grounding_evidence;
@@ -271,7 +272,7 @@ function taskText(value: TaskAnswer): string {
       ...findings.map((each) => `  ${each.severity} ${each.id}: ${each.text}`),
     ]),
     ...value.citations.map(
-      (each, at) => `[${at + 1}] ${each.status} ${place(each)} (${each.overlay})`,
+      (each, at) => `[${at + 1}] ${each.status} ${placeOf(each)} (${each.overlay})`,
     ),
     ...value.overlay_warnings.map((each) => `note: ${each}`),
     ...(error === null ? [] : [`${error.code}: ${error.text}`]),
@@ -290,7 +291,7 @@ function rowOf({ id, state, asks, task }: TaskView): Status['tasks'][number] {
 }
 
 /** One in whole: its lists are what may be cut. */
-function statusOf(whole: Answer<TaskAnswer>, view: TaskView): Answer<Status> {
+function statusOf(whole: Reply<TaskAnswer>, view: TaskView): Reply<Status> {
   const { value, cut, total, rest } = whole;
   return {
     value: { tasks: [rowOf(view)], task: value },
@@ -305,7 +306,7 @@ function statusOf(whole: Answer<TaskAnswer>, view: TaskView): Answer<Status> {
   };
 }
 
-function listAnswer(views: readonly TaskView[]): Answer<Status> {
+function listAnswer(views: readonly TaskView[]): Reply<Status> {
   const asking = new Set(views.filter((each) => isAsking(each)).map(({ id }) => id));
   return listing<Status>(
     { tasks: views.map(rowOf), task: null },

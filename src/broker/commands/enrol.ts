@@ -3,35 +3,33 @@ import { BusError } from '../../errors/bus-error.js';
 import { agentRecordCodec } from '../../wire/messages.js';
 import type { BrokerCore } from '../core.js';
 
-/** Agents of tasks: they have a mailbox before a process connects as them, and lose it when their task ends. */
-export const taskRole = 'task';
-
 /** The reason of dead letters that a dismissed agent leaves. */
 export const overReason = 'AGENT_DISMISSED';
 
 const none = Buffer.alloc(0);
 
-/** Throws UNAUTHORISED for a name in use, INVALID_NAME, TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE. */
+/** Gives a hosted agent a mailbox. Throws UNAUTHORISED for a name in use or a role that is not hosted, INVALID_NAME, TOO_LARGE, REGISTRY_FULL, STORE_UNAVAILABLE. */
 export async function enrol(core: BrokerCore, body: Buffer): Promise<Buffer> {
   const record = agentRecordCodec.decode(body);
-  const { id } = record;
+  const { id, role } = record;
   if (!isName(id)) throw new BusError('INVALID_NAME', { name: id.slice(0, 120), what: 'agent id' });
   const owner = core.sessions.liveOf(id)?.role ?? core.registry.record(id)?.role;
-  if ((owner !== undefined && owner !== taskRole) || isCalled(core, id))
-    throw new BusError('UNAUTHORISED', { agent: id, role: taskRole });
+  const isFree = owner === undefined || owner === role;
+  if (!core.isHostedRole(role) || !isFree || isCalled(core, id))
+    throw new BusError('UNAUTHORISED', { agent: id, role });
   if (core.registry.record(id) !== undefined) return none;
-  await core.enroll({ ...record, alias: '', role: taskRole }, false);
+  await core.enroll({ ...record, alias: '' }, false);
   core.announce('updated', id);
   return none;
 }
 
-/** Throws UNAUTHORISED for any other agent. */
+/** Removes a hosted agent. Throws UNAUTHORISED for any other. */
 export async function dismiss(core: BrokerCore, body: Buffer): Promise<Buffer> {
   const id = body.toString();
   const owner = core.sessions.liveOf(id)?.role ?? core.registry.record(id)?.role;
   if (owner === undefined) return none;
-  if (owner !== taskRole)
-    throw new BusError('UNAUTHORISED', { agent: id.slice(0, 120), role: taskRole });
+  if (!core.isHostedRole(owner))
+    throw new BusError('UNAUTHORISED', { agent: id.slice(0, 120), role: owner });
   await core.dismiss(id, overReason);
   return none;
 }

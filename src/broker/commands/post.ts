@@ -3,7 +3,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { Command, type Frame } from '../../wire/frame.js';
 import type { BrokerCore } from '../core.js';
 import type { Session } from '../session/sessions.js';
-import { overReason, taskRole } from './enrol.js';
+import { overReason } from './enrol.js';
 import { mailboxFor } from './recipient.js';
 import { checkStored, textCharsMax } from './texts.js';
 
@@ -43,10 +43,10 @@ async function accept(core: BrokerCore, session: Session, frame: Frame): Promise
     // Checked first: an accepted message stays accepted even if its recipient is gone.
     const earlier = core.mailboxes.earlier(from, id);
     const mailbox = earlier === undefined ? mailboxFor(core, session, frame, from) : '';
-    const isForTask = isOfTask(core, mailbox);
+    const isForHosted = isOfHosted(core, mailbox);
     const { seq, isDuplicate } = await (earlier ?? core.mailboxes.post(frame, from, mailbox));
     // The agent was dismissed during the write.
-    if (isForTask && !isOfTask(core, mailbox)) core.mailboxes.close([mailbox], overReason);
+    if (isForHosted && !isOfHosted(core, mailbox)) core.mailboxes.close([mailbox], overReason);
     core.answer(session, frame, Command.ACCEPT, undefined, { seq });
     if (isDuplicate) return;
     core.acceptLatency.record(core.clock.monotonicMs() - startedMs);
@@ -56,14 +56,14 @@ async function accept(core: BrokerCore, session: Session, frame: Frame): Promise
   }
 }
 
-function isOfTask(core: BrokerCore, mailbox: string): boolean {
-  return core.registry.record(mailbox.replace(/^agent:/, ''))?.role === taskRole;
+function isOfHosted(core: BrokerCore, mailbox: string): boolean {
+  return core.isHostedRole(core.registry.record(mailbox.replace(/^agent:/, ''))?.role);
 }
 
 /**
  * The sender of this message. A session speaks for itself. An administrator may also speak for an agent of the
- * operators, because several command lines share its mailbox; a manager for the agent of a task, which may have
- * ended before its result is sent. Throws UNAUTHORISED.
+ * operators, because several command lines share its mailbox; with `agent.speak` for a hosted agent, whose process may have
+ * ended before its last message is sent. Throws UNAUTHORISED.
  */
 export function speaker(core: BrokerCore, session: Session, frame: Frame): string {
   const { from } = frame.envelope;
@@ -74,10 +74,9 @@ export function speaker(core: BrokerCore, session: Session, frame: Frame): strin
 export function actingFor(core: BrokerCore, session: Session, agent: string): string {
   const owner = core.sessions.liveOf(agent)?.role ?? core.registry.record(agent)?.role;
   const isOperators = owner === undefined || owner === session.role;
-  const may =
-    owner === taskRole
-      ? session.rights.mayAdminister('agent.speak')
-      : isOperators && session.rights.mayAdminister('inbox.take');
+  const may = core.isHostedRole(owner)
+    ? session.rights.mayAdminister('agent.speak')
+    : isOperators && session.rights.mayAdminister('inbox.take');
   if (!may || !isName(agent))
     throw new BusError('UNAUTHORISED', { agent: session.agent, role: agent.slice(0, 120) });
   return agent;
@@ -85,8 +84,8 @@ export function actingFor(core: BrokerCore, session: Session, agent: string): st
 
 /** Registers an agent that uses a mailbox, so that messages reach it while it is away. */
 export async function makeKnown(core: BrokerCore, session: Session, agent: string): Promise<void> {
-  // Their manager enrols and dismisses these.
-  if (session.role === taskRole) return;
+  // These are enrolled and dismissed by others.
+  if (core.isHostedRole(session.role)) return;
   if (core.registry.record(agent) !== undefined) return;
   const none = { model: '', project: '', scope: [], overlays: {}, capabilities: [] };
   const record = { ...none, id: agent, alias: '', role: session.role, protocol_versions: [] };

@@ -2,7 +2,6 @@ import { isName } from '../../base/ids.js';
 import { BusError } from '../../errors/bus-error.js';
 import { takeCodec } from '../../wire/messages.js';
 import type { CommandRun } from '../core.js';
-import { taskRole } from './enrol.js';
 import { mailboxToTake } from './credit.js';
 import { checkLengths, invalid, textCharsMax } from './texts.js';
 
@@ -25,8 +24,8 @@ export const take: CommandRun = async (core, session, frame) => {
     // An absent agent cannot send the awaited message.
     if (want.from !== '' && core.sessions.liveOf(want.from) === undefined) {
       const { role } = core.registry.record(want.from) ?? {};
-      // The result of a task comes in its name, from any process.
-      if (role === taskRole) return core.mailboxes.take(receiver);
+      // A message of a hosted agent comes from any process that may speak for it.
+      if (core.isHostedRole(role)) return core.mailboxes.take(receiver);
       const isKnown = role !== undefined;
       throw new BusError(isKnown ? 'AGENT_OFFLINE' : 'UNKNOWN_AGENT', { agent: want.from });
     }

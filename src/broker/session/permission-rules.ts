@@ -4,19 +4,24 @@
  */
 export interface RoleRule {
   /**
-   * `to`: `agent:<id>`, `service:<name>`, `role:<role of the agent that gets it>`, or `*` for all. The types
-   * `task.assign`, `task.withdraw` and `task.finished` are not covered by `*`; a rule must name them.
+   * `to`: `agent:<id>`, `service:<name>`, `role:<role of the agent that gets it>`, or `*` for all. Reserved types
+   * are not covered by `*`; a rule must name them.
    */
   send: readonly { to: string; types: readonly string[] }[];
-  /** Services. Those of the product (`lattice`, `manager.…`) are not covered by `*`; a rule must name them. */
+  /** Services. Reserved ones are not covered by `*`; a rule must name them. */
   offer: readonly string[];
   /** Topics. Below `agent.<id>.` each agent speaks only for itself; `presence.` and `sys.` are the broker's. */
   publish: readonly string[];
   /**
    * Types of ADMIN frames; `inbox.read`, `dead.read` and `inbox.take` for mailboxes of other agents; `agent.speak` in the
-   * name of agents of the role `task`.
+   * name of hosted agents.
    */
   administer: readonly string[];
+  /**
+   * Its agents are hosted: an agent that may `agent.enrol` gives them a mailbox before a process connects as them, may speak for
+   * them, and dismisses them with what is in it.
+   */
+  isHosted: boolean;
   /** Frames and bytes of one session in a second; beyond it a frame is refused RATE_LIMITED. */
   framesPerS: number;
   bytesPerS: number;
@@ -27,34 +32,42 @@ export type RuleOverrides = Readonly<
   Record<string, { [Field in keyof RoleRule]?: RoleRule[Field] | undefined }>
 >;
 
+/** What only a role whose rule names it may offer (by the part before the first dot) or send. */
+export const reserved = {
+  services: ['critic', 'lattice', 'manager', 'operator', 'task', 'tasks', 'broker', 'bus', 'sys'],
+  /** They start or end work without a further check, or are trusted because of their sender. */
+  types: ['task.assign', 'task.withdraw', 'task.finished'],
+} as const;
+
 const sendsAnything = [{ to: '*', types: ['*'] }];
 
 /** More than a local socket carries in practice: stops a runaway loop, not honest work. */
 const amplePerS = { framesPerS: 500_000, bytesPerS: 1024 * 1024 * 1024 };
+const usual = { ...amplePerS, isHosted: false };
 
 /**
  * A role that needs no proof (`provenRoles` in src/config/keys.ts) can be claimed by anyone. Its rule
  * guards honest programs against mistakes; only the extra rights of a proven role are protected.
  */
-export const defaultRules: Readonly<Record<string, RoleRule>> & { readonly '*': RoleRule } = {
+export const defaultRules: RuleOverrides & { readonly '*': RoleRule } = {
   /** A person, or a program with the operator's key. */
   operator: {
     send: sendsAnything,
     offer: ['*', 'operator', 'operator.*'],
     publish: ['*'],
     administer: ['*'],
-    ...amplePerS,
+    ...usual,
   },
   /**
    * Manages messages of other agents, but not the store: a backup writes to a path on the
    * broker's disk, and a compaction slows every agent down. A person decides both.
    */
   manager: {
-    send: [...sendsAnything, { to: '*', types: ['task.assign', 'task.withdraw', 'task.finished'] }],
+    send: [...sendsAnything, { to: '*', types: reserved.types }],
     offer: ['*', 'lattice', 'lattice.*', 'manager', 'manager.*', 'task', 'task.*', 'tasks'],
     publish: ['*'],
     administer: ['inbox.*', 'dead.*', 'agent.*'],
-    ...amplePerS,
+    ...usual,
   },
   /** Reviews artifacts. It must prove itself, because its verdict lets the result of a task pass. */
   critic: {
@@ -62,15 +75,17 @@ export const defaultRules: Readonly<Record<string, RoleRule>> & { readonly '*': 
     offer: ['critic'],
     publish: ['agent.*'],
     administer: [],
-    ...amplePerS,
+    ...usual,
   },
   /** One run of the command line. */
-  client: { send: sendsAnything, offer: [], publish: [], administer: [], ...amplePerS },
+  client: { send: sendsAnything, offer: [], publish: [], administer: [], ...usual },
+  /** The agent of one task. */
+  task: { isHosted: true },
   '*': {
     send: sendsAnything,
     offer: ['*'],
     publish: ['agent.*'],
     administer: [],
-    ...amplePerS,
+    ...usual,
   },
 };

@@ -1,28 +1,10 @@
-import { defaultRules, type RoleRule, type RuleOverrides } from './permission-rules.js';
+import { defaultRules, reserved, type RoleRule, type RuleOverrides } from './permission-rules.js';
 
 /** Topics that only the broker itself publishes. */
 const brokerTopics = ['presence.', 'sys.'];
 
-/** Services of the product: only a role whose rule names one may offer it. */
-const reservedServices = [
-  'critic',
-  'lattice',
-  'manager',
-  'operator',
-  'task',
-  'tasks',
-  'broker',
-  'bus',
-  'sys',
-];
-
-/** Types that start work without a further check; only a manager may send them. */
-const reservedTypes: ReadonlySet<string> = new Set([
-  'task.assign',
-  'task.withdraw',
-  // And types that are trusted because of their sender.
-  'task.finished',
-]);
+const reservedServices: ReadonlySet<string> = new Set(reserved.services);
+const reservedTypes: ReadonlySet<string> = new Set(reserved.types);
 
 /** The recipient, with aliases resolved. */
 interface Recipient {
@@ -36,6 +18,7 @@ interface Recipient {
 export class Rights {
   readonly framesPerS: number;
   readonly bytesPerS: number;
+  readonly isHosted: boolean;
   /** The usual case, kept as a flag. */
   readonly #sendsAnything: boolean;
   readonly #send: { kind: string; name: Pattern; types: Pattern[] }[];
@@ -46,6 +29,7 @@ export class Rights {
   constructor(rule: RoleRule) {
     this.framesPerS = rule.framesPerS;
     this.bytesPerS = rule.bytesPerS;
+    this.isHosted = rule.isHosted;
     this.#send = rule.send.map(({ to, types }) => {
       const colon = to.indexOf(':');
       return {
@@ -78,7 +62,7 @@ export class Rights {
 
   mayOffer(service: string): boolean {
     const root = rootOf(service);
-    if (!reservedServices.includes(root)) return anyMatches(this.#offer, service);
+    if (!reservedServices.has(root)) return anyMatches(this.#offer, service);
     // `*` does not cover reserved services: a rule must name them.
     return this.#offer.some((each) => rootOf(each.text) === root && matches(each, service));
   }
@@ -108,7 +92,8 @@ export class Permissions {
     for (const role of new Set([...Object.keys(defaultRules), ...Object.keys(overrides)])) {
       if (role === '*') continue;
       const base = Object.hasOwn(defaultRules, role) ? defaultRules[role] : undefined;
-      this.#byRole.set(role, new Rights({ ...(base ?? others), ...defined(overrides[role]) }));
+      const rule = { ...others, ...defined(base), ...defined(overrides[role]) };
+      this.#byRole.set(role, new Rights(rule));
     }
   }
 

@@ -15,7 +15,6 @@ import {
   type Hello,
 } from '../../wire/messages.js';
 import { proofOf, proves } from '../../wire/proof.js';
-import { taskRole } from '../commands/enrol.js';
 import { ownsMailbox } from '../commands/settle.js';
 import type { BrokerCore } from '../core.js';
 import { checkedHello, newSession } from './handshake.js';
@@ -120,7 +119,7 @@ export class SessionHandler {
 
   /**
    * A name belongs to the role that registered it. Otherwise a role without proof could take the
-   * manager's name while the manager is away.
+   * name of one that must prove itself, while that one is away.
    */
   #isTakenName({ agent, role }: Hello, mustProve: boolean): boolean {
     const { registry, sessions } = this.#core;
@@ -260,9 +259,10 @@ export class SessionHandler {
     }
     if (!wasLast) return;
     const { registry } = this.#core;
-    // The manager may still send messages in the name of a task.
-    const isTask = session.role === taskRole && registry.record(session.agent) !== undefined;
-    if (!isTask) this.giveUpOn(session.agent);
+    // Messages in the name of a hosted agent may still come, from any process.
+    const isHosted =
+      this.#core.isHostedRole(session.role) && registry.record(session.agent) !== undefined;
+    if (!isHosted) this.giveUpOn(session.agent);
     this.#core.registry.seen(session.agent, this.#core.clock.nowMs());
     // Announced before the registry forgets an ephemeral agent, while its record exists.
     this.#core.announce(reason === 'expired' ? 'lost' : 'left', session.agent);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
-import { KeyedMutex } from '../../base/keyed-mutex.js';
 import { BusError } from '../../errors/bus-error.js';
-import { damagedRecord } from '../../store/damaged.js';
+import { Records } from '../../machine/records.js';
 import { trendKey, trendPrefix } from '../../store/keys.js';
-import type { Operation, Store } from '../../store/port.js';
+import { del } from '../../store/operations.js';
+import type { Store } from '../../store/port.js';
 import { shownAmong, wholeNameOf, type ArtifactName } from '../artifact/artifact-name.js';
 import { isAsking, ratificationMs, standingAfter, type Standing } from './cycle.js';
 import { roundOf, type Round } from './cycle-verdict.js';
@@ -67,7 +67,7 @@ export type AskedFor = Pick<
 
 interface HistoryParts {
   store: Store;
-  clock: Pick<Clock, 'nowMs'>;
+  clock: Clock;
   onTrouble: (key: string, error: unknown) => void;
   limits?: Partial<Record<'artifacts' | 'iterations', number>>;
 }
@@ -75,24 +75,23 @@ interface HistoryParts {
 /** How artifacts fare from critique to critique, durable; one entry for each tree and path. */
 export class History {
   readonly #parts: HistoryParts;
-  readonly #turns = new KeyedMutex();
+  readonly #records: Records<Kept>;
   /** By their whole names. */
   readonly #lines = new Map<string, HistoryLine & { scored: number; flagged: number }>();
 
   private constructor(parts: HistoryParts) {
     this.#parts = parts;
+    this.#records = new Records({
+      ...{ ...parts, random: Math.random, prefix: trendPrefix, idOf, decode: decoded },
+      adopt: ({ record }) => this.#remember(record),
+      onTrouble: (id, error) => parts.onTrouble(trendKey(id), error),
+    });
   }
 
   /** Throws STORE_UNAVAILABLE. What is damaged is reported, and left as it is. */
   static async open(parts: HistoryParts): Promise<History> {
     const history = new History(parts);
-    for await (const [key, bytes] of parts.store.entries({ prefix: trendPrefix })) {
-      try {
-        history.#remember(decoded(bytes));
-      } catch (error) {
-        parts.onTrouble(key, damagedRecord(key, error));
-      }
-    }
+    for (const kept of (await history.#records.read()).records) history.#remember(kept);
     return history;
   }
 
@@ -101,7 +100,7 @@ export class History {
    * stands. Throws STORE_UNAVAILABLE.
    */
   add(critique: Critique, asked: AskedFor): Promise<ArtifactHistory> {
-    return this.#turns.run('', async () => {
+    return this.#records.turn('', async () => {
       const before = await this.#read(wholeNameOf(asked));
       if (before?.iterations.some((each) => each.critique === critique.id) === true)
         return this.#historyOf(before);
@@ -111,12 +110,9 @@ export class History {
       if (before !== undefined && before.dropped > 0 && isOld) return this.#historyOf(before);
       const kept = this.#with(before, critique, asked);
       const gone = before === undefined ? this.#crowded() : [];
-      await this.#parts.store.commit([
-        ...gone.map((whole): Operation => ({ type: 'del', key: keyOf(whole) })),
-        written(kept),
-      ]);
+      const more = gone.map((whole) => del(trendKey(digestOf(whole))));
+      await this.#records.write({ record: kept, more });
       for (const whole of gone) this.#lines.delete(whole);
-      this.#remember(kept);
       return this.#historyOf(kept);
     });
   }
@@ -157,7 +153,7 @@ export class History {
     const { textChars: limit } = historyLimits;
     if (said.text.length > limit)
       throw new BusError('TOO_LARGE', { what: 'the reason', bytes: said.text.length, limit });
-    return this.#turns.run('', async () => {
+    return this.#records.turn('', async () => {
       const before = await this.#known(artifact);
       const critique = before.iterations.at(-1)?.critique ?? '';
       const { state } = this.#standing(before);
@@ -172,8 +168,7 @@ export class History {
         ratifications: ratifications.slice(-historyLimits.ratifications),
         updated_ms: at_ms,
       };
-      await this.#parts.store.commit([written(kept)]);
-      this.#remember(kept);
+      await this.#records.write({ record: kept });
       return this.#historyOf(kept);
     });
   }
@@ -286,16 +281,8 @@ export class History {
   }
 
   /** A damaged one counts as none: the next critique begins it anew. */
-  async #read(whole: string): Promise<Kept | undefined> {
-    const key = keyOf(whole);
-    const bytes = await this.#parts.store.get(key);
-    if (bytes === undefined) return undefined;
-    try {
-      return decoded(bytes);
-    } catch (error) {
-      this.#parts.onTrouble(key, damagedRecord(key, error));
-      return undefined;
-    }
+  #read(whole: string): Promise<Kept | undefined> {
+    return this.#records.load(digestOf(whole));
   }
 }
 
@@ -323,12 +310,12 @@ function nameOf({ artifact, whole = artifact }: Kept): ArtifactName {
   return { artifact, whole };
 }
 
-function keyOf(whole: string): string {
-  return trendKey(createHash('sha256').update(whole).digest('hex').slice(0, 32));
+function digestOf(whole: string): string {
+  return createHash('sha256').update(whole).digest('hex').slice(0, 32);
 }
 
-function written(kept: Kept): Operation {
-  return { type: 'put', key: keyOf(nameOf(kept).whole), value: Buffer.from(JSON.stringify(kept)) };
+function idOf(kept: Kept): string {
+  return digestOf(nameOf(kept).whole);
 }
 
 /** Throws when it is damaged, or of a version that this one does not know. */

@@ -1,7 +1,11 @@
-import type { Clock } from '../../base/clock.js';
+import { asBusError } from '../../errors/bus-error.js';
+import { Log } from '../../machine/log.js';
+import type { DurableParts } from '../../machine/outbox.js';
+import { Records, type Change } from '../../machine/records.js';
 import { restored, type StoredSnapshot } from '../../machine/step.js';
 import { damagedRecord } from '../../store/damaged.js';
 import {
+  closingPrefix,
   critiqueKey,
   reportKey,
   reportPrefix,
@@ -9,7 +13,8 @@ import {
   reviewKey,
   reviewPrefix,
 } from '../../store/keys.js';
-import type { Operation, Store } from '../../store/port.js';
+import { del, put } from '../../store/operations.js';
+import type { Operation } from '../../store/port.js';
 import { pipelineMachine } from './pipeline.machine.js';
 import { digestOf } from './read-request.js';
 import { secretsOutOf } from '../artifact/secrets.js';
@@ -31,14 +36,21 @@ export interface ReviewRecord {
   begun_ms: number;
   /** 0: it is under way. */
   ended_ms: number;
-  /** It is in the history of its artifact. */
-  is_told: boolean;
+  /** In a record of an earlier release; false: its end is not reported yet. */
+  is_told?: boolean;
 }
 
-interface ReviewStoreParts {
-  store: Store;
-  clock: Pick<Clock, 'nowMs'>;
-  onTrouble: (review: string, error: unknown) => void;
+/** The end of a review is reported. */
+interface Closing {
+  type: 'critique.report';
+}
+
+export interface EndedParts extends DurableParts {
+  /** Called for every review that is over, at least once, also by the next process. */
+  onEnded: (critique: Critique, request: CritiqueRequest) => Promise<void>;
+}
+
+interface ReviewStoreParts extends EndedParts {
   /** Reviews that are over, and as many that a process left; the oldest make room, with all that they said. */
   finished: number;
   finishedMs: number;
@@ -48,34 +60,43 @@ interface ReviewStoreParts {
  * Reviews as they lie on disk: under way each of its reports by itself, over as one critique. What is damaged is reported, and left
  * as it is. All of it throws STORE_UNAVAILABLE.
  */
-export class ReviewStore {
+export class ReviewStore implements AsyncDisposable {
   readonly #parts: ReviewStoreParts;
-  /** Those that are over, the oldest first. */
+  readonly #records: Records<ReviewRecord, Closing>;
+  /** Those that are over. */
   readonly #ended = new Map<string, ReviewRecord>();
-  #left: ReviewRecord[] = [];
+  /** Those that an earlier process left. */
+  readonly #left = new Map<string, ReviewRecord>();
 
   private constructor(parts: ReviewStoreParts) {
     this.#parts = parts;
+    this.#records = new Records({
+      ...parts,
+      prefix: reviewPrefix,
+      idOf: ({ id }) => id,
+      decode,
+      adopt: ({ record }) => {
+        this.#ended.delete(record.id);
+        if (record.ended_ms > 0) this.#ended.set(record.id, record);
+      },
+      outbox: { prefix: closingPrefix, perform: (record) => this.#report(record) },
+    });
   }
 
   static async open(parts: ReviewStoreParts): Promise<ReviewStore> {
     const reviews = new ReviewStore(parts);
-    const ended: ReviewRecord[] = [];
-    for await (const [key, bytes] of parts.store.entries({ prefix: reviewPrefix })) {
-      const record = reviews.#read(key, bytes);
-      if (record === undefined) continue;
-      if (record.ended_ms === 0) reviews.#left.push(record);
-      else ended.push(record);
-    }
-    for (const record of ended.sort((a, b) => a.ended_ms - b.ended_ms))
-      reviews.#ended.set(record.id, record);
-    await reviews.#abandon();
+    for (const record of (await reviews.#records.read()).records)
+      (record.ended_ms === 0 ? reviews.#left : reviews.#ended).set(record.id, record);
+    await reviews.#forget(reviews.#left, 'begun_ms');
+    reviews.#records.resume();
     return reviews;
   }
 
-  /** Those that are over and not reported yet. */
-  get unreported(): ReviewRecord[] {
-    return [...this.#ended.values()].filter(({ is_told }) => !is_told);
+  /** Reports the ends that earlier processes did not. */
+  async resume(): Promise<void> {
+    const ended = [...this.#ended.values()];
+    for (const record of ended) if (record.is_told === false) await this.#write(asEnded(record));
+    await Promise.all(ended.map(({ id }) => this.#records.outbox.tried(id)));
   }
 
   /**
@@ -84,17 +105,17 @@ export class ReviewStore {
    */
   async left(): Promise<CritiqueRequest[]> {
     const requests: CritiqueRequest[] = [];
-    for (const record of this.#left.splice(0).sort((a, b) => a.begun_ms - b.begun_ms)) {
+    const left = [...this.#left.values()].sort((a, b) => a.begun_ms - b.begun_ms);
+    this.#left.clear();
+    for (const record of left) {
       const request = await this.requestOf(record.id);
       if (request !== undefined && digestOf(request) === record.wishes) requests.push(request);
     }
     return requests;
   }
 
-  async record(id: string): Promise<ReviewRecord | undefined> {
-    const key = reviewKey(id);
-    const bytes = await this.#parts.store.get(key);
-    return bytes === undefined ? undefined : this.#read(key, bytes);
+  record(id: string): Promise<ReviewRecord | undefined> {
+    return this.#records.turn(id, () => this.#records.load(id));
   }
 
   critique(id: string): Promise<Critique | undefined> {
@@ -109,14 +130,14 @@ export class ReviewStore {
   /** What its modes have said; undefined: that is damaged, and what was said before is not known any more. */
   async reports({ id, snapshot }: ReviewRecord): Promise<ModeReport[] | undefined> {
     const prefix = reportPrefix(id);
-    const said: Buffer[] = [];
-    for await (const [, bytes] of this.#parts.store.entries({ prefix })) said.push(bytes);
     try {
+      const { entries } = await Log.open<ModeReport>({ store: this.#parts.store, prefix });
       const { at } = restored(pipelineMachine, snapshot).context;
-      if (said.length !== at) throw new Error(`${said.length} reports of ${at}`);
-      return said.map((bytes) => JSON.parse(bytes.toString()) as ModeReport);
+      if (entries.length === at) return [...entries];
+      throw damagedRecord(prefix, `${entries.length} reports of ${at}`);
     } catch (error) {
-      this.#parts.onTrouble(id, damagedRecord(prefix, error));
+      if (asBusError(error).code === 'STORE_UNAVAILABLE') throw error;
+      this.#parts.onTrouble(id, error);
       return undefined;
     }
   }
@@ -127,77 +148,56 @@ export class ReviewStore {
     request: CritiqueRequest,
     before: ReviewRecord | undefined,
   ): Promise<void> {
-    const { id } = record;
-    await this.#parts.store.commit([
-      ...(before === undefined ? [] : forgotten(before)),
-      put(reviewKey(id), record),
-      put(reviewedKey(id), secretsOutOf(request)),
-    ]);
-    this.#ended.delete(id);
+    const gone = before === undefined ? [] : partsGone(before);
+    await this.#write({
+      record,
+      more: [...gone, put(reviewedKey(record.id), secretsOutOf(request))],
+    });
   }
 
   /** After a mode: what it said, and where the pipeline stands, together. */
-  keep(record: ReviewRecord, reports: ReadonlyMap<number, ModeReport>): Promise<void> {
-    const said = [...reports].map(([at, report]) => put(reportKey(record.id, at), report));
-    return this.#parts.store.commit([put(reviewKey(record.id), record), ...said]);
+  async keep(record: ReviewRecord, reports: ReadonlyMap<number, ModeReport>): Promise<void> {
+    const more = [...reports].map(([at, report]) => put(reportKey(record.id, at), report));
+    await this.#write({ record, more });
   }
 
-  /** Its parts make room for the whole. */
+  /** Its parts make room for the whole. Its end was reported once when this resolves, unless that failed. */
   async end(record: ReviewRecord, critique: Critique): Promise<void> {
-    await this.#parts.store.commit([
-      put(reviewKey(record.id), record),
-      put(critiqueKey(record.id), critique),
-      ...reportsGone(record.id, critique.reports.length),
-    ]);
-    this.#ended.set(record.id, record);
-  }
-
-  /** What was asked was needed until now. */
-  async markReported(record: ReviewRecord): Promise<void> {
-    const reported = { ...record, is_told: true };
-    await this.#parts.store.write([
-      put(reviewKey(record.id), reported),
-      del(reviewedKey(record.id)),
-    ]);
-    this.#ended.set(record.id, reported);
+    const { id } = record;
+    const more = [put(critiqueKey(id), critique), ...reportsGone(id, critique.reports.length)];
+    await this.#write({ ...asEnded(record), more });
+    await this.#records.outbox.tried(id);
   }
 
   /** Of those that are over: too many, or too old. */
-  async forget(): Promise<void> {
+  forget(): Promise<void> {
+    return this.#forget(this.#ended, 'ended_ms');
+  }
+
+  async #forget(records: Map<string, ReviewRecord>, time: 'begun_ms' | 'ended_ms'): Promise<void> {
     const { finished, finishedMs, clock, store } = this.#parts;
     const oldMs = clock.nowMs() - finishedMs;
-    let surplus = this.#ended.size - finished;
-    const gone: ReviewRecord[] = [];
-    for (const record of this.#ended.values()) {
-      if (surplus <= 0 && record.ended_ms >= oldMs) break;
-      surplus -= 1;
-      gone.push(record);
-    }
-    for (const { id } of gone) this.#ended.delete(id);
+    const latestFirst = [...records.values()].reverse().sort((a, b) => b[time] - a[time]);
+    const gone = latestFirst.filter((each, at) => at >= finished || each[time] < oldMs);
+    for (const { id } of gone) records.delete(id);
     if (gone.length > 0) await store.commit(gone.flatMap(forgotten));
   }
 
-  /** Forgets what a process left long ago, or before so many others. */
-  async #abandon(): Promise<void> {
-    const { finished, finishedMs, clock, store } = this.#parts;
-    const oldMs = clock.nowMs() - finishedMs;
-    this.#left.sort((a, b) => b.begun_ms - a.begun_ms);
-    const gone = this.#left.filter(({ begun_ms }, at) => at >= finished || begun_ms < oldMs);
-    if (gone.length === 0) return;
-    this.#left = this.#left.filter((each) => !gone.includes(each));
-    await store.commit(gone.flatMap(forgotten));
+  #write(change: Change<ReviewRecord, Closing>): Promise<ReviewRecord> {
+    return this.#records.turn(change.record.id, () => this.#records.write(change));
   }
 
-  #read(key: string, bytes: Buffer): ReviewRecord | undefined {
-    try {
-      const record = JSON.parse(bytes.toString()) as ReviewRecord;
-      if ((record.version as number) !== 1 || typeof record.id !== 'string')
-        throw new Error(`a review of version ${String(record.version)}`);
-      return record;
-    } catch (error) {
-      this.#parts.onTrouble(key, damagedRecord(key, error));
-      return undefined;
-    }
+  async #report({ id, ended_ms }: ReviewRecord): Promise<void> {
+    const critique = await this.critique(id);
+    const request = await this.requestOf(id);
+    // Reported before, or begun anew since.
+    if (ended_ms === 0 || critique === undefined || request === undefined) return;
+    await this.#parts.onEnded(critique, request);
+    await this.#parts.store.write([del(reviewedKey(id))]);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#records[Symbol.asyncDispose]();
   }
 
   async #json<T>(key: string): Promise<T | undefined> {
@@ -212,19 +212,27 @@ export class ReviewStore {
   }
 }
 
-function forgotten({ id, selection }: ReviewRecord): Operation[] {
-  return [
-    ...[reviewKey(id), critiqueKey(id), reviewedKey(id)].map(del),
-    ...reportsGone(id, selection.modes.length),
-  ];
+/** Its end is reported with this change. */
+function asEnded({ is_told: _, ...record }: ReviewRecord): Change<ReviewRecord, Closing> {
+  return { record, effects: [{ type: 'critique.report' }] };
+}
+
+function decode(bytes: Buffer): ReviewRecord {
+  const record = JSON.parse(bytes.toString()) as ReviewRecord;
+  if ((record.version as number) !== 1 || typeof record.id !== 'string')
+    throw new Error(`a review of version ${String(record.version)}`);
+  return record;
+}
+
+function forgotten(record: ReviewRecord): Operation[] {
+  return [del(reviewKey(record.id)), ...partsGone(record)];
+}
+
+function partsGone({ id, selection }: ReviewRecord): Operation[] {
+  const reports = reportsGone(id, selection.modes.length);
+  return [del(critiqueKey(id)), del(reviewedKey(id)), ...reports];
 }
 
 function reportsGone(id: string, reports: number): Operation[] {
   return Array.from({ length: reports }, (_, at) => del(reportKey(id, at)));
 }
-
-function put(key: string, value: unknown): Operation {
-  return { type: 'put', key, value: Buffer.from(JSON.stringify(value)) };
-}
-
-const del = (key: string): Operation => ({ type: 'del', key });

@@ -1,10 +1,8 @@
-import type { Clock } from '../../base/clock.js';
 import { newId } from '../../base/ids.js';
 import { pause } from '../../base/pause.js';
 import { Semaphore } from '../../base/semaphore.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { stored } from '../../machine/step.js';
-import type { Store } from '../../store/port.js';
 import { wholeNameOf, type ArtifactName } from '../artifact/artifact-name.js';
 import { critiqueOf, type Judge } from './critique-of.js';
 import type { Ground } from '../ground.js';
@@ -13,7 +11,7 @@ import type { ModeInput } from '../mode.js';
 import { Pipeline } from './pipeline.js';
 import { digestOf, digestOfText, readRequest } from './read-request.js';
 import type { ExaminedBy } from './report.js';
-import { ReviewStore, type ReviewRecord } from './review-store.js';
+import { ReviewStore, type EndedParts, type ReviewRecord } from './review-store.js';
 import { tokensOf } from './review-tokens.js';
 import type { Critique, CritiqueRequest, Flag, ModeReport, Selection } from '../shapes.js';
 import type { ModeName } from '../strategies.js';
@@ -34,9 +32,7 @@ export interface Grounded {
   why: string;
 }
 
-export interface ReviewsParts {
-  store: Store;
-  clock: Clock;
+export interface ReviewsParts extends EndedParts {
   /** Pure: which modes, and why. */
   select: (request: CritiqueRequest) => Selection;
   judge: Judge;
@@ -48,9 +44,6 @@ export interface ReviewsParts {
     input: ModeInput,
     budget: { tokensMax: number; spent: number; request: CritiqueRequest },
   ) => Promise<ExaminedBy>;
-  /** Called for every review that is over, at least once, also by the next process. */
-  onEnded: (critique: Critique, request: CritiqueRequest) => Promise<void>;
-  onTrouble: (review: string, error: unknown) => void;
   /** What is on disk now, and which mode begins. */
   onProgress?: (progress: CritiqueProgress) => void;
   limits?: Partial<Limits>;
@@ -115,7 +108,7 @@ export class Reviews implements AsyncDisposable {
 
   /** Goes on with what an earlier process left, and reports what it did not. Once, after `open`. */
   async resume(): Promise<void> {
-    for (const record of this.#kept.unreported) await this.#reportAgain(record);
+    await this.#kept.resume();
     for (const request of await this.#kept.left()) {
       const { id } = request;
       if (this.#isClosed || this.#open.has(id)) continue;
@@ -169,6 +162,7 @@ export class Reviews implements AsyncDisposable {
       abort.abort(new BusError('CANCELLED'));
     }
     await Promise.allSettled(open.map(({ done }) => done));
+    await this.#kept[Symbol.asyncDispose]();
   }
 
   #opened(request: CritiqueRequest): Open {
@@ -251,7 +245,7 @@ export class Reviews implements AsyncDisposable {
       ...{ version: 1, id: open.id, wishes: open.wishes },
       ...{ artifact: request.artifact.path, digest: digestOfText(request.artifact.text) },
       ...{ iteration: request.iteration, selection, snapshot: stored(first.snapshot) },
-      ...{ begun_ms: clock.nowMs(), ended_ms: 0, is_told: false },
+      ...{ begun_ms: clock.nowMs(), ended_ms: 0 },
     };
     await this.#kept.begin(record, request, before);
     return this.#run(open, { record, request, reports: [] }, first);
@@ -329,25 +323,8 @@ export class Reviews implements AsyncDisposable {
     const record = { ...its.record, ended_ms: nowMs };
     const critique = critiqueOf({ ...its, record }, judge, noted, nowMs);
     await this.#kept.end(record, critique);
-    await this.#report(record, critique, its.request);
     await this.#kept.forget();
     return critique;
-  }
-
-  async #reportAgain(record: ReviewRecord): Promise<void> {
-    const critique = await this.#kept.critique(record.id);
-    const request = await this.#kept.requestOf(record.id);
-    if (critique !== undefined && request !== undefined)
-      await this.#report(record, critique, request);
-  }
-
-  async #report(record: ReviewRecord, critique: Critique, request: CritiqueRequest): Promise<void> {
-    try {
-      await this.#parts.onEnded(critique, request);
-      await this.#kept.markReported(record);
-    } catch (error) {
-      this.#parts.onTrouble(record.id, error);
-    }
   }
 
   #progress(

@@ -48,7 +48,7 @@ export async function openCritic(
   const { concurrency, waiting, finished, threshold, iterationsMax } = config.critic ?? {};
   const examine = engineOf(config, env);
   const reviews = await Reviews.open({
-    ...{ store, clock: systemClock, ground, onTrouble },
+    ...{ store, clock: systemClock, random: Math.random, ground, onTrouble },
     ...(onProgress !== undefined && { onProgress }),
     select: (request) => selectFor(request, policy),
     judge: (request, selection, reports) =>

@@ -6,7 +6,7 @@ import type { BlastRadius } from '../../pgc/analyse/blast-radius.js';
 import type { BlastRequest } from '../../pgc/analyse/analyses.js';
 import type { DependencyPatterns } from '../../pgc/analyse/dependency-patterns.js';
 import type { SecurityBlastRadius } from '../../pgc/analyse/security-blast-radius.js';
-import type { AskAnswer, CallersAnswer, Citation } from '../../pgc/shapes.js';
+import type { Answer, CallersAnswer, Citation } from '../../pgc/shapes.js';
 import {
   evidenceLimits,
   responseLimits,
@@ -17,7 +17,7 @@ import {
 
 /** The queries that a worker can send to the PGC. Each throws the error of the answering agent. */
 export interface Pgc {
-  ask(question: string, overlays: readonly string[]): Promise<AskAnswer>;
+  ask(question: string, overlays: readonly string[]): Promise<Answer>;
   /** Definitions and call sites of a symbol; `cite` of the call sites are cited. */
   callers(symbol: string, cite: number): Promise<CallersAnswer>;
   blastRadius(request: BlastRequest): Promise<BlastRadius>;

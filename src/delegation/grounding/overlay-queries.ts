@@ -1,5 +1,6 @@
 import { BusError } from '../../errors/bus-error.js';
-import type { AskAnswer, CodedError } from '../../pgc/shapes.js';
+import type { Answer, CodedError } from '../../pgc/shapes.js';
+import { evidenceLine, leftOutLine } from '../../pgc/answer/evidence-line.js';
 import {
   evidenceCitation,
   nothingGathered,
@@ -23,7 +24,7 @@ interface QueryResult {
   query: string;
   /** The overlays named in the query; none: all that are ready. */
   overlays: readonly string[];
-  answer: AskAnswer;
+  answer: Answer;
 }
 
 /** One query as evidence. Throws what `pgc.ask` throws. */
@@ -57,7 +58,7 @@ export async function consult(
     throw new BusError('OVERLAYS_MISSING', { overlays: hinted.join(', ') });
   all = await askAgain(all, unique([...hinted, 'O1']), pgc);
   const why = hindrances.length === 0 ? 'it is not made yet' : hindrances.join('; ');
-  return all.map((each) => withFallback(gatheredFrom(each), still, why));
+  return all.map((each) => withFallback(each, still, why));
 }
 
 async function ask(pgc: Pgc, query: string, overlays: readonly string[]): Promise<QueryResult> {
@@ -104,24 +105,23 @@ function isAnywhere(name: string, all: readonly QueryResult[]): boolean {
     return (
       !isLeftOut(answer, name) ||
       lacking.size < answer.metadata.agents_asked ||
-      answer.sources.some(({ overlay }) => overlay === name)
+      answer.evidence.some(({ overlay }) => overlay === name)
     );
   });
 }
 
-function isLeftOut({ overlay_warnings }: AskAnswer, name: string): boolean {
-  return overlay_warnings.some((each) => each.startsWith(`${name} was not consulted`));
+function isLeftOut({ left_out }: Answer, name: string): boolean {
+  return left_out.some(({ overlay }) => overlay === name);
 }
 
 /** One warning for all shards that lack an overlay; the errors name each shard. */
-function withFallback(gathered: Gathered, missing: readonly string[], why: string): Gathered {
-  const isSaid = (warning: string): boolean =>
-    missing.some((name) => warning.startsWith(`${name} was not consulted`));
+function withFallback(each: QueryResult, missing: readonly string[], why: string): Gathered {
+  const left_out = each.answer.left_out.filter(({ overlay }) => !missing.includes(overlay));
   return {
-    ...gathered,
+    ...gatheredFrom(each),
     warnings: [
       ...missing.map((name) => `${name} is missing (${why}); O1 was consulted instead.`),
-      ...gathered.warnings.filter((each) => !isSaid(each)),
+      ...warningsOf({ ...each.answer, left_out }),
     ],
   };
 }
@@ -131,30 +131,26 @@ function gatheredFrom({ query, overlays, answer }: QueryResult): Gathered {
     ...nothingGathered,
     queries: [query],
     overlays: consulted(answer, overlays),
-    insights: answer.sources.map((source): Insight => ({
+    insights: answer.evidence.map((source): Insight => ({
       overlay: source.overlay,
       place: `${source.file_path}:${source.line_start}`,
       text: source.text,
     })),
-    citations: answer.sources.map((source) => evidenceCitation(source, query)),
-    answers: [placed(answer)],
-    warnings: answer.overlay_warnings,
+    citations: answer.evidence.map((source) => evidenceCitation(source, query)),
+    answers: answer.evidence.map(evidenceLine),
+    warnings: warningsOf(answer),
     errors: answer.errors.map(({ code, text, retryable }) => ({ code, text, retryable })),
   };
 }
 
+function warningsOf({ left_out, overlay_warnings }: Answer): string[] {
+  return [...left_out.map(leftOutLine), ...overlay_warnings];
+}
+
 /** The overlays behind an answer: the named ones without those left out, and the cited ones. */
-function consulted(answer: AskAnswer, named: readonly string[]): string[] {
-  const cited = answer.sources.map(({ overlay }) => overlay);
+function consulted(answer: Answer, named: readonly string[]): string[] {
+  const cited = answer.evidence.map(({ overlay }) => overlay);
   // Without names all overlays are asked, O1 always.
   const wanted = named.length === 0 ? ['O1'] : named;
   return unique([...cited, ...wanted.filter((name) => !isLeftOut(answer, name))]);
-}
-
-/** The answer with places instead of the numbers of its sources. */
-function placed({ answer, sources }: AskAnswer): string {
-  return answer.replace(/\[(\d+)\]/g, (whole, number: string) => {
-    const source = sources[Number(number) - 1];
-    return source === undefined ? whole : `[${source.file_path}:${source.line_start}]`;
-  });
 }

@@ -112,7 +112,7 @@ async function lookUpPath(name: string, pgc: Pgc, conflicts: Conflict[]): Promis
   const bare = name.replace(/^\.?\//, '');
   const isThere =
     (await pgc.algebra(`O1[path="**/${bare}"] | O1[path="${bare}"]`, 1)).count > 0 ||
-    (await pgc.ask(bare, ['O1'])).sources.some(({ file_path }) =>
+    (await pgc.ask(bare, ['O1'])).evidence.some(({ file_path }) =>
       `/${file_path}`.endsWith(`/${bare}`),
     );
   if (!isThere) conflicts.push({ name, why: 'there is no such file' });

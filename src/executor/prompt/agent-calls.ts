@@ -24,7 +24,7 @@ import { taskMessages, type QueueAnswer, type QueueRow } from '../../task/reques
 import type { MessageAnswer } from '../../wire/messages.js';
 import { bodyOf } from '../../remote/message-body.js';
 import { receiveOne } from '../../remote/receive.js';
-import { failureText } from '../../remote/tools/tool.js';
+import { failureText } from '../../operations/operation.js';
 import type { AgentBus } from './agent-bus.js';
 import { askIndex } from './index-tools.js';
 import { pushParsed, run } from './pushing.js';

@@ -99,7 +99,7 @@ export class AgentLoop {
       }
       const happened = await this.#untilStopped(this.#perform(now.effect));
       const entry: Entry = { at_ms: systemClock.nowMs(), ...happened };
-      await history.append(entry, signal);
+      await history.append(entry);
       if (entry.kind === 'result' && entry.message !== null) bus.settle([entry.message.seq]);
       now = afterEntry(now, entry);
     }

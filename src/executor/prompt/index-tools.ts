@@ -1,18 +1,18 @@
 import type { Tool as ModelTool } from '../../model/conversation.js';
 import { engineName } from '../../pgc/shapes.js';
 import { toolOf } from '../../prompt/agent/agent-tools.js';
-import { RemoteQuestions } from '../../remote/questions.js';
-import { inputOf, textOf, type Tool } from '../../remote/tools/tool.js';
-import { blastRadius, locate } from '../../remote/tools/analysis.js';
-import { ask } from '../../remote/tools/ask.js';
-import { callees, callers, trace } from '../../remote/tools/graph.js';
-import { verifyCitations } from '../../remote/tools/verify.js';
+import { askingOver } from '../../operations/asking.js';
+import { inputOf, textOf, type Operation } from '../../operations/operation.js';
+import { blastRadius, locate } from '../../operations/analysis.js';
+import { ask } from '../../operations/ask.js';
+import { callees, callers, trace } from '../../operations/graph.js';
+import { verifyCitations } from '../../operations/verify.js';
 import type { AgentBus } from './agent-bus.js';
 
 /** What an agent can ask of the index: the tools of the MCP server, with their bounds. They change nothing. */
 // Each has arguments of its own, which it checks itself.
 // oxlint-disable-next-line typescript/no-explicit-any
-const tools = new Map<string, Tool<any>>(
+const tools = new Map<string, Operation<any>>(
   [ask, callers, callees, trace, blastRadius, locate, verifyCitations].map((each) => [
     each.name,
     each,
@@ -38,9 +38,6 @@ export async function askIndex(
 ): Promise<string | undefined> {
   const tool = tools.get(name);
   if (tool === undefined) return undefined;
-  const its = {
-    client: () => bus.client(),
-    questions: async () => new RemoteQuestions(await bus.client()),
-  };
+  const its = askingOver(() => bus.client());
   return textOf(tool, { ...args, ...fixed.get(name) }, { bus: its, signal, tell });
 }

@@ -13,7 +13,8 @@ import { openClient } from '../../remote/open-client.js';
 import { FilesBelow } from '../prompt/files-below.js';
 import { withShipped } from '../../prompt/shipped-files.js';
 import { AgentBus } from '../prompt/agent-bus.js';
-import { History } from '../prompt/history.js';
+import { systemClock } from '../../base/clock.js';
+import { openHistory } from '../prompt/history.js';
 import type { Runner, Turn } from './runner.js';
 
 export const tokensDefault = 200_000;
@@ -57,7 +58,9 @@ async function converse(
     import('../prompt/agent-calls.js'),
     import('../prompt/agent-loop.js'),
   ]);
-  const history = await History.open(store, task.id, attempt);
+  const history = await openHistory(store, {
+    ...{ task: task.id, attempt, clock: systemClock, until: signal },
+  });
   const identity = { agent: task.id, role: taskRole, isEphemeral: false };
   await using bus = new AgentBus({
     ...{ agent: task.id, signal },

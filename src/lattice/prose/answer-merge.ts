@@ -1,18 +1,18 @@
-import type { AskAnswer, Citation, LatticeAnswer } from '../../pgc/shapes.js';
-import { merge } from '../ask.js';
+import type { Answer, Evidence } from '../../pgc/shapes.js';
+import { merge, placeOf } from '../ask.js';
 
 /** What a question found as it was put, and what it found with more hints, as one answer: the likeliest of both. */
-export function mergedAnswer(plain: AskAnswer, hinted: AskAnswer): AskAnswer {
-  const known = new Map(plain.sources.map((source) => [placeOf(source), source]));
-  const sources = hinted.sources.map((source) => known.get(placeOf(source)) ?? source);
-  if (sources.every((source) => plain.sources.includes(source))) return plain;
+export function mergedAnswer(plain: Answer, hinted: Answer): Answer {
+  const known = new Map(plain.evidence.map((each) => [placeOf(each), each]));
+  if (hinted.evidence.every((each) => known.has(placeOf(each)))) return plain;
   const { metadata } = plain;
-  const isNew = plain.sources.length === 0;
+  const isNew = plain.evidence.length === 0;
   return {
     ...plain,
-    ...merge([plain, { ...hinted, sources }], metadata.top_k),
+    ...merge([plain, hinted], metadata.top_k),
     // That nothing was found is no longer true.
     errors: isNew ? hinted.errors : plain.errors,
+    left_out: isNew ? hinted.left_out : plain.left_out,
     overlay_warnings: isNew ? hinted.overlay_warnings : plain.overlay_warnings,
     metadata: {
       ...metadata,
@@ -24,15 +24,13 @@ export function mergedAnswer(plain: AskAnswer, hinted: AskAnswer): AskAnswer {
 }
 
 /** The answer with the more similar entry; a partial hinted answer never replaces a complete one. */
-export function surerAnswer(plain: LatticeAnswer, hinted: LatticeAnswer): LatticeAnswer {
+export function surerAnswer(plain: Answer, hinted: Answer): Answer {
   if (hinted.partial && !plain.partial) return plain;
   return entryOf(hinted) > entryOf(plain) ? hinted : plain;
 }
 
-function entryOf({ hops }: LatticeAnswer): number {
-  return Math.max(-1, ...(hops[0]?.citations ?? []).map(({ similarity }) => similarity));
-}
-
-function placeOf({ overlay, section, file_path, line_start, line_end }: Citation): string {
-  return [overlay, section, file_path, line_start, line_end].join('\0');
+function entryOf({ hops, evidence }: Answer): number {
+  const entry = new Set(hops[0]?.evidence);
+  const its = evidence.filter(({ id }) => entry.has(id));
+  return Math.max(-1, ...its.map(({ similarity }: Evidence) => similarity));
 }

@@ -4,7 +4,7 @@ import { fenced } from '../../model/fenced.js';
 import { filled } from '../../model/texts.js';
 import { withoutCredentials } from '../../pgc/mine/items/redaction.js';
 import { questionCharsMax } from '../../pgc/search/question/question.js';
-import type { Citation } from '../../pgc/shapes.js';
+import type { Evidence } from '../../pgc/shapes.js';
 import type { ModelUse } from './model-use.js';
 
 /** Limit of sources in the prompt: the most similar ones, under their own numbers. */
@@ -23,7 +23,7 @@ export interface WrittenAnswer {
 export async function writeAnswer(
   use: ModelUse,
   question: string,
-  sources: readonly Citation[],
+  sources: readonly Evidence[],
 ): Promise<WrittenAnswer> {
   const shown = likeliest(sources);
   const data = shown.flatMap((each, at) => (each === undefined ? [] : [numbered(each, at + 1)]));
@@ -45,7 +45,7 @@ export async function writeAnswer(
   return { text: kept, dropped };
 }
 
-function likeliest(sources: readonly Citation[]): (Citation | undefined)[] {
+function likeliest(sources: readonly Evidence[]): (Evidence | undefined)[] {
   if (sources.length <= sourcesShownMax) return [...sources];
   const best = [...sources].sort((one, other) => other.similarity - one.similarity);
   const shown = new Set(best.slice(0, sourcesShownMax));
@@ -53,9 +53,12 @@ function likeliest(sources: readonly Citation[]): (Citation | undefined)[] {
 }
 
 /** A source begins where a line does, and nothing that it quotes does. */
-function numbered(source: Citation, number: number): string {
-  const { overlay, file_path, line_start, line_end, text, content } = source;
-  const quoted = `${text.slice(0, itemCharsMax)}\n${content}`.split('\n').map(withoutCredentials);
+function numbered(source: Evidence, number: number): string {
+  const { overlay, file_path, line_start, line_end, text, content, excerpt } = source;
+  const deciding = excerpt.filter(({ line }) => line > line_end);
+  const more = deciding.map(({ line, text: its }) => `${line}: ${its}`);
+  const said = [text.slice(0, itemCharsMax), content, ...more].join('\n');
+  const quoted = said.split('\n').map(withoutCredentials);
   const head = `[${number}] ${overlay} ${file_path}:${line_start}-${line_end}`;
   return [head.replace(/\s+/g, ' '), ...quoted.map((line) => `    ${line}`)].join('\n');
 }

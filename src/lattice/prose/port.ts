@@ -1,4 +1,4 @@
-import type { AskAnswer, AskRequest, LatticeAnswer, LatticeQuery } from '../../pgc/shapes.js';
+import type { Answer, AskRequest, LatticeQuery } from '../../pgc/shapes.js';
 import type { AskingOptions } from '../questions.js';
 
 /** Returns those of the words that occur in the searched index. */
@@ -7,23 +7,19 @@ export type KnownWords = (
 ) => readonly string[] | Promise<readonly string[]>;
 
 /** The answer without a model. */
-export interface Extractive<Request, Answer> {
+export interface Extractive<Request> {
   answer: (request: Request, options: AskingOptions) => Promise<Answer>;
   known: KnownWords;
 }
 
 /** Words the findings of the extractive answer. Throws what that throws, and CANCELLED. */
 export interface Prose {
-  ask(
-    request: AskRequest,
-    options: AskingOptions,
-    its: Extractive<AskRequest, AskAnswer>,
-  ): Promise<AskAnswer>;
+  ask(request: AskRequest, options: AskingOptions, its: Extractive<AskRequest>): Promise<Answer>;
   query(
     request: LatticeQuery,
     options: AskingOptions,
-    its: Extractive<LatticeQuery, LatticeAnswer>,
-  ): Promise<LatticeAnswer>;
+    its: Extractive<LatticeQuery>,
+  ): Promise<Answer>;
 }
 
 /** Without a model the extractive answer is the answer. */

@@ -1,6 +1,6 @@
 import { wordsOf } from '../../pgc/format/words.js';
 import type { TermIndex } from '../../pgc/format/term-index.js';
-import type { AskAnswer, AskRequest, LatticeAnswer, LatticeQuery } from '../../pgc/shapes.js';
+import type { Answer, AskRequest, LatticeQuery } from '../../pgc/shapes.js';
 import type { Journal } from '../query/journal.js';
 import type { Lattice } from '../lattice.js';
 import { LatticeQuestions, type AskingOptions } from '../questions.js';
@@ -15,7 +15,7 @@ export class ProseQuestions extends LatticeQuestions {
     this.#prose = prose;
   }
 
-  override ask(request: AskRequest, options: AskingOptions): Promise<AskAnswer> {
+  override ask(request: AskRequest, options: AskingOptions): Promise<Answer> {
     return this.#prose.ask(request, options, {
       answer: (its, within) => super.ask(its, within),
       known: wordsIn(this.lattice),
@@ -25,7 +25,7 @@ export class ProseQuestions extends LatticeQuestions {
   override query(
     request: LatticeQuery,
     { journal, ...options }: AskingOptions & { journal?: Journal },
-  ): Promise<LatticeAnswer> {
+  ): Promise<Answer> {
     return this.#prose.query(request, options, {
       // A model's hints differ each time: only the original request has a journal.
       answer: (its, within) =>

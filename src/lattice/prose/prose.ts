@@ -1,15 +1,5 @@
 import { asBusError, BusError } from '../../errors/bus-error.js';
-import { hedged } from '../../pgc/answer/ask.js';
-import {
-  engineName,
-  type AskAnswer,
-  type AskRequest,
-  type Citation,
-  type LatticeAnswer,
-  type LatticeQuery,
-  type ModelMetadata,
-  type QueryIntent,
-} from '../../pgc/shapes.js';
+import type { Answer, AskRequest, LatticeQuery, QueryIntent } from '../../pgc/shapes.js';
 import type { AskingOptions } from '../questions.js';
 import { surerAnswer, mergedAnswer } from './answer-merge.js';
 import { ModelUse, type QuestionModel } from './model-use.js';
@@ -45,58 +35,42 @@ export class ModelProse implements Prose {
     this.#model = model;
   }
 
-  async ask(
+  ask(
     request: AskRequest,
     options: AskingOptions,
-    { answer, known }: Extractive<AskRequest, AskAnswer>,
-  ): Promise<AskAnswer> {
-    if (declines(request)) return answer(request, options);
+    extractive: Extractive<AskRequest>,
+  ): Promise<Answer> {
+    return this.#worded(request, options, { ...extractive, join: mergedAnswer });
+  }
+
+  query(
+    request: LatticeQuery,
+    options: AskingOptions,
+    extractive: Extractive<LatticeQuery>,
+  ): Promise<Answer> {
+    return this.#worded(request, options, { ...extractive, join: surerAnswer });
+  }
+
+  async #worded<Request extends AskRequest | LatticeQuery>(
+    request: Request,
+    options: AskingOptions,
+    kind: Kind<Request>,
+  ): Promise<Answer> {
+    if (declines(request)) return kind.answer(request, options);
     using use = new ModelUse(this.#model, options);
-    const its = await answerInProse(use, request, options, {
-      answer,
-      known,
-      join: mergedAnswer,
-      sourcesOf: ({ sources }) => sources,
-    });
+    const its = await answerInProse(use, request, options, kind);
     const { found, read, written } = its;
-    const { metadata, sources } = found;
+    const { metadata } = found;
     return {
       ...found,
-      answer: written === undefined ? found.answer : hedged(written.text, sources),
+      prose: written?.text ?? '',
       query_intent: read ?? found.query_intent,
       overlay_warnings: [...found.overlay_warnings, ...warningsOf(its)],
       metadata: {
         ...metadata,
-        ...metadataOf(use, its, metadata.engine),
+        ...modelPart(use, its, metadata.engine),
         elapsed_ms: round(use.elapsedMs),
       },
-    };
-  }
-
-  async query(
-    request: LatticeQuery,
-    options: AskingOptions,
-    { answer, known }: Extractive<LatticeQuery, LatticeAnswer>,
-  ): Promise<LatticeAnswer> {
-    if (declines(request)) return answer(request, options);
-    using use = new ModelUse(this.#model, options);
-    const its = await answerInProse(use, request, options, {
-      answer,
-      known,
-      join: surerAnswer,
-      sourcesOf: ({ hops }) => hops.flatMap(({ citations }) => citations),
-    });
-    const { found, read, written, failures } = its;
-    return {
-      ...found,
-      answer: written === undefined ? found.answer : written.text,
-      errors: [
-        ...found.errors,
-        ...failures.map(({ error }) => ({ ...error.toFailure(), agent: '' })),
-      ],
-      elapsed_ms: round(use.elapsedMs),
-      ...(read !== undefined && { query_intent: read }),
-      metadata: metadataOf(use, its, engineName),
     };
   }
 }
@@ -106,29 +80,27 @@ function declines({ engine = '' }: { engine?: string }): boolean {
 }
 
 /** Both kinds of questions go the same way. */
-interface Kind<Request, Answer> extends Extractive<Request, Answer> {
+interface Kind<Request> extends Extractive<Request> {
   /** Of the question as it was put, and of the same with what the model adds to it. */
   join: (plain: Answer, hinted: Answer) => Answer;
-  sourcesOf: (answer: Answer) => readonly Citation[];
 }
 
 /** The original question is searched while the model reads it, so that the model can only add. Throws CANCELLED, and what `answer` throws. */
-async function answerInProse<Request extends AskRequest | LatticeQuery, Answer>(
+async function answerInProse<Request extends AskRequest | LatticeQuery>(
   use: ModelUse,
   request: Request,
   options: AskingOptions,
-  kind: Kind<Request, Answer>,
+  kind: Kind<Request>,
 ): Promise<Account & { found: Answer }> {
   const reading = attempt(readQuestion(use, request.question));
   const plain = await kind.answer(request, options);
   const read = await reading;
   const found = 'error' in read ? plain : await widened(use, read.value, plain, request, kind);
   const isOver = 'error' in read && passing.has(read.error.code);
-  const sources = kind.sourcesOf(found);
   const written =
-    isOver || sources.length === 0
+    isOver || found.evidence.length === 0
       ? undefined
-      : await attempt(writeAnswer(use, request.question, sources));
+      : await attempt(writeAnswer(use, request.question, found.evidence));
   const account = accountOf(read, written);
   if (account.failures.some(({ error }) => error.code === 'CANCELLED'))
     throw new BusError('CANCELLED');
@@ -136,12 +108,12 @@ async function answerInProse<Request extends AskRequest | LatticeQuery, Answer>(
 }
 
 /** Adds the results of a search with the model's hints; without time, or when it fails, nothing is added. */
-async function widened<Request extends AskRequest | LatticeQuery, Answer>(
+async function widened<Request extends AskRequest | LatticeQuery>(
   use: ModelUse,
   read: QueryIntent,
   plain: Answer,
   request: Request,
-  { answer, known, join }: Kind<Request, Answer>,
+  { answer, known, join }: Kind<Request>,
 ): Promise<Answer> {
   const given = request.query_hints ?? [];
   const deadlineMs = use.leftMs * searchShare;
@@ -180,14 +152,14 @@ function warningsOf({ failures }: Account): string[] {
   );
 }
 
-function metadataOf(
+function modelPart(
   use: ModelUse,
   { read, written, dropped }: Account,
   before: string,
-): ModelMetadata {
+): Pick<Answer['metadata'], 'engine' | 'model'> {
   const isUsed = read !== undefined || written !== undefined;
   const engine = isUsed ? `${before}+model:${use.name}` : before;
-  return { engine, dropped, tokens: use.tokens, texts: use.texts };
+  return { engine, model: { name: use.name, dropped, tokens: use.tokens, texts: use.texts } };
 }
 
 /** Turns a rejection into a value: it may occur before it is awaited. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
 import type { CodedError, HopAnswer } from '../../pgc/shapes.js';
+import { Log, logDeletion, type LogParts } from '../../machine/log.js';
 import { queryKey, queryPrefix } from '../../store/keys.js';
 import type { Store } from '../../store/port.js';
 import type { Link } from './links.js';
@@ -12,6 +13,9 @@ const journalsMax = 1_000;
 const leftMsMax = 15 * 60_000;
 /** Limit of one step; a larger one is not stored, nor are later ones. */
 const stepBytesMax = 4 * 1024 * 1024;
+
+/** Raised when steps of earlier versions cannot be read any more. */
+const stepFormat = 2;
 
 /** One event of a query with its results. */
 export interface QueryStep {
@@ -87,37 +91,47 @@ export class Journals implements Disposable {
    * Runs a query with a journal that is deleted at its end. `key`: caller and question. `versions`: of the cards; steps over other versions are dropped. `untilMs`: Unix time of the deadline.
    */
   async run<T>(
-    { key, versions, untilMs }: QueryOf,
+    { key, versions: over, untilMs }: QueryOf,
     work: (journal: Journal) => Promise<T>,
   ): Promise<T> {
+    const versions = `${stepFormat} ${over}`;
     const id = createHash('sha256').update(key).digest('hex');
     // The same question twice at once: one of them has the journal.
     if (this.#open.has(id) || this.#open.size >= journalsMax) return work(noJournal);
     this.#open.add(id);
     try {
       const left = this.#left.get(id);
-      const past = left?.versions === versions ? await this.#stepsOf(id) : [];
-      if (left !== undefined && past.length === 0) await this.#forget(id);
+      const parts = this.#parts(id);
+      let log = new Log(parts);
+      // Damaged steps cost only the resumption of this query.
+      if (left?.versions === versions) log = await Log.open(parts).catch(() => log);
+      const past = log.entries.slice(1) as QueryStep[];
+      if (left !== undefined && past.length === 0) {
+        await this.#forget(id);
+        log = new Log(parts);
+      }
       this.#left.delete(id);
-      const isWhole =
-        past.length > 0 || (await this.#put(id, 0, JSON.stringify({ versions, untilMs })));
-      return await work({ past, add: this.#adder(id, past.length, isWhole) });
+      // A store that fails costs the resumption, not the query: what follows is not stored.
+      const isStored = (entry: Left | QueryStep): Promise<boolean> =>
+        log.append(entry).then(
+          () => true,
+          () => false,
+        );
+      let isWhole = past.length > 0 || (await isStored({ versions, untilMs }));
+      const add = async (step: QueryStep): Promise<void> => {
+        isWhole &&= await isStored(step);
+      };
+      return await work({ past, add });
     } finally {
       await this.#forget(id);
       this.#open.delete(id);
     }
   }
 
-  /** Damaged steps cost only the resumption of this query. */
-  async #stepsOf(id: string): Promise<QueryStep[]> {
-    const steps: QueryStep[] = [];
-    try {
-      for await (const [key, value] of this.#store.entries({ prefix: `${queryPrefix}${id}/` }))
-        if (key !== queryKey(id, 0)) steps.push(JSON.parse(value.toString()) as QueryStep);
-      return steps;
-    } catch {
-      return [];
-    }
+  /** Entry 0 is what the query is over, each later one a step. */
+  #parts(id: string): LogParts<Left | QueryStep> {
+    const prefix = `${queryPrefix}${id}/`;
+    return { store: this.#store, prefix, isUnsynced: true, entryBytesMax: stepBytesMax };
   }
 
   /** Deletes expired queries, and sets a timer for the next one. */
@@ -129,31 +143,10 @@ export class Journals implements Disposable {
       this.#expiry = this.#clock.after(next - nowMs, () => void this.#expire());
   }
 
-  #adder(id: string, from: number, isBegun: boolean): Journal['add'] {
-    let next = from + 1;
-    let isWhole = isBegun;
-    return async (step) => {
-      const text = JSON.stringify(step);
-      isWhole &&= text.length <= stepBytesMax && (await this.#put(id, next, text));
-      next += 1;
-    };
-  }
-
-  /** A store that fails costs the resumption, not the query: false, and what follows is not kept. */
-  async #put(id: string, step: number, text: string): Promise<boolean> {
-    const put = { type: 'put' as const, key: queryKey(id, step), value: Buffer.from(text) };
-    return this.#store.write([put]).then(
-      () => true,
-      () => false,
-    );
-  }
-
   async #forget(id: string): Promise<void> {
     this.#left.delete(id);
     try {
-      const keys: string[] = [];
-      for await (const key of this.#store.keys({ prefix: `${queryPrefix}${id}/` })) keys.push(key);
-      await this.#store.write(keys.map((key) => ({ type: 'del', key })));
+      await this.#store.write(await logDeletion(this.#store, `${queryPrefix}${id}/`));
     } catch {
       // The next start deletes expired queries.
     }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js';
+import { pause } from '../../base/pause.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import type { Store } from '../../store/port.js';
 import { Journals, noJournal, type Journal, type QueryOf } from './journal.js';
@@ -22,10 +23,9 @@ export class KeptJournals implements AsyncDisposable {
   #store: Store | undefined;
   #journals: Journals | undefined;
   #why: BusError | undefined;
-  reported: string | undefined;
-  #next: Disposable | undefined;
-  retrying: Promise<void> | undefined;
-  #isClosed = false;
+  #reported: string | undefined;
+  readonly #closing = new AbortController();
+  #looking: Promise<void> | undefined;
 
   private constructor(parts: KeptJournalsParts) {
     this.#parts = parts;
@@ -36,8 +36,8 @@ export class KeptJournals implements AsyncDisposable {
     const kept = new KeptJournals(parts);
     await kept.#open();
     if (kept.#why?.code === 'STORE_LOCKED') throw kept.#why;
-    kept.reportChange();
-    kept.#wait();
+    kept.#report();
+    kept.#looking = kept.#look();
     return kept;
   }
 
@@ -54,9 +54,8 @@ export class KeptJournals implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isClosed = true;
-    this.#next?.[Symbol.dispose]();
-    await this.retrying;
+    this.#closing.abort();
+    await this.#looking;
     this.#journals?.[Symbol.dispose]();
     await this.#store?.[Symbol.asyncDispose]();
   }
@@ -75,24 +74,21 @@ export class KeptJournals implements AsyncDisposable {
     }
   }
 
-  #wait(): void {
-    if (this.#isClosed) return;
-    this.#next = this.#parts.clock.after(lookEveryMs, () => {
-      this.retrying = this.retry();
-    });
+  async #look(): Promise<void> {
+    const { signal } = this.#closing;
+    for (;;) {
+      await pause(this.#parts.clock, lookEveryMs, signal);
+      if (signal.aborted) return;
+      // An open store recovers by itself.
+      if (this.#journals === undefined) await this.#open();
+      this.#report();
+    }
   }
 
-  /** An open store recovers by itself. */
-  async retry(): Promise<void> {
-    if (this.#journals === undefined) await this.#open();
-    this.reportChange();
-    this.#wait();
-  }
-
-  reportChange(): void {
+  #report(): void {
     const { trouble } = this;
-    if (trouble?.code === this.reported) return;
-    this.reported = trouble?.code;
+    if (trouble?.code === this.#reported) return;
+    this.#reported = trouble?.code;
     this.#parts.onChange(trouble);
   }
 }

@@ -1,5 +1,5 @@
 import { isHeader } from '../../pgc/bind/c-visibility.js';
-import { firstSentence } from '../../pgc/answer/compose.js';
+import { firstSentence } from '../../pgc/answer/said.js';
 import { conceptsIn, type Question } from '../../pgc/search/question/question.js';
 import { inverseFrequency } from '../../pgc/search/scorer.js';
 import type { Role } from '../../pgc/search/question/sentence-roles.js';

@@ -4,15 +4,24 @@ import { unreachable } from '../../base/assert.js';
 import { BusError } from '../../errors/bus-error.js';
 import { start, step, type Step } from '../../machine/step.js';
 import { placePrior, wantsAsides } from '../../pgc/search/prior.js';
-import { analyse, withHints, type Question } from '../../pgc/search/question/question.js';
+import {
+  analyse,
+  queryIntent,
+  withHints,
+  type Question,
+} from '../../pgc/search/question/question.js';
 import { isOfMeaning } from '../../pgc/search/search.js';
-import type {
-  Hop,
-  HopAnswer,
-  LatticeAnswer,
-  LatticeQuery,
-  QueryProgress,
-  Via,
+import {
+  engineName,
+  type Answer,
+  type Evidence,
+  type FlowEdge,
+  type Hop,
+  type HopAnswer,
+  type LatticeQuery,
+  type QueryProgress,
+  type Step as CallStep,
+  type Via,
 } from '../../pgc/shapes.js';
 import { failureOf, merged, orAborted } from '../fan-out.js';
 import { Findings } from './findings.js';
@@ -31,7 +40,7 @@ import {
 } from './query.machine.js';
 import type { Lattice } from '../lattice.js';
 import type { Ranked } from '../route/routing.js';
-import { synthesise } from '../synthesis.js';
+import { judged, questionHash } from '../../pgc/answer/ask.js';
 
 /** Upper limit of agents that one query visits. */
 export const maxHopsLimit = 32;
@@ -66,7 +75,7 @@ export async function query(
   lattice: Lattice,
   request: LatticeQuery,
   limits: QueryLimits,
-): Promise<LatticeAnswer> {
+): Promise<Answer> {
   return new QueryRun(lattice, request, limits).run();
 }
 
@@ -97,7 +106,7 @@ class QueryRun {
     this.#weigher = new LinkWeigher(this.#question, lattice.directory);
   }
 
-  async run(): Promise<LatticeAnswer> {
+  async run(): Promise<Answer> {
     const { clock, deadlineMs, signal } = this.#limits;
     const startedMs = clock.monotonicMs();
     const onCancel = (): void => this.#send({ type: 'cancelled' });
@@ -202,12 +211,12 @@ class QueryRun {
       const { answer, links } = await this.#ask(agent, []);
       const best = Math.max(
         0,
-        ...answer.citations.map(
+        ...answer.evidence.map(
           ({ similarity, file_path }) => similarity * entryPrior(file_path, this.#question),
         ),
       );
       const strength = best === 0 ? 0 : this.#strengthOf(agent, best);
-      const entries = answer.citations.map((each) => `${each.file_path}:${each.line_start}`);
+      const entries = answer.evidence.map((each) => `${each.file_path}:${each.line_start}`);
       this.#send({ type: 'probe.answered', agent, strength, entries, links });
     } catch (error) {
       this.#fail(agent, error);
@@ -292,23 +301,38 @@ class QueryRun {
     if (!this.#abort.signal.aborted) this.#findings.errors.push(failureOf(agent, error));
   }
 
-  #compose(context: QueryContext, elapsedMs: number): LatticeAnswer {
-    const hops = context.visited.flatMap((agent) => this.#hopOf(agent, context));
+  #compose(context: QueryContext, elapsedMs: number): Answer {
+    const evidence: Evidence[] = [];
+    const flow: FlowEdge[] = [];
+    const hops = context.visited.flatMap((agent) => this.#hopOf(agent, context, evidence, flow));
     const errors = merged(this.#findings.errors);
     if (hops.length === 0 && errors.length === 0) {
       errors.push({ ...new BusError('NOT_FOUND').toFailure(), agent: '' });
     }
     const path = hops.map((hop) => hop.agent);
+    const { question: text, top_k } = this.#request;
+    const cards = path.flatMap((agent) => this.#lattice.cards.get(agent) ?? []);
     return {
-      question: this.#request.question,
-      ...synthesise(hops),
+      question: text,
+      ...judged(text, evidence),
+      ...{ evidence, flow, unsure: [], next: [], prose: '' },
+      query_intent: queryIntent(this.#question),
+      ...{ left_out: [], overlay_warnings: [] },
+      errors,
+      partial: context.isPartial || this.#findings.errors.length > 0,
+      metadata: {
+        question_hash: questionHash(text),
+        top_k,
+        elapsed_ms: round(elapsedMs),
+        index_version: cards.map((card) => card.index_version).join('+'),
+        engine: engineName,
+        cached: false,
+        agents_asked: this.#findings.asked.size,
+        model: null,
+      },
       query_path: path,
       hops,
       safety: { max_hops: this.#maxHops, actual_hops: path.length, visited_agents: path },
-      agents_asked: this.#findings.asked.size,
-      partial: context.isPartial || this.#findings.errors.length > 0,
-      errors,
-      elapsed_ms: round(elapsedMs),
       root: [...this.#lattice.cards.values()][0]?.root ?? '',
     };
   }
@@ -318,30 +342,70 @@ class QueryRun {
    */
   #entrySimilarity(context: QueryContext): number {
     const entry = this.#findings.answers.get(context.visited[0] ?? '');
-    return Math.max(0, ...(entry?.answer.citations ?? []).map((each) => each.similarity));
+    return Math.max(0, ...(entry?.answer.evidence ?? []).map((each) => each.similarity));
   }
 
-  #hopOf(agent: string, context: QueryContext): Hop[] {
+  /** The visit of one agent; what it found is added to `evidence` and `flow`, numbered through. */
+  #hopOf(agent: string, context: QueryContext, evidence: Evidence[], flow: FlowEdge[]): Hop[] {
     const known = this.#findings.answers.get(agent);
     if (known === undefined) return [];
     const { answer, via } = known;
     const reach = context.reach[agent] ?? 0;
     const vouched = via === undefined ? 0 : this.#entrySimilarity(context) * linkTrust(reach);
+    const before = evidence.length;
+    const its = answer.evidence.map((each) => ({
+      ...each,
+      id: each.id + before,
+      similarity: Math.max(each.similarity, round4(vouched)),
+    }));
+    evidence.push(...its);
+    const calls = answer.flow.map((edge) => ({
+      ...edge,
+      evidence: edge.evidence === 0 ? 0 : edge.evidence + before,
+    }));
+    const links = via === undefined ? [] : edgesOf(via);
+    const isNew = ({ site, to }: FlowEdge): boolean =>
+      !flow.some((edge) => edge.site === site && edge.to === to);
+    // What led here was offered by the shard before, then checked at both ends.
+    for (const edge of links) {
+      const offered = flow.find(({ site, to }) => site === edge.site && to === edge.to);
+      if (offered === undefined) flow.push(edge);
+      else Object.assign(offered, { certainty: edge.certainty, definition: edge.definition });
+    }
+    flow.push(...calls.filter(isNew));
     return [
       {
         agent,
         scope: this.#lattice.cards.get(agent)?.scope ?? [],
-        question: this.#request.question,
-        answer: answer.answer,
-        citations: answer.citations.map((each) => ({
-          ...each,
-          similarity: Math.max(each.similarity, round4(vouched)),
-        })),
+        evidence: its.map(({ id }) => id),
         via: via === undefined ? null : viaOf(via, round4(reach)),
         elapsed_ms: round(known.elapsedMs),
       },
     ];
   }
+}
+
+/** The calls of a link, each from the end of the one before; the last one enters the shard. */
+function edgesOf({ reference, definition, from }: Link): FlowEdge[] {
+  const { chain, symbol, from_path, from_line } = reference;
+  const inner = chain.slice(1).flatMap((step, at): FlowEdge[] => {
+    const caller = chain[at];
+    return caller === undefined
+      ? []
+      : [edge(caller, step.symbol, step.call_site, `${step.file_path}:${step.line}`)];
+  });
+  const last = chain.at(-1) ?? { symbol: reference.from_symbol, agent: from };
+  return [...inner, edge(last, symbol, `${from_path}:${from_line}`, placeOf(definition))];
+}
+
+function edge(
+  { symbol, agent }: Pick<CallStep, 'symbol' | 'agent'>,
+  to: string,
+  site: string,
+  definition: string,
+): FlowEdge {
+  const certainty = 'exact';
+  return { from: symbol, to, site, kind: 'call', certainty, agent, evidence: 0, definition };
 }
 
 /**

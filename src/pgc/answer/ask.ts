@@ -1,34 +1,47 @@
 import type { BoundedMap } from '../../base/bounded-map.js';
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
+import { confidenceOf } from '../../base/confidence.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { Excerpts } from './citation.js';
 import { AnswerDraft } from './draft.js';
-import { analyse, queryIntent, withHints, type Question } from '../search/question/question.js';
+import {
+  analyse,
+  conceptsIn,
+  queryIntent,
+  withHints,
+  type Question,
+} from '../search/question/question.js';
 import { isOfMeaning, type Found, type Search } from '../search/search.js';
 import {
   citationsMax,
   engineName,
   overlayNames,
-  type AskAnswer,
+  type Answer,
   type AskRequest,
-  type Citation,
+  type Clause,
   type CodedError,
+  type Evidence,
   type OverlayName,
+  type Unsure,
 } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
 
 export const topKDefault = 5;
 /** Answers that are kept; the oldest unused one goes first. */
 export const cachedAnswersMax = 256;
-export type AnswerCache = BoundedMap<string, AskAnswer>;
+export type AnswerCache = BoundedMap<string, Answer>;
 /** Overlays that one request may name; the others are not looked at. */
 export const overlaysMax = 16;
 /** What is less likely to be relevant than this answers nothing. */
 const answerMin = 0.1;
-/** An answer that is probably wrong is called the nearest match. */
+/** Below it an answer is more often wrong than right. */
 const clearMin = 0.5;
-const unclear = 'Nothing here clearly answers the question; this is nearest.';
+/** Follow-ups of one answer. */
+export const nextMax = 3;
+/** Clauses of one question. */
+export const clausesMax = 8;
+const sentencesOf = new Intl.Segmenter('en', { granularity: 'sentence' });
 /** Hits that are looked at for each source: copies, declarations and what cannot be quoted fall away. */
 export const hitsPerSource = 4;
 
@@ -41,8 +54,8 @@ export interface AskParts {
   cache: AnswerCache;
 }
 
-/** Answers without a model: every sentence is taken from the index and carries its sources. */
-export async function ask(parts: AskParts, request: AskRequest): Promise<AskAnswer> {
+/** Answers without a model: all evidence is taken from the index. */
+export async function ask(parts: AskParts, request: AskRequest): Promise<Answer> {
   const startedMs = parts.clock.monotonicMs();
   const topK = Math.max(1, Math.min(citationsMax, Math.trunc(request.top_k) || topKDefault));
   const wanted = [...new Set(request.overlays.map((each) => each.trim().toUpperCase()))];
@@ -74,7 +87,7 @@ export async function ask(parts: AskParts, request: AskRequest): Promise<AskAnsw
 }
 
 interface Fresh {
-  answer: AskAnswer;
+  answer: Answer;
   /** Whether all was read that should be: what could not may be there the next time. */
   isWhole: boolean;
 }
@@ -88,12 +101,13 @@ async function fresh(
   const { index } = parts;
   const fail = (error: BusError): CodedError => ({ ...error.toFailure(), agent: index.info.agent });
   const base = emptyAnswer(parts, text, topK);
+  const nothing = clausesOf(text, []);
   let question: Question;
   try {
     question = withHints(analyse(text), query_hints);
   } catch (error) {
     if (!(error instanceof BusError)) throw error;
-    const answer = { ...base, answer: `${error.message}.`, errors: [fail(error)] };
+    const answer = { ...base, clauses: nothing, errors: [fail(error)] };
     return { answer, isWhole: true };
   }
   const choice = chooseOverlays(parts.search, named);
@@ -106,20 +120,26 @@ async function fresh(
   const lost = gaps.filter((gap) => !isOfMeaning(gap));
   // What was not asked for by name is only missing in the warnings.
   if (named.length > 0) errors.push(...lost.map(fail));
-  const warnings = [...question.warnings, ...parts.search.warnings, ...gaps.map(missed)];
+  const left_out = gaps.flatMap(({ data: { overlay }, message }) =>
+    typeof overlay === 'string' ? [{ overlay, why: message }] : [],
+  );
+  const others = gaps.filter(({ data }) => typeof data.overlay !== 'string').map(missed);
+  const warnings = [...question.warnings, ...parts.search.warnings, ...others];
   if (weighing.known === 0)
     warnings.push(`No word of the question stands anywhere in ${index.info.alias}.`);
   const draft = new AnswerDraft(index, parts.excerpts, question, weighing, topK, choice.wanted);
   const [best] = found;
   if (best !== undefined && answers(found)) draft.write(found);
   const isAsked = choice.wanted.size > lost.length;
-  if (draft.sources.length === 0 && isAsked) errors.push(fail(new BusError('NOT_FOUND')));
-  const answer = {
+  if (draft.evidence.length === 0 && isAsked) errors.push(fail(new BusError('NOT_FOUND')));
+  const { evidence, flow, unsure, next } = draft;
+  const answer: Answer = {
     ...base,
-    answer:
-      draft.sources.length === 0 ? nothing(index, isAsked) : hedged(draft.text(), draft.sources),
+    ...judged(text, evidence),
+    ...{ evidence, flow, next: next.slice(0, nextMax) },
+    unsure: [...doubts(evidence), ...unsure],
     query_intent: queryIntent(question),
-    sources: draft.sources,
+    left_out,
     overlay_warnings: warnings,
     errors,
   };
@@ -131,22 +151,24 @@ export function answers(found: readonly Found[]): boolean {
   return found.some(({ similarity, exact }) => similarity >= answerMin || exact > 0);
 }
 
-function emptyAnswer({ search }: AskParts, text: string, topK: number): AskAnswer {
+function emptyAnswer({ search }: AskParts, text: string, topK: number): Answer {
   return {
     question: text,
-    answer: '',
+    ...{ clauses: [], evidence: [], flow: [], unsure: [], next: [], prose: '' },
+    confidence: 'low',
     query_intent: { intent: 'general', entities: [], scope: '', refined_query: '' },
-    sources: [],
-    overlay_warnings: [],
-    errors: [],
+    ...{ left_out: [], overlay_warnings: [], errors: [] },
+    partial: false,
+    ...{ query_path: [], hops: [], safety: null, root: '' },
     metadata: {
-      question_hash: digest([text]),
+      question_hash: questionHash(text),
       top_k: topK,
       elapsed_ms: 0,
       index_version: search.version,
       engine: engineOf(search),
       cached: false,
       agents_asked: 1,
+      model: null,
     },
   };
 }
@@ -156,22 +178,56 @@ function engineOf({ reader }: Search): string {
   return reader === '' ? engineName : `${engineName}+${reader}`;
 }
 
-function nothing(index: ShardIndex, isAsked: boolean): string {
-  return isAsked
-    ? `Nothing in ${index.info.alias} answers the question.`
-    : `None of the wanted overlays can be consulted in ${index.info.alias}.`;
+/** What of the question is answered by this evidence, and how surely. */
+export function judged(
+  question: string,
+  evidence: readonly Evidence[],
+): Pick<Answer, 'clauses' | 'confidence'> {
+  return {
+    clauses: clausesOf(question, evidence),
+    confidence: confidenceOf(evidence.map(({ similarity }) => similarity)),
+  };
 }
 
-/** What is merely near must not be taken for an answer. */
-export function hedged(text: string, sources: readonly Citation[]): string {
-  const best = Math.max(0, ...sources.map(({ similarity }) => similarity));
-  return best < clearMin ? `${unclear} ${text}` : text;
+/** An answer that may be about something else says so. */
+export function doubts(evidence: readonly Evidence[]): Unsure[] {
+  const best = Math.max(0, ...evidence.map(({ similarity }) => similarity));
+  return evidence.length === 0 || best >= clearMin
+    ? []
+    : [{ kind: 'weak', text: 'nothing here clearly answers the question; this is nearest' }];
+}
+
+/**
+ * The sentences of a question. Where there are several, a sentence is answered by the evidence that holds words of it; of one
+ * sentence by all evidence.
+ */
+function clausesOf(question: string, evidence: readonly Evidence[]): Clause[] {
+  // Several lines are a log or a report: one thing.
+  const sentences = question.trim().includes('\n')
+    ? [question.trim()]
+    : Array.from(sentencesOf.segment(question), ({ segment }) => segment.trim());
+  const texts = sentences.filter((each) => /[\p{L}\p{N}]/u.test(each)).slice(0, clausesMax);
+  return texts.map((text): Clause => {
+    const its = texts.length === 1 ? evidence : evidence.filter((each) => holds(each, text));
+    const best = Math.max(0, ...its.map(({ similarity }) => similarity));
+    return { text, status: statusOf(best), evidence: its.map(({ id }) => id) };
+  });
+}
+
+function statusOf(similarity: number): Clause['status'] {
+  if (similarity >= clearMin) return 'found';
+  return similarity > 0 ? 'partly' : 'not_found';
+}
+
+function holds({ symbol, file_path, said, excerpt, why }: Evidence, clause: string): boolean {
+  const shown = [symbol, file_path, said, ...why, ...excerpt.map(({ text }) => text)].join('\n');
+  return conceptsIn(analyse(clause), shown).size > 0;
 }
 
 function missed(gap: BusError): string {
   return isOfMeaning(gap)
     ? `The question was read by its words alone: ${gap.message}.`
-    : `${String(gap.data.overlay ?? gap.data.path)} was not consulted: ${gap.message}.`;
+    : `${String(gap.data.path)} was not consulted: ${gap.message}.`;
 }
 
 /** Without a name: all that were ever made here. */
@@ -191,6 +247,10 @@ function chooseOverlays(
       .filter((name) => !isKnown(name))
       .map((overlay) => new BusError('UNKNOWN_OVERLAY', { overlay })),
   };
+}
+
+export function questionHash(text: string): string {
+  return digest([text]);
 }
 
 function digest(parts: string[]): string {

@@ -1,14 +1,22 @@
 import { siteCount } from '../bind/index-cache.js';
 import { targetsOfCall } from '../bind/call-graph.js';
 import { citeCall, citeDocument, citeItem, citeMessage, type Excerpts } from './citation.js';
-import { describe, describeItem, enumerate, sentence } from './compose.js';
+import {
+  edgeOf,
+  itemEvidence,
+  lineEvidence,
+  reasons,
+  symbolEvidence,
+  type Reading,
+  type Unnumbered,
+} from './evidence.js';
 import { ReportMessages } from '../search/locate/messages.js';
 import { passageOf } from './passage.js';
 import { conceptsIn, type Question } from '../search/question/question.js';
 import { tellingShare } from '../search/retrieve.js';
 import type { Weighing } from '../search/scorer.js';
 import type { Found } from '../search/search.js';
-import type { Citation, OverlayName } from '../shapes.js';
+import type { Evidence, FlowEdge, NextStep, OverlayName, Unsure } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 
 /** Call sites of one symbol that a question about its users lists. */
@@ -16,7 +24,7 @@ const callersListed = 4;
 const callsPerSymbol = 2;
 /** Of the sources, those that are calls where the question names a function and does not ask who calls it. */
 const callsShare = 0.4;
-/** Sources of one file before those of others have had their turn. */
+/** Hits of one file before those of others have had their turn. */
 const perFileFirst = 1;
 
 /** Files whose sections say more than their first sentence. */
@@ -30,12 +38,15 @@ const printedSimilarity = 0.9;
 type SymbolHit = Extract<Found, { kind: 'symbol' }>;
 type ItemHit = Extract<Found, { kind: 'item' }>;
 
-/** One answer in the making: sentences, and the sources in the order in which sentences need them. */
+/** One answer in the making. */
 export class AnswerDraft {
-  readonly sources: Citation[] = [];
-  /** Whether no source is missing because its text could not be read. */
+  readonly evidence: Evidence[] = [];
+  readonly flow: FlowEdge[] = [];
+  readonly unsure: Unsure[] = [];
+  readonly next: NextStep[] = [];
+  /** Whether no evidence is missing because its text could not be read. */
   isWhole = true;
-  readonly #sentences: string[] = [];
+  readonly #reading: Reading;
 
   constructor(
     readonly index: ShardIndex,
@@ -44,7 +55,9 @@ export class AnswerDraft {
     readonly weighing: Weighing,
     readonly topK: number,
     readonly overlays: ReadonlySet<OverlayName>,
-  ) {}
+  ) {
+    this.#reading = { index, excerpts, sought: { question, masses: weighing.masses } };
+  }
 
   /** Best first; the first one is relevant. */
   write(found: readonly Found[]): void {
@@ -64,17 +77,27 @@ export class AnswerDraft {
     for (const each of calls.slice(asked.length)) this.#calls(each);
     // What the call edges left over goes to further hits.
     for (const each of shown.slice(first)) this.#cited(each);
+    this.#suggest(chosen);
   }
 
-  text(): string {
-    return this.#sentences.join(' ');
+  /** What the graph knows of the function that the question names, and the answer does not show. */
+  #suggest(chosen: readonly Found[]): void {
+    const named = chosen.find((each) => each.kind === 'symbol' && each.exact > 0);
+    if (named?.kind !== 'symbol' || named.symbol === undefined) return;
+    const row = this.index.symbol(named.symbol);
+    if (row.kind !== 'function' && row.kind !== 'method') return;
+    const symbol = `${this.index.file(row.file).path}#${row.name}`;
+    if (this.next.every(({ operation }) => operation !== 'callers'))
+      this.next.push({ operation: 'callers', arguments: { symbol }, why: 'every call site' });
+    const why = 'all that a change of it affects';
+    this.next.push({ operation: 'blast-radius', arguments: { symbol }, why });
   }
 
   get #isFull(): boolean {
-    return this.sources.length >= this.topK;
+    return this.evidence.length >= this.topK;
   }
 
-  /** Sources that are kept for calls, which stand before the definition or behind it. */
+  /** Evidence that is kept for calls, which stand before the definition or behind it. */
   #callsWanted(chosen: readonly Found[]): number {
     if (!this.overlays.has('O3') || this.topK === 1) return 0;
     if (!this.overlays.has('O1')) return this.topK;
@@ -153,28 +176,25 @@ export class AnswerDraft {
       if (match === undefined || told.has(match.line)) continue;
       const line = line_start + match.at - 1;
       const place = { file, line, name };
-      const number = this.#cite(
-        citeMessage(this.index, this.excerpts, place, Math.max(each.similarity, printedSimilarity)),
-      );
-      if (number === 0) continue;
+      const similarity = Math.max(each.similarity, printedSimilarity);
+      const citation = citeMessage(this.index, this.excerpts, place, similarity);
+      if (citation === undefined) continue;
+      const how = { kind: 'message', name: '', container: name };
+      this.#add(lineEvidence(this.#reading, citation, how));
       told.add(match.line);
-      this.#sentences.push(
-        sentence(`\`${name}\` (${file.path}:${line}) prints this message`, number),
-      );
     }
   }
 
   #symbol(hit: SymbolHit): void {
     const citation = citeDocument(this.index, this.excerpts, hit.document, hit.similarity);
-    if (citation === undefined) this.isWhole = false;
-    const number = this.#cite(citation);
-    if (number === 0 || citation === undefined) return;
-    const path = this.index.file(hit.file).path;
-    const clause =
-      hit.symbol === undefined
-        ? `\`${path}\` speaks of it outside all symbols`
-        : describe(this.index.symbol(hit.symbol), path, citation.content);
-    this.#sentences.push(sentence(clause, number));
+    if (citation === undefined) {
+      this.isWhole = false;
+      return;
+    }
+    const evidence = symbolEvidence(this.#reading, hit.document, citation);
+    const name = hit.symbol === undefined ? '' : this.index.symbol(hit.symbol).name;
+    const text = `${name} ${citation.file_path} ${evidence.said} ${textOf(evidence)}`;
+    this.#add({ ...evidence, why: reasons(this.question, hit.exact > 0, text) });
   }
 
   #item(hit: ItemHit): void {
@@ -186,9 +206,11 @@ export class AnswerDraft {
     const line_start = item.line_start + (passage?.from ?? 0);
     const citation = citeItem(this.index, this.excerpts, { ...item, line_start }, hit.similarity);
     if (lines?.[0] === undefined) this.isWhole = false;
-    const number = this.#cite(citation);
-    if (number === 0) return;
-    this.#sentences.push(sentence(describeItem({ ...item, line_start }, passage?.text), number));
+    if (citation === undefined) return;
+    const evidence = itemEvidence(this.#reading, item, citation, passage?.text);
+    const text = `${item.symbol} ${evidence.said} ${textOf(evidence)}`;
+    const why = [...evidence.why, ...reasons(this.question, hit.exact > 0, text)];
+    this.#add({ ...evidence, why });
   }
 
   #calls(each: Found): void {
@@ -213,11 +235,7 @@ export class AnswerDraft {
       .sort((one, other) => other.worth - one.worth)
       .slice(0, callsPerSymbol);
     const name = this.index.symbol(symbol).name;
-    const told = calls.flatMap(({ call, worth }) => {
-      const number = this.#call(hit, name, call, worth);
-      return number === 0 ? [] : [`\`${call.callee}\` [${number}]`];
-    });
-    if (told.length > 0) this.#sentences.push(`\`${name}\` calls ${enumerate(told)}.`);
+    for (const { call, worth } of calls) this.#call(hit, name, call, worth);
   }
 
   #callers(hit: SymbolHit, symbol: number): void {
@@ -225,18 +243,21 @@ export class AnswerDraft {
     const name = index.symbol(symbol).name;
     const sites = this.#sitesOf(symbol);
     const most = Math.min(callersListed, Math.max(1, this.topK - 1));
-    const told = sites.slice(0, most).flatMap((call) => {
+    const before = this.flow.length;
+    for (const call of sites.slice(0, most)) {
       const caller = call.caller < 0 ? index.file(call.file).path : index.symbol(call.caller).name;
-      const number = this.#call(hit, caller, call, 1);
-      return number === 0
-        ? []
-        : [`\`${caller}\` (${index.file(call.file).path}:${call.line}) [${number}]`];
+      this.#call(hit, caller, call, 1);
+    }
+    const shown = this.flow.length - before;
+    const rest = sites.length - shown;
+    if (shown === 0 || rest === 0) return;
+    const path = index.file(index.symbol(symbol).file).path;
+    this.unsure.push({
+      kind: 'sites',
+      text: `${name} of ${path} is called at ${count(rest, 'further site')}`,
     });
-    if (told.length === 0) return;
-    const rest = sites.length - told.length;
-    this.#sentences.push(
-      `\`${name}\` is called by ${enumerate(told)}${rest > 0 ? `, at ${rest} further sites` : ''}.`,
-    );
+    const all = { symbol: `${path}#${name}` };
+    this.next.push({ operation: 'callers', arguments: all, why: `all ${sites.length} call sites` });
   }
 
   /** Calls that mean this symbol; when none does, those that leave the shard and may mean it elsewhere. */
@@ -259,26 +280,24 @@ export class AnswerDraft {
     return (sure.length > 0 ? sure : open).map(({ call }) => call);
   }
 
-  #call(hit: SymbolHit, caller: string, call: CallRow, worth: number): number {
-    // A line that shows both ends is cited once.
-    const known = this.sources.findIndex(
-      (source) =>
-        source.overlay === 'O3' &&
-        source.symbol === call.callee &&
-        source.line_start === call.line &&
-        source.file_path === this.index.file(call.file).path,
-    );
-    if (known >= 0) return known + 1;
-    if (this.#isFull) return 0;
+  #call(hit: SymbolHit, caller: string, call: CallRow, worth: number): void {
+    const file = this.index.file(call.file);
+    const site = `${file.path}:${call.line}`;
+    // A line on which both ends are told is cited once.
+    const known = this.flow.find((edge) => edge.site === site && edge.to === call.callee);
+    if (known !== undefined || this.#isFull) return;
     // An edge is at most as relevant as the function it belongs to.
     const similarity = hit.similarity * (0.5 + 0.5 * Math.min(1, worth));
     const edge = { caller, callee: call.callee, file: call.file, line: call.line };
     const citation = citeCall(this.index, this.excerpts, edge, similarity);
     if (citation === undefined) {
-      const lines = this.excerpts.lines(this.index.file(call.file), call.line, call.line);
+      const lines = this.excerpts.lines(file, call.line, call.line);
       if (lines?.[0] === undefined) this.isWhole = false;
+      return;
     }
-    return this.#cite(citation);
+    const how = { kind: 'call', name: call.callee, container: caller };
+    const evidence = this.#add(lineEvidence(this.#reading, citation, how));
+    this.flow.push(edgeOf(this.index, caller, call, evidence));
   }
 
   #worth(name: string): number {
@@ -288,9 +307,15 @@ export class AnswerDraft {
     return this.weighing.total === 0 ? 0 : covered / this.weighing.total;
   }
 
-  #cite(citation: Citation | undefined): number {
-    if (citation === undefined || this.#isFull) return 0;
-    this.sources.push(citation);
-    return this.sources.length;
+  /** Its id. Nothing is added beyond `topK`. */
+  #add(evidence: Unnumbered): number {
+    if (this.#isFull) return 0;
+    return this.evidence.push({ id: this.evidence.length + 1, ...evidence });
   }
 }
+
+function textOf({ excerpt }: Unnumbered): string {
+  return excerpt.map(({ text }) => text).join('\n');
+}
+
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

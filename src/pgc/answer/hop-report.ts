@@ -1,6 +1,14 @@
 import { citeCall, citeDocument, type Excerpts } from './citation.js';
-import { describe, sentence } from './compose.js';
-import { citationsMax, type Citation, type Lookup } from '../shapes.js';
+import type { Sought } from './deciding.js';
+import {
+  edgeOf,
+  lineEvidence,
+  reasons,
+  symbolEvidence,
+  type Reading,
+  type Unnumbered,
+} from './evidence.js';
+import { citationsMax, type Evidence, type FlowEdge, type Lookup } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 
 /** A function on the way of a question through a shard. */
@@ -22,26 +30,32 @@ export interface Outgoing {
   lookup: Lookup;
 }
 
-/** Gathers sentences and their sources; a source is numbered when the first sentence needs it. */
+/** Gathers what a hop found: definitions, and the calls that lead on. */
 export class Report {
-  readonly citations: Citation[] = [];
-  readonly #sentences: string[] = [];
-  readonly #numbers = new Map<string, number>();
+  readonly evidence: Evidence[] = [];
+  readonly flow: FlowEdge[] = [];
+  readonly #ids = new Map<string, number>();
+  readonly #reading: Reading;
 
   constructor(
     readonly index: ShardIndex,
     readonly excerpts: Excerpts,
     readonly similarities: Map<number, number>,
-  ) {}
+    readonly sought: Sought,
+  ) {
+    this.#reading = { index, excerpts, sought };
+  }
 
   entry(node: Node): void {
-    const row = this.index.symbol(node.symbol);
-    const number = this.#number(`s${node.symbol}`, () =>
-      citeDocument(this.index, this.excerpts, node.symbol, this.#similarity(node)),
-    );
-    const shown = this.citations[number - 1]?.content ?? '';
-    if (number > 0)
-      this.#sentences.push(sentence(describe(row, this.index.file(row.file).path, shown), number));
+    this.#once(`s${node.symbol}`, () => {
+      const similarity = this.#similarity(node);
+      const citation = citeDocument(this.index, this.excerpts, node.symbol, similarity);
+      if (citation === undefined) return undefined;
+      const evidence = symbolEvidence(this.#reading, node.symbol, citation);
+      const { name } = this.index.symbol(node.symbol);
+      const text = `${name} ${evidence.said} ${evidence.excerpt.map((each) => each.text).join(' ')}`;
+      return { ...evidence, why: reasons(this.sought.question, false, text) };
+    });
   }
 
   /** The calls from the entry to the place where the question leaves the shard. */
@@ -49,28 +63,24 @@ export class Report {
     const path = pathTo(outgoing.node);
     // Where the question leaves from is worth a word of its own, when it is not among the best hits.
     const [first] = path;
-    if (first !== undefined && !this.#numbers.has(`s${first.symbol}`)) this.entry(first);
+    if (first !== undefined) this.entry(first);
     const calls = [...path.slice(1).map((each) => each.call), outgoing.call];
-    const clauses = calls.flatMap((call, at) => {
+    for (const [at, call] of calls.entries()) {
       const caller = path[at];
-      if (call === undefined || caller === undefined) return [];
+      if (call === undefined || caller === undefined) continue;
+      const { file, line, callee } = call;
       const name = this.index.symbol(caller.symbol).name;
-      const number = this.#number(`c${call.file}:${call.line}:${call.callee}`, () =>
-        citeCall(
-          this.index,
-          this.excerpts,
-          { caller: name, callee: call.callee, file: call.file, line: call.line },
-          this.#similarity(caller),
-        ),
-      );
-      const where = `${this.index.file(call.file).path}:${call.line}`;
-      return [`\`${name}\` calls \`${call.callee}\` ${number > 0 ? `[${number}]` : `(${where})`}`];
-    });
-    if (clauses.length > 0) this.#sentences.push(`${clauses.join(', and ')}.`);
-  }
-
-  text(): string {
-    return this.#sentences.join(' ');
+      const site = `${this.index.file(file).path}:${line}`;
+      if (this.flow.some((edge) => edge.site === site && edge.to === callee)) continue;
+      const id = this.#once(`c${site}:${callee}`, () => {
+        const similarity = this.#similarity(caller);
+        const its = { caller: name, callee, file, line };
+        const citation = citeCall(this.index, this.excerpts, its, similarity);
+        const how = { kind: 'call', name: callee, container: name };
+        return citation === undefined ? undefined : lineEvidence(this.#reading, citation, how);
+      });
+      this.flow.push(edgeOf(this.index, name, call, id));
+    }
   }
 
   #similarity(node: Node): number {
@@ -82,15 +92,16 @@ export class Report {
     return Math.max(own, (entry * node.strength) / first.strength);
   }
 
-  #number(key: string, make: () => Citation | undefined): number {
-    const known = this.#numbers.get(key);
+  /** The id of a piece of evidence that is made when it is first needed; 0: there is none. */
+  #once(key: string, make: () => Unnumbered | undefined): number {
+    const known = this.#ids.get(key);
     if (known !== undefined) return known;
-    if (this.citations.length >= citationsMax) return 0;
+    if (this.evidence.length >= citationsMax) return 0;
     const made = make();
     if (made === undefined) return 0;
-    this.citations.push(made);
-    this.#numbers.set(key, this.citations.length);
-    return this.citations.length;
+    const id = this.evidence.push({ id: this.evidence.length + 1, ...made });
+    this.#ids.set(key, id);
+    return id;
   }
 }
 

@@ -7,6 +7,7 @@ import { pathTo, Report, type Node, type Outgoing } from './hop-report.js';
 import { NameMatcher } from '../search/name-matcher.js';
 import { NamedFolders } from '../search/named-folders.js';
 import { analyse, withHints } from '../search/question/question.js';
+import { weigh } from '../search/scorer.js';
 import type { Found, Search } from '../search/search.js';
 import type { CodedError, HopAnswer, HopRequest, OverlayName, Reference, Step } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
@@ -61,15 +62,15 @@ export async function hop(
     : found(index, new NamedFolders(index, question), hits);
   if (entries.length === 0) {
     if (errors.length === gaps.length) errors.push(failure(index, new BusError('NOT_FOUND')));
-    const answer = `Nothing in ${index.info.alias} answers the question.`;
-    return { answer, citations: [], references: [], errors, index_version: index.info.version };
+    return { evidence: [], flow: [], references: [], errors, index_version: index.info.version };
   }
   const matcher = new NameMatcher(index, question);
   const nodes = walk(index, matcher, entries);
   const wanted = Math.max(0, Math.min(referencesMax, request.references_max || 20));
   const outgoing = written(index, excerpts, leaving(index, matcher, nodes), wanted);
   const similarities = similaritiesOf(hits);
-  const report = new Report(index, excerpts, similarities);
+  const { masses } = weigh([index], question);
+  const report = new Report(index, excerpts, similarities, { question, masses });
   const cited = Math.max(1, Math.min(entriesCited, request.top_k || entriesCited));
   const best = Math.max(0, ...entries.map((each) => similarities.get(each.symbol) ?? 0));
   const isTelling = (entry: Node): boolean =>
@@ -82,8 +83,8 @@ export async function hop(
       report.reference(each);
   }
   return {
-    answer: report.text(),
-    citations: report.citations,
+    evidence: report.evidence,
+    flow: report.flow,
     references,
     errors,
     index_version: index.info.version,

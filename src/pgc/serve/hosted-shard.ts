@@ -7,7 +7,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { shardMessages, type MessageType } from './messages.js';
 import type { Shard } from './shard.js';
 import type { ServedShard } from './shard-source.js';
-import type { AskAnswer, AskRequest } from '../shapes.js';
+import type { Answer, AskRequest } from '../shapes.js';
 import type { AgentRecord } from '../../wire/messages.js';
 
 /** The registry record holds a few paths of the scope; the card holds all. */
@@ -29,7 +29,7 @@ export type AskShard = (
   request: AskRequest,
   incoming: Incoming,
   use: <T>(work: (shard: Shard) => Promise<T>) => Promise<T>,
-) => Promise<AskAnswer>;
+) => Promise<Answer>;
 
 /** Answers from the index alone. */
 export const askIndex: AskShard = (request, _, use) => use((shard) => shard.ask(request));

@@ -16,7 +16,7 @@ import type {
 } from '../search/locate/words-port.js';
 import { packedCards } from '../search/card/packed-card.js';
 import type {
-  AskAnswer,
+  Answer,
   AskRequest,
   CalleesAnswer,
   CallersAnswer,
@@ -26,7 +26,6 @@ import type {
   Expansion,
   HopAnswer,
   HopRequest,
-  LatticeAnswer,
   LatticeQuery,
   QueryProgress,
   TopologyAnswer,
@@ -55,25 +54,8 @@ function messageType<Request extends object, Answer extends object>(
   return { type, request: codec<Request>(request), answer: codec<Answer>(answer) };
 }
 
-/** Removes the fields about a language model from answers that did not use one. */
-function withoutNothing(inner: Codec<AskAnswer>): Codec<AskAnswer> {
-  return {
-    encode: (answer) => inner.encode(answer),
-    decode(bytes) {
-      const answer = inner.decode(bytes);
-      // protobuf decodes absent messages as null, against their types, and absent lists as empty.
-      const metadata = answer.metadata as AskAnswer['metadata'] | null;
-      if (metadata?.dropped === undefined) delete metadata?.texts;
-      return answer;
-    },
-  };
-}
-
-const askMessage = (type: string): MessageType<AskRequest, AskAnswer> => ({
-  type,
-  request: codec<AskRequest>(pgc.AskRequest),
-  answer: withoutNothing(codec<AskAnswer>(pgc.AskAnswer)),
-});
+const askMessage = (type: string): MessageType<AskRequest, Answer> =>
+  messageType(type, pgc.AskRequest, pgc.Answer);
 
 /** Requests to one shard. */
 export const shardMessages = {
@@ -150,11 +132,7 @@ export const treeMessages = analysisMessages('tree');
 /** Requests to the manager, for all shards together. */
 export const latticeMessages = {
   ...analysisMessages('lattice'),
-  query: messageType<LatticeQuery, LatticeAnswer>(
-    'lattice.query',
-    pgc.LatticeQuery,
-    pgc.LatticeAnswer,
-  ),
+  query: messageType<LatticeQuery, Answer>('lattice.query', pgc.LatticeQuery, pgc.Answer),
   ask: askMessage('lattice.ask'),
   locate: messageType<LocateRequest, LocateAnswer>(
     'lattice.locate',

@@ -22,7 +22,7 @@ import type { ShardOverlays } from '../overlay/shard-overlays.js';
 import type { Semantics } from '../search/vectors/semantics.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import type {
-  AskAnswer,
+  Answer,
   AskRequest,
   CallSite,
   Card,
@@ -67,7 +67,7 @@ export class Shard implements ShardPort, WordsPort {
     return Promise.resolve((this.#card ??= cardOf(this.index)));
   }
 
-  async ask(request: AskRequest): Promise<AskAnswer> {
+  async ask(request: AskRequest): Promise<Answer> {
     const { index, excerpts, clock } = this;
     return ask({ index, excerpts, clock, search: this.search, cache: this.#cache }, request);
   }

@@ -1,12 +1,12 @@
 import { BoundedMap } from '../../base/bounded-map.js';
-import { KeyedMutex } from '../../base/keyed-mutex.js';
-import type { Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { AssignmentEvent } from '../../delegation/manager/manager.machine.js';
 import type { DelegatedTask } from '../../delegation/task/shapes.js';
-import { taskKey, taskNumbersKey, taskPrefix } from '../../store/keys.js';
+import type { DurableParts } from '../../machine/outbox.js';
+import { Records, type Change } from '../../machine/records.js';
+import { deedPrefix, taskKey, taskNumbersKey, taskPrefix } from '../../store/keys.js';
 import { damagedRecord } from '../../store/damaged.js';
-import type { Operation, Store } from '../../store/port.js';
+import { del, put } from '../../store/operations.js';
 import {
   advance,
   advanceAssignment,
@@ -16,15 +16,11 @@ import {
   type Advanced,
   type SideEffect,
 } from '../life/advance.js';
-import { TaskTimers } from './task-timers.js';
 import { counted, noNumbers, type TaskNumbers } from '../numbers/numbers.js';
-import { UncertainWrites } from './uncertain-writes.js';
-import { operationsOf, Outbox, type Pending } from './outbox.js';
 import { decodeRecord, encodeRecord, type TaskRecord } from '../life/record.js';
 import { TaskIndex } from './task-index.js';
 import type { TaskEvent, TimerName } from '../life/task.machine.js';
 import type { Patch, Transition } from '../life/transition.js';
-import { Waiters } from './waiters.js';
 import type { TasksQuery } from '../requests/messages.js';
 
 /** Limit of open tasks; beyond it TASKS_FULL. */
@@ -45,10 +41,7 @@ export interface Placement {
   root: string;
 }
 
-export interface BookParts {
-  store: Store;
-  clock: Clock;
-  random: () => number;
+export interface BookParts extends DurableParts {
   /**
    * Performs an effect once it is on disk: at least once, in order for each task, again when it throws. A second time must change nothing.
    */
@@ -57,23 +50,17 @@ export interface BookParts {
   onChanged: (record: TaskRecord) => void;
   /** Called with the owners of finished tasks that were deleted. */
   onForgotten?: (owners: string[]) => void;
-  onTrouble: (id: string, error: unknown) => void;
   /** Whether a critic reviews its result; decided once, when it is accepted. Absent: no task is reviewed. */
   isCritiqued?: (task: DelegatedTask) => boolean;
   limits?: Partial<BookLimits>;
 }
 
-export interface BookLimits {
-  openTasks: number;
-  finishedTasks: number;
-  finishedMs: number;
-}
-
-const defaultLimits: BookLimits = {
+const defaultLimits = {
   openTasks: openTasksMax,
   finishedTasks: finishedTasksMax,
   finishedMs: finishedMsMax,
 };
+type BookLimits = typeof defaultLimits;
 
 /**
  * All tasks of a manager, durable. An event is stepped, its record and effects are written in one batch, and only then the effects are performed. Events of one task are handled one after the other.
@@ -81,17 +68,11 @@ const defaultLimits: BookLimits = {
 export class TaskBook implements AsyncDisposable {
   readonly #parts: BookParts;
   readonly #index: TaskIndex;
-  readonly #turns = new KeyedMutex();
-  readonly #outbox: Outbox;
-  readonly timers: TaskTimers;
-  readonly #waiters = new Waiters();
-  readonly uncertain: UncertainWrites;
-  readonly #closing = new AbortController();
+  readonly #records: Records<TaskRecord, SideEffect>;
   readonly #limits: BookLimits;
   #numbers: TaskNumbers = noNumbers;
   /** Tasks that were counted as finished lately. */
   readonly #ended = new BoundedMap<string, true>(openTasksMax);
-  #isResumed = false;
   /** `order` of the last task that was accepted. */
   #order = 0;
   /** Tasks that are being written for the first time. */
@@ -101,11 +82,17 @@ export class TaskBook implements AsyncDisposable {
     this.#parts = parts;
     this.#limits = { ...defaultLimits, ...parts.limits };
     this.#index = new TaskIndex(this.#limits);
-    this.uncertain = new UncertainWrites({ ...parts, turns: this.#turns });
-    const closing = this.#closing.signal;
-    this.#outbox = new Outbox({ ...parts, perform: this.#perform, closing });
-    const current = (id: string): TaskRecord | undefined => this.#index.openOne(id);
-    this.timers = new TaskTimers({ ...parts, due: this.#due, current, closing });
+    this.#records = new Records({
+      ...parts,
+      prefix: taskPrefix,
+      idOf: ({ id }) => id,
+      encode: encodeRecord,
+      decode: decodeRecord,
+      find: (id) => this.#find(id),
+      adopt: ({ record }) => this.#adopt(record),
+      outbox: { prefix: deedPrefix, perform: parts.perform },
+      timers: { of: ({ timers }) => timers, due: this.#due },
+    });
   }
 
   /** Reads what an earlier process left. Throws STORE_UNAVAILABLE. */
@@ -117,9 +104,7 @@ export class TaskBook implements AsyncDisposable {
 
   /** Continues what an earlier process left: timers and pending effects. */
   resume(): void {
-    this.#isResumed = true;
-    for (const record of this.#index.open()) this.timers.arm(record);
-    this.#outbox.resume();
+    this.#records.resume(this.#index.open());
   }
 
   /** All open tasks. */
@@ -134,7 +119,7 @@ export class TaskBook implements AsyncDisposable {
 
   /** No record changes any more; a caller that waits for a change gives up. */
   get isClosed(): boolean {
-    return this.#closing.signal.aborted;
+    return this.#records.isClosed;
   }
 
   get openTasks(): number {
@@ -150,8 +135,7 @@ export class TaskBook implements AsyncDisposable {
   async begin(task: DelegatedTask, at: string | Placement): Promise<TaskRecord> {
     const place = typeof at === 'string' ? { owner: '', parent: at, depth: 0, root: '' } : at;
     const { owner, parent } = place;
-    return this.#turns.run(task.id, async () => {
-      await this.uncertain.settle(task.id);
+    return this.#records.turn(task.id, async () => {
       const known = await this.#find(task.id);
       if (known !== undefined) {
         const isSame = known.parent === parent && known.owner === owner;
@@ -203,7 +187,7 @@ export class TaskBook implements AsyncDisposable {
       );
       this.#beginning += 1;
       try {
-        return await this.store(first);
+        return await this.#records.write(this.#changeOf(first));
       } finally {
         this.#beginning -= 1;
       }
@@ -233,7 +217,7 @@ export class TaskBook implements AsyncDisposable {
 
   /** The task is over, and its result is not delivered yet. */
   isDelivering(id: string): boolean {
-    return this.#outbox.has(id) && this.#index.openOne(id) === undefined;
+    return this.#records.outbox.has(id) && this.#index.openOne(id) === undefined;
   }
 
   /** Sends an event to a task. Throws NO_SUCH_TASK, TASK_STATE (not possible in its state), STORE_UNAVAILABLE. */
@@ -268,7 +252,7 @@ export class TaskBook implements AsyncDisposable {
   /** Changes the sums without the end of a task; on disk when this resolves. Throws STORE_UNAVAILABLE. */
   async updateNumbers(change: (numbers: TaskNumbers) => TaskNumbers): Promise<void> {
     this.#numbers = change(this.#numbers);
-    await this.#parts.store.commit([numbersOperation(this.#numbers)]);
+    await this.#parts.store.commit([put(taskNumbersKey, this.#numbers)]);
   }
 
   /** Changes fields of a record but not its state. Throws NO_SUCH_TASK, STORE_UNAVAILABLE. */
@@ -284,36 +268,27 @@ export class TaskBook implements AsyncDisposable {
   }
 
   /** Resolves when the revision is above this one, the task is over, the signal aborts, or the book is closed (see `isClosed`). */
-  async changed(id: string, revision: number, signal: AbortSignal): Promise<TaskRecord> {
-    for (;;) {
-      const record = await this.get(id);
-      const isEnough = record.revision > revision || isOver(record);
-      if (isEnough || signal.aborted || this.isClosed) return record;
-      // It changed while it was read: no later change would wake this caller.
-      if (this.#index.openOne(id) !== record) continue;
-      await this.#waiters.wait(id, signal);
-    }
+  changed(id: string, revision: number, signal: AbortSignal): Promise<TaskRecord> {
+    const isEnough = (record: TaskRecord): boolean => record.revision > revision || isOver(record);
+    return this.#records.changed(id, () => this.get(id), isEnough, signal);
   }
 
   /** Effects being performed are finished; the rest waits for the next process. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort();
-    this.uncertain[Symbol.dispose]();
-    this.#waiters.wakeAll();
-    await Promise.all([this.#turns.ended(), this.#outbox.ended()]);
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#records[Symbol.asyncDispose]();
   }
 
-  async #step(
+  #step(
     id: string,
     what: string,
     patch: Patch,
     move: (record: TaskRecord, nowMs: number) => Advanced,
   ): Promise<TaskRecord> {
-    return this.#turns.run(id, async () => {
-      await this.uncertain.settle(id);
+    return this.#records.turn(id, async () => {
       const record = { ...(await this.get(id)), ...patch };
       try {
-        return await this.store(move(record, this.#parts.clock.nowMs()));
+        const change = this.#changeOf(move(record, this.#parts.clock.nowMs()));
+        return await this.#records.write(change);
       } catch (error) {
         if (error instanceof BusError && error.code === 'PROTOCOL_UNEXPECTED_EVENT')
           throw new BusError(
@@ -326,86 +301,55 @@ export class TaskBook implements AsyncDisposable {
     });
   }
 
-  /** Writes first, then adopts. */
-  async store({ record, sideEffects }: Advanced): Promise<TaskRecord> {
-    const { id } = record;
-    const pending = this.#outbox.named(id, sideEffects);
-    const isEnd = isOver(record) && !this.#ended.has(id);
-    if (isEnd) this.#count(record);
-    await this.uncertain.commit({
-      ...{ id, key: taskKey(id), bytes: encodeRecord(record) },
-      // Also when a batch that failed has counted it.
-      more: [
-        ...(isOver(record) ? [numbersOperation(this.#numbers)] : []),
-        ...operationsOf(pending),
-      ],
-      adopt: () => this.#adopt(record, pending),
-    });
-    return record;
-  }
-
-  /** Counts a task once, also when its last batch had to be written twice. */
-  #count(record: TaskRecord): void {
+  #changeOf({ record, sideEffects }: Advanced): Change<TaskRecord, SideEffect> {
+    if (!isOver(record)) return { record, effects: sideEffects };
+    // Counted once, also when its last batch has to be written twice.
+    if (!this.#ended.has(record.id)) this.#numbers = counted(this.#numbers, record);
     this.#ended.set(record.id, true);
-    this.#numbers = counted(this.#numbers, record);
+    return { record, effects: sideEffects, more: [put(taskNumbersKey, this.#numbers)] };
   }
 
-  #adopt(record: TaskRecord, pending: readonly Pending[]): void {
-    const { id } = record;
-    this.#remember(record);
-    this.#parts.onChanged(record);
-    this.#outbox.add(id, pending);
-    if (isOver(record)) this.#forgetOld();
-    this.#waiters.wake(id);
-  }
-
-  #remember(record: TaskRecord): void {
+  #adopt(record: TaskRecord): void {
     this.#index.remember(record);
-    if (this.#isResumed) this.timers.arm(record);
+    this.#parts.onChanged(record);
+    if (isOver(record)) this.#forgetOld();
   }
 
-  /** Fires a timer, unless it was set anew or cleared while this waited for its turn. */
-  readonly #due = async (id: string, timer: TimerName): Promise<void> => {
-    await this.#step(id, timer, {}, (record, nowMs) => {
-      const atMs = record.timers[timer];
-      if (atMs === undefined || atMs > nowMs) return { record, sideEffects: [] };
-      const timers = Object.fromEntries(
-        Object.entries(record.timers).filter(([name]) => name !== timer),
-      );
-      const cleared: TaskRecord = { ...record, timers };
-      return timer === 'lease'
+  readonly #due = (
+    record: TaskRecord,
+    timer: string,
+    nowMs: number,
+  ): Change<TaskRecord, SideEffect> => {
+    const timers = Object.fromEntries(
+      Object.entries(record.timers).filter(([name]) => name !== timer),
+    );
+    const cleared: TaskRecord = { ...record, timers };
+    return this.#changeOf(
+      timer === 'lease'
         ? advanceAssignment(cleared, cleared.attempt, { type: 'lease.expired' }, nowMs)
-        : advance(cleared, { type: 'timer.due', timer }, nowMs);
-    });
+        : advance(cleared, { type: 'timer.due', timer: timer as TimerName }, nowMs),
+    );
   };
 
   async #find(id: string): Promise<TaskRecord | undefined> {
     const open = this.#index.openOne(id);
     if (open !== undefined || !this.#index.has(id)) return open;
-    const bytes = await this.#parts.store.get(taskKey(id));
-    return bytes && decodeRecord(bytes);
+    return this.#records.load(id);
   }
-
-  readonly #perform = async (id: string, effect: SideEffect): Promise<void> => {
-    const record = await this.#find(id);
-    // A damaged record has no effects.
-    if (record !== undefined) await this.#parts.perform(record, effect);
-  };
 
   /** Deletes finished tasks that are too old or too many. */
   #forgetOld(): void {
     // Its result is not delivered yet.
-    const isNeeded = (id: string): boolean => this.#outbox.has(id);
+    const isNeeded = (id: string): boolean => this.#records.outbox.has(id);
     const old = this.#index.takeOld(this.#parts.clock.nowMs(), isNeeded);
     if (old.length === 0) return;
-    const gone = old.map(({ id }): Operation => ({ type: 'del', key: taskKey(id) }));
+    const gone = old.map(({ id }) => del(taskKey(id)));
     this.#parts.onForgotten?.(old.map(({ owner }) => owner));
     void this.#parts.store.write(gone).catch(() => undefined);
   }
 
   async #read(): Promise<void> {
     const { store, clock, onTrouble } = this.#parts;
-    const records: TaskRecord[] = [];
     const numbers = await store.get(taskNumbersKey);
     try {
       if (numbers !== undefined)
@@ -414,23 +358,12 @@ export class TaskBook implements AsyncDisposable {
       // Counting begins at zero again.
       onTrouble('', damagedRecord(taskNumbersKey, error));
     }
-    for await (const [key, bytes] of store.entries({ prefix: taskPrefix })) {
-      try {
-        records.push(decodeRecord(bytes));
-      } catch (error) {
-        onTrouble(key.slice(taskPrefix.length), damagedRecord(key, error));
-      }
-    }
+    const { records } = await this.#records.read();
     this.#order = records.reduce((last, { order }) => Math.max(last, order), 0);
-    await this.#outbox.read();
     const nowMs = clock.nowMs();
     this.#index.load(records.map((record) => withGrace(record, nowMs)));
     this.#forgetOld();
   }
-}
-
-function numbersOperation(numbers: TaskNumbers): Operation {
-  return { type: 'put', key: taskNumbersKey, value: Buffer.from(JSON.stringify(numbers)) };
 }
 
 /** No worker could renew its lease while the manager was down. */

@@ -1,7 +1,6 @@
 import { BusError } from '../../errors/bus-error.js';
 import { isOver, stateOf } from '../life/advance.js';
 import type { TaskRecord } from '../life/record.js';
-import { FinishedTasks } from './finished-tasks.js';
 import type { TasksQuery } from '../requests/messages.js';
 
 /** What the manager keeps in memory of each task. */
@@ -24,14 +23,16 @@ export interface TaskSummary {
 export class TaskIndex {
   readonly #lines = new Map<string, TaskSummary>();
   readonly #open = new Map<string, TaskRecord>();
-  readonly #finished: FinishedTasks;
+  readonly #limits: { finishedTasks: number; finishedMs: number };
+  /** When each that is over ended, in this order: the oldest are found without a look at the others. */
+  #endedMs = new Map<string, number>();
   /** Ids by owner of the queue, by parent (who gets the result), and by root (the first task above them). */
   readonly #byOwner = new IdGroups();
   readonly #byParent = new IdGroups();
   readonly #byRoot = new IdGroups();
 
   constructor(limits: { finishedTasks: number; finishedMs: number }) {
-    this.#finished = new FinishedTasks(limits);
+    this.#limits = limits;
   }
 
   /** Takes records in any order. */
@@ -40,7 +41,7 @@ export class TaskIndex {
       (a, b) => a.created_ms - b.created_ms || a.order - b.order,
     ))
       this.remember(record);
-    this.#finished.load(records.filter((record) => isOver(record)));
+    this.#endedMs = new Map([...this.#endedMs].sort(([, a], [, b]) => a - b));
   }
 
   remember(record: TaskRecord): void {
@@ -55,20 +56,25 @@ export class TaskIndex {
     });
     if (isOver(record)) {
       this.#open.delete(id);
-      this.#finished.add(id, finished_ms);
+      if (!this.#endedMs.has(id)) this.#endedMs.set(id, finished_ms);
     } else this.#open.set(id, record);
   }
 
   /** Removes and returns finished tasks that are too old or too many, except those still needed. */
   takeOld(nowMs: number, isNeeded: (id: string) => boolean): TaskSummary[] {
-    const old = this.#finished.take(
-      nowMs,
+    const { finishedTasks, finishedMs } = this.#limits;
+    let surplus = this.#endedMs.size - finishedTasks;
+    const old: string[] = [];
+    for (const [id, endedMs] of this.#endedMs) {
+      if (surplus <= 0 && endedMs >= nowMs - finishedMs) break;
+      surplus -= 1;
       // A dependant still asks for its state; an open tree still counts it.
-      (id) => isNeeded(id) || this.#isAwaited(id) || this.#isCounted(id),
-    );
+      if (!isNeeded(id) && !this.#isAwaited(id) && !this.#isCounted(id)) old.push(id);
+    }
     const lines = this.#linesOf(old);
     for (const { id, owner, parent, root } of lines) {
       this.#lines.delete(id);
+      this.#endedMs.delete(id);
       this.#byOwner.remove(owner, id);
       this.#byParent.remove(parent, id);
       this.#byRoot.remove(root, id);

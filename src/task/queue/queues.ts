@@ -5,6 +5,7 @@ import { asBusError, BusError, type ErrorData } from '../../errors/bus-error.js'
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { damagedRecord } from '../../store/damaged.js';
 import { queueKey, queuePrefix } from '../../store/keys.js';
+import { del, put } from '../../store/operations.js';
 import type { Store } from '../../store/port.js';
 import { hasAgent, stateOf } from '../life/advance.js';
 import type { Placement, TaskBook } from '../book/book.js';
@@ -196,7 +197,7 @@ export class Queues {
       (owner) => this.#settings.has(owner) && this.#isUnused(owner),
     );
     for (const owner of gone) this.#settings.delete(owner);
-    const operations = gone.map((owner) => ({ type: 'del', key: queueKey(owner) }) as const);
+    const operations = gone.map((owner) => del(queueKey(owner)));
     if (gone.length > 0) void this.#parts.store.write(operations).catch(() => undefined);
   }
 
@@ -290,9 +291,7 @@ export class Queues {
   }
 
   async store(owner: string, settings: Settings): Promise<void> {
-    await this.#parts.store.commit([
-      { type: 'put', key: queueKey(owner), value: Buffer.from(JSON.stringify(settings)) },
-    ]);
+    await this.#parts.store.commit([put(queueKey(owner), settings)]);
     this.#settings.delete(owner);
     this.#settings.set(owner, settings);
     if (this.#settings.size > queuesMax)

@@ -2,6 +2,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { isName } from '../../base/ids.js';
 import { KeyedMutex } from '../../base/keyed-mutex.js';
 import { todoKey, todoListPrefix, todoPrefix } from '../../store/keys.js';
+import { del, put } from '../../store/operations.js';
 import type { Operation, Store } from '../../store/port.js';
 import type { Todo } from './sigma-task-update.js';
 
@@ -67,12 +68,11 @@ export class TodoLists {
       (todo) => JSON.stringify(earlier.get(todo.id)?.todo) !== JSON.stringify(todo),
     );
     return [
-      ...gone.map(({ todo }): Operation => ({ type: 'del', key: todoKey(list, todo.id) })),
-      ...changed.map((todo): Operation => {
+      ...gone.map(({ todo }) => del(todoKey(list, todo.id))),
+      ...changed.map((todo) => {
         const at = earlier.get(todo.id)?.at ?? next++;
         const kept: Kept = { version: 1, at, changed_ms: this.#nowMs(), todo };
-        const value = Buffer.from(JSON.stringify(kept));
-        return { type: 'put', key: todoKey(list, todo.id), value };
+        return put(todoKey(list, todo.id), kept);
       }),
     ];
   }
@@ -99,7 +99,7 @@ export class TodoLists {
     if (oldest === undefined)
       throw new BusError('LIST_FULL', { what: 'the manager', limit: `${this.#listsMax} lists` });
     const { list, kept } = oldest;
-    return kept.map(({ todo }) => ({ type: 'del', key: todoKey(list, todo.id) }));
+    return kept.map(({ todo }) => del(todoKey(list, todo.id)));
   }
 
   /** Names of all lists; reads one key of each. */

@@ -39,7 +39,8 @@ async function asked(product, question) {
     return await product.query(request, { deadlineMs });
   } catch (error) {
     const errors = [{ code: error.code ?? String(error), agent: '' }];
-    return { hops: [], query_path: [], agents_asked: 0, partial: false, errors, confidence: '' };
+    const empty = { evidence: [], hops: [], query_path: [], partial: false, confidence: '' };
+    return { ...empty, errors, metadata: { agents_asked: 0 } };
   }
 }
 
@@ -51,20 +52,17 @@ async function judge(product, oracle, wanted) {
   const missing = wanted.needs.filter(({ any }) => !any.some((each) => held.has(each)));
   const vias = answer.hops.flatMap(({ via }) => via ?? []);
   const links = vias.map((via) => ({ via, objections: objectionsToLink(oracle, via) }));
-  const untrue = answer.hops
-    .flatMap(({ citations }) => citations)
-    .map((each) => oracle.source.objectionTo(each))
-    .filter(Boolean);
+  const untrue = answer.evidence.map((each) => oracle.source.objectionTo(each)).filter(Boolean);
   return { ...wanted, answer, firstMs, missing, links, untrue };
 }
 
 /** Names, paths and path#name of all that the hops show: the ways, their chains and what is cited. */
-function heldBy({ hops }) {
+function heldBy({ hops, evidence }) {
   const held = new Set();
   const add = (symbol, file) =>
     [symbol, file, `${file}#${symbol}`].forEach((each) => held.add(each));
-  for (const { via, citations } of hops) {
-    for (const { symbol, file_path } of citations) add(symbol, file_path);
+  for (const { symbol, file_path } of evidence) add(symbol, file_path);
+  for (const { via } of hops) {
     if (via === null) continue;
     add(via.symbol, place(via.to).file);
     held.add(place(via.from).file);
@@ -104,7 +102,7 @@ function figuresOf(judged) {
     links_false: links.filter(({ objections }) => objections.length > 0).length,
     citations_false: judged.reduce((sum, { untrue }) => sum + untrue.length, 0),
     partial: judged.filter(({ answer }) => answer.partial).length,
-    agents_asked: mean(judged.map(({ answer }) => answer.agents_asked)),
+    agents_asked: mean(judged.map(({ answer }) => answer.metadata.agents_asked)),
     agents_visited: mean(judged.map(({ answer }) => answer.query_path.length)),
     first_p50_ms: percentile(
       judged.map(({ firstMs }) => firstMs),
@@ -132,7 +130,11 @@ function render(figures, judged) {
       `${needs.length - missing.length}/${needs.length}`,
     ],
     `${links.filter(({ objections }) => objections.length > 0).length}/${links.length}`,
-    ...[answer.agents_asked, answer.query_path.length, milliseconds(percentile(times, 50))],
+    ...[
+      answer.metadata.agents_asked,
+      answer.query_path.length,
+      milliseconds(percentile(times, 50)),
+    ],
     answer.query_path.join(' '),
   ]);
   return [

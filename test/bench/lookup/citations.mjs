@@ -35,8 +35,8 @@ async function askedFor({ product, seed }, count) {
   for (const name of names.values()) {
     if (found.length >= count) break;
     const request = { question: `How does ${name} work?`, overlays: [], top_k: perAnswer };
-    const { sources } = await product.questions.ask(request, { deadlineMs: askDeadlineMs });
-    found.push(...sources);
+    const { evidence } = await product.questions.ask(request, { deadlineMs: askDeadlineMs });
+    found.push(...evidence);
   }
   return found.slice(0, count);
 }

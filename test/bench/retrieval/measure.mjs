@@ -24,7 +24,7 @@ export async function measureSet({ set, root, product, ablations }) {
     const rows = await searched(set.questions, async ({ id, question }) => {
       const answer = await askProduct(product, question, without);
       if (without.length === 0) answers.set(id, answer);
-      return answer.sources;
+      return answer.evidence;
     });
     for (const row of rows) row.ranking = row.ranking.map((source) => placeOf(product, source));
     ours.push({ name, level: 'place', rows }, { name, level: 'file', rows });
@@ -87,7 +87,7 @@ function judgedWay({ name, level, rows }) {
 }
 
 /** What the product cites for a question, and whether it is right. */
-function sourcesOf(product, { sources }, { id, key }) {
+function sourcesOf(product, { evidence: sources }, { id, key }) {
   const places = sources.map((source) => placeOf(product, source));
   const byPlace = judged(places, key, 'place').right;
   const byFile = judged(places, key, 'file').right;

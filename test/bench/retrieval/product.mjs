@@ -18,7 +18,6 @@ const { overlayNames } = await load('src/pgc/shapes.js');
 const { analyse } = await load('src/pgc/search/question/question.js');
 const { Lattice } = await load('src/lattice/lattice.js');
 const { LatticeQuestions } = await load('src/lattice/questions.js');
-export const { sentenceEnd } = await load('src/lattice/synthesis.js');
 const { systemClock } = await load('src/base/clock.js');
 
 /** What `sigma index` reports of a tree that it has indexed, or brought up to date. */

@@ -158,12 +158,12 @@ export function verifiedText(verified) {
   return `sources that sigma verify finds true: ${valid} of ${count}`;
 }
 
-/** `measured`: sentences of answers with what their sources lack. */
+/** `measured`: what answers say of their evidence, with what it lacks. */
 export function heldText(measured) {
   const all = measured.flatMap(({ sentences }) => sentences);
   const lacking = all.filter(({ missing }) => missing.length > 0);
   return [
-    `sentences of answers whose every word stands in a source that they cite: ${all.length - lacking.length} of ${all.length}`,
+    `evidence that holds every word that is said of it: ${all.length - lacking.length} of ${all.length}`,
     ...lacking.slice(0, 10).map(({ id, missing }) => `… not so: ${id}, ${missing.join(' ')}`),
   ].join('\n');
 }

@@ -147,7 +147,7 @@ async function damagedFiles(at) {
       if (warned.has(kind)) {
         at.claim(
           `ask: ${input}: it is told`,
-          tellsLack.test(json?.overlay_warnings),
+          json?.left_out?.length > 0 || tellsLack.test(json?.overlay_warnings),
           json?.overlay_warnings,
         );
       }

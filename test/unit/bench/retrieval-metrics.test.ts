@@ -133,25 +133,20 @@ test('every answerable question has an answer, and no id is there twice', () => 
   expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
 });
 
-test('a sentence says nothing that its sources lack', () => {
-  const sources = [
-    {
-      ...{ text: 'function:warm_up | params:1', symbol: 'warm_up', overlay: 'O1', section: 'O1' },
-      ...{
-        content: '/* heat the boiler */\nint warm_up(void)',
-        file_path: 'engine.c',
-        line_start: 6,
-      },
+test('nothing is said of evidence that it lacks', () => {
+  const source = {
+    ...{ text: 'function:warm_up | params:1', symbol: 'warm_up', overlay: 'O1', section: 'O1' },
+    ...{
+      content: '/* heat the boiler */\nint warm_up(void)',
+      file_path: 'engine.c',
+      line_start: 6,
     },
-  ];
-  const missing = (answer: string): string[][] =>
-    heldSentences({ answer, sources }).map((each: { missing: string[] }) => each.missing);
-  expect(missing('`warm_up` (function, engine.c:7): heat the boiler [1].')).toEqual([[]]);
-  expect(missing('`warm_up` (function, engine.c:7): cool the boiler [1].')).toEqual([['cool']]);
-  expect(missing('`warm_up` calls `strcpy` [1].')).toEqual([['strcpy']]);
-  expect(
-    missing(
-      'Nothing here clearly answers the question; this is nearest. `warm_up` (function, engine.c:7) [1].',
-    ),
-  ).toEqual([[]]);
+  };
+  const missing = (name: string, said: string): string[][] =>
+    heldSentences({ evidence: [{ ...source, name, container: '', said }] }).map(
+      (each: { missing: string[] }) => each.missing,
+    );
+  expect(missing('warm_up', 'heat the boiler')).toEqual([[]]);
+  expect(missing('warm_up', 'cool the boiler')).toEqual([['cool']]);
+  expect(missing('strcpy', '')).toEqual([['strcpy']]);
 });

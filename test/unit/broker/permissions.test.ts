@@ -118,3 +118,12 @@ test('only the manager hands out work, and takes it back', () => {
   expect(named.of('boss').maySend(executor, 'task.assign')).toBe(true);
   expect(named.of('boss').maySend({ ...executor, role: 'pgc' }, 'task.assign')).toBe(false);
 });
+
+test('which agents live without a process is data', () => {
+  const changed = new Permissions({ '*': { framesPerS: 9 }, guest: { isHosted: true } });
+  const hosted = ['task', 'guest', 'manager', 'executor', 'client'].filter(
+    (role) => changed.of(role).isHosted,
+  );
+  expect(hosted).toEqual(['task', 'guest']);
+  expect(changed.of('task')).toMatchObject({ framesPerS: 9 });
+});

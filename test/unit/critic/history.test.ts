@@ -1,3 +1,4 @@
+import { systemClock } from '../../../src/base/clock.js';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { History, isIteration } from '../../../src/critic/cycle/history.js';
 import { ratificationMs } from '../../../src/critic/cycle/cycle.js';
@@ -22,7 +23,7 @@ const troubles: string[] = [];
 const opened = (limits = {}): Promise<History> =>
   History.open({
     store,
-    clock: { nowMs: () => (nowMs += 1) },
+    clock: { ...systemClock, nowMs: () => (nowMs += 1) },
     onTrouble: (key) => troubles.push(key),
     limits,
   });

@@ -32,6 +32,7 @@ class Stage implements AsyncDisposable {
     this.#reviews = await Reviews.open({
       store: this.#store,
       clock: this.clock,
+      random: () => 0,
       select: selectionOf,
       judge: judgeNothing,
       ground: () => Promise.resolve({ ground: undefined, why: 'no index' }),

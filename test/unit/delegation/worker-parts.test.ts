@@ -25,7 +25,7 @@ import { readTask } from '../../../src/delegation/task/schema.js';
 import { responseLimits, type EvidenceCitation } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import type { AlgebraAnswer } from '../../../src/pgc/analyse/algebra/evaluate.js';
-import type { AskAnswer } from '../../../src/pgc/shapes.js';
+import type { Answer } from '../../../src/pgc/shapes.js';
 
 const insight = (n: number): Insight => ({
   overlay: 'O1',
@@ -108,11 +108,11 @@ function pgcWith(
       asked.push([...overlays]);
       const lacking = overlays.filter((each) => !ready.includes(each));
       const answer = {
-        ...{ answer: 'yes', sources: [], metadata: { agents_asked: 1 } },
-        overlay_warnings: lacking.map((each) => `${each} was not consulted: it is gone.`),
+        ...{ evidence: [], metadata: { agents_asked: 1 }, overlay_warnings: [] },
+        left_out: lacking.map((overlay) => ({ overlay, why: 'it is gone' })),
         errors: lacking.map((each) => ({ ...gone, text: `${each} is gone` })),
       };
-      return Promise.resolve(answer as unknown as AskAnswer);
+      return Promise.resolve(answer as unknown as Answer);
     },
     ...{ callers: never, blastRadius: never, securityBlastRadius: never },
     ...{ patterns: never, algebra: never, bytes: 0, clock: { monotonicMs: () => 0 } },
@@ -179,7 +179,7 @@ test('what one shard of several lacks is there all the same, and only who lacked
       return {
         ...found,
         metadata: { ...found.metadata, agents_asked },
-        sources: overlay === '' ? [] : [{ ...citation(1), overlay, text: '' } as never],
+        evidence: overlay === '' ? [] : [{ ...citation(1), overlay, text: '' } as never],
       };
     },
   });

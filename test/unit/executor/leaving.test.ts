@@ -8,25 +8,28 @@ import { delegationMessages } from '../../../src/delegation/task/messages.js';
 import { readTask } from '../../../src/delegation/task/schema.js';
 import type { Logger } from '../../../src/observe/log.js';
 import { executorLayout } from '../../../src/store/layouts.js';
-import type { Store } from '../../../src/store/port.js';
 import { temporaryFolder } from '../../support/temporary.js';
 import { openTestStore } from '../../support/store.js';
+import { divertedStore } from '../../support/task-book.js';
 
 test('what is put on disk while it leaves is for the next process, and keeps this one alive no longer', async () => {
   const folder = temporaryFolder();
   await using store = await openTestStore(folder.path, executorLayout);
   let write = (): void => undefined;
   const disk = new Promise<void>((resolve) => (write = resolve));
-  const slow: Store = Object.create(store, {
-    commit: { value: async (all: never) => (await disk, store.commit(all)) },
-  });
+  const slow = divertedStore(store, async (_, write) => (await disk, write()));
   const said: ((message: Message) => Promise<void>)[] = [];
   const client = { receive: (on: (message: Message) => Promise<void>) => said.push(on) };
   const log = { info: () => undefined, debug: () => undefined } as unknown as Logger;
   let timers = 0;
   const executor = new Executor(
     {
-      ...{ client: client as unknown as Client, log, runners: new Map(), book: new Book(slow) },
+      ...{
+        client: client as unknown as Client,
+        log,
+        runners: new Map(),
+        book: new Book(slow, systemClock, log),
+      },
       clock: {
         ...systemClock,
         after: () => ((timers += 1), { [Symbol.dispose]: () => undefined }),
@@ -47,5 +50,5 @@ test('what is put on disk while it leaves is for the next process, and keeps thi
   write();
   await taken;
   expect(timers).toBe(0);
-  expect(await new Book(store).all(() => undefined)).toHaveLength(1);
+  expect(await new Book(store, systemClock, log).all()).toHaveLength(1);
 });

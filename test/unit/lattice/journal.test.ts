@@ -7,7 +7,7 @@ import { Findings } from '../../../src/lattice/query/findings.js';
 import { Journals } from '../../../src/lattice/query/journal.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
 import { query } from '../../../src/lattice/query/query.js';
-import type { LatticeAnswer, LatticeQuery, ShardPort } from '../../../src/pgc/shapes.js';
+import type { Answer, LatticeQuery, ShardPort } from '../../../src/pgc/shapes.js';
 import { hex64, queryKey, queryPrefix } from '../../../src/store/keys.js';
 import { managerLayout } from '../../../src/store/layouts.js';
 import type { Store } from '../../../src/store/port.js';
@@ -51,8 +51,9 @@ async function lattice(entered: string[] = [], silent = ''): Promise<Lattice> {
   return new Lattice(ports, await Promise.all(tree.shards.map((shard) => shard.card())));
 }
 
-const timeless = ({ hops, ...answer }: LatticeAnswer): object => ({
-  ...{ ...answer, elapsed_ms: 0 },
+const timeless = ({ hops, metadata, ...answer }: Answer): object => ({
+  ...answer,
+  metadata: { ...metadata, elapsed_ms: 0 },
   hops: hops.map((hop) => ({ ...hop, elapsed_ms: 0 })),
 });
 
@@ -84,6 +85,23 @@ test('a query that its process did not end is gone on with: nobody who has answe
   );
   expect(timeless(answer)).toEqual(timeless(whole));
   expect(new Set(entered)).toEqual(new Set(['mm']));
+  expect(await steps(store)).toBe(0);
+  await store[Symbol.asyncDispose]();
+});
+
+test('steps in the format of an earlier version are not resumed', async () => {
+  const store = await openStore();
+  const of = { key: 'k', versions: 'v', untilMs: soon() };
+  const id = createHash('sha256').update(of.key).digest('hex');
+  const event = { type: 'shards.ranked', agents: ['mm'] };
+  const step = { event, answered: null, links: [], errors: [], asked: [] };
+  const put = (at: number, value: object) => ({
+    ...{ type: 'put' as const, key: queryKey(id, at), value: Buffer.from(JSON.stringify(value)) },
+  });
+  await store.write([put(0, { versions: of.versions, untilMs: of.untilMs }), put(1, step)]);
+  const journals = await Journals.open(store, systemClock);
+  expect(journals.left).toBe(1);
+  expect(await journals.run(of, ({ past }) => Promise.resolve(past))).toEqual([]);
   expect(await steps(store)).toBe(0);
   await store[Symbol.asyncDispose]();
 });

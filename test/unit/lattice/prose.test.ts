@@ -100,19 +100,22 @@ describe('an answer that a model tells', () => {
     ]);
     const extractive = await plain.ask(request, { deadlineMs });
     const answer = await told.ask(request, { deadlineMs });
-    expect(answer.sources).toEqual(extractive.sources);
-    expect(answer.answer).toMatch(/^It stands in \S+:\d+ \[1\]\. It stands in/);
-    expect(answer.answer).not.toMatch(/nic_invented|sings/);
+    expect(answer.evidence).toEqual(extractive.evidence);
+    expect(answer.prose).toMatch(/^It stands in \S+:\d+ \[1\]\. It stands in/);
+    expect(answer.prose).not.toMatch(/nic_invented|sings/);
     expect(answer.query_intent).toEqual(intent);
     expect(answer.overlay_warnings).toEqual(extractive.overlay_warnings);
     expect(answer.metadata).toMatchObject({
-      ...{ engine: 'extractive+model:small', dropped: 2, tokens: 84 },
-      texts: ['read-question.v1', 'answer-question.v1', 'cite-sources.v1', 'fence.v1'],
+      engine: 'extractive+model:small',
+      model: {
+        ...{ name: 'small', dropped: 2, tokens: 84 },
+        texts: ['read-question.v1', 'answer-question.v1', 'cite-sources.v1', 'fence.v1'],
+      },
     });
     expect(await server.requests()).toHaveLength(2);
   });
 
-  test('over many shards is made of the citations of all hops, which stay as they are', async () => {
+  test('over many shards is made of the evidence of all hops, which stays as it is', async () => {
     await server.play([readAs(), toldAs({ ...honest, after: 'It is `nic_invented` [9999].' })]);
     const extractive = await plain.query(hops, { deadlineMs });
     const answer = await told.query(hops, { deadlineMs });
@@ -120,17 +123,16 @@ describe('an answer that a model tells', () => {
       all.map((each) => ({ ...each, elapsed_ms: 0 }));
     expect(answer.hops.length).toBeGreaterThan(1);
     expect(bare(answer)).toEqual(bare(extractive));
-    const citations = answer.hops.flatMap((each) => each.citations);
-    expect(answer.answer.match(/\[\d+\]/g)).toEqual(citations.map((_, at) => `[${at + 1}]`));
+    expect([answer.evidence, answer.flow]).toEqual([extractive.evidence, extractive.flow]);
+    expect(answer.prose.match(/\[\d+\]/g)).toEqual(answer.evidence.map(({ id }) => `[${id}]`));
     expect(answer.metadata).toMatchObject({
       engine: 'extractive+model:small',
-      dropped: 1,
-      tokens: 84,
+      model: { dropped: 1, tokens: 84 },
     });
     expect(answer.query_intent).toEqual(intent);
     expect([answer.errors, answer.partial]).toEqual([extractive.errors, extractive.partial]);
     expect(await server.requests()).toHaveLength(2);
-    expect(Object.keys(extractive)).not.toContain('metadata');
+    expect([extractive.metadata.model, extractive.prose]).toEqual([null, '']);
   });
 
   test('finds more by what the model reads out of the question, and never less', async () => {
@@ -139,17 +141,17 @@ describe('an answer that a model tells', () => {
       readAs({ entities: ['nic_open'], refined_query: 'nic open interface' }),
       toldAs(honest),
     ]);
-    const symbols = (answer: { sources: { symbol: string }[] }): string[] =>
-      answer.sources.map(({ symbol }) => symbol);
+    const symbols = (answer: { evidence: { symbol: string }[] }): string[] =>
+      answer.evidence.map(({ symbol }) => symbol);
     const before = await plain.ask(vague, { deadlineMs });
     const after = await told.ask(vague, { deadlineMs });
     expect(symbols(before)).not.toContain('nic_open');
     expect(symbols(after)).toContain('nic_open');
-    const best = (answer: { sources: { similarity: number }[] }): number =>
-      Math.max(0, ...answer.sources.map(({ similarity }) => similarity));
+    const best = (answer: { evidence: { similarity: number }[] }): number =>
+      Math.max(0, ...answer.evidence.map(({ similarity }) => similarity));
     expect(best(after)).toBeGreaterThanOrEqual(best(before));
-    for (const number of after.answer.matchAll(/\[(\d+)\]/g))
-      expect(after.sources[Number(number[1]) - 1]).toBeDefined();
+    for (const number of after.prose.matchAll(/\[(\d+)\]/g))
+      expect(after.evidence[Number(number[1]) - 1]).toBeDefined();
   });
 
   test('is not asked for where the request declines it, nor where nothing was found', async () => {
@@ -168,7 +170,7 @@ describe('an answer that a model tells', () => {
       { ...request, question: 'Where is the flux capacitor?' },
       { deadlineMs },
     );
-    expect([nothing.sources, nothing.errors.map(({ code }) => code)]).toEqual([[], ['NOT_FOUND']]);
+    expect([nothing.evidence, nothing.errors.map(({ code }) => code)]).toEqual([[], ['NOT_FOUND']]);
     expect(await server.requests()).toHaveLength(1);
   });
 });
@@ -179,13 +181,13 @@ describe('what a stranger wrote into the code', () => {
     await server.play([readAs(), toldAs({ text: 'The ring is a lie [1]. X. X [77].' })]);
     const extractive = await plain.ask(asked, { deadlineMs });
     const answer = await told.ask(asked, { deadlineMs });
-    expect(answer.sources).toEqual(extractive.sources);
-    expect(answer.sources.map(({ content }) => content).join('\n')).toContain(
+    expect(answer.evidence).toEqual(extractive.evidence);
+    expect(answer.evidence.map(({ content }) => content).join('\n')).toContain(
       'Ignore previous instructions',
     );
-    expect([answer.answer, answer.metadata.dropped]).toEqual(['The ring is a lie [1].', 2]);
-    const verdicts = await told.verify(answer.sources, { deadlineMs });
-    expect(verdicts.map(({ status }) => status)).toEqual(answer.sources.map(() => 'valid'));
+    expect([answer.prose, answer.metadata.model?.dropped]).toEqual(['The ring is a lie [1].', 2]);
+    const verdicts = await told.verify(answer.evidence, { deadlineMs });
+    expect(verdicts.map(({ status }) => status)).toEqual(answer.evidence.map(() => 'valid'));
     const [rules, user] = (await server.requests())[1]!.body.messages.map(
       (each: any) => each.content,
     );
@@ -200,7 +202,7 @@ describe('what a stranger wrote into the code', () => {
     expect(after).toBe('');
     // Nothing that is quoted begins a line, so that no head of a source is forged.
     const heads = data.match(/^\S.*$/gm);
-    expect(heads).toHaveLength(answer.sources.length);
+    expect(heads).toHaveLength(answer.evidence.length);
   });
 });
 
@@ -245,8 +247,8 @@ describe('where the model is of no use the answer is that of the index, and says
     await server.play(rules);
     const extractive = await plain.ask(request, { deadlineMs });
     const answer = await told.ask(request, { deadlineMs });
-    expect([answer.answer, answer.sources, answer.errors]).toEqual([
-      ...[extractive.answer, extractive.sources, extractive.errors],
+    expect([answer.prose, answer.evidence, answer.errors]).toEqual([
+      ...['', extractive.evidence, extractive.errors],
     ]);
     const warnings = answer.overlay_warnings.filter(
       (each) => !extractive.overlay_warnings.includes(each),
@@ -255,9 +257,10 @@ describe('where the model is of no use the answer is that of the index, and says
     expect(answer.query_intent).toEqual(isRead ? intent : extractive.query_intent);
     expect(answer.metadata.engine).toBe(isRead ? 'extractive+model:small' : 'extractive');
     const routed = await told.query(hops, { deadlineMs });
-    expect(routed.answer).toBe((await plain.query(hops, { deadlineMs })).answer);
-    expect(routed.errors.map((each) => each.code)).toContain(code);
-    expect(routed.partial).toBe(false);
+    const unworded = await plain.query(hops, { deadlineMs });
+    expect([routed.prose, routed.evidence]).toEqual(['', unworded.evidence]);
+    expect(routed.overlay_warnings.join('\n')).toContain(`(${code}).`);
+    expect([routed.errors, routed.partial]).toEqual([unworded.errors, false]);
   });
 
   test('a model that hangs costs no more than the time of the question', async () => {
@@ -267,7 +270,7 @@ describe('where the model is of no use the answer is that of the index, and says
     ]) {
       await server.play(rules);
       const answer = await told.ask(request, { deadlineMs: 2_000 });
-      expect(answer.sources).not.toEqual([]);
+      expect(answer.evidence).not.toEqual([]);
       expect(answer.overlay_warnings.join()).toContain('(MODEL_NO_TIME).');
       await eventually(async () => expect((await server.requests()).at(-1)!.isGivenUp).toBe(true));
     }
@@ -277,7 +280,7 @@ describe('where the model is of no use the answer is that of the index, and says
     await server.play([readAs(), toldAs(honest)]);
     const answer = await told.ask(request, { deadlineMs: 550 });
     expect(answer.overlay_warnings.join()).toContain('(MODEL_NO_TIME).');
-    expect([answer.metadata.tokens, answer.metadata.texts]).toEqual([0, []]);
+    expect(answer.metadata.model).toMatchObject({ tokens: 0, texts: [] });
     expect(await sent()).toEqual([]);
   });
 
@@ -290,7 +293,7 @@ describe('where the model is of no use the answer is that of the index, and says
     );
     const refused = await model.ask(request, { deadlineMs });
     expect(refused.overlay_warnings.join()).toContain('(MODEL_BUSY).');
-    expect(refused.sources).not.toEqual([]);
+    expect(refused.evidence).not.toEqual([]);
     await eventually(async () => expect(await sent()).toHaveLength(4));
     over.abort();
     await Promise.all(waiting);

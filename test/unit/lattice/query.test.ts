@@ -60,7 +60,7 @@ test('a question follows the calls from shard to shard, past the stand-in of the
     ['dma_alloc_mapped', 'include/linux/dma.h:8', 'kernel/dma/mapping.c:10'],
     ['alloc_pages_near', 'kernel/dma/mapping.c:6', 'mm/pages.c:3'],
   ]);
-  expect(answer).toMatchObject({ partial: false, errors: [], agents_asked: 4 });
+  expect(answer).toMatchObject({ partial: false, errors: [], metadata: { agents_asked: 4 } });
   expect(answer.safety).toEqual({ max_hops: 6, actual_hops: 3, visited_agents: answer.query_path });
   // The inline function of the header is on the way, and needs no visit.
   expect(
@@ -72,20 +72,37 @@ test('a question follows the calls from shard to shard, past the stand-in of the
 });
 
 test('every citation of an answer is true in the tree', async () => {
-  const { hops } = await query(lattice, asked(), limits);
-  const citations = hops.flatMap((hop) => hop.citations);
-  expect(citations.length).toBeGreaterThan(6);
-  for (const citation of citations)
+  const { evidence } = await query(lattice, asked(), limits);
+  expect(evidence.length).toBeGreaterThan(6);
+  for (const citation of evidence)
     expect(await verify(citation, tree.root)).toMatchObject({ status: 'valid' });
 });
 
-test('the text numbers its sources through over all hops', async () => {
-  const { answer, hops } = await query(lattice, asked(), limits);
-  const numbers = [...answer.matchAll(/\[(\d+)\]/g)].map((match) => Number(match[1]));
-  const total = hops.reduce((sum, hop) => sum + hop.citations.length, 0);
-  expect([...new Set(numbers)].sort((one, other) => one - other)).toEqual(
-    Array.from({ length: total }, (_, at) => at + 1),
-  );
+test('evidence is numbered through over all hops, and each belongs to the hop that found it', async () => {
+  const { evidence, hops, clauses } = await query(lattice, asked(), limits);
+  const numbers = evidence.map((_, at) => at + 1);
+  expect(evidence.map(({ id }) => id)).toEqual(numbers);
+  expect(hops.flatMap((hop) => hop.evidence)).toEqual(numbers);
+  expect(clauses).toMatchObject([{ evidence: numbers }]);
+  for (const hop of hops)
+    for (const { agent } of evidence.filter(({ id }) => hop.evidence.includes(id)))
+      expect(agent).toBe(hop.agent);
+});
+
+test('the flow holds every call of the way once, each with its evidence', async () => {
+  const { flow, evidence } = await query(lattice, asked(), limits);
+  const edges = flow.map(({ from, to, site }) => `${from} ${to} ${site}`);
+  expect(edges).toEqual([...new Set(edges)]);
+  expect(edges).toContain('nic_setup_rx_ring dma_alloc_ring drivers/nic/nic_main.c:13');
+  // Both ends of a link were checked.
+  expect(flow.find(({ to }) => to === 'alloc_pages_near')).toMatchObject({
+    ...{ from: 'dma_pool_get', site: 'kernel/dma/mapping.c:6', agent: 'kernel' },
+    ...{ certainty: 'exact', definition: 'mm/pages.c:3' },
+  });
+  for (const edge of flow.filter(({ evidence: id }) => id > 0)) {
+    const shown = evidence.find(({ id }) => id === edge.evidence);
+    expect([`${shown?.file_path}:${shown?.line_start}`, shown?.name]).toEqual([edge.site, edge.to]);
+  }
 });
 
 test('the budget counts agents visited', async () => {
@@ -150,7 +167,7 @@ test('an agent that never answers is cut by the one deadline, and what is known 
   const answer = await query(stuck, asked({ from: 'drivers' }), { ...limits, deadlineMs: 60 });
   expect(answer.partial).toBe(true);
   expect(answer.errors.map((each) => each.code)).toContain('DEADLINE_EXCEEDED');
-  expect(answer.elapsed_ms).toBeLessThan(1_000);
+  expect(answer.metadata.elapsed_ms).toBeLessThan(1_000);
 });
 
 test('a query that is cancelled ends with CANCELLED', async () => {
@@ -178,7 +195,7 @@ test('a question that names a symbol enters at its real definition', async () =>
     asked({ question: 'How does dma_alloc_mapped get its pages?' }),
     limits,
   );
-  expect(answer.hops[0]?.citations[0]).toMatchObject({ file_path: 'kernel/dma/mapping.c' });
+  expect(answer.evidence[0]).toMatchObject({ file_path: 'kernel/dma/mapping.c' });
 });
 
 test('a trace finds the shortest path over shards, with the call site of every edge', async () => {

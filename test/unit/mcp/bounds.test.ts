@@ -8,7 +8,7 @@ import {
   fitted,
   listsOf,
   type Drafted,
-} from '../../../src/remote/tools/bounds.js';
+} from '../../../src/operations/bounds.js';
 
 interface Rows {
   answer: string;

@@ -7,7 +7,7 @@ import type { SoughtTerm } from './word-scores.js';
 
 /** Why a file is where it is. */
 export type Evidence = Plain<
-  sigma.pgc.Evidence,
+  sigma.pgc.FileEvidence,
   { kind: 'words' | 'symbol' | 'frame' | 'path' | 'option' | 'string' | 'device'; line?: number }
 >;
 

@@ -7,7 +7,7 @@ import { placeOf, readManifest, type Manifest } from '../../../../src/pgc/plan/m
 import { openShards } from '../../../../src/pgc/serve/open-shards.js';
 import { Shard } from '../../../../src/pgc/serve/shard.js';
 import { ShardOverlays } from '../../../../src/pgc/overlay/shard-overlays.js';
-import type { AskAnswer } from '../../../../src/pgc/shapes.js';
+import type { Answer } from '../../../../src/pgc/shapes.js';
 import { verify } from '../../../../src/pgc/answer/verify.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 
@@ -72,57 +72,58 @@ afterAll(async () => {
   await home[Symbol.asyncDispose]();
 });
 
-const ask = (question: string, overlays: string[] = []): Promise<AskAnswer> =>
+const ask = (question: string, overlays: string[] = []): Promise<Answer> =>
   shard.ask({ question, overlays, top_k: 5 });
-const codes = (answer: AskAnswer): string[] => answer.errors.map((each) => each.code);
+const codes = (answer: Answer): string[] => answer.errors.map((each) => each.code);
 
 test('a question about running it is answered from its documents, with the sentence that says it', async () => {
   const answer = await ask('How do I start the engine of the ferry?');
-  expect(answer.sources[0]).toMatchObject({ overlay: 'O5', file_path: 'README.md' });
-  expect(answer.answer).toMatch(/`README\.md:\d+`.*Start the engine.*make sail \[1\]/);
-  for (const source of answer.sources)
+  expect(answer.evidence[0]).toMatchObject({ overlay: 'O5', file_path: 'README.md' });
+  expect(answer.evidence[0]).toMatchObject({ name: 'Start the engine' });
+  expect(answer.evidence[0]?.said).toContain('make sail');
+  for (const source of answer.evidence)
     expect(await verify(source, tree.root)).toMatchObject({ status: 'valid' });
 });
 
 test('a question why is answered from what a document says it is for', async () => {
   const answer = await ask('Why was the ferry made?');
-  expect(answer.sources[0]).toMatchObject({ overlay: 'O4', file_path: 'README.md' });
-  expect(answer.answer).toContain('made because bridges are slow');
+  expect(answer.evidence[0]).toMatchObject({ overlay: 'O4', file_path: 'README.md' });
+  expect(answer.evidence[0]?.said).toContain('made because bridges are slow');
 });
 
 test('a message is found where it is printed, whatever was filled in', async () => {
   const question = 'Where does "boiler 3: pressure is 14 bar, opening the valve" come from?';
   const answer = await ask(question);
-  expect(answer.sources[0]).toMatchObject({ file_path: 'engine.c', line_start: 16, line_end: 16 });
-  expect(answer.answer).toMatch(/^`check_boiler` \(engine\.c:16\) prints this message \[1\]\./);
+  expect(answer.evidence[0]).toMatchObject({ file_path: 'engine.c', line_start: 16, line_end: 16 });
+  expect(answer.evidence[0]).toMatchObject({ kind: 'message', container: 'check_boiler' });
+  expect(answer.evidence[0]?.excerpt.find(({ decides }) => decides)).toMatchObject({ line: 16 });
   const log = await ask(
     `The ferry stopped.\n[ 12.3] boiler 3: pressure is 14 bar, opening the valve\n`,
   );
-  expect(log.sources[0]).toMatchObject({ file_path: 'engine.c', line_start: 16 });
+  expect(log.evidence[0]).toMatchObject({ file_path: 'engine.c', line_start: 16 });
 });
 
 test('only the wanted overlays answer', async () => {
   const rules = await ask('Which lock must be held to warm up the boiler?', ['O6']);
-  expect(rules.sources.map((each) => each.overlay)).not.toContain('O1');
-  expect(rules.sources[0]).toMatchObject({ overlay: 'O6', file_path: 'engine.c' });
+  expect(rules.evidence.map((each) => each.overlay)).not.toContain('O1');
+  expect(rules.evidence[0]).toMatchObject({ overlay: 'O6', file_path: 'engine.c' });
   const security = await ask('unbounded copy in warm_up', ['o2']);
-  expect(security.sources.map((each) => each.overlay)).toEqual(['O2']);
+  expect(security.evidence.map((each) => each.overlay)).toEqual(['O2']);
 });
 
 test('a finding of a secret is not quoted', async () => {
   const answer = await ask('Which secret token is in keys?', ['O2']);
-  expect(answer.sources).toEqual([]);
+  expect(answer.evidence).toEqual([]);
   expect(JSON.stringify(answer)).not.toContain('ghp_0123');
 });
 
 test('a comment that is told is cited with what it documents', async () => {
   const answer = await ask('What heats the boiler until steam rises?');
-  const number = answer.sources.findIndex((each) => each.symbol === 'warm_up') + 1;
-  expect(answer.answer).toContain(
-    `\`warm_up\` (function, engine.c:7): heat the boiler until steam rises [${number}].`,
-  );
-  expect(answer.sources[number - 1]?.content).toContain('heat the boiler until steam rises');
-  expect(answer.sources[number - 1]?.content).toContain('int warm_up(');
+  const cited = answer.evidence.find((each) => each.symbol === 'warm_up');
+  expect(cited).toMatchObject({ kind: 'function', said: 'heat the boiler until steam rises' });
+  expect(cited?.content).toContain('heat the boiler until steam rises');
+  expect(cited?.content).toContain('int warm_up(');
+  expect(cited?.excerpt[0]).toMatchObject({ line: 7, text: expect.stringContaining('warm_up(') });
 });
 
 test('an overlay that is missing, failed or damaged is told, and the others answer', async () => {
@@ -139,25 +140,25 @@ test('an overlay that is missing, failed or damaged is told, and the others answ
   const named = { question, overlays: ['O1', 'O4'], top_k: 5 };
   const missing = await over(others).ask(named);
   expect(codes(missing)).toEqual(['OVERLAY_MISSING']);
-  expect(missing.overlay_warnings).toEqual([expect.stringContaining('O4')]);
-  expect(missing.sources.length).toBeGreaterThan(0);
+  expect(missing.left_out).toEqual([{ overlay: 'O4', why: expect.stringContaining('O4') }]);
+  expect(missing.evidence.length).toBeGreaterThan(0);
   // Nobody asked for it by name, and nobody ever made it.
   const silent = await over(others).ask({ ...named, overlays: [] });
   expect(codes(silent)).toEqual([]);
-  expect(silent.overlay_warnings).toEqual([]);
+  expect(silent.left_out).toEqual([]);
 
   const failed = over({ ...others, O4: { ...O4!, state: 'failed', reason: 'it threw' } });
   expect(codes(await failed.ask(named))).toEqual(['OVERLAY_FAILED']);
   const warned = await failed.ask({ ...named, overlays: [] });
   expect(codes(warned)).toEqual([]);
-  expect(warned.overlay_warnings).toEqual([expect.stringContaining('it threw')]);
+  expect(warned.left_out).toEqual([{ overlay: 'O4', why: expect.stringContaining('it threw') }]);
 
   const damaged = `damaged.O4.ovl`;
   await writeFile(path.join(place.segments, damaged), 'no overlay');
   const broken = over({ ...others, O4: { ...O4!, file: damaged } });
   const told = await broken.ask(named);
   expect(codes(told)).toEqual(['INDEX_CORRUPT']);
-  expect(told.overlay_warnings).toEqual([expect.stringMatching(/^O4 was not consulted: /)]);
+  expect(told.left_out).toMatchObject([{ overlay: 'O4' }]);
   // A run has replaced the file, and whoever serves has not yet noticed.
   const replaced = over({ ...others, O4: { ...O4!, file: 'replaced.O4.ovl' } });
   expect((await replaced.ask(named)).errors).toEqual([
@@ -169,14 +170,14 @@ test('an overlay that is missing, failed or damaged is told, and the others answ
   const lost = await over(overlays).ask(named);
   await rename(`${served}.away`, served);
   expect(lost.errors).toEqual([expect.objectContaining({ code: 'INDEX_CORRUPT' })]);
-  expect(lost.overlay_warnings).toEqual([expect.stringMatching(/^O4 was not .*\(it is gone\)/)]);
+  expect(lost.left_out).toEqual([{ overlay: 'O4', why: expect.stringContaining('(it is gone)') }]);
 });
 
-test('answers are cached by question, overlays and index, and bring their sources', async () => {
+test('answers are cached by question, overlays and index, and bring their evidence', async () => {
   const first = await ask('What heats the boiler until steam rises?', ['O1']);
   const again = await ask('What heats the boiler until steam rises?', ['O1']);
   expect(again.metadata.cached).toBe(true);
-  expect(again.sources).toEqual(first.sources);
+  expect(again.evidence).toEqual(first.evidence);
   const other = await ask('What heats the boiler until steam rises?', ['O1', 'O6']);
   expect(other.metadata.cached).toBe(false);
 });

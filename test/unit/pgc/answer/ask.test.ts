@@ -5,7 +5,7 @@ import { overlaysMax } from '../../../../src/pgc/answer/ask.js';
 import { analyse } from '../../../../src/pgc/search/question/question.js';
 import type { Found } from '../../../../src/pgc/search/search.js';
 import { Shard } from '../../../../src/pgc/serve/shard.js';
-import { overlayNames, type AskAnswer } from '../../../../src/pgc/shapes.js';
+import { overlayNames, type Answer } from '../../../../src/pgc/shapes.js';
 import { verify } from '../../../../src/pgc/answer/verify.js';
 import { chainTree, type ChainTree } from '../../../support/chain-tree.js';
 import { indexedTree } from '../../../support/indexed-tree.js';
@@ -19,27 +19,43 @@ beforeAll(async () => {
 });
 afterAll(async () => tree[Symbol.asyncDispose]());
 
-const ask = (question: string, overlays: string[] = [], top_k = 5): Promise<AskAnswer> =>
+const ask = (question: string, overlays: string[] = [], top_k = 5): Promise<Answer> =>
   drivers.ask({ question, overlays, top_k });
-const codes = (answer: AskAnswer): string[] => answer.errors.map((each) => each.code);
+const codes = (answer: Answer): string[] => answer.errors.map((each) => each.code);
 const foundBy = async ({ search }: Shard, text: string): Promise<Found[]> =>
   (await search.find(analyse(text), new Set(overlayNames), 20)).found;
 
 test('an answer says what the symbol is, what it calls, and where that stands', async () => {
   const answer = await ask('How is the ring for received frames allocated?');
-  expect(answer.answer).toContain(
-    '`nic_setup_rx_ring` (function, drivers/nic/nic_main.c:10): allocate the descriptor ring for received frames [1].',
-  );
-  expect(answer.answer).toMatch(/`nic_setup_rx_ring` calls `dma_alloc_ring` \[\d\]/);
-  const edge = answer.sources.find((each) => each.overlay === 'O3');
+  expect(answer.evidence[0]).toMatchObject({
+    id: 1,
+    ...{ kind: 'function', name: 'nic_setup_rx_ring', container: '' },
+    said: 'allocate the descriptor ring for received frames',
+    why: [expect.stringMatching(/^words: .*ring/)],
+  });
+  // The definition comes first, and the lines that decide.
+  expect(answer.evidence[0]?.excerpt[0]).toEqual({
+    ...{ line: 10, text: 'int nic_setup_rx_ring(struct nic *nic)', decides: false },
+  });
+  expect(answer.evidence[0]?.excerpt).toContainEqual({
+    ...{ line: 13, text: '\tnic->ring = dma_alloc_ring(nic->dev, 4096);', decides: true },
+  });
+  const edge = answer.evidence.find((each) => each.overlay === 'O3');
   expect(edge).toMatchObject({
+    ...{ kind: 'call', name: 'dma_alloc_ring', container: 'nic_setup_rx_ring' },
     text: 'nic_setup_rx_ring calls dma_alloc_ring',
     symbol: 'dma_alloc_ring',
     file_path: 'drivers/nic/nic_main.c',
     line_start: 13,
     content: '\tnic->ring = dma_alloc_ring(nic->dev, 4096);',
   });
-  for (const source of answer.sources) {
+  expect(answer.flow).toContainEqual({
+    ...{ from: 'nic_setup_rx_ring', to: 'dma_alloc_ring', kind: 'call', agent: 'drivers' },
+    ...{ site: 'drivers/nic/nic_main.c:13', evidence: edge?.id, definition: '' },
+    // Another shard defines it.
+    certainty: 'possible',
+  });
+  for (const source of answer.evidence) {
     expect(await verify(source, tree.root)).toMatchObject({ status: 'valid' });
     expect(source.similarity).toBeGreaterThan(0);
     expect(source.similarity).toBeLessThan(1);
@@ -47,20 +63,24 @@ test('an answer says what the symbol is, what it calls, and where that stands', 
 });
 
 test('a name in the question finds exactly that symbol first, with high similarity', async () => {
-  const { sources } = await ask('What does nic_open do?');
-  expect(sources[0]).toMatchObject({
+  const { evidence } = await ask('What does nic_open do?');
+  expect(evidence[0]).toMatchObject({
     symbol: 'nic_open',
     line_start: 17,
     line_end: 22,
     content: expect.stringMatching(/brought up \*\/\nint nic_open/),
   });
-  expect(sources[0]?.similarity).toBeGreaterThan(0.8);
+  expect(evidence[0]?.similarity).toBeGreaterThan(0.8);
 });
 
 test('a question about users lists the callers with their call sites', async () => {
-  const { answer } = await ask('Who calls nic_log?', ['O3']);
-  expect(answer).toContain('`nic_log` is called by');
-  expect(answer).toContain('`nic_open` (drivers/nic/nic_main.c:20)');
+  const { flow, evidence } = await ask('Who calls nic_log?', ['O3']);
+  expect(flow[0]).toMatchObject({ to: 'nic_log' });
+  const edge = flow.find(({ from }) => from === 'nic_open');
+  expect(edge).toMatchObject({ site: 'drivers/nic/nic_main.c:20', certainty: 'exact' });
+  const site = evidence.find(({ id }) => id === edge?.evidence);
+  expect(site).toMatchObject({ kind: 'call', name: 'nic_log', container: 'nic_open' });
+  expect(site?.excerpt.filter(({ decides }) => decides)).toMatchObject([{ line: 20 }]);
 });
 
 test.each([
@@ -69,13 +89,13 @@ test.each([
   [3, 2, true],
   [5, 3, true],
 ])(
-  'who asks for callers gets them first, of %i sources %i, and what they call behind them: %s',
+  'who asks for callers gets them first, of %i pieces of evidence %i, and what they call behind them: %s',
   async (topK, calls, isTold) => {
-    const { sources, answer } = await ask('Who calls nic_log?', [], topK);
-    expect(sources.slice(0, calls).map(({ overlay }) => overlay)).toEqual(Array(calls).fill('O3'));
-    const definition = sources.findIndex(({ text }) => text.startsWith('function:nic_log'));
+    const { evidence, flow } = await ask('Who calls nic_log?', [], topK);
+    expect(evidence.slice(0, calls).map(({ overlay }) => overlay)).toEqual(Array(calls).fill('O3'));
+    const definition = evidence.findIndex(({ text }) => text.startsWith('function:nic_log'));
     expect(definition).toBe(isTold ? calls : -1);
-    expect(answer).toMatch(/^`nic_log` is called by/);
+    expect(flow[0]).toMatchObject({ to: 'nic_log', evidence: 1 });
   },
 );
 
@@ -84,17 +104,18 @@ test.each([
   'What does nic_setup_rx_ring call?',
   'Which functions does nic_setup_rx_ring call?',
 ])('who asks for something else of a function is told first what it is: %s', async (question) => {
-  const { sources, answer } = await ask(question);
-  expect(sources[0]).toMatchObject({ overlay: 'O1' });
-  expect(answer).toMatch(/^`nic_\w+` \(function/);
-  const lines = sources.filter(({ overlay }) => overlay === 'O3').map((each) => each.text);
+  const { evidence, flow } = await ask(question);
+  expect(evidence[0]).toMatchObject({ overlay: 'O1' });
+  expect(evidence[0]).toMatchObject({ kind: 'function', name: expect.stringMatching(/^nic_/) });
+  const lines = evidence.filter(({ overlay }) => overlay === 'O3').map((each) => each.text);
   expect(lines).toEqual([...new Set(lines)]);
-  if (question.includes('call')) expect(answer).toContain('`nic_setup_rx_ring` calls');
+  if (question.includes('call'))
+    expect(flow).toContainEqual(expect.objectContaining({ from: 'nic_setup_rx_ring' }));
 });
 
 test('callers that nobody named are not asked for', async () => {
-  const { sources } = await ask('Who uses the descriptor ring for received frames?');
-  expect(sources[0]).toMatchObject({ overlay: 'O1', symbol: 'nic_setup_rx_ring' });
+  const { evidence } = await ask('Who uses the descriptor ring for received frames?');
+  expect(evidence[0]).toMatchObject({ overlay: 'O1', symbol: 'nic_setup_rx_ring' });
 });
 
 test('of two static functions of one name each has its own callers', async () => {
@@ -106,15 +127,19 @@ test('of two static functions of one name each has its own callers', async () =>
     ['io'],
   );
   const request = { question: 'Who calls reset_lane?', overlays: [], top_k: 10 };
-  const { answer } = await two.shards[0]!.ask(request);
-  const told = answer.split('. ').filter((each) => each.includes('is called by'));
-  expect(told).toHaveLength(2);
-  expect(told[0]).toContain('left_start');
-  expect(told[0]).not.toContain('right_start');
-  expect(told[1]).toContain('right_start');
-  expect(told[1]).not.toContain('left_start');
-  // Numbers in a comment are no sources.
-  expect(answer).toContain('Resets the left (0)');
+  const { flow, evidence } = await two.shards[0]!.ask(request);
+  const callers = flow.filter(({ to }) => to === 'reset_lane');
+  expect(
+    callers
+      .map(({ from, definition }) => [from, definition])
+      .sort(([one], [other]) => (one! < other! ? -1 : 1)),
+  ).toEqual([
+    ['left_start', 'io/left.c:2'],
+    ['right_start', 'io/right.c:2'],
+  ]);
+  expect(callers.every(({ certainty }) => certainty === 'exact')).toBe(true);
+  // What looks like the number of a source is text like any other.
+  expect(evidence.map(({ said }) => said)).toContain('Resets the left [0]');
 });
 
 test('an answer that lacks an excerpt is not kept', async () => {
@@ -128,11 +153,11 @@ test('an answer that lacks an excerpt is not kept', async () => {
     systemClock,
   );
   const request = { question: 'What does nic_open do?', overlays: [], top_k: 5 };
-  expect((await shard.ask(request)).sources).toEqual([]);
+  expect((await shard.ask(request)).evidence).toEqual([]);
   isReadable = true;
   const whole = await shard.ask(request);
   expect(whole.metadata.cached).toBe(false);
-  expect(whole.sources.length).toBeGreaterThan(0);
+  expect(whole.evidence.length).toBeGreaterThan(0);
   expect(await shard.ask(request)).toMatchObject({
     question: request.question,
     metadata: { cached: true },
@@ -149,8 +174,8 @@ test('overlays beyond the limit are cut with a warning', async () => {
 });
 
 test('only the wanted overlays are consulted', async () => {
-  const overlaysOf = (answer: AskAnswer): string[] => [
-    ...new Set(answer.sources.map((each) => each.overlay)),
+  const overlaysOf = (answer: Answer): string[] => [
+    ...new Set(answer.evidence.map((each) => each.overlay)),
   ];
   expect(overlaysOf(await ask('allocate the descriptor ring', ['O1']))).toEqual(['O1']);
   expect(overlaysOf(await ask('allocate the descriptor ring', ['O3']))).toEqual(['O3']);
@@ -159,14 +184,14 @@ test('only the wanted overlays are consulted', async () => {
 test('an overlay that does not exist is an error', async () => {
   const unknown = await ask('allocate the descriptor ring', ['O9']);
   expect(codes(unknown)).toEqual(['UNKNOWN_OVERLAY']);
-  expect(unknown.sources).toEqual([]);
+  expect(unknown.evidence).toEqual([]);
 });
 
-test('what nothing answers has no sources and says NOT_FOUND', async () => {
+test('what nothing answers has no evidence and says NOT_FOUND', async () => {
   const answer = await ask('Which bank pays the mortgage interest?');
-  expect(answer.sources).toEqual([]);
+  expect(answer.evidence).toEqual([]);
   expect(codes(answer)).toEqual(['NOT_FOUND']);
-  expect(answer.answer).toBe('Nothing in drivers answers the question.');
+  expect(answer.clauses).toEqual([expect.objectContaining({ status: 'not_found', evidence: [] })]);
 });
 
 test('what shares a word with the question, and no more, answers nothing', async () => {
@@ -176,9 +201,9 @@ test('what shares a word with the question, and no more, answers nothing', async
   expect(best).toMatchObject({ exact: 0 });
   expect(best!.similarity).toBeLessThan(0.1);
   const answer = await ask(question);
-  expect(answer.sources).toEqual([]);
+  expect(answer.evidence).toEqual([]);
   expect(codes(answer)).toEqual(['NOT_FOUND']);
-  expect(answer.answer).toBe('Nothing in drivers answers the question.');
+  expect(answer.clauses).toEqual([expect.objectContaining({ status: 'not_found', evidence: [] })]);
 });
 
 test('what a question names is told, however little of the question it is', async () => {
@@ -188,7 +213,7 @@ test('what a question names is told, however little of the question it is', asyn
   expect(best!.exact).toBeGreaterThan(0);
   expect(best!.similarity).toBeLessThan(0.1);
   const answer = await ask(question);
-  expect(answer.sources[0]).toMatchObject({ symbol: 'nic_open' });
+  expect(answer.evidence[0]).toMatchObject({ symbol: 'nic_open' });
   expect(codes(answer)).toEqual([]);
 });
 
@@ -220,22 +245,22 @@ test('an empty question is an answer with its code, not an exception', async () 
   expect(codes(await ask('   '))).toEqual(['EMPTY_QUESTION']);
 });
 
-test('top_k bounds the sources, ten at most', async () => {
-  expect((await ask('nic ring log open reset', [], 2)).sources).toHaveLength(2);
+test('top_k bounds the evidence, ten at most', async () => {
+  expect((await ask('nic ring log open reset', [], 2)).evidence).toHaveLength(2);
   expect((await ask('nic ring log open reset', [], 500)).metadata.top_k).toBe(10);
 });
 
-test('the second answer comes from the cache with its sources, other overlays do not', async () => {
+test('the second answer comes from the cache with its evidence, other overlays do not', async () => {
   const first = await ask('How does the interface come up?');
   const second = await ask('How does the interface come up?');
   const other = await ask('How does the interface come up?', ['O1']);
   expect([first, second, other].map((each) => each.metadata.cached)).toEqual([false, true, false]);
-  expect(second.sources).toEqual(first.sources);
+  expect(second.evidence).toEqual(first.evidence);
   expect(second.metadata.question_hash).toMatch(/^[0-9a-f]{64}$/);
 });
 
 test('the cache forgets the answer that was not used for longest', async () => {
-  const cache = new BoundedMap<string, AskAnswer>(2);
+  const cache = new BoundedMap<string, Answer>(2);
   const answer = await ask('What does nic_open do?');
   cache.set('a', answer);
   cache.set('b', answer);
@@ -262,7 +287,7 @@ int depot_open(void) { return 1; }
     top_k: 5,
   };
   const answer = await depot.shards[0]!.ask(request);
-  const told = answer.sources.find(({ symbol }) => symbol === 'depot_sign_in')!;
+  const told = answer.evidence.find(({ symbol }) => symbol === 'depot_sign_in')!;
   expect(told.content).toContain('"ann"');
   expect(await verify(told, depot.root)).toMatchObject({ status: 'valid' });
   expect(JSON.stringify(answer)).not.toMatch(/Tr0ub4dor|AKIAIOSF/);

@@ -55,12 +55,12 @@ int tally_west(int n) { return n; }
 int sort_parcels(int n) { return tally_west(n); }
 `;
   await using two = await indexedTree({ 'post/a.c': twins }, ['post']);
-  const { sources } = await two.shards[0]!.ask({
+  const { evidence } = await two.shards[0]!.ask({
     question: 'How are parcels sorted for the tally?',
     overlays: ['O1'],
     top_k: 3,
   });
-  const order = sources.map(({ symbol }) => symbol);
+  const order = evidence.map(({ symbol }) => symbol);
   expect(order.indexOf('tally_west')).toBeGreaterThanOrEqual(0);
   expect(order.indexOf('tally_west')).toBeLessThan(order.indexOf('tally_east'));
 });

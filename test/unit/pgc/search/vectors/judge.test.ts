@@ -5,7 +5,7 @@ import { query } from '../../../../../src/lattice/query/query.js';
 import { indexFolder } from '../../../../../src/pgc/build/index-folder.js';
 import { Locator } from '../../../../../src/pgc/search/locate/locate.js';
 import { openShards, type OpenedShards } from '../../../../../src/pgc/serve/open-shards.js';
-import type { AskAnswer } from '../../../../../src/pgc/shapes.js';
+import type { Answer } from '../../../../../src/pgc/shapes.js';
 import { Engine } from '../../../../../src/pgc/search/vectors/engine.js';
 import { judgeOf } from '../../../../../src/pgc/search/vectors/judge.js';
 import { textCharsMax } from '../../../../../src/model/word-piece.js';
@@ -46,7 +46,7 @@ async function opened(engine: Engine): Promise<OpenedShards> {
   return await openShards(tree.root, home.root, engine);
 }
 
-function ask({ shards }: OpenedShards, question: string): Promise<AskAnswer> {
+function ask({ shards }: OpenedShards, question: string): Promise<Answer> {
   return shards[0]!.ask({ question, overlays: [], top_k: 5 });
 }
 
@@ -113,16 +113,16 @@ test('an answer is the same however long the model takes', async () => {
   await using other = await engineOf('letters');
   const question = 'Who releases the memory of a page?';
   const [soon, late] = [await opened(engine), await opened(other)];
-  const { sources } = await ask(soon, question);
-  expect(sources[0]?.symbol).toBe('free_page');
+  const { evidence } = await ask(soon, question);
+  expect(evidence[0]?.symbol).toBe('free_page');
   server.delayMs = 300;
-  expect((await ask(late, question)).sources).toEqual(sources);
+  expect((await ask(late, question)).evidence).toEqual(evidence);
 });
 
 test('vectors of another engine are not used, and the answer says so', async () => {
   await using engine = await engineOf('others');
-  const { overlay_warnings, sources } = await ask(await opened(engine), 'Who releases a page?');
-  expect(sources[0]?.symbol).toBe('free_page');
+  const { overlay_warnings, evidence } = await ask(await opened(engine), 'Who releases a page?');
+  expect(evidence[0]?.symbol).toBe('free_page');
   expect(overlay_warnings).toEqual([
     'The vectors of 1 shard are of another engine and were not used: run sigma index.',
   ]);
@@ -144,8 +144,8 @@ test('an endpoint that fails is asked once a question, and the words answer', as
   const shards = await openShards(tree.root, home.root, engine);
   const asked = server.requests.length;
   server.misbehaves.push({ status: 404 }, { status: 404 });
-  const { overlay_warnings, sources } = await ask(shards, 'who releases a page?');
-  expect(sources[0]?.symbol).toBe('free_page');
+  const { overlay_warnings, evidence } = await ask(shards, 'who releases a page?');
+  expect(evidence[0]?.symbol).toBe('free_page');
   expect(overlay_warnings).toHaveLength(1);
   expect(server.requests.length).toBe(asked + 1);
 });
@@ -158,7 +158,7 @@ test('a query over shards that had to do without says so', async () => {
   const limits = { clock: systemClock, deadlineMs: 20_000 };
   server.misbehaves.push({ status: 400, body: 'no such model' });
   const answer = await query(lattice, request, limits);
-  expect(answer.hops[0]?.citations[0]?.symbol).toBe('free_page');
+  expect(answer.evidence[0]?.symbol).toBe('free_page');
   expect(answer).toMatchObject({
     partial: true,
     errors: [{ code: 'EMBEDDING_REFUSED', agent: shards[0]!.agent }],

@@ -1,0 +1,14 @@
+import type { Client } from '../client/client.js';
+import { askAgent, RemoteQuestions } from '../remote/questions.js';
+import type { Asking } from './operation.js';
+
+/** Asks over a bus. `client`: one that is connected. */
+export function askingOver(client: () => Promise<Client>): Asking {
+  return {
+    client,
+    questions: async () => new RemoteQuestions(await client()),
+    analyses: async () => new RemoteQuestions(await client()),
+    askAgent: async (agent, request, { deadlineMs, signal }) =>
+      askAgent(await client(), agent, request, deadlineMs, signal),
+  };
+}

@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { BusError } from '../errors/bus-error.js';
+import type { CalleesAnswer, CallersAnswer, CallSite, TraceAnswer } from '../pgc/shapes.js';
+import { renderErrors, renderTrace } from '../render/answer.js';
+import { printable } from '../render/terminal.js';
+import { listsOf } from './bounds.js';
+import { definitionOutput, failureOutput, offsetInput, siteOutput, symbolInput } from './shapes.js';
+import { listing, looks, type Operation, type Reply } from './operation.js';
+
+const input = z.strictObject({ symbol: symbolInput, offset: offsetInput });
+
+/** `callers`: every call site of a symbol. */
+export const callers = sitesOperation('callers', {
+  title: 'Who calls it',
+  description:
+    'Every call site of a function or method over all shards, resolved, not matched by text: complete where grep guesses. `symbol` of a row is the function that holds the call.',
+  doing: 'looking for call sites',
+  cli: { command: 'callers', help: 'list all call sites of a symbol', arguments: ['symbol'] },
+});
+
+/** `callees`: everything a symbol calls. */
+export const callees = sitesOperation('callees', {
+  title: 'What it calls',
+  description:
+    'Everything a function or method calls, each with the line of the call and where the callee is defined.',
+  doing: 'looking for calls',
+  cli: { command: 'callees', help: 'list everything a symbol calls', arguments: ['symbol'] },
+});
+
+type SitesName = 'callers' | 'callees';
+type SitesAnswer = CallersAnswer | CalleesAnswer;
+
+function sitesOperation(
+  name: SitesName,
+  words: Pick<Operation<typeof input>, 'title' | 'description' | 'doing' | 'cli'>,
+): Operation<typeof input> {
+  return {
+    ...words,
+    name,
+    input,
+    output: z.looseObject({
+      symbol: z.string(),
+      definitions: z.array(definitionOutput),
+      [name]: z.array(siteOutput),
+      errors: z.array(failureOutput),
+    }),
+    annotations: looks,
+    async run({ symbol, offset }, { bus, deadlineMs, signal }): Promise<Reply<SitesAnswer>> {
+      const answer = await (await bus.questions())[name](symbol, { deadlineMs, signal });
+      const total = sitesIn(answer).length;
+      const value: SitesAnswer = { ...answer, [name]: sitesIn(answer).slice(offset) };
+      return {
+        value,
+        cut: listsOf<SitesAnswer>(name as never, 'definitions', 'errors'),
+        total,
+        shown: (part) => sitesIn(part).length,
+        rest: (shown) => `Call again with offset ${offset + shown}, or a larger max_tokens.`,
+        text: (part) => sitesText(part, total),
+        structure: briefSites,
+        failure: answer.errors[0],
+        isEmpty: answer.definitions.length + total === 0,
+      };
+    },
+  };
+}
+
+function sitesIn(answer: SitesAnswer): CallSite[] {
+  return 'callers' in answer ? answer.callers : answer.callees;
+}
+
+/** Without what routing needs, and no reader. */
+function briefSites({ symbol, definitions, errors, ...its }: SitesAnswer): object {
+  const name = 'callers' in its ? 'callers' : 'callees';
+  const all = 'callers' in its ? its.callers : its.callees;
+  return {
+    symbol,
+    definitions: definitions.map((each) => {
+      const { symbol: its, kind, file_path, line, signature, agent } = each;
+      return { symbol: its, kind, file_path, line, signature, agent };
+    }),
+    [name]: all.map((each) => {
+      const { symbol: its, file_path, line, agent, kind, definition } = each;
+      return { symbol: its, file_path, line, agent, kind, definition };
+    }),
+    errors,
+  };
+}
+
+function sitesText(answer: SitesAnswer, total: number): string {
+  const { symbol, definitions, errors } = answer;
+  const verb = 'callers' in answer ? 'is called at' : 'calls';
+  const name = definitions[0]?.symbol ?? symbol;
+  return [
+    ...definitions.map(
+      (each) =>
+        `${each.symbol} (${each.kind}) is defined at ${printable(each.file_path)}:${each.line} [${each.agent}]`,
+    ),
+    ...(definitions.length + total > 0
+      ? [`${printable(name)} ${verb} ${total} place${total === 1 ? '' : 's'}`]
+      : []),
+    ...sitesIn(answer).map((each) => siteLine(each, 'callees' in answer)),
+    ...renderErrors(errors),
+  ].join('\n');
+}
+
+function siteLine(
+  { file_path, line, symbol, definition, ignored }: CallSite,
+  hasTarget: boolean,
+): string {
+  const target = hasTarget && definition !== '' ? `  -> ${printable(definition)}` : '';
+  const note = !hasTarget && ignored ? '  (its result is ignored)' : '';
+  return `  ${printable(file_path)}:${line}  ${symbol === '' ? '(file level)' : symbol}${target}${note}`;
+}
+
+const traceInput = z.strictObject({ from: symbolInput, to: symbolInput });
+
+/** `trace`: the shortest chain of calls. */
+export const trace: Operation<typeof traceInput> = {
+  name: 'trace',
+  title: 'Chain of calls',
+  description:
+    'The shortest chain of calls from one symbol to another, across shards; every step with its definition and the call site that leads to it.',
+  input: traceInput,
+  output: z.looseObject({
+    found: z.boolean(),
+    path: z.array(
+      z.looseObject({
+        symbol: z.string(),
+        file_path: z.string(),
+        line: z.int(),
+        agent: z.string(),
+        call_site: z.string(),
+      }),
+    ),
+    agents_asked: z.int(),
+    elapsed_ms: z.number(),
+    errors: z.array(failureOutput),
+  }),
+  annotations: looks,
+  doing: 'following calls from both ends',
+  cli: {
+    command: 'trace',
+    help: 'find the shortest chain of calls between two symbols',
+    arguments: ['from', 'to'],
+  },
+  async run({ from, to }, { bus, deadlineMs, signal }): Promise<Reply<TraceAnswer>> {
+    const found = await (await bus.questions()).trace(from, to, { deadlineMs, signal });
+    const hasReason = found.found || found.errors.length > 0;
+    const noRoute = { ...new BusError('NO_ROUTE', { from, to }).toFailure(), agent: '' };
+    const value = hasReason ? found : { ...found, errors: [noRoute] };
+    return {
+      ...listing<TraceAnswer>(value, ['path', 'errors'], renderTrace),
+      // That there is no chain is an answer; that a symbol is unknown is none.
+      ...(!value.found && { failure: value.errors[0], isEmpty: hasReason }),
+    };
+  },
+};

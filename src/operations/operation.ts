@@ -1,0 +1,230 @@
+import { z } from 'zod';
+import type { Client } from '../client/client.js';
+import { asBusError, BusError, RemoteError, type Failure } from '../errors/bus-error.js';
+import type { Analyses } from '../pgc/analyse/analyses.js';
+import type { AskingOptions, Questions } from '../lattice/questions.js';
+import type { Answer, AskRequest } from '../pgc/shapes.js';
+import { answerTokens, charsPerToken, fitted, listsOf, type Cut, type Drafted } from './bounds.js';
+
+/** For a whole call, unless it names another. Most clients give up after a minute. */
+export const timeoutS = { default: 30, max: 600 } as const;
+
+/** What a tool does to the world, in the terms of MCP. */
+export interface Annotations {
+  readOnlyHint: boolean;
+  destructiveHint: boolean;
+  idempotentHint: boolean;
+  openWorldHint: boolean;
+}
+
+/** Reads, and changes nothing; what it reads is on this machine. */
+export const looks: Annotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+/** Adds something, and reaches other agents. */
+export const acts: Annotations = {
+  ...looks,
+  readOnlyHint: false,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+/** An answer that is one sentence. */
+export function plain<V extends object>(value: V, text: string): Reply<V> {
+  const none = { cut: listsOf<V>(), total: 0, shown: () => 0, rest: () => '' };
+  return { value, ...none, text: () => text };
+}
+
+/** An answer with lists that may be cut. It counts the rows of the first list; `total`: how many rows there are, if not all are in `value`. */
+export function listing<V extends object>(
+  value: V,
+  lists: readonly [keyof V, ...(keyof V)[]],
+  text: (value: V) => string,
+  {
+    rest = () => 'Call again with a larger max_tokens.',
+    total,
+  }: { rest?: (shown: number) => string; total?: number } = {},
+): Reply<V> {
+  const shown = (part: V): number => (part[lists[0]] as unknown[]).length;
+  return { value, cut: listsOf<V>(...lists), total: total ?? shown(value), shown, rest, text };
+}
+
+/** Where an operation asks: a bus, or the built index of one tree. */
+export interface Asking {
+  /** Throws NEEDS_BUS where there is only an index. */
+  client(): Promise<Client>;
+  /** `reads`: whether the question is read by its meaning, for which a model may have to be started. */
+  questions(reads?: 'meaning'): Promise<Questions>;
+  /** Of a whole tree. */
+  analyses(): Promise<Analyses>;
+  /** One agent, or one shard of the index. */
+  askAgent(agent: string, request: AskRequest, options: AskingOptions): Promise<Answer>;
+}
+
+/** What a tool is given besides its arguments. */
+export interface Call<B extends Asking = Asking> {
+  bus: B;
+  deadlineMs: number;
+  /** The agent in whose name it is asked; empty: that of the session. */
+  actor: string;
+  /** Of the answer. */
+  charsMax: number;
+  /** Aborts when the client cancels, or goes away. */
+  signal: AbortSignal;
+  tell: (doing: string) => void;
+  /** What the person before the client answered, by question; undefined: no person was asked yet. */
+  responses: Record<string, unknown> | undefined;
+}
+
+export interface Reply<V extends object> {
+  value: V;
+  cut: Cut<V>;
+  /** How many rows of its kind there are, and how many of them `value` holds. */
+  total: number;
+  shown: (value: V) => number;
+  /** How to get what is missing. */
+  rest: (shown: number) => string;
+  /** What a model reads; places are `path:line`. */
+  text: (value: V) => string;
+  /** Without what a model has no use for, before it is bounded; absent: all of it. */
+  brief?: (value: V) => V;
+  /** What a model gets beside the text; absent: all of it. */
+  structure?: (value: V) => object;
+  /** What a person at a terminal reads; absent: `text`. */
+  screen?: (value: V) => string;
+  /** It came, but it is not what was asked for: the command line ends with 1. */
+  failure?: Failure | undefined;
+  /** Nothing came but the failure, which a model gets instead. */
+  isEmpty?: boolean;
+}
+
+export interface Operation<Input extends z.ZodObject, B extends Asking = Asking> {
+  name: string;
+  title: string;
+  description: string;
+  input: Input;
+  /** Of the answer without what `bounded` adds. */
+  output: z.ZodObject;
+  annotations: Annotations;
+  /** While it runs, for those who wait. */
+  doing: string;
+  /** How it stands on the command line; absent: it has a command of its own there, or none. */
+  cli?: CommandLine;
+  /** False: models are not offered it. */
+  isTool?: false;
+  /** What no schema says, before anything is asked: a slip costs no connection. */
+  check?(input: z.output<Input>): void;
+  // Each has an answer of its own, and hands it on together with what to do with it.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  run(input: z.output<Input>, call: Call<B>): Promise<Reply<any>>;
+}
+
+/** An operation as a command. What is not named here is taken from the input: names, defaults, bounds, descriptions. */
+export interface CommandLine {
+  /** Words behind `sigma`: `lattice query`. */
+  command: string;
+  /** One line of the help. */
+  help: string;
+  /** The same of the word that it stands below, where no command has that word. */
+  above?: string;
+  /** Fields of the input that are given without a flag, in order. */
+  arguments: readonly string[];
+  /** Flags by field; a field within a field is `grounding.overlays`. Others have no flag. */
+  flags?: Readonly<Record<string, Flag>>;
+  /** Longest wait, in ms; absent: 30 s. */
+  deadlineMs?: number;
+  /** The first argument may be `-`: standard input. */
+  readsInput?: boolean;
+  /** `index`: also a built index, with --repo; `bus`: agents; `as an agent`: agents, in the name of `--as`. Absent: index. */
+  asks?: 'index' | 'bus' | 'as an agent';
+  /** Behind the options in the help. */
+  more?: string;
+}
+
+export interface Flag {
+  /** As commander takes it: `--hint <words>`. */
+  flag: string;
+  help: string;
+}
+
+const common = z.strictObject({
+  timeout_seconds: z
+    .number()
+    .min(0.1)
+    .max(timeoutS.max)
+    .default(timeoutS.default)
+    .describe('Longest wait for the answer.'),
+  max_tokens: z
+    .int()
+    .min(answerTokens.min)
+    .max(answerTokens.max)
+    .default(answerTokens.default)
+    .describe(`Size of the answer, estimated at ${charsPerToken} characters a token.`),
+});
+
+/** All its arguments. */
+export function inputOf(tool: { input: z.ZodObject }): z.ZodObject {
+  return z.strictObject({ ...tool.input.shape, ...common.shape });
+}
+
+/** The answer of a tool as a model reads it, outside of an MCP server. Throws TOOL_INPUT, and what the tool throws. */
+export async function textOf<Input extends z.ZodObject, B extends Asking>(
+  tool: Operation<Input, B>,
+  args: unknown,
+  call: Pick<Call<B>, 'bus' | 'signal' | 'tell'>,
+): Promise<string> {
+  const input = argumentsOf(tool.name, inputOf(tool), args);
+  tool.check?.(input as z.output<Input>);
+  const answer = await tool.run(input as z.output<Input>, {
+    ...call,
+    deadlineMs: input.timeout_seconds * 1_000,
+    actor: '',
+    charsMax: input.max_tokens * charsPerToken,
+    responses: undefined,
+  });
+  return replied(answer, input.max_tokens).text;
+}
+
+/** Checked against `schema`. Throws TOOL_INPUT. */
+export function argumentsOf(
+  tool: string,
+  schema: z.ZodObject,
+  args: unknown,
+): Record<string, unknown> & z.output<typeof common> {
+  const parsed = schema.safeParse(args ?? {});
+  if (parsed.success) return parsed.data as ReturnType<typeof argumentsOf>;
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.join('.') ?? '';
+  const detail = `${where}${where && ': '}${issue?.message ?? ''}`;
+  throw new BusError('TOOL_INPUT', { tool, detail });
+}
+
+/** As much of an answer as `maxTokens` allow. */
+function bounds<V extends object>(answer: Reply<V>, maxTokens: number): Drafted {
+  const { value, cut, total, shown, rest, text, structure = (part: V) => part } = answer;
+  return fitted(value, cut, maxTokens * charsPerToken, (part, isCut) => {
+    const rows = shown(part);
+    const note = isCut || rows !== total ? rest(rows) : '';
+    return {
+      structured: { ...structure(part), truncated: isCut, shown: rows, total, rest: note },
+      text: text(part) + (note === '' ? '' : `\n(${rows} of ${total} shown. ${note})`),
+    };
+  });
+}
+
+/** One line of JSON: code, text, whether to try again, and what to do next. */
+export function failureText(error: unknown): string {
+  const coded = asBusError(error);
+  return JSON.stringify({ error: { ...coded.toFailure(), next: coded.next } });
+}
+
+/** What a model gets of it. Throws the failure of an answer that holds nothing else. */
+export function replied<V extends object>(reply: Reply<V>, maxTokens: number): Drafted {
+  if (reply.isEmpty === true && reply.failure !== undefined) throw new RemoteError(reply.failure);
+  const { value, brief = (whole: V) => whole } = reply;
+  return bounds({ ...reply, value: brief(value) }, maxTokens);
+}

@@ -1,0 +1,62 @@
+import type { Operation } from './operation.js';
+
+// Each operation has an input of its own, which it checks itself.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type AnyOperation = Operation<any>;
+
+export interface Registered {
+  /** First words of its commands: they are loaded when one of them is wanted. */
+  commands: string;
+  load: () => Promise<AnyOperation[]>;
+}
+
+/** All operations that stand alike on the command line and among the tools of models. A new one is a file and a row. */
+export const registry: readonly Registered[] = [
+  {
+    commands: 'agents',
+    load: async () => [(await import('./agents.js')).listAgents],
+  },
+  {
+    commands: 'ask query lattice',
+    load: async () => {
+      const { ask, queryAgent, queryLattice } = await import('./ask.js');
+      return [queryAgent, queryLattice, ask];
+    },
+  },
+  {
+    commands: 'lattice',
+    load: async () => {
+      const { topology, latticePath } = await import('./topology.js');
+      return [topology, latticePath];
+    },
+  },
+  {
+    commands: 'locate',
+    load: async () => [(await import('./analysis.js')).locate],
+  },
+  {
+    commands: 'callers callees trace',
+    load: async () => {
+      const { callers, callees, trace } = await import('./graph.js');
+      return [callers, callees, trace];
+    },
+  },
+  {
+    commands: 'algebra blast-radius security patterns',
+    load: async () => {
+      const { algebra, blastRadius, patterns, securityBlastRadius } = await import('./analysis.js');
+      return [blastRadius, securityBlastRadius, patterns, algebra];
+    },
+  },
+  {
+    commands: 'verify',
+    load: async () => [(await import('./verify.js')).verifyCitations],
+  },
+  {
+    commands: 'queue kill',
+    load: async () => {
+      const { queue, queueRun, kill } = await import('./queue.js');
+      return [queue, queueRun, kill];
+    },
+  },
+];

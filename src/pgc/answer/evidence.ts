@@ -1,0 +1,135 @@
+import { conceptsIn, type Question } from '../search/question/question.js';
+import { beginningWithout } from '../mine/items/redaction.js';
+import type { OverlayItem } from '../overlay/overlay-file.js';
+import type { Citation, Evidence, FlowEdge } from '../shapes.js';
+import { targetsOfCall } from '../bind/call-graph.js';
+import type { CallRow, ShardIndex } from '../format/shard-index.js';
+import type { Excerpts } from './citation.js';
+import { bodyLinesMax, excerptLines, plainLines, type Sought } from './deciding.js';
+import { documented, short } from './said.js';
+
+/** Words of the question that are named as the reason. */
+const wordsMax = 8;
+/** Lines before and after a line that is evidence by itself. */
+const around = 1;
+
+const kindWords: Record<string, string> = { struct: 'structure' };
+
+/** A citation of a definition, or of what lies outside all symbols of a file. */
+export function symbolEvidence(
+  { index, excerpts, sought }: Reading,
+  document: number,
+  citation: Citation,
+): Unnumbered {
+  const isFile = document >= index.symbolCount;
+  if (isFile) {
+    const row = index.file(document - index.symbolCount);
+    const lines = excerpts.lines(row, 1, bodyLinesMax) ?? [];
+    const excerpt = excerptLines(lines, 1, sought);
+    return { ...citation, kind: 'file', name: '', container: '', said: '', excerpt, why: [] };
+  }
+  const row = index.symbol(document);
+  const file = index.file(row.file);
+  const from = bodyFrom(citation, row.line_start);
+  const to = Math.min(row.line_end, from + bodyLinesMax);
+  return {
+    ...citation,
+    kind: kindWords[row.kind] ?? row.kind,
+    name: row.name,
+    container: row.container,
+    said: documented(row.doc, row.name, citation.content),
+    excerpt: excerptLines(excerpts.lines(file, from, to) ?? [], from, sought),
+    why: [],
+  };
+}
+
+/** A cited comment stands before the definition, whose lines are shown. */
+function bodyFrom({ line_start }: Citation, definition: number): number {
+  return Math.max(line_start, definition);
+}
+
+/** A citation of a finding or a section. `passage`: what of its lines answers. */
+export function itemEvidence(
+  { excerpts }: Reading,
+  item: OverlayItem,
+  citation: Citation,
+  passage: string | undefined,
+): Unnumbered {
+  const file = { path: item.file_path, blob: item.blob };
+  const { line_start } = citation;
+  const lines = excerpts.lines(file, line_start, Math.max(line_start, item.line_end)) ?? [];
+  const weight = [item.severity, item.cwe].filter((each) => each !== '').join(', ');
+  return {
+    ...citation,
+    kind: item.rule.replaceAll('-', ' '),
+    // The title of a section may show a credential.
+    name: short(item.symbol),
+    container: '',
+    said: short((passage ?? item.text).trim()),
+    excerpt: plainLines(lines, line_start),
+    why: weight === '' ? [] : [weight],
+  };
+}
+
+/** A citation of one line that decides by itself: a call, or the print of a message. */
+export function lineEvidence(
+  { excerpts }: Reading,
+  citation: Citation,
+  { kind, name, container }: { kind: string; name: string; container: string },
+): Unnumbered {
+  const { file_path, blob, line_start: line } = citation;
+  const first = Math.max(1, line - around);
+  const lines = excerpts.lines({ path: file_path, blob }, first, line + around) ?? [];
+  const excerpt = plainLines(lines, first).map((each) => ({
+    ...each,
+    decides: each.line === line,
+  }));
+  return { ...citation, kind, name, container, said: '', excerpt, why: [] };
+}
+
+/** What evidence is made from. */
+export interface Reading {
+  index: ShardIndex;
+  excerpts: Excerpts;
+  sought: Sought;
+}
+
+export type Unnumbered = Omit<Evidence, 'id'>;
+
+/** Why a hit is here: the question names it, or has words in common with it. */
+export function reasons(question: Question, isNamed: boolean, text: string): string[] {
+  const shared = [...conceptsIn(question, text).keys()].flatMap(
+    (at) => question.concepts[at]?.word ?? [],
+  );
+  // A part of an identifier says nothing beside the whole.
+  const isPart = (word: string): boolean =>
+    shared.some((each) => each !== word && each.toLowerCase().includes(word.toLowerCase()));
+  const whole = [...new Set(shared)].filter((word) => !isPart(word));
+  const words = whole.slice(0, wordsMax).join(', ');
+  return [
+    ...(isNamed ? ['the question names it'] : []),
+    ...(words === '' ? [] : [`words: ${beginningWithout(words, 200)}`]),
+  ];
+}
+
+/** A call as an edge, exact where it means one definition. */
+export function edgeOf(
+  index: ShardIndex,
+  caller: string,
+  call: CallRow,
+  evidence: number,
+): FlowEdge {
+  const { inside } = targetsOfCall(index, call);
+  const [target] = inside;
+  const row = target === undefined ? undefined : index.symbol(target);
+  return {
+    from: caller,
+    to: call.callee,
+    site: `${index.file(call.file).path}:${call.line}`,
+    kind: 'call',
+    certainty: inside.length === 1 ? 'exact' : 'possible',
+    agent: index.info.agent,
+    evidence,
+    definition: row === undefined ? '' : `${index.file(row.file).path}:${row.line_start}`,
+  };
+}
