@@ -81,8 +81,6 @@ export const workKey = (task: string, attempt: number): string =>
 export const historyPrefix = 'history/';
 export const historyOfPrefix = (task: string, attempt: number): string =>
   `${historyPrefix}${task}/${hex64(attempt)}/`;
-export const historyKey = (task: string, attempt: number, n: number): string =>
-  historyOfPrefix(task, attempt) + hex64(n);
 
 export const trendPrefix = 'trend/';
 export const trendKey = (digest: string): string => trendPrefix + digest;

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { historyKey, historyOfPrefix, historyPrefix, workPrefix } from '../../src/store/keys.js';
+import { hex64, historyOfPrefix, historyPrefix, workPrefix } from '../../src/store/keys.js';
 import { executorLayout } from '../../src/store/layouts.js';
 import type { LevelStore } from '../../src/store/level-store.js';
 import { eventually } from '../support/eventually.js';
@@ -132,9 +132,13 @@ test('killed in every phase, it goes on with each conversation, and nothing is a
   {
     await using its = await store();
     await its.commit([
-      { type: 'put', key: historyKey('damaged', 1, 0), value: Buffer.from('{"kind":') },
+      {
+        type: 'put',
+        key: historyOfPrefix('damaged', 1) + hex64(0),
+        value: Buffer.from('{"kind":'),
+      },
       // Nobody has such an assignment any more.
-      { type: 'put', key: historyKey('forgotten', 1, 0), value: Buffer.from('{}') },
+      { type: 'put', key: historyOfPrefix('forgotten', 1) + hex64(0), value: Buffer.from('{}') },
     ]);
     // As if it had died a moment earlier: the message was sent, and nobody knows.
     const keys: string[] = [];
@@ -208,7 +212,7 @@ test('a message whose settling was lost is known when it comes again', async () 
       ...{ at_ms: 1, kind: 'result', callId: 'call_0', name: 'check', told: '', text },
       ...{ code: '', isInvalid: false, message: { seq, id, from } },
     };
-    const key = historyKey('settling', 1, keys.length);
+    const key = historyOfPrefix('settling', 1) + hex64(keys.length);
     await its.commit([{ type: 'put', key, value: Buffer.from(JSON.stringify(entry)) }]);
   }
   await startExecutor();

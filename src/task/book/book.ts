@@ -23,11 +23,6 @@ import type { TaskEvent, TimerName } from '../life/task.machine.js';
 import type { Patch, Transition } from '../life/transition.js';
 import type { TasksQuery } from '../requests/messages.js';
 
-/** Limit of open tasks; beyond it TASKS_FULL. */
-export const openTasksMax = 10_000;
-/** Limits of finished tasks that are kept; the oldest are deleted. */
-export const finishedTasksMax = 10_000;
-export const finishedMsMax = 7 * 24 * 3_600_000;
 /** Time that a person has for a decision, a question or a block. */
 export const decisionMs = 24 * 3_600_000;
 /** Time that a worker has after a restart of the manager to renew its lease. */
@@ -56,9 +51,11 @@ export interface BookParts extends DurableParts {
 }
 
 const defaultLimits = {
-  openTasks: openTasksMax,
-  finishedTasks: finishedTasksMax,
-  finishedMs: finishedMsMax,
+  /** One more is refused TASKS_FULL. */
+  openTasks: 10_000,
+  /** Of finished tasks that are kept; the oldest are deleted. */
+  finishedTasks: 10_000,
+  finishedMs: 7 * 24 * 3_600_000,
 };
 type BookLimits = typeof defaultLimits;
 
@@ -72,7 +69,7 @@ export class TaskBook implements AsyncDisposable {
   readonly #limits: BookLimits;
   #numbers: TaskNumbers = noNumbers;
   /** Tasks that were counted as finished lately. */
-  readonly #ended = new BoundedMap<string, true>(openTasksMax);
+  readonly #ended = new BoundedMap<string, true>(defaultLimits.openTasks);
   /** `order` of the last task that was accepted. */
   #order = 0;
   /** Tasks that are being written for the first time. */

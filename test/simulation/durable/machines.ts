@@ -21,7 +21,8 @@ import {
   critiqueKey,
   deedPrefix,
   errandPrefix,
-  historyKey,
+  hex64,
+  historyOfPrefix,
   reportPrefix,
   reviewedKey,
   reviewKey,
@@ -361,7 +362,8 @@ export function history(): Machine {
           `step/${n}`,
           (disk) =>
             n === 0 ||
-            (json(disk, historyKey('t', 1, n - 1)) as Entry | undefined)?.at_ms === n - 1,
+            (json(disk, historyOfPrefix('t', 1) + hex64(n - 1)) as Entry | undefined)?.at_ms ===
+              n - 1,
         );
         await log.append({ kind: 'begin', at_ms: n, hasModel: true });
         written = n + 1;
