@@ -68,14 +68,13 @@ function settingsIn(text: string): { key: string; value: string }[] {
     const rest = (head === null ? line : (head[2] ?? '')).trim();
     if (rest === '' || /^[#;]/.test(rest)) continue;
     const [name = '', ...value] = rest.split('=');
-    const key = `${section}.${name.trim()}`.toLowerCase();
-    found.push({
-      key,
-      value: value
-        .join('=')
-        .trim()
-        .replace(/^"(.*)"$/, '$1'),
-    });
+    const text = value
+      .join('=')
+      .trim()
+      .replace(/^"(.*)"$/, '$1');
+    // Continued lines, comments and quotes within are read by git in another way.
+    const unread = /["#;\\]/.test(text) ? 'unread ' : '';
+    found.push({ key: `${unread}${section}.${name.trim()}`.toLowerCase(), value: text });
   }
   return found;
 }

@@ -43,8 +43,15 @@ export function secretEffects(
   if (!silent.has(program) && words.some((each) => namesSecret(each, exam)))
     found('secret-variable', 'hands on a variable that holds a credential');
   const paths = harmless === undefined ? allPaths(words) : readPaths(harmless);
-  if (paths.some((text) => pathsIn(text).some((path) => exam.paths.mayBeSecret(path))))
+  if (paths.some((text) => pathsIn(text).some((path) => isSecretAt(path, exam, site))))
     found('secret-path', 'opens a file that holds credentials');
+}
+
+/** As it is written, and as it is meant from the folder of the command. */
+export function isSecretAt(path: string, exam: Examination, site: Site): boolean {
+  if (exam.paths.mayBeSecret(path)) return true;
+  const place = exam.place(path, site);
+  return place.kind !== 'unknown' && exam.paths.mayBeSecret(place.path);
 }
 
 /** Of a command that opens files which another one finds: `find ~ -exec cat {} +`, `echo .env | xargs cat`. */
@@ -54,7 +61,7 @@ export function listedEffects(
   exam: Examination,
   site: Site,
 ): void {
-  if (!names.some((text) => pathsIn(text).some((path) => exam.paths.mayBeSecret(path)))) return;
+  if (!names.some((text) => pathsIn(text).some((path) => isSecretAt(path, exam, site)))) return;
   const says = 'opens a file that holds credentials';
   exam.found({ signal: 'SecurityBoundary', rule: 'secret-path', words, site, says });
 }

@@ -2,7 +2,7 @@ import { programName, word, type Reading, type Word } from '../policy/command-pa
 import type { Harmless } from '../policy/rulebook.js';
 import type { Inspector } from '../shapes.js';
 import type { Examination, Site } from './examination.js';
-import { hasExpressionOption } from './secrets.js';
+import { hasExpressionOption, isSecretAt } from './secrets.js';
 import type { Input, Redirect } from './shell.js';
 
 /** Where is written: outside of the root or of the scope (ScopeEscalation), over what is nowhere else, into what runs later. */
@@ -174,6 +174,12 @@ async function leavesRoot(
       // A file that is moved or copied from outside is none that leads there.
       if ((isLink || isIn) && (await isOutside(leads)))
         found('links-out', 'links to what is outside of the root');
+      const place = exam.place(leads, site);
+      if (!isLink || place.kind !== 'inside') continue;
+      const { paths } = exam;
+      const names = [place.path, `${place.path}/x`, `${place.path}/hooks/x`];
+      if (paths.isSecret(place.path) || names.some((name) => paths.isStartup(name)))
+        found('links-startup', 'gives another name to what runs by itself, or holds credentials');
     }
   }
 }
@@ -196,7 +202,7 @@ export async function redirectEffects(
       continue;
     }
     if (operator === '<' || operator === '<&') {
-      if (operator === '<' && (!target.isStatic || exam.paths.mayBeSecret(target.text)))
+      if (operator === '<' && (!target.isStatic || isSecretAt(target.text, exam, site)))
         exam.found({
           ...{ signal: 'SecurityBoundary', rule: 'secret-path', words: shown, site },
           says: 'opens a file that holds, or may hold, credentials',
@@ -297,7 +303,10 @@ async function overwrites(
   exam: Examination,
   site: Site,
 ): Promise<void> {
-  if (exam.inspector === undefined || path === '') return;
+  // A folder that is copied onto the root may bring anything, hooks too.
+  if (path === '')
+    return exam.opaque('hidden-target', words, site, 'what it writes into the root is not known');
+  if (exam.inspector === undefined) return;
   const isEmptying = leaves === 'nothing';
   const isFolder = (await exam.look(path))?.kind === 'folder';
   const isThere = isFolder || (await isSomething(path, exam.inspector));

@@ -126,6 +126,12 @@ describe('any command of git', () => {
     ['git status', { ...head, '.git/config': '[CORE]\nFSMonitor = ./x\n' }, true],
     ['git status', { ...head, '.git/config': '[core]\nbare = false\\\nx\n' }, true],
     ['git add a', { ...head, '.git/config': '[filter "x"]\nclean = ./x\n' }, true],
+    ['git status', { ...head, '.git/config': '[core]\nlongpaths = x \\\n[color]\nui = x\n' }, true],
+    [
+      'git commit -m x',
+      { ...head, '.git/config': '[core]\nhooksPath = x # y\n', 'x/pre-commit': 'x' },
+      true,
+    ],
     ['git log -p', { ...head, '.git/config': '[diff "x"]\ntextconv = ./x\n' }, true],
     ['git fetch', { ...head, '.git/config': '[remote "o"]\nuploadpack = ./x\n' }, true],
     ['git log', { ...head, '.git/config': '[include]\npath = ../x\n' }, true],

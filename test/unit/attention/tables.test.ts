@@ -264,6 +264,16 @@ test.each([
   ['mv -t /srv/gone a b', 'ScopeEscalation'],
   ['ln -s /etc x', 'ScopeEscalation'],
   ['mv data /srv/gone', 'ScopeEscalation'],
+  ['ln -s .git/hooks out', 'SecurityBoundary'],
+  ['ln -s .git g', 'SecurityBoundary'],
+  ['ln .git/config notes.txt', 'SecurityBoundary'],
+  ['cd ~/.ssh && cat config', 'SecurityBoundary'],
+  ['cd secrets && cat db.txt', 'SecurityBoundary'],
+  ['cat secrets//db.txt', 'SecurityBoundary'],
+  ['cat < secrets/./db.txt', 'SecurityBoundary'],
+  ['cat ~/.ssh/../.ssh/./config', 'SecurityBoundary'],
+  ['echo $PGPASSWORD', 'SecurityBoundary'],
+  ['echo $DATABASE_URL', 'SecurityBoundary'],
 ])('%s is %s, and a gate', async (text, signal) => {
   const { findings } = await judge(text);
   const gates = findings.filter(({ severity }) => severity === 'Gate');
