@@ -179,7 +179,10 @@ async function leavesRoot(
       const { paths } = exam;
       const names = [place.path, `${place.path}/x`, `${place.path}/hooks/x`];
       if (paths.isSecret(place.path) || names.some((name) => paths.isStartup(name)))
-        found('links-startup', 'gives another name to what runs by itself, or holds credentials');
+        exam.found({
+          ...{ signal: 'SecurityBoundary', rule: 'links-startup', words, site },
+          says: 'gives another name to what runs by itself, or holds credentials',
+        });
     }
   }
 }
