@@ -142,7 +142,7 @@ function oneOf(text: string, choices: readonly string[] = []): string {
   throw new InvalidArgumentError(`It must be ${all}.`);
 }
 
-/** What stands without a flag. Text beyond what an operation takes is not read; one character more, so that it says so. */
+/** What stands without a flag. Text beyond what an operation takes is not read. */
 async function argumentsOf(
   { arguments: names, readsInput = false }: CommandLine,
   properties: Record<string, Field>,

@@ -135,7 +135,11 @@ function limitMet({ truncated: limit_met, ...its }: { truncated: boolean }): obj
   return { ...its, limit_met };
 }
 
-const securityInput = z.strictObject({ symbol: symbolInput });
+const securityInput = z.strictObject({
+  symbol: symbolInput.describe(
+    'A name, path#name where a name has several definitions, or a file.',
+  ),
+});
 
 /** `security_blast_radius`: the same for security. */
 export const securityBlastRadius: Operation<typeof securityInput> = {

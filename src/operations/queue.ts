@@ -11,6 +11,8 @@ import { acts, listing, looks, plain, type Operation, type Reply } from './opera
 
 /** Queues of prompts, for people and models: looked at, started, ended. */
 
+const limitSecondsMax = 30 * 86_400;
+
 const rowOutput = z.looseObject({
   id: z.string(),
   name: z.string(),
@@ -70,7 +72,12 @@ const queueRunInput = z.strictObject({
     .max(promptLimits.concurrency)
     .default(0)
     .describe('So many at a time, from now on; 0: as it is.'),
-  limit_seconds: z.number().min(1).max(86_400).optional().describe('For each of them.'),
+  limit_seconds: z
+    .number()
+    .min(0.001)
+    .max(limitSecondsMax)
+    .optional()
+    .describe('For each of them.'),
   supervised: z
     .boolean()
     .default(false)
@@ -97,7 +104,10 @@ export const queueRun: Operation<typeof queueRunInput> = {
     help: 'start queued prompts',
     arguments: ['count'],
     flags: {
-      concurrency: { flag: '--concurrency <n>', help: 'most prompts at a time, from now on' },
+      concurrency: {
+        flag: '--concurrency <n>',
+        help: 'most prompts at a time, from now on; 0: as it is',
+      },
       limit_seconds: { flag: '--timeout <duration>', help: 'limit for each prompt' },
       supervised: {
         flag: '--supervised',
@@ -133,7 +143,11 @@ export const queueRun: Operation<typeof queueRunInput> = {
 };
 
 const killInput = z.strictObject({
-  task: z.string().min(1).max(nameCharsMax).describe('Its name in your queue, or its id.'),
+  task: z
+    .string()
+    .min(1, 'it must not be empty')
+    .max(nameCharsMax)
+    .describe('Its name in your queue, or its id.'),
   why: z.string().max(500).default(''),
 });
 

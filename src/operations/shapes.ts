@@ -12,7 +12,7 @@ export const nameCharsMax = 512;
 export const citationsMax = 100;
 
 const text = (what: string, max = nameCharsMax): z.ZodString =>
-  z.string().trim().min(1).max(max).describe(what);
+  z.string().trim().min(1, 'it must not be empty').max(max).describe(what);
 
 export const questionInput = z
   .string()
