@@ -16,7 +16,7 @@ export function documented(doc: string, name: string, shown: string): string {
   return holds(shown, said) ? said : '';
 }
 
-/** Whether every word of a sentence stands in a text, whatever the breaks and marks. */
+/** Whether every word of a sentence stands in a text, apart from line breaks and punctuation. */
 function holds(text: string, said: string): boolean {
   const words = (of: string): string[] => of.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
   const known = new Set(words(text));
