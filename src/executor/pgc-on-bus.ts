@@ -81,13 +81,19 @@ export class PgcOnBus implements Pgc {
       this.#shard(shardMessages.definitions, { symbols }),
       this.#shard(shardMessages.callers, { symbols }),
     ]);
-    const wanted = [...sites]
+    const isPossible = ({ certainty }: CallSite): boolean => certainty === 'possible';
+    const callers = sites.filter((site) => !isPossible(site));
+    const possible = sites.filter(isPossible);
+    const wanted = [...callers]
       .sort((one, other) => Number(other.ignored) - Number(one.ignored))
       .slice(0, Math.min(cite, citationsMax));
     const asked = { callee: plainName(symbol), sites: wanted };
     const { citations } =
       wanted.length === 0 ? { citations: [] } : await this.#shard(shardMessages.citeCalls, asked);
-    return { symbol, definitions, callers: sites, errors: [], citations };
+    return {
+      ...{ symbol, definitions, callers, errors: [], citations },
+      ...{ possible, possible_total: possible.length },
+    };
   }
 
   blastRadius(request: BlastRequest): Promise<BlastRadius> {

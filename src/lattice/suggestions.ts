@@ -122,9 +122,9 @@ function callingFiles(index: ShardIndex, name: string): string[] {
   const files = new Set<string>();
   for (const call of index.callsTo(name)) {
     if (files.size > filesCountedMax) break;
-    const { inside, lookup } = targetsOfCall(index, call);
+    const { inside, lookups } = targetsOfCall(index, call);
     const { path } = index.file(call.file);
-    if ((inside.length > 0 || lookup !== undefined) && !isAside(path)) files.add(path);
+    if (inside.length + lookups.length > 0 && !isAside(path)) files.add(path);
   }
   return [...files];
 }
@@ -140,7 +140,7 @@ function tellingEdge(
     for (const { term, documents, modules, container } of card.unresolved) {
       const kind = container === '' ? 'direct' : 'member';
       const { agents, lookup } = directory.find(
-        { name: term, kind, container, modules },
+        { name: term, kind, container, modules, path: '' },
         card.agent,
       );
       const [agent] = agents;

@@ -25,7 +25,9 @@ export type ExcerptLine = Plain<sigma.pgc.ExcerptLine>;
 /** A citation with what its reader needs to see. */
 export type Evidence = Plain<sigma.pgc.Evidence>;
 export type Clause = Plain<sigma.pgc.Clause, { status: 'found' | 'partly' | 'not_found' }>;
-export type FlowEdge = Plain<sigma.pgc.FlowEdge, { kind: 'call'; certainty: 'exact' | 'possible' }>;
+/** How surely a call leads where it is said to. */
+export type Certainty = 'exact' | 'dispatch' | 'possible';
+export type FlowEdge = Plain<sigma.pgc.FlowEdge, { kind: 'call'; certainty: Certainty }>;
 export type Unsure = Plain<sigma.pgc.Unsure, { kind: 'weak' | 'sites' }>;
 /** An overlay that could not be consulted, at least in one shard. */
 export type LeftOut = Plain<sigma.pgc.LeftOut>;
@@ -106,7 +108,10 @@ export type LatticeQuery = Plain<
 /** How far a query has come. */
 export type QueryProgress = Plain<sigma.pgc.QueryProgress>;
 export type TraceAnswer = Plain<sigma.pgc.TraceAnswer>;
-export type CallersAnswer = Plain<sigma.pgc.CallersAnswer, { callers: CallSite[] }>;
+export type CallersAnswer = Plain<
+  sigma.pgc.CallersAnswer,
+  { callers: CallSite[]; possible: CallSite[] }
+>;
 export type CalleesAnswer = Plain<sigma.pgc.CalleesAnswer, { callees: CallSite[] }>;
 export type TopologyAnswer = Plain<sigma.pgc.TopologyAnswer>;
 export type Verdict = Plain<sigma.pgc.Verdict, { status: 'valid' | 'stale' | 'false' }>;

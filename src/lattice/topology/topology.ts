@@ -165,7 +165,10 @@ function targetsOf(
   directory: Directory,
 ): Targets {
   const kind = container === '' ? 'direct' : 'member';
-  const { agents, lookup } = directory.find({ name: term, kind, container, modules }, from);
+  const { agents, lookup } = directory.find(
+    { name: term, kind, container, modules, path: '' },
+    from,
+  );
   return { agents: agents.filter((agent) => agent !== from), name: lookup.name };
 }
 

@@ -9,10 +9,16 @@ import {
   type Definition,
   type Expansion,
 } from '../../pgc/shapes.js';
+import { nearness } from '../../pgc/bind/visibility.js';
 import { plainName } from '../../pgc/answer/verify.js';
 import { fanOut, merged } from '../fan-out.js';
 import { FarDefinitions, farUseOf, type FarUse } from '../topology/far-definitions.js';
 import type { Lattice } from '../lattice.js';
+
+/** Of those that a scoped name may mean. */
+const anchorsMax = 200;
+/** Sites that may mean a symbol in one answer. */
+const possibleMax = 200;
 
 /**
  * Every call site of a symbol, over all shards. Complete unless `errors` names a failed shard. `cite`: number of call sites that are cited.
@@ -23,21 +29,44 @@ export async function callersOf(
   { signal, cite = 0 }: { signal?: AbortSignal; cite?: number } = {},
 ): Promise<CallersAnswer> {
   const ports = [...lattice.ports.values()];
-  const [definitions, sites] = await Promise.all([
-    fanOut(ports, signal, (port) => port.definitions([symbol], signal)),
-    fanOut(ports, signal, (port) => port.callers([symbol], signal)),
-  ]);
-  const callers = sorted(sites.answers.flat());
+  const definitions = await fanOut(ports, signal, (port) => port.definitions([symbol], signal));
+  const known = definitions.answers.flat();
+  const wanted = anchorsOf(symbol, known);
+  const sites = await fanOut(ports, signal, (port) => port.callers(wanted, signal));
+  const all = sorted(sites.answers.flat());
+  const callers = all.filter(({ certainty }) => certainty !== 'possible');
+  const possible = all.filter(({ certainty }) => certainty === 'possible');
   const cited = await citationsOf(lattice, symbol, callers, { signal, cite });
   const failed = merged(definitions.errors, sites.errors, cited.errors);
-  const found = definitions.answers.flat().length + callers.length;
+  const found = known.length + all.length;
   return {
     symbol,
-    definitions: sortedDefinitions(definitions.answers.flat()),
+    definitions: sortedDefinitions(known),
     callers,
+    possible: nearest(possible, known).slice(0, possibleMax),
+    possible_total: possible.length,
     errors: failed.length > 0 ? failed : missing(symbol, found),
     citations: cited.citations,
   };
+}
+
+/** A place is known in its own shard only; the others know the definition by its path and name. */
+function anchorsOf(symbol: string, definitions: readonly Definition[]): string[] {
+  const isPlain = !/[#:./]/.test(symbol);
+  const anchors = definitions.map(({ file_path, container, symbol: name }) =>
+    container === '' ? `${file_path}#${name}` : `${file_path}#${container}.${name}`,
+  );
+  return isPlain || anchors.length === 0 ? [symbol] : [...new Set(anchors)].slice(0, anchorsMax);
+}
+
+/** Those whose paths share the most folders with a definition come first. */
+function nearest(sites: readonly CallSite[], definitions: readonly Definition[]): CallSite[] {
+  const near = ({ file_path: path }: CallSite): number =>
+    Math.max(0, ...definitions.map(({ file_path }) => nearness(path, file_path)));
+  return sites
+    .map((site) => ({ site, near: near(site) }))
+    .sort((one, other) => other.near - one.near)
+    .map(({ site }) => site);
 }
 
 /** Sites that ignore the result are cited first. */

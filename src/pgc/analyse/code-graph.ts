@@ -120,7 +120,7 @@ export class CodeGraph {
       const call = calls[at];
       if (call === undefined) return [];
       // What lies in another shard is decided by the includes of the file.
-      const file = found.lookup === undefined ? -1 : call.file;
+      const file = found.lookups.length === 0 ? -1 : call.file;
       const ofFiles = known.get(found) ?? new Map<number, readonly NodeKey[]>();
       const nodes = ofFiles.get(file) ?? this.#leadingTo(shard, call, found);
       known.set(found, ofFiles.set(file, nodes));
@@ -183,21 +183,24 @@ export class CodeGraph {
   #declarationOf(all: readonly PlacedCandidate[]): PlacedCandidate[] {
     const [first] = all;
     if (first === undefined) return [];
-    const lookup = { name: first.symbol, kind: 'direct', container: '', modules: [] };
+    const lookup = { name: first.symbol, kind: 'direct', container: '', modules: [], path: '' };
     const declared = this.far.declared(lookup);
     return declared.length > 0 ? declared : [first];
   }
 
-  #leadingTo(shard: number, call: CallRow, { inside, lookup }: CallTargets): NodeKey[] {
+  #leadingTo(shard: number, call: CallRow, { inside, lookups, binding }: CallTargets): NodeKey[] {
     const near = inside.map((id) => this.nodes.of(shard, id));
-    if (lookup === undefined) return near;
-    const far = this.far
-      .of(shard, call, lookup)
+    if (lookups.length === 0) return near;
+    const far = lookups
+      .flatMap((lookup) => this.far.of(shard, call, lookup))
       // What stands in elsewhere is no better than what stands in here.
       .filter(({ shard: at, id }) => near.length === 0 || !isStandInOf(this.nodes.index(at), id));
-    if (far.length > 0) return far.map(({ shard: at, id }) => this.nodes.of(at, id));
+    const farther = far.map(({ shard: at, id }) => this.nodes.of(at, id));
+    if (binding !== 'unbound') return [...near, ...farther];
+    if (far.length > 0) return farther;
     if (near.length > 0) return near;
-    return this.far.declared(lookup).map(({ shard: at, id }) => this.nodes.of(at, id));
+    const declared = lookups.flatMap((lookup) => this.far.declared(lookup));
+    return declared.map(({ shard: at, id }) => this.nodes.of(at, id));
   }
 
   /** Calls and slots that lead to a node; what is private is used in its own file only. */

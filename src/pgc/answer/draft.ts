@@ -223,9 +223,9 @@ export class AnswerDraft {
   #callees(hit: SymbolHit, symbol: number): void {
     const best = new Map<string, { call: CallRow; worth: number }>();
     for (const call of this.index.callsFrom(symbol)) {
-      const { inside, lookup } = targetsOfCall(this.index, call);
+      const { inside, lookups } = targetsOfCall(this.index, call);
       // What leads nowhere in the code base (a method of some array) explains nothing.
-      if (inside.length === 0 && lookup === undefined) continue;
+      if (inside.length + lookups.length === 0) continue;
       const worth =
         this.#worth(call.callee) /
         (1 + 0.2 * Math.log2(1 + siteCount(this.index, call.callee) / 4));
@@ -276,7 +276,7 @@ export class AnswerDraft {
     const sure = sites.filter(({ targets }) => targets.inside.some((id) => meant.has(id)));
     // A private definition is known in its own file only.
     const mayBeElsewhere = row.exported || row.declaration;
-    const open = mayBeElsewhere ? sites.filter(({ targets }) => targets.lookup !== undefined) : [];
+    const open = mayBeElsewhere ? sites.filter(({ targets }) => targets.lookups.length > 0) : [];
     return (sure.length > 0 ? sure : open).map(({ call }) => call);
   }
 

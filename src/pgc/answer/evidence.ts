@@ -2,7 +2,7 @@ import { conceptsIn, type Question } from '../search/question/question.js';
 import { beginningWithout } from '../mine/items/redaction.js';
 import type { OverlayItem } from '../overlay/overlay-file.js';
 import type { Citation, Evidence, FlowEdge } from '../shapes.js';
-import { targetsOfCall } from '../bind/call-graph.js';
+import { certaintyOf, targetsOfCall } from '../bind/call-graph.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 import type { Excerpts } from './citation.js';
 import { bodyLinesMax, excerptLines, plainLines, type Sought } from './deciding.js';
@@ -119,7 +119,7 @@ export function edgeOf(
   call: CallRow,
   evidence: number,
 ): FlowEdge {
-  const { inside } = targetsOfCall(index, call);
+  const { inside, binding } = targetsOfCall(index, call);
   const [target] = inside;
   const row = target === undefined ? undefined : index.symbol(target);
   return {
@@ -127,7 +127,7 @@ export function edgeOf(
     to: call.callee,
     site: `${index.file(call.file).path}:${call.line}`,
     kind: 'call',
-    certainty: inside.length === 1 ? 'exact' : 'possible',
+    certainty: certaintyOf(binding, inside.length),
     agent: index.info.agent,
     evidence,
     definition: row === undefined ? '' : `${index.file(row.file).path}:${row.line_start}`,

@@ -168,7 +168,7 @@ function leaving(index: ShardIndex, matcher: NameMatcher, nodes: Node[]): Outgoi
   const best = new Map<string, Outgoing>();
   for (const node of nodes) {
     for (const call of index.callsFrom(node.symbol)) {
-      const { lookup } = targetsOfCall(index, call);
+      const [lookup] = targetsOfCall(index, call).lookups;
       if (lookup === undefined) continue;
       const match = matcher.match(call.callee);
       const share = unnamedReference + (1 - unnamedReference) * match;

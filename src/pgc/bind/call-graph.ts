@@ -1,10 +1,13 @@
 import { includesOf, isC, pathOf, cachedTargets, type CallTargets } from './index-cache.js';
-import { ownReceivers, targetsInModules } from './module-calls.js';
+import { ownReceivers, targetsInModules, type ModuleTargets } from './module-calls.js';
+import { moduleOf } from './modules.js';
+import type { BoundTarget, CallBinding } from '../format/bound-calls.js';
+import type { Certainty, Lookup } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 import { candidatesNamed, type SymbolCandidate } from './symbol-candidate.js';
 import { isStandIn, seesPublic, visibleDefinitions } from './visibility.js';
 
-const nowhere: CallTargets = { inside: [], lookup: undefined };
+const nowhere: CallTargets = { inside: [], lookups: [], binding: 'unbound' };
 
 /**
  * The definitions that a call leads to; used by everything that follows calls.
@@ -17,11 +20,50 @@ const nowhere: CallTargets = { inside: [], lookup: undefined };
  * method in an imported file, where the receiver's name decides between classes.
  */
 export function targetsOfCall(index: ShardIndex, call: CallRow): CallTargets {
+  const bound = boundTargets(index, call);
+  if (bound !== undefined) return bound;
   const scope = ownReceivers.test(call.receiver) ? call.caller : '';
   const key = `${call.kind} ${call.file} ${call.receiver} ${scope} ${call.callee}`;
   return cachedTargets(index, key, () =>
-    isC(index, call.file) ? targetsInC(index, call) : targetsInModules(index, call),
+    isC(index, call.file) ? targetsInC(index, call) : unbound(targetsInModules(index, call)),
   );
+}
+
+function unbound({ inside, lookup }: ModuleTargets): CallTargets {
+  return { inside, lookups: lookup === undefined ? [] : [lookup], binding: 'unbound' };
+}
+
+/** Of a call that the binder has seen; a method of an interface leads to those that implement it. */
+function boundTargets(index: ShardIndex, { id }: CallRow): CallTargets | undefined {
+  const { bound } = index;
+  if (bound === undefined || id < 0) return undefined;
+  const binding = bound.bindingOf(id);
+  if (binding === 'unbound') return undefined;
+  const targets = bound.targetsOf(id);
+  return cachedTargets(index, `${binding} ${targets.join(' ')}`, () => {
+    const meant = targets.flatMap((target) => {
+      const implementing = bound.implementing(target);
+      return implementing.length > 0 ? implementing : [target];
+    });
+    const all = meant.map((target) => bound.target(target));
+    return {
+      inside: all.flatMap(({ symbol }) => (symbol < 0 ? [] : [symbol])),
+      lookups: all.flatMap((each) => (each.symbol < 0 ? [lookupOf(each)] : [])),
+      binding,
+    };
+  });
+}
+
+/** What no binder has seen is exact where one definition is visible. */
+export function certaintyOf(binding: CallBinding, targets: number): Certainty {
+  if (binding === 'unbound') return targets === 1 ? 'exact' : 'possible';
+  return binding === 'exact' || binding === 'dispatch' ? binding : 'possible';
+}
+
+/** Exactly this definition of another shard. */
+function lookupOf({ path, container, name, kind }: BoundTarget): Lookup {
+  const how = kind === 'method' ? 'member' : kind === 'function' ? 'direct' : 'construct';
+  return { name, kind: how, container, modules: [moduleOf(path)], path };
 }
 
 /** As `targetsOfCall` for all calls of one name: candidates are looked up once, includes once for each file. */
@@ -47,7 +89,7 @@ function targetsInC(
   candidates: readonly SymbolCandidate[] = candidatesNamed(index, call.callee),
 ): CallTargets {
   if (call.kind === 'member') return nowhere;
-  const lookup = { name: call.callee, kind: call.kind, container: '', modules: [] };
+  const lookup = { name: call.callee, kind: call.kind, container: '', modules: [], path: '' };
   const use = {
     path: pathOf(index, call.file),
     lookup,
@@ -56,5 +98,9 @@ function targetsInC(
   const inside = visibleDefinitions(use, candidates);
   const isAmbiguous = inside.length === 0 && seesPublic(use, candidates);
   const isOpen = !isAmbiguous && inside.every((each) => isStandIn(each, candidates));
-  return { inside: inside.map((each) => each.id), lookup: isOpen ? lookup : undefined };
+  return {
+    inside: inside.map((each) => each.id),
+    lookups: isOpen ? [lookup] : [],
+    binding: 'unbound',
+  };
 }

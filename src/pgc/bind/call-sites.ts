@@ -1,8 +1,9 @@
-import { targetsOfCall } from './call-graph.js';
-import { aliasesOf, isC } from './index-cache.js';
-import { parseReference, placeOfSymbol, resolveSymbol } from './definitions.js';
+import { certaintyOf, targetsOfCall } from './call-graph.js';
+import { aliasesOf, isC, targetsNamed, type CallTargets } from './index-cache.js';
+import { isTail, parseReference, placeOfSymbol, resolveSymbol } from './definitions.js';
 import { isModule } from './modules.js';
 import type { CallSite, Expansion } from '../shapes.js';
+import type { BoundTarget } from '../format/bound-calls.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 import { isConstructor } from './visibility.js';
 
@@ -10,34 +11,101 @@ import { isConstructor } from './visibility.js';
 interface Wanted {
   /** Empty: any file. */
   path: string;
-  /** Empty: all calls of the name. */
+  /** Empty: any, or none. */
+  container: string;
+  name: string;
+  /** Of this shard. */
   symbols: ReadonlySet<number>;
+  /** Not just a name. */
   isPrecise: boolean;
 }
 
+/** How surely a call means what is wanted. */
+interface Meaning {
+  certainty: 'exact' | 'dispatch' | 'possible';
+  /** The method of an interface through which it is called. */
+  via: string;
+}
+
+const exactly: Meaning = { certainty: 'exact', via: '' };
+const possibly: Meaning = { certainty: 'possible', via: '' };
+
 /**
- * All call sites of these symbols, in order of the files. A bare name means every call of that name, also under its
+ * All call sites of these symbols, in order of the files. A bare name means each of its definitions, also under
  * import aliases. With a path, calls that certainly mean another definition are left out, and, unless the symbol is
  * exported, calls in other files. A function in a structure of operations has a site of kind `slot` there: calls
- * through that field call it.
+ * through that field call it. Sites that may mean a symbol, but of which nothing proves it, are `possible`.
  */
 export function callersOf(index: ShardIndex, symbols: readonly string[]): CallSite[] {
   const byName = new Map<string, Wanted[]>();
   for (const text of new Set(symbols)) {
-    const { path, name } = parseReference(text);
-    const isPlain = path === '' && !name.includes('.');
-    const resolved = isPlain ? [] : resolveSymbol(index, text);
-    const [container, plain] = isPlain ? ['', name] : partsOf(index, name, resolved);
-    const isPrecise = path !== '' || container !== '';
-    const called = isConstructor(plain) && container !== '' ? container : plain;
-    const wanted = { path, symbols: new Set(isPrecise ? resolved : []), isPrecise };
+    const wanted = wantedBy(index, text);
+    const called =
+      isConstructor(wanted.name) && wanted.container !== '' ? wanted.container : wanted.name;
     byName.set(called, [...(byName.get(called) ?? []), wanted]);
   }
   const places = new Places(index);
   return [...byName].flatMap(([name, wanted]) =>
-    [...callsOf(index, name), ...index.slotsOf(name)]
-      .filter((call) => wanted.some((each) => !each.isPrecise || mayMean(index, call, each)))
-      .map((call) => callerSite(places, call)),
+    [...callsOf(index, name), ...index.slotsOf(name)].flatMap((call) => {
+      const meaning = surest(wanted.map((each) => meaningOf(index, call, each)));
+      return meaning === undefined ? [] : [callerSite(places, call, meaning)];
+    }),
+  );
+}
+
+function wantedBy(index: ShardIndex, text: string): Wanted {
+  const { path, name: written } = parseReference(text);
+  const isPlain = path === '' && !written.includes('.');
+  const resolved = isPlain ? [] : resolveSymbol(index, text);
+  const [container, name] = isPlain ? ['', written] : partsOf(index, written, resolved);
+  const isPrecise = path !== '' || container !== '';
+  return { path, container, name, symbols: new Set(isPrecise ? resolved : []), isPrecise };
+}
+
+function surest(meanings: readonly (Meaning | undefined)[]): Meaning | undefined {
+  const order = ['exact', 'dispatch', 'possible'];
+  return meanings
+    .filter((each) => each !== undefined)
+    .sort((one, other) => order.indexOf(one.certainty) - order.indexOf(other.certainty))[0];
+}
+
+function meaningOf(index: ShardIndex, site: CallRow, wanted: Wanted): Meaning | undefined {
+  // Bind the name of a slot as that of a direct call.
+  const call = site.kind === 'slot' ? ({ ...site, kind: 'direct', receiver: '' } as const) : site;
+  const targets = targetsOfCall(index, call);
+  if (targets.binding !== 'unbound') return boundMeaning(index, call, wanted);
+  if (!wanted.isPrecise || mayMean(index, call, targets, wanted)) return exactly;
+  const isOpen = targets.inside.length + targets.lookups.length === 0;
+  // A member of a structure in C does not say what it calls, and its name least of all.
+  return isOpen && !isC(index, site.file) ? possibly : undefined;
+}
+
+/** What the binder says of a call. */
+function boundMeaning(index: ShardIndex, call: CallRow, wanted: Wanted): Meaning | undefined {
+  const { bound } = index;
+  const binding = bound?.bindingOf(call.id);
+  if (binding === 'possible') {
+    const isMethod = [...wanted.symbols].some((id) => index.symbol(id).kind === 'method');
+    return call.kind === 'direct' && isMethod ? undefined : possibly;
+  }
+  for (const target of bound?.targetsOf(call.id) ?? []) {
+    const its = bound?.target(target);
+    if (its !== undefined && isMeant(its, wanted)) return exactly;
+    for (const by of bound?.implementing(target) ?? []) {
+      const implementing = bound?.target(by);
+      if (implementing !== undefined && isMeant(implementing, wanted))
+        return { certainty: 'dispatch', via: `${its?.container}.${its?.name}` };
+    }
+  }
+  return undefined;
+}
+
+function isMeant(target: BoundTarget, wanted: Wanted): boolean {
+  if (target.name !== wanted.name) return false;
+  if (target.symbol >= 0 && wanted.symbols.size > 0) return wanted.symbols.has(target.symbol);
+  return (
+    (wanted.container === '' || wanted.container === target.container) &&
+    (wanted.path === '' || isTail(target.path, wanted.path))
   );
 }
 
@@ -72,24 +140,40 @@ function partsOf(
   return dot <= 0 ? ['', name] : [name.slice(0, dot), name.slice(dot + 1)];
 }
 
+/** Calls that bear the name, and those that the binder found under another one. */
 function callsOf(index: ShardIndex, name: string): CallRow[] {
   const direct = index.callsTo(name);
   const aliased = aliasesOf(index, name).flatMap((alias) =>
     index.callsTo(alias).filter((call) => reallyNamed(index, call, name)),
   );
-  return aliased.length === 0 ? direct : [...direct, ...aliased];
+  const known = new Set(direct.map(({ id }) => id));
+  const bound = boundTo(index, name).filter((id) => !known.has(id));
+  return [...direct, ...aliased, ...bound.map((id) => index.call(id))];
+}
+
+function boundTo(index: ShardIndex, name: string): number[] {
+  const { bound } = index;
+  if (bound === undefined) return [];
+  return [...new Set(targetsNamed(index, name).flatMap((target) => bound.callsOf(target)))];
 }
 
 function reallyNamed(index: ShardIndex, call: CallRow, name: string): boolean {
-  const { inside, lookup } = targetsOfCall(index, call);
-  return lookup?.name === name || inside.some((each) => index.symbol(each).name === name);
+  const { inside, lookups } = targetsOfCall(index, call);
+  return (
+    lookups.some((each) => each.name === name) ||
+    inside.some((each) => index.symbol(each).name === name)
+  );
 }
 
-function mayMean(index: ShardIndex, site: CallRow, wanted: Wanted): boolean {
-  // Bind the name of a slot as that of a direct call.
-  const call = site.kind === 'slot' ? ({ ...site, kind: 'direct', receiver: '' } as const) : site;
-  const { inside, lookup } = targetsOfCall(index, call);
+/** By the rule of visibility. */
+function mayMean(
+  index: ShardIndex,
+  call: CallRow,
+  { inside, lookups }: CallTargets,
+  wanted: Wanted,
+): boolean {
   if (inside.some((id) => wanted.symbols.has(id))) return true;
+  const [lookup] = lookups;
   if (lookup === undefined) return false;
   if (wanted.symbols.size === 0) {
     // The definition is in another shard: compare paths.
@@ -101,10 +185,10 @@ function mayMean(index: ShardIndex, site: CallRow, wanted: Wanted): boolean {
   const definitions = [...wanted.symbols].filter((id) => !index.symbol(id).declaration);
   if (definitions.length === 0) return true;
   // In C, a call leaves the shard only when nothing in it fits.
-  return !isC(index, site.file) && definitions.some((id) => index.symbol(id).exported);
+  return !isC(index, call.file) && definitions.some((id) => index.symbol(id).exported);
 }
 
-function callerSite(places: Places, call: CallRow): CallSite {
+function callerSite(places: Places, call: CallRow, { certainty, via }: Meaning): CallSite {
   const caller = call.caller < 0 ? undefined : places.symbol(call.caller);
   return {
     symbol: caller?.name ?? (call.kind === 'slot' ? call.receiver : ''),
@@ -116,6 +200,7 @@ function callerSite(places: Places, call: CallRow): CallSite {
     lookup: null,
     container: caller?.container ?? '',
     ignored: call.unused,
+    ...{ certainty, via },
   };
 }
 
@@ -151,7 +236,7 @@ class Places {
 }
 
 function calleeSites(index: ShardIndex, call: CallRow): CallSite[] {
-  const { inside, lookup } = targetsOfCall(index, call);
+  const { inside, lookups, binding } = targetsOfCall(index, call);
   const site = {
     symbol: call.callee,
     file_path: index.file(call.file).path,
@@ -159,13 +244,14 @@ function calleeSites(index: ShardIndex, call: CallRow): CallSite[] {
     agent: index.info.agent,
     kind: call.kind,
     ignored: call.unused,
+    ...{ container: '', definition: '', lookup: null },
+    ...{ certainty: certaintyOf(binding, inside.length + lookups.length), via: '' },
   };
   const sites = inside.map((id): CallSite => {
     const { name, container } = index.symbol(id);
-    return { ...site, symbol: name, container, definition: placeOfSymbol(index, id), lookup: null };
+    return { ...site, symbol: name, container, definition: placeOfSymbol(index, id) };
   });
   // One more site without a definition: another shard may define the real target.
-  if (lookup !== undefined || sites.length === 0)
-    sites.push({ ...site, container: '', definition: '', lookup: lookup ?? null });
-  return sites;
+  for (const lookup of lookups) sites.push({ ...site, symbol: lookup.name, lookup });
+  return sites.length > 0 ? sites : [site];
 }

@@ -83,7 +83,7 @@ function symbolsAt(index: ShardIndex, path: string, line: number): number[] {
   return index.symbolsOf(file).filter((each) => index.symbol(each).line_start === line);
 }
 
-function isTail(path: string, tail: string): boolean {
+export function isTail(path: string, tail: string): boolean {
   return path === tail || path.endsWith(`/${tail}`);
 }
 

@@ -1,3 +1,4 @@
+import type { CallBinding } from '../format/bound-calls.js';
 import { hasModules, isCFamily } from '../format/facts.js';
 import { moduleOf } from './modules.js';
 import { scopeOf, type FileScope } from './scope.js';
@@ -7,8 +8,10 @@ import type { ShardIndex } from '../format/shard-index.js';
 export interface CallTargets {
   /** Definitions in this shard that the call may reach. */
   inside: number[];
-  /** What another shard may define instead; undefined when no other shard can be meant. */
-  lookup: Lookup | undefined;
+  /** What other shards define, or may define instead; none when no other shard can be meant. */
+  lookups: readonly Lookup[];
+  /** `unbound`: found by the rule of visibility. */
+  binding: CallBinding;
 }
 
 /** Entries per cache; a full cache is cleared. */
@@ -23,6 +26,8 @@ interface Cache {
   isC?: readonly boolean[];
   paths?: readonly string[];
   includes: Map<number, readonly string[]>;
+  /** What calls are bound to, by name. */
+  bound?: Map<string, number[]>;
 }
 
 /** An index never changes, so cached results hold for as long as it lives. */
@@ -83,6 +88,21 @@ export function aliasesOf(index: ShardIndex, name: string): readonly string[] {
     }
   }
   return [...(cache.aliases.get(name) ?? [])];
+}
+
+/** Ids of what calls are bound to under this name. */
+export function targetsNamed(index: ShardIndex, name: string): readonly number[] {
+  const cache = cacheOf(index);
+  if (cache.bound === undefined) {
+    cache.bound = new Map();
+    for (let id = 0; id < (index.bound?.targetCount ?? 0); id += 1) {
+      const its = index.bound?.target(id).name ?? '';
+      const known = cache.bound.get(its);
+      if (known === undefined) cache.bound.set(its, [id]);
+      else known.push(id);
+    }
+  }
+  return cache.bound.get(name) ?? [];
 }
 
 /** Module name → file, for languages with modules. */

@@ -1,4 +1,4 @@
-import { filesByModule, importsInto, type CallTargets } from './index-cache.js';
+import { filesByModule, importsInto } from './index-cache.js';
 import { moduleOf, submodules } from './modules.js';
 import { bindingLike, forwarded, forwardOf, type FileScope } from './scope.js';
 import type { Lookup } from '../shapes.js';
@@ -6,7 +6,13 @@ import type { CallRow, ShardIndex } from '../format/shard-index.js';
 import { candidatesNamed } from './symbol-candidate.js';
 import { constructorsOf, visibleDefinitions } from './visibility.js';
 
-const nowhere: CallTargets = { inside: [], lookup: undefined };
+/** Targets in this shard, and what another one may define instead. */
+export interface ModuleTargets {
+  inside: number[];
+  lookup: Lookup | undefined;
+}
+
+const nowhere: ModuleTargets = { inside: [], lookup: undefined };
 /** Re-exports or base classes followed on the way to a definition. */
 const forwardsMax = 4;
 /** Modules searched for one name, because barrels may re-export each other. */
@@ -52,7 +58,7 @@ const builtinMethods = new Set([
 ]);
 
 /** Targets of a call in a language with modules. */
-export function targetsInModules(index: ShardIndex, call: CallRow): CallTargets {
+export function targetsInModules(index: ShardIndex, call: CallRow): ModuleTargets {
   if (call.receiver === '' && call.kind !== 'member') return namedTargets(index, call);
   if (ownReceivers.test(call.receiver)) return ownClassTargets(index, call);
   const scope = importsInto(index, call.file);
@@ -65,7 +71,7 @@ export function targetsInModules(index: ShardIndex, call: CallRow): CallTargets 
 }
 
 /** `f()` and `new X()`: an import of the name decides, else the file's own definitions. */
-function namedTargets(index: ShardIndex, call: CallRow): CallTargets {
+function namedTargets(index: ShardIndex, call: CallRow): ModuleTargets {
   const { bindings, wildcards } = importsInto(index, call.file);
   const binding = bindings.get(call.callee);
   if (binding !== undefined) {
@@ -78,7 +84,7 @@ function namedTargets(index: ShardIndex, call: CallRow): CallTargets {
 }
 
 /** `this.f()`: a method of the class around the call, or of a class that it extends. */
-function ownClassTargets(index: ShardIndex, call: CallRow): CallTargets {
+function ownClassTargets(index: ShardIndex, call: CallRow): ModuleTargets {
   const around = index
     .symbolsOf(call.file)
     .map((id) => index.symbol(id))
@@ -103,7 +109,7 @@ function methodTargets(
   file: number,
   method: Method,
   depth: number,
-): CallTargets {
+): ModuleTargets {
   const own = { ...ownLookup(index, file, method.name, 'member'), container: method.container };
   const known = found(index, file, own);
   if (known.inside.length > 0 || depth >= forwardsMax) return known;
@@ -148,7 +154,7 @@ function basesOf(signature: string): string[] {
 }
 
 /** `receiver.f()`: a method of the class that the receiver is named after, else of any imported file. */
-function memberTargets(index: ShardIndex, call: CallRow, scope: FileScope): CallTargets {
+function memberTargets(index: ShardIndex, call: CallRow, scope: FileScope): ModuleTargets {
   const named = /(?:^|[.#_?!\s])([A-Za-z$][\w$]*)[?!]*$/.exec(call.receiver)?.[1] ?? '';
   if (named !== '') {
     const own = index
@@ -187,7 +193,7 @@ function importedMember(
   call: CallRow,
   local: string,
   { original, modules }: { original: string; modules: string[] },
-): CallTargets {
+): ModuleTargets {
   const container = original === 'default' || original === '*' ? local : original;
   // PEP 8: a lower-case name is a module rather than a class.
   if (
@@ -204,7 +210,7 @@ function importedMember(
 }
 
 function moduleLookup(name: string, kind: string, modules: readonly string[]): Lookup {
-  return { name, kind, container: '', modules: [...modules] };
+  return { name, kind, container: '', modules: [...modules], path: '' };
 }
 
 function ownLookup(index: ShardIndex, file: number, name: string, kind: string): Lookup {
@@ -212,7 +218,7 @@ function ownLookup(index: ShardIndex, file: number, name: string, kind: string):
 }
 
 /** Adds the constructor for a class that is constructed. */
-function found(index: ShardIndex, file: number, lookup: Lookup): CallTargets {
+function found(index: ShardIndex, file: number, lookup: Lookup): ModuleTargets {
   if (lookup.modules.length === 0) return nowhere;
   const targets = resolve(index, file, lookup, 0, new ForwardWalk());
   if (targets.inside.length === 0) return targets;
@@ -247,7 +253,7 @@ function resolve(
   lookup: Lookup,
   depth: number,
   walk: ForwardWalk,
-): CallTargets {
+): ModuleTargets {
   const candidates = candidatesNamed(index, lookup.name);
   const use = { path: index.file(file).path, lookup, includes: [] };
   const inside = visibleDefinitions(use, candidates).map((each) => each.id);

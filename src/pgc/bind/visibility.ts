@@ -37,6 +37,7 @@ export interface Use {
  */
 export function visibleDefinitions<C extends Candidate>(use: Use, candidates: readonly C[]): C[] {
   const { lookup } = use;
+  if (lookup.path !== '') return candidates.filter((each) => isExactly(lookup, each));
   const visible = candidates.filter(
     (each) =>
       each.symbol === lookup.name &&
@@ -99,6 +100,13 @@ export function constructorsOf(lookup: Lookup): Lookup[] {
 /** Constructors are not called by name; their class is. */
 export function isConstructor(name: string): boolean {
   return constructorNames.has(name);
+}
+
+/** The definition that the binder found. */
+function isExactly({ name, container, path: file }: Lookup, candidate: Candidate): boolean {
+  return (
+    candidate.symbol === name && candidate.file_path === file && candidate.container === container
+  );
 }
 
 function inModules<C extends Candidate>(lookup: Lookup, visible: C[]): C[] {
@@ -173,7 +181,7 @@ function stemOf(file: string): string {
 }
 
 /** Number of leading folders that both paths share. */
-function nearness(one: string, other: string): number {
+export function nearness(one: string, other: string): number {
   const [left, right] = [path.posix.dirname(one).split('/'), path.posix.dirname(other).split('/')];
   let shared = 0;
   while (shared < left.length && left[shared] === right[shared]) shared += 1;

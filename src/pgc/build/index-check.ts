@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asBusError } from '../../errors/bus-error.js';
+import { BoundCalls } from '../format/bound-calls.js';
 import { WordsFile } from '../format/word-lists/words-file.js';
 import { placeOf, readManifest, type IndexPlace, type ManifestShard } from '../plan/manifest.js';
 import { OverlayFile } from '../overlay/overlay-file.js';
@@ -42,10 +43,8 @@ export async function checkIndex(folder: string, home: string): Promise<CheckRep
 }
 
 /** Reads all files of one shard and compares them with the manifest. */
-export async function checkShard(
-  place: IndexPlace,
-  { segment, candidates, words, overlays, version, items, calls, files: fileCount }: ManifestShard,
-): Promise<CheckedFile[]> {
+export async function checkShard(place: IndexPlace, shard: ManifestShard): Promise<CheckedFile[]> {
+  const { segment, candidates, words, bound, overlays, version, items, calls } = shard;
   const files: CheckedFile[] = [];
   const check = async (file: string, look: (path: string) => Promise<string>): Promise<void> => {
     const problem = await look(join(place.segments, file)).catch(
@@ -65,8 +64,13 @@ export async function checkShard(
   await check(words, async (path) => {
     const { info, fileCount: found } = await WordsFile.open(path);
     if (info.version !== version) return `it is of version ${info.version}, not ${version}`;
-    return found === fileCount ? '' : `it holds ${found} files, not ${fileCount}`;
+    return found === shard.files ? '' : `it holds ${found} files, not ${shard.files}`;
   });
+  if (bound !== undefined)
+    await check(bound, async (path) => {
+      await BoundCalls.open(path);
+      return '';
+    });
   for (const [name, { file, items: all }] of Object.entries(overlays)) {
     if (file === '') continue;
     // The calls of O3 are in the segment.

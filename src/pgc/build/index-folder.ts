@@ -27,6 +27,7 @@ import { RevisionTree } from '../source/revision-tree.js';
 import { bytesBelow, RunBudget, type BudgetRequest } from './run-budget.js';
 import { settle } from '../format/segment-file.js';
 import { overlayNames, type OverlayName } from '../shapes.js';
+import { bindShards } from './bind-shards.js';
 import { buildShards, membersOf, type BuildJob } from './shard-build.js';
 import type { ShardRequest } from '../plan/shard-plan.js';
 import { SourceMining, type MiningRequest } from './source-mining.js';
@@ -166,7 +167,10 @@ async function madeShards(
 ): Promise<{ shards: ManifestShard[]; notes: string[] }> {
   const { place, plan, files, before, run, layers, notice } = job;
   try {
-    const built = await buildShards(job);
+    const built = await bindShards(
+      { ...job, throwIfAborted: () => run.throwIfAborted() },
+      await buildShards(job),
+    );
     run.progress('history', 0, 0);
     const members = membersOf(plan, files);
     const ofHistory = layers.includes('O3') ? undefined : before;

@@ -6,6 +6,7 @@ import type { FactStore, RuleDigests } from '../mine/fact-store.js';
 import { minerVersion } from '../format/facts.js';
 import { checkShard } from './index-check.js';
 import { filedOverlays, type FiledOverlay } from '../overlay/generators.js';
+import { boundFormat } from '../format/bound-calls.js';
 import { wordsFormat } from '../format/word-lists/words-file.js';
 import { overlayFormat } from '../overlay/overlay-file.js';
 import { overlayNames, type OverlayName } from '../shapes.js';
@@ -148,7 +149,7 @@ async function* minedFiles(
 /** Digest of everything that a segment depends on. */
 function versionOf(files: readonly FileRow[], digests: RuleDigests): string {
   const digest = createHash('sha256').update(
-    `${minerVersion} ${segmentFormat} ${overlayFormat} ${wordsFormat}\n`,
+    `${minerVersion} ${segmentFormat} ${overlayFormat} ${wordsFormat} ${boundFormat}\n`,
   );
   for (const { path, blob } of files) digest.update(`${path}\0${blob}\n`);
   for (const language of [...new Set(files.map((file) => file.language))].sort())

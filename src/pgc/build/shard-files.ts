@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { AbbreviationMiner } from '../format/abbreviations.js';
+import { isBound } from './bind-shards.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
 import type { RuleDigests } from '../mine/fact-store.js';
 import { isCode, type FileFacts, type ItemFact, type SymbolFact } from '../format/facts.js';
@@ -109,7 +110,8 @@ export class ShardFiles {
       const path = join(place.segments, shard.segment);
       await writeSections(path, segmentLayout, sections);
       // Made here, in parallel with other shards; a host would make its cards one by one.
-      await writeCard(cardPath(place, shard), makeCard(await Segment.open(path)));
+      if (!isBound({ languages: this.#languages }))
+        await writeCard(cardPath(place, shard), makeCard(await Segment.open(path)));
     }
     const read = { files: this.#files, lines: this.#lines, languages: this.#languages };
     return { ...shard, ...read, items, calls: O3, candidates, words, overlays };

@@ -61,6 +61,14 @@ export class CallTable {
     return between([first, length]).map((call) => this.#call(call));
   }
 
+  at(call: number): CallRow {
+    return this.#call(call);
+  }
+
+  *all(): Generator<CallRow> {
+    for (let call = 0; call < this.#rows.length; call += 1) yield this.#call(call);
+  }
+
   to(name: string): CallRow[] {
     const id = this.#names.position(name);
     if (id === undefined) return [];
@@ -115,6 +123,7 @@ export class CallTable {
     const isInside = caller < this.#place.symbols;
     const kind = rows.at(call, callColumn.kind);
     return {
+      id: call,
       callee: callee ?? this.#callee(rows.at(call, callColumn.name)),
       caller: isInside ? caller : -1,
       file: isInside ? this.#place.fileOf(caller) : this.#fileOutside(call),
@@ -133,6 +142,7 @@ export class CallTable {
   #slot(slot: number, callee: string): CallRow {
     const rows = this.#slots;
     return {
+      id: -1,
       callee,
       caller: rows.at(slot, slotColumn.caller) - 1,
       file: rows.at(slot, slotColumn.file),

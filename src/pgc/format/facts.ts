@@ -70,8 +70,38 @@ export interface CallFact {
   kind: string;
   /** The expression before the last dot of a member call; of a slot `structure.field`. */
   receiver: string;
+  /** What is called, as `expression.ts` writes it; empty where the miner does not tell. */
+  expression: string;
   /** The result is discarded. */
   unused: boolean;
+}
+
+/**
+ * `package`: its name · `field`, `base` (also embedded), `alias`, `is` (another type's contents) of a type · `parameter`,
+ * `result` of a function, in order · `bound`: a type parameter and what it must satisfy · `value` of a variable.
+ */
+export const typeRoles = [
+  'package',
+  'field',
+  'base',
+  'alias',
+  'is',
+  'parameter',
+  'result',
+  'bound',
+  'value',
+] as const;
+export type TypeRole = (typeof typeRoles)[number];
+
+/** What a text says about the type of something. */
+export interface TypeFact {
+  /** 1 + index in `symbols`; 0: the text itself. */
+  owner: number;
+  role: TypeRole;
+  /** May be empty. */
+  name: string;
+  /** A type, of `value` an expression, as `expression.ts` writes them. */
+  type: string;
 }
 
 /** An overlay's statement about one place. */
@@ -117,6 +147,7 @@ export interface FileFacts {
   symbols: SymbolFact[];
   calls: CallFact[];
   imports: ImportFact[];
+  types: TypeFact[];
   /** Distinct. */
   words: string[];
   /** One for each symbol, then one for the text outside all symbols. */
@@ -128,4 +159,4 @@ export interface FileFacts {
 }
 
 /** Raised whenever a miner would find something else in the same blob, or the encoding of facts changes. */
-export const minerVersion = 6;
+export const minerVersion = 7;

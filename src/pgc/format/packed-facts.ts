@@ -1,6 +1,15 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { ByteColumn, VarintReader } from './bytes.js';
-import type { CallFact, FileFacts, ImportFact, ItemFact, SymbolFact, WordCounts } from './facts.js';
+import {
+  typeRoles,
+  type CallFact,
+  type FileFacts,
+  type ImportFact,
+  type ItemFact,
+  type SymbolFact,
+  type TypeFact,
+  type WordCounts,
+} from './facts.js';
 
 /** Limit for the unpacked facts of one text, which has at most 32 MiB. */
 const factsBytesMax = 256 * 1024 * 1024;
@@ -45,6 +54,7 @@ export function packFacts(facts: FileFacts): Buffer {
     out.number(names.length);
     for (const name of names) out.again(name);
   }
+  packTypes(out, facts.types);
   out.number(facts.words.length);
   for (const word of facts.words) out.text(word);
   out.number(documents.length);
@@ -68,13 +78,25 @@ export function unpackFacts(bytes: Uint8Array): FileFacts {
     line: from.number(),
     names: from.list(from.number(), () => from.again()),
   }));
+  const types = unpackTypes(from);
   const words = from.list(from.number(), () => from.text());
   const documents = from.list(from.number(), () => unpackDocument(from));
   const items = unpackItems(from);
   const scanned_names = from.list(from.number(), () => from.text());
   const scanned_lines = from.ascending(scanned_names.length);
   return {
-    ...{ language, lines, bytes: size, error_bytes, symbols, calls, imports, words, documents },
+    ...{
+      language,
+      lines,
+      bytes: size,
+      error_bytes,
+      symbols,
+      calls,
+      imports,
+      types,
+      words,
+      documents,
+    },
     ...{ items, scanned_names, scanned_lines },
   };
 }
@@ -126,6 +148,7 @@ function packCalls(out: FactsWriter, calls: readonly CallFact[]): void {
   out.number(calls.length);
   for (const { callee } of calls) out.again(callee);
   for (const { receiver } of calls) out.again(receiver);
+  for (const { expression } of calls) out.again(expression);
   for (const { kind } of calls) out.again(kind);
   for (const { unused } of calls) out.number(unused ? 1 : 0);
   out.ascending(calls.map(({ line }) => line));
@@ -136,6 +159,7 @@ function unpackCalls(from: FactsReader): CallFact[] {
   const count = from.number();
   const callees = from.list(count, () => from.again());
   const receivers = from.list(count, () => from.again());
+  const expressions = from.list(count, () => from.again());
   const kinds = from.list(count, () => from.again());
   const unused = from.list(count, () => from.number());
   const lines = from.ascending(count);
@@ -146,7 +170,25 @@ function unpackCalls(from: FactsReader): CallFact[] {
     caller: callers[at] ?? 0,
     kind: kinds[at] ?? '',
     receiver: receivers[at] ?? '',
+    expression: expressions[at] ?? '',
     unused: unused[at] === 1,
+  }));
+}
+
+function packTypes(out: FactsWriter, types: readonly TypeFact[]): void {
+  out.number(types.length);
+  out.ascending(types.map(({ owner }) => owner));
+  for (const { role } of types) out.number(typeRoles.indexOf(role));
+  for (const { name } of types) out.again(name);
+  for (const { type } of types) out.again(type);
+}
+
+function unpackTypes(from: FactsReader): TypeFact[] {
+  const owners = from.ascending(from.number());
+  const roles = owners.map(() => typeRoles[from.number()] ?? 'value');
+  const names = owners.map(() => from.again());
+  return owners.map((owner, at): TypeFact => ({
+    ...{ owner, role: roles[at] ?? 'value', name: names[at] ?? '', type: from.again() },
   }));
 }
 

@@ -24,7 +24,7 @@ export interface SectionLayout<Name extends string> {
 }
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const segmentFormat = 6;
+export const segmentFormat = 7;
 const headBytes = 32;
 const rowBytes = 16;
 const alignment = 8;
@@ -42,6 +42,9 @@ export const sectionNames = [
   'importNames', // texts
   'symbolRows', // columns: name, kind, flags, file, first line, lines after it, signature, container, doc
   'callRows', // columns: name, caller, line, receiver, kind and flags; in order of the callers, outside of symbols last
+  'callExpressions', // column: what is called, by call
+  'typeStarts', // first row of types of each file, and the end
+  'typeRows', // columns: owner + 1, role, name, type
   'outsideCalls', // first call outside of all symbols of each file, and the end
   'nameBlocks', // sorted names of symbols and callees; see `packSorted`
   'nameBytes', // front-coded

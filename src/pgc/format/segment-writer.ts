@@ -8,7 +8,7 @@ import {
   StringColumn,
   type Grouped,
 } from './bytes.js';
-import { isCFamily, type FileFacts, type SymbolFact, type WordCounts } from './facts.js';
+import { isCFamily, typeRoles, type FileFacts, type SymbolFact, type WordCounts } from './facts.js';
 import { packRows } from './packed-rows.js';
 import { documentsMax, PostingWriter } from './posting-writer.js';
 import type { Sections } from './segment-file.js';
@@ -54,7 +54,12 @@ export class SegmentWriter {
     ] as const),
   );
   /** `caller`: 1 + symbol; 0 outside all symbols. */
-  readonly #calls = columns('name', 'caller', 'file', 'line', 'receiver', 'kind');
+  readonly #calls = columns(
+    ...(['name', 'caller', 'file', 'line', 'receiver', 'kind', 'expression'] as const),
+  );
+  readonly #typeStarts = new NumberColumn();
+  /** `owner`: 1 + symbol; 0: the file. */
+  readonly #types = columns('owner', 'role', 'name', 'type');
   readonly #slots = columns('name', 'caller', 'file', 'line', 'receiver');
   readonly #scanned: { name: string; file: number; line: number }[] = [];
   /** Texts outside all symbols; their documents come after those of all symbols. */
@@ -81,6 +86,7 @@ export class SegmentWriter {
     this.#addImports(facts);
     const idOf = this.#addSymbols(index, file, facts, words);
     this.#addCalls(index, facts, idOf);
+    this.#addTypes(facts, idOf);
     facts.scanned_names.forEach((name, at) =>
       this.#scanned.push({ name, file: index, line: facts.scanned_lines[at] ?? 0 }),
     );
@@ -109,6 +115,7 @@ export class SegmentWriter {
     this.#addRests();
     this.#fileSymbols.push(this.#symbolCount);
     this.#importStarts.push(this.#imports.line.length);
+    this.#typeStarts.push(this.#types.role.length);
     const names = this.#names.all();
     const sorted = sortByBytes([...names]);
     const rank = new Map(sorted.map((name, at) => [name, at]));
@@ -137,6 +144,9 @@ export class SegmentWriter {
       importNames: bytesOf(this.#importNames.values()),
       symbolRows: packRows([symbolNames, ...valuesOf(ofSymbols)]),
       callRows: packRows([calls.name, calls.caller, calls.line, calls.receiver, calls.kind]),
+      callExpressions: packRows([calls.expression]),
+      typeStarts: bytesOf(this.#typeStarts.values()),
+      typeRows: packRows(valuesOf(this.#types)),
       outsideCalls: bytesOf(this.#outsideStarts(calls)),
       nameBlocks: bytesOf(nameTable.blocks),
       nameBytes: nameTable.bytes,
@@ -223,13 +233,24 @@ export class SegmentWriter {
       if (call.kind === 'slot') continue;
       const kind = Math.max(callKinds.indexOf(call.kind as 'direct'), 0);
       this.#calls.kind.push(kind | (call.unused ? unusedFlag : 0));
+      this.#calls.expression.push(this.#labels.id(call.expression));
+    }
+  }
+
+  #addTypes(facts: FileFacts, idOf: readonly number[]): void {
+    this.#typeStarts.push(this.#types.role.length);
+    for (const { owner, role, name, type } of facts.types) {
+      this.#types.owner.push(owner === 0 ? 0 : (idOf[owner - 1] ?? -1) + 1);
+      this.#types.role.push(typeRoles.indexOf(role));
+      this.#types.name.push(this.#labels.id(name));
+      this.#types.type.push(this.#labels.id(type));
     }
   }
 
   /** Calls in order of their callers, then of the text; those at file level come last. */
   #callColumns(name: Uint32Array): CallColumns {
     const symbols = this.#symbolCount;
-    const { caller: callers, file, line, receiver, kind } = this.#calls;
+    const { caller: callers, file, line, receiver, kind, expression } = this.#calls;
     const groups = callers.values().map((caller) => (caller === 0 ? symbols : caller - 1));
     const { starts, members: order } = groupBy(groups, symbols + 1);
     const byCaller = { starts: starts.subarray(0, symbols + 1), members: order };
@@ -238,7 +259,7 @@ export class SegmentWriter {
     return {
       ...{ name: inOrder(name), caller: inOrder(groups), file: inOrder(file.values()) },
       ...{ line: inOrder(line.values()), receiver: inOrder(receiver.values()) },
-      kind: inOrder(kind.values()),
+      ...{ kind: inOrder(kind.values()), expression: inOrder(expression.values()) },
     };
   }
 
@@ -319,7 +340,10 @@ function sortByPlace(grouped: Grouped, { file, line }: CallColumns): void {
   sortGroups(grouped, (a, b) => fileOf(a) - fileOf(b) || lineOf(a) - lineOf(b) || a - b);
 }
 
-type CallColumns = Record<'name' | 'caller' | 'file' | 'line' | 'receiver' | 'kind', Uint32Array>;
+type CallColumns = Record<
+  'name' | 'caller' | 'file' | 'line' | 'receiver' | 'kind' | 'expression',
+  Uint32Array
+>;
 
 function columns<Name extends string>(...names: Name[]): Record<Name, NumberColumn> {
   return Object.fromEntries(names.map((name) => [name, new NumberColumn()])) as Record<

@@ -1,8 +1,9 @@
 import { between, boundsOf, bufferOf, lowerBound, numbersOf } from './bytes.js';
 import { openSections, segmentLayout, type SectionName, type Sections } from './segment-file.js';
+import { BoundCalls } from './bound-calls.js';
 import { CallTable } from './call-table.js';
 import { declarationFlag, exportedFlag } from './segment-writer.js';
-import type { FactsLanguage } from './facts.js';
+import { typeRoles, type FactsLanguage } from './facts.js';
 import type {
   CallRow,
   FileRow,
@@ -12,6 +13,7 @@ import type {
   SymbolOutline,
   SymbolPlace,
   SymbolRow,
+  TypeRow,
 } from './shard-index.js';
 import type { Field } from './fields.js';
 import { PackedRows } from './packed-rows.js';
@@ -24,6 +26,7 @@ const blobBytes = 20;
 const symbolColumn = {
   ...{ name: 0, kind: 1, flags: 2, file: 3, line: 4, rest: 5, signature: 6, container: 7, doc: 8 },
 } as const;
+const typeColumn = { owner: 0, role: 1, name: 2, type: 3 } as const;
 const importColumn = { target: 0, line: 1, firstName: 2 } as const;
 
 /** One shard, read from one file: typed views of one buffer; strings are decoded on demand. */
@@ -48,7 +51,11 @@ export class Segment implements ShardIndex {
   /**
    * `place`: values of the manifest that replace those of the file, such as the tree's location and the shard's alias.
    */
-  private constructor(sections: Sections, place: Partial<ShardInfo>) {
+  private constructor(
+    sections: Sections,
+    place: Partial<ShardInfo>,
+    readonly bound: BoundCalls | undefined,
+  ) {
     const info = JSON.parse(Buffer.from(sections.info).toString()) as ShardInfo;
     this.info = { ...info, ...place };
     this.#numbers = Object.fromEntries(
@@ -77,8 +84,14 @@ export class Segment implements ShardIndex {
   }
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
-  static async open(path: string, place: Partial<ShardInfo> = {}): Promise<Segment> {
-    return openSections(path, segmentLayout, (sections) => new Segment(sections, place));
+  static async open(
+    path: string,
+    place: Partial<ShardInfo> = {},
+    /** Path of what its calls are bound to; empty: they are not bound. */
+    bound = '',
+  ): Promise<Segment> {
+    const calls = bound === '' ? undefined : await BoundCalls.open(bound);
+    return openSections(path, segmentLayout, (sections) => new Segment(sections, place, calls));
   }
 
   file(file: number): FileRow {
@@ -116,6 +129,32 @@ export class Segment implements ShardIndex {
         line: importRows.at(row, importColumn.line),
       };
     });
+  }
+
+  typesOf(file: number): TypeRow[] {
+    const { typeRows } = this.#rows;
+    return range(this.#numbers.typeStarts, file).map((row) => ({
+      symbol: typeRows.at(row, typeColumn.owner) - 1,
+      role: typeRoles[typeRows.at(row, typeColumn.role)] ?? 'value',
+      name: this.#labels.at(typeRows.at(row, typeColumn.name)),
+      type: this.#labels.at(typeRows.at(row, typeColumn.type)),
+    }));
+  }
+
+  expressionOf(call: number): string {
+    return this.#labels.at(this.#rows.callExpressions.at(call, 0));
+  }
+
+  get callCount(): number {
+    return this.#rows.callExpressions.length;
+  }
+
+  call(call: number): CallRow {
+    return this.#calls.at(call);
+  }
+
+  calls(): Iterable<CallRow> {
+    return this.#calls.all();
   }
 
   symbol(symbol: number): SymbolRow {
@@ -296,6 +335,7 @@ const numberSections = [
   'filesByPath',
   'importStarts',
   'importNames',
+  'typeStarts',
   'nameBlocks',
   'scannedBlocks',
 ] as const satisfies readonly SectionName[];
@@ -307,6 +347,8 @@ const rowSections = {
   symbolRows: Object.keys(symbolColumn).length,
   nameSymbols: 1,
   scannedPlaces: 2,
+  callExpressions: 1,
+  typeRows: Object.keys(typeColumn).length,
 } as const satisfies Partial<Record<SectionName, number>>;
 type RowSection = keyof typeof rowSections;
 

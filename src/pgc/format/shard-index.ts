@@ -1,5 +1,6 @@
 import type { Abbreviation } from './abbreviations.js';
-import type { FactsLanguage } from './facts.js';
+import type { BoundCalls } from './bound-calls.js';
+import type { FactsLanguage, TypeFact } from './facts.js';
 import type { TermIndex } from './term-index.js';
 
 /**
@@ -18,6 +19,17 @@ export interface ShardIndex extends TermIndex {
   /** In order of the text. */
   symbolsOf(file: number): number[];
   importsOf(file: number): ImportRow[];
+
+  /** What the file says about types. */
+  typesOf(file: number): TypeRow[];
+  /** What is called, as `expression.ts` writes it; empty where the miner does not tell. */
+  expressionOf(call: number): string;
+  call(call: number): CallRow;
+  readonly callCount: number;
+  /** What the calls are bound to; undefined: they are not bound. */
+  readonly bound: BoundCalls | undefined;
+  /** All call sites, in order of their ids. */
+  calls(): Iterable<CallRow>;
 
   symbol(symbol: number): SymbolRow;
   /** As `symbol` without its long texts: faster for many symbols. */
@@ -113,7 +125,14 @@ export interface ImportRow {
   line: number;
 }
 
+export interface TypeRow extends Omit<TypeFact, 'owner'> {
+  /** Of this shard; -1: the file. */
+  symbol: number;
+}
+
 export interface CallRow {
+  /** Of the shard; -1: a slot. */
+  id: number;
   callee: string;
   /** -1: at file level. */
   caller: number;

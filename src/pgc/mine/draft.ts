@@ -4,6 +4,8 @@ import type {
   FileFacts,
   ImportFact,
   SymbolFact,
+  TypeFact,
+  TypeRole,
   WordCounts,
 } from '../format/facts.js';
 import { lowerBound } from '../format/bytes.js';
@@ -34,6 +36,14 @@ export interface CallDraft {
   at: number;
   kind: 'direct' | 'member' | 'construct' | 'slot';
   receiver: string;
+  /** What is called; see `format/expression.ts`. Empty where nothing tells. */
+  expression?: string;
+}
+
+/** See `TypeFact`. */
+export interface TypeDraft extends Omit<TypeFact, 'owner'> {
+  /** Absent: the text. */
+  owner: SymbolDraft | undefined;
 }
 
 export interface ImportDraft {
@@ -47,6 +57,7 @@ export class Draft {
   readonly symbols: SymbolDraft[] = [];
   readonly calls: CallDraft[] = [];
   readonly imports: ImportDraft[] = [];
+  readonly types: TypeDraft[] = [];
   /** Definitions of a list that is too long for a symbol each. */
   readonly scanned: { name: string; at: number }[] = [];
   /** Ends of the names whose calls are statements. */
@@ -60,6 +71,10 @@ export class Draft {
     readonly text: string,
     readonly wordsEnd = text.length,
   ) {}
+
+  type(owner: SymbolDraft | undefined, role: TypeRole, name: string, type = ''): void {
+    this.types.push({ owner, role, name, type });
+  }
 
   /** Notes that `[start, end)` could not be parsed. Call it in order of the text; overlaps count once. */
   error(start: number, end: number): void {
@@ -97,6 +112,7 @@ export class Draft {
       imports: this.imports
         .sort((a, b) => a.at - b.at)
         .map(({ target, names, at }): ImportFact => ({ target, names, line: this.lineOf(at) })),
+      types: typeFacts(symbols, this.types),
       ...countWords(this.text, this.wordsEnd, symbols),
       scanned_names: this.scanned.map(({ name }) => name),
       scanned_lines: this.scanned.map(({ at }) => this.lineOf(at)),
@@ -127,7 +143,7 @@ function callFacts(
 ): CallFact[] {
   const open: number[] = [];
   let next = 0;
-  return calls.map(({ callee, at, kind, receiver }) => {
+  return calls.map(({ callee, at, kind, receiver, expression = '' }) => {
     for (; next < symbols.length; next += 1) {
       const symbol = symbols[next];
       if (symbol === undefined || symbol.start > at) break;
@@ -136,8 +152,18 @@ function callFacts(
     while (open.length > 0 && (symbols[open.at(-1) ?? 0]?.end ?? 0) <= at) open.pop();
     const caller = (open.at(-1) ?? -1) + 1;
     const unused = of.unused.has(at + callee.length);
-    return { callee, line: of.lineOf(at), caller, kind, receiver, unused };
+    return { callee, line: of.lineOf(at), caller, kind, receiver, expression, unused };
   });
+}
+
+/** In order of their owners. */
+function typeFacts(symbols: readonly SymbolDraft[], types: readonly TypeDraft[]): TypeFact[] {
+  const placeOf = new Map(symbols.map((symbol, at) => [symbol, at + 1]));
+  return types
+    .map(({ owner, role, name, type }): TypeFact => ({
+      ...{ owner: owner === undefined ? 0 : (placeOf.get(owner) ?? 0), role, name, type },
+    }))
+    .sort((one, other) => one.owner - other.owner);
 }
 
 function isCaller(symbol: SymbolDraft): boolean {

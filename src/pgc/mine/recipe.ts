@@ -116,6 +116,9 @@ export function mineMaintainers(text: string): Draft {
 /** Keys of YAML, TOML, INI and JSON that run something, units of systemd, instructions of containers. */
 export function mineSettings(text: string): Draft {
   const draft = new Draft(text);
+  // Of a Go module; no other format has such a line.
+  const module = /^module[ \t]{1,50}"?([^\s"/][^\s"]*)"?[ \t]*(?:\/\/.*)?$/m.exec(text)?.[1];
+  if (module !== undefined) draft.type(undefined, 'package', module);
   let section = '';
   let inScripts = false;
   for (const { line, start, end } of linesOf(text)) {

@@ -2,6 +2,7 @@ import type { Node } from 'web-tree-sitter';
 import { commentAbove } from './comment.js';
 import { Draft, receiverCharsMax, type CallDraft, type SymbolDraft } from './draft.js';
 import type { Grammar } from './grammar.js';
+import { Locals } from './locals.js';
 import { compact, splitList } from './signature.js';
 
 /** A definition, without its place. */
@@ -28,10 +29,12 @@ interface Scope {
 /** A draft for grammars whose nodes come outer before inner: it knows the scope of each. */
 class ScopedDraft extends Draft {
   readonly #scopes: Scope[] = [];
+  readonly locals = new Locals();
 
   /** Call it with every node before the definitions of the node are noted. */
   reach(at: number): void {
     while ((this.#scopes.at(-1)?.end ?? Infinity) <= at) this.#scopes.pop();
+    this.locals.reach(at);
   }
 
   get scope(): Readonly<Scope> | undefined {
@@ -74,14 +77,22 @@ class ScopedDraft extends Draft {
   }
 
   /** A call of `name`; the text before it in `node` is the receiver. */
-  callOn(node: Node, name: Node | null, kind: CallDraft['kind'] = 'member'): void {
+  callOn(node: Node, name: Node | null, kind: CallDraft['kind'] = 'member', expression = ''): void {
     if (name === null) return;
-    this.call(name.text, name.startIndex, kind, this.receiverOf(node.startIndex, name.startIndex));
+    const receiver = this.receiverOf(node.startIndex, name.startIndex);
+    this.call(name.text, name.startIndex, kind, receiver, expression);
   }
 
-  call(callee: string, at: number, kind: CallDraft['kind'], receiver = ''): void {
-    if (callee !== '')
-      this.calls.push({ callee, at, kind, receiver: receiver.slice(0, receiverCharsMax) });
+  /** `expression`: of the callee; empty where the language has none. */
+  call(callee: string, at: number, kind: CallDraft['kind'], receiver = '', expression = ''): void {
+    if (callee === '') return;
+    this.calls.push({
+      callee,
+      at,
+      kind,
+      expression,
+      receiver: receiver.slice(0, receiverCharsMax),
+    });
   }
 
   /** The source before a name as a receiver: folded, without the operator at its end. */

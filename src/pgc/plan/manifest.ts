@@ -7,7 +7,7 @@ import { aliasOf } from './planned-shards.js';
 import { planModes, type ShardPlan } from './shard-plan.js';
 import { corrupt, segmentFormat, writeAtomically } from '../format/segment-file.js';
 
-const manifestFormat = 5;
+const manifestFormat = 6;
 
 /** `missing`: not requested. `failed`: its generator failed; the other overlays are served. */
 const overlayStates = ['missing', 'building', 'ready', 'failed'] as const;
@@ -59,6 +59,11 @@ const manifestSchema = z.object({
       candidates: z.string().regex(/^[\w.-]+\.ovl$/),
       /** File name in `segments/`: the word lists of complete files. */
       words: z.string().regex(/^[\w.-]+\.words$/),
+      /** File name in `segments/`: what its calls are bound to. Absent: no language of it is bound. */
+      bound: z
+        .string()
+        .regex(/^[\w.-]+\.bound$/)
+        .optional(),
       /** Absent: searched by words alone. */
       vectors: z
         .object({
@@ -107,13 +112,19 @@ export function filesOf({
   segment,
   candidates,
   words,
+  bound,
   vectors,
   overlays,
 }: ManifestShard): string[] {
   const overlayFiles = Object.values(overlays).map(({ file }) => file);
-  return [segment, candidates, words, vectors?.file ?? '', ...overlayFiles].filter(
+  return [segment, candidates, words, bound ?? '', vectors?.file ?? '', ...overlayFiles].filter(
     (file) => file !== '',
   );
+}
+
+/** Of what the calls of a shard are bound to; empty: they are not. */
+export function boundPath({ segments }: IndexPlace, { bound }: ManifestShard): string {
+  return bound === undefined ? '' : join(segments, bound);
 }
 
 /** Where the index of one tree is stored: depends on the real path of its root alone. */

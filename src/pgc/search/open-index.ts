@@ -1,6 +1,12 @@
 import { join } from 'node:path';
 import { asBusError, BusError } from '../../errors/bus-error.js';
-import { placeOf, readManifest, type IndexPlace, type Manifest } from '../plan/manifest.js';
+import {
+  boundPath,
+  placeOf,
+  readManifest,
+  type IndexPlace,
+  type Manifest,
+} from '../plan/manifest.js';
 import { OverlayFile } from '../overlay/overlay-file.js';
 import { Segment } from '../format/segment.js';
 import { ShardOverlays } from '../overlay/shard-overlays.js';
@@ -121,14 +127,14 @@ async function openShards(
   for (const shard of wanted) {
     const { alias, scope, segment } = shard;
     shards.push(
-      await Segment.open(join(place.segments, segment), {
-        agent: alias,
-        alias,
-        scope,
-        version: servedVersion(shard),
-        project: manifest.project,
-        root: manifest.root,
-      }),
+      await Segment.open(
+        join(place.segments, segment),
+        {
+          ...{ agent: alias, alias, scope, version: servedVersion(shard) },
+          ...{ project: manifest.project, root: manifest.root },
+        },
+        boundPath(place, shard),
+      ),
     );
   }
   return shards;

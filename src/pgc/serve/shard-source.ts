@@ -5,6 +5,7 @@ import { asBusError, BusError } from '../../errors/bus-error.js';
 import { cardPath, makeCard, placedCard, readCard, writeCard } from '../search/card/card-file.js';
 import { Excerpts } from '../source/excerpt.js';
 import {
+  boundPath,
   placeOf,
   readManifest,
   type IndexPlace,
@@ -175,7 +176,7 @@ export class ShardSource {
     const { root, project } = this;
     const version = servedVersion(shard);
     const place = { agent: alias, alias, scope, version, project, root };
-    return Segment.open(join(this.#place.segments, segment), place);
+    return Segment.open(join(this.#place.segments, segment), place, boundPath(this.#place, shard));
   }
 
   #known(alias: string): ManifestShard {
@@ -209,6 +210,7 @@ async function servedOf(
     shard.vectors?.file ?? '',
     // Opened by the first report and then kept.
     shard.words,
+    shard.bound ?? '',
     ...ready.map(([name]) => shard.overlays[name as OverlayName]?.file ?? ''),
   ];
   const segment = await bytesOf(place, shard.segment);

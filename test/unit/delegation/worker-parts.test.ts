@@ -366,7 +366,14 @@ test('what was gathered before is counted once, and similarity is the best that 
 });
 
 test('what the task itself names is no claim of a proposal', async () => {
-  const nobody = { symbol: '', definitions: [], callers: [], errors: [], citations: [] };
+  const nobody = {
+    symbol: '',
+    definitions: [],
+    callers: [],
+    errors: [],
+    citations: [],
+    ...{ possible: [], possible_total: 0 },
+  };
   const { pgc } = pgcWith(['O1'], {
     callers: () => Promise.resolve(nobody),
     algebra: () => Promise.resolve({ count: 0 } as AlgebraAnswer),
@@ -379,7 +386,13 @@ test('what the task itself names is no claim of a proposal', async () => {
 });
 
 test('nobody is asked what a name means because the shard that may know it was away', async () => {
-  const nowhere = { symbol: 'part_one', definitions: [], callers: [], citations: [] };
+  const nowhere = {
+    symbol: 'part_one',
+    definitions: [],
+    callers: [],
+    citations: [],
+    ...{ possible: [], possible_total: 0 },
+  };
   const away = { code: 'AGENT_OFFLINE', agent: 'net', text: 'net is away', retryable: true };
   const unknown = { code: 'NO_SUCH_SYMBOL', agent: 'mm', text: 'not here', retryable: false };
   for (const task of ['What does part_one do?', 'Who calls part_one?']) {

@@ -1,17 +1,26 @@
 import type { Node } from 'web-tree-sitter';
-import type { Draft } from '../draft.js';
+import { bounded, parseType, unknown } from '../../format/expression.js';
+import type { Draft, SymbolDraft } from '../draft.js';
 import type { Grammar } from '../grammar.js';
 import { parametersOf, ScopedMiner, textOf } from '../scoped-draft.js';
 import { renderSignature } from '../signature.js';
+import { fieldsOf, goBounds, goExpression, goParameters, goType, resultTypes } from './go-types.js';
 
 export const goQuery = `
 (import_spec) @import
 (function_declaration) @function
 (method_declaration) @method
 (source_file (type_declaration [(type_spec) (type_alias)] @type))
-(source_file (const_declaration (const_spec) @const))
-(source_file (var_declaration (var_spec) @var))
-(source_file (var_declaration (var_spec_list (var_spec) @var)))
+(package_clause (package_identifier) @package)
+(const_spec) @const
+(var_spec) @var
+[(func_literal) (block) (if_statement) (for_statement) (expression_switch_statement) (select_statement)
+ (expression_case) (default_case) (communication_case)] @block
+(type_switch_statement) @typeSwitch
+(type_case) @typeCase
+(short_var_declaration) @shortVar
+(range_clause) @range
+(receive_statement) @receive
 (interface_type (method_elem) @element)
 (call_expression function: (identifier) @call)
 (call_expression function: (selector_expression) @member)
@@ -30,6 +39,9 @@ export function mineGo(grammar: Grammar, text: string): Draft {
 }
 
 class GoMiner extends ScopedMiner {
+  /** Of the type switches around the present node, by their ends. */
+  readonly #switched: { end: number; name: string; expression: string }[] = [];
+
   protected readonly visitors: Record<string, (node: Node) => void> = {
     import: (node) => this.#import(node),
     function: (node) => this.#function('function', node),
@@ -38,16 +50,109 @@ class GoMiner extends ScopedMiner {
     const: (node) => this.#values('constant', node),
     var: (node) => this.#values('variable', node),
     element: (node) => this.#element(node),
-    call: (node) => this.draft.call(node.text, node.startIndex, 'direct'),
-    member: (node) => this.draft.callOn(node, node.childForFieldName('field')),
+    package: (node) => this.draft.type(undefined, 'package', node.text),
+    block: (node) => this.#block(node),
+    typeSwitch: (node) => this.#typeSwitch(node),
+    typeCase: (node) => this.#typeCase(node),
+    shortVar: (node) => this.#assigned(node),
+    range: (node) => this.#range(node),
+    receive: (node) => this.#assigned(node),
+    call: (node) => this.#call(node),
+    member: (node) =>
+      this.draft.callOn(node, node.childForFieldName('field'), 'member', this.#of(node)),
     parenthesized: (node) => {
       const plain = /^\(\*?([A-Za-z_]\w*)\)$/.exec(node.text)?.[1] ?? '';
-      this.draft.call(plain, node.startIndex, 'direct');
+      this.draft.call(plain, node.startIndex, 'direct', '', plain);
     },
-    callMember: (node) => this.draft.callOn(node, node.childForFieldName('name')),
-    construct: (node) => this.draft.call(node.text, node.startIndex, 'construct'),
-    constructMember: (node) => this.draft.callOn(node, node.childForFieldName('name'), 'construct'),
+    callMember: (node) =>
+      this.draft.callOn(node, node.childForFieldName('name'), 'member', goType(node)),
+    construct: (node) =>
+      this.draft.call(node.text, node.startIndex, 'construct', '', `{${node.text}}`),
+    constructMember: (node) =>
+      this.draft.callOn(node, node.childForFieldName('name'), 'construct', `{${goType(node)}}`),
   };
+
+  /** What a node stands for. */
+  #of(node: Node | null | undefined): string {
+    return goExpression(node, this.draft.locals);
+  }
+
+  #call(node: Node): void {
+    const { text, startIndex } = node;
+    const local = this.draft.locals.find(text, startIndex);
+    // A local variable of an unknown type is a function, since it is called.
+    this.draft.call(
+      text,
+      startIndex,
+      'direct',
+      '',
+      local === unknown ? '{$func}' : (local ?? text),
+    );
+  }
+
+  #block(node: Node): void {
+    this.draft.locals.open(node.endIndex);
+    if (node.type === 'func_literal') this.#parameters(node);
+  }
+
+  /** Visible in the body. */
+  #parameters(node: Node): void {
+    const from = node.childForFieldName('body')?.startIndex;
+    if (from === undefined) return;
+    for (const field of ['receiver', 'parameters', 'result'])
+      for (const { name, type } of goParameters(node.childForFieldName(field)))
+        this.draft.locals.declare(name, from, `{${type}}`);
+  }
+
+  #assigned(node: Node): void {
+    this.#declare(node.childForFieldName('left'), node.childForFieldName('right'), node.endIndex);
+  }
+
+  /** `a, b := f()` or `a, b := c, d` */
+  #declare(left: Node | null, right: Node | null, from: number): void {
+    const values = right === null ? [] : expressionsIn(right);
+    const names = expressionsIn(left);
+    for (const [at, name] of names.entries()) {
+      if (name.type !== 'identifier') continue;
+      this.draft.locals.declare(name.text, from, this.#valueAt(values, names.length, at));
+    }
+  }
+
+  #valueAt(values: readonly Node[], names: number, at: number): string {
+    const [only] = values;
+    if (values.length === names || only === undefined) return this.#of(values[at]);
+    // Several results of one call; else `value, ok`.
+    if (only.type === 'call_expression' && at > 0)
+      return this.#of(only).replace(/\(\)$/, `(${at})`);
+    return at === 0 ? this.#of(only) : '{bool}';
+  }
+
+  #range(node: Node): void {
+    const over = this.#of(node.childForFieldName('right'));
+    const [key, value] = expressionsIn(node.childForFieldName('left'));
+    const from = node.endIndex;
+    if (key?.type === 'identifier')
+      this.draft.locals.declare(key.text, from, bounded(`${over}[k]`));
+    if (value?.type === 'identifier')
+      this.draft.locals.declare(value.text, from, bounded(`${over}[]`));
+  }
+
+  #typeSwitch(node: Node): void {
+    this.draft.locals.open(node.endIndex);
+    const [name] = expressionsIn(node.childForFieldName('alias'));
+    const expression = this.#of(node.childForFieldName('value'));
+    this.#switched.push({ end: node.endIndex, name: name?.text ?? '', expression });
+  }
+
+  /** The variable of a type switch has the type of a case that names one. */
+  #typeCase(node: Node): void {
+    this.draft.locals.open(node.endIndex);
+    while ((this.#switched.at(-1)?.end ?? Infinity) <= node.startIndex) this.#switched.pop();
+    const { name = '', expression = unknown } = this.#switched.at(-1) ?? {};
+    const types = node.childrenForFieldName('type');
+    const its = types.length === 1 ? `{${goType(types[0])}}` : expression;
+    if (name !== '') this.draft.locals.declare(name, node.startIndex, its);
+  }
 
   #import(node: Node): void {
     const target = node.childForFieldName('path')?.text.slice(1, -1) ?? '';
@@ -58,8 +163,9 @@ class GoMiner extends ScopedMiner {
 
   #function(kind: 'function' | 'method', node: Node): void {
     const name = textOf(node, 'name');
-    const container = receiverType(node.childForFieldName('receiver')?.text ?? '');
-    this.draft.open(node, {
+    const receiver = node.childForFieldName('receiver');
+    const container = receiverType(receiver?.text ?? '');
+    const symbol = this.draft.open(node, {
       name,
       kind,
       signature: functionSignature(kind, name, node),
@@ -67,6 +173,24 @@ class GoMiner extends ScopedMiner {
       declaration: node.childForFieldName('body') === null,
       container,
     });
+    this.#typesOfFunction(symbol, node);
+    const own = goParameters(receiver)[0]?.type ?? '';
+    for (const { type } of parseType(own)?.args ?? [])
+      this.draft.type(symbol, 'bound', type?.name ?? unknown);
+    this.draft.locals.open(node.endIndex);
+    this.#parameters(node);
+  }
+
+  #typesOfFunction(symbol: SymbolDraft, node: Node): void {
+    for (const { type } of goParameters(node.childForFieldName('parameters')))
+      this.draft.type(symbol, 'parameter', '', type);
+    for (const type of resultTypes(node.childForFieldName('result')))
+      this.draft.type(symbol, 'result', '', type);
+    this.#bounds(symbol, node);
+  }
+
+  #bounds(symbol: SymbolDraft, node: Node): void {
+    for (const { name, type } of goBounds(node)) this.draft.type(symbol, 'bound', name, type);
   }
 
   #type(node: Node): void {
@@ -82,26 +206,41 @@ class GoMiner extends ScopedMiner {
     const signature = renderSignature(kind, name, properties);
     // The keyword belongs to a type that stands alone.
     const before = node.previousSibling;
-    this.draft.open(node, {
+    const symbol = this.draft.open(node, {
       ...{ name, kind, signature, exported: isExported(name) },
       ...(before?.type === 'type' && { from: before.startIndex }),
     });
+    this.#bounds(symbol, node);
+    if (type?.type === 'struct_type')
+      for (const { name: field, type: its } of fieldsOf(type))
+        this.draft.type(symbol, field === '' ? 'base' : 'field', field, its);
+    else if (type?.type === 'interface_type')
+      for (const each of type.namedChildren.filter((child) => child.type === 'type_elem'))
+        this.draft.type(symbol, 'base', '', goType(each));
+    else this.draft.type(symbol, node.type === 'type_alias' ? 'alias' : 'is', '', goType(type));
   }
 
   #values(kind: 'constant' | 'variable', node: Node): void {
     const type = textOf(node, 'type');
-    for (const [at, each] of node.childrenForFieldName('name').entries()) {
+    const its = node.childForFieldName('type');
+    const values = expressionsIn(node.childForFieldName('value'));
+    const names = node.childrenForFieldName('name').filter((each) => each.type === 'identifier');
+    for (const [at, each] of names.entries()) {
       const name = each.text;
-      if (name === '_' || each.type !== 'identifier') continue;
+      const expression =
+        its === null ? this.#valueAt(values, names.length, at) : `{${goType(its)}}`;
+      if (this.draft.locals.isInside) this.draft.locals.declare(name, node.endIndex, expression);
+      if (name === '_' || this.draft.locals.isInside) continue;
       const signature = renderSignature(kind, name, { type });
       // Several names in one line: the first has the text that they share.
       const before = node.previousSibling;
       const isAlone = at === 0 && (before?.type === 'const' || before?.type === 'var');
       const found = { name, kind, signature, exported: isExported(name) };
-      this.draft.define(at === 0 ? node : each, {
+      const symbol = this.draft.define(at === 0 ? node : each, {
         ...found,
         ...(isAlone && { from: before.startIndex }),
       });
+      this.draft.type(symbol, 'value', '', expression);
     }
   }
 
@@ -109,14 +248,20 @@ class GoMiner extends ScopedMiner {
     const owner = this.draft.scope;
     if (owner?.kind !== 'interface') return;
     const name = textOf(node, 'name');
-    this.draft.define(node, {
+    const symbol = this.draft.define(node, {
       name,
       kind: 'method',
       signature: functionSignature('method', name, node),
       exported: isExported(name),
       declaration: true,
     });
+    this.#typesOfFunction(symbol, node);
   }
+}
+
+function expressionsIn(list: Node | null): Node[] {
+  if (list === null) return [];
+  return list.type === 'expression_list' ? list.namedChildren : [list];
 }
 
 function functionSignature(kind: string, name: string, node: Node): string {

@@ -25,14 +25,13 @@ type CardPlace = Pick<Card, 'agent' | 'alias' | 'project' | 'root' | 'scope' | '
 
 const partCodec = codec<Partial<Card>>(pgc.Card);
 
-export function cardFileName({ alias, version }: Pick<ManifestShard, 'alias' | 'version'>): string {
-  return `${alias}-${version}.card`;
+type CardOwner = Pick<ManifestShard, 'alias' | 'version' | 'bound'>;
+
+export function cardFileName({ alias, version, bound }: CardOwner): string {
+  return `${bound?.replace(/\.bound$/, '') ?? `${alias}-${version}`}.card`;
 }
 
-export function cardPath(
-  place: IndexPlace,
-  shard: Pick<ManifestShard, 'alias' | 'version'>,
-): string {
+export function cardPath(place: IndexPlace, shard: CardOwner): string {
   return join(place.cards, cardFileName(shard));
 }
 

@@ -124,8 +124,7 @@ function referencesOf(index: ShardIndex): CardReference[] {
   const isWanted = wantedNames(index);
   for (const [name, calls] of index.callsByName()) {
     if (!isWanted(name, calls)) continue;
-    for (const { lookup } of targetsOfCalls(index, calls)) {
-      if (lookup === undefined) continue;
+    for (const lookup of targetsOfCalls(index, calls).flatMap(({ lookups }) => lookups)) {
       const key = `${lookup.name} ${lookup.container}`;
       let known = found.get(key);
       if (known === undefined) found.set(key, (known = { lookup, sites: 0, modules: new Set() }));

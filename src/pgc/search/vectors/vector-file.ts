@@ -50,9 +50,15 @@ export function vectorFileName(
 /** What answers depend on: with vectors, or with those of another engine, they may be others. */
 export function servedVersion({
   version,
+  bound,
   vectors,
-}: Pick<ManifestShard, 'version' | 'vectors'>): string {
-  return vectors === undefined ? version : `${version}.${shortFingerprint(vectors.fingerprint)}`;
+}: Pick<ManifestShard, 'version' | 'bound' | 'vectors'>): string {
+  const whole = [
+    version,
+    bound?.split('.').at(-2),
+    vectors && shortFingerprint(vectors.fingerprint),
+  ];
+  return whole.filter((each) => each !== undefined).join('.');
 }
 
 /** Vectors of the symbols of one shard, as one bit a number. */

@@ -39,6 +39,7 @@ afterAll(() => tree[Symbol.asyncDispose]());
 const lookup = (name: string): Lookup => ({
   name,
   kind: 'direct',
+  path: '',
   container: '',
   modules: ['lib/b0'],
 });

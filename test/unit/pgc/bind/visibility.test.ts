@@ -19,6 +19,7 @@ const lookup = (more: Partial<Lookup> = {}): Lookup => ({
   name: 'x',
   kind: 'direct',
   container: '',
+  path: '',
   modules: [],
   ...more,
 });

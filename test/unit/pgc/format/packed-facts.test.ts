@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { FileFacts } from '../../../../src/pgc/format/facts.js';
+import { typeRoles, type FileFacts } from '../../../../src/pgc/format/facts.js';
 import {
   decodeFacts,
   encodeFacts,
@@ -33,8 +33,12 @@ const facts: fc.Arbitrary<FileFacts> = fc
     calls: many(
       fc.record({
         ...{ callee: name, line: number, caller: number, kind: name, receiver: name },
+        expression: name,
         unused: fc.boolean(),
       }),
+    ),
+    types: many(
+      fc.record({ owner: number, role: fc.constantFrom(...typeRoles), name, type: name }),
     ),
     imports: many(fc.record({ target: name, names: many(name), line: number })),
     words: many(text),
@@ -108,13 +112,15 @@ test('facts of the largest numbers and of long texts come back', () => {
     '名'.repeat(length),
   ]);
   const symbol = { kind: 'macro', container: '', exported: true, doc: '', declaration: false };
+  const untyped = { receiver: '', expression: '' };
   const its: FileFacts = {
     ...{ language: 'c', lines: 2 ** 32 - 1, bytes: 2 ** 31, error_bytes: 2 ** 24 },
     symbols: texts.map((name, at) => ({
       ...{ ...symbol, name, signature: `macro:${name}`, ...place },
       ...(at % 2 === 0 ? {} : { line_start: 1, line_end: line }),
     })),
-    calls: [{ callee: '', line, caller: line, kind: '', receiver: '', unused: true }],
+    calls: [{ callee: '', line, caller: line, kind: '', ...untyped, unused: true }],
+    types: [{ owner: line, role: 'value', name: '', type: 'x'.repeat(300) }],
     imports: [{ target: '', names: [''], line: 2 ** 32 - 1 }],
     words: texts,
     documents: [

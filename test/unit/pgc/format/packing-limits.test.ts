@@ -26,7 +26,7 @@ const info: ShardInfo = {
 };
 const none: FileFacts = {
   ...{ language: 'c', lines: 0, bytes: 0, error_bytes: 0, symbols: [], calls: [], imports: [] },
-  ...{ words: [], documents: [], items: [], scanned_names: [], scanned_lines: [] },
+  ...{ types: [], words: [], documents: [], items: [], scanned_names: [], scanned_lines: [] },
 };
 const fileRow = (path: string, lines = 1): FileRow => ({
   ...{ path, blob: 'a'.repeat(40), language: 'c', lines },
@@ -36,7 +36,7 @@ const symbolFact = (name: string, more: Partial<SymbolFact> = {}): SymbolFact =>
   ...{ container: '', exported: true, doc: '', declaration: false, ...more },
 });
 const call = (callee: string, line: number, caller: number): FileFacts['calls'][number] => ({
-  ...{ callee, line, caller, kind: 'direct', receiver: '', unused: false },
+  ...{ callee, line, caller, kind: 'direct', receiver: '', expression: '', unused: false },
 });
 
 async function opened(rows: readonly [FileRow, FileFacts][]): Promise<Segment> {

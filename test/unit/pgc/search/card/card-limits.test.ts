@@ -21,7 +21,7 @@ import type { Card } from '../../../../../src/pgc/shapes.js';
 
 const none: FileFacts = {
   ...{ language: 'c', lines: 0, bytes: 0, error_bytes: 0, symbols: [], calls: [], imports: [] },
-  ...{ words: [], documents: [], items: [], scanned_names: [], scanned_lines: [] },
+  ...{ types: [], words: [], documents: [], items: [], scanned_names: [], scanned_lines: [] },
 };
 const named = (prefix: string, at: number): string => `${prefix}${String(at).padStart(6, '0')}`;
 const symbol = (name: string, line: number, declaration: boolean): SymbolFact => ({
@@ -29,7 +29,7 @@ const symbol = (name: string, line: number, declaration: boolean): SymbolFact =>
   ...{ container: '', exported: true, doc: '', declaration },
 });
 const call = (callee: string, line: number): FileFacts['calls'][number] => ({
-  ...{ callee, line, caller: 1, kind: 'direct', receiver: '', unused: false },
+  ...{ callee, line, caller: 1, kind: 'direct', receiver: '', expression: '', unused: false },
 });
 
 /** A shard that has more of everything than a card holds. */

@@ -1,0 +1,91 @@
+import type { CallBinding } from '../../format/bound-calls.js';
+import type { ShardIndex } from '../../format/shard-index.js';
+import { Definitions, type Definition, type SourceText } from './definitions.js';
+import { Evaluator, type Value } from './evaluator.js';
+import { structuralImplementations, type Implementations } from './implementations.js';
+import type { LanguageRules } from './rules.js';
+
+/** What one call site is bound to. */
+export interface BoundCall {
+  shard: number;
+  call: number;
+  binding: CallBinding;
+  targets: readonly Definition[];
+}
+
+export interface BoundProgram {
+  calls: Iterable<BoundCall>;
+  implementations: Implementations;
+}
+
+/** Binds every call in the files of one language, over all shards. */
+export function bindProgram(shards: readonly ShardIndex[], rules: LanguageRules): BoundProgram {
+  const definitions = new Definitions(shards, rules);
+  const evaluator = new Evaluator(definitions);
+  return {
+    calls: boundCalls(shards, definitions, evaluator),
+    implementations: structuralImplementations(definitions, evaluator),
+  };
+}
+
+function* boundCalls(
+  shards: readonly ShardIndex[],
+  definitions: Definitions,
+  evaluator: Evaluator,
+): Generator<BoundCall> {
+  const textOf = new Map(definitions.texts.map((each) => [`${each.shard} ${each.file}`, each]));
+  const symbolOf = new Map(definitions.all.map((each) => [`${each.shard} ${each.symbol}`, each]));
+  for (const [shard, index] of shards.entries()) {
+    const known = new Map<string, Omit<BoundCall, 'shard' | 'call'>>();
+    for (const { id, file, caller, kind } of index.calls()) {
+      const text = textOf.get(`${shard} ${file}`);
+      if (text === undefined) continue;
+      const expression = index.expressionOf(id);
+      const owner = symbolOf.get(`${shard} ${caller}`);
+      const scope = hasBounds(owner) ? caller : -1;
+      const key = `${file} ${scope} ${kind} ${expression}`;
+      let bound = known.get(key);
+      if (bound === undefined)
+        known.set(key, (bound = boundTo(evaluator, expression, text, owner, kind)));
+      yield { shard, call: id, ...bound };
+    }
+  }
+}
+
+function hasBounds(owner: Definition | undefined): boolean {
+  return owner?.types.some(({ role }) => role === 'bound') ?? false;
+}
+
+function boundTo(
+  evaluator: Evaluator,
+  expression: string,
+  text: SourceText,
+  owner: Definition | undefined,
+  kind: string,
+): Omit<BoundCall, 'shard' | 'call'> {
+  if (expression === '') return { binding: 'possible', targets: [] };
+  const value = evaluator.evaluate(expression, text, owner);
+  return { binding: bindingOf(value, kind), targets: targetsOf(value, kind) };
+}
+
+function bindingOf(value: Value | undefined, kind: string): CallBinding {
+  switch (value?.kind) {
+    case undefined:
+    case 'scope':
+      return 'possible';
+    case 'outside':
+      return 'outside';
+    case 'function':
+      return value.definitions.some((each) => each.isAbstract) ? 'dispatch' : 'exact';
+    case 'type':
+      return value.type.kind === 'inside' ? 'exact' : 'outside';
+    case 'value':
+      return kind === 'construct' ? 'exact' : 'value';
+  }
+}
+
+function targetsOf(value: Value | undefined, kind: string): readonly Definition[] {
+  if (value?.kind === 'function') return value.definitions;
+  const isType = value?.kind === 'type' || (value?.kind === 'value' && kind === 'construct');
+  return isType && value.type.kind === 'inside' ? [value.type.definition] : [];
+}

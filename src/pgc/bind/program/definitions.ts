@@ -1,0 +1,140 @@
+import { parseType, type TypeText } from '../../format/expression.js';
+import type { TypeRole } from '../../format/facts.js';
+import type { FileRow, ShardIndex, SymbolPlace, TypeRow } from '../../format/shard-index.js';
+import type { LanguageRules } from './rules.js';
+
+/** A definition of the program, in whatever shard it is. */
+export interface Definition {
+  shard: number;
+  symbol: number;
+  name: string;
+  kind: string;
+  container: string;
+  /** It has no body: a method of an interface. */
+  isAbstract: boolean;
+  file: SourceText;
+  types: readonly TypeRow[];
+}
+
+/** A file as names are looked up in it. */
+export interface SourceText {
+  shard: number;
+  file: number;
+  path: string;
+  /** Of its own top-level names: a package, a module. */
+  scope: string;
+  /** Scopes by the local name of an import; none: it leaves the program. */
+  imports: ReadonlyMap<string, readonly string[]>;
+  /** Scopes of which every name is visible. */
+  wildcards: readonly string[];
+  /** One of the wildcards leaves the program: a name that is not found may be there. */
+  isOpen: boolean;
+}
+
+/** Top-level names of one package or module, and the methods of its types. */
+export interface NameScope {
+  names: Map<string, Definition[]>;
+  /** By type, then by method. */
+  members: Map<string, Map<string, Definition[]>>;
+}
+
+/** All definitions of one language in a code base, by scope. */
+export class Definitions {
+  readonly scopes = new Map<string, NameScope>();
+  readonly texts: SourceText[] = [];
+  readonly all: Definition[] = [];
+
+  constructor(
+    readonly shards: readonly ShardIndex[],
+    readonly rules: LanguageRules,
+  ) {
+    const files = this.#files();
+    const places = rules.placesOf(files.map(({ row, types }) => ({ path: row.path, types })));
+    for (const [at, each] of files.entries()) {
+      const { shard, file, row, types } = each;
+      const scope = places.scopes[at] ?? '';
+      const index = shards[shard];
+      if (index === undefined) continue;
+      const imports = index.importsOf(file);
+      const text = { shard, file, path: row.path, scope, ...places.imported(row.path, imports) };
+      this.texts.push(text);
+      this.#addSymbols(index, text, types);
+    }
+  }
+
+  #files(): { shard: number; file: number; row: FileRow; types: TypeRow[] }[] {
+    return this.shards.flatMap((index, shard) =>
+      Array.from({ length: index.fileCount }, (_, file) => file).flatMap((file) => {
+        const row = index.file(file);
+        const isOurs = this.rules.languages.includes(row.language);
+        return isOurs ? [{ shard, file, row, types: index.typesOf(file) }] : [];
+      }),
+    );
+  }
+
+  #addSymbols(index: ShardIndex, file: SourceText, types: readonly TypeRow[]): void {
+    const typesOf = new Map<number, TypeRow[]>();
+    for (const each of types) push(typesOf, each.symbol, each);
+    for (const symbol of index.symbolsOf(file.file)) {
+      const row = index.symbolPlace(symbol);
+      const { name, kind, container } = row;
+      const definition: Definition = {
+        ...{ shard: file.shard, symbol, name, kind, container, file },
+        ...{ isAbstract: isAbstract(row), types: typesOf.get(symbol) ?? [] },
+      };
+      this.all.push(definition);
+      const scope = this.scopeOf(file.scope);
+      if (container === '') push(scope.names, name, definition);
+      else {
+        const members = scope.members.get(container) ?? new Map<string, Definition[]>();
+        scope.members.set(container, members);
+        push(members, name, definition);
+      }
+    }
+  }
+
+  scopeOf(key: string): NameScope {
+    let scope = this.scopes.get(key);
+    if (scope === undefined)
+      this.scopes.set(key, (scope = { names: new Map(), members: new Map() }));
+    return scope;
+  }
+
+  /** The methods that a type declares itself. */
+  methodsOf({ file, name }: Definition): ReadonlyMap<string, Definition[]> {
+    return this.scopes.get(file.scope)?.members.get(name) ?? noMembers;
+  }
+}
+
+const noMembers: ReadonlyMap<string, Definition[]> = new Map();
+
+function isAbstract({ declaration, kind, container }: SymbolPlace): boolean {
+  return declaration && kind === 'method' && container !== '';
+}
+
+/** What a definition says in one role, in order. */
+export function typesIn(
+  { types }: Definition,
+  role: TypeRole,
+): { name: string; type: TypeText | undefined; text: string }[] {
+  return types
+    .filter((each) => each.role === role)
+    .map(({ name, type }) => ({ name, type: parsed(type), text: type }));
+}
+
+const parsedTypes = new Map<string, TypeText | undefined>();
+const parsedMax = 100_000;
+
+function parsed(text: string): TypeText | undefined {
+  if (parsedTypes.has(text)) return parsedTypes.get(text);
+  if (parsedTypes.size >= parsedMax) parsedTypes.clear();
+  const type = parseType(text);
+  parsedTypes.set(text, type);
+  return type;
+}
+
+function push<Key, Each>(map: Map<Key, Each[]>, key: Key, each: Each): void {
+  const known = map.get(key);
+  if (known === undefined) map.set(key, [each]);
+  else known.push(each);
+}

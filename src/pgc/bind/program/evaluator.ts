@@ -1,0 +1,332 @@
+import {
+  parseExpression,
+  type Expression,
+  type Step,
+  type TypeText,
+} from '../../format/expression.js';
+import { typesIn, type Definition, type Definitions, type SourceText } from './definitions.js';
+
+/** A type of the program, of the language (`$list`), or of a library. */
+export type Type =
+  | { kind: 'inside'; definition: Definition; args: readonly (Type | undefined)[] }
+  | { kind: 'language'; name: string; args: readonly { label: string; type: Type | undefined }[] }
+  | { kind: 'outside' };
+
+/** What an expression stands for; undefined: not known. */
+export type Value =
+  | { kind: 'value'; type: Type }
+  | { kind: 'type'; type: Type }
+  /** `self`: the type whose method it is. */
+  | { kind: 'function'; definitions: readonly Definition[]; self?: Type | undefined }
+  | { kind: 'scope'; scopes: readonly string[] }
+  | { kind: 'outside' };
+
+/** Where a type or an expression is written. */
+interface Context {
+  file: SourceText;
+  /** Whose type parameters are visible. */
+  owner: Definition | undefined;
+  /** What type parameters stand for. */
+  bindings: ReadonlyMap<string, Type | undefined>;
+}
+
+const outside = { kind: 'outside' } as const;
+/** Variables, aliases and bases followed on the way to a type: they may form circles. */
+const depthMax = 24;
+const unbound: ReadonlyMap<string, Type | undefined> = new Map();
+
+/** Evaluates expressions in the definitions of one language. */
+export class Evaluator {
+  readonly #definitions: Definitions;
+  readonly #parsed = new Map<string, Expression>();
+  readonly #variables = new Map<Definition, Value | undefined>();
+  #depth = 0;
+
+  constructor(definitions: Definitions) {
+    this.#definitions = definitions;
+  }
+
+  /** `owner`: the function around it. */
+  evaluate(text: string, file: SourceText, owner: Definition | undefined): Value | undefined {
+    return this.#bounded(() => this.#evaluate(text, { file, owner, bindings: unbound }));
+  }
+
+  /** The type that a definition says it is based on, such as what a structure embeds. */
+  basesOf(definition: Definition): (Type | undefined)[] {
+    return this.#basesOf({ kind: 'inside', definition, args: [] });
+  }
+
+  #bounded<T>(work: () => T): T | undefined {
+    if (this.#depth >= depthMax) return undefined;
+    this.#depth += 1;
+    try {
+      return work();
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  #evaluate(text: string, context: Context): Value | undefined {
+    let expression = this.#parsed.get(text);
+    if (expression === undefined) this.#parsed.set(text, (expression = parseExpression(text)));
+    const { root, steps } = expression;
+    let value =
+      typeof root === 'object'
+        ? this.#ofTypeText(root, context)
+        : root === undefined
+          ? undefined
+          : this.#named(root, context);
+    for (const step of steps) value = value && this.#step(value, step);
+    return value;
+  }
+
+  /** A value of a type; `F<int>` may also be a function, and then it is what that returns. */
+  #ofTypeText(text: TypeText, context: Context): Value | undefined {
+    const type = this.#resolve(text, context);
+    if (type !== undefined) return { kind: 'value', type };
+    const named = this.#named(text.name, context);
+    return named?.kind === 'function' ? this.#called(named, 0) : undefined;
+  }
+
+  /** What a name means at the top of a file: its own scope, what it imports, the language. */
+  #named(name: string, context: Context): Value | undefined {
+    const { file } = context;
+    const parameter = this.#parameter(name, context);
+    if (parameter !== undefined) return parameter.type && { kind: 'type', type: parameter.type };
+    const { scopes, rules } = this.#definitions;
+    const own = scopes.get(file.scope)?.names.get(name);
+    if (own !== undefined) return this.#meaning(own);
+    const imported = file.imports.get(name);
+    if (imported !== undefined)
+      return imported.length === 0 ? outside : { kind: 'scope', scopes: imported };
+    for (const wildcard of file.wildcards) {
+      const found = scopes.get(wildcard)?.names.get(name);
+      if (found !== undefined) return this.#meaning(found);
+    }
+    if (rules.builtins.has(name) || file.isOpen) return outside;
+    return undefined;
+  }
+
+  #meaning(definitions: readonly Definition[]): Value | undefined {
+    const [first] = definitions;
+    if (first === undefined) return undefined;
+    if (isFunction(first)) return { kind: 'function', definitions: definitions.filter(isFunction) };
+    if (isVariable(first)) return this.#variable(first);
+    return { kind: 'type', type: { kind: 'inside', definition: first, args: [] } };
+  }
+
+  #variable(definition: Definition): Value | undefined {
+    if (this.#variables.has(definition)) return this.#variables.get(definition);
+    // A variable may be declared by itself, through others.
+    this.#variables.set(definition, undefined);
+    const [value] = typesIn(definition, 'value');
+    const context = { file: definition.file, owner: undefined, bindings: unbound };
+    const found = value && this.#bounded(() => this.#evaluate(value.text, context));
+    this.#variables.set(definition, found);
+    return found;
+  }
+
+  #step(value: Value, step: Step): Value | undefined {
+    switch (step.kind) {
+      case 'member':
+        return this.#member(value, step.name);
+      case 'call':
+        return this.#called(value, step.result);
+      case 'element':
+      case 'key':
+        return this.#part(value, step.kind);
+    }
+  }
+
+  #member(value: Value, name: string): Value | undefined {
+    switch (value.kind) {
+      case 'outside':
+        return outside;
+      case 'scope':
+        for (const scope of value.scopes) {
+          const found = this.#definitions.scopes.get(scope)?.names.get(name);
+          if (found !== undefined) return this.#meaning(found);
+        }
+        return undefined;
+      case 'function':
+        return undefined;
+      default:
+        return this.#memberOf(value.type, name);
+    }
+  }
+
+  #memberOf(type: Type, name: string): Value | undefined {
+    return this.#bounded(() => {
+      if (type.kind === 'outside') return outside;
+      if (type.kind === 'language') {
+        const field = type.args.find(({ label }) => label === name);
+        return field === undefined ? undefined : valueOf(field.type);
+      }
+      return this.#ownMember(type, name) ?? this.#inherited(type, name);
+    });
+  }
+
+  #ownMember(type: Type & { kind: 'inside' }, name: string): Value | undefined {
+    const { definition } = type;
+    const methods = this.#definitions.methodsOf(definition).get(name);
+    if (methods !== undefined) return { kind: 'function', definitions: methods, self: type };
+    const field = typesIn(definition, 'field').find((each) => each.name === name);
+    return field && valueOf(this.#resolve(field.type, this.#within(type)));
+  }
+
+  /** Of what it embeds, or is defined as. */
+  #inherited(type: Type & { kind: 'inside' }, name: string): Value | undefined {
+    let isOpen = false;
+    for (const base of typesIn(type.definition, 'base')) {
+      const its = this.#resolve(base.type, this.#within(type));
+      // An embedded type is a field of its own name.
+      if (base.type?.name.split('.').at(-1) === name && its !== undefined) return valueOf(its);
+      if (its === undefined) isOpen = true;
+      const found = its && this.#memberOf(its, name);
+      if (found?.kind === 'outside') isOpen = true;
+      else if (found !== undefined) return found;
+    }
+    const underlying = this.#underlying(type);
+    const found = underlying && this.#memberOf(underlying, name);
+    // A defined type has the fields of the type that it is made of, and its methods if that is an interface.
+    if (found?.kind === 'value' || (found?.kind === 'function' && isAbstract(found))) return found;
+    return isOpen ? outside : undefined;
+  }
+
+  #called(value: Value, result: number): Value | undefined {
+    switch (value.kind) {
+      case 'outside':
+        return outside;
+      case 'type':
+        return { kind: 'value', type: value.type };
+      case 'function':
+        return this.#result(value, result);
+      case 'value':
+        return this.#part(value, 'result', result);
+      case 'scope':
+        return undefined;
+    }
+  }
+
+  #result(value: Value & { kind: 'function' }, result: number): Value | undefined {
+    const [definition] = value.definitions;
+    if (definition === undefined) return undefined;
+    const written = typesIn(definition, 'result')[result];
+    const bindings = new Map(
+      value.self?.kind === 'inside' ? this.#bindingsOf(value.self, definition) : [],
+    );
+    return valueOf(
+      written &&
+        this.#resolve(written.type, { file: definition.file, owner: definition, bindings }),
+    );
+  }
+
+  /** An element, a key, or a result of a value of a function's type. */
+  #part(value: Value, part: 'element' | 'key' | 'result', at = 0): Value | undefined {
+    // Type arguments stand where an index does.
+    if (value.kind === 'function' || value.kind === 'type') return value;
+    if (value.kind === 'outside') return outside;
+    if (value.kind !== 'value') return undefined;
+    const { type } = value;
+    if (type.kind === 'outside') return outside;
+    if (type.kind === 'inside') {
+      const underlying = this.#underlying(type);
+      return (
+        underlying && this.#bounded(() => this.#part({ kind: 'value', type: underlying }, part, at))
+      );
+    }
+    const position =
+      partOf[part][type.name] ?? (part === 'result' && type.name === '$func' ? at : -1);
+    return valueOf(type.args[position]?.type);
+  }
+
+  #underlying(type: Type & { kind: 'inside' }): Type | undefined {
+    const [written] = typesIn(type.definition, 'is');
+    return written && this.#resolve(written.type, this.#within(type));
+  }
+
+  #basesOf(type: Type & { kind: 'inside' }): (Type | undefined)[] {
+    return typesIn(type.definition, 'base').map((base) =>
+      this.#resolve(base.type, this.#within(type)),
+    );
+  }
+
+  #resolve(text: TypeText | undefined, context: Context): Type | undefined {
+    return text && this.#bounded(() => this.#resolved(text, context));
+  }
+
+  #resolved(text: TypeText, context: Context): Type | undefined {
+    const args = text.args.map(({ label, type }) => ({
+      label,
+      type: this.#resolve(type, context),
+    }));
+    if (text.name.startsWith('$')) return { kind: 'language', name: text.name, args };
+    const [first = '', ...rest] = text.name.split('.');
+    const parameter = rest.length === 0 ? this.#parameter(first, context) : undefined;
+    if (parameter !== undefined) return parameter.type;
+    let value = this.#named(first, { ...context, owner: undefined, bindings: unbound });
+    for (const name of rest) value = value && this.#member(value, name);
+    if (value?.kind === 'outside') return outside;
+    if (value?.kind !== 'type') return undefined;
+    const { type } = value;
+    if (type.kind !== 'inside') return type;
+    const made = { ...type, args: args.map((each) => each.type) };
+    const [alias] = typesIn(type.definition, 'alias');
+    return alias === undefined ? made : this.#resolve(alias.type, this.#within(made));
+  }
+
+  /** A type parameter: what it stands for, else what it must satisfy. Undefined: the name is none. */
+  #parameter(
+    name: string,
+    { owner, bindings, file }: Context,
+  ): { type: Type | undefined } | undefined {
+    if (bindings.has(name)) return { type: bindings.get(name) };
+    const bound = owner && typesIn(owner, 'bound').find((each) => each.name === name);
+    if (bound === undefined) return undefined;
+    const context = { file, owner: undefined, bindings: unbound };
+    return { type: this.#resolve(bound.type, context) };
+  }
+
+  /** Inside the definition of a type, where its parameters stand for its arguments. */
+  #within(type: Type & { kind: 'inside' }): Context {
+    const { definition } = type;
+    return {
+      file: definition.file,
+      owner: definition,
+      bindings: this.#bindingsOf(type, definition),
+    };
+  }
+
+  /** A method may call the parameters of its type by other names. */
+  #bindingsOf(
+    { args }: Type & { kind: 'inside' },
+    named: Definition,
+  ): ReadonlyMap<string, Type | undefined> {
+    if (args.length === 0) return unbound;
+    const names = typesIn(named, 'bound');
+    return new Map(names.slice(0, args.length).map(({ name }, at) => [name, args[at]]));
+  }
+}
+
+const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number>>> = {
+  element: { $list: 0, $map: 1, $chan: 0 },
+  key: { $map: 0, $chan: 0 },
+  result: {},
+};
+
+function valueOf(type: Type | undefined): Value | undefined {
+  if (type === undefined) return undefined;
+  return type.kind === 'outside' ? outside : { kind: 'value', type };
+}
+
+function isFunction({ kind }: Definition): boolean {
+  return kind === 'function' || kind === 'method';
+}
+
+function isVariable({ kind }: Definition): boolean {
+  return kind === 'variable' || kind === 'constant';
+}
+
+function isAbstract({ definitions }: Value & { kind: 'function' }): boolean {
+  return definitions.every((each) => each.isAbstract);
+}

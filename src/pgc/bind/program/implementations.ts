@@ -1,0 +1,110 @@
+import { typesIn, type Definition, type Definitions } from './definitions.js';
+import type { Evaluator, Type } from './evaluator.js';
+
+/** Types embedded in each other on the way to a method. */
+const embeddingMax = 8;
+
+/** A method without a body, and those that are run in its place. */
+export type Implementations = ReadonlyMap<Definition, readonly Definition[]>;
+
+/**
+ * The methods that may be meant by each method of an interface: those of the types that have all methods of the
+ * interface, with the same parameters and results as written.
+ */
+export function structuralImplementations(
+  definitions: Definitions,
+  evaluator: Evaluator,
+): Implementations {
+  const sets = new MethodSets(definitions, evaluator);
+  const types = definitions.all.filter(isType);
+  const having = new Map<string, Definition[]>();
+  for (const type of types) {
+    if (type.kind === 'interface') continue;
+    for (const name of sets.of(type).keys()) {
+      const known = having.get(name);
+      if (known === undefined) having.set(name, [type]);
+      else known.push(type);
+    }
+  }
+  const found = new Map<Definition, Definition[]>();
+  for (const each of types) {
+    if (each.kind !== 'interface') continue;
+    const wanted = [...sets.of(each)];
+    // The rarest name leaves the fewest types to compare.
+    const candidates = wanted
+      .map(([name]) => having.get(name) ?? [])
+      .reduce<Definition[] | undefined>(
+        (best, next) => (best !== undefined && best.length <= next.length ? best : next),
+        undefined,
+      );
+    for (const type of candidates ?? []) {
+      const methods = sets.of(type);
+      if (!wanted.every(([name, method]) => isLike(methods.get(name), method))) continue;
+      for (const [name, method] of wanted) {
+        const its = methods.get(name);
+        const known = found.get(method) ?? [];
+        if (its !== undefined && !its.isAbstract && !known.includes(its)) known.push(its);
+        found.set(method, known);
+      }
+    }
+  }
+  return found;
+}
+
+/** The methods of types, with those that they embed. */
+class MethodSets {
+  readonly #known = new Map<Definition, Map<string, Definition>>();
+
+  constructor(
+    readonly definitions: Definitions,
+    readonly evaluator: Evaluator,
+  ) {}
+
+  of(type: Definition, depth = 0): ReadonlyMap<string, Definition> {
+    const known = this.#known.get(type);
+    if (known !== undefined) return known;
+    const methods = new Map<string, Definition>();
+    // Types may embed each other.
+    this.#known.set(type, methods);
+    for (const [name, [first]] of this.definitions.methodsOf(type))
+      if (first !== undefined) methods.set(name, first);
+    if (depth < embeddingMax)
+      for (const base of this.evaluator.basesOf(type))
+        for (const [name, method] of this.#methodsOf(base, depth))
+          if (!methods.has(name)) methods.set(name, method);
+    return methods;
+  }
+
+  #methodsOf(base: Type | undefined, depth: number): Iterable<[string, Definition]> {
+    return base?.kind === 'inside' ? this.of(base.definition, depth + 1) : [];
+  }
+}
+
+function isType({ kind }: Definition): boolean {
+  return kind === 'struct' || kind === 'type' || kind === 'interface';
+}
+
+function isLike(one: Definition | undefined, other: Definition): boolean {
+  return one !== undefined && shapeOf(one) === shapeOf(other);
+}
+
+const shapes = new WeakMap<Definition, string>();
+
+/** Parameters and results, without the packages of their types: each package calls its own types otherwise. */
+function shapeOf(method: Definition): string {
+  let shape = shapes.get(method);
+  if (shape === undefined) {
+    const own = new Set(typesIn(method, 'bound').map(({ name }) => name));
+    const listed = (role: 'parameter' | 'result'): string =>
+      typesIn(method, role)
+        .map(({ text }) =>
+          text.replaceAll(/[^<>,:?$]+/g, (each) => {
+            const name = each.slice(each.lastIndexOf('.') + 1);
+            return own.has(name) ? '?' : name;
+          }),
+        )
+        .join(',');
+    shapes.set(method, (shape = `${listed('parameter')}=>${listed('result')}`));
+  }
+  return shape;
+}

@@ -1,0 +1,23 @@
+import type { FactsLanguage } from '../../format/facts.js';
+import type { ImportRow, TypeRow } from '../../format/shard-index.js';
+import type { SourceText } from './definitions.js';
+
+/** How names are looked up in one language; everything else is the same for all. */
+export interface LanguageRules {
+  languages: readonly FactsLanguage[];
+  /** The scopes of all files of the program, and what an import in one of them means. */
+  placesOf(files: readonly { path: string; types: readonly TypeRow[] }[]): Places;
+  /** Names of the language itself, which no file defines. */
+  builtins: ReadonlySet<string>;
+  /** A type fits an interface by its methods; else only where it says so. */
+  isStructural: boolean;
+}
+
+export interface Places {
+  /** In the order of the files. */
+  scopes: string[];
+  imported(
+    path: string,
+    imports: readonly ImportRow[],
+  ): Pick<SourceText, 'imports' | 'wildcards' | 'isOpen'>;
+}

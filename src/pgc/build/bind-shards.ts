@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { bindProgram } from '../bind/program/bind-program.js';
+import type { Definition } from '../bind/program/definitions.js';
+import { goRules } from '../bind/program/go.js';
+import type { FactStore } from '../mine/fact-store.js';
+import { BoundCalls, BoundCallsWriter, writeBoundCalls } from '../format/bound-calls.js';
+import type { BoundTarget } from '../format/bound-calls.js';
+import { decodeFacts } from '../format/packed-facts.js';
+import { Segment } from '../format/segment.js';
+import type { FileRow } from '../format/shard-index.js';
+import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
+import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
+
+/** Languages whose calls are bound over all shards. */
+export const boundLanguages = ['go'] as const;
+
+export function isBound({ languages }: Pick<ManifestShard, 'languages'>): boolean {
+  return boundLanguages.some((language) => language in languages);
+}
+
+interface BindJob {
+  place: IndexPlace;
+  files: readonly FileRow[];
+  facts: FactStore;
+  before: Manifest | undefined;
+  throwIfAborted: () => void;
+}
+
+/**
+ * Binds the calls of all shards, because what one means may be defined in another. A file whose content is as before
+ * keeps its name, and its shard is served as before. Throws INDEX_*, STORE_UNAVAILABLE.
+ */
+export async function bindShards(
+  job: BindJob,
+  shards: readonly ManifestShard[],
+): Promise<ManifestShard[]> {
+  const { place, before } = job;
+  const bound = shards.filter(isBound);
+  if (bound.length === 0) return [...shards];
+  const known = new Map(before?.shards.map(({ segment, bound: file }) => [segment, file]));
+  if (isAsBefore(shards, known) && (await areReadable(place, bound, known)))
+    return shards.map((shard) => ({ ...shard, ...boundFile(known.get(shard.segment)) }));
+  const segments = await Promise.all(
+    bound.map(({ segment }) => Segment.open(join(place.segments, segment))),
+  );
+  const writers = segments.map(({ callCount }) => new BoundCallsWriter(callCount));
+  const { calls, implementations } = bindProgram(segments, goRules(await modulesOf(job)));
+  const expanded = writers.map(() => new Set<Definition>());
+  for (const { shard, call, binding, targets } of calls) {
+    const target = (each: Definition): BoundTarget => targetIn(shard, each);
+    writers[shard]?.add(call, binding, targets.map(target));
+    if (binding !== 'dispatch') continue;
+    for (const each of targets) {
+      if (expanded[shard]?.has(each) === true) continue;
+      expanded[shard]?.add(each);
+      for (const by of implementations.get(each) ?? [])
+        writers[shard]?.implement(target(each), target(by));
+    }
+  }
+  const files = new Map<string, string>();
+  for (const [at, shard] of bound.entries()) {
+    job.throwIfAborted();
+    const writer = writers[at];
+    if (writer !== undefined) files.set(shard.alias, await written(place, shard, writer));
+  }
+  return shards.map((shard) => ({ ...shard, ...boundFile(files.get(shard.alias)) }));
+}
+
+function boundFile(file: string | undefined): Pick<ManifestShard, 'bound'> {
+  return file === undefined ? {} : { bound: file };
+}
+
+/** The same segments as before are bound to the same. */
+function isAsBefore(
+  shards: readonly ManifestShard[],
+  known: ReadonlyMap<string, string | undefined>,
+): boolean {
+  return (
+    shards.length === known.size &&
+    shards.every(
+      (shard) =>
+        known.has(shard.segment) && (!isBound(shard) || known.get(shard.segment) !== undefined),
+    )
+  );
+}
+
+async function areReadable(
+  place: IndexPlace,
+  bound: readonly ManifestShard[],
+  known: ReadonlyMap<string, string | undefined>,
+): Promise<boolean> {
+  const opened = bound.map(({ segment }) =>
+    BoundCalls.open(join(place.segments, known.get(segment) ?? '')),
+  );
+  return Promise.all(opened).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Folders of the modules that the tree holds, by their paths. */
+async function modulesOf({ files, facts }: BindJob): Promise<Map<string, string>> {
+  const manifests = files.filter(({ path }) => posix.basename(path) === 'go.mod');
+  const found = await facts.getMany(manifests);
+  const modules = new Map<string, string>();
+  for (const [at, { path }] of manifests.entries()) {
+    const its = found[at];
+    const name = its && decodeFacts(its).types.find(({ role }) => role === 'package')?.name;
+    const folder = posix.dirname(path);
+    if (name !== undefined) modules.set(name, folder === '.' ? '' : folder);
+  }
+  return modules;
+}
+
+function targetIn(
+  shard: number,
+  { file, symbol, container, name, kind, shard: its }: Definition,
+): BoundTarget {
+  return { symbol: its === shard ? symbol : -1, path: file.path, container, name, kind };
+}
+
+/** Named by its content. Also the card of the shard, which says what it wants of others. */
+async function written(
+  place: IndexPlace,
+  shard: ManifestShard,
+  writer: BoundCallsWriter,
+): Promise<string> {
+  const sections = writer.sections();
+  const digest = createHash('sha256');
+  for (const bytes of Object.values(sections)) digest.update(bytes);
+  const file = `${shard.alias}-${shard.version}.${digest.digest('hex').slice(0, 12)}.bound`;
+  const path = join(place.segments, file);
+  const isThere = await access(path).then(
+    () =>
+      BoundCalls.open(path).then(
+        () => true,
+        () => false,
+      ),
+    () => false,
+  );
+  if (!isThere) await writeBoundCalls(path, sections);
+  const index = await Segment.open(join(place.segments, shard.segment), {}, path);
+  await writeCard(cardPath(place, { ...shard, bound: file }), makeCard(index));
+  return file;
+}

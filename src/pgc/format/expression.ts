@@ -1,0 +1,127 @@
+/**
+ * What a receiver is, as one text tells it, in a form that is the same for every language. Local variables are already
+ * replaced by what was assigned to them; names that are left are looked up outside of functions.
+ *
+ *     expression := root step*
+ *     root       := '{' type '}'      a value of this type
+ *                 | name              what the file, its package or an import calls so
+ *                 | '?'               not known
+ *     step       := '.' name          a member
+ *                 | '(' number? ')'   a result of a call; no number: the first
+ *                 | '[]' | '[k]'      an element; its key
+ *     type       := '?' | name ('.' name)* ('<' argument (',' argument)* '>')?
+ *     argument   := (label ':')? type
+ *
+ * Types of the language itself begin with `$`: `$list<T>`, `$map<K,V>`, `$chan<T>`, `$func<results>`,
+ * `$struct<field:T>`. Pointers and references are left out: they do not change what a name after a dot means.
+ */
+export interface Expression {
+  root: TypeText | string | undefined;
+  steps: Step[];
+}
+
+export type Step =
+  | { kind: 'member'; name: string }
+  | { kind: 'call'; result: number }
+  | { kind: 'element' }
+  | { kind: 'key' };
+
+export interface TypeText {
+  /** `pkg.Server` */
+  name: string;
+  args: { label: string; type: TypeText | undefined }[];
+}
+
+export const unknown = '?';
+/** Longer ones are not worth their effort. */
+export const expressionCharsMax = 240;
+const depthMax = 32;
+
+/** Unknown when it is too long. */
+export function bounded(expression: string): string {
+  return expression.length > expressionCharsMax ? unknown : expression;
+}
+
+/** Undefined root: not known, also for damaged text. */
+export function parseExpression(text: string): Expression {
+  const from = new Reader(text);
+  const root = from.root();
+  const steps: Step[] = [];
+  for (let step = from.step(); step !== undefined; step = from.step()) steps.push(step);
+  return from.isAtEnd ? { root, steps } : { root: undefined, steps: [] };
+}
+
+/** Undefined: not known. */
+export function parseType(text: string): TypeText | undefined {
+  const from = new Reader(text);
+  const type = from.type(0);
+  return from.isAtEnd ? type : undefined;
+}
+
+const nameEnd = /[.,:<>(){}[\]]/g;
+
+class Reader {
+  #at = 0;
+
+  constructor(readonly text: string) {}
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.text.length;
+  }
+
+  root(): Expression['root'] {
+    if (!this.#take('{')) return this.#name() || undefined;
+    const type = this.type(0);
+    this.#take('}');
+    return type;
+  }
+
+  step(): Step | undefined {
+    if (this.#take('.')) return { kind: 'member', name: this.#name() };
+    if (this.#take('[]')) return { kind: 'element' };
+    if (this.#take('[k]')) return { kind: 'key' };
+    if (!this.#take('(')) return undefined;
+    const result = Number(this.#name());
+    this.#take(')');
+    return { kind: 'call', result };
+  }
+
+  type(depth: number): TypeText | undefined {
+    const name = this.#dotted();
+    const args: TypeText['args'] = [];
+    if (depth < depthMax && this.#take('<'))
+      do args.push(this.#argument(depth + 1));
+      while (this.#take(','));
+    if (args.length > 0) this.#take('>');
+    return name === '' || name === unknown ? undefined : { name, args };
+  }
+
+  #argument(depth: number): TypeText['args'][number] {
+    const start = this.#at;
+    const label = this.#name();
+    if (this.#take(':')) return { label, type: this.type(depth) };
+    this.#at = start;
+    return { label: '', type: this.type(depth) };
+  }
+
+  #dotted(): string {
+    const start = this.#at;
+    do this.#name();
+    while (this.#take('.'));
+    return this.text.slice(start, this.#at);
+  }
+
+  #name(): string {
+    nameEnd.lastIndex = this.#at;
+    const end = nameEnd.exec(this.text)?.index ?? this.text.length;
+    const name = this.text.slice(this.#at, end);
+    this.#at = end;
+    return name === unknown ? '' : name;
+  }
+
+  #take(mark: string): boolean {
+    if (!this.text.startsWith(mark, this.#at)) return false;
+    this.#at += mark.length;
+    return true;
+  }
+}

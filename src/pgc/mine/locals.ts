@@ -1,0 +1,48 @@
+import { unknown } from '../format/expression.js';
+
+interface Local {
+  /** Visible from here on, in UTF-16 units. */
+  from: number;
+  expression: string;
+}
+
+/** The local variables of one text while its nodes come in order, outer before inner. */
+export class Locals {
+  readonly #scopes: { end: number; names: Map<string, Local[]> }[] = [];
+
+  /** Call it with every node: leaves the scopes that end before it. */
+  reach(at: number): void {
+    while ((this.#scopes.at(-1)?.end ?? Infinity) <= at) this.#scopes.pop();
+  }
+
+  get isInside(): boolean {
+    return this.#scopes.length > 0;
+  }
+
+  open(end: number): void {
+    this.#scopes.push({ end, names: new Map() });
+  }
+
+  /** In the innermost scope. */
+  declare(name: string, from: number, expression: string): void {
+    const names = this.#scopes.at(-1)?.names;
+    const known = names?.get(name);
+    const local = { from, expression };
+    if (known === undefined) names?.set(name, [local]);
+    else known.push(local);
+  }
+
+  /** What a name stands for; undefined when it is not local. */
+  find(name: string, at: number): string | undefined {
+    for (let scope = this.#scopes.length - 1; scope >= 0; scope -= 1) {
+      const found = this.#scopes[scope]?.names.get(name)?.findLast(({ from }) => from <= at);
+      if (found !== undefined) return found.expression;
+    }
+    return undefined;
+  }
+
+  /** A name that stays if it is not local. */
+  expressionOf(name: string, at: number): string {
+    return name === '' ? unknown : (this.find(name, at) ?? name);
+  }
+}
