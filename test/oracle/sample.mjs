@@ -69,7 +69,7 @@ function walked(truth, start, { length, random }) {
   while (places.length <= length) {
     const next = truth
       .calleesOf(places.at(-1))
-      .filter(({ target }) => !places.includes(target))
+      .filter(({ target, via }) => via !== 'foreign' && !places.includes(target))
       .filter(({ target }) => truth.definitions.get(target).kind !== 'interface');
     if (next.length === 0) return undefined;
     const call = next[random(next.length)];

@@ -76,11 +76,16 @@ export class Truth {
     };
   }
 
-  /** What a definition calls: `{ site, target, via }`; `via`: `static`, or `dispatch` for each that may run. */
+  /**
+   * What a definition calls: `{ site, target, via }`. Each definition that may run behind an interface is `dispatch`, or
+   * `foreign` if the interface is that of a library.
+   */
   calleesOf(place) {
     return (this.#byHolder.get(place) ?? []).flatMap((site) => {
-      const own = site.target === undefined ? [] : [{ site, target: site.target, via: 'static' }];
-      return [...own, ...this.#mayRun(site).map((target) => ({ site, target, via: 'dispatch' }))];
+      const isOwn = site.target !== undefined;
+      const own = isOwn ? [{ site, target: site.target, via: 'static' }] : [];
+      const via = isOwn ? 'dispatch' : 'foreign';
+      return [...own, ...this.#mayRun(site).map((target) => ({ site, target, via }))];
     });
   }
 
