@@ -42,9 +42,17 @@ function judged({ truth, place, answer }) {
     missed: ['static', 'dispatch'].flatMap((via) =>
       sets[via].filter((site) => !edges.some(isAt(site))).map((site) => missedSite(site, via)),
     ),
+    wrongHolder: [...sets.static, ...sets.dispatch].filter((site) =>
+      edges.some((each) => isAt(site)(each) && !isHeldBy(each, site)),
+    ).length,
     forms: sets.static.map((site) => ({ form: formOf(site), isFound: edges.some(isAt(site)) })),
     ...inventedIn({ truth, place, edges, wanted }),
   };
+}
+
+/** Outside of functions a call has no holder, and may be shown with the variable that it sets. */
+function isHeldBy({ definition }, { holder }) {
+  return holder === '' || definition === holder;
 }
 
 function inventedIn({ truth, place, edges, wanted }) {

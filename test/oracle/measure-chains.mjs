@@ -4,19 +4,28 @@ import { scopedName } from './product.mjs';
 export async function measureChains({ truth, product, chains }) {
   const rows = [];
   for (const { places, crosses } of chains) {
-    const [from, to] = [places[0], places.at(-1)].map((place) => scopedName(truth, place));
-    const { answer, ms } = await product.trace(from, to);
-    const links = linksOf(answer.path);
-    const isTrue = (link) => leads(truth, link);
-    rows.push({
-      ...{ from, to, crosses, calls: places.length - 1, ms, isFound: answer.found },
-      true: places,
-      links: links.length,
-      invented: links.filter((link) => isTrue(link) === false),
-      unjudged: links.filter((link) => isTrue(link) === undefined).length,
-    });
+    const way = await traced({ truth, product, from: places[0], to: places.at(-1) });
+    rows.push({ ...way, crosses, calls: places.length - 1, true: places });
   }
   return rows;
+}
+
+/** Each pair without a chain: whether one was found all the same. */
+export async function measureApart({ truth, product, pairs }) {
+  const rows = [];
+  for (const { from, to } of pairs) rows.push(await traced({ truth, product, from, to }));
+  return rows;
+}
+
+async function traced({ truth, product, ...ends }) {
+  const [from, to] = [ends.from, ends.to].map((place) => scopedName(truth, place));
+  const { answer, ms } = await product.trace(from, to);
+  const links = linksOf(answer.path).map((link) => ({ ...link, isTrue: leads(truth, link) }));
+  return {
+    ...{ from, to, ms, isFound: answer.found, links: links.length },
+    invented: links.filter(({ isTrue }) => isTrue === false),
+    unjudged: links.filter(({ isTrue }) => isTrue === undefined).length,
+  };
 }
 
 function linksOf(path) {

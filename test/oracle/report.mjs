@@ -60,7 +60,7 @@ export function reportOf(runs) {
 const callersHead = [
   ...['', 'symbols', 'static edges', 'dispatch edges', 'precision', 'recall, static'],
   ...['recall, dispatch', 'recall', 'recall, per symbol', 'false noes', 'true noes', 'possible'],
-  ...['invented', 'unjudged', 'unknown symbols', 'ms'],
+  ...['invented', 'unjudged', 'wrong holder', 'unknown symbols', 'ms'],
 ];
 
 function callersRow(name, rows) {
@@ -86,6 +86,7 @@ function callersRow(name, rows) {
     `${sum((row) => row.possible.true)} of ${sum((row) => row.possible.sites)}`,
     invented,
     sum((row) => row.unjudged),
+    sum((row) => row.wrongHolder),
     rows.filter((row) => !row.isKnown).length,
     milliseconds(rows),
   ];
@@ -113,19 +114,30 @@ function calleesRow(name, runs) {
 }
 
 const chainsHead = [
-  ...['', 'static chains found', 'chains with dispatch found', 'links', 'invented', 'unjudged'],
+  ...[
+    '',
+    'static chains found',
+    'chains with dispatch found',
+    'no way, rightly',
+    'links',
+    'invented',
+    'unjudged',
+  ],
   ...['ms', 'ms, 95 %', 'ms, most'],
 ];
 
 function chainsRow(name, runs) {
   const rows = runs.flatMap((run) => run.chains);
-  const sum = (of) => rows.reduce((total, row) => total + of(row), 0);
+  const apart = runs.flatMap((run) => run.apart);
+  const sum = (of) => [...rows, ...apart].reduce((total, row) => total + of(row), 0);
   const found = (crosses) => {
     const those = rows.filter((row) => row.crosses === crosses);
     return `${those.filter((row) => row.isFound).length} of ${those.length}`;
   };
   return [
-    ...[name, found(false), found(true), sum((row) => row.links)],
+    ...[name, found(false), found(true)],
+    `${apart.filter((row) => !row.isFound).length} of ${apart.length}`,
+    sum((row) => row.links),
     ...[sum((row) => row.invented.length), sum((row) => row.unjudged)],
     ...[milliseconds(rows), milliseconds(rows, 95), milliseconds(rows, 100)],
   ];

@@ -11,14 +11,15 @@ import { parseArgs } from 'node:util';
 import { temporaryFolder } from '../bench/kernel/process.mjs';
 import { measureCallees } from './measure-callees.mjs';
 import { measureCallers } from './measure-callers.mjs';
-import { measureChains } from './measure-chains.mjs';
+import { measureApart, measureChains } from './measure-chains.mjs';
 import { openProduct } from './product.mjs';
 import { reportOf } from './report.mjs';
-import { drawChains, drawSymbols } from './sample.mjs';
+import { drawApart, drawChains, drawSymbols } from './sample.mjs';
 import { outputOf, repositories, treeOf } from './sources.mjs';
 import { Truth } from './truth.mjs';
 
 const chainsPerCodeBase = 50;
+const pairsPerCodeBase = 25;
 // Nothing here is asked by its meaning.
 process.env.SIGMA_EMBEDDING = 'off';
 
@@ -57,6 +58,7 @@ async function measured(repository) {
   const product = await openProduct(root, home);
   try {
     const symbols = drawSymbols(truth, seed);
+    const pairs = drawApart(truth, { seed, count: pairsPerCodeBase });
     const chains = drawChains(truth, { seed, count: chainsPerCodeBase });
     const run = {
       ...{ ...repository, commit, lines: product.lines, indexMs: product.indexMs },
@@ -64,6 +66,7 @@ async function measured(repository) {
       callers: await measureCallers({ truth, product, symbols }),
       callees: await measureCallees({ truth, product, symbols }),
       chains: await measureChains({ truth, product, chains }),
+      apart: await measureApart({ truth, product, pairs }),
     };
     if (options.verbose) for (const line of disagreements(run)) process.stderr.write(`${line}\n`);
     return run;
@@ -72,7 +75,7 @@ async function measured(repository) {
   }
 }
 
-function disagreements({ callers, chains }) {
+function disagreements({ callers, chains, apart }) {
   return [
     ...callers
       .filter(({ how }) => how === 'scoped')
@@ -83,7 +86,7 @@ function disagreements({ callers, chains }) {
     ...chains
       .filter(({ isFound }) => !isFound)
       .map(({ from, to, true: places }) => `  no way    ${from} -> ${to}  ${places.join(' -> ')}`),
-    ...chains.flatMap(({ invented }) =>
+    ...[...chains, ...apart].flatMap(({ invented }) =>
       invented.map(({ site, to }) => `  invented  link  ${site} -> ${to}`),
     ),
   ];

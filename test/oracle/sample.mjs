@@ -78,3 +78,24 @@ function walked(truth, start, { length, random }) {
   }
   return { places, crosses };
 }
+
+/** Pairs of which no call leads from the first to the second, though the first calls and the second is called. */
+export function drawApart(truth, { seed, count }) {
+  const random = chance(seed + 1);
+  const places = [...truth.definitions.keys()].sort();
+  const starts = places.filter((place) => truth.calleesOf(place).length > 0);
+  const ends = places.filter((place) => callsOf(truth, place).isCalled);
+  const pairs = [];
+  for (let at = 0; at < count * walksPerChain && pairs.length < count; at += 1) {
+    const [from, to] = [starts[random(starts.length)], ends[random(ends.length)]];
+    if (from === undefined || to === undefined) break;
+    if (!reached(truth, from).has(to)) pairs.push({ from, to });
+  }
+  return pairs;
+}
+
+function reached(truth, start) {
+  const seen = new Set([start]);
+  for (const place of seen) for (const { target } of truth.calleesOf(place)) seen.add(target);
+  return seen;
+}

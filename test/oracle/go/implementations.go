@@ -3,7 +3,6 @@ package main
 import (
 	"go/types"
 	"sort"
-	"strings"
 )
 
 // A method that may run when `Method` of `Interface` is called.
@@ -25,7 +24,7 @@ func implementationsOf(tree *tree, definitions *definitions, sites *sites) []imp
 	having := map[string]map[*types.Named]string{}
 	for _, each := range definitions.types {
 		if own, ok := each.Underlying().(*types.Interface); ok {
-			wanted[nameOf(each)] = own
+			wanted[canonical(each)] = own
 			continue
 		}
 		methods := types.NewMethodSet(types.NewPointer(each))
@@ -34,7 +33,7 @@ func implementationsOf(tree *tree, definitions *definitions, sites *sites) []imp
 			if !ok {
 				continue
 			}
-			key := keyOf(function)
+			key := canonicalMethod(function)
 			if having[key] == nil {
 				having[key] = map[*types.Named]string{}
 			}
@@ -72,13 +71,13 @@ func implementing(name string, its *types.Interface, having map[string]map[*type
 	}
 	var found []implementation
 	seen := map[implementation]bool{}
-	for candidate := range having[keyOf(its.Method(0))] {
+	for candidate := range having[canonicalMethod(its.Method(0))] {
 		if !hasAll(its, candidate, having) {
 			continue
 		}
 		for at := 0; at < its.NumMethods(); at++ {
 			method := its.Method(at)
-			each := implementation{Is: "implementation", Interface: name, Method: method.Name(), Target: having[keyOf(method)][candidate]}
+			each := implementation{Is: "implementation", Interface: name, Method: method.Name(), Target: having[canonicalMethod(method)][candidate]}
 			if each.Target != "" && !seen[each] {
 				seen[each] = true
 				found = append(found, each)
@@ -90,34 +89,9 @@ func implementing(name string, its *types.Interface, having map[string]map[*type
 
 func hasAll(its *types.Interface, candidate *types.Named, having map[string]map[*types.Named]string) bool {
 	for at := 0; at < its.NumMethods(); at++ {
-		if _, ok := having[keyOf(its.Method(at))][candidate]; !ok {
+		if _, ok := having[canonicalMethod(its.Method(at))][candidate]; !ok {
 			return false
 		}
 	}
 	return true
-}
-
-// Name and types of a method, as text.
-func keyOf(method *types.Func) string {
-	signature := method.Type().(*types.Signature)
-	var text strings.Builder
-	if !method.Exported() && method.Pkg() != nil {
-		text.WriteString(method.Pkg().Path() + ".")
-	}
-	text.WriteString(method.Name())
-	for _, list := range []*types.Tuple{signature.Params(), signature.Results()} {
-		text.WriteString("(")
-		for at := 0; at < list.Len(); at++ {
-			text.WriteString(nameOf(list.At(at).Type()) + ",")
-		}
-		text.WriteString(")")
-	}
-	if signature.Variadic() {
-		text.WriteString("...")
-	}
-	return text.String()
-}
-
-func nameOf(its types.Type) string {
-	return types.TypeString(its, func(pkg *types.Package) string { return pkg.Path() })
 }

@@ -12,6 +12,7 @@ import "example.com/missing"
 
 type Store interface {
 	Get(key string) string
+	Each(visit func(key string, value any, raw []byte))
 }
 
 type Memory struct{ missing.Base }
@@ -19,6 +20,8 @@ type Memory struct{ missing.Base }
 func (m *Memory) Get(key string) string { return m.read(key) }
 
 func (m *Memory) read(key string) string { m.Lost(); m.Gone(); return key }
+
+func (m *Memory) Each(func(k string, v interface{}, r []uint8)) {}
 
 type Wrapped struct{ *Memory }
 
@@ -49,6 +52,8 @@ import "testing"
 type fake struct{}
 
 func (fake) Get(string) string { return "" }
+
+func (fake) Each(func(string, any, []byte)) {}
 
 func TestThrough(t *testing.T) { through(fake{}) }
 `
@@ -106,12 +111,12 @@ func factsOfTree(t *testing.T) ([]definition, []site, []implementation) {
 func TestEachCallHasItsMeaning(t *testing.T) {
 	_, sites, _ := factsOfTree(t)
 	wanted := []site{
-		{File: "store/store.go", Line: 11, Kind: "static", Target: "store/store.go:13", Form: "own receiver"},
+		{File: "store/store.go", Line: 12, Kind: "static", Target: "store/store.go:14", Form: "own receiver"},
 		{File: "use/use.go", Line: 5, Kind: "interface", Target: "store/store.go:6", Form: "parameter", Interface: "example.com/tree/store.Store"},
-		{File: "use/use.go", Line: 8, Kind: "static", Target: "store/store.go:17", Form: "package"},
-		{File: "use/use.go", Line: 10, Kind: "static", Target: "store/store.go:11", Form: "local, from call", Promoted: true, Closure: true},
+		{File: "use/use.go", Line: 8, Kind: "static", Target: "store/store.go:20", Form: "package"},
+		{File: "use/use.go", Line: 10, Kind: "static", Target: "store/store.go:12", Form: "local, from call", Promoted: true, Closure: true},
 		{File: "use/use.go", Line: 13, Kind: "value", Target: "use/use.go:7", Form: "plain"},
-		{File: "use/use_test.go", Line: 9, Kind: "static", Target: "use/use.go:5", Form: "plain"},
+		{File: "use/use_test.go", Line: 11, Kind: "static", Target: "use/use.go:5", Form: "plain"},
 		{File: "use/outer_test.go", Line: 9, Kind: "static", Target: "use/export_test.go:3", Form: "package"},
 	}
 	for _, each := range wanted {
@@ -123,7 +128,7 @@ func TestEachCallHasItsMeaning(t *testing.T) {
 
 func TestACallOfSomethingMissingIsUnknownAndListedOnlyWhereItsNameIsDefined(t *testing.T) {
 	_, sites, _ := factsOfTree(t)
-	if lost := (site{File: "store/store.go", Line: 13, Kind: "unknown", Form: "own receiver"}); !hasSite(sites, lost) {
+	if lost := (site{File: "store/store.go", Line: 14, Kind: "unknown", Form: "own receiver"}); !hasSite(sites, lost) {
 		t.Errorf("the call of Lost is not unknown: %+v", sites)
 	}
 	for _, each := range sites {
@@ -139,7 +144,7 @@ func TestImplementationsAreFoundAlsoInTestsAndThroughEmbedding(t *testing.T) {
 	for _, each := range implementations {
 		found[each.Method+" "+each.Target] = true
 	}
-	for _, each := range []string{"Get store/store.go:11", "Get use/use_test.go:7"} {
+	for _, each := range []string{"Get store/store.go:12", "Get use/use_test.go:7"} {
 		if !found[each] {
 			t.Errorf("%s is not among %v", each, found)
 		}

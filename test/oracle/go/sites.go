@@ -130,7 +130,7 @@ func (its *fileReader) meaning(object types.Object, selector *ast.SelectorExpr) 
 	if selection != nil {
 		found.Promoted = len(selection.Index()) > 1
 		if through := interfaceOf(selection, function); through != nil {
-			found.Kind, found.Interface = "interface", nameOf(through)
+			found.Kind, found.Interface = "interface", canonical(through)
 			its.interfaces[found.Interface] = through.Underlying().(*types.Interface)
 			return found
 		}
