@@ -14,7 +14,13 @@ import {
   shardMessages,
   type MessageType,
 } from '../pgc/serve/messages.js';
-import { citationsMax, engineName, type Answer, type CallersAnswer, type CallSite } from '../pgc/shapes.js';
+import {
+  citationsMax,
+  engineName,
+  type Answer,
+  type CallersAnswer,
+  type CallSite,
+} from '../pgc/shapes.js';
 import { plainName } from '../pgc/answer/verify.js';
 import type { AgentRecord, AgentView } from '../wire/messages.js';
 import type { OverlayWorks } from './overlay-works.js';

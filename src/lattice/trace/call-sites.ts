@@ -53,8 +53,8 @@ export async function callersOf(
 /** A place is known in its own shard only; the others know the definition by its path and name. */
 function anchorsOf(symbol: string, definitions: readonly Definition[]): string[] {
   const isPlain = !/[#:./]/.test(symbol);
-  const anchors = definitions.map(({ file_path, container, symbol: name }) =>
-    container === '' ? `${file_path}#${name}` : `${file_path}#${container}.${name}`,
+  const anchors = definitions.map(
+    ({ file_path, container, symbol: name }) => `${file_path}#${container}.${name}`,
   );
   return isPlain || anchors.length === 0 ? [symbol] : [...new Set(anchors)].slice(0, anchorsMax);
 }

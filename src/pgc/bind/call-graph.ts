@@ -33,7 +33,7 @@ function unbound({ inside, lookup }: ModuleTargets): CallTargets {
   return { inside, lookups: lookup === undefined ? [] : [lookup], binding: 'unbound' };
 }
 
-/** Of a call that the binder has seen; a method of an interface leads to those that implement it. */
+/** Of a call that the binder has seen; a method of an interface also leads to those that implement it. */
 function boundTargets(index: ShardIndex, { id }: CallRow): CallTargets | undefined {
   const { bound } = index;
   if (bound === undefined || id < 0) return undefined;
@@ -41,10 +41,7 @@ function boundTargets(index: ShardIndex, { id }: CallRow): CallTargets | undefin
   if (binding === 'unbound') return undefined;
   const targets = bound.targetsOf(id);
   return cachedTargets(index, `${binding} ${targets.join(' ')}`, () => {
-    const meant = targets.flatMap((target) => {
-      const implementing = bound.implementing(target);
-      return implementing.length > 0 ? implementing : [target];
-    });
+    const meant = targets.flatMap((target) => [target, ...bound.implementing(target)]);
     const all = meant.map((target) => bound.target(target));
     return {
       inside: all.flatMap(({ symbol }) => (symbol < 0 ? [] : [symbol])),

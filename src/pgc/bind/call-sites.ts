@@ -11,8 +11,8 @@ import { isConstructor } from './visibility.js';
 interface Wanted {
   /** Empty: any file. */
   path: string;
-  /** Empty: any, or none. */
-  container: string;
+  /** Empty: none; undefined: any. */
+  container: string | undefined;
   name: string;
   /** Of this shard. */
   symbols: ReadonlySet<number>;
@@ -40,8 +40,8 @@ export function callersOf(index: ShardIndex, symbols: readonly string[]): CallSi
   const byName = new Map<string, Wanted[]>();
   for (const text of new Set(symbols)) {
     const wanted = wantedBy(index, text);
-    const called =
-      isConstructor(wanted.name) && wanted.container !== '' ? wanted.container : wanted.name;
+    const { name, container = '' } = wanted;
+    const called = isConstructor(name) && container !== '' ? container : name;
     byName.set(called, [...(byName.get(called) ?? []), wanted]);
   }
   const places = new Places(index);
@@ -57,8 +57,8 @@ function wantedBy(index: ShardIndex, text: string): Wanted {
   const { path, name: written } = parseReference(text);
   const isPlain = path === '' && !written.includes('.');
   const resolved = isPlain ? [] : resolveSymbol(index, text);
-  const [container, name] = isPlain ? ['', written] : partsOf(index, written, resolved);
-  const isPrecise = path !== '' || container !== '';
+  const [container, name] = isPlain ? [undefined, written] : partsOf(index, written, resolved);
+  const isPrecise = path !== '' || (container ?? '') !== '';
   return { path, container, name, symbols: new Set(isPrecise ? resolved : []), isPrecise };
 }
 
@@ -104,7 +104,7 @@ function isMeant(target: BoundTarget, wanted: Wanted): boolean {
   if (target.name !== wanted.name) return false;
   if (target.symbol >= 0 && wanted.symbols.size > 0) return wanted.symbols.has(target.symbol);
   return (
-    (wanted.container === '' || wanted.container === target.container) &&
+    (wanted.container === undefined || wanted.container === target.container) &&
     (wanted.path === '' || isTail(target.path, wanted.path))
   );
 }
@@ -131,13 +131,13 @@ function partsOf(
   index: ShardIndex,
   name: string,
   resolved: readonly number[],
-): [container: string, plain: string] {
+): [container: string | undefined, plain: string] {
   if (/^\d+$/.test(name)) {
     const row = resolved[0] === undefined ? undefined : index.symbol(resolved[0]);
     return [row?.container ?? '', row?.name ?? name];
   }
   const dot = name.lastIndexOf('.');
-  return dot <= 0 ? ['', name] : [name.slice(0, dot), name.slice(dot + 1)];
+  return dot < 0 ? [undefined, name] : [name.slice(0, dot), name.slice(dot + 1)];
 }
 
 /** Calls that bear the name, and those that the binder found under another one. */

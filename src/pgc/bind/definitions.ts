@@ -1,7 +1,10 @@
 import type { Definition } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
 
-/** `name`, `Container.name`, `path#name`, `path:name` or `path:line`; the path may be any tail of the file's path. */
+/**
+ * `name`, `Container.name`, `path#name`, `path:name` or `path:line`; the path may be any tail of the file's path. `.name`
+ * is one that belongs to no container.
+ */
 interface SymbolReference {
   /** Empty: any file. */
   path: string;
@@ -23,7 +26,7 @@ export function resolveSymbol(index: ShardIndex, text: string): number[] {
   if (path !== '' && /^[1-9]\d*$/.test(name)) return symbolsAt(index, path, Number(name));
   let symbols = index.symbolsNamed(name);
   const dot = name.lastIndexOf('.');
-  if (symbols.length === 0 && dot > 0) {
+  if (symbols.length === 0 && dot >= 0) {
     const container = name.slice(0, dot);
     symbols = index
       .symbolsNamed(name.slice(dot + 1))

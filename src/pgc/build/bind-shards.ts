@@ -100,18 +100,16 @@ async function areReadable(
   );
 }
 
-/** Folders of the modules that the tree holds, by their paths. */
-async function modulesOf({ files, facts }: BindJob): Promise<Map<string, string>> {
+/** The modules that the tree holds; fixtures of tests may call theirs like the real one. */
+async function modulesOf({ files, facts }: BindJob): Promise<[path: string, folder: string][]> {
   const manifests = files.filter(({ path }) => posix.basename(path) === 'go.mod');
   const found = await facts.getMany(manifests);
-  const modules = new Map<string, string>();
-  for (const [at, { path }] of manifests.entries()) {
+  return manifests.flatMap(({ path }, at): [string, string][] => {
     const its = found[at];
     const name = its && decodeFacts(its).types.find(({ role }) => role === 'package')?.name;
     const folder = posix.dirname(path);
-    if (name !== undefined) modules.set(name, folder === '.' ? '' : folder);
-  }
-  return modules;
+    return name === undefined ? [] : [[name, folder === '.' ? '' : folder]];
+  });
 }
 
 function targetIn(

@@ -9,8 +9,10 @@ const predeclared =
   'uint8 uint16 uint32 uint64 uintptr true false iota nil append cap clear close complex copy delete imag len make ' +
   'max min new panic print println real recover';
 
-/** Packages are folders; a test package of the same folder has its own names. `modules`: folder by module path. */
-export function goRules(modules: ReadonlyMap<string, string>): LanguageRules {
+type ModulePlace = readonly [path: string, folder: string];
+
+/** Packages are folders; a test package of the same folder has its own names. `modules`: their paths and folders. */
+export function goRules(modules: readonly ModulePlace[]): LanguageRules {
   return {
     languages: ['go'],
     placesOf: (files) => placesOf(files, modules),
@@ -21,7 +23,7 @@ export function goRules(modules: ReadonlyMap<string, string>): LanguageRules {
 
 function placesOf(
   files: readonly { path: string; types: readonly TypeRow[] }[],
-  modules: ReadonlyMap<string, string>,
+  modules: readonly ModulePlace[],
 ): Places {
   const packages = new Map<string, Set<string>>();
   const scopes = files.map(({ path, types }) => {
@@ -75,14 +77,14 @@ function importable(names: Iterable<string>): string[] {
 /** Where a package of the program is; by the modules that the tree holds, else by the end of the path. */
 class FolderOfImport {
   readonly #known = new Map<string, string | undefined>();
-  readonly #modules: [path: string, folder: string][];
+  readonly #modules: readonly ModulePlace[];
 
   constructor(
     readonly packages: ReadonlyMap<string, unknown>,
-    modules: ReadonlyMap<string, string>,
+    modules: readonly ModulePlace[],
   ) {
     // A module within another one has the longer path.
-    this.#modules = [...modules].toSorted(([one], [other]) => other.length - one.length);
+    this.#modules = modules.toSorted(([one], [other]) => other.length - one.length);
   }
 
   of(target: string): string | undefined {
