@@ -1,4 +1,5 @@
 import { CardNames } from './card-names.js';
+import { ownerOf } from '../../pgc/plan/planned-shards.js';
 import { WantedNames } from '../../pgc/search/card/name-list.js';
 import { ForwardWalk } from '../../pgc/bind/module-calls.js';
 import { forwarded } from '../../pgc/bind/scope.js';
@@ -28,6 +29,8 @@ export class Directory {
   /** Definitions that shards have returned, by agent and name; valid as long as the cards. */
   readonly definitions = new BoundedMap<string, readonly Definition[]>(definitionsMax);
   readonly cAgents = new Set<string>();
+  /** By root: the agent of a path. */
+  readonly #owners = new Map<string, (path: string) => string | undefined>();
   readonly #modules = new Map<string, { agent: string; module: CardModule }>();
   /** Paths by their last part, for modules of which only the end is known. */
   readonly #byTail = new Map<string, string[]>();
@@ -96,6 +99,10 @@ export class Directory {
 
   /** The agents that define the target of a call. In C the calling shard has searched itself already. */
   find(lookup: Lookup, except: string): NameOwners {
+    if (lookup.path !== '') {
+      const owner = this.#ownerOf(lookup.path, except);
+      return { agents: owner === undefined ? [] : [owner], lookup };
+    }
     if (lookup.modules.length === 0) {
       const agents = this.ownersOf(lookup.name).filter(
         (agent) => agent !== except && this.cAgents.has(agent),
@@ -103,6 +110,19 @@ export class Directory {
       return { agents: agents.length > ownersMax ? [] : agents, lookup };
     }
     return this.#follow(lookup, 0, new ForwardWalk()) ?? { agents: [], lookup };
+  }
+
+  /** The agent that holds a file of the tree that another one belongs to. */
+  #ownerOf(path: string, agent: string): string | undefined {
+    const root = this.cards.find((card) => card.agent === agent)?.root ?? '';
+    let owners = this.#owners.get(root);
+    if (owners === undefined) {
+      const cards = this.cards.filter((card) => card.root === root);
+      const at = ownerOf(cards.map(({ alias, scope }) => ({ alias, paths: scope })));
+      owners = (wanted) => cards[at(wanted) ?? -1]?.agent;
+      this.#owners.set(root, owners);
+    }
+    return owners(path);
   }
 
   #follow(lookup: Lookup, depth: number, walk: ForwardWalk): NameOwners | undefined {

@@ -179,8 +179,10 @@ export class Evaluator {
     let isOpen = false;
     for (const base of typesIn(type.definition, 'base')) {
       const its = this.#resolve(base.type, this.#within(type));
-      // An embedded type is a field of its own name.
-      if (base.type?.name.split('.').at(-1) === name && its !== undefined) return valueOf(its);
+      // A type that a structure embeds is a field of its own name.
+      const isField = type.definition.kind === 'struct';
+      if (isField && base.type?.name.split('.').at(-1) === name && its !== undefined)
+        return valueOf(its);
       if (its === undefined) isOpen = true;
       const found = its && this.#memberOf(its, name);
       if (found?.kind === 'outside') isOpen = true;

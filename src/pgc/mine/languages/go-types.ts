@@ -30,6 +30,8 @@ function typeOf(node: Node): string {
       return `$struct${listed(
         fieldsOf(node).flatMap(({ name, type }) => (name === '' ? [] : [`${name}:${type}`])),
       )}`;
+    case 'interface_type':
+      return node.namedChildCount === 0 ? 'any' : unknown;
     case 'pointer_type':
     case 'parenthesized_type':
     case 'type_elem':
