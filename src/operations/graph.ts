@@ -8,12 +8,14 @@ import { definitionOutput, failureOutput, offsetInput, siteOutput, symbolInput }
 import { listing, looks, type Operation, type Reply } from './operation.js';
 
 const input = z.strictObject({ symbol: symbolInput, offset: offsetInput });
+/** Calls that may mean the symbol in one answer to a reader. */
+const possibleShown = 10;
 
 /** `callers`: every call site of a symbol. */
 export const callers = sitesOperation('callers', {
   title: 'Who calls it',
   description:
-    'Every call site of a function or method over all shards, resolved, not matched by text: complete where grep guesses. `symbol` of a row is the function that holds the call.',
+    'Every call site of a function or method over all shards, resolved, not matched by text. `symbol` of a row is the function that holds the call; `certainty`: exact, or dispatch through the interface method `via`. `possible`: calls of the name of which nothing proves what they call.',
   doing: 'looking for call sites',
   cli: { command: 'callers', help: 'list all call sites of a symbol', arguments: ['symbol'] },
 });
@@ -58,7 +60,7 @@ function sitesOperation(
         text: (part) => sitesText(part, total),
         structure: briefSites,
         failure: answer.errors[0],
-        isEmpty: answer.definitions.length + total === 0,
+        isEmpty: answer.definitions.length + total + possibleIn(answer) === 0,
       };
     },
   };
@@ -66,6 +68,10 @@ function sitesOperation(
 
 function sitesIn(answer: SitesAnswer): CallSite[] {
   return 'callers' in answer ? answer.callers : answer.callees;
+}
+
+function possibleIn(answer: SitesAnswer): number {
+  return 'callers' in answer ? answer.possible_total : 0;
 }
 
 /** Without what routing needs, and no reader. */
@@ -78,37 +84,75 @@ function briefSites({ symbol, definitions, errors, ...its }: SitesAnswer): objec
       const { symbol: its, kind, file_path, line, signature, agent } = each;
       return { symbol: its, kind, file_path, line, signature, agent };
     }),
-    [name]: all.map((each) => {
-      const { symbol: its, file_path, line, agent, kind, definition } = each;
-      return { symbol: its, file_path, line, agent, kind, definition };
+    [name]: all.map(briefSite),
+    ...('callers' in its && {
+      possible: its.possible.slice(0, possibleShown).map(briefSite),
+      possible_total: its.possible_total,
     }),
     errors,
   };
 }
 
+function briefSite(site: CallSite): object {
+  const { symbol, file_path, line, agent, kind, definition, certainty, via } = site;
+  return { symbol, file_path, line, agent, kind, definition, certainty, via };
+}
+
 function sitesText(answer: SitesAnswer, total: number): string {
   const { symbol, definitions, errors } = answer;
-  const verb = 'callers' in answer ? 'is called at' : 'calls';
-  const name = definitions[0]?.symbol ?? symbol;
+  const isCallees = 'callees' in answer;
+  const name = printable(definitions[0]?.symbol ?? symbol);
+  const isKnown = definitions.length + total > 0;
   return [
     ...definitions.map(
       (each) =>
         `${each.symbol} (${each.kind}) is defined at ${printable(each.file_path)}:${each.line} [${each.agent}]`,
     ),
-    ...(definitions.length + total > 0
-      ? [`${printable(name)} ${verb} ${total} place${total === 1 ? '' : 's'}`]
-      : []),
-    ...sitesIn(answer).map((each) => siteLine(each, 'callees' in answer)),
+    ...(isKnown && isCallees ? [`${name} calls ${places(total)}`] : []),
+    ...(isKnown && !isCallees ? [calledText(name, answer, total)] : []),
+    ...sitesIn(answer).map((each) => siteLine(each, isCallees)),
+    ...(isCallees ? [] : possibleLines(answer)),
     ...renderErrors(errors),
   ].join('\n');
 }
 
+/** That nothing calls it is said only where no call is left that may. */
+function calledText(
+  name: string,
+  { callers, possible_total }: CallersAnswer,
+  total: number,
+): string {
+  if (total > 0) {
+    const through = callers.filter(({ certainty }) => certainty === 'dispatch').length;
+    const note = through === 0 ? '' : `, ${through} of them through an interface`;
+    return `${name} is called at ${places(total)}${note}`;
+  }
+  return possible_total === 0 ? `nothing calls ${name}` : `no call of ${name} is proven`;
+}
+
+function places(count: number): string {
+  return `${count} place${count === 1 ? '' : 's'}`;
+}
+
+function possibleLines({ possible, possible_total }: CallersAnswer): string[] {
+  if (possible_total === 0) return [];
+  const shown = possible.slice(0, possibleShown);
+  const one = possible_total === 1;
+  const head = `${possible_total} other call${one ? '' : 's'} of this name may mean it; nothing proves what ${one ? 'it calls' : 'they call'}${shown.length < possible_total ? ', the nearest first' : ''}:`;
+  return [head, ...shown.map((each) => siteLine(each, false))];
+}
+
 function siteLine(
-  { file_path, line, symbol, definition, ignored }: CallSite,
+  { file_path, line, symbol, definition, ignored, via, certainty }: CallSite,
   hasTarget: boolean,
 ): string {
   const target = hasTarget && definition !== '' ? `  -> ${printable(definition)}` : '';
-  const note = !hasTarget && ignored ? '  (its result is ignored)' : '';
+  const notes = [
+    ...(!hasTarget && ignored ? ['its result is ignored'] : []),
+    ...(via === '' ? [] : [`through ${printable(via)}`]),
+    ...(hasTarget && certainty === 'dispatch' ? ['through an interface'] : []),
+  ];
+  const note = notes.length === 0 ? '' : `  (${notes.join(', ')})`;
   return `  ${printable(file_path)}:${line}  ${symbol === '' ? '(file level)' : symbol}${target}${note}`;
 }
 

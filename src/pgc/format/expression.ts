@@ -9,11 +9,13 @@
  *     step       := '.' name          a member
  *                 | '(' number? ')'   a result of a call; no number: the first
  *                 | '[]' | '[k]'      an element; its key
+ *                 | '!'               what a promise comes to
  *     type       := '?' | name ('.' name)* ('<' argument (',' argument)* '>')?
  *     argument   := (label ':')? type
  *
- * Types of the language itself begin with `$`: `$list<T>`, `$map<K,V>`, `$chan<T>`, `$func<results>`,
- * `$struct<field:T>`. Pointers and references are left out: they do not change what a name after a dot means.
+ * Types of the language itself begin with `$`: `$list<T>`, `$map<K,V>`, `$chan<T>`, `$promise<T>`, `$func<results>`,
+ * `$struct<field:T>`, `$union<A,B>`. Pointers, references and options are left out: they do not change what a name after a
+ * dot means. The member `$super` is what a type is based on.
  */
 export interface Expression {
   root: TypeText | string | undefined;
@@ -24,7 +26,8 @@ export type Step =
   | { kind: 'member'; name: string }
   | { kind: 'call'; result: number }
   | { kind: 'element' }
-  | { kind: 'key' };
+  | { kind: 'key' }
+  | { kind: 'await' };
 
 export interface TypeText {
   /** `pkg.Server` */
@@ -58,7 +61,7 @@ export function parseType(text: string): TypeText | undefined {
   return from.isAtEnd ? type : undefined;
 }
 
-const nameEnd = /[.,:<>(){}[\]]/g;
+const nameEnd = /[.,:<>(){}[\]!]/g;
 
 class Reader {
   #at = 0;
@@ -80,6 +83,7 @@ class Reader {
     if (this.#take('.')) return { kind: 'member', name: this.#name() };
     if (this.#take('[]')) return { kind: 'element' };
     if (this.#take('[k]')) return { kind: 'key' };
+    if (this.#take('!')) return { kind: 'await' };
     if (!this.#take('(')) return undefined;
     const result = Number(this.#name());
     this.#take(')');

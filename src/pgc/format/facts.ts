@@ -78,7 +78,8 @@ export interface CallFact {
 
 /**
  * `package`: its name · `field`, `base` (also embedded), `alias`, `is` (another type's contents) of a type · `parameter`,
- * `result` of a function, in order · `bound`: a type parameter and what it must satisfy · `value` of a variable.
+ * `result` of a function, in order · `bound`: a type parameter and what it must satisfy · `value` of a variable. Where no
+ * type is written: `assigned`: what a member is set to · `returned`: what a function returns.
  */
 export const typeRoles = [
   'package',
@@ -90,6 +91,8 @@ export const typeRoles = [
   'result',
   'bound',
   'value',
+  'assigned',
+  'returned',
 ] as const;
 export type TypeRole = (typeof typeRoles)[number];
 
@@ -100,7 +103,7 @@ export interface TypeFact {
   role: TypeRole;
   /** May be empty. */
   name: string;
-  /** A type, of `value` an expression, as `expression.ts` writes them. */
+  /** A type; of `value`, `assigned` and `returned` an expression. As `expression.ts` writes them. */
   type: string;
 }
 

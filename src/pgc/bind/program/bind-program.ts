@@ -2,7 +2,11 @@ import type { CallBinding } from '../../format/bound-calls.js';
 import type { ShardIndex } from '../../format/shard-index.js';
 import { Definitions, type Definition, type SourceText } from './definitions.js';
 import { Evaluator, type Value } from './evaluator.js';
-import { structuralImplementations, type Implementations } from './implementations.js';
+import {
+  declaredImplementations,
+  structuralImplementations,
+  type Implementations,
+} from './implementations.js';
 import type { LanguageRules } from './rules.js';
 
 /** What one call site is bound to. */
@@ -24,8 +28,14 @@ export function bindProgram(shards: readonly ShardIndex[], rules: LanguageRules)
   const evaluator = new Evaluator(definitions);
   return {
     calls: boundCalls(shards, definitions, evaluator),
-    implementations: structuralImplementations(definitions, evaluator),
+    implementations: implementationsOf(definitions, evaluator),
   };
+}
+
+function implementationsOf(definitions: Definitions, evaluator: Evaluator): Implementations {
+  return definitions.rules.isStructural
+    ? structuralImplementations(definitions, evaluator)
+    : declaredImplementations(definitions, evaluator);
 }
 
 function* boundCalls(
@@ -46,7 +56,10 @@ function* boundCalls(
       const key = `${file} ${scope} ${kind} ${expression}`;
       let bound = known.get(key);
       if (bound === undefined)
-        known.set(key, (bound = boundTo(evaluator, expression, text, owner, kind)));
+        known.set(
+          key,
+          (bound = boundTo({ definitions, evaluator }, expression, text, owner, kind)),
+        );
       yield { shard, call: id, ...bound };
     }
   }
@@ -56,8 +69,13 @@ function hasBounds(owner: Definition | undefined): boolean {
   return owner?.types.some(({ role }) => role === 'bound') ?? false;
 }
 
+interface Binder {
+  definitions: Definitions;
+  evaluator: Evaluator;
+}
+
 function boundTo(
-  evaluator: Evaluator,
+  { definitions, evaluator }: Binder,
   expression: string,
   text: SourceText,
   owner: Definition | undefined,
@@ -65,7 +83,7 @@ function boundTo(
 ): Omit<BoundCall, 'shard' | 'call'> {
   if (expression === '') return { binding: 'possible', targets: [] };
   const value = evaluator.evaluate(expression, text, owner);
-  return { binding: bindingOf(value, kind), targets: targetsOf(value, kind) };
+  return { binding: bindingOf(value, kind), targets: targetsOf(definitions, value, kind) };
 }
 
 function bindingOf(value: Value | undefined, kind: string): CallBinding {
@@ -84,8 +102,16 @@ function bindingOf(value: Value | undefined, kind: string): CallBinding {
   }
 }
 
-function targetsOf(value: Value | undefined, kind: string): readonly Definition[] {
+/** A type that is constructed, and what runs then. */
+function targetsOf(
+  definitions: Definitions,
+  value: Value | undefined,
+  kind: string,
+): readonly Definition[] {
   if (value?.kind === 'function') return value.definitions;
   const isType = value?.kind === 'type' || (value?.kind === 'value' && kind === 'construct');
-  return isType && value.type.kind === 'inside' ? [value.type.definition] : [];
+  if (!isType || value.type.kind !== 'inside') return [];
+  const { definition } = value.type;
+  const methods = definitions.methodsOf(definition);
+  return [definition, ...definitions.rules.constructors.flatMap((name) => methods.get(name) ?? [])];
 }

@@ -23,12 +23,20 @@ export interface SourceText {
   path: string;
   /** Of its own top-level names: a package, a module. */
   scope: string;
-  /** Scopes by the local name of an import; none: it leaves the program. */
-  imports: ReadonlyMap<string, readonly string[]>;
-  /** Scopes of which every name is visible. */
+  /** By local name. */
+  imports: ReadonlyMap<string, Imported>;
+  /** Scopes of which every name is visible, or passed on to those who import this one. */
   wildcards: readonly string[];
   /** One of the wildcards leaves the program: a name that is not found may be there. */
   isOpen: boolean;
+}
+
+/** What a local name stands for. */
+export interface Imported {
+  /** Where it may be; none: it leaves the program. */
+  scopes: readonly string[];
+  /** What it is called there; empty: the whole scope is meant. */
+  name: string;
 }
 
 /** Top-level names of one package or module, and the methods of its types. */
@@ -36,6 +44,8 @@ export interface NameScope {
   names: Map<string, Definition[]>;
   /** By type, then by method. */
   members: Map<string, Map<string, Definition[]>>;
+  /** The files that make it up. */
+  texts: SourceText[];
 }
 
 /** All definitions of one language in a code base, by scope. */
@@ -58,6 +68,7 @@ export class Definitions {
       const imports = index.importsOf(file);
       const text = { shard, file, path: row.path, scope, ...places.imported(row.path, imports) };
       this.texts.push(text);
+      this.scopeOf(scope).texts.push(text);
       this.#addSymbols(index, text, types);
     }
   }
@@ -96,7 +107,7 @@ export class Definitions {
   scopeOf(key: string): NameScope {
     let scope = this.scopes.get(key);
     if (scope === undefined)
-      this.scopes.set(key, (scope = { names: new Map(), members: new Map() }));
+      this.scopes.set(key, (scope = { names: new Map(), members: new Map(), texts: [] }));
     return scope;
   }
 

@@ -4,7 +4,13 @@ import {
   type Step,
   type TypeText,
 } from '../../format/expression.js';
-import { typesIn, type Definition, type Definitions, type SourceText } from './definitions.js';
+import {
+  typesIn,
+  type Definition,
+  type Definitions,
+  type Imported,
+  type SourceText,
+} from './definitions.js';
 
 /** A type of the program, of the language (`$list`), or of a library. */
 export type Type =
@@ -30,6 +36,8 @@ interface Context {
   bindings: ReadonlyMap<string, Type | undefined>;
 }
 
+/** The member that stands for what a type is based on. */
+const superName = '$super';
 const outside = { kind: 'outside' } as const;
 /** Variables, aliases and bases followed on the way to a type: they may form circles. */
 const depthMax = 24;
@@ -97,14 +105,42 @@ export class Evaluator {
     const own = scopes.get(file.scope)?.names.get(name);
     if (own !== undefined) return this.#meaning(own);
     const imported = file.imports.get(name);
-    if (imported !== undefined)
-      return imported.length === 0 ? outside : { kind: 'scope', scopes: imported };
+    if (imported !== undefined) return this.#imported(imported);
     for (const wildcard of file.wildcards) {
-      const found = scopes.get(wildcard)?.names.get(name);
-      if (found !== undefined) return this.#meaning(found);
+      const found = this.#exported(wildcard, name);
+      if (found !== undefined) return found;
     }
     if (rules.builtins.has(name) || file.isOpen) return outside;
     return undefined;
+  }
+
+  #imported({ scopes, name }: Imported): Value | undefined {
+    if (scopes.length === 0) return outside;
+    if (name === '') return { kind: 'scope', scopes };
+    for (const scope of scopes) {
+      const found = this.#exported(scope, name);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** A name of a scope as others see it: its own, or one that it passes on. */
+  #exported(key: string, name: string): Value | undefined {
+    const scope = this.#definitions.scopes.get(key);
+    const own = scope?.names.get(name);
+    if (own !== undefined) return this.#meaning(own);
+    return this.#bounded(() => {
+      for (const { imports, wildcards } of scope?.texts ?? []) {
+        const imported = imports.get(name);
+        const found = imported && this.#imported(imported);
+        if (found !== undefined) return found;
+        for (const wildcard of wildcards) {
+          const passed = this.#exported(wildcard, name);
+          if (passed !== undefined) return passed;
+        }
+      }
+      return undefined;
+    });
   }
 
   #meaning(definitions: readonly Definition[]): Value | undefined {
@@ -135,6 +171,8 @@ export class Evaluator {
       case 'element':
       case 'key':
         return this.#part(value, step.kind);
+      case 'await':
+        return this.#awaited(value);
     }
   }
 
@@ -143,11 +181,7 @@ export class Evaluator {
       case 'outside':
         return outside;
       case 'scope':
-        for (const scope of value.scopes) {
-          const found = this.#definitions.scopes.get(scope)?.names.get(name);
-          if (found !== undefined) return this.#meaning(found);
-        }
-        return undefined;
+        return this.#imported({ scopes: value.scopes, name });
       case 'function':
         return undefined;
       default:
@@ -158,12 +192,21 @@ export class Evaluator {
   #memberOf(type: Type, name: string): Value | undefined {
     return this.#bounded(() => {
       if (type.kind === 'outside') return outside;
-      if (type.kind === 'language') {
-        const field = type.args.find(({ label }) => label === name);
-        return field === undefined ? undefined : valueOf(field.type);
-      }
+      if (type.kind === 'language') return this.#memberOfLanguage(type, name);
+      if (name === superName) return valueOf(this.#basesOf(type)[0]);
       return this.#ownMember(type, name) ?? this.#inherited(type, name);
     });
+  }
+
+  #memberOfLanguage(type: Type & { kind: 'language' }, name: string): Value | undefined {
+    const field = type.args.find(({ label }) => label === name);
+    if (field !== undefined) return valueOf(field.type);
+    if (type.name !== '$union') return type.name === '$struct' ? undefined : outside;
+    const each = type.args.map(({ type: its }) => its && this.#memberOf(its, name));
+    const functions = each.filter((found) => found?.kind === 'function');
+    const definitions = functions.flatMap((found) => found.definitions);
+    if (definitions.length > 0) return { ...functions[0], kind: 'function', definitions };
+    return each.find((found) => found !== undefined);
   }
 
   #ownMember(type: Type & { kind: 'inside' }, name: string): Value | undefined {
@@ -171,7 +214,23 @@ export class Evaluator {
     const methods = this.#definitions.methodsOf(definition).get(name);
     if (methods !== undefined) return { kind: 'function', definitions: methods, self: type };
     const field = typesIn(definition, 'field').find((each) => each.name === name);
-    return field && valueOf(this.#resolve(field.type, this.#within(type)));
+    if (field !== undefined) return valueOf(this.#resolve(field.type, this.#within(type)));
+    return this.#firstKnown(definition, 'assigned', name);
+  }
+
+  /** The first of several expressions that says something. */
+  #firstKnown(
+    definition: Definition,
+    role: 'assigned' | 'returned',
+    wanted = '',
+  ): Value | undefined {
+    const context = { file: definition.file, owner: definition, bindings: unbound };
+    for (const { name, text } of typesIn(definition, role)) {
+      const found =
+        name === wanted ? this.#bounded(() => this.#evaluate(text, context)) : undefined;
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /** Of what it embeds, or is defined as. */
@@ -214,12 +273,12 @@ export class Evaluator {
     const [definition] = value.definitions;
     if (definition === undefined) return undefined;
     const written = typesIn(definition, 'result')[result];
+    if (written === undefined) return this.#firstKnown(definition, 'returned');
     const bindings = new Map(
       value.self?.kind === 'inside' ? this.#bindingsOf(value.self, definition) : [],
     );
     return valueOf(
-      written &&
-        this.#resolve(written.type, { file: definition.file, owner: definition, bindings }),
+      this.#resolve(written.type, { file: definition.file, owner: definition, bindings }),
     );
   }
 
@@ -240,6 +299,12 @@ export class Evaluator {
     const position =
       partOf[part][type.name] ?? (part === 'result' && type.name === '$func' ? at : -1);
     return valueOf(type.args[position]?.type);
+  }
+
+  /** What is no promise is itself. */
+  #awaited(value: Value): Value | undefined {
+    if (value.kind !== 'value' || value.type.kind !== 'language') return value;
+    return value.type.name === '$promise' ? valueOf(value.type.args[0]?.type) : value;
   }
 
   #underlying(type: Type & { kind: 'inside' }): Type | undefined {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
-import type { SourceText } from './definitions.js';
+import type { Imported, SourceText } from './definitions.js';
 import type { LanguageRules, Places } from './rules.js';
 
 /** Of the specification, "Predeclared identifiers". */
@@ -18,6 +18,7 @@ export function goRules(modules: readonly ModulePlace[]): LanguageRules {
     placesOf: (files) => placesOf(files, modules),
     builtins: new Set(predeclared.split(' ')),
     isStructural: true,
+    constructors: [],
   };
 }
 
@@ -45,7 +46,7 @@ function importedBy(
   folders: FolderOfImport,
   packages: ReadonlyMap<string, ReadonlySet<string>>,
 ): Pick<SourceText, 'imports' | 'wildcards' | 'isOpen'> {
-  const imports = new Map<string, string[]>();
+  const imports = new Map<string, Imported>();
   const wildcards: string[] = [];
   let isOpen = false;
   for (const { target, names } of rows) {
@@ -58,9 +59,10 @@ function importedBy(
         wildcards.push(...scopes);
         isOpen ||= scopes.length === 0;
       } else if (alias !== undefined && alias !== '_' && alias !== '.') {
-        imports.set(alias, scopes);
+        imports.set(alias, { scopes, name: '' });
         // Without an alias, a package is called what it calls itself.
-        for (const name of declared) if (!imports.has(name)) imports.set(name, scopes);
+        for (const name of declared)
+          if (!imports.has(name)) imports.set(name, { scopes, name: '' });
       }
     }
   }

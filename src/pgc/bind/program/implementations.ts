@@ -51,6 +51,39 @@ export function structuralImplementations(
   return found;
 }
 
+/** The methods of types that run in place of those that they say they are based on. */
+export function declaredImplementations(
+  definitions: Definitions,
+  evaluator: Evaluator,
+): Implementations {
+  const found = new Map<Definition, Definition[]>();
+  for (const type of definitions.all.filter((each) =>
+    each.types.some(({ role }) => role === 'base'),
+  ))
+    for (const [name, [method]] of definitions.methodsOf(type))
+      for (const base of basesOf(type, evaluator))
+        for (const replaced of definitions.methodsOf(base).get(name) ?? []) {
+          const known = found.get(replaced) ?? [];
+          if (method !== undefined && method !== replaced) known.push(method);
+          found.set(replaced, known);
+        }
+  return found;
+}
+
+/** All types that a type is based on, each once. */
+function basesOf(type: Definition, evaluator: Evaluator): Set<Definition> {
+  const all = new Set<Definition>();
+  let level = [type];
+  for (let depth = 0; depth < embeddingMax && level.length > 0; depth += 1) {
+    level = level
+      .flatMap((each) => evaluator.basesOf(each))
+      .flatMap((base) => (base?.kind === 'inside' ? [base.definition] : []))
+      .filter((each) => each !== type && !all.has(each));
+    for (const each of level) all.add(each);
+  }
+  return all;
+}
+
 /** The methods of types, with those that they embed. */
 class MethodSets {
   readonly #known = new Map<Definition, Map<string, Definition>>();

@@ -9,8 +9,10 @@ export interface LanguageRules {
   placesOf(files: readonly { path: string; types: readonly TypeRow[] }[]): Places;
   /** Names of the language itself, which no file defines. */
   builtins: ReadonlySet<string>;
-  /** A type fits an interface by its methods; else only where it says so. */
+  /** A type fits an interface by its methods; else only what it says that it is based on. */
   isStructural: boolean;
+  /** Names of the methods that run when a type is constructed. */
+  constructors: readonly string[];
 }
 
 export interface Places {

@@ -11,7 +11,7 @@ function typeOf(node: Node): string {
   switch (node.type) {
     case 'type_identifier':
     case 'identifier':
-      return node.text;
+      return otherNames[node.text] ?? node.text;
     case 'qualified_type':
       return node.text.replace(/\s/g, '');
     case 'generic_type':
@@ -41,6 +41,9 @@ function typeOf(node: Node): string {
       return unknown;
   }
 }
+
+/** Of the specification: two names of one type. */
+const otherNames: Partial<Record<string, string>> = { byte: 'uint8', rune: 'int32' };
 
 function listed(types: readonly string[]): string {
   return types.length === 0 ? '' : `<${types.join(',')}>`;
