@@ -4,7 +4,7 @@
 //                     [--json FILE] [--verbose] [--write]
 //
 // --sources: work trees by their short names; what is missing there is fetched. --home: keeps the indexes.
-// --json: every missed and every invented site. --write puts the tables into results.md.
+// --json, --verbose: every missed and every invented site of the half that may be studied. --write puts the tables into results.md.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -46,8 +46,10 @@ const runs = [];
 for (const repository of wanted) runs.push(await measured(repository));
 const text = reportOf(runs);
 process.stdout.write(`${text}\n`);
-if (options.json !== undefined)
-  writeFileSync(options.json, `${JSON.stringify({ seed, runs }, null, 1)}\n`);
+if (options.json !== undefined) {
+  const studied = runs.filter(({ half }) => half === 'tune');
+  writeFileSync(options.json, `${JSON.stringify({ seed, runs: studied }, null, 1)}\n`);
+}
 if (options.write) writeFileSync(path.join(import.meta.dirname, 'results.md'), await results());
 
 async function measured(repository) {
@@ -68,7 +70,8 @@ async function measured(repository) {
       chains: await measureChains({ truth, product, chains }),
       apart: await measureApart({ truth, product, pairs }),
     };
-    if (options.verbose) for (const line of disagreements(run)) process.stderr.write(`${line}\n`);
+    if (options.verbose && run.half === 'tune')
+      for (const line of disagreements(run)) process.stderr.write(`${line}\n`);
     return run;
   } finally {
     await product.close();

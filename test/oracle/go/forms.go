@@ -162,6 +162,8 @@ func (its forms) ofName(name *ast.Ident) string {
 		return "package"
 	case *types.TypeName:
 		return "method expression"
+	case *types.Const:
+		return "constant"
 	case *types.Var:
 		if form, ok := its.declared[object.Pos()]; ok {
 			return form
