@@ -1,13 +1,13 @@
 import type { CallBinding } from '../../format/bound-calls.js';
 import type { ShardIndex } from '../../format/shard-index.js';
-import { Definitions, type Definition, type SourceText } from './definitions.js';
+import { Definitions, type Definition } from './definitions.js';
 import { Evaluator, type Value } from './evaluator.js';
 import {
   declaredImplementations,
   structuralImplementations,
   type Implementations,
 } from './implementations.js';
-import type { LanguageRules } from './rules.js';
+import type { LanguageRules, SourceText } from './rules.js';
 
 /** What one call site is bound to. */
 export interface BoundCall {

@@ -4,13 +4,8 @@ import {
   type Step,
   type TypeText,
 } from '../../format/expression.js';
-import {
-  typesIn,
-  type Definition,
-  type Definitions,
-  type Imported,
-  type SourceText,
-} from './definitions.js';
+import { typesIn, type Definition, type Definitions } from './definitions.js';
+import type { Imported, SourceText } from './rules.js';
 
 /** A type of the program, of the language (`$list`), or of a library. */
 export type Type =

@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
-import type { Imported, SourceText } from './definitions.js';
-import type { LanguageRules, Places } from './rules.js';
+import type { Imported, LanguageRules, Places, SourceText } from './rules.js';
 
 /** Of the specification, "Predeclared identifiers". */
 const predeclared =

@@ -1,6 +1,28 @@
 import type { FactsLanguage } from '../../format/facts.js';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
-import type { SourceText } from './definitions.js';
+
+/** A file as names are looked up in it. */
+export interface SourceText {
+  shard: number;
+  file: number;
+  path: string;
+  /** Of its own top-level names: a package, a module. */
+  scope: string;
+  /** By local name. */
+  imports: ReadonlyMap<string, Imported>;
+  /** Scopes of which every name is visible, or passed on to those who import this one. */
+  wildcards: readonly string[];
+  /** One of the wildcards leaves the program: a name that is not found may be there. */
+  isOpen: boolean;
+}
+
+/** What a local name stands for. */
+export interface Imported {
+  /** Where it may be; none: it leaves the program. */
+  scopes: readonly string[];
+  /** What it is called there; empty: the whole scope is meant. */
+  name: string;
+}
 
 /** How names are looked up in one language; everything else is the same for all. */
 export interface LanguageRules {

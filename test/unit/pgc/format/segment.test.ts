@@ -199,6 +199,7 @@ describe('a segment', () => {
     ]);
     expect(index.callsFrom(3)).toEqual([
       {
+        id: 1,
         callee: 'grow',
         caller: 3,
         file: 1,
