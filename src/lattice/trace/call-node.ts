@@ -7,15 +7,21 @@ export interface Node {
   name: string;
   /** The name that calls of it show: of a constructor, its class. */
   calledAs: string;
+  container: string;
   path: string;
   line: number;
   agent: string;
 }
 
+/** How other shards know it: exactly this one. */
+export function referenceTo({ path, container, name }: Node): string {
+  return `${path}#${container}.${name}`;
+}
+
 /** Where a definition stands. */
 export function nodeOf({ symbol, container, file_path: path, line, agent }: Definition): Node {
   const calledAs = calledName(symbol, container);
-  return { anchor: `${path}:${line}`, name: symbol, calledAs, path, line, agent };
+  return { anchor: `${path}:${line}`, name: symbol, calledAs, container, path, line, agent };
 }
 
 /** The function that a site in the same shard names: the callee, or the caller. */
@@ -24,7 +30,7 @@ export function nodeAt({ symbol, container, definition, agent }: CallSite): Node
   const path = definition.slice(0, cut);
   const line = Number(definition.slice(cut + 1));
   const calledAs = calledName(symbol, container);
-  return { anchor: definition, name: symbol, calledAs, path, line, agent };
+  return { anchor: definition, name: symbol, calledAs, container, path, line, agent };
 }
 
 function calledName(symbol: string, container: string): string {

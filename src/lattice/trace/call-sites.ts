@@ -9,14 +9,14 @@ import {
   type Definition,
   type Expansion,
 } from '../../pgc/shapes.js';
-import { nearness } from '../../pgc/bind/visibility.js';
+import { mayCallStandIns, nearness } from '../../pgc/bind/visibility.js';
 import { plainName } from '../../pgc/answer/verify.js';
 import { fanOut, merged } from '../fan-out.js';
 import { FarDefinitions, farUseOf, type FarUse } from '../topology/far-definitions.js';
 import type { Lattice } from '../lattice.js';
 
 /** Of those that a scoped name may mean. */
-const anchorsMax = 200;
+const referencesMax = 200;
 /** Sites that may mean a symbol in one answer. */
 const possibleMax = 200;
 
@@ -31,7 +31,7 @@ export async function callersOf(
   const ports = [...lattice.ports.values()];
   const definitions = await fanOut(ports, signal, (port) => port.definitions([symbol], signal));
   const known = definitions.answers.flat();
-  const wanted = anchorsOf(symbol, known);
+  const wanted = referencesTo(symbol, known);
   const sites = await fanOut(ports, signal, (port) => port.callers(wanted, signal));
   const all = sorted(sites.answers.flat());
   const callers = all.filter(({ certainty }) => certainty !== 'possible');
@@ -51,12 +51,12 @@ export async function callersOf(
 }
 
 /** A place is known in its own shard only; the others know the definition by its path and name. */
-function anchorsOf(symbol: string, definitions: readonly Definition[]): string[] {
+function referencesTo(symbol: string, definitions: readonly Definition[]): string[] {
   const isPlain = !/[#:./]/.test(symbol);
   const anchors = definitions.map(
     ({ file_path, container, symbol: name }) => `${file_path}#${container}.${name}`,
   );
-  return isPlain || anchors.length === 0 ? [symbol] : [...new Set(anchors)].slice(0, anchorsMax);
+  return isPlain || anchors.length === 0 ? [symbol] : [...new Set(anchors)].slice(0, referencesMax);
 }
 
 /** Those whose paths share the most folders with a definition come first. */
@@ -139,18 +139,26 @@ async function resolveOpen(
     calls.map((site): [CallSite, FarUse | undefined] => [site, farUseOf(site, includes)]),
   );
   await far.learn(open.flatMap(([, use]) => use ?? []));
-  const sites = new Map<string, CallSite>();
+  const sites = new Map<string, CallSite[]>();
   for (const [site, use] of open) {
-    const key = `${site.file_path}:${site.line}:${site.symbol}`;
     const [target] = use === undefined ? [] : far.of(use);
     const definition =
       target === undefined ? site.definition : `${target.file_path}:${target.line}`;
-    const symbol = target?.symbol ?? site.symbol;
-    // A stand-in in a header and the real function share a site: the real one is what runs.
-    if (definition !== '' || !sites.has(key))
-      sites.set(key, { ...site, symbol, definition, lookup: null });
+    const found = { ...site, symbol: target?.symbol ?? site.symbol, definition, lookup: null };
+    const key = `${site.file_path}:${site.line}:${found.symbol}`;
+    sites.set(key, withSite(sites.get(key) ?? [], found));
   }
-  return { sites: [...sites.values()], errors: far.errors };
+  return { sites: [...sites.values()].flat(), errors: far.errors };
+}
+
+/** A call may lead to several definitions; that none is known counts only where it leads to no other. */
+function withSite(known: readonly CallSite[], site: CallSite): CallSite[] {
+  if (site.definition === '' && known.length > 0) return [...known];
+  const others = known.filter(
+    ({ definition }) => definition !== '' && definition !== site.definition,
+  );
+  // A stand-in in a header and the real function share a site: the real one is what runs.
+  return mayCallStandIns(site.file_path) ? [site] : [...others, site];
 }
 
 function sorted(sites: CallSite[]): CallSite[] {

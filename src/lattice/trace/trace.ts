@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { CallSite, CodedError, ShardPort, Step, TraceAnswer } from '../../pgc/shapes.js';
-import { withoutStandIns } from '../../pgc/bind/visibility.js';
+import { mayCallStandIns, withoutStandIns } from '../../pgc/bind/visibility.js';
 import { fanOut, merged } from '../fan-out.js';
 import { missing } from './call-sites.js';
-import { namesOf, nodeAt, nodeOf, stepOf, type Node } from './call-node.js';
+import { namesOf, nodeAt, nodeOf, referenceTo, stepOf, type Node } from './call-node.js';
 import { FarDefinitions, farUseOf } from '../topology/far-definitions.js';
 import type { Lattice } from '../lattice.js';
 
@@ -170,14 +170,16 @@ class TraceSearch {
     this.#errors.push(...errors);
     const callers = new Map<string, Node>();
     for (const site of answers.flat()) {
-      if (site.definition === '' || this.#backward.has(site.definition)) continue;
+      if (site.definition === '' || site.certainty === 'possible') continue;
+      if (this.#backward.has(site.definition)) continue;
       callers.set(site.definition, nodeAt(site));
     }
     return this.#confirm(level, [...callers.values()]);
   }
 
   /**
-   * By agent, the names whose callers it is asked for: all names of its own shard, and those of other shards that its card lists as open.
+   * By agent, whose callers it is asked for: all of its own shard, and those of other shards whose names its card lists as
+   * open. In C a name: what it means is known after the includes were looked at.
    */
   #callersWanted(level: readonly Reached[]): Map<string, string[]> {
     const all = new Set(level.map((each) => each.node.calledAs));
@@ -186,8 +188,10 @@ class TraceSearch {
     for (const { agent } of this.#ports()) {
       const own = level.flatMap(({ node }) => (node.agent === agent ? [node.calledAs] : []));
       const some = new Set([...own, ...(called(agent) ?? all)]);
-      const names = [...all].filter((name) => some.has(name));
-      if (names.length > 0) wanted.set(agent, names);
+      const symbols = level
+        .filter(({ node }) => some.has(node.calledAs))
+        .map(({ node }) => (mayCallStandIns(node.path) ? node.calledAs : referenceTo(node)));
+      if (symbols.length > 0) wanted.set(agent, [...new Set(symbols)]);
     }
     return wanted;
   }
@@ -227,7 +231,8 @@ class TraceSearch {
     const found = new Set<string>();
     for (const { site, includes } of calls) {
       const use = farUseOf(site, includes);
-      if (use !== undefined && this.#far.of(use).length > 0) found.add(callOf(site));
+      if (use !== undefined && mayCallStandIns(site.file_path) && this.#far.of(use).length > 0)
+        found.add(callOf(site));
     }
     return found;
   }

@@ -11,6 +11,11 @@ const callableKinds = new Set(['function', 'method', 'macro', 'class', 'variable
 const constructorNames = new Set(['constructor', '__init__']);
 const cFile = /\.(?:c|h|cc|cpp|hpp|hh)$/;
 
+/** Whether calls of a file are bound by linkage, so that a definition may only stand in for another one. */
+export function mayCallStandIns(path: string): boolean {
+  return cFile.test(path);
+}
+
 /** A definition, of this shard or of another one. */
 export interface Candidate {
   symbol: string;

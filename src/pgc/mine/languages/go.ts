@@ -42,6 +42,9 @@ class GoMiner extends ScopedMiner {
   /** Of the type switches around the present node, by their ends. */
   readonly #switched: { end: number; name: string; expression: string }[] = [];
 
+  /** What the names of the last declaration stand for. */
+  #declared: readonly string[] = [];
+
   protected readonly visitors: Record<string, (node: Node) => void> = {
     import: (node) => this.#import(node),
     function: (node) => this.#function('function', node),
@@ -225,10 +228,14 @@ class GoMiner extends ScopedMiner {
     const its = node.childForFieldName('type');
     const values = expressionsIn(node.childForFieldName('value'));
     const names = node.childrenForFieldName('name').filter((each) => each.type === 'identifier');
+    // A constant without type and value repeats those of the one before it.
+    if (its !== null || values.length > 0)
+      this.#declared = names.map((_, at) =>
+        its === null ? this.#valueAt(values, names.length, at) : `{${goType(its)}}`,
+      );
     for (const [at, each] of names.entries()) {
       const name = each.text;
-      const expression =
-        its === null ? this.#valueAt(values, names.length, at) : `{${goType(its)}}`;
+      const expression = this.#declared[at] ?? unknown;
       if (this.draft.locals.isInside) this.draft.locals.declare(name, node.endIndex, expression);
       if (name === '_' || this.draft.locals.isInside) continue;
       const signature = renderSignature(kind, name, { type });

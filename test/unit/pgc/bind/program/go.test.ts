@@ -95,6 +95,17 @@ func (o Other) Touch() {}
 
 func (i *Item) Close() error { return nil }
 
+type mode int
+
+const (
+	first mode = iota
+	second
+)
+
+func (m mode) name() string { return "" }
+
+func both() { first.name(); second.name() }
+
 type ring struct{ next *ring; ring2 }
 
 type ring2 struct{ *ring }
@@ -180,6 +191,13 @@ test('a function says what it calls, here and in the other shard', () => {
   ]);
 });
 
+test('a constant repeats the type of the one before it', () => {
+  expect(callers('disk/disk.go#mode.name')).toEqual([
+    'disk/disk.go:36 exact',
+    'disk/disk.go:36 exact',
+  ]);
+});
+
 test('types that embed each other end the search', () => {
-  expect(callers('disk/disk.go#ring.walk')).toEqual(['disk/disk.go:31 exact']);
+  expect(callers('disk/disk.go#ring.walk')).toEqual(['disk/disk.go:42 exact']);
 });
