@@ -17,6 +17,7 @@ import type {
   AskRequest,
   CalleesAnswer,
   CallersAnswer,
+  ImplementationsAnswer,
   Card,
   LatticeQuery,
   QueryProgress,
@@ -26,7 +27,7 @@ import type {
 } from '../pgc/shapes.js';
 import { verify } from '../pgc/answer/verify.js';
 import { ask } from './ask.js';
-import { calleesOf, callersOf } from './trace/call-sites.js';
+import { calleesOf, callersOf, implementationsOf } from './trace/call-sites.js';
 import type { Journal } from './query/journal.js';
 import { locate } from './route/locate.js';
 import type { Lattice } from './lattice.js';
@@ -54,6 +55,7 @@ export interface Questions extends Analyses {
   /** `cite`: number of call sites that are cited, at most 10. */
   callers(symbol: string, options: AskingOptions, cite?: number): Promise<CallersAnswer>;
   callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer>;
+  implementations(symbol: string, options: AskingOptions): Promise<ImplementationsAnswer>;
   trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer>;
   topology(options: AskingOptions): Promise<TopologyAnswer>;
   path(from: string, to: string, maxHops: number, options: AskingOptions): Promise<string[]>;
@@ -92,6 +94,10 @@ export class LatticeQuestions implements Questions {
 
   callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer> {
     return calleesOf(this.lattice, symbol, until(options));
+  }
+
+  implementations(symbol: string, options: AskingOptions): Promise<ImplementationsAnswer> {
+    return implementationsOf(this.lattice, symbol, until(options));
   }
 
   trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer> {

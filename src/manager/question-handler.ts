@@ -34,7 +34,8 @@ export class QuestionHandler {
   }
 
   serveOn(client: Client): void {
-    const { query, ask, locate, callers, callees, trace, topology, path, verify } = latticeMessages;
+    const { query, ask, locate, callers, callees, implementations, trace } = latticeMessages;
+    const { topology, path, verify } = latticeMessages;
     const serve = <Q, A>(
       message: MessageType<Q, A>,
       answer: (request: Q, options: AskingOptions) => Promise<A>,
@@ -64,6 +65,13 @@ export class QuestionHandler {
       this.#aboutSymbol(
         symbol,
         (questions) => questions.callees(symbol, options),
+        ({ definitions }) => definitions.length > 0,
+      ),
+    );
+    serve(implementations, ({ symbol }, options) =>
+      this.#aboutSymbol(
+        symbol,
+        (questions) => questions.implementations(symbol, options),
         ({ definitions }) => definitions.length > 0,
       ),
     );

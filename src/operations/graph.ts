@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { BusError } from '../errors/bus-error.js';
-import type { CalleesAnswer, CallersAnswer, CallSite, TraceAnswer } from '../pgc/shapes.js';
+import type {
+  CalleesAnswer,
+  CallersAnswer,
+  CallSite,
+  Definition,
+  ImplementationsAnswer,
+  TraceAnswer,
+} from '../pgc/shapes.js';
 import { renderErrors, renderTrace } from '../render/answer.js';
 import { printable } from '../render/terminal.js';
 import { listsOf } from './bounds.js';
@@ -80,10 +87,7 @@ function briefSites({ symbol, definitions, errors, ...its }: SitesAnswer): objec
   const all = 'callers' in its ? its.callers : its.callees;
   return {
     symbol,
-    definitions: definitions.map((each) => {
-      const { symbol: its, kind, file_path, line, signature, agent } = each;
-      return { symbol: its, kind, file_path, line, signature, agent };
-    }),
+    definitions: definitions.map(briefDefinition),
     [name]: all.map(briefSite),
     ...('callers' in its && {
       possible: its.possible.slice(0, possibleShown).map(briefSite),
@@ -93,9 +97,18 @@ function briefSites({ symbol, definitions, errors, ...its }: SitesAnswer): objec
   };
 }
 
+function briefDefinition(definition: Definition): object {
+  const { symbol, container, kind, file_path, line, signature, agent } = definition;
+  return { symbol, container, kind, file_path, line, signature, agent };
+}
+
 function briefSite(site: CallSite): object {
   const { symbol, file_path, line, agent, kind, definition, certainty, via } = site;
   return { symbol, file_path, line, agent, kind, definition, certainty, via };
+}
+
+function definitionLine({ symbol, kind, file_path, line, agent }: Definition): string {
+  return `${symbol} (${kind}) is defined at ${printable(file_path)}:${line} [${agent}]`;
 }
 
 function sitesText(answer: SitesAnswer, total: number): string {
@@ -104,10 +117,7 @@ function sitesText(answer: SitesAnswer, total: number): string {
   const name = printable(definitions[0]?.symbol ?? symbol);
   const isKnown = definitions.length + total > 0;
   return [
-    ...definitions.map(
-      (each) =>
-        `${each.symbol} (${each.kind}) is defined at ${printable(each.file_path)}:${each.line} [${each.agent}]`,
-    ),
+    ...definitions.map(definitionLine),
     ...(isKnown && isCallees ? [`${name} calls ${places(total)}`] : []),
     ...(isKnown && !isCallees ? [calledText(name, answer, total)] : []),
     ...sitesIn(answer).map((each) => siteLine(each, isCallees)),
@@ -154,6 +164,72 @@ function siteLine(
   ];
   const note = notes.length === 0 ? '' : `  (${notes.join(', ')})`;
   return `  ${printable(file_path)}:${line}  ${symbol === '' ? '(file level)' : symbol}${target}${note}`;
+}
+
+const implementationsInput = z.strictObject({ symbol: symbolInput });
+
+/** `implementations`: what may run, or stand, in place of a method, a type or an interface. */
+export const implementations: Operation<typeof implementationsInput> = {
+  name: 'implementations',
+  title: 'What implements it',
+  description:
+    'The types that implement an interface or build on a type, or the methods that may run where one of its methods is called, over all shards; by their types, not by their names.',
+  input: implementationsInput,
+  output: z.looseObject({
+    symbol: z.string(),
+    definitions: z.array(definitionOutput),
+    implementations: z.array(definitionOutput),
+    errors: z.array(failureOutput),
+  }),
+  annotations: looks,
+  doing: 'looking for implementations',
+  cli: {
+    command: 'implementations',
+    help: 'list what implements an interface, a type or a method',
+    arguments: ['symbol'],
+  },
+  async run({ symbol }, { bus, deadlineMs, signal }): Promise<Reply<ImplementationsAnswer>> {
+    const answer = await (await bus.questions()).implementations(symbol, { deadlineMs, signal });
+    return {
+      ...listing<ImplementationsAnswer>(
+        answer,
+        ['implementations', 'definitions', 'errors'],
+        implementationsText,
+      ),
+      structure: briefImplementations,
+      failure: answer.errors[0],
+      isEmpty: answer.definitions.length === 0,
+    };
+  },
+};
+
+function briefImplementations({ symbol, errors, ...its }: ImplementationsAnswer): object {
+  const implementing = its.implementations.map(briefDefinition);
+  return {
+    symbol,
+    definitions: its.definitions.map(briefDefinition),
+    implementations: implementing,
+    errors,
+  };
+}
+
+function implementationsText(answer: ImplementationsAnswer): string {
+  const { definitions, implementations: found } = answer;
+  return [
+    ...definitions.map(definitionLine),
+    ...(definitions.length > 0
+      ? [
+          found.length === 0
+            ? 'nothing is known to implement it'
+            : `implemented at ${places(found.length)}`,
+        ]
+      : []),
+    ...found.map(
+      ({ symbol, container, file_path, line }) =>
+        `  ${printable(file_path)}:${line}  ${printable(container === '' ? symbol : `${container}.${symbol}`)}`,
+    ),
+    ...renderErrors(answer.errors),
+  ].join('\n');
 }
 
 const traceInput = z.strictObject({ from: symbolInput, to: symbolInput });

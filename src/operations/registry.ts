@@ -35,10 +35,10 @@ export const registry: readonly Registered[] = [
     load: async () => [(await import('./analysis.js')).locate],
   },
   {
-    commands: 'callers callees trace',
+    commands: 'callers callees implementations trace',
     load: async () => {
-      const { callers, callees, trace } = await import('./graph.js');
-      return [callers, callees, trace];
+      const { callers, callees, implementations, trace } = await import('./graph.js');
+      return [callers, callees, implementations, trace];
     },
   },
   {

@@ -92,6 +92,8 @@ export interface ShardPort {
   /** All call sites of these names, complete. */
   callers(symbols: string[], signal?: AbortSignal): Promise<CallSite[]>;
   /** The lines of these sites, as far as they hold the called name; at most `citationsMax`. */
+  /** What this shard defines that may run, or stand, in place of these. */
+  implementations(symbols: string[], signal?: AbortSignal): Promise<Definition[]>;
   citeCalls(callee: string, sites: CallSite[], signal?: AbortSignal): Promise<Citation[]>;
   /** Outgoing calls of each anchor (`path#name` or `path:line`), in order of the text. */
   expand(anchors: string[], signal?: AbortSignal): Promise<Expansion[]>;
@@ -112,6 +114,7 @@ export type CallersAnswer = Plain<
   sigma.pgc.CallersAnswer,
   { callers: CallSite[]; possible: CallSite[] }
 >;
+export type ImplementationsAnswer = Plain<sigma.pgc.ImplementationsAnswer>;
 export type CalleesAnswer = Plain<sigma.pgc.CalleesAnswer, { callees: CallSite[] }>;
 export type TopologyAnswer = Plain<sigma.pgc.TopologyAnswer>;
 export type Verdict = Plain<sigma.pgc.Verdict, { status: 'valid' | 'stale' | 'false' }>;

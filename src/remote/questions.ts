@@ -14,6 +14,7 @@ import type {
   AskRequest,
   CalleesAnswer,
   CallersAnswer,
+  ImplementationsAnswer,
   LatticeQuery,
   TopologyAnswer,
   TraceAnswer,
@@ -66,6 +67,10 @@ export class RemoteQuestions extends AskedAnalyses implements Questions {
 
   callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer> {
     return this.asked(latticeMessages.callees, { symbol }, options);
+  }
+
+  implementations(symbol: string, options: AskingOptions): Promise<ImplementationsAnswer> {
+    return this.asked(latticeMessages.implementations, { symbol }, options);
   }
 
   trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer> {

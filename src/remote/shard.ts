@@ -83,6 +83,11 @@ export class RemoteShard implements ShardPort, WordsPort {
     return (await this.#ask(shardMessages.callers, { symbols }, signal)).sites;
   }
 
+  async implementations(symbols: string[], signal?: AbortSignal): Promise<Definition[]> {
+    const { definitions } = await this.#ask(shardMessages.implementations, { symbols }, signal);
+    return definitions;
+  }
+
   async citeCalls(callee: string, sites: CallSite[], signal?: AbortSignal): Promise<Citation[]> {
     const { citations } = await this.#ask(shardMessages.citeCalls, { callee, sites }, signal);
     this.#check(citations.length <= citationsMax);

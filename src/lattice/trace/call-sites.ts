@@ -8,6 +8,7 @@ import {
   type CodedError,
   type Definition,
   type Expansion,
+  type ImplementationsAnswer,
 } from '../../pgc/shapes.js';
 import { mayCallStandIns, nearness } from '../../pgc/bind/visibility.js';
 import { plainName } from '../../pgc/answer/verify.js';
@@ -124,6 +125,26 @@ export async function calleesOf(
     symbol,
     definitions,
     callees: sorted(resolved.sites),
+    errors: failed.length > 0 ? failed : missing(symbol, definitions.length),
+  };
+}
+
+/** The methods that may run in place of one, or the types that may stand for one, in the order of path and line. */
+export async function implementationsOf(
+  lattice: Lattice,
+  symbol: string,
+  signal?: AbortSignal,
+): Promise<ImplementationsAnswer> {
+  const ports = [...lattice.ports.values()];
+  const known = await fanOut(ports, signal, (port) => port.definitions([symbol], signal));
+  const definitions = sortedDefinitions(known.answers.flat());
+  const wanted = referencesTo(symbol, definitions);
+  const found = await fanOut(ports, signal, (port) => port.implementations(wanted, signal));
+  const failed = merged(known.errors, found.errors);
+  return {
+    symbol,
+    definitions,
+    implementations: sortedDefinitions(found.answers.flat()),
     errors: failed.length > 0 ? failed : missing(symbol, definitions.length),
   };
 }

@@ -41,7 +41,11 @@ function boundTargets(index: ShardIndex, { id }: CallRow): CallTargets | undefin
   if (binding === 'unbound') return undefined;
   const targets = bound.targetsOf(id);
   return cachedTargets(index, `${binding} ${targets.join(' ')}`, () => {
-    const meant = targets.flatMap((target) => [target, ...bound.implementing(target)]);
+    const isDispatch = binding === 'dispatch';
+    const meant = targets.flatMap((target) => [
+      target,
+      ...(isDispatch ? bound.implementing(target) : []),
+    ]);
     const all = meant.map((target) => bound.target(target));
     return {
       inside: all.flatMap(({ symbol }) => (symbol < 0 ? [] : [symbol])),

@@ -91,6 +91,7 @@ function boundMeaning(index: ShardIndex, call: CallRow, wanted: Wanted): Meaning
   for (const target of bound?.targetsOf(call.id) ?? []) {
     const its = bound?.target(target);
     if (its !== undefined && isMeant(its, wanted)) return exactly;
+    if (binding !== 'dispatch') continue;
     for (const by of bound?.implementing(target) ?? []) {
       const implementing = bound?.target(by);
       if (implementing !== undefined && isMeant(implementing, wanted))
@@ -125,6 +126,21 @@ export function calleesOf(index: ShardIndex, anchors: readonly string[]): Expans
       includes: [...files].flatMap((file) => index.importsOf(file).map(({ target }) => target)),
     };
   });
+}
+
+/** What this shard defines that may run, or stand, in place of these symbols: methods and types. */
+export function implementationsOf(index: ShardIndex, symbols: readonly string[]): number[] {
+  const { bound } = index;
+  if (bound === undefined) return [];
+  const wanted = symbols.map((text) => wantedBy(index, text));
+  const found = new Set<number>();
+  for (const [target, by] of bound.implementations()) {
+    const { symbol } = bound.target(by);
+    if (symbol < 0 || found.has(symbol)) continue;
+    const its = bound.target(target);
+    if (wanted.some((each) => isMeant(its, each))) found.add(symbol);
+  }
+  return [...found];
 }
 
 function partsOf(

@@ -36,7 +36,7 @@ export function resolveSymbol(index: ShardIndex, text: string): number[] {
   return symbols.filter((each) => isTail(index.file(index.symbol(each).file).path, path));
 }
 
-function definitionOf(index: ShardIndex, symbol: number): Definition {
+export function definitionOf(index: ShardIndex, symbol: number): Definition {
   const row = index.symbol(symbol);
   return {
     symbol: row.name,

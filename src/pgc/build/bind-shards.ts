@@ -47,18 +47,25 @@ export async function bindShards(
   );
   const writers = segments.map(({ callCount }) => new BoundCallsWriter(callCount));
   const { calls, implementations } = bindProgram(segments, goRules(await modulesOf(job)));
-  const expanded = writers.map(() => new Set<Definition>());
+  const called = writers.map(() => new Set<Definition>());
   for (const { shard, call, binding, targets } of calls) {
-    const target = (each: Definition): BoundTarget => targetIn(shard, each);
-    writers[shard]?.add(call, binding, targets.map(target));
-    if (binding !== 'dispatch') continue;
-    for (const each of targets) {
-      if (expanded[shard]?.has(each) === true) continue;
-      expanded[shard]?.add(each);
-      for (const by of implementations.get(each) ?? [])
-        writers[shard]?.implement(target(each), target(by));
-    }
+    writers[shard]?.add(
+      call,
+      binding,
+      targets.map((each) => targetIn(shard, each)),
+    );
+    for (const each of targets) called[shard]?.add(each);
   }
+  // Known where the one is called, and where either is defined.
+  for (const [definition, all] of implementations)
+    for (const by of all)
+      for (const [shard, writer] of writers.entries())
+        if (
+          definition.shard === shard ||
+          by.shard === shard ||
+          called[shard]?.has(definition) === true
+        )
+          writer.implement(targetIn(shard, definition), targetIn(shard, by));
   const files = new Map<string, string>();
   for (const [at, shard] of bound.entries()) {
     job.throwIfAborted();

@@ -29,7 +29,7 @@ export interface BoundTarget {
 }
 
 /** Raised whenever the layout changes, or the binder would bind something else. */
-export const boundFormat = 3;
+export const boundFormat = 4;
 
 const names = [
   'callBindings', // column: by call of the segment
@@ -150,7 +150,13 @@ export class BoundCalls {
     return calls;
   }
 
-  /** What may be run where a method of an interface is called. */
+  /** All of them. */
+  *implementations(): Generator<[target: number, by: number]> {
+    for (let row = 0; row < this.#implementations.length; row += 1)
+      yield [this.#implementations.at(row, 0), this.#implementations.at(row, 1)];
+  }
+
+  /** What may be run where a method is called that others replace. */
   implementing(target: number): number[] {
     return grouped(this.#implementations, target).map((row) => this.#implementations.at(row, 1));
   }

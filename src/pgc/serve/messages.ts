@@ -26,6 +26,7 @@ import type {
   Expansion,
   HopAnswer,
   HopRequest,
+  ImplementationsAnswer,
   LatticeQuery,
   QueryProgress,
   TopologyAnswer,
@@ -75,6 +76,11 @@ export const shardMessages = {
     'pgc.callers',
     pgc.SymbolsRequest,
     pgc.CallSitesAnswer,
+  ),
+  implementations: messageType<{ symbols: string[] }, { definitions: Definition[] }>(
+    'pgc.implementations',
+    pgc.SymbolsRequest,
+    pgc.DefinitionsAnswer,
   ),
   citeCalls: messageType<{ callee: string; sites: CallSite[] }, { citations: Citation[] }>(
     'pgc.cite_calls',
@@ -148,6 +154,11 @@ export const latticeMessages = {
     'lattice.callees',
     pgc.SymbolRequest,
     pgc.CalleesAnswer,
+  ),
+  implementations: messageType<{ symbol: string }, ImplementationsAnswer>(
+    'lattice.implementations',
+    pgc.SymbolRequest,
+    pgc.ImplementationsAnswer,
   ),
   trace: messageType<{ from: string; to: string }, TraceAnswer>(
     'lattice.trace',

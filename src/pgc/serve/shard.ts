@@ -2,11 +2,11 @@ import { BoundedMap } from '../../base/bounded-map.js';
 import { systemClock, type Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
 import { ask, cachedAnswersMax, type AnswerCache } from '../answer/ask.js';
-import { calleesOf, callersOf } from '../bind/call-sites.js';
+import { calleesOf, callersOf, implementationsOf } from '../bind/call-sites.js';
 import { citationsOfCalls } from '../answer/cited-calls.js';
 import { cardOf } from '../search/card/card.js';
 import type { Excerpts } from '../answer/citation.js';
-import { definitionsOf } from '../bind/definitions.js';
+import { definitionOf, definitionsOf } from '../bind/definitions.js';
 import { hop } from '../answer/hop.js';
 import type { Vocabulary } from '../search/locate/vocabulary.js';
 import type {
@@ -85,6 +85,11 @@ export class Shard implements ShardPort, WordsPort {
 
   async callers(symbols: string[]): Promise<CallSite[]> {
     return Promise.resolve(callersOf(this.index, bounded(symbols)));
+  }
+
+  async implementations(symbols: string[]): Promise<Definition[]> {
+    const found = implementationsOf(this.index, bounded(symbols));
+    return Promise.resolve(found.map((symbol) => definitionOf(this.index, symbol)));
   }
 
   async citeCalls(callee: string, sites: CallSite[]): Promise<Citation[]> {

@@ -45,6 +45,7 @@ async function withShard(agent: string, answer: () => Promise<never>): Promise<L
           definitions: answer,
           callers: answer,
           citeCalls: answer,
+          implementations: answer,
           expand: answer,
         }
       : shard,

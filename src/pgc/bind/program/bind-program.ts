@@ -1,7 +1,7 @@
 import type { CallBinding } from '../../format/bound-calls.js';
 import type { ShardIndex } from '../../format/shard-index.js';
 import { Definitions, type Definition } from './definitions.js';
-import { Evaluator, type Value } from './evaluator.js';
+import { Evaluator, superName, type Value } from './evaluator.js';
 import {
   declaredImplementations,
   structuralImplementations,
@@ -26,10 +26,9 @@ export interface BoundProgram {
 export function bindProgram(shards: readonly ShardIndex[], rules: LanguageRules): BoundProgram {
   const definitions = new Definitions(shards, rules);
   const evaluator = new Evaluator(definitions);
-  return {
-    calls: boundCalls(shards, definitions, evaluator),
-    implementations: implementationsOf(definitions, evaluator),
-  };
+  const implementations = implementationsOf(definitions, evaluator);
+  const binder = { definitions, evaluator, implementations };
+  return { calls: boundCalls(shards, binder), implementations };
 }
 
 function implementationsOf(definitions: Definitions, evaluator: Evaluator): Implementations {
@@ -38,11 +37,8 @@ function implementationsOf(definitions: Definitions, evaluator: Evaluator): Impl
     : declaredImplementations(definitions, evaluator);
 }
 
-function* boundCalls(
-  shards: readonly ShardIndex[],
-  definitions: Definitions,
-  evaluator: Evaluator,
-): Generator<BoundCall> {
+function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<BoundCall> {
+  const { definitions } = binder;
   const textOf = new Map(definitions.texts.map((each) => [`${each.shard} ${each.file}`, each]));
   const symbolOf = new Map(definitions.all.map((each) => [`${each.shard} ${each.symbol}`, each]));
   for (const [shard, index] of shards.entries()) {
@@ -56,10 +52,7 @@ function* boundCalls(
       const key = `${file} ${scope} ${kind} ${expression}`;
       let bound = known.get(key);
       if (bound === undefined)
-        known.set(
-          key,
-          (bound = boundTo({ definitions, evaluator }, expression, text, owner, kind)),
-        );
+        known.set(key, (bound = boundTo(binder, expression, text, owner, kind)));
       yield { shard, call: id, ...bound };
     }
   }
@@ -72,10 +65,11 @@ function hasBounds(owner: Definition | undefined): boolean {
 interface Binder {
   definitions: Definitions;
   evaluator: Evaluator;
+  implementations: Implementations;
 }
 
 function boundTo(
-  { definitions, evaluator }: Binder,
+  { definitions, evaluator, implementations }: Binder,
   expression: string,
   text: SourceText,
   owner: Definition | undefined,
@@ -83,7 +77,16 @@ function boundTo(
 ): Omit<BoundCall, 'shard' | 'call'> {
   if (expression === '') return { binding: 'possible', targets: [] };
   const value = evaluator.evaluate(expression, text, owner);
-  return { binding: bindingOf(value, kind), targets: targetsOf(definitions, value, kind) };
+  const binding = bindingOf(value, kind);
+  const targets = targetsOf(definitions, value, kind);
+  // What is called by way of its base is that of the base.
+  const isReplaced =
+    !expression.includes(`.${superName}.`) && targets.some(isMethodOf(implementations));
+  return { binding: binding === 'exact' && isReplaced ? 'dispatch' : binding, targets };
+}
+
+function isMethodOf(implementations: Implementations): (target: Definition) => boolean {
+  return (target) => target.kind === 'method' && implementations.has(target);
 }
 
 function bindingOf(value: Value | undefined, kind: string): CallBinding {

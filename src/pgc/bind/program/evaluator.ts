@@ -32,7 +32,7 @@ interface Context {
 }
 
 /** The member that stands for what a type is based on. */
-const superName = '$super';
+export const superName = '$super';
 const outside = { kind: 'outside' } as const;
 /** Variables, aliases and bases followed on the way to a type: they may form circles. */
 const depthMax = 24;

@@ -4,7 +4,7 @@ import type { Evaluator, Type } from './evaluator.js';
 /** Types embedded in each other on the way to a method. */
 const embeddingMax = 8;
 
-/** A method without a body, and those that are run in its place. */
+/** A method, and those that may run in its place; a type, and those that may stand for it. */
 export type Implementations = ReadonlyMap<Definition, readonly Definition[]>;
 
 /**
@@ -40,15 +40,20 @@ export function structuralImplementations(
     for (const type of candidates ?? []) {
       const methods = sets.of(type);
       if (!wanted.every(([name, method]) => isLike(methods.get(name), method))) continue;
+      note(found, each, type);
       for (const [name, method] of wanted) {
         const its = methods.get(name);
-        const known = found.get(method) ?? [];
-        if (its !== undefined && !its.isAbstract && !known.includes(its)) known.push(its);
-        found.set(method, known);
+        if (its?.isAbstract === false) note(found, method, its);
       }
     }
   }
   return found;
+}
+
+function note(found: Map<Definition, Definition[]>, definition: Definition, by: Definition): void {
+  const known = found.get(definition);
+  if (known === undefined) found.set(definition, [by]);
+  else if (!known.includes(by)) known.push(by);
 }
 
 /** The methods of types that run in place of those that they say they are based on. */
@@ -57,16 +62,15 @@ export function declaredImplementations(
   evaluator: Evaluator,
 ): Implementations {
   const found = new Map<Definition, Definition[]>();
-  for (const type of definitions.all.filter((each) =>
-    each.types.some(({ role }) => role === 'base'),
-  ))
-    for (const [name, [method]] of definitions.methodsOf(type))
-      for (const base of basesOf(type, evaluator))
-        for (const replaced of definitions.methodsOf(base).get(name) ?? []) {
-          const known = found.get(replaced) ?? [];
-          if (method !== undefined && method !== replaced) known.push(method);
-          found.set(replaced, known);
-        }
+  const types = definitions.all.filter((each) => each.types.some(({ role }) => role === 'base'));
+  for (const type of types)
+    for (const base of basesOf(type, evaluator)) {
+      note(found, base, type);
+      const replaced = definitions.methodsOf(base);
+      for (const [name, methods] of definitions.methodsOf(type))
+        for (const its of replaced.get(name) ?? [])
+          for (const method of methods) note(found, its, method);
+    }
   return found;
 }
 

@@ -24,6 +24,8 @@ export const goQuery = `
 (interface_type (method_elem) @element)
 (call_expression function: (identifier) @call)
 (call_expression function: (selector_expression) @member)
+(call_expression function: (index_expression operand: (identifier) @call))
+(call_expression function: (index_expression operand: (selector_expression) @member))
 (call_expression function: (parenthesized_expression) @parenthesized)
 (type_conversion_expression type: (generic_type type: (type_identifier) @call))
 (type_conversion_expression type: (generic_type type: (qualified_type) @callMember))

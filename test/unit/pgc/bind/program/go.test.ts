@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { calleesOf, callersOf } from '../../../../../src/pgc/bind/call-sites.js';
+import { calleesOf, callersOf, implementationsOf } from '../../../../../src/pgc/bind/call-sites.js';
+import { placeOfSymbol } from '../../../../../src/pgc/bind/definitions.js';
 import { indexedTree, type IndexedTree } from '../../../../support/indexed-tree.js';
 
 /** A program over two shards, with what makes the name of a method alone worthless. */
@@ -104,7 +105,9 @@ const (
 
 func (m mode) name() string { return "" }
 
-func both() { first.name(); second.name() }
+func both() { first.name(); second.name(); made[*mode]().name() }
+
+func made[T any]() mode { return first }
 
 type ring struct{ next *ring; ring2 }
 
@@ -195,9 +198,21 @@ test('a constant repeats the type of the one before it', () => {
   expect(callers('disk/disk.go#mode.name')).toEqual([
     'disk/disk.go:36 exact',
     'disk/disk.go:36 exact',
+    'disk/disk.go:36 exact',
   ]);
+  expect(callers('disk/disk.go#made')).toEqual(['disk/disk.go:36 exact']);
+});
+
+test('what implements an interface, and one of its methods', () => {
+  const found = (symbol: string): string[] =>
+    tree.shards.flatMap(({ index }) =>
+      implementationsOf(index, [symbol]).map((id) => placeOfSymbol(index, id)),
+    );
+  expect(found('srv/store.go#.Store')).toEqual(['disk/disk.go:3']);
+  expect(found('srv/store.go#Store.Get')).toEqual(['disk/disk.go:15']);
+  expect(found('disk/disk.go#.Disk')).toEqual([]);
 });
 
 test('types that embed each other end the search', () => {
-  expect(callers('disk/disk.go#ring.walk')).toEqual(['disk/disk.go:42 exact']);
+  expect(callers('disk/disk.go#ring.walk')).toEqual(['disk/disk.go:44 exact']);
 });
