@@ -122,6 +122,7 @@ const tools = [
   'locate',
   'callers',
   'callees',
+  'implementations',
   'trace',
   'blast_radius',
   'security_blast_radius',
