@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { bindProgram } from '../bind/program/bind-program.js';
+import { bindProgram, type BoundProgram } from '../bind/program/bind-program.js';
 import type { Definition } from '../bind/program/definitions.js';
 import { goRules } from '../bind/program/go.js';
+import type { LanguageRules, PackagePlace } from '../bind/program/rules.js';
+import { rustRules } from '../bind/program/rust.js';
 import type { FactStore } from '../mine/fact-store.js';
 import { BoundCalls, BoundCallsWriter, writeBoundCalls } from '../format/bound-calls.js';
 import type { BoundTarget } from '../format/bound-calls.js';
@@ -14,7 +16,7 @@ import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
 
 /** Languages whose calls are bound over all shards. */
-export const boundLanguages = ['go'] as const;
+const boundLanguages = ['go', 'rust'] as const;
 
 export function isBound({ languages }: Pick<ManifestShard, 'languages'>): boolean {
   return boundLanguages.some((language) => language in languages);
@@ -46,7 +48,22 @@ export async function bindShards(
     bound.map(({ segment }) => Segment.open(join(place.segments, segment))),
   );
   const writers = segments.map(({ callCount }) => new BoundCallsWriter(callCount));
-  const { calls, implementations } = bindProgram(segments, goRules(await modulesOf(job)));
+  for (const rules of languagesOf(await packagesOf(job)))
+    if (rules.languages.some((language) => bound.some(({ languages }) => language in languages)))
+      addProgram(writers, bindProgram(segments, rules));
+  const files = new Map<string, string>();
+  for (const [at, shard] of bound.entries()) {
+    job.throwIfAborted();
+    const writer = writers[at];
+    if (writer !== undefined) files.set(shard.alias, await written(place, shard, writer));
+  }
+  return shards.map((shard) => ({ ...shard, ...boundFile(files.get(shard.alias)) }));
+}
+
+function addProgram(
+  writers: readonly BoundCallsWriter[],
+  { calls, implementations }: BoundProgram,
+): void {
   const called = writers.map(() => new Set<Definition>());
   for (const { shard, call, binding, targets } of calls) {
     writers[shard]?.add(
@@ -66,13 +83,6 @@ export async function bindShards(
           called[shard]?.has(definition) === true
         )
           writer.implement(targetIn(shard, definition), targetIn(shard, by));
-  const files = new Map<string, string>();
-  for (const [at, shard] of bound.entries()) {
-    job.throwIfAborted();
-    const writer = writers[at];
-    if (writer !== undefined) files.set(shard.alias, await written(place, shard, writer));
-  }
-  return shards.map((shard) => ({ ...shard, ...boundFile(files.get(shard.alias)) }));
 }
 
 function boundFile(file: string | undefined): Pick<ManifestShard, 'bound'> {
@@ -107,16 +117,27 @@ async function areReadable(
   );
 }
 
-/** The modules that the tree holds; fixtures of tests may call theirs like the real one. */
-async function modulesOf({ files, facts }: BindJob): Promise<[path: string, folder: string][]> {
-  const manifests = files.filter(({ path }) => posix.basename(path) === 'go.mod');
+/** What the tree holds of packages, by what says so; fixtures of tests may call theirs like the real one. */
+async function packagesOf({ files, facts }: BindJob): Promise<Packages> {
+  const manifests = files.filter(({ path }) => manifestNames.includes(posix.basename(path)));
   const found = await facts.getMany(manifests);
-  return manifests.flatMap(({ path }, at): [string, string][] => {
+  const packages: Packages = { 'go.mod': [], 'Cargo.toml': [] };
+  for (const [at, { path }] of manifests.entries()) {
     const its = found[at];
     const name = its && decodeFacts(its).types.find(({ role }) => role === 'package')?.name;
     const folder = posix.dirname(path);
-    return name === undefined ? [] : [[name, folder === '.' ? '' : folder]];
-  });
+    const manifest = posix.basename(path) as ManifestName;
+    if (name !== undefined) packages[manifest].push([name, folder === '.' ? '' : folder]);
+  }
+  return packages;
+}
+
+type ManifestName = 'go.mod' | 'Cargo.toml';
+const manifestNames: readonly string[] = ['go.mod', 'Cargo.toml'] satisfies ManifestName[];
+type Packages = Record<ManifestName, PackagePlace[]>;
+
+function languagesOf(packages: Packages): LanguageRules[] {
+  return [goRules(packages['go.mod']), rustRules(packages['Cargo.toml'])];
 }
 
 function targetIn(

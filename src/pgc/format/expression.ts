@@ -5,6 +5,7 @@
  *     expression := root step*
  *     root       := '{' type '}'      a value of this type
  *                 | name              what the file, its package or an import calls so
+ *                 | '$' name          a macro
  *                 | '?'               not known
  *     step       := '.' name          a member
  *                 | '(' number? ')'   a result of a call; no number: the first

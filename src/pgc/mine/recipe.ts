@@ -118,7 +118,12 @@ export function mineSettings(text: string): Draft {
   const draft = new Draft(text);
   // Of a Go module; no other format has such a line.
   const module = /^module[ \t]{1,50}"?([^\s"/][^\s"]*)"?[ \t]*(?:\/\/.*)?$/m.exec(text)?.[1];
-  if (module !== undefined) draft.type(undefined, 'package', module);
+  const crate =
+    /^\[package\]\s{0,20}\n(?:[^[\n]*\n){0,40}?name[ \t]{0,20}=[ \t]{0,20}"([\w-]{1,80})"/m.exec(
+      text,
+    )?.[1];
+  const named = module ?? crate;
+  if (named !== undefined) draft.type(undefined, 'package', named);
   let section = '';
   let inScripts = false;
   for (const { line, start, end } of linesOf(text)) {

@@ -1,5 +1,6 @@
 import type { CallBinding } from '../../format/bound-calls.js';
 import type { ShardIndex } from '../../format/shard-index.js';
+import { adopt } from './adopt.js';
 import { Definitions, type Definition } from './definitions.js';
 import { Evaluator, superName, type Value } from './evaluator.js';
 import {
@@ -26,6 +27,7 @@ export interface BoundProgram {
 export function bindProgram(shards: readonly ShardIndex[], rules: LanguageRules): BoundProgram {
   const definitions = new Definitions(shards, rules);
   const evaluator = new Evaluator(definitions);
+  adopt(definitions, evaluator);
   const implementations = implementationsOf(definitions, evaluator);
   const binder = { definitions, evaluator, implementations };
   return { calls: boundCalls(shards, binder), implementations };
@@ -49,7 +51,7 @@ function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<B
       const expression = index.expressionOf(id);
       const owner = symbolOf.get(`${shard} ${caller}`);
       const scope = hasBounds(owner) ? caller : -1;
-      const key = `${file} ${scope} ${kind} ${expression}`;
+      const key = `${file} ${scope} ${owner?.container} ${kind} ${expression}`;
       let bound = known.get(key);
       if (bound === undefined)
         known.set(key, (bound = boundTo(binder, expression, text, owner, kind)));
@@ -79,6 +81,7 @@ function boundTo(
   const value = evaluator.evaluate(expression, text, owner);
   const binding = bindingOf(value, kind);
   const targets = targetsOf(definitions, value, kind);
+  if (binding === 'exact' && targets.length === 0) return { binding: 'possible', targets };
   // What is called by way of its base is that of the base.
   const isReplaced =
     !expression.includes(`.${superName}.`) && targets.some(isMethodOf(implementations));
@@ -95,6 +98,7 @@ function bindingOf(value: Value | undefined, kind: string): CallBinding {
     case 'scope':
       return 'possible';
     case 'outside':
+    case 'library':
       return 'outside';
     case 'function':
       return value.definitions.some((each) => each.isAbstract) ? 'dispatch' : 'exact';

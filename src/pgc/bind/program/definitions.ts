@@ -30,6 +30,8 @@ export class Definitions {
   readonly scopes = new Map<string, NameScope>();
   readonly texts: SourceText[] = [];
   readonly all: Definition[] = [];
+  /** By name: they are visible where their text says so by no name. */
+  readonly macros = new Map<string, Definition[]>();
 
   constructor(
     readonly shards: readonly ShardIndex[],
@@ -43,7 +45,10 @@ export class Definitions {
       const index = shards[shard];
       if (index === undefined) continue;
       const imports = index.importsOf(file);
-      const text = { shard, file, path: row.path, scope, ...places.imported(row.path, imports) };
+      const text = {
+        ...{ shard, file, path: row.path, scope, ...places.imported(row.path, imports) },
+        types: types.filter(({ symbol }) => symbol < 0),
+      };
       this.texts.push(text);
       this.scopeOf(scope).texts.push(text);
       this.#addSymbols(index, text, types);
@@ -66,11 +71,14 @@ export class Definitions {
     for (const symbol of index.symbolsOf(file.file)) {
       const row = index.symbolPlace(symbol);
       const { name, kind, container } = row;
+      // Its text is a scope of its own, which an import names.
+      if (kind === 'module' && row.declaration) continue;
       const definition: Definition = {
         ...{ shard: file.shard, symbol, name, kind, container, file },
         ...{ isAbstract: isAbstract(row), types: typesOf.get(symbol) ?? [] },
       };
       this.all.push(definition);
+      if (kind === 'macro') push(this.macros, name, definition);
       const scope = this.scopeOf(file.scope);
       if (container === '') push(scope.names, name, definition);
       else {
@@ -79,6 +87,14 @@ export class Definitions {
         push(members, name, definition);
       }
     }
+  }
+
+  /** A method that another text defines for a type. */
+  addMember({ file, name }: Definition, method: Definition): void {
+    const { members } = this.scopeOf(file.scope);
+    const known = members.get(name) ?? new Map<string, Definition[]>();
+    members.set(name, known);
+    if (known.get(method.name)?.includes(method) !== true) push(known, method.name, method);
   }
 
   scopeOf(key: string): NameScope {

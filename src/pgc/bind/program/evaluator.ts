@@ -1,10 +1,11 @@
 import {
   parseExpression,
+  parseType,
   type Expression,
   type Step,
   type TypeText,
 } from '../../format/expression.js';
-import { typesIn, type Definition, type Definitions } from './definitions.js';
+import { typesIn, type Definition, type Definitions, type NameScope } from './definitions.js';
 import type { Imported, SourceText } from './rules.js';
 
 /** A type of the program, of the language (`$list`), or of a library. */
@@ -20,6 +21,8 @@ export type Value =
   /** `self`: the type whose method it is. */
   | { kind: 'function'; definitions: readonly Definition[]; self?: Type | undefined }
   | { kind: 'scope'; scopes: readonly string[] }
+  /** A method of a type of the language, and what it gives. */
+  | { kind: 'library'; result: Type | undefined }
   | { kind: 'outside' };
 
 /** Where a type or an expression is written. */
@@ -43,6 +46,8 @@ export class Evaluator {
   readonly #definitions: Definitions;
   readonly #parsed = new Map<string, Expression>();
   readonly #variables = new Map<Definition, Value | undefined>();
+  /** What types are based on by what other texts say. */
+  readonly #added = new Map<Definition, Type[]>();
   #depth = 0;
 
   constructor(definitions: Definitions) {
@@ -52,6 +57,23 @@ export class Evaluator {
   /** `owner`: the function around it. */
   evaluate(text: string, file: SourceText, owner: Definition | undefined): Value | undefined {
     return this.#bounded(() => this.#evaluate(text, { file, owner, bindings: unbound }));
+  }
+
+  /** A type as a text calls it. */
+  typeIn(name: string, file: SourceText): Type | undefined {
+    const context = { file, owner: undefined, bindings: unbound };
+    return this.#bounded(() => this.#resolve(parseType(name), context));
+  }
+
+  /** Notes that another text says what a type is based on. */
+  addBase(definition: Definition, base: Type): void {
+    const known = this.#added.get(definition);
+    if (known === undefined) this.#added.set(definition, [base]);
+    else known.push(base);
+  }
+
+  hasAddedBases(definition: Definition): boolean {
+    return this.#added.has(definition);
   }
 
   /** The type that a definition says it is based on, such as what a structure embeds. */
@@ -79,6 +101,8 @@ export class Evaluator {
         : root === undefined
           ? undefined
           : this.#named(root, context);
+    const isOfPackage = typeof root === 'string' && steps[0]?.kind === 'member';
+    if (value === undefined && isOfPackage && this.#isPackage(root)) return outside;
     for (const step of steps) value = value && this.#step(value, step);
     return value;
   }
@@ -87,16 +111,34 @@ export class Evaluator {
   #ofTypeText(text: TypeText, context: Context): Value | undefined {
     const type = this.#resolve(text, context);
     if (type !== undefined) return { kind: 'value', type };
-    const named = this.#named(text.name, context);
+    const named = this.#path(text.name.split('.'), context);
     return named?.kind === 'function' ? this.#called(named, 0) : undefined;
+  }
+
+  /** `pkg.Type`, `Type.Variant`; a package that the program does not hold is outside. */
+  #path([first = '', ...rest]: readonly string[], context: Context): Value | undefined {
+    let value = this.#named(first, context);
+    if (value === undefined && rest.length > 0 && this.#isPackage(first)) return outside;
+    for (const name of rest) value = value && this.#member(value, name);
+    return value;
+  }
+
+  #isPackage(name: string): boolean {
+    return this.#definitions.rules.isPackage?.(name) === true;
   }
 
   /** What a name means at the top of a file: its own scope, what it imports, the language. */
   #named(name: string, context: Context): Value | undefined {
     const { file } = context;
+    if (name.startsWith('$')) {
+      const macros = this.#definitions.macros.get(name.slice(1));
+      return macros === undefined ? outside : { kind: 'function', definitions: macros };
+    }
     const parameter = this.#parameter(name, context);
     if (parameter !== undefined) return parameter.type && { kind: 'type', type: parameter.type };
     const { scopes, rules } = this.#definitions;
+    const beside = this.#beside(name, context);
+    if (beside !== undefined) return beside;
     const own = scopes.get(file.scope)?.names.get(name);
     if (own !== undefined) return this.#meaning(own);
     const imported = file.imports.get(name);
@@ -107,6 +149,15 @@ export class Evaluator {
     }
     if (rules.builtins.has(name) || file.isOpen) return outside;
     return undefined;
+  }
+
+  /** A function or type of the inner module or function that holds the one around the expression. */
+  #beside(name: string, { file, owner }: Context): Value | undefined {
+    if (owner === undefined || owner.container === '') return undefined;
+    const found = this.#definitions.scopes.get(file.scope)?.members.get(owner.container)?.get(name);
+    return found?.every(({ kind }) => kind !== 'method') === true
+      ? this.#meaning(found)
+      : undefined;
   }
 
   #imported({ scopes, name }: Imported): Value | undefined {
@@ -122,7 +173,7 @@ export class Evaluator {
   /** A name of a scope as others see it: its own, or one that it passes on. */
   #exported(key: string, name: string): Value | undefined {
     const scope = this.#definitions.scopes.get(key);
-    const own = scope?.names.get(name);
+    const own = scope?.names.get(name) ?? innerOf(scope, name);
     if (own !== undefined) return this.#meaning(own);
     return this.#bounded(() => {
       for (const { imports, wildcards } of scope?.texts ?? []) {
@@ -178,9 +229,14 @@ export class Evaluator {
       case 'scope':
         return this.#imported({ scopes: value.scopes, name });
       case 'function':
+        // A constant of an enumeration is a value of it.
+        return value.self !== undefined && value.definitions.every(isVariable)
+          ? this.#memberOf(value.self, name)
+          : undefined;
+      case 'library':
         return undefined;
       default:
-        return this.#memberOf(value.type, name);
+        return this.#memberOf(value.type, name) ?? this.#ofEveryType(value.type, name);
     }
   }
 
@@ -196,12 +252,31 @@ export class Evaluator {
   #memberOfLanguage(type: Type & { kind: 'language' }, name: string): Value | undefined {
     const field = type.args.find(({ label }) => label === name);
     if (field !== undefined) return valueOf(field.type);
-    if (type.name !== '$union') return type.name === '$struct' ? undefined : outside;
+    if (type.name !== '$union') return this.#memberOfLibrary(type, name);
     const each = type.args.map(({ type: its }) => its && this.#memberOf(its, name));
     const functions = each.filter((found) => found?.kind === 'function');
     const definitions = functions.flatMap((found) => found.definitions);
     if (definitions.length > 0) return { ...functions[0], kind: 'function', definitions };
     return each.find((found) => found !== undefined);
+  }
+
+  #ofEveryType(type: Type, name: string): Value | undefined {
+    const isSame = this.#definitions.rules.library?.same.has(name) === true;
+    return isSame ? { kind: 'library', result: type } : undefined;
+  }
+
+  #memberOfLibrary(type: Type & { kind: 'language' }, name: string): Value | undefined {
+    const gives = this.#definitions.rules.library?.methods.get(type.name)?.[name];
+    if (gives === undefined) return type.name === '$struct' ? undefined : outside;
+    if (gives === '=') return { kind: 'library', result: type };
+    const bindings = new Map(type.args.map((each, at) => [`%${at}`, each.type]));
+    return { kind: 'library', result: this.#resolveIn(gives, bindings) };
+  }
+
+  /** A type whose names are those of `bindings`, or of the language. */
+  #resolveIn(text: string, bindings: ReadonlyMap<string, Type | undefined>): Type | undefined {
+    const [file] = this.#definitions.texts;
+    return file && this.#resolve(parseType(text), { file, owner: undefined, bindings });
   }
 
   #ownMember(type: Type & { kind: 'inside' }, name: string): Value | undefined {
@@ -242,6 +317,11 @@ export class Evaluator {
       if (found?.kind === 'outside') isOpen = true;
       else if (found !== undefined) return found;
     }
+    for (const base of this.#added.get(type.definition) ?? []) {
+      const found = this.#memberOf(base, name);
+      if (found?.kind === 'outside') isOpen = true;
+      else if (found !== undefined) return found;
+    }
     const underlying = this.#underlying(type);
     const found = underlying && this.#memberOf(underlying, name);
     // A defined type has the fields of the type that it is made of, and its methods if that is an interface.
@@ -255,6 +335,8 @@ export class Evaluator {
         return outside;
       case 'type':
         return { kind: 'value', type: value.type };
+      case 'library':
+        return valueOf(value.result);
       case 'function':
         return this.#result(value, result);
       case 'value':
@@ -267,6 +349,7 @@ export class Evaluator {
   #result(value: Value & { kind: 'function' }, result: number): Value | undefined {
     const [definition] = value.definitions;
     if (definition === undefined) return undefined;
+    if (isVariable(definition)) return valueOf(value.self);
     const written = typesIn(definition, 'result')[result];
     if (written === undefined) return this.#firstKnown(definition, 'returned');
     const bindings = new Map(
@@ -308,9 +391,10 @@ export class Evaluator {
   }
 
   #basesOf(type: Type & { kind: 'inside' }): (Type | undefined)[] {
-    return typesIn(type.definition, 'base').map((base) =>
+    const written = typesIn(type.definition, 'base').map((base) =>
       this.#resolve(base.type, this.#within(type)),
     );
+    return [...written, ...(this.#added.get(type.definition) ?? [])];
   }
 
   #resolve(text: TypeText | undefined, context: Context): Type | undefined {
@@ -326,8 +410,10 @@ export class Evaluator {
     const [first = '', ...rest] = text.name.split('.');
     const parameter = rest.length === 0 ? this.#parameter(first, context) : undefined;
     if (parameter !== undefined) return parameter.type;
-    let value = this.#named(first, { ...context, owner: undefined, bindings: unbound });
-    for (const name of rest) value = value && this.#member(value, name);
+    const value = this.#path([first, ...rest], { ...context, bindings: unbound });
+    const known = this.#definitions.rules.library?.types.get(text.name.split('.').at(-1) ?? '');
+    if (known !== undefined && value?.kind !== 'type')
+      return known === '=' ? args[0]?.type : { kind: 'language', name: known, args };
     if (value?.kind === 'outside') return outside;
     if (value?.kind !== 'type') return undefined;
     const { type } = value;
@@ -371,7 +457,7 @@ export class Evaluator {
 }
 
 const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number>>> = {
-  element: { $list: 0, $map: 1, $chan: 0 },
+  element: { $list: 0, $map: 1, $chan: 0, $option: 0 },
   key: { $map: 0, $chan: 0 },
   result: {},
 };
@@ -379,6 +465,12 @@ const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number
 function valueOf(type: Type | undefined): Value | undefined {
   if (type === undefined) return undefined;
   return type.kind === 'outside' ? outside : { kind: 'value', type };
+}
+
+/** `module.name`: of a module that stands within a text. */
+function innerOf(scope: NameScope | undefined, name: string): Definition[] | undefined {
+  const dot = name.lastIndexOf('.');
+  return dot < 0 ? undefined : scope?.members.get(name.slice(0, dot))?.get(name.slice(dot + 1));
 }
 
 function isFunction({ kind }: Definition): boolean {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
-import type { Imported, LanguageRules, Places, SourceText } from './rules.js';
+import type { Imported, LanguageRules, PackagePlace, Places, SourceText } from './rules.js';
 
 /** Of the specification, "Predeclared identifiers". */
 const predeclared =
@@ -8,10 +8,8 @@ const predeclared =
   'uint8 uint16 uint32 uint64 uintptr true false iota nil append cap clear close complex copy delete imag len make ' +
   'max min new panic print println real recover';
 
-type ModulePlace = readonly [path: string, folder: string];
-
 /** Packages are folders; a test package of the same folder has its own names. `modules`: their paths and folders. */
-export function goRules(modules: readonly ModulePlace[]): LanguageRules {
+export function goRules(modules: readonly PackagePlace[]): LanguageRules {
   return {
     languages: ['go'],
     placesOf: (files) => placesOf(files, modules),
@@ -23,7 +21,7 @@ export function goRules(modules: readonly ModulePlace[]): LanguageRules {
 
 function placesOf(
   files: readonly { path: string; types: readonly TypeRow[] }[],
-  modules: readonly ModulePlace[],
+  modules: readonly PackagePlace[],
 ): Places {
   const packages = new Map<string, Set<string>>();
   const scopes = files.map(({ path, types }) => {
@@ -78,11 +76,11 @@ function importable(names: Iterable<string>): string[] {
 /** Where a package of the program is; by the modules that the tree holds, else by the end of the path. */
 class FolderOfImport {
   readonly #known = new Map<string, string | undefined>();
-  readonly #modules: readonly ModulePlace[];
+  readonly #modules: readonly PackagePlace[];
 
   constructor(
     readonly packages: ReadonlyMap<string, unknown>,
-    modules: readonly ModulePlace[],
+    modules: readonly PackagePlace[],
   ) {
     // A module within another one has the longer path.
     this.#modules = modules.toSorted(([one], [other]) => other.length - one.length);

@@ -1,3 +1,4 @@
+import { derivedTypes } from './adopt.js';
 import { typesIn, type Definition, type Definitions } from './definitions.js';
 import type { Evaluator, Type } from './evaluator.js';
 
@@ -62,8 +63,7 @@ export function declaredImplementations(
   evaluator: Evaluator,
 ): Implementations {
   const found = new Map<Definition, Definition[]>();
-  const types = definitions.all.filter((each) => each.types.some(({ role }) => role === 'base'));
-  for (const type of types)
+  for (const type of derivedTypes(definitions, evaluator))
     for (const base of basesOf(type, evaluator)) {
       note(found, base, type);
       const replaced = definitions.methodsOf(base);

@@ -12,6 +12,8 @@ export interface SourceText {
   imports: ReadonlyMap<string, Imported>;
   /** Scopes of which every name is visible, or passed on to those who import this one. */
   wildcards: readonly string[];
+  /** What the text says about types of others. */
+  types: readonly TypeRow[];
   /** One of the wildcards leaves the program: a name that is not found may be there. */
   isOpen: boolean;
 }
@@ -35,6 +37,22 @@ export interface LanguageRules {
   isStructural: boolean;
   /** Names of the methods that run when a type is constructed. */
   constructors: readonly string[];
+  library?: Library;
+  /** Whether a name that nothing defines, with a member of it, is that of a package. */
+  isPackage?(name: string): boolean;
+}
+
+/** Path or name of a package of the tree, and its folder. */
+export type PackagePlace = readonly [name: string, folder: string];
+
+/** What everybody knows of types that no file of the program defines. */
+export interface Library {
+  /** By name: the type of the language that it is like; `=`: a method of its first type argument is one of it. */
+  types: ReadonlyMap<string, string>;
+  /** By type of the language and method: what it gives; `=`: the same, `%0`: its first type argument. */
+  methods: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** Methods that each type may have, and that give the same type. */
+  same: ReadonlySet<string>;
 }
 
 export interface Places {

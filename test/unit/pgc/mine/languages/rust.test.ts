@@ -97,7 +97,7 @@ test('calls know their function and receiver, also those inside of macros', asyn
     'new → HashMap.new (member)',
     'new → println (direct)',
     'new → describe (direct)',
-    'new → len (member)'.replace('→ len', '→ len'),
+    'new → describe(&it).len (member)',
     'grow → self.items.insert (member)',
     'grow → self.items.insert(by as _, 1).unwrap_or_default (member)',
     'grow → Some (construct)',

@@ -1,0 +1,36 @@
+import { typesIn, type Definition, type Definitions } from './definitions.js';
+import type { Evaluator } from './evaluator.js';
+
+/**
+ * Gives types what other texts say of them: methods that are defined outside of the text of their type, and what it is
+ * based on.
+ */
+export function adopt(definitions: Definitions, evaluator: Evaluator): void {
+  for (const scope of [...definitions.scopes.values()])
+    for (const [container, members] of [...scope.members]) {
+      if (scope.names.get(container)?.some(isType) === true) continue;
+      for (const method of [...members.values()].flat()) {
+        const type = evaluator.typeIn(container, method.file);
+        if (type?.kind === 'inside') definitions.addMember(type.definition, method);
+      }
+    }
+  for (const text of definitions.texts)
+    for (const { role, name, type } of text.types) {
+      if (role !== 'base') continue;
+      const derived = evaluator.typeIn(name, text);
+      const base = evaluator.typeIn(type, text);
+      if (derived?.kind === 'inside' && base !== undefined)
+        evaluator.addBase(derived.definition, base);
+    }
+}
+
+/** Types that something says are based on others. */
+export function derivedTypes(definitions: Definitions, evaluator: Evaluator): Definition[] {
+  return definitions.all.filter(
+    (each) => isType(each) && (typesIn(each, 'base').length > 0 || evaluator.hasAddedBases(each)),
+  );
+}
+
+function isType({ kind }: Definition): boolean {
+  return !/^(?:function|method|variable|constant|macro|module)$/.test(kind);
+}
