@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { bindProgram } from '../bind/program/bind-program.js';
+import { bindProgram, type BoundProgram } from '../bind/program/bind-program.js';
 import type { Definition } from '../bind/program/definitions.js';
-import { goRules } from '../bind/program/go.js';
+import { ecmascriptRules } from '../bind/program/ecmascript.js';
+import { goModules, goRules } from '../bind/program/go.js';
+import type { Manifest as ModuleManifest } from '../bind/program/rules.js';
 import type { FactStore } from '../mine/fact-store.js';
 import { BoundCalls, BoundCallsWriter, writeBoundCalls } from '../format/bound-calls.js';
 import type { BoundTarget } from '../format/bound-calls.js';
@@ -14,7 +16,7 @@ import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
 
 /** Languages whose calls are bound over all shards. */
-export const boundLanguages = ['go'] as const;
+export const boundLanguages = ['go', 'typescript', 'tsx', 'javascript'] as const;
 
 export function isBound({ languages }: Pick<ManifestShard, 'languages'>): boolean {
   return boundLanguages.some((language) => language in languages);
@@ -46,7 +48,24 @@ export async function bindShards(
     bound.map(({ segment }) => Segment.open(join(place.segments, segment))),
   );
   const writers = segments.map(({ callCount }) => new BoundCallsWriter(callCount));
-  const { calls, implementations } = bindProgram(segments, goRules(await modulesOf(job)));
+  const manifests = await manifestsOf(job);
+  for (const rules of [goRules(goModules(manifests)), ecmascriptRules(manifests)]) {
+    job.throwIfAborted();
+    writeProgram(bindProgram(segments, rules), writers);
+  }
+  const files = new Map<string, string>();
+  for (const [at, shard] of bound.entries()) {
+    job.throwIfAborted();
+    const writer = writers[at];
+    if (writer !== undefined) files.set(shard.alias, await written(place, shard, writer));
+  }
+  return shards.map((shard) => ({ ...shard, ...boundFile(files.get(shard.alias)) }));
+}
+
+function writeProgram(
+  { calls, implementations }: BoundProgram,
+  writers: readonly BoundCallsWriter[],
+): void {
   const expanded = writers.map(() => new Set<Definition>());
   for (const { shard, call, binding, targets } of calls) {
     const target = (each: Definition): BoundTarget => targetIn(shard, each);
@@ -59,13 +78,6 @@ export async function bindShards(
         writers[shard]?.implement(target(each), target(by));
     }
   }
-  const files = new Map<string, string>();
-  for (const [at, shard] of bound.entries()) {
-    job.throwIfAborted();
-    const writer = writers[at];
-    if (writer !== undefined) files.set(shard.alias, await written(place, shard, writer));
-  }
-  return shards.map((shard) => ({ ...shard, ...boundFile(files.get(shard.alias)) }));
 }
 
 function boundFile(file: string | undefined): Pick<ManifestShard, 'bound'> {
@@ -100,15 +112,16 @@ async function areReadable(
   );
 }
 
-/** The modules that the tree holds; fixtures of tests may call theirs like the real one. */
-async function modulesOf({ files, facts }: BindJob): Promise<[path: string, folder: string][]> {
-  const manifests = files.filter(({ path }) => posix.basename(path) === 'go.mod');
+/** Files that give modules their names. */
+const manifestName = /^(?:go\.mod|package\.json|[jt]sconfig(?:\..+)?\.json)$/;
+
+/** What the tree says of its modules. */
+async function manifestsOf({ files, facts }: BindJob): Promise<ModuleManifest[]> {
+  const manifests = files.filter(({ path }) => manifestName.test(posix.basename(path)));
   const found = await facts.getMany(manifests);
-  return manifests.flatMap(({ path }, at): [string, string][] => {
+  return manifests.flatMap(({ path }, at) => {
     const its = found[at];
-    const name = its && decodeFacts(its).types.find(({ role }) => role === 'package')?.name;
-    const folder = posix.dirname(path);
-    return name === undefined ? [] : [[name, folder === '.' ? '' : folder]];
+    return its === undefined ? [] : [{ path, types: decodeFacts(its).types }];
   });
 }
 

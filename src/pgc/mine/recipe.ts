@@ -1,6 +1,7 @@
 import { linesOf } from './document.js';
 import { Draft, type SymbolDraft } from './draft.js';
 import { sentences } from './comment.js';
+import { mineManifest } from './manifests.js';
 import { renderSignature } from './signature.js';
 
 /**
@@ -119,6 +120,7 @@ export function mineSettings(text: string): Draft {
   // Of a Go module; no other format has such a line.
   const module = /^module[ \t]{1,50}"?([^\s"/][^\s"]*)"?[ \t]*(?:\/\/.*)?$/m.exec(text)?.[1];
   if (module !== undefined) draft.type(undefined, 'package', module);
+  mineManifest(draft);
   let section = '';
   let inScripts = false;
   for (const { line, start, end } of linesOf(text)) {

@@ -240,7 +240,9 @@ function containerOf(node) {
 }
 
 function nameOfClass({ parent }) {
-  return ts.isVariableDeclaration(parent) ? parent.name.getText() : 'default';
+  if (ts.isVariableDeclaration(parent)) return parent.name.getText();
+  const isAssigned = ts.isBinaryExpression(parent) && ts.isPropertyAccessExpression(parent.left);
+  return isAssigned ? parent.left.name.text : 'default';
 }
 
 /** Without decorators; the first of several variables has the text that they share. */

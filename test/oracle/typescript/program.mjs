@@ -22,11 +22,18 @@ export async function programOf(root) {
   host.resolveModuleNameLiterals = (literals, file, redirected, its) =>
     literals.map(({ text }) => {
       const found = ts.resolveModuleName(text, file, its, host, cache).resolvedModule;
-      const resolvedFileName = found?.resolvedFileName ?? inPackages(text, packages);
+      const declared = found?.resolvedFileName ?? inPackages(text, packages);
+      const resolvedFileName = declared && whatRuns(declared, file);
       const extension = resolvedFileName && path.extname(resolvedFileName);
       return { resolvedModule: resolvedFileName && { ...found, resolvedFileName, extension } };
     });
   return { program: ts.createProgram(files, options, host), files };
+}
+
+/** A script that imports another one runs it, whatever is declared beside it. */
+function whatRuns(declared, from) {
+  const script = declared.replace(/\.d\.([cm]?)ts$/, '.$1js');
+  return /\.[cm]?jsx?$/.test(from) && existsSync(script) ? script : declared;
 }
 
 /** Its paths and dialect as the tree says; what is checked, and how strictly, is ours. */

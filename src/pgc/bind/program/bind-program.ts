@@ -26,9 +26,10 @@ export interface BoundProgram {
 export function bindProgram(shards: readonly ShardIndex[], rules: LanguageRules): BoundProgram {
   const definitions = new Definitions(shards, rules);
   const evaluator = new Evaluator(definitions);
+  const implementations = implementationsOf(definitions, evaluator);
   return {
-    calls: boundCalls(shards, definitions, evaluator),
-    implementations: implementationsOf(definitions, evaluator),
+    calls: boundCalls(shards, { definitions, evaluator, implementations }),
+    implementations,
   };
 }
 
@@ -38,11 +39,8 @@ function implementationsOf(definitions: Definitions, evaluator: Evaluator): Impl
     : declaredImplementations(definitions, evaluator);
 }
 
-function* boundCalls(
-  shards: readonly ShardIndex[],
-  definitions: Definitions,
-  evaluator: Evaluator,
-): Generator<BoundCall> {
+function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<BoundCall> {
+  const { definitions } = binder;
   const textOf = new Map(definitions.texts.map((each) => [`${each.shard} ${each.file}`, each]));
   const symbolOf = new Map(definitions.all.map((each) => [`${each.shard} ${each.symbol}`, each]));
   for (const [shard, index] of shards.entries()) {
@@ -56,10 +54,7 @@ function* boundCalls(
       const key = `${file} ${scope} ${kind} ${expression}`;
       let bound = known.get(key);
       if (bound === undefined)
-        known.set(
-          key,
-          (bound = boundTo({ definitions, evaluator }, expression, text, owner, kind)),
-        );
+        known.set(key, (bound = boundTo(binder, expression, text, owner, kind)));
       yield { shard, call: id, ...bound };
     }
   }
@@ -72,10 +67,11 @@ function hasBounds(owner: Definition | undefined): boolean {
 interface Binder {
   definitions: Definitions;
   evaluator: Evaluator;
+  implementations: Implementations;
 }
 
 function boundTo(
-  { definitions, evaluator }: Binder,
+  { definitions, evaluator, implementations }: Binder,
   expression: string,
   text: SourceText,
   owner: Definition | undefined,
@@ -83,8 +79,18 @@ function boundTo(
 ): Omit<BoundCall, 'shard' | 'call'> {
   if (expression === '') return { binding: 'possible', targets: [] };
   const value = evaluator.evaluate(expression, text, owner);
-  return { binding: bindingOf(value, kind), targets: targetsOf(definitions, value, kind) };
+  const targets = targetsOf({ definitions, evaluator }, value, kind);
+  const binding = bindingOf(value, kind);
+  const isOpen =
+    binding === 'exact' &&
+    kind !== 'construct' &&
+    !ofBase.test(expression) &&
+    targets.some((each) => implementations.has(each));
+  return { binding: isOpen ? 'dispatch' : binding, targets };
 }
+
+/** A method of what the own type is based on: nothing runs in its place. */
+const ofBase = /\.\$super\.[^.]*$/;
 
 function bindingOf(value: Value | undefined, kind: string): CallBinding {
   switch (value?.kind) {
@@ -94,7 +100,7 @@ function bindingOf(value: Value | undefined, kind: string): CallBinding {
     case 'outside':
       return 'outside';
     case 'function':
-      return value.definitions.some((each) => each.isAbstract) ? 'dispatch' : 'exact';
+      return meantOf(value.definitions).some((each) => each.isAbstract) ? 'dispatch' : 'exact';
     case 'type':
       return value.type.kind === 'inside' ? 'exact' : 'outside';
     case 'value':
@@ -104,14 +110,31 @@ function bindingOf(value: Value | undefined, kind: string): CallBinding {
 
 /** A type that is constructed, and what runs then. */
 function targetsOf(
-  definitions: Definitions,
+  { definitions, evaluator }: Pick<Binder, 'definitions' | 'evaluator'>,
   value: Value | undefined,
   kind: string,
 ): readonly Definition[] {
-  if (value?.kind === 'function') return value.definitions;
+  if (value?.kind === 'function') return meantOf(value.definitions);
   const isType = value?.kind === 'type' || (value?.kind === 'value' && kind === 'construct');
   if (!isType || value.type.kind !== 'inside') return [];
-  const { definition } = value.type;
-  const methods = definitions.methodsOf(definition);
-  return [definition, ...definitions.rules.constructors.flatMap((name) => methods.get(name) ?? [])];
+  const { type } = value;
+  const constructors = definitions.rules.constructors.flatMap((name) => {
+    const found = evaluator.memberOf(type, name);
+    return found?.kind === 'function' ? meantOf(found.definitions) : [];
+  });
+  return [type.definition, ...constructors];
+}
+
+/** Of overloads the one with a body: the others only say how it can be called. */
+function meantOf(definitions: readonly Definition[]): readonly Definition[] {
+  const whole = definitions.filter((each) => !each.isDeclaration);
+  return definitions.length < 2 || whole.length === 0
+    ? definitions
+    : definitions.filter(
+        (each) => !each.isDeclaration || !whole.some((other) => isSame(each, other)),
+      );
+}
+
+function isSame(one: Definition, other: Definition): boolean {
+  return one.file === other.file && one.container === other.container && one.name === other.name;
 }

@@ -8,10 +8,13 @@ export interface Definition {
   shard: number;
   symbol: number;
   name: string;
+  /** By which it is meant: its name, unless it is inside a function. */
+  key: string;
   kind: string;
   container: string;
   /** It has no body: a method of an interface. */
   isAbstract: boolean;
+  isDeclaration: boolean;
   file: SourceText;
   types: readonly TypeRow[];
 }
@@ -66,7 +69,13 @@ export class Definitions {
       const index = shards[shard];
       if (index === undefined) continue;
       const imports = index.importsOf(file);
-      const text = { shard, file, path: row.path, scope, ...places.imported(row.path, imports) };
+      const text = {
+        shard,
+        file,
+        path: row.path,
+        scope,
+        ...places.imported(row.path, imports, types),
+      };
       this.texts.push(text);
       this.scopeOf(scope).texts.push(text);
       this.#addSymbols(index, text, types);
@@ -89,16 +98,21 @@ export class Definitions {
     for (const symbol of index.symbolsOf(file.file)) {
       const row = index.symbolPlace(symbol);
       const { name, kind, container } = row;
+      const its = typesOf.get(symbol) ?? [];
+      const local = its.find(({ role }) => role === 'local')?.name;
+      const isMember = container !== '' && (local === undefined || kind === 'method');
+      const key = isMember ? name : (local ?? name);
       const definition: Definition = {
-        ...{ shard: file.shard, symbol, name, kind, container, file },
-        ...{ isAbstract: isAbstract(row), types: typesOf.get(symbol) ?? [] },
+        ...{ shard: file.shard, symbol, name, key, kind, container, file },
+        ...{ isAbstract: isAbstract(row), isDeclaration: row.declaration, types: its },
       };
       this.all.push(definition);
       const scope = this.scopeOf(file.scope);
-      if (container === '') push(scope.names, name, definition);
+      if (!isMember) push(scope.names, key, definition);
       else {
-        const members = scope.members.get(container) ?? new Map<string, Definition[]>();
-        scope.members.set(container, members);
+        const of = local ?? container;
+        const members = scope.members.get(of) ?? new Map<string, Definition[]>();
+        scope.members.set(of, members);
         push(members, name, definition);
       }
     }
@@ -112,8 +126,8 @@ export class Definitions {
   }
 
   /** The methods that a type declares itself. */
-  methodsOf({ file, name }: Definition): ReadonlyMap<string, Definition[]> {
-    return this.scopes.get(file.scope)?.members.get(name) ?? noMembers;
+  methodsOf({ file, key }: Definition): ReadonlyMap<string, Definition[]> {
+    return this.scopes.get(file.scope)?.members.get(key) ?? noMembers;
   }
 }
 

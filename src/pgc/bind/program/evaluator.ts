@@ -25,7 +25,8 @@ export type Value =
   /** `self`: the type whose method it is. */
   | { kind: 'function'; definitions: readonly Definition[]; self?: Type | undefined }
   | { kind: 'scope'; scopes: readonly string[] }
-  | { kind: 'outside' };
+  /** `of`: the member of a type of the language that it is. */
+  | { kind: 'outside'; of?: { type: Type; name: string } };
 
 /** Where a type or an expression is written. */
 interface Context {
@@ -38,6 +39,9 @@ interface Context {
 
 /** The member that stands for what a type is based on. */
 const superName = '$super';
+/** The type whose method it is. */
+const ownName = '$this';
+type Wanted = 'value' | 'type';
 const outside = { kind: 'outside' } as const;
 /** Variables, aliases and bases followed on the way to a type: they may form circles. */
 const depthMax = 24;
@@ -56,7 +60,14 @@ export class Evaluator {
 
   /** `owner`: the function around it. */
   evaluate(text: string, file: SourceText, owner: Definition | undefined): Value | undefined {
-    return this.#bounded(() => this.#evaluate(text, { file, owner, bindings: unbound }));
+    return this.#bounded(() => {
+      const value = this.#evaluate(text, { file, owner, bindings: unbound });
+      return value?.kind === 'scope' ? (this.#whole(value.scopes) ?? value) : value;
+    });
+  }
+
+  memberOf(type: Type, name: string): Value | undefined {
+    return this.#memberOf(type, name);
   }
 
   /** The type that a definition says it is based on, such as what a structure embeds. */
@@ -84,6 +95,11 @@ export class Evaluator {
         : root === undefined
           ? undefined
           : this.#named(root, context);
+    return this.#followed(value, steps);
+  }
+
+  #followed(start: Value | undefined, steps: readonly Step[]): Value | undefined {
+    let value = start;
     for (const step of steps) value = value && this.#step(value, step);
     return value;
   }
@@ -97,45 +113,59 @@ export class Evaluator {
   }
 
   /** What a name means at the top of a file: its own scope, what it imports, the language. */
-  #named(name: string, context: Context): Value | undefined {
+  #named(name: string, context: Context, wanted: Wanted = 'value'): Value | undefined {
     const { file } = context;
     const parameter = this.#parameter(name, context);
     if (parameter !== undefined) return parameter.type && { kind: 'type', type: parameter.type };
     const { scopes, rules } = this.#definitions;
     const own = scopes.get(file.scope)?.names.get(name);
-    if (own !== undefined) return this.#meaning(own);
+    if (own !== undefined) return this.#meaning(own, wanted);
     const imported = file.imports.get(name);
-    if (imported !== undefined) return this.#imported(imported);
+    if (imported !== undefined) return this.#imported(imported, wanted);
     for (const wildcard of file.wildcards) {
-      const found = this.#exported(wildcard, name);
+      const found = this.#exported(wildcard, name, wanted);
       if (found !== undefined) return found;
     }
     if (rules.builtins.has(name) || file.isOpen) return outside;
     return undefined;
   }
 
-  #imported({ scopes, name }: Imported): Value | undefined {
+  #imported({ scopes, name }: Imported, wanted: Wanted = 'value'): Value | undefined {
     if (scopes.length === 0) return outside;
     if (name === '') return { kind: 'scope', scopes };
     for (const scope of scopes) {
-      const found = this.#exported(scope, name);
+      const found = this.#exported(scope, name, wanted);
+      if (found !== undefined) return found;
+    }
+    // What passes on no value of its own is the scope itself.
+    return name === this.#definitions.rules.whole ? { kind: 'scope', scopes } : undefined;
+  }
+
+  /** What a scope is where it is used as a value. */
+  #whole(scopes: readonly string[], wanted: Wanted = 'value'): Value | undefined {
+    const { whole } = this.#definitions.rules;
+    if (whole === undefined) return undefined;
+    for (const scope of scopes) {
+      const found = this.#exported(scope, whole, wanted);
+      if (found?.kind === 'scope')
+        return this.#bounded(() => this.#whole(found.scopes, wanted)) ?? found;
       if (found !== undefined) return found;
     }
     return undefined;
   }
 
   /** A name of a scope as others see it: its own, or one that it passes on. */
-  #exported(key: string, name: string): Value | undefined {
+  #exported(key: string, name: string, wanted: Wanted): Value | undefined {
     const scope = this.#definitions.scopes.get(key);
     const own = scope?.names.get(name);
-    if (own !== undefined) return this.#meaning(own);
+    if (own !== undefined) return this.#meaning(own, wanted);
     return this.#bounded(() => {
       for (const { imports, wildcards } of scope?.texts ?? []) {
         const imported = imports.get(name);
-        const found = imported && this.#imported(imported);
+        const found = imported && this.#imported(imported, wanted);
         if (found !== undefined) return found;
         for (const wildcard of wildcards) {
-          const passed = this.#exported(wildcard, name);
+          const passed = this.#exported(wildcard, name, wanted);
           if (passed !== undefined) return passed;
         }
       }
@@ -143,8 +173,9 @@ export class Evaluator {
     });
   }
 
-  #meaning(definitions: readonly Definition[]): Value | undefined {
-    const [first] = definitions;
+  /** A type and a value may share a name. */
+  #meaning(definitions: readonly Definition[], wanted: Wanted): Value | undefined {
+    const first = definitions.find(wanted === 'type' ? isType : isValue) ?? definitions[0];
     if (first === undefined) return undefined;
     if (isFunction(first)) return { kind: 'function', definitions: definitions.filter(isFunction) };
     if (isVariable(first)) return this.#variable(first);
@@ -156,8 +187,11 @@ export class Evaluator {
     // A variable may be declared by itself, through others.
     this.#variables.set(definition, undefined);
     const [value] = typesIn(definition, 'value');
+    // An object that is written out has its members itself.
+    const own: Value = { kind: 'value', type: { kind: 'inside', definition, args: [] } };
     const context = { file: definition.file, owner: undefined, bindings: unbound };
-    const found = value && this.#bounded(() => this.#evaluate(value.text, context));
+    const found =
+      value === undefined ? own : this.#bounded(() => this.#evaluate(value.text, context));
     this.#variables.set(definition, found);
     return found;
   }
@@ -173,7 +207,54 @@ export class Evaluator {
         return this.#part(value, step.kind);
       case 'await':
         return this.#awaited(value);
+      case 'parameter':
+        return this.#parameterOf(value, step);
     }
+  }
+
+  /** What a function hands to the function that it takes; see `expression.ts`. */
+  #parameterOf(value: Value, { argument, at }: Step & { kind: 'parameter' }): Value | undefined {
+    if (value.kind === 'outside') return this.#handed(value, at);
+    if (argument < 0) return value.kind === 'value' ? this.#takes(value.type, at) : undefined;
+    if (value.kind === 'value') {
+      const its = this.#takes(value.type, argument);
+      return its?.kind === 'value' ? this.#takes(its.type, at) : undefined;
+    }
+    if (value.kind !== 'function') return undefined;
+    for (const definition of value.definitions) {
+      const written = typesIn(definition, 'parameter')[argument];
+      const type = written && this.#resolve(written.type, this.#inside(definition, value.self));
+      const found = type && this.#takes(type, at);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** The parameter of a value of a function's type. */
+  #takes(type: Type, at: number): Value | undefined {
+    if (type.kind === 'outside') return undefined;
+    if (type.kind === 'inside') {
+      const underlying = this.#underlying(type);
+      return underlying && this.#bounded(() => this.#takes(underlying, at));
+    }
+    if (type.name === '$union') {
+      const each = type.args.map((its) => its.type && this.#takes(its.type, at));
+      return each.find((found) => found !== undefined);
+    }
+    return valueOf(type.args.find(({ label }) => label === String(at))?.type);
+  }
+
+  /** By a member of a type of the language. */
+  #handed({ of }: Value & { kind: 'outside' }, at: number): Value | undefined {
+    if (of?.type.kind !== 'language') return undefined;
+    const members = this.#definitions.rules.members?.[of.type.name];
+    const steps = (members?.parameters[of.name] ?? members?.parameters[''])?.[at];
+    return steps === undefined ? undefined : this.#from(of.type, steps);
+  }
+
+  #from(type: Type, steps: string): Value | undefined {
+    const start: Value = { kind: 'value', type };
+    return this.#bounded(() => this.#followed(start, parseExpression(`x${steps}`).steps));
   }
 
   #member(value: Value, name: string): Value | undefined {
@@ -181,12 +262,29 @@ export class Evaluator {
       case 'outside':
         return outside;
       case 'scope':
-        return this.#imported({ scopes: value.scopes, name });
+        return this.#memberOfScope(value.scopes, name);
       case 'function':
-        return undefined;
+        return this.#memberOfFunction(value, name);
       default:
         return this.#memberOf(value.type, name);
     }
+  }
+
+  #memberOfScope(scopes: readonly string[], name: string): Value | undefined {
+    const found = this.#imported({ scopes, name });
+    if (found !== undefined) return found;
+    const whole = this.#whole(scopes);
+    return whole && whole.kind !== 'scope'
+      ? this.#bounded(() => this.#member(whole, name))
+      : undefined;
+  }
+
+  #memberOfFunction(
+    { definitions }: Value & { kind: 'function' },
+    name: string,
+  ): Value | undefined {
+    const [definition] = definitions;
+    return definition && this.#ownMember({ kind: 'inside', definition, args: [] }, name);
   }
 
   #memberOf(type: Type, name: string): Value | undefined {
@@ -201,7 +299,8 @@ export class Evaluator {
   #memberOfLanguage(type: Type & { kind: 'language' }, name: string): Value | undefined {
     const field = type.args.find(({ label }) => label === name);
     if (field !== undefined) return valueOf(field.type);
-    if (type.name !== '$union') return type.name === '$struct' ? undefined : outside;
+    if (type.name === '$struct') return undefined;
+    if (type.name !== '$union') return { kind: 'outside', of: { type, name } };
     const each = type.args.map(({ type: its }) => its && this.#memberOf(its, name));
     const functions = each.filter((found) => found?.kind === 'function');
     const definitions = functions.flatMap((found) => found.definitions);
@@ -212,10 +311,28 @@ export class Evaluator {
   #ownMember(type: Type & { kind: 'inside' }, name: string): Value | undefined {
     const { definition } = type;
     const methods = this.#definitions.methodsOf(definition).get(name);
-    if (methods !== undefined) return { kind: 'function', definitions: methods, self: type };
+    if (methods !== undefined) return this.#meantBy(methods, type);
     const field = typesIn(definition, 'field').find((each) => each.name === name);
     if (field !== undefined) return valueOf(this.#resolve(field.type, this.#within(type)));
-    return this.#firstKnown(definition, 'assigned', name);
+    return this.#firstKnown(definition, 'assigned', name, type);
+  }
+
+  /** A method, a type inside another one, or a method that is read like a field. */
+  #meantBy(members: readonly Definition[], self: Type & { kind: 'inside' }): Value | undefined {
+    const [first] = members;
+    if (first === undefined || !isFunction(first)) return this.#meaning(members, 'value');
+    const [read] = typesIn(first, 'value');
+    if (read === undefined) return { kind: 'function', definitions: members, self };
+    return this.#bounded(() => this.#evaluate(read.text, this.#inside(first, self)));
+  }
+
+  /** Inside a method of a type. */
+  #inside(definition: Definition, self: Type | undefined): Context {
+    const bindings =
+      self?.kind === 'inside'
+        ? new Map(this.#bindingsOf(self, definition)).set(ownName, self)
+        : unbound;
+    return { file: definition.file, owner: definition, bindings };
   }
 
   /** The first of several expressions that says something. */
@@ -223,8 +340,9 @@ export class Evaluator {
     definition: Definition,
     role: 'assigned' | 'returned',
     wanted = '',
+    self?: Type,
   ): Value | undefined {
-    const context = { file: definition.file, owner: definition, bindings: unbound };
+    const context = this.#inside(definition, self);
     for (const { name, text } of typesIn(definition, role)) {
       const found =
         name === wanted ? this.#bounded(() => this.#evaluate(text, context)) : undefined;
@@ -257,29 +375,32 @@ export class Evaluator {
   #called(value: Value, result: number): Value | undefined {
     switch (value.kind) {
       case 'outside':
-        return outside;
+        return this.#resultOfLanguage(value);
       case 'type':
         return { kind: 'value', type: value.type };
       case 'function':
         return this.#result(value, result);
       case 'value':
         return this.#part(value, 'result', result);
-      case 'scope':
-        return undefined;
+      case 'scope': {
+        const whole = this.#whole(value.scopes);
+        return whole && whole.kind !== 'scope' ? this.#called(whole, result) : undefined;
+      }
     }
+  }
+
+  #resultOfLanguage({ of }: Value & { kind: 'outside' }): Value | undefined {
+    if (of?.type.kind !== 'language') return outside;
+    const steps = this.#definitions.rules.members?.[of.type.name]?.results[of.name];
+    return steps === undefined ? outside : this.#from(of.type, steps);
   }
 
   #result(value: Value & { kind: 'function' }, result: number): Value | undefined {
     const [definition] = value.definitions;
     if (definition === undefined) return undefined;
     const written = typesIn(definition, 'result')[result];
-    if (written === undefined) return this.#firstKnown(definition, 'returned');
-    const bindings = new Map(
-      value.self?.kind === 'inside' ? this.#bindingsOf(value.self, definition) : [],
-    );
-    return valueOf(
-      this.#resolve(written.type, { file: definition.file, owner: definition, bindings }),
-    );
+    if (written === undefined) return this.#firstKnown(definition, 'returned', '', value.self);
+    return valueOf(this.#resolve(written.type, this.#inside(definition, value.self)));
   }
 
   /** An element, a key, or a result of a value of a function's type. */
@@ -327,12 +448,22 @@ export class Evaluator {
       label,
       type: this.#resolve(type, context),
     }));
+    if (text.name === ownName) return context.bindings.get(ownName);
     if (text.name.startsWith('$')) return { kind: 'language', name: text.name, args };
     const [first = '', ...rest] = text.name.split('.');
     const parameter = rest.length === 0 ? this.#parameter(first, context) : undefined;
     if (parameter !== undefined) return parameter.type;
-    let value = this.#named(first, { ...context, owner: undefined, bindings: unbound });
-    for (const name of rest) value = value && this.#member(value, name);
+    const plain = { ...context, owner: undefined, bindings: unbound };
+    let value = this.#named(first, plain, rest.length === 0 ? 'type' : 'value');
+    for (const [at, name] of rest.entries()) {
+      const isLast = at === rest.length - 1;
+      value =
+        value?.kind === 'scope' && isLast
+          ? (this.#imported({ scopes: value.scopes, name }, 'type') ?? this.#member(value, name))
+          : value && this.#member(value, name);
+    }
+    if (value?.kind === 'scope') value = this.#whole(value.scopes, 'type');
+    if (value?.kind === 'function') value = this.#typeOfFunction(value);
     if (value?.kind === 'outside') return outside;
     if (value?.kind !== 'type') return undefined;
     const { type } = value;
@@ -340,6 +471,14 @@ export class Evaluator {
     const made = { ...type, args: args.map((each) => each.type) };
     const [alias] = typesIn(type.definition, 'alias');
     return alias === undefined ? made : this.#resolve(alias.type, this.#within(made));
+  }
+
+  #typeOfFunction({ definitions }: Value & { kind: 'function' }): Value | undefined {
+    const [definition] = definitions;
+    if (definition === undefined || this.#definitions.rules.functionsAreTypes !== true)
+      return undefined;
+    if (this.#definitions.methodsOf(definition).size === 0) return undefined;
+    return { kind: 'type', type: { kind: 'inside', definition, args: [] } };
   }
 
   /** A type parameter: what it stands for, else what it must satisfy. Undefined: the name is none. */
@@ -388,6 +527,15 @@ function valueOf(type: Type | undefined): Value | undefined {
 
 function isFunction({ kind }: Definition): boolean {
   return kind === 'function' || kind === 'method';
+}
+
+function isType(definition: Definition): boolean {
+  return !isFunction(definition) && !isVariable(definition);
+}
+
+/** It exists when the program runs. */
+function isValue({ kind }: Definition): boolean {
+  return kind !== 'interface' && kind !== 'type';
 }
 
 function isVariable({ kind }: Definition): boolean {

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
 import type { Imported, SourceText } from './definitions.js';
-import type { LanguageRules, Places } from './rules.js';
+import type { LanguageRules, Manifest, Places } from './rules.js';
 
 /** Of the specification, "Predeclared identifiers". */
 const predeclared =
@@ -10,6 +10,16 @@ const predeclared =
   'max min new panic print println real recover';
 
 type ModulePlace = readonly [path: string, folder: string];
+
+/** The modules that the tree holds; fixtures of tests may call theirs like the real one. */
+export function goModules(manifests: readonly Manifest[]): ModulePlace[] {
+  return manifests
+    .filter(({ path }) => posix.basename(path) === 'go.mod')
+    .flatMap(({ path, types }): ModulePlace[] => {
+      const name = types.find(({ role }) => role === 'package')?.name;
+      return name === undefined ? [] : [[name, folderOf(path)]];
+    });
+}
 
 /** Packages are folders; a test package of the same folder has its own names. `modules`: their paths and folders. */
 export function goRules(modules: readonly ModulePlace[]): LanguageRules {

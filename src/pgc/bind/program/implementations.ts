@@ -60,13 +60,16 @@ export function declaredImplementations(
   for (const type of definitions.all.filter((each) =>
     each.types.some(({ role }) => role === 'base'),
   ))
-    for (const [name, [method]] of definitions.methodsOf(type))
+    for (const [name, [method]] of definitions.methodsOf(type)) {
+      if (definitions.rules.constructors.includes(name)) continue;
       for (const base of basesOf(type, evaluator))
         for (const replaced of definitions.methodsOf(base).get(name) ?? []) {
           const known = found.get(replaced) ?? [];
-          if (method !== undefined && method !== replaced) known.push(method);
+          if (method === undefined || method === replaced || method.isAbstract) continue;
+          known.push(method);
           found.set(replaced, known);
         }
+    }
   return found;
 }
 

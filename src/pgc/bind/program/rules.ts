@@ -1,6 +1,12 @@
-import type { FactsLanguage } from '../../format/facts.js';
+import type { FactsLanguage, TypeFact } from '../../format/facts.js';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
 import type { SourceText } from './definitions.js';
+
+/** What a file that describes modules says of them. */
+export interface Manifest {
+  path: string;
+  types: readonly TypeFact[];
+}
 
 /** How names are looked up in one language; everything else is the same for all. */
 export interface LanguageRules {
@@ -13,6 +19,19 @@ export interface LanguageRules {
   isStructural: boolean;
   /** Names of the methods that run when a type is constructed. */
   constructors: readonly string[];
+  /** A function that has members is a type as well. */
+  functionsAreTypes?: boolean;
+  /** The name of what a whole scope is where it is used as a value. */
+  whole?: string;
+  /** What the members of the language's own types give, as steps from a value of the type. */
+  members?: Readonly<Record<string, LanguageMembers>>;
+}
+
+export interface LanguageMembers {
+  /** By the name of the member: what a call of it comes to. */
+  results: Readonly<Record<string, string>>;
+  /** By the name of the member: the parameters of the function that it takes. Empty: any other one. */
+  parameters: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface Places {
@@ -21,5 +40,6 @@ export interface Places {
   imported(
     path: string,
     imports: readonly ImportRow[],
+    types: readonly TypeRow[],
   ): Pick<SourceText, 'imports' | 'wildcards' | 'isOpen'>;
 }
