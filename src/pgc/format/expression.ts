@@ -15,7 +15,7 @@
  *     argument   := (label ':')? type
  *
  * Types of the language itself begin with `$`: `$list<T>`, `$map<K,V>`, `$chan<T>`, `$promise<T>`,
- * `$func<results, number:parameter>`, `$this` (the type whose method it is),
+ * `$func<results, number:parameter>` (`*number`: that and all after it), `$this` (the type whose method it is),
  * `$struct<field:T>`, `$union<A,B>`. Pointers, references and options are left out: they do not change what a name after a
  * dot means. The member `$super` is what a type is based on.
  */

@@ -12,7 +12,7 @@ const packageShape = z.looseObject({
   module: z.string().optional().catch(undefined),
   main: z.string().optional().catch(undefined),
   types: z.string().optional().catch(undefined),
-  exports: z.unknown(),
+  exports: z.unknown().optional(),
 });
 const projectShape = z.looseObject({
   compilerOptions: z.looseObject({

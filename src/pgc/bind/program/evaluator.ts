@@ -222,9 +222,12 @@ export class Evaluator {
     }
     if (value.kind !== 'function') return undefined;
     for (const definition of value.definitions) {
-      const written = typesIn(definition, 'parameter')[argument];
-      const type = written && this.#resolve(written.type, this.#inside(definition, value.self));
-      const found = type && this.#takes(type, at);
+      const written = typesIn(definition, 'parameter');
+      const rest = written.at(-1)?.name === '*' && argument >= written.length - 1;
+      const one = written[rest ? written.length - 1 : argument];
+      const type = one && this.#resolve(one.type, this.#inside(definition, value.self));
+      const its = rest ? type && this.#elementOf(type) : type;
+      const found = its && this.#takes(its, at);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -234,14 +237,41 @@ export class Evaluator {
   #takes(type: Type, at: number): Value | undefined {
     if (type.kind === 'outside') return undefined;
     if (type.kind === 'inside') {
-      const underlying = this.#underlying(type);
-      return underlying && this.#bounded(() => this.#takes(underlying, at));
+      return this.#firstOf(this.#signaturesOf(type), at);
     }
-    if (type.name === '$union') {
-      const each = type.args.map((its) => its.type && this.#takes(its.type, at));
-      return each.find((found) => found !== undefined);
+    if (type.name === '$union')
+      return this.#firstOf(
+        type.args.map((each) => each.type),
+        at,
+      );
+    const own = type.args.find(({ label }) => label === String(at));
+    if (own !== undefined) return valueOf(own.type);
+    const rest = type.args.find(
+      ({ label }) => label.startsWith('*') && Number(label.slice(1)) <= at,
+    );
+    return valueOf(rest?.type && this.#elementOf(rest.type));
+  }
+
+  #firstOf(types: readonly (Type | undefined)[], at: number): Value | undefined {
+    for (const type of types) {
+      const found = type && this.#bounded(() => this.#takes(type, at));
+      if (found !== undefined) return found;
     }
-    return valueOf(type.args.find(({ label }) => label === String(at))?.type);
+    return undefined;
+  }
+
+  #elementOf(type: Type): Type | undefined {
+    const found = this.#part({ kind: 'value', type }, 'element');
+    return found?.kind === 'value' ? found.type : undefined;
+  }
+
+  /** A type may be called in several ways, and in those of what it is based on. */
+  #signaturesOf(type: Type & { kind: 'inside' }): (Type | undefined)[] {
+    const context = this.#within(type);
+    return [
+      ...typesIn(type.definition, 'is').map((each) => this.#resolve(each.type, context)),
+      ...this.#basesOf(type),
+    ];
   }
 
   /** By a member of a type of the language. */

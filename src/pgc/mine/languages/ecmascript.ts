@@ -221,7 +221,7 @@ class EcmascriptMiner {
       ...{ kind: 'method', signature, scope: 'function', declaration, container, own },
       ...(value !== null && { node: value }),
     });
-    if (owner.key !== container) this.draft.type(member, 'local', owner.key);
+    if (owner.key.includes('#')) this.draft.type(member, 'local', owner.key);
     if (name === 'constructor' && owner.symbol !== undefined)
       this.#es.parameterFields(owner.symbol, node);
     if (capture === 'method') this.#es.callable(node);
@@ -541,7 +541,8 @@ class EcmascriptMiner {
     };
     this.draft.symbols.push(symbol);
     const isLocal = what.container === undefined && this.#isInFunction();
-    const key = isLocal ? this.#es.keyOf(symbol) : name;
+    const plain = what.kind === 'class' && container !== '' ? `${container}.${name}` : name;
+    const key = isLocal ? this.#es.keyOf(symbol) : plain;
     if (isLocal) this.#es.nameLocally(symbol, start);
     this.#describe(symbol, what, key);
     if (what.scope !== undefined)

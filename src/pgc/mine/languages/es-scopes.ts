@@ -3,7 +3,7 @@ import { bounded, unknown } from '../../format/expression.js';
 import type { Draft, SymbolDraft } from '../draft.js';
 import { Locals } from '../locals.js';
 import { isFunction } from './es-signature.js';
-import { esBounds, esType, functionType, parametersOf, resultType } from './es-types.js';
+import { esBounds, esType, functionType, isRest, parametersOf, resultType } from './es-types.js';
 import { esExpression, localNames, valueOf } from './es-values.js';
 
 /** Of one function, so many results are looked at. */
@@ -97,9 +97,12 @@ export class EsScopes {
       node.type === 'method_definition' && node.children.some(({ type }) => type === 'get');
     this.#described.set(node.id, { symbol, own, isGetter });
     this.bounds(symbol, node, outer);
-    const taken = parametersOf(node).map((each) => this.type(each.childForFieldName('type')));
-    if (taken.some((each) => each !== unknown))
-      for (const each of taken) this.draft.type(symbol, 'parameter', '', each);
+    const taken = parametersOf(node).map((each) => ({
+      name: isRest(each) ? '*' : '',
+      type: this.type(each.childForFieldName('type')),
+    }));
+    if (taken.some(({ type }) => type !== unknown))
+      for (const { name, type } of taken) this.draft.type(symbol, 'parameter', name, type);
     const result = resultType(node, this.localName);
     if (result === unknown) return;
     if (isGetter) this.draft.type(symbol, 'value', '', valueOf(result));

@@ -6,7 +6,18 @@ export type LocalName = (name: string, at: number) => string;
 
 /** A type as `expression.ts` writes it. */
 export function esType(node: Node | null | undefined, local: LocalName = plain): string {
-  return node ? bounded(typeOf(node, local)) : unknown;
+  return node ? bounded(shortened(typeOf(node, local))) : unknown;
+}
+
+/** Arguments of the innermost types are left out until it is short enough. */
+function shortened(type: string): string {
+  let its = type;
+  while (its.length > expressionCharsMax) {
+    const shorter = its.replace(/(?<=^|[<,:])([\w#.]+)<[^<>]*>/g, '$1');
+    if (shorter === its) return its;
+    its = shorter;
+  }
+  return its;
 }
 
 const plain: LocalName = (name) => name;
@@ -113,15 +124,20 @@ export function functionType(node: Node, local: LocalName): string {
   const result = resultType(node, local);
   const taken = parametersOf(node).map((each, at) => {
     const type = esType(each.childForFieldName('type'), local);
-    return `${at}:${type}`;
+    return `${isRest(each) ? '*' : ''}${at}:${type}`;
   });
   const known = taken.filter((each) => !each.endsWith(`:${unknown}`));
-  const full = `$func${listed([result, ...known])}`;
+  const full = shortened(`$func${listed([result, ...known])}`);
   return full.length > expressionCharsMax ? `$func<${result}>` : full;
 }
 
 export function resultType(node: Node, local: LocalName): string {
   return esType(node.childForFieldName('return_type') ?? undefined, local);
+}
+
+export function isRest(parameter: Node): boolean {
+  const { type } = parameter.childForFieldName('pattern') ?? parameter;
+  return type === 'rest_pattern';
 }
 
 /** Without the type of `this`. */

@@ -36,7 +36,7 @@ function expressionOf(node: Node, locals: Locals): string {
     case 'new_expression':
       return constructed(node, locals);
     case 'await_expression':
-      return `${inner(node, locals)}!`;
+      return after(inner(node, locals), '!');
     case 'as_expression':
     case 'type_assertion':
       return asserted(node, locals);
@@ -84,7 +84,7 @@ function memberOf(node: Node, locals: Locals): string {
   const object = node.childForFieldName('object');
   const name = node.childForFieldName('property')?.text ?? unknown;
   if (object !== null && isExports(object)) return name;
-  return `${esExpression(object, locals)}.${name}`;
+  return after(esExpression(object, locals), `.${name}`);
 }
 
 export function isExports({ text }: Node): boolean {
@@ -94,7 +94,7 @@ export function isExports({ text }: Node): boolean {
 function elementOf(node: Node, object: string): string {
   const index = node.childForFieldName('index');
   const name = index?.type === 'string' ? /^['"]([\w$]+)['"]$/.exec(index.text)?.[1] : undefined;
-  return name === undefined ? `${object}[]` : `${object}.${name}`;
+  return after(object, name === undefined ? '[]' : `.${name}`);
 }
 
 function callOf(node: Node, locals: Locals): string {
@@ -104,7 +104,12 @@ function callOf(node: Node, locals: Locals): string {
   if (/^Object\.(?:assign|freeze|seal)$/.test(callee?.text ?? ''))
     return esExpression(args?.namedChild(0), locals);
   if (callee?.type === 'identifier' && callee.text === 'require') return unknown;
-  return `${esExpression(callee, locals)}()`;
+  return after(esExpression(callee, locals), '()');
+}
+
+/** Of what is not known nothing else is. */
+function after(expression: string, step: string): string {
+  return expression === unknown ? unknown : expression + step;
 }
 
 function constructed(node: Node, locals: Locals): string {
@@ -126,7 +131,7 @@ export function constructedBy(
   // A type of the file or of an import; else a variable holds it.
   return /^[\w$]+(?:#\d+)?(?:\.[\w$]+)*$/.test(callee)
     ? `{${namedType(callee, args)}}`
-    : `${callee}()`;
+    : after(callee, '()');
 }
 
 function asserted(node: Node, locals: Locals): string {
