@@ -178,9 +178,14 @@ export function namedBy(node) {
   return undefined;
 }
 
-/** `exports.f = …`, `X.prototype.f = …`, `X.f = …` outside of functions. */
+/** `exports.f = …`, `module.exports = …`, `X.prototype.f = …`, `X.f = …` outside of functions. */
 function assigned(assignment) {
-  const [, holder, name] = /^([\w$.]+)\.([\w$]+)$/.exec(assignment.left.getText()) ?? [];
+  const left = assignment.left.getText();
+  if (/^(module\.)?exports$/.test(left)) {
+    const name = assignment.right.name?.text ?? 'default';
+    return { name, owner: assignment, container: '', isMember: false };
+  }
+  const [, holder, name] = /^([\w$.]+)\.([\w$]+)$/.exec(left) ?? [];
   if (name === undefined || holder.startsWith('this')) return undefined;
   const isExport = /^(module\.)?exports$/.test(holder);
   const isMethod = holder.endsWith('.prototype');

@@ -49,7 +49,7 @@ function expressionOf(node: Node, locals: Locals): string {
     case 'binary_expression':
       return operationOf(node, locals);
     case 'assignment_expression':
-      return of('right');
+      return firstKnown(of('right'), of('left'));
     case 'sequence_expression':
       return esExpression(node.lastNamedChild, locals);
     case 'array':
