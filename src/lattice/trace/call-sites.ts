@@ -145,10 +145,12 @@ async function resolveOpen(
   await far.learn(open.flatMap(([, use]) => use ?? []));
   const sites = new Map<string, CallSite>();
   for (const [site, use] of open) {
-    const key = `${site.file_path}:${site.line}:${site.symbol}`;
     const [target] = use === undefined ? [] : far.of(use);
     const definition =
       target === undefined ? site.definition : `${target.file_path}:${target.line}`;
+    // Of a call that may run several methods, each is shown.
+    const which = site.certainty === 'dispatch' ? definition : '';
+    const key = `${site.file_path}:${site.line}:${site.symbol}:${which}`;
     const symbol = target?.symbol ?? site.symbol;
     // A stand-in in a header and the real function share a site: the real one is what runs.
     if (definition !== '' || !sites.has(key))

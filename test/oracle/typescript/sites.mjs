@@ -67,13 +67,20 @@ export class Sites {
     if (ts.isNewExpression(node) || callee.kind === ts.SyntaxKind.SuperKeyword)
       return this.#construction(node, callee);
     const symbol = resolved(this.checker, this.checker.getSymbolAtLocation(name));
-    const declared = this.#definitionOf(symbol);
+    const declared = this.#definitionOf(symbol) ?? this.#signatureOf(node);
     if (declared !== undefined) return this.#called(declared, callee);
     if (symbol === undefined || symbol.declarations === undefined) return { kind: 'unknown' };
     const isOutside = symbol.declarations.every((each) => !this.#isInTree(each));
     if (isOutside) return { kind: 'outside' };
     const type = this.checker.getTypeAtLocation(callee);
     return { kind: type.flags & ts.TypeFlags.Any ? 'unknown' : 'dynamic' };
+  }
+
+  /** What is called under the name of a property or a variable that holds it. */
+  #signatureOf(node) {
+    if (!ts.isCallLikeExpression(node)) return undefined;
+    const declared = this.checker.getResolvedSignature(node)?.declaration;
+    return declared && this.definitions.placeOf(declared) !== undefined ? declared : undefined;
   }
 
   #construction(node, callee) {
