@@ -17,7 +17,7 @@ export async function measureCallers({ truth, product, symbols }) {
 function judged({ truth, place, answer }) {
   const wanted = truth.callersOf(place);
   const edges = answer.callers.filter((site) => !isPossible(site));
-  const possible = answer.callers.filter(isPossible);
+  const possible = [...answer.callers.filter(isPossible), ...(answer.possible ?? [])];
   const isAt = (site) => (each) => each.file_path === site.file && isOn(site, each.line);
   const found = (list, among) => list.filter((site) => among.some(isAt(site)));
   const sets = Object.fromEntries(

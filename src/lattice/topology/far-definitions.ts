@@ -83,7 +83,7 @@ export class FarDefinitions {
   /** What a use means among what was learned, best first; a constructor after its class. */
   of(use: FarUse): Definition[] {
     const { agents, lookup } = this.directory.find(use.lookup, use.agent);
-    const found = this.#visible({ ...use, lookup }, agents, lookup.name);
+    const found = this.#visible({ ...use, lookup }, agents, keyOf(lookup));
     const [first] = found;
     if (first === undefined) return [];
     const constructors = constructorsOf(lookup).flatMap((each) =>
@@ -99,7 +99,12 @@ export class FarDefinitions {
 }
 
 function namesOf(lookup: Lookup): string[] {
-  return [lookup.name, ...constructorsOf(lookup).map((each) => `${lookup.name}.${each.name}`)];
+  return [keyOf(lookup), ...constructorsOf(lookup).map((each) => `${lookup.name}.${each.name}`)];
+}
+
+/** Every class has constructors of the same name. */
+function keyOf({ name, container }: Lookup): string {
+  return isConstructor(name) && container !== '' ? `${container}.${name}` : name;
 }
 
 function isSamePlace(one: Definition, other: Definition): boolean {

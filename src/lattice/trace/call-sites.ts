@@ -32,8 +32,9 @@ export async function callersOf(
   const ports = [...lattice.ports.values()];
   const definitions = await fanOut(ports, signal, (port) => port.definitions([symbol], signal));
   const known = definitions.answers.flat();
-  const wanted = referencesTo(symbol, known);
-  const sites = await fanOut(ports, signal, (port) => port.callers(wanted, signal));
+  const sites = await fanOut(ports, signal, (port) =>
+    port.callers(referencesTo(symbol, known, port.agent), signal),
+  );
   const all = sorted(sites.answers.flat());
   const callers = all.filter(({ certainty }) => certainty !== 'possible');
   const possible = all.filter(({ certainty }) => certainty === 'possible');
@@ -52,10 +53,13 @@ export async function callersOf(
 }
 
 /** A place is known in its own shard only; the others know the definition by its path and name. */
-function referencesTo(symbol: string, definitions: readonly Definition[]): string[] {
+function referencesTo(symbol: string, definitions: readonly Definition[], agent: string): string[] {
   const isPlain = !/[#:./]/.test(symbol);
-  const anchors = definitions.map(
-    ({ file_path, container, symbol: name }) => `${file_path}#${container}.${name}`,
+  const isPlace = /:[1-9]\d*$/.test(symbol);
+  const anchors = definitions.map((each) =>
+    isPlace && each.agent === agent
+      ? `${each.file_path}:${each.line}`
+      : `${each.file_path}#${each.container}.${each.symbol}`,
   );
   return isPlain || anchors.length === 0 ? [symbol] : [...new Set(anchors)].slice(0, referencesMax);
 }
@@ -138,8 +142,9 @@ export async function implementationsOf(
   const ports = [...lattice.ports.values()];
   const known = await fanOut(ports, signal, (port) => port.definitions([symbol], signal));
   const definitions = sortedDefinitions(known.answers.flat());
-  const wanted = referencesTo(symbol, definitions);
-  const found = await fanOut(ports, signal, (port) => port.implementations(wanted, signal));
+  const found = await fanOut(ports, signal, (port) =>
+    port.implementations(referencesTo(symbol, definitions, port.agent), signal),
+  );
   const failed = merged(known.errors, found.errors);
   return {
     symbol,

@@ -3,8 +3,9 @@ import { access } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { bindProgram, type BoundProgram } from '../bind/program/bind-program.js';
 import type { Definition } from '../bind/program/definitions.js';
+import { ecmascriptRules } from '../bind/program/ecmascript.js';
 import { goRules } from '../bind/program/go.js';
-import type { LanguageRules, PackagePlace } from '../bind/program/rules.js';
+import type { LanguageRules, Manifest as ModuleManifest } from '../bind/program/rules.js';
 import { rustRules } from '../bind/program/rust.js';
 import type { FactStore } from '../mine/fact-store.js';
 import { BoundCalls, BoundCallsWriter, writeBoundCalls } from '../format/bound-calls.js';
@@ -16,7 +17,7 @@ import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
 
 /** Languages whose calls are bound over all shards. */
-const boundLanguages = ['go', 'rust'] as const;
+const boundLanguages = ['go', 'rust', 'typescript', 'tsx', 'javascript'] as const;
 
 export function isBound({ languages }: Pick<ManifestShard, 'languages'>): boolean {
   return boundLanguages.some((language) => language in languages);
@@ -48,9 +49,14 @@ export async function bindShards(
     bound.map(({ segment }) => Segment.open(join(place.segments, segment))),
   );
   const writers = segments.map(({ callCount }) => new BoundCallsWriter(callCount));
-  for (const rules of languagesOf(await packagesOf(job)))
-    if (rules.languages.some((language) => bound.some(({ languages }) => language in languages)))
-      addProgram(writers, bindProgram(segments, rules));
+  const manifests = await manifestsOf(job);
+  for (const rules of rulesOf(manifests)) {
+    job.throwIfAborted();
+    const isNeeded = bound.some(({ languages }) =>
+      rules.languages.some((language) => language in languages),
+    );
+    if (isNeeded) writeProgram(bindProgram(segments, rules), writers);
+  }
   const files = new Map<string, string>();
   for (const [at, shard] of bound.entries()) {
     job.throwIfAborted();
@@ -60,9 +66,13 @@ export async function bindShards(
   return shards.map((shard) => ({ ...shard, ...boundFile(files.get(shard.alias)) }));
 }
 
-function addProgram(
-  writers: readonly BoundCallsWriter[],
+function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
+  return [goRules(manifests), rustRules(manifests), ecmascriptRules(manifests)];
+}
+
+function writeProgram(
   { calls, implementations }: BoundProgram,
+  writers: readonly BoundCallsWriter[],
 ): void {
   const called = writers.map(() => new Set<Definition>());
   for (const { shard, call, binding, targets } of calls) {
@@ -117,27 +127,17 @@ async function areReadable(
   );
 }
 
-/** What the tree holds of packages, by what says so; fixtures of tests may call theirs like the real one. */
-async function packagesOf({ files, facts }: BindJob): Promise<Packages> {
-  const manifests = files.filter(({ path }) => manifestNames.includes(posix.basename(path)));
+/** Files that give modules their names. */
+const manifestName = /^(?:go\.mod|Cargo\.toml|package\.json|[jt]sconfig(?:\..+)?\.json)$/;
+
+/** What the tree says of its modules. */
+async function manifestsOf({ files, facts }: BindJob): Promise<ModuleManifest[]> {
+  const manifests = files.filter(({ path }) => manifestName.test(posix.basename(path)));
   const found = await facts.getMany(manifests);
-  const packages: Packages = { 'go.mod': [], 'Cargo.toml': [] };
-  for (const [at, { path }] of manifests.entries()) {
+  return manifests.flatMap(({ path }, at) => {
     const its = found[at];
-    const name = its && decodeFacts(its).types.find(({ role }) => role === 'package')?.name;
-    const folder = posix.dirname(path);
-    const manifest = posix.basename(path) as ManifestName;
-    if (name !== undefined) packages[manifest].push([name, folder === '.' ? '' : folder]);
-  }
-  return packages;
-}
-
-type ManifestName = 'go.mod' | 'Cargo.toml';
-const manifestNames: readonly string[] = ['go.mod', 'Cargo.toml'] satisfies ManifestName[];
-type Packages = Record<ManifestName, PackagePlace[]>;
-
-function languagesOf(packages: Packages): LanguageRules[] {
-  return [goRules(packages['go.mod']), rustRules(packages['Cargo.toml'])];
+    return its === undefined ? [] : [{ path, types: decodeFacts(its).types }];
+  });
 }
 
 function targetIn(

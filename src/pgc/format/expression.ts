@@ -11,10 +11,12 @@
  *                 | '(' number? ')'   a result of a call; no number: the first
  *                 | '[]' | '[k]'      an element; its key
  *                 | '!'               what a promise comes to
+ *                 | '@' a '.' p       parameter `p` of the function that it takes as argument `a`; no `a`: its own
  *     type       := '?' | name ('.' name)* ('<' argument (',' argument)* '>')?
  *     argument   := (label ':')? type
  *
- * Types of the language itself begin with `$`: `$list<T>`, `$map<K,V>`, `$chan<T>`, `$promise<T>`, `$func<results>`,
+ * Types of the language itself begin with `$`: `$list<T>`, `$map<K,V>`, `$chan<T>`, `$promise<T>`,
+ * `$func<results, number:parameter>` (`*number`: that and all after it), `$this` (the type whose method it is),
  * `$struct<field:T>`, `$union<A,B>`. Pointers, references and options are left out: they do not change what a name after a
  * dot means. The member `$super` is what a type is based on.
  */
@@ -28,7 +30,8 @@ export type Step =
   | { kind: 'call'; result: number }
   | { kind: 'element' }
   | { kind: 'key' }
-  | { kind: 'await' };
+  | { kind: 'await' }
+  | { kind: 'parameter'; argument: number; at: number };
 
 export interface TypeText {
   /** `pkg.Server` */
@@ -62,7 +65,7 @@ export function parseType(text: string): TypeText | undefined {
   return from.isAtEnd ? type : undefined;
 }
 
-const nameEnd = /[.,:<>(){}[\]!]/g;
+const nameEnd = /[.,:<>(){}[\]!@]/g;
 
 class Reader {
   #at = 0;
@@ -85,10 +88,17 @@ class Reader {
     if (this.#take('[]')) return { kind: 'element' };
     if (this.#take('[k]')) return { kind: 'key' };
     if (this.#take('!')) return { kind: 'await' };
+    if (this.#take('@')) return this.#parameter();
     if (!this.#take('(')) return undefined;
     const result = Number(this.#name());
     this.#take(')');
     return { kind: 'call', result };
+  }
+
+  #parameter(): Step {
+    const argument = this.#name();
+    this.#take('.');
+    return { kind: 'parameter', argument: Number(argument || -1), at: Number(this.#name()) };
   }
 
   type(depth: number): TypeText | undefined {

@@ -79,7 +79,9 @@ export interface CallFact {
 /**
  * `package`: its name · `field`, `base` (also embedded), `alias`, `is` (another type's contents) of a type · `parameter`,
  * `result` of a function, in order · `bound`: a type parameter and what it must satisfy · `value` of a variable. Where no
- * type is written: `assigned`: what a member is set to · `returned`: what a function returns.
+ * type is written: `assigned`: what a member is set to · `returned`: what a function returns. `local`: the name by which a
+ * definition inside a function is meant, because others of the file may be called the same; of a method that of its type ·
+ * `exported`: what a module passes on, by the name that others see.
  */
 export const typeRoles = [
   'package',
@@ -93,6 +95,8 @@ export const typeRoles = [
   'value',
   'assigned',
   'returned',
+  'local',
+  'exported',
 ] as const;
 export type TypeRole = (typeof typeRoles)[number];
 

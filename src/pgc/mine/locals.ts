@@ -32,6 +32,13 @@ export class Locals {
     else known.push(local);
   }
 
+  /** Of a local name of which nothing is known yet; later on it stands for what was assigned to it last. */
+  assign(name: string, from: number, expression: string): void {
+    const scope = this.#scopes.findLast(({ names }) => names.has(name));
+    const known = scope?.names.get(name);
+    if (known?.[0]?.expression === unknown) known.push({ from, expression });
+  }
+
   /** What a name stands for; undefined when it is not local. */
   find(name: string, at: number): string | undefined {
     for (let scope = this.#scopes.length - 1; scope >= 0; scope -= 1) {

@@ -1,6 +1,7 @@
 import { linesOf } from './document.js';
 import { Draft, type SymbolDraft } from './draft.js';
 import { sentences } from './comment.js';
+import { mineManifest } from './manifests.js';
 import { renderSignature } from './signature.js';
 
 /**
@@ -124,6 +125,7 @@ export function mineSettings(text: string): Draft {
     )?.[1];
   const named = module ?? crate;
   if (named !== undefined) draft.type(undefined, 'package', named);
+  mineManifest(draft);
   let section = '';
   let inScripts = false;
   for (const { line, start, end } of linesOf(text)) {

@@ -46,7 +46,10 @@ const languageByName: readonly (readonly [RegExp, FactsLanguage])[] = [
   [/^Kconfig(?:[.-].+)?$/, 'kconfig'],
   [/^(?:GNU)?[Mm]akefile(?:\..+)?$|^Kbuild(?:\..+)?$/, 'make'],
   [/^MAINTAINERS$/, 'maintainers'],
-  [/^(?:Docker|Container)file(?:\..+)?$|^package\.json$|^go\.mod$/, 'settings'],
+  [
+    /^(?:Docker|Container)file(?:\..+)?$|^package\.json$|^[jt]sconfig(?:\..+)?\.json$|^go\.mod$/,
+    'settings',
+  ],
   [/^(?:README|INSTALL|HACKING|CONTRIBUTING|SECURITY|CHANGES|NEWS|CODEOWNERS)$/, 'text'],
 ];
 

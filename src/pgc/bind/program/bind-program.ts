@@ -2,7 +2,7 @@ import type { CallBinding } from '../../format/bound-calls.js';
 import type { ShardIndex } from '../../format/shard-index.js';
 import { adopt } from './adopt.js';
 import { Definitions, type Definition } from './definitions.js';
-import { Evaluator, superName, type Value } from './evaluator.js';
+import { Evaluator, type Value } from './evaluator.js';
 import {
   declaredImplementations,
   structuralImplementations,
@@ -29,8 +29,10 @@ export function bindProgram(shards: readonly ShardIndex[], rules: LanguageRules)
   const evaluator = new Evaluator(definitions);
   adopt(definitions, evaluator);
   const implementations = implementationsOf(definitions, evaluator);
-  const binder = { definitions, evaluator, implementations };
-  return { calls: boundCalls(shards, binder), implementations };
+  return {
+    calls: boundCalls(shards, { definitions, evaluator, implementations }),
+    implementations,
+  };
 }
 
 function implementationsOf(definitions: Definitions, evaluator: Evaluator): Implementations {
@@ -79,18 +81,19 @@ function boundTo(
 ): Omit<BoundCall, 'shard' | 'call'> {
   if (expression === '') return { binding: 'possible', targets: [] };
   const value = evaluator.evaluate(expression, text, owner);
+  const targets = targetsOf({ definitions, evaluator }, value, kind);
   const binding = bindingOf(value, kind);
-  const targets = targetsOf(definitions, value, kind);
   if (binding === 'exact' && targets.length === 0) return { binding: 'possible', targets };
-  // What is called by way of its base is that of the base.
-  const isReplaced =
-    !expression.includes(`.${superName}.`) && targets.some(isMethodOf(implementations));
-  return { binding: binding === 'exact' && isReplaced ? 'dispatch' : binding, targets };
+  const isOpen =
+    binding === 'exact' &&
+    kind !== 'construct' &&
+    !ofBase.test(expression) &&
+    targets.some((each) => implementations.has(each));
+  return { binding: isOpen ? 'dispatch' : binding, targets };
 }
 
-function isMethodOf(implementations: Implementations): (target: Definition) => boolean {
-  return (target) => target.kind === 'method' && implementations.has(target);
-}
+/** A method of what the own type is based on: nothing runs in its place. */
+const ofBase = /\.\$super\.[^.]*$/;
 
 function bindingOf(value: Value | undefined, kind: string): CallBinding {
   switch (value?.kind) {
@@ -98,10 +101,9 @@ function bindingOf(value: Value | undefined, kind: string): CallBinding {
     case 'scope':
       return 'possible';
     case 'outside':
-    case 'library':
       return 'outside';
     case 'function':
-      return value.definitions.some((each) => each.isAbstract) ? 'dispatch' : 'exact';
+      return meantOf(value.definitions).some((each) => each.isAbstract) ? 'dispatch' : 'exact';
     case 'type':
       return value.type.kind === 'inside' ? 'exact' : 'outside';
     case 'value':
@@ -111,14 +113,31 @@ function bindingOf(value: Value | undefined, kind: string): CallBinding {
 
 /** A type that is constructed, and what runs then. */
 function targetsOf(
-  definitions: Definitions,
+  { definitions, evaluator }: Pick<Binder, 'definitions' | 'evaluator'>,
   value: Value | undefined,
   kind: string,
 ): readonly Definition[] {
-  if (value?.kind === 'function') return value.definitions;
+  if (value?.kind === 'function') return meantOf(value.definitions);
   const isType = value?.kind === 'type' || (value?.kind === 'value' && kind === 'construct');
   if (!isType || value.type.kind !== 'inside') return [];
-  const { definition } = value.type;
-  const methods = definitions.methodsOf(definition);
-  return [definition, ...definitions.rules.constructors.flatMap((name) => methods.get(name) ?? [])];
+  const { type } = value;
+  const constructors = definitions.rules.constructors.flatMap((name) => {
+    const found = evaluator.memberOf(type, name);
+    return found?.kind === 'function' ? meantOf(found.definitions) : [];
+  });
+  return [type.definition, ...constructors];
+}
+
+/** Of overloads the one with a body: the others only say how it can be called. */
+function meantOf(definitions: readonly Definition[]): readonly Definition[] {
+  const whole = definitions.filter((each) => !each.isDeclaration);
+  return definitions.length < 2 || whole.length === 0
+    ? definitions
+    : definitions.filter(
+        (each) => !each.isDeclaration || !whole.some((other) => isSame(each, other)),
+      );
+}
+
+function isSame(one: Definition, other: Definition): boolean {
+  return one.file === other.file && one.container === other.container && one.name === other.name;
 }

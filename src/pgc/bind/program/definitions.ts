@@ -8,10 +8,13 @@ export interface Definition {
   shard: number;
   symbol: number;
   name: string;
+  /** By which it is meant: its name, unless it is inside a function. */
+  key: string;
   kind: string;
   container: string;
   /** It has no body: a method of an interface. */
   isAbstract: boolean;
+  isDeclaration: boolean;
   file: SourceText;
   types: readonly TypeRow[];
 }
@@ -46,7 +49,11 @@ export class Definitions {
       if (index === undefined) continue;
       const imports = index.importsOf(file);
       const text = {
-        ...{ shard, file, path: row.path, scope, ...places.imported(row.path, imports) },
+        shard,
+        file,
+        path: row.path,
+        scope,
+        ...places.imported(row.path, imports, types),
         types: types.filter(({ symbol }) => symbol < 0),
       };
       this.texts.push(text);
@@ -73,27 +80,32 @@ export class Definitions {
       const { name, kind, container } = row;
       // Its text is a scope of its own, which an import names.
       if (kind === 'module' && row.declaration) continue;
+      const its = typesOf.get(symbol) ?? [];
+      const local = its.find(({ role }) => role === 'local')?.name;
+      const isMember = container !== '' && (local === undefined || kind === 'method');
+      const key = isMember ? name : (local ?? name);
       const definition: Definition = {
-        ...{ shard: file.shard, symbol, name, kind, container, file },
-        ...{ isAbstract: isAbstract(row), types: typesOf.get(symbol) ?? [] },
+        ...{ shard: file.shard, symbol, name, key, kind, container, file },
+        ...{ isAbstract: isAbstract(row), isDeclaration: row.declaration, types: its },
       };
       this.all.push(definition);
       if (kind === 'macro') push(this.macros, name, definition);
       const scope = this.scopeOf(file.scope);
-      if (container === '') push(scope.names, name, definition);
+      if (!isMember) push(scope.names, key, definition);
       else {
-        const members = scope.members.get(container) ?? new Map<string, Definition[]>();
-        scope.members.set(container, members);
+        const of = local ?? container;
+        const members = scope.members.get(of) ?? new Map<string, Definition[]>();
+        scope.members.set(of, members);
         push(members, name, definition);
       }
     }
   }
 
   /** A method that another text defines for a type. */
-  addMember({ file, name }: Definition, method: Definition): void {
+  addMember({ file, key }: Definition, method: Definition): void {
     const { members } = this.scopeOf(file.scope);
-    const known = members.get(name) ?? new Map<string, Definition[]>();
-    members.set(name, known);
+    const known = members.get(key) ?? new Map<string, Definition[]>();
+    members.set(key, known);
     if (known.get(method.name)?.includes(method) !== true) push(known, method.name, method);
   }
 
@@ -105,8 +117,8 @@ export class Definitions {
   }
 
   /** The methods that a type declares itself. */
-  methodsOf({ file, name }: Definition): ReadonlyMap<string, Definition[]> {
-    return this.scopes.get(file.scope)?.members.get(name) ?? noMembers;
+  methodsOf({ file, key }: Definition): ReadonlyMap<string, Definition[]> {
+    return this.scopes.get(file.scope)?.members.get(key) ?? noMembers;
   }
 }
 

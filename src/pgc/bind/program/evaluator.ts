@@ -21,9 +21,8 @@ export type Value =
   /** `self`: the type whose method it is. */
   | { kind: 'function'; definitions: readonly Definition[]; self?: Type | undefined }
   | { kind: 'scope'; scopes: readonly string[] }
-  /** A method of a type of the language, and what it gives. */
-  | { kind: 'library'; result: Type | undefined }
-  | { kind: 'outside' };
+  /** `of`: the member of a type of the language that it is. */
+  | { kind: 'outside'; of?: { type: Type; name: string } };
 
 /** Where a type or an expression is written. */
 interface Context {
@@ -35,10 +34,15 @@ interface Context {
 }
 
 /** The member that stands for what a type is based on. */
-export const superName = '$super';
+const superName = '$super';
+/** The type whose method it is. */
+const ownName = '$this';
+type Wanted = 'value' | 'type';
 const outside = { kind: 'outside' } as const;
 /** Variables, aliases and bases followed on the way to a type: they may form circles. */
 const depthMax = 24;
+/** Scopes asked for one name on its way through those that pass it on. */
+const scopesMax = 1_000;
 const unbound: ReadonlyMap<string, Type | undefined> = new Map();
 
 /** Evaluates expressions in the definitions of one language. */
@@ -48,6 +52,8 @@ export class Evaluator {
   readonly #variables = new Map<Definition, Value | undefined>();
   /** What types are based on by what other texts say. */
   readonly #added = new Map<Definition, Type[]>();
+  /** Scopes and names of the present search through what they pass on: they may pass on each other. */
+  #asked = new Set<string>();
   #depth = 0;
 
   constructor(definitions: Definitions) {
@@ -56,7 +62,14 @@ export class Evaluator {
 
   /** `owner`: the function around it. */
   evaluate(text: string, file: SourceText, owner: Definition | undefined): Value | undefined {
-    return this.#bounded(() => this.#evaluate(text, { file, owner, bindings: unbound }));
+    return this.#bounded(() => {
+      const value = this.#evaluate(text, { file, owner, bindings: unbound });
+      return value?.kind === 'scope' ? (this.#whole(value.scopes) ?? value) : value;
+    });
+  }
+
+  memberOf(type: Type, name: string): Value | undefined {
+    return this.#memberOf(type, name);
   }
 
   /** A type as a text calls it. */
@@ -81,6 +94,17 @@ export class Evaluator {
     return this.#basesOf({ kind: 'inside', definition, args: [] });
   }
 
+  /** A search within another one. */
+  #apart<T>(work: () => T): T | undefined {
+    const asked = this.#asked;
+    this.#asked = new Set();
+    try {
+      return this.#bounded(work);
+    } finally {
+      this.#asked = asked;
+    }
+  }
+
   #bounded<T>(work: () => T): T | undefined {
     if (this.#depth >= depthMax) return undefined;
     this.#depth += 1;
@@ -95,7 +119,7 @@ export class Evaluator {
     let expression = this.#parsed.get(text);
     if (expression === undefined) this.#parsed.set(text, (expression = parseExpression(text)));
     const { root, steps } = expression;
-    let value =
+    const value =
       typeof root === 'object'
         ? this.#ofTypeText(root, context)
         : root === undefined
@@ -103,6 +127,11 @@ export class Evaluator {
           : this.#named(root, context);
     const isOfPackage = typeof root === 'string' && steps[0]?.kind === 'member';
     if (value === undefined && isOfPackage && this.#isPackage(root)) return outside;
+    return this.#followed(value, steps);
+  }
+
+  #followed(start: Value | undefined, steps: readonly Step[]): Value | undefined {
+    let value = start;
     for (const step of steps) value = value && this.#step(value, step);
     return value;
   }
@@ -111,16 +140,10 @@ export class Evaluator {
   #ofTypeText(text: TypeText, context: Context): Value | undefined {
     const type = this.#resolve(text, context);
     if (type !== undefined) return { kind: 'value', type };
-    const named = this.#path(text.name.split('.'), context);
+    const [first = '', ...rest] = text.name.split('.');
+    let named = this.#named(first, context);
+    for (const name of rest) named = named && this.#member(named, name);
     return named?.kind === 'function' ? this.#called(named, 0) : undefined;
-  }
-
-  /** `pkg.Type`, `Type.Variant`; a package that the program does not hold is outside. */
-  #path([first = '', ...rest]: readonly string[], context: Context): Value | undefined {
-    let value = this.#named(first, context);
-    if (value === undefined && rest.length > 0 && this.#isPackage(first)) return outside;
-    for (const name of rest) value = value && this.#member(value, name);
-    return value;
   }
 
   #isPackage(name: string): boolean {
@@ -128,7 +151,7 @@ export class Evaluator {
   }
 
   /** What a name means at the top of a file: its own scope, what it imports, the language. */
-  #named(name: string, context: Context): Value | undefined {
+  #named(name: string, context: Context, wanted: Wanted = 'value'): Value | undefined {
     const { file } = context;
     if (name.startsWith('$')) {
       const macros = this.#definitions.macros.get(name.slice(1));
@@ -136,15 +159,15 @@ export class Evaluator {
     }
     const parameter = this.#parameter(name, context);
     if (parameter !== undefined) return parameter.type && { kind: 'type', type: parameter.type };
-    const { scopes, rules } = this.#definitions;
-    const beside = this.#beside(name, context);
+    const beside = this.#beside(name, context, wanted);
     if (beside !== undefined) return beside;
+    const { scopes, rules } = this.#definitions;
     const own = scopes.get(file.scope)?.names.get(name);
-    if (own !== undefined) return this.#meaning(own);
+    if (own !== undefined) return this.#meaning(own, wanted);
     const imported = file.imports.get(name);
-    if (imported !== undefined) return this.#imported(imported);
+    if (imported !== undefined) return this.#imported(imported, wanted);
     for (const wildcard of file.wildcards) {
-      const found = this.#exported(wildcard, name);
+      const found = this.#exported(wildcard, name, wanted);
       if (found !== undefined) return found;
     }
     if (rules.builtins.has(name) || file.isOpen) return outside;
@@ -152,45 +175,69 @@ export class Evaluator {
   }
 
   /** A function or type of the inner module or function that holds the one around the expression. */
-  #beside(name: string, { file, owner }: Context): Value | undefined {
+  #beside(name: string, { file, owner }: Context, wanted: Wanted): Value | undefined {
     if (owner === undefined || owner.container === '') return undefined;
     const found = this.#definitions.scopes.get(file.scope)?.members.get(owner.container)?.get(name);
-    return found?.every(({ kind }) => kind !== 'method') === true
-      ? this.#meaning(found)
-      : undefined;
+    const isMember = found?.some(({ kind }) => kind === 'method') !== false;
+    return isMember ? undefined : this.#meaning(found, wanted);
   }
 
-  #imported({ scopes, name }: Imported): Value | undefined {
+  #imported({ scopes, name }: Imported, wanted: Wanted = 'value'): Value | undefined {
     if (scopes.length === 0) return outside;
     if (name === '') return { kind: 'scope', scopes };
     for (const scope of scopes) {
-      const found = this.#exported(scope, name);
+      const found = this.#exported(scope, name, wanted);
+      if (found !== undefined) return found;
+    }
+    // What passes on no value of its own is the scope itself.
+    return name === this.#definitions.rules.whole ? { kind: 'scope', scopes } : undefined;
+  }
+
+  /** What a scope is where it is used as a value. */
+  #whole(scopes: readonly string[], wanted: Wanted = 'value'): Value | undefined {
+    const { whole } = this.#definitions.rules;
+    if (whole === undefined) return undefined;
+    for (const scope of scopes) {
+      const found = this.#exported(scope, whole, wanted);
+      if (found?.kind === 'scope')
+        return this.#bounded(() => this.#whole(found.scopes, wanted)) ?? found;
       if (found !== undefined) return found;
     }
     return undefined;
   }
 
-  /** A name of a scope as others see it: its own, or one that it passes on. */
-  #exported(key: string, name: string): Value | undefined {
+  /** A name of a scope as others see it: its own, or one that it passes on. Each scope is asked once. */
+  #exported(key: string, name: string, wanted: Wanted): Value | undefined {
     const scope = this.#definitions.scopes.get(key);
     const own = scope?.names.get(name) ?? innerOf(scope, name);
-    if (own !== undefined) return this.#meaning(own);
-    return this.#bounded(() => {
-      for (const { imports, wildcards } of scope?.texts ?? []) {
-        const imported = imports.get(name);
-        const found = imported && this.#imported(imported);
-        if (found !== undefined) return found;
-        for (const wildcard of wildcards) {
-          const passed = this.#exported(wildcard, name);
-          if (passed !== undefined) return passed;
-        }
-      }
-      return undefined;
-    });
+    if (own !== undefined) return this.#meaning(own, wanted);
+    const step = `${key}\n${name}`;
+    const isOutermost = this.#asked.size === 0;
+    if (this.#asked.has(step) || this.#asked.size >= scopesMax) return undefined;
+    this.#asked.add(step);
+    try {
+      return this.#passedOn(scope, name, wanted);
+    } finally {
+      if (isOutermost) this.#asked.clear();
+    }
   }
 
-  #meaning(definitions: readonly Definition[]): Value | undefined {
-    const [first] = definitions;
+  #passedOn(scope: NameScope | undefined, name: string, wanted: Wanted): Value | undefined {
+    for (const { imports, wildcards } of scope?.texts ?? []) {
+      const imported = imports.get(name);
+      const found = imported && this.#imported(imported, wanted);
+      if (found !== undefined) return found;
+      for (const wildcard of wildcards) {
+        const passed = this.#exported(wildcard, name, wanted);
+        if (passed !== undefined) return passed;
+      }
+    }
+    return undefined;
+  }
+
+  /** A type and a value may share a name. */
+  #meaning(definitions: readonly Definition[], wanted: Wanted): Value | undefined {
+    const first = definitions.find(wanted === 'type' ? isType : isValue) ?? definitions[0];
     if (first === undefined) return undefined;
     if (isFunction(first)) return { kind: 'function', definitions: definitions.filter(isFunction) };
     if (isVariable(first)) return this.#variable(first);
@@ -202,8 +249,11 @@ export class Evaluator {
     // A variable may be declared by itself, through others.
     this.#variables.set(definition, undefined);
     const [value] = typesIn(definition, 'value');
+    // An object that is written out has its members itself.
+    const own: Value = { kind: 'value', type: { kind: 'inside', definition, args: [] } };
     const context = { file: definition.file, owner: undefined, bindings: unbound };
-    const found = value && this.#bounded(() => this.#evaluate(value.text, context));
+    const found =
+      value === undefined ? own : this.#apart(() => this.#evaluate(value.text, context));
     this.#variables.set(definition, found);
     return found;
   }
@@ -219,7 +269,84 @@ export class Evaluator {
         return this.#part(value, step.kind);
       case 'await':
         return this.#awaited(value);
+      case 'parameter':
+        return this.#parameterOf(value, step);
     }
+  }
+
+  /** What a function hands to the function that it takes; see `expression.ts`. */
+  #parameterOf(value: Value, { argument, at }: Step & { kind: 'parameter' }): Value | undefined {
+    if (value.kind === 'outside') return this.#handed(value, at);
+    if (argument < 0) return value.kind === 'value' ? this.#takes(value.type, at) : undefined;
+    if (value.kind === 'value') {
+      const its = this.#takes(value.type, argument);
+      return its?.kind === 'value' ? this.#takes(its.type, at) : undefined;
+    }
+    if (value.kind !== 'function') return undefined;
+    for (const definition of value.definitions) {
+      const written = typesIn(definition, 'parameter');
+      const rest = written.at(-1)?.name === '*' && argument >= written.length - 1;
+      const one = written[rest ? written.length - 1 : argument];
+      const type = one && this.#resolve(one.type, this.#inside(definition, value.self));
+      const its = rest ? type && this.#elementOf(type) : type;
+      const found = its && this.#takes(its, at);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** The parameter of a value of a function's type. */
+  #takes(type: Type, at: number): Value | undefined {
+    if (type.kind === 'outside') return undefined;
+    if (type.kind === 'inside') {
+      return this.#firstOf(this.#signaturesOf(type), at);
+    }
+    if (type.name === '$union')
+      return this.#firstOf(
+        type.args.map((each) => each.type),
+        at,
+      );
+    const own = type.args.find(({ label }) => label === String(at));
+    if (own !== undefined) return valueOf(own.type);
+    const rest = type.args.find(
+      ({ label }) => label.startsWith('*') && Number(label.slice(1)) <= at,
+    );
+    return valueOf(rest?.type && this.#elementOf(rest.type));
+  }
+
+  #firstOf(types: readonly (Type | undefined)[], at: number): Value | undefined {
+    for (const type of types) {
+      const found = type && this.#bounded(() => this.#takes(type, at));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #elementOf(type: Type): Type | undefined {
+    const found = this.#part({ kind: 'value', type }, 'element');
+    return found?.kind === 'value' ? found.type : undefined;
+  }
+
+  /** A type may be called in several ways, and in those of what it is based on. */
+  #signaturesOf(type: Type & { kind: 'inside' }): (Type | undefined)[] {
+    const context = this.#within(type);
+    return [
+      ...typesIn(type.definition, 'is').map((each) => this.#resolve(each.type, context)),
+      ...this.#basesOf(type),
+    ];
+  }
+
+  /** By a member of a type of the language. */
+  #handed({ of }: Value & { kind: 'outside' }, at: number): Value | undefined {
+    if (of?.type.kind !== 'language') return undefined;
+    const members = this.#definitions.rules.members?.[of.type.name];
+    const steps = (members?.parameters[of.name] ?? members?.parameters[''])?.[at];
+    return steps === undefined ? undefined : this.#from(of.type, steps);
+  }
+
+  #from(type: Type, steps: string): Value | undefined {
+    const start: Value = { kind: 'value', type };
+    return this.#bounded(() => this.#followed(start, parseExpression(`x${steps}`).steps));
   }
 
   #member(value: Value, name: string): Value | undefined {
@@ -227,17 +354,37 @@ export class Evaluator {
       case 'outside':
         return outside;
       case 'scope':
-        return this.#imported({ scopes: value.scopes, name });
+        return this.#memberOfScope(value.scopes, name);
       case 'function':
-        // A constant of an enumeration is a value of it.
-        return value.self !== undefined && value.definitions.every(isVariable)
-          ? this.#memberOf(value.self, name)
-          : undefined;
-      case 'library':
-        return undefined;
+        return this.#memberOfFunction(value, name);
       default:
         return this.#memberOf(value.type, name) ?? this.#ofEveryType(value.type, name);
     }
+  }
+
+  #ofEveryType(type: Type, name: string): Value | undefined {
+    const isSame = this.#definitions.rules.library?.same.has(name) === true;
+    return isSame ? { kind: 'outside', of: { type, name } } : undefined;
+  }
+
+  #memberOfScope(scopes: readonly string[], name: string): Value | undefined {
+    const found = this.#imported({ scopes, name });
+    if (found !== undefined) return found;
+    const whole = this.#whole(scopes);
+    return whole && whole.kind !== 'scope'
+      ? this.#bounded(() => this.#member(whole, name))
+      : undefined;
+  }
+
+  #memberOfFunction(
+    { definitions, self }: Value & { kind: 'function' },
+    name: string,
+  ): Value | undefined {
+    const [definition] = definitions;
+    // A constant of an enumeration is a value of it.
+    if (definition !== undefined && isVariable(definition))
+      return self && this.#memberOf(self, name);
+    return definition && this.#ownMember({ kind: 'inside', definition, args: [] }, name);
   }
 
   #memberOf(type: Type, name: string): Value | undefined {
@@ -245,14 +392,53 @@ export class Evaluator {
       if (type.kind === 'outside') return outside;
       if (type.kind === 'language') return this.#memberOfLanguage(type, name);
       if (name === superName) return valueOf(this.#basesOf(type)[0]);
-      return this.#ownMember(type, name) ?? this.#inherited(type, name);
+      return this.#inheritedMember(type, name);
     });
+  }
+
+  /** Its own, else that of the nearest type that it is based on; each type is asked once. */
+  #inheritedMember(start: Type & { kind: 'inside' }, name: string): Value | undefined {
+    const asked = new Set<Definition>();
+    let level: (Type | undefined)[] = [start];
+    let isOpen = false;
+    while (level.length > 0) {
+      const next: (Type | undefined)[] = [];
+      for (const type of level) {
+        if (type?.kind !== 'inside') {
+          const found = type?.kind === 'language' ? this.#memberOfLanguage(type, name) : undefined;
+          if (found !== undefined && found.kind !== 'outside') return found;
+          isOpen = true;
+          continue;
+        }
+        if (asked.has(type.definition)) continue;
+        asked.add(type.definition);
+        const found = this.#ownMember(type, name) ?? this.#embedded(type, name);
+        if (found !== undefined) return found;
+        next.push(...this.#basesOf(type));
+      }
+      level = next;
+    }
+    return isOpen ? outside : undefined;
+  }
+
+  /** Of what it is defined as; or what it embeds, which is a field of its own name. */
+  #embedded(type: Type & { kind: 'inside' }, name: string): Value | undefined {
+    if (type.definition.kind === 'struct')
+      for (const base of typesIn(type.definition, 'base'))
+        if (base.type?.name.split('.').at(-1) === name)
+          return valueOf(this.#resolve(base.type, this.#within(type)));
+    const underlying = this.#underlying(type);
+    const found = underlying && this.#memberOf(underlying, name);
+    // A defined type has the fields of the type that it is made of, and its methods if that is an interface.
+    const isTaken = found?.kind === 'value' || (found?.kind === 'function' && isAbstract(found));
+    return isTaken ? found : undefined;
   }
 
   #memberOfLanguage(type: Type & { kind: 'language' }, name: string): Value | undefined {
     const field = type.args.find(({ label }) => label === name);
     if (field !== undefined) return valueOf(field.type);
-    if (type.name !== '$union') return this.#memberOfLibrary(type, name);
+    if (type.name === '$struct') return undefined;
+    if (type.name !== '$union') return { kind: 'outside', of: { type, name } };
     const each = type.args.map(({ type: its }) => its && this.#memberOf(its, name));
     const functions = each.filter((found) => found?.kind === 'function');
     const definitions = functions.flatMap((found) => found.definitions);
@@ -260,32 +446,39 @@ export class Evaluator {
     return each.find((found) => found !== undefined);
   }
 
-  #ofEveryType(type: Type, name: string): Value | undefined {
-    const isSame = this.#definitions.rules.library?.same.has(name) === true;
-    return isSame ? { kind: 'library', result: type } : undefined;
-  }
-
-  #memberOfLibrary(type: Type & { kind: 'language' }, name: string): Value | undefined {
-    const gives = this.#definitions.rules.library?.methods.get(type.name)?.[name];
-    if (gives === undefined) return type.name === '$struct' ? undefined : outside;
-    if (gives === '=') return { kind: 'library', result: type };
-    const bindings = new Map(type.args.map((each, at) => [`%${at}`, each.type]));
-    return { kind: 'library', result: this.#resolveIn(gives, bindings) };
-  }
-
-  /** A type whose names are those of `bindings`, or of the language. */
-  #resolveIn(text: string, bindings: ReadonlyMap<string, Type | undefined>): Type | undefined {
-    const [file] = this.#definitions.texts;
-    return file && this.#resolve(parseType(text), { file, owner: undefined, bindings });
-  }
-
   #ownMember(type: Type & { kind: 'inside' }, name: string): Value | undefined {
     const { definition } = type;
     const methods = this.#definitions.methodsOf(definition).get(name);
-    if (methods !== undefined) return { kind: 'function', definitions: methods, self: type };
+    if (methods !== undefined) return this.#meantBy(methods, type);
     const field = typesIn(definition, 'field').find((each) => each.name === name);
     if (field !== undefined) return valueOf(this.#resolve(field.type, this.#within(type)));
-    return this.#firstKnown(definition, 'assigned', name);
+    return this.#firstKnown(definition, 'assigned', name, type);
+  }
+
+  /** A method, a type inside another one, or a method that is read like a field. */
+  #meantBy(members: readonly Definition[], self: Type & { kind: 'inside' }): Value | undefined {
+    const [first] = members;
+    if (first === undefined) return undefined;
+    // A constant of an enumeration, which may be made like by a function.
+    if (
+      isVariable(first) &&
+      typesIn(first, 'value').length === 0 &&
+      self.definition.kind === 'enum'
+    )
+      return { kind: 'function', definitions: members, self };
+    if (!isFunction(first)) return this.#meaning(members, 'value');
+    const [read] = typesIn(first, 'value');
+    if (read === undefined) return { kind: 'function', definitions: members, self };
+    return this.#bounded(() => this.#evaluate(read.text, this.#inside(first, self)));
+  }
+
+  /** Inside a method of a type. */
+  #inside(definition: Definition, self: Type | undefined): Context {
+    const bindings =
+      self?.kind === 'inside'
+        ? new Map(this.#bindingsOf(self, definition)).set(ownName, self)
+        : unbound;
+    return { file: definition.file, owner: definition, bindings };
   }
 
   /** The first of several expressions that says something. */
@@ -293,8 +486,9 @@ export class Evaluator {
     definition: Definition,
     role: 'assigned' | 'returned',
     wanted = '',
+    self?: Type,
   ): Value | undefined {
-    const context = { file: definition.file, owner: definition, bindings: unbound };
+    const context = this.#inside(definition, self);
     for (const { name, text } of typesIn(definition, role)) {
       const found =
         name === wanted ? this.#bounded(() => this.#evaluate(text, context)) : undefined;
@@ -303,47 +497,29 @@ export class Evaluator {
     return undefined;
   }
 
-  /** Of what it embeds, or is defined as. */
-  #inherited(type: Type & { kind: 'inside' }, name: string): Value | undefined {
-    let isOpen = false;
-    for (const base of typesIn(type.definition, 'base')) {
-      const its = this.#resolve(base.type, this.#within(type));
-      // A type that a structure embeds is a field of its own name.
-      const isField = type.definition.kind === 'struct';
-      if (isField && base.type?.name.split('.').at(-1) === name && its !== undefined)
-        return valueOf(its);
-      if (its === undefined) isOpen = true;
-      const found = its && this.#memberOf(its, name);
-      if (found?.kind === 'outside') isOpen = true;
-      else if (found !== undefined) return found;
-    }
-    for (const base of this.#added.get(type.definition) ?? []) {
-      const found = this.#memberOf(base, name);
-      if (found?.kind === 'outside') isOpen = true;
-      else if (found !== undefined) return found;
-    }
-    const underlying = this.#underlying(type);
-    const found = underlying && this.#memberOf(underlying, name);
-    // A defined type has the fields of the type that it is made of, and its methods if that is an interface.
-    if (found?.kind === 'value' || (found?.kind === 'function' && isAbstract(found))) return found;
-    return isOpen ? outside : undefined;
-  }
-
   #called(value: Value, result: number): Value | undefined {
     switch (value.kind) {
       case 'outside':
-        return outside;
+        return this.#resultOfLanguage(value);
       case 'type':
         return { kind: 'value', type: value.type };
-      case 'library':
-        return valueOf(value.result);
       case 'function':
         return this.#result(value, result);
       case 'value':
         return this.#part(value, 'result', result);
-      case 'scope':
-        return undefined;
+      case 'scope': {
+        const whole = this.#whole(value.scopes);
+        return whole && whole.kind !== 'scope' ? this.#called(whole, result) : undefined;
+      }
     }
+  }
+
+  #resultOfLanguage({ of }: Value & { kind: 'outside' }): Value | undefined {
+    if (of !== undefined && this.#definitions.rules.library?.same.has(of.name) === true)
+      return valueOf(of.type);
+    if (of?.type.kind !== 'language') return outside;
+    const steps = this.#definitions.rules.members?.[of.type.name]?.results[of.name];
+    return steps === undefined ? outside : this.#from(of.type, steps);
   }
 
   #result(value: Value & { kind: 'function' }, result: number): Value | undefined {
@@ -351,13 +527,8 @@ export class Evaluator {
     if (definition === undefined) return undefined;
     if (isVariable(definition)) return valueOf(value.self);
     const written = typesIn(definition, 'result')[result];
-    if (written === undefined) return this.#firstKnown(definition, 'returned');
-    const bindings = new Map(
-      value.self?.kind === 'inside' ? this.#bindingsOf(value.self, definition) : [],
-    );
-    return valueOf(
-      this.#resolve(written.type, { file: definition.file, owner: definition, bindings }),
-    );
+    if (written === undefined) return this.#firstKnown(definition, 'returned', '', value.self);
+    return valueOf(this.#resolve(written.type, this.#inside(definition, value.self)));
   }
 
   /** An element, a key, or a result of a value of a function's type. */
@@ -406,14 +577,26 @@ export class Evaluator {
       label,
       type: this.#resolve(type, context),
     }));
+    if (text.name === ownName) return context.bindings.get(ownName);
     if (text.name.startsWith('$')) return { kind: 'language', name: text.name, args };
     const [first = '', ...rest] = text.name.split('.');
     const parameter = rest.length === 0 ? this.#parameter(first, context) : undefined;
     if (parameter !== undefined) return parameter.type;
-    const value = this.#path([first, ...rest], { ...context, bindings: unbound });
+    const plain = { ...context, bindings: unbound };
+    let value = this.#named(first, plain, rest.length === 0 ? 'type' : 'value');
+    for (const [at, name] of rest.entries()) {
+      const isLast = at === rest.length - 1;
+      value =
+        value?.kind === 'scope' && isLast
+          ? (this.#imported({ scopes: value.scopes, name }, 'type') ?? this.#member(value, name))
+          : value && this.#member(value, name);
+    }
+    if (value === undefined && rest.length > 0 && this.#isPackage(first)) value = outside;
     const known = this.#definitions.rules.library?.types.get(text.name.split('.').at(-1) ?? '');
     if (known !== undefined && value?.kind !== 'type')
       return known === '=' ? args[0]?.type : { kind: 'language', name: known, args };
+    if (value?.kind === 'scope') value = this.#whole(value.scopes, 'type');
+    if (value?.kind === 'function') value = this.#typeOfFunction(value);
     if (value?.kind === 'outside') return outside;
     if (value?.kind !== 'type') return undefined;
     const { type } = value;
@@ -421,6 +604,14 @@ export class Evaluator {
     const made = { ...type, args: args.map((each) => each.type) };
     const [alias] = typesIn(type.definition, 'alias');
     return alias === undefined ? made : this.#resolve(alias.type, this.#within(made));
+  }
+
+  #typeOfFunction({ definitions }: Value & { kind: 'function' }): Value | undefined {
+    const [definition] = definitions;
+    if (definition === undefined || this.#definitions.rules.functionsAreTypes !== true)
+      return undefined;
+    if (this.#definitions.methodsOf(definition).size === 0) return undefined;
+    return { kind: 'type', type: { kind: 'inside', definition, args: [] } };
   }
 
   /** A type parameter: what it stands for, else what it must satisfy. Undefined: the name is none. */
@@ -457,7 +648,7 @@ export class Evaluator {
 }
 
 const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number>>> = {
-  element: { $list: 0, $map: 1, $chan: 0, $option: 0 },
+  element: { $list: 0, $map: 1, $chan: 0 },
   key: { $map: 0, $chan: 0 },
   result: {},
 };
@@ -475,6 +666,15 @@ function innerOf(scope: NameScope | undefined, name: string): Definition[] | und
 
 function isFunction({ kind }: Definition): boolean {
   return kind === 'function' || kind === 'method';
+}
+
+function isType(definition: Definition): boolean {
+  return !isFunction(definition) && !isVariable(definition);
+}
+
+/** It exists when the program runs. */
+function isValue({ kind }: Definition): boolean {
+  return kind !== 'interface' && kind !== 'type';
 }
 
 function isVariable({ kind }: Definition): boolean {

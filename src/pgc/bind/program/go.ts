@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
-import type { Imported, LanguageRules, PackagePlace, Places, SourceText } from './rules.js';
+import { packagesIn, type PackagePlace } from './manifests.js';
+import type { Imported, LanguageRules, Manifest, Places, SourceText } from './rules.js';
 
 /** Of the specification, "Predeclared identifiers". */
 const predeclared =
@@ -8,8 +9,9 @@ const predeclared =
   'uint8 uint16 uint32 uint64 uintptr true false iota nil append cap clear close complex copy delete imag len make ' +
   'max min new panic print println real recover';
 
-/** Packages are folders; a test package of the same folder has its own names. `modules`: their paths and folders. */
-export function goRules(modules: readonly PackagePlace[]): LanguageRules {
+/** Packages are folders; a test package of the same folder has its own names. `manifests`: of the modules that the tree holds. */
+export function goRules(manifests: readonly Manifest[]): LanguageRules {
+  const modules = packagesIn(manifests, 'go.mod');
   return {
     languages: ['go'],
     placesOf: (files) => placesOf(files, modules),

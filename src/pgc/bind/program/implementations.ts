@@ -67,9 +67,12 @@ export function declaredImplementations(
     for (const base of basesOf(type, evaluator)) {
       note(found, base, type);
       const replaced = definitions.methodsOf(base);
-      for (const [name, methods] of definitions.methodsOf(type))
+      for (const [name, methods] of definitions.methodsOf(type)) {
+        if (definitions.rules.constructors.includes(name)) continue;
         for (const its of replaced.get(name) ?? [])
-          for (const method of methods) note(found, its, method);
+          for (const method of methods)
+            if (method !== its && !method.isAbstract) note(found, its, method);
+      }
     }
   return found;
 }

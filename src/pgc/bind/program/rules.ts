@@ -1,4 +1,4 @@
-import type { FactsLanguage } from '../../format/facts.js';
+import type { FactsLanguage, TypeFact } from '../../format/facts.js';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
 
 /** A file as names are looked up in it. */
@@ -26,6 +26,12 @@ export interface Imported {
   name: string;
 }
 
+/** What a file that describes modules says of them. */
+export interface Manifest {
+  path: string;
+  types: readonly TypeFact[];
+}
+
 /** How names are looked up in one language; everything else is the same for all. */
 export interface LanguageRules {
   languages: readonly FactsLanguage[];
@@ -37,22 +43,30 @@ export interface LanguageRules {
   isStructural: boolean;
   /** Names of the methods that run when a type is constructed. */
   constructors: readonly string[];
+  /** A function that has members is a type as well. */
+  functionsAreTypes?: boolean;
+  /** The name of what a whole scope is where it is used as a value. */
+  whole?: string;
+  /** What the members of the language's own types give, as steps from a value of the type. */
+  members?: Readonly<Record<string, LanguageMembers>>;
   library?: Library;
   /** Whether a name that nothing defines, with a member of it, is that of a package. */
   isPackage?(name: string): boolean;
 }
 
-/** Path or name of a package of the tree, and its folder. */
-export type PackagePlace = readonly [name: string, folder: string];
-
 /** What everybody knows of types that no file of the program defines. */
 export interface Library {
   /** By name: the type of the language that it is like; `=`: a method of its first type argument is one of it. */
   types: ReadonlyMap<string, string>;
-  /** By type of the language and method: what it gives; `=`: the same, `%0`: its first type argument. */
-  methods: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** Methods that each type may have, and that give the same type. */
   same: ReadonlySet<string>;
+}
+
+export interface LanguageMembers {
+  /** By the name of the member: what a call of it comes to. */
+  results: Readonly<Record<string, string>>;
+  /** By the name of the member: the parameters of the function that it takes. Empty: any other one. */
+  parameters: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface Places {
@@ -61,5 +75,6 @@ export interface Places {
   imported(
     path: string,
     imports: readonly ImportRow[],
+    types: readonly TypeRow[],
   ): Pick<SourceText, 'imports' | 'wildcards' | 'isOpen'>;
 }

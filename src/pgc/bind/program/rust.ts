@@ -1,48 +1,52 @@
 import { posix } from 'node:path';
 import type { ImportRow } from '../../format/shard-index.js';
-import type { Imported, LanguageRules, PackagePlace, Places, SourceText } from './rules.js';
+import { packagesIn, type PackagePlace } from './manifests.js';
+import type {
+  Imported,
+  LanguageMembers,
+  LanguageRules,
+  Manifest,
+  Places,
+  SourceText,
+} from './rules.js';
 
 /** Types of the standard library by what they hold; `=`: a method of theirs is one of what they hold. */
 const libraryTypes: Record<string, string> = {
   ...each(
     '=',
-    'Box Rc Arc Cow Pin Ref RefMut MutexGuard RwLockReadGuard RwLockWriteGuard NonNull ManuallyDrop',
+    'Box Rc Arc Cow Pin Ref RefMut MutexGuard RwLockReadGuard RwLockWriteGuard NonNull ManuallyDrop Option Result Poll ' +
+      'Mutex RwLock RefCell Cell OnceCell',
   ),
   ...each('$list', 'Vec VecDeque LinkedList HashSet BTreeSet BinaryHeap Iter IntoIter IterMut'),
   ...each('$map', 'HashMap BTreeMap'),
-  ...each('$option', 'Option Result Poll'),
-  ...each('$cell', 'Mutex RwLock RefCell Cell OnceCell'),
 };
 
-/** Methods of those types, by what they give: `=` the same, `%0` and `%1` the type arguments. */
-const libraryMethods: Record<string, Record<string, string>> = {
-  $option: {
-    ...each('%0', 'unwrap expect unwrap_or unwrap_or_else unwrap_or_default'),
-    ...each(
-      '=',
-      'as_ref as_mut as_deref as_deref_mut clone cloned copied take ok map_err ok_or ok_or_else or or_else filter',
-    ),
-  },
+/** What leaves a type as it is, or takes it out of what holds it. */
+const same =
+  'default clone cloned copied to_owned as_ref as_mut as_deref as_deref_mut borrow borrow_mut by_ref into into_inner ' +
+  'unwrap expect unwrap_or unwrap_or_else unwrap_or_default take replace ok map_err ok_or ok_or_else or or_else filter ' +
+  'lock read write try_lock try_read try_write get_or_init';
+
+const members: Readonly<Record<string, LanguageMembers>> = {
   $list: {
-    ...each(
-      '=',
-      'iter iter_mut into_iter clone as_slice drain rev skip take filter peekable chain cloned copied by_ref to_vec',
-    ),
-    ...each(
-      '$option<%0>',
-      'first first_mut last last_mut get get_mut pop pop_front pop_back front back next next_back peek find nth',
-    ),
-    ...each('$list<$struct<0:usize,1:%0>>', 'enumerate'),
+    results: {
+      ...each(
+        '',
+        'iter iter_mut into_iter as_slice drain rev skip chain peekable to_vec values step_by',
+      ),
+      ...each(
+        '[]',
+        'first first_mut last last_mut get get_mut pop pop_front pop_back front back next next_back peek find nth max min',
+      ),
+    },
+    parameters: { '': ['[]'], fold: ['?', '[]'] },
   },
   $map: {
-    ...each('$option<%1>', 'get get_mut remove'),
-    ...each('$list<%1>', 'values values_mut into_values'),
-    ...each('$list<%0>', 'keys into_keys'),
-    ...each('$list<$struct<0:%0,1:%1>>', 'iter iter_mut into_iter drain'),
-  },
-  $cell: {
-    ...each('$option<%0>', 'lock read write try_lock try_read try_write'),
-    ...each('%0', 'borrow borrow_mut get into_inner'),
+    results: {
+      ...each('[]', 'get get_mut remove'),
+      ...each('', 'iter iter_mut into_iter values values_mut'),
+    },
+    parameters: {},
   },
 };
 
@@ -52,8 +56,9 @@ const prelude =
   'drop Default Clone Copy Send Sync Sized Drop Fn FnMut FnOnce Iterator IntoIterator From Into ToString ToOwned AsRef AsMut ' +
   'Eq PartialEq Ord PartialOrd std core alloc';
 
-/** Modules are files, below the root of their crate. `packages`: names and folders of the crates. */
-export function rustRules(packages: readonly PackagePlace[]): LanguageRules {
+/** Modules are files, below the root of their crate. `manifests`: of the crates. */
+export function rustRules(manifests: readonly Manifest[]): LanguageRules {
+  const packages = packagesIn(manifests, 'Cargo.toml');
   return {
     languages: ['rust'],
     placesOf: (files) =>
@@ -65,21 +70,8 @@ export function rustRules(packages: readonly PackagePlace[]): LanguageRules {
     isStructural: false,
     constructors: [],
     isPackage: (name) => /^[a-z_]/.test(name),
-    library: {
-      types: new Map(Object.entries(libraryTypes)),
-      methods: new Map(Object.entries(libraryMethods)),
-      same: new Set([
-        'default',
-        'clone',
-        'to_owned',
-        'as_ref',
-        'as_mut',
-        'borrow',
-        'borrow_mut',
-        'by_ref',
-        'into',
-      ]),
-    },
+    members,
+    library: { types: new Map(Object.entries(libraryTypes)), same: new Set(same.split(' ')) },
   };
 }
 

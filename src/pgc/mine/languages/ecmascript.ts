@@ -1,4 +1,5 @@
 import type { Node } from 'web-tree-sitter';
+import { unknown } from '../../format/expression.js';
 import { commentAbove } from '../comment.js';
 import { Draft, receiverCharsMax, type SymbolDraft } from '../draft.js';
 import { dynamicImportOf, exportedNames, importOf } from './es-imports.js';
@@ -9,7 +10,10 @@ import {
   nameOf,
   typeSignature,
 } from './es-signature.js';
+import { EsScopes, type Own } from './es-scopes.js';
 import { readable } from './es-text.js';
+import { esBases, membersOf } from './es-types.js';
+import { valueOf } from './es-values.js';
 import type { Grammar } from '../grammar.js';
 import { compact, renderSignature } from '../signature.js';
 
@@ -26,6 +30,8 @@ interface Scope {
   /** Undefined for a function without a name. */
   symbol: SymbolDraft | undefined;
   container: string;
+  /** By which it is meant in expressions. */
+  key: string;
 }
 
 interface Declared {
@@ -36,10 +42,15 @@ interface Declared {
   container?: string;
   declaration?: boolean;
   exported?: boolean;
+  /** The function, the class or the interface itself. */
+  node?: Node;
+  /** What `this` is in a function. */
+  own?: Own | undefined;
 }
 
 class EcmascriptMiner {
   readonly draft: Draft;
+  readonly #es: EsScopes;
   readonly #scopes: Scope[] = [];
   /** Where an export statement's declaration begins; the declaration itself comes next. */
   #exportedAt = -1;
@@ -48,11 +59,14 @@ class EcmascriptMiner {
   readonly #exportedNames = new Set<string>();
   /** Members follow their class, which may be exported at the end of the file. */
   readonly #members: { member: SymbolDraft; owner: SymbolDraft; isPrivate: boolean }[] = [];
+  /** Names at the top of the file that hold values. */
+  readonly #tops = new Map<string, SymbolDraft>();
   /** Values that already became a symbol under the name they are bound to. */
   readonly #named = new Set<number>();
 
   constructor(readonly text: string) {
     this.draft = new Draft(text);
+    this.#es = new EsScopes(this.draft);
   }
 
   finish(): Draft {
@@ -67,6 +81,7 @@ class EcmascriptMiner {
 
   visit(capture: string, node: Node): void {
     while ((this.#scopes.at(-1)?.end ?? Infinity) <= node.startIndex) this.#scopes.pop();
+    this.#es.reach(node.startIndex);
     const visitor = this.#visitors[capture];
     if (visitor === undefined) this.#definition(capture, node);
     else visitor(node);
@@ -78,6 +93,13 @@ class EcmascriptMiner {
     construct: (node) => this.#construct(node),
     element: (node) => this.#construct(node),
     constructMember: (node) => this.#memberCall(node, 'construct'),
+    super: (node) => this.#construct(node),
+    assign: (node) => this.#es.assign(node),
+    block: (node) => this.#es.block(node),
+    forIn: (node) => this.#es.forIn(node),
+    catch: (node) => this.#es.catches(node),
+    return: (node) => this.#es.returns(node),
+    property: (node) => this.#property(node),
     dynamicImport: (node) => this.#dynamicImport(node.startIndex),
     import: (node) => this.#import(node),
     export: (node) => this.#export(node),
@@ -94,7 +116,10 @@ class EcmascriptMiner {
   };
 
   #enterUnnamed(node: Node): void {
-    this.#scopes.push({ end: node.endIndex, kind: 'function', symbol: undefined, container: '' });
+    this.#scopes.push({
+      ...{ end: node.endIndex, kind: 'function', symbol: undefined, container: '', key: '' },
+    });
+    this.#es.callable(node);
   }
 
   #definition(capture: string, node: Node): void {
@@ -104,14 +129,21 @@ class EcmascriptMiner {
       case 'functionSignature': {
         const declaration = capture === 'functionSignature';
         const signature = functionSignature('function', name, node, node);
-        this.#symbol(name, node, { kind: 'function', signature, scope: 'function', declaration });
+        this.#symbol(name, node, {
+          kind: 'function',
+          signature,
+          scope: 'function',
+          declaration,
+          node,
+        });
+        if (!declaration) this.#es.callable(node);
         return;
       }
       case 'class':
       case 'classExpression': {
         if (this.#named.has(node.startIndex)) return;
         const signature = classSignature(name, node);
-        this.#symbol(name, node, { kind: 'class', signature, scope: 'class' });
+        this.#symbol(name, node, { kind: 'class', signature, scope: 'class', node });
         return;
       }
       case 'module':
@@ -122,11 +154,52 @@ class EcmascriptMiner {
           kind: 'interface',
           signature: typeSignature('interface', name, node),
           scope: 'interface',
+          node,
         });
         return;
       case 'type':
-      case 'enum':
-        this.#symbol(name, node, { kind: capture, signature: typeSignature(capture, name, node) });
+      case 'enum': {
+        const signature = typeSignature(capture, name, node);
+        const symbol = this.#symbol(name, node, { kind: capture, signature });
+        if (capture === 'type') this.#alias(symbol, node);
+      }
+    }
+  }
+
+  #alias(symbol: SymbolDraft, node: Node): void {
+    this.#es.bounds(symbol, node);
+    const value = node.childForFieldName('value');
+    const parts = value?.type === 'intersection_type' ? value.namedChildren : [value];
+    if (!parts.some((each) => each?.type === 'object_type')) {
+      this.draft.type(symbol, 'alias', '', this.#es.type(value));
+      return;
+    }
+    for (const each of parts) {
+      if (each?.type !== 'object_type') this.draft.type(symbol, 'base', '', this.#es.type(each));
+      else
+        for (const { name, type } of membersOf(each, this.#es.localName))
+          this.draft.type(symbol, 'field', name, type);
+      const call = each?.namedChildren.find(({ type }) => type === 'call_signature');
+      if (each?.type === 'object_type' && call !== undefined) this.#es.signature(symbol, call);
+    }
+  }
+
+  /** A field of a class, or what an interface has besides methods. */
+  #property(node: Node): void {
+    const owner = this.#scopes.at(-1);
+    if (owner?.symbol === undefined || (owner.kind !== 'class' && owner.kind !== 'interface'))
+      return;
+    if (node.type === 'call_signature') this.#es.signature(owner.symbol, node);
+    else if (node.type === 'index_signature')
+      this.draft.type(
+        owner.symbol,
+        'is',
+        '',
+        `$map<string,${this.#es.type(node.childForFieldName('type'))}>`,
+      );
+    else if (node.type !== 'construct_signature') {
+      const value = node.childForFieldName('value');
+      if (value === null || !isFunction(value)) this.#es.field(owner.symbol, node);
     }
   }
 
@@ -143,13 +216,15 @@ class EcmascriptMiner {
     const signature = functionSignature('method', name, node, value ?? node);
     const declaration = capture === 'methodSignature';
     const container = owner.container;
+    const own = ownOfMember(owner, node);
     const member = this.#symbol(name, node, {
-      kind: 'method',
-      signature,
-      scope: 'function',
-      declaration,
-      container,
+      ...{ kind: 'method', signature, scope: 'function', declaration, container, own },
+      ...(value !== null && { node: value }),
     });
+    if (owner.key.includes('#')) this.draft.type(member, 'local', owner.key);
+    if (name === 'constructor' && owner.symbol !== undefined)
+      this.#es.parameterFields(owner.symbol, node);
+    if (capture === 'method') this.#es.callable(node);
     const head = this.text.slice(node.startIndex, node.startIndex + 40);
     const isPrivate = name.startsWith('#') || /^(?:static\s+)?(?:private|protected)\b/.test(head);
     if (owner.symbol !== undefined) this.#members.push({ member, owner: owner.symbol, isPrivate });
@@ -163,6 +238,11 @@ class EcmascriptMiner {
     declarators.forEach((declarator, at) => {
       const nameNode = declarator.childForFieldName('name');
       const value = declarator.childForFieldName('value');
+      const isRequired = /^(?:await\s+)?(?:require|import)\s*\([^()]*\)(?:\.[\w$]+)?;?$/.test(
+        value === null || value.endIndex - value.startIndex > 400 ? '' : value.text,
+      );
+      if (nameNode !== null && !isRequired && (isLocal || nameNode.type !== 'identifier'))
+        this.#declare(declarator, nameNode, value);
       if (nameNode?.type !== 'identifier') return;
       const name = nameNode.text;
       const span = {
@@ -184,9 +264,33 @@ class EcmascriptMiner {
             ? undefined
             : compact(annotation.text.slice(0, 200)).replace(/^:\s*/, '');
         const signature = renderSignature(kind, name, { type });
-        this.#symbol(name, node, { kind, signature, scope: 'object', exported }, span);
+        const symbol = this.#symbol(
+          name,
+          node,
+          { kind, signature, scope: 'object', exported },
+          span,
+        );
+        this.#valueOf(symbol, annotation, value);
       }
     });
+  }
+
+  #declare(declarator: Node, name: Node, value: Node | null): void {
+    // A function has a name of its own, also before its end.
+    if (value !== null && (isFunction(value) || value.type === 'class')) return;
+    const type = valueOf(this.#es.type(declarator.childForFieldName('type')));
+    // The variable of a loop is declared by it.
+    if (declarator.parent?.parent?.type === 'for_in_statement') return;
+    this.#es.declare(name, type === unknown ? this.#es.of(value) : type, declarator.endIndex);
+  }
+
+  /** What a name at the top stands for; an object that is written out stands for itself. */
+  #valueOf(symbol: SymbolDraft, type: Node | null, value: Node | null): void {
+    this.#tops.set(symbol.name, symbol);
+    const written = valueOf(this.#es.type(type));
+    const object = objectIn(value);
+    if (written === unknown && object !== null) this.#es.properties(symbol, object);
+    else this.draft.type(symbol, 'value', '', written === unknown ? this.#es.of(value) : written);
   }
 
   /** A function or class that is bound to a name is a symbol of that name. */
@@ -196,11 +300,12 @@ class EcmascriptMiner {
         kind: 'function',
         signature: functionSignature('function', name, value, value),
         scope: 'function',
+        node: value,
       };
     }
     if (value.type !== 'class') return undefined;
     this.#named.add(value.startIndex);
-    return { kind: 'class', signature: classSignature(name, value), scope: 'class' };
+    return { kind: 'class', signature: classSignature(name, value), scope: 'class', node: value };
   }
 
   /** CommonJS and constructor functions define symbols by assigning to a property. */
@@ -220,48 +325,88 @@ class EcmascriptMiner {
     );
     const name = property?.[4] ?? '';
     const owner = property?.[2] ?? property?.[3] ?? '';
-    if (property?.[1] === undefined && owner.startsWith('this')) return;
+    if (property?.[1] === undefined && owner.startsWith('this')) {
+      if (owner === 'this' && !isFunction(right)) this.#es.assignOwn(name, right, node.startIndex);
+      return;
+    }
     if (property?.[3] !== undefined && name === 'prototype' && right.type === 'object') {
       this.#scopes.push({
         end: node.endIndex,
         kind: 'object',
         symbol: undefined,
         container: owner,
+        key: owner,
       });
       return;
     }
     if (name === '' || (property?.[3] !== undefined && this.#isInFunction())) return;
     const declared = this.#valueAs(name, right);
     if (property?.[1] !== undefined) {
-      if (right.type === 'identifier') this.#exportedNames.add(right.text);
+      if (right.type === 'identifier') this.#passOn(name, right.text);
       else if (declared !== undefined) this.#symbol(name, node, { ...declared, exported: true });
-      else if (!this.#isInFunction()) {
-        const signature = renderSignature('constant', name, {});
-        this.#symbol(name, node, { kind: 'constant', signature, scope: 'object', exported: true });
-      }
+      else if (!this.#isInFunction()) this.#constant(name, node, right);
       return;
     }
-    if (declared?.kind !== 'function') return;
+    if (declared === undefined) {
+      const holder = this.#tops.get(owner);
+      const value = this.#es.of(right);
+      if (holder !== undefined && value !== unknown)
+        this.draft.type(holder, 'assigned', name, value);
+      return;
+    }
+    if (declared.kind === 'class') {
+      this.#symbol(name, node, { ...declared, container: owner, exported: true });
+      return;
+    }
     const signature = functionSignature('method', name, right, right);
+    const expression = property?.[2] === undefined ? owner : `{${owner}}`;
     this.#symbol(name, node, {
       ...declared,
       kind: 'method',
       signature,
       container: owner,
       exported: true,
+      own: { expression, base: unknown },
     });
   }
 
+  #constant(name: string, node: Node, value: Node): void {
+    const signature = renderSignature('constant', name, {});
+    const what = { kind: 'constant', signature, scope: 'object' as const, exported: true };
+    this.#valueOf(this.#symbol(name, node, what), null, value);
+  }
+
+  /** A name of the file under the name that others see. */
+  #passOn(name: string, local: string): void {
+    this.#exportedNames.add(local);
+    if (name !== local) this.draft.type(undefined, 'exported', name, local);
+  }
+
   #moduleExports(node: Node, right: Node): void {
-    if (right.type === 'identifier') this.#exportedNames.add(right.text);
+    if (right.type === 'identifier') this.#passOn('default', right.text);
     else if (right.type === 'object') {
+      this.#passOnPairs(right);
       for (const name of exportedNames(right.text.slice(1, -1), /\s*:\s*/, 'right'))
         this.#exportedNames.add(name);
-      this.#scopes.push({ end: node.endIndex, kind: 'object', symbol: undefined, container: '' });
+      this.#scopes.push({
+        ...{ end: node.endIndex, kind: 'object', symbol: undefined, container: '', key: '' },
+      });
     } else {
       const name = nameOf(right) || 'default';
       const declared = this.#valueAs(name, right);
-      if (declared !== undefined) this.#symbol(name, node, { ...declared, exported: true });
+      if (declared !== undefined) {
+        this.#symbol(name, node, { ...declared, exported: true });
+        this.#passOn('default', name);
+      } else if (!this.#isInFunction() && !/^require\s*\(/.test(right.text.slice(0, 20)))
+        this.#constant('default', node, right);
+    }
+  }
+
+  /** `module.exports = { a: b }` */
+  #passOnPairs(object: Node): void {
+    for (const each of object.namedChildren) {
+      const [key, value] = ['key', 'value'].map((field) => each.childForFieldName(field));
+      if (key && value?.type === 'identifier') this.#passOn(key.text, value.text);
     }
   }
 
@@ -275,7 +420,13 @@ class EcmascriptMiner {
     const value = node.childForFieldName('value');
     this.#exportStart = node.startIndex;
     this.#exportedAt = declaration?.startIndex ?? -1;
-    if (declaration !== null) return;
+    if (declaration !== null) {
+      const isDefault = /^export\s+default\b/.test(
+        this.text.slice(node.startIndex, node.startIndex + 40),
+      );
+      if (isDefault && nameOf(declaration) !== '') this.#passOn('default', nameOf(declaration));
+      return;
+    }
     if (value === null) {
       const statement = node.text;
       const name = /^export\s*=\s*([\w$]+)/.exec(statement)?.[1];
@@ -284,15 +435,16 @@ class EcmascriptMiner {
           ? exportedNames(/\{([\s\S]*)\}/.exec(statement)?.[1] ?? '', /\s+as\s+/, 'left')
           : [name];
       for (const each of names) this.#exportedNames.add(each);
-    } else if (value.type === 'identifier') this.#exportedNames.add(value.text);
+      if (name !== undefined) this.#passOn('default', name);
+      for (const [, local = '', outer = ''] of statement.matchAll(/([\w$]+)\s+as\s+([\w$]+)/g))
+        this.#passOn(outer, local);
+    } else if (value.type === 'identifier') this.#passOn('default', value.text);
     else {
       const name = nameOf(value) || 'default';
-      const declared = this.#valueAs(name, value) ?? {
-        kind: 'constant',
-        signature: renderSignature('constant', name, {}),
-        scope: 'object' as const,
-      };
-      this.#symbol(name, node, { ...declared, exported: true });
+      const declared = this.#valueAs(name, value);
+      if (declared === undefined) this.#constant('default', node, value);
+      else this.#symbol(name, node, { ...declared, exported: true });
+      this.#passOn('default', declared === undefined ? 'default' : name);
     }
   }
 
@@ -316,7 +468,10 @@ class EcmascriptMiner {
   #call(node: Node): void {
     const callee = node.text;
     if (callee === 'require' && this.#dynamicImport(node.startIndex)) return;
-    this.draft.calls.push({ callee, at: node.startIndex, kind: 'direct', receiver: '' });
+    this.draft.calls.push({
+      ...{ callee, at: node.startIndex, kind: 'direct', receiver: '' },
+      expression: this.#es.of(node),
+    });
   }
 
   #memberCall(node: Node, kind: 'member' | 'construct'): void {
@@ -331,12 +486,20 @@ class EcmascriptMiner {
       at: property.startIndex,
       kind,
       receiver: folded,
+      expression: this.#es.of(node),
     });
   }
 
   #construct(node: Node): void {
     const callee = node.text;
-    this.draft.calls.push({ callee, at: node.startIndex, kind: 'construct', receiver: '' });
+    const expression = this.#es.of(node);
+    this.draft.calls.push({
+      callee,
+      at: node.startIndex,
+      kind: 'construct',
+      receiver: '',
+      expression,
+    });
   }
 
   #isInFunction(): boolean {
@@ -377,11 +540,49 @@ class EcmascriptMiner {
         (isAmbient && !/^(?:interface|type|module)$/.test(what.kind)),
     };
     this.draft.symbols.push(symbol);
-    if (what.scope !== undefined) {
-      this.#scopes.push({ end, kind: what.scope, symbol, container: name });
-    }
+    const isLocal = what.container === undefined && this.#isInFunction();
+    const plain = what.kind === 'class' && container !== '' ? `${container}.${name}` : name;
+    const key = isLocal ? this.#es.keyOf(symbol) : plain;
+    if (isLocal) this.#es.nameLocally(symbol, start);
+    this.#describe(symbol, what, key);
+    if (what.scope !== undefined)
+      this.#scopes.push({ end, kind: what.scope, symbol, container: name, key });
     return symbol;
   }
+
+  #describe(symbol: SymbolDraft, { scope, node, own }: Declared, key: string): void {
+    if (node === undefined) return;
+    if (scope === 'function') {
+      const around = this.#scopes.at(-1);
+      const outer = symbol.kind === 'method' ? around?.symbol : undefined;
+      const isOwn = symbol.kind === 'function' && !isFunction(node);
+      this.#es.describe(symbol, node, isOwn ? this.#es.ownOf(symbol, key) : own, outer);
+      return;
+    }
+    this.#es.bounds(symbol, node);
+    for (const each of esBases(node, this.#es.localName)) this.draft.type(symbol, 'base', '', each);
+    this.#es.openClass(node, symbol, key);
+  }
+}
+
+/** The object that is written out as a value. */
+function objectIn(value: Node | null): Node | null {
+  if (value === null || value.type === 'object') return value;
+  if (/^(?:as|satisfies|parenthesized)_expression$/.test(value.type))
+    return objectIn(value.namedChild(0));
+  const isFrozen = /^Object\.(?:freeze|seal)\s*\(/.test(value.text.slice(0, 20));
+  const args = isFrozen ? value.childForFieldName('arguments') : null;
+  return args === null ? null : objectIn(args.namedChild(0));
+}
+
+/** What `this` is in a member, where it is not a value of the class. */
+function ownOfMember({ kind, key, container }: Scope, node: Node): Own | undefined {
+  if (kind === 'object')
+    return container === ''
+      ? { expression: unknown, base: unknown }
+      : { expression: key, base: unknown };
+  const isStatic = node.children.some(({ type }) => type === 'static');
+  return isStatic ? { expression: key, base: `{${key}}.$super` } : undefined;
 }
 
 function isMemberOf(owner: Scope['kind'], capture: string, node: Node): boolean {

@@ -28,6 +28,9 @@ export function importOf(statement: string, at: number): ImportDraft | undefined
   return { target, names, at };
 }
 
+/** `require('x').part`, `require('x')(…)` */
+const requiredPart = /^require\s*\([^()]*\)\s*(?:\.([\w$]+)(?![\w$]|\s*[.([])|([.([]))/;
+
 /** `require('x')`, `import('x')` at offset `at`; undefined when the argument is not a literal. */
 export function dynamicImportOf(text: string, at: number): ImportDraft | undefined {
   const target =
@@ -37,7 +40,15 @@ export function dynamicImportOf(text: string, at: number): ImportDraft | undefin
   if (target === undefined) return undefined;
   const before = text.slice(Math.max(0, at - bindingCharsMax), at);
   const bound = /(?:const|let|var)\s+(?:\{([^{}]*)\}|([\w$]+))\s*=\s*(?:await\s+)?$/.exec(before);
+  const after = requiredPart.exec(text.slice(at, at + bindingCharsMax));
+  if (bound?.[2] !== undefined && after?.[1] !== undefined)
+    return { target, names: [`${after[1]}:${bound[2]}`], at };
+  // What a call of the module gives is no part of it.
+  if (after?.[2] !== undefined) return { target, names: [], at };
   if (bound?.[2] !== undefined) return { target, names: [`*:${bound[2]}`], at };
+  if (/\bmodule\.exports\s*=\s*$/.test(before)) return { target, names: ['*', '*:default'], at };
+  const passed = /\bexports\.([\w$]+)\s*=\s*$/.exec(before)?.[1];
+  if (passed !== undefined) return { target, names: [`${after?.[1] ?? '*'}:${passed}`], at };
   return { target, names: bindings(bound?.[1] ?? '', /\s*:\s*/), at };
 }
 

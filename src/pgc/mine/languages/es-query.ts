@@ -9,6 +9,12 @@ const shared = `
 (method_definition) @method
 [(lexical_declaration) (variable_declaration)] @variables
 (assignment_expression left: (member_expression)) @assignment
+(assignment_expression left: (identifier)) @assign
+(statement_block) @block
+(for_statement) @block
+(for_in_statement) @forIn
+(catch_clause) @catch
+(return_statement) @return
 (pair value: [(arrow_function) (function_expression) (generator_function)]) @pair
 [(arrow_function) (function_expression) (generator_function)] @scope
 (export_statement) @export
@@ -16,6 +22,7 @@ const shared = `
 (call_expression function: (identifier) @call)
 (call_expression function: (member_expression) @member)
 (call_expression function: (import) @dynamicImport)
+(call_expression function: (super) @super)
 (new_expression constructor: (identifier) @construct)
 (new_expression constructor: (member_expression) @constructMember)
 (expression_statement (call_expression function: (_) @unused))
@@ -26,6 +33,8 @@ const typed = `
 (function_signature) @functionSignature
 [(method_signature) (abstract_method_signature)] @methodSignature
 (public_field_definition value: [(arrow_function) (function_expression)]) @field
+(public_field_definition) @property
+(interface_body [(property_signature) (call_signature) (construct_signature) (index_signature)] @property)
 (interface_declaration) @interface
 (type_alias_declaration) @type
 (enum_declaration) @enum
@@ -34,6 +43,7 @@ const typed = `
 `;
 const untyped = `
 (field_definition value: [(arrow_function) (function_expression)]) @field
+(field_definition) @property
 `;
 /** A component is used as a function is: naming it calls it. */
 const elements = `

@@ -126,7 +126,7 @@ function expressionOf(node: Node, locals: Locals, self: string): string {
     case 'scoped_identifier':
       return pathOf(node, self);
     case 'try_expression':
-      return `${of(node.namedChild(0))}[]`;
+      return of(node.namedChild(0));
     case 'await_expression':
       return `${of(node.namedChild(0))}!`;
     case 'index_expression':
@@ -207,7 +207,7 @@ export function declarePattern(
       const name = type?.text ?? '';
       const isWrapped = /(?:^|::)(?:Some|Ok|Ready)$/.test(name);
       for (const [at, each] of parts.entries())
-        go(each, isWrapped ? `${expression}[]` : `{${dotted(name, self)}}.${at}`);
+        go(each, isWrapped ? expression : `{${dotted(name, self)}}.${at}`);
       return;
     }
     case 'struct_pattern': {
