@@ -1,7 +1,13 @@
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
 import type { Imported, SourceText } from './definitions.js';
 import { Modules } from './ecmascript-modules.js';
-import type { LanguageMembers, LanguageRules, Manifest, Places } from './rules.js';
+import {
+  anything,
+  type LanguageMembers,
+  type LanguageRules,
+  type Manifest,
+  type Places,
+} from './rules.js';
 
 /** Types of the language as written, and values that every program has. */
 const globals =
@@ -18,12 +24,16 @@ const globals =
   'parseInt parseFloat isNaN isFinite encodeURIComponent decodeURIComponent encodeURI decodeURI escape unescape eval ' +
   'Element HTMLElement Node NodeJS React JSX WebAssembly Iterator WeakRef FinalizationRegistry';
 
+/** What they give is made by a function that they take. */
+const made = 'map flatMap reduce reduceRight then';
 const elements =
   'filter slice sort reverse concat splice toSorted toReversed flat with fill union difference';
 
+const makers = Object.fromEntries(made.split(' ').map((name) => [name, anything]));
 const members: Readonly<Record<string, LanguageMembers>> = {
   $list: {
     results: {
+      ...makers,
       ...Object.fromEntries(elements.split(' ').map((name) => [name, ''])),
       ...{ find: '[]', findLast: '[]', at: '[]', pop: '[]', shift: '[]', values: '', next: '' },
     },
@@ -34,7 +44,7 @@ const members: Readonly<Record<string, LanguageMembers>> = {
     parameters: { forEach: ['[]', '[k]'] },
   },
   $promise: {
-    results: { catch: '', finally: '' },
+    results: { ...makers, catch: '', finally: '' },
     parameters: { then: ['!'] },
   },
 };
@@ -49,6 +59,7 @@ export function ecmascriptRules(manifests: readonly Manifest[]): LanguageRules {
     constructors: ['constructor'],
     functionsAreTypes: true,
     whole: 'default',
+    librariesGiveBack: true,
     members,
   };
 }

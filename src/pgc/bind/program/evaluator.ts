@@ -11,22 +11,40 @@ import {
   type Imported,
   type SourceText,
 } from './definitions.js';
+import { anything } from './rules.js';
 
 /** A type of the program, of the language (`$list`), or of a library. */
 export type Type =
   | { kind: 'inside'; definition: Definition; args: readonly (Type | undefined)[] }
   | { kind: 'language'; name: string; args: readonly { label: string; type: Type | undefined }[] }
-  | { kind: 'outside' };
+  | Outside;
+
+/** `isLibrary`: not of the language itself. */
+interface Outside {
+  kind: 'outside';
+  isLibrary?: boolean;
+}
 
 /** What an expression stands for; undefined: not known. */
 export type Value =
   | { kind: 'value'; type: Type }
   | { kind: 'type'; type: Type }
-  /** `self`: the type whose method it is. */
-  | { kind: 'function'; definitions: readonly Definition[]; self?: Type | undefined }
+  /** `self`: the type whose method it is; `receiver`: the one of which it was asked, which may be based on that. */
+  | {
+      kind: 'function';
+      definitions: readonly Definition[];
+      self?: Type | undefined;
+      receiver?: Type | undefined;
+    }
   | { kind: 'scope'; scopes: readonly string[] }
   /** `of`: the member of a type of the language that it is. */
-  | { kind: 'outside'; of?: { type: Type; name: string } };
+  | (Outside & { of?: { type: Type; name: string } });
+
+/** See `Value`. */
+interface Owner {
+  self?: Type | undefined;
+  receiver?: Type | undefined;
+}
 
 /** Where a type or an expression is written. */
 interface Context {
@@ -42,7 +60,8 @@ const superName = '$super';
 /** The type whose method it is. */
 const ownName = '$this';
 type Wanted = 'value' | 'type';
-const outside = { kind: 'outside' } as const;
+const outside: Outside = { kind: 'outside' };
+const library: Outside = { kind: 'outside', isLibrary: true };
 /** Variables, aliases and bases followed on the way to a type: they may form circles. */
 const depthMax = 24;
 const unbound: ReadonlyMap<string, Type | undefined> = new Map();
@@ -126,12 +145,13 @@ export class Evaluator {
       const found = this.#exported(wildcard, name, wanted);
       if (found !== undefined) return found;
     }
-    if (rules.builtins.has(name) || file.isOpen) return outside;
+    if (rules.builtins.has(name)) return outside;
+    if (file.isOpen) return library;
     return undefined;
   }
 
   #imported({ scopes, name }: Imported, wanted: Wanted = 'value'): Value | undefined {
-    if (scopes.length === 0) return outside;
+    if (scopes.length === 0) return library;
     if (name === '') return { kind: 'scope', scopes };
     for (const scope of scopes) {
       const found = this.#exported(scope, name, wanted);
@@ -220,14 +240,23 @@ export class Evaluator {
       const its = this.#takes(value.type, argument);
       return its?.kind === 'value' ? this.#takes(its.type, at) : undefined;
     }
-    if (value.kind !== 'function') return undefined;
-    for (const definition of value.definitions) {
+    const taking = value.kind === 'type' ? this.#constructorOf(value.type) : value;
+    if (taking?.kind !== 'function') return undefined;
+    for (const definition of taking.definitions) {
       const written = typesIn(definition, 'parameter');
       const rest = written.at(-1)?.name === '*' && argument >= written.length - 1;
       const one = written[rest ? written.length - 1 : argument];
-      const type = one && this.#resolve(one.type, this.#inside(definition, value.self));
+      const type = one && this.#resolve(one.type, this.#inside(definition, taking));
       const its = rest ? type && this.#elementOf(type) : type;
       const found = its && this.#takes(its, at);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #constructorOf(type: Type): Value | undefined {
+    for (const name of this.#definitions.rules.constructors) {
+      const found = this.#memberOf(type, name);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -290,7 +319,7 @@ export class Evaluator {
   #member(value: Value, name: string): Value | undefined {
     switch (value.kind) {
       case 'outside':
-        return outside;
+        return value.isLibrary === true ? library : outside;
       case 'scope':
         return this.#memberOfScope(value.scopes, name);
       case 'function':
@@ -319,7 +348,7 @@ export class Evaluator {
 
   #memberOf(type: Type, name: string): Value | undefined {
     return this.#bounded(() => {
-      if (type.kind === 'outside') return outside;
+      if (type.kind === 'outside') return type;
       if (type.kind === 'language') return this.#memberOfLanguage(type, name);
       if (name === superName) return valueOf(this.#basesOf(type)[0]);
       return this.#ownMember(type, name) ?? this.#inherited(type, name);
@@ -344,7 +373,7 @@ export class Evaluator {
     if (methods !== undefined) return this.#meantBy(methods, type);
     const field = typesIn(definition, 'field').find((each) => each.name === name);
     if (field !== undefined) return valueOf(this.#resolve(field.type, this.#within(type)));
-    return this.#firstKnown(definition, 'assigned', name, type);
+    return this.#firstKnown(definition, 'assigned', name, { self: type });
   }
 
   /** A method, a type inside another one, or a method that is read like a field. */
@@ -353,14 +382,14 @@ export class Evaluator {
     if (first === undefined || !isFunction(first)) return this.#meaning(members, 'value');
     const [read] = typesIn(first, 'value');
     if (read === undefined) return { kind: 'function', definitions: members, self };
-    return this.#bounded(() => this.#evaluate(read.text, this.#inside(first, self)));
+    return this.#bounded(() => this.#evaluate(read.text, this.#inside(first, { self })));
   }
 
   /** Inside a method of a type. */
-  #inside(definition: Definition, self: Type | undefined): Context {
+  #inside(definition: Definition, { self, receiver }: Owner): Context {
     const bindings =
       self?.kind === 'inside'
-        ? new Map(this.#bindingsOf(self, definition)).set(ownName, self)
+        ? new Map(this.#bindingsOf(self, definition)).set(ownName, receiver ?? self)
         : unbound;
     return { file: definition.file, owner: definition, bindings };
   }
@@ -369,10 +398,10 @@ export class Evaluator {
   #firstKnown(
     definition: Definition,
     role: 'assigned' | 'returned',
-    wanted = '',
-    self?: Type,
+    wanted: string,
+    own: Owner,
   ): Value | undefined {
-    const context = this.#inside(definition, self);
+    const context = this.#inside(definition, own);
     for (const { name, text } of typesIn(definition, role)) {
       const found =
         name === wanted ? this.#bounded(() => this.#evaluate(text, context)) : undefined;
@@ -393,13 +422,14 @@ export class Evaluator {
       if (its === undefined) isOpen = true;
       const found = its && this.#memberOf(its, name);
       if (found?.kind === 'outside') isOpen = true;
+      else if (found?.kind === 'function') return { ...found, receiver: type };
       else if (found !== undefined) return found;
     }
     const underlying = this.#underlying(type);
     const found = underlying && this.#memberOf(underlying, name);
     // A defined type has the fields of the type that it is made of, and its methods if that is an interface.
     if (found?.kind === 'value' || (found?.kind === 'function' && isAbstract(found))) return found;
-    return isOpen ? outside : undefined;
+    return isOpen ? library : undefined;
   }
 
   #called(value: Value, result: number): Value | undefined {
@@ -419,33 +449,46 @@ export class Evaluator {
     }
   }
 
-  #resultOfLanguage({ of }: Value & { kind: 'outside' }): Value | undefined {
+  #resultOfLanguage({ of, isLibrary }: Value & { kind: 'outside' }): Value | undefined {
+    const { members, librariesGiveBack } = this.#definitions.rules;
+    if (isLibrary === true) return librariesGiveBack === true ? undefined : library;
     if (of?.type.kind !== 'language') return outside;
-    const steps = this.#definitions.rules.members?.[of.type.name]?.results[of.name];
-    return steps === undefined ? outside : this.#from(of.type, steps);
+    const steps = members?.[of.type.name]?.results[of.name];
+    if (steps === undefined) return outside;
+    return steps === anything ? undefined : this.#from(of.type, steps);
   }
 
   #result(value: Value & { kind: 'function' }, result: number): Value | undefined {
     const [definition] = value.definitions;
     if (definition === undefined) return undefined;
     const written = typesIn(definition, 'result')[result];
-    if (written === undefined) return this.#firstKnown(definition, 'returned', '', value.self);
-    return valueOf(this.#resolve(written.type, this.#inside(definition, value.self)));
+    const { self, receiver } = value;
+    if (written === undefined)
+      return this.#firstKnown(definition, 'returned', '', { self, receiver });
+    return valueOf(this.#resolve(written.type, this.#inside(definition, { self, receiver })));
   }
 
   /** An element, a key, or a result of a value of a function's type. */
   #part(value: Value, part: 'element' | 'key' | 'result', at = 0): Value | undefined {
     // Type arguments stand where an index does.
     if (value.kind === 'function' || value.kind === 'type') return value;
-    if (value.kind === 'outside') return outside;
+    if (value.kind === 'outside') return value.isLibrary === true ? library : outside;
     if (value.kind !== 'value') return undefined;
     const { type } = value;
-    if (type.kind === 'outside') return outside;
+    if (type.kind === 'outside') return type;
     if (type.kind === 'inside') {
       const underlying = this.#underlying(type);
       return (
         underlying && this.#bounded(() => this.#part({ kind: 'value', type: underlying }, part, at))
       );
+    }
+    if (type.name === '$union') {
+      for (const { type: its } of type.args) {
+        const found =
+          its && this.#bounded(() => this.#part({ kind: 'value', type: its }, part, at));
+        if (found !== undefined && found.kind !== 'outside') return found;
+      }
+      return undefined;
     }
     const position =
       partOf[part][type.name] ?? (part === 'result' && type.name === '$func' ? at : -1);
@@ -494,7 +537,7 @@ export class Evaluator {
     }
     if (value?.kind === 'scope') value = this.#whole(value.scopes, 'type');
     if (value?.kind === 'function') value = this.#typeOfFunction(value);
-    if (value?.kind === 'outside') return outside;
+    if (value?.kind === 'outside') return value.isLibrary === true ? library : outside;
     if (value?.kind !== 'type') return undefined;
     const { type } = value;
     if (type.kind !== 'inside') return type;
@@ -552,7 +595,7 @@ const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number
 
 function valueOf(type: Type | undefined): Value | undefined {
   if (type === undefined) return undefined;
-  return type.kind === 'outside' ? outside : { kind: 'value', type };
+  return type.kind === 'outside' ? type : { kind: 'value', type };
 }
 
 function isFunction({ kind }: Definition): boolean {
