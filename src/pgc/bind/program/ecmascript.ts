@@ -1,13 +1,8 @@
+import { unknown } from '../../format/expression.js';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
 import type { Imported, SourceText } from './definitions.js';
 import { Modules } from './ecmascript-modules.js';
-import {
-  anything,
-  type LanguageMembers,
-  type LanguageRules,
-  type Manifest,
-  type Places,
-} from './rules.js';
+import type { LanguageMembers, LanguageRules, Manifest, Places } from './rules.js';
 
 /** Types of the language as written, and values that every program has. */
 const globals =
@@ -29,7 +24,7 @@ const made = 'map flatMap reduce reduceRight then';
 const elements =
   'filter slice sort reverse concat splice toSorted toReversed flat with fill union difference';
 
-const makers = Object.fromEntries(made.split(' ').map((name) => [name, anything]));
+const makers = Object.fromEntries(made.split(' ').map((name) => [name, unknown]));
 const members: Readonly<Record<string, LanguageMembers>> = {
   $list: {
     results: {

@@ -1,5 +1,6 @@
 import {
   parseExpression,
+  unknown,
   type Expression,
   type Step,
   type TypeText,
@@ -11,7 +12,6 @@ import {
   type Imported,
   type SourceText,
 } from './definitions.js';
-import { anything } from './rules.js';
 
 /** A type of the program, of the language (`$list`), or of a library. */
 export type Type =
@@ -64,6 +64,8 @@ const outside: Outside = { kind: 'outside' };
 const library: Outside = { kind: 'outside', isLibrary: true };
 /** Variables, aliases and bases followed on the way to a type: they may form circles. */
 const depthMax = 24;
+/** Names of scopes that are kept once they are found. */
+const passedMax = 500_000;
 const unbound: ReadonlyMap<string, Type | undefined> = new Map();
 
 /** Evaluates expressions in the definitions of one language. */
@@ -71,6 +73,8 @@ export class Evaluator {
   readonly #definitions: Definitions;
   readonly #parsed = new Map<string, Expression>();
   readonly #variables = new Map<Definition, Value | undefined>();
+  /** By what is wanted, name and scope. */
+  readonly #passed = new Map<string, Value | undefined>();
   #depth = 0;
 
   constructor(definitions: Definitions) {
@@ -176,21 +180,31 @@ export class Evaluator {
 
   /** A name of a scope as others see it: its own, or one that it passes on. */
   #exported(key: string, name: string, wanted: Wanted): Value | undefined {
-    const scope = this.#definitions.scopes.get(key);
-    const own = scope?.names.get(name);
-    if (own !== undefined) return this.#meaning(own, wanted);
-    return this.#bounded(() => {
+    const asked = `${wanted} ${name} ${key}`;
+    if (this.#passed.has(asked)) return this.#passed.get(asked);
+    if (this.#passed.size >= passedMax) this.#passed.clear();
+    // Scopes may pass on each other.
+    this.#passed.set(asked, undefined);
+    const found = this.#bounded(() => this.#passedOn(key, name, wanted));
+    this.#passed.set(asked, found);
+    return found;
+  }
+
+  #passedOn(key: string, name: string, wanted: Wanted): Value | undefined {
+    const { scopes, rules } = this.#definitions;
+    const seen = new Set([key]);
+    for (const each of seen) {
+      const scope = scopes.get(each);
+      const own = scope?.names.get(name);
+      if (own !== undefined) return this.#meaning(own, wanted);
       for (const { imports, wildcards } of scope?.texts ?? []) {
         const imported = imports.get(name);
         const found = imported && this.#imported(imported, wanted);
         if (found !== undefined) return found;
-        for (const wildcard of wildcards) {
-          const passed = this.#exported(wildcard, name, wanted);
-          if (passed !== undefined) return passed;
-        }
+        if (name !== rules.whole) for (const wildcard of wildcards) seen.add(wildcard);
       }
-      return undefined;
-    });
+    }
+    return undefined;
   }
 
   /** A type and a value may share a name. */
@@ -455,7 +469,7 @@ export class Evaluator {
     if (of?.type.kind !== 'language') return outside;
     const steps = members?.[of.type.name]?.results[of.name];
     if (steps === undefined) return outside;
-    return steps === anything ? undefined : this.#from(of.type, steps);
+    return steps === unknown ? undefined : this.#from(of.type, steps);
   }
 
   #result(value: Value & { kind: 'function' }, result: number): Value | undefined {

@@ -29,11 +29,8 @@ export interface LanguageRules {
   members?: Readonly<Record<string, LanguageMembers>>;
 }
 
-/** It may be anything. */
-export const anything = '?';
-
 export interface LanguageMembers {
-  /** By the name of the member: what a call of it comes to, or `anything`. */
+  /** By the name of the member: what a call of it comes to, or `unknown`. */
   results: Readonly<Record<string, string>>;
   /** By the name of the member: the parameters of the function that it takes. Empty: any other one. */
   parameters: Readonly<Record<string, readonly string[]>>;

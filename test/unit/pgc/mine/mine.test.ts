@@ -16,6 +16,7 @@ describe.each(languages)('%s', (language) => {
       symbols: [],
       calls: [],
       imports: [],
+      types: [],
       words: [],
       documents: [{ word: [], count: [] }],
       items: [],
