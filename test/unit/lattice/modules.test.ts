@@ -181,6 +181,7 @@ describe('TypeScript in three shards', () => {
   test('a call means what its import says, through re-exports, and methods of the class that is named', async () => {
     expect(await callees(opened.lattice, 'post')).toEqual([
       'Mailbox lib/mailbox.ts:4',
+      'constructor lib/mailbox.ts:7',
       'Set',
       'add',
       'put lib/mailbox.ts:13',
@@ -223,8 +224,8 @@ describe('TypeScript in three shards', () => {
   test('the topology has edges for what is imported and none for methods of the runtime', () => {
     expect(edges(opened.lattice)).toEqual([
       'app core Ledger,book,collect,stamp',
-      'app lib Mailbox,put',
-      'lib core book',
+      'app lib Mailbox,constructor,put',
+      'lib core Ledger,book',
     ]);
   });
 

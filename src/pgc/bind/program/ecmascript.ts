@@ -1,3 +1,4 @@
+import { unknown } from '../../format/expression.js';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
 import { Modules } from './ecmascript-modules.js';
 import type {
@@ -24,12 +25,16 @@ const globals =
   'parseInt parseFloat isNaN isFinite encodeURIComponent decodeURIComponent encodeURI decodeURI escape unescape eval ' +
   'Element HTMLElement Node NodeJS React JSX WebAssembly Iterator WeakRef FinalizationRegistry';
 
+/** What they give is made by a function that they take. */
+const made = 'map flatMap reduce reduceRight then';
 const elements =
   'filter slice sort reverse concat splice toSorted toReversed flat with fill union difference';
 
+const makers = Object.fromEntries(made.split(' ').map((name) => [name, unknown]));
 const members: Readonly<Record<string, LanguageMembers>> = {
   $list: {
     results: {
+      ...makers,
       ...Object.fromEntries(elements.split(' ').map((name) => [name, ''])),
       ...{ find: '[]', findLast: '[]', at: '[]', pop: '[]', shift: '[]', values: '', next: '' },
     },
@@ -40,7 +45,7 @@ const members: Readonly<Record<string, LanguageMembers>> = {
     parameters: { forEach: ['[]', '[k]'] },
   },
   $promise: {
-    results: { catch: '', finally: '' },
+    results: { ...makers, catch: '', finally: '' },
     parameters: { then: ['!'] },
   },
 };
@@ -55,6 +60,7 @@ export function ecmascriptRules(manifests: readonly Manifest[]): LanguageRules {
     constructors: ['constructor'],
     functionsAreTypes: true,
     whole: 'default',
+    librariesGiveBack: true,
     members,
   };
 }

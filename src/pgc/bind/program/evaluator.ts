@@ -1,6 +1,7 @@
 import {
   parseExpression,
   parseType,
+  unknown,
   type Expression,
   type Step,
   type TypeText,
@@ -12,17 +13,34 @@ import type { Imported, SourceText } from './rules.js';
 export type Type =
   | { kind: 'inside'; definition: Definition; args: readonly (Type | undefined)[] }
   | { kind: 'language'; name: string; args: readonly { label: string; type: Type | undefined }[] }
-  | { kind: 'outside' };
+  | Outside;
+
+/** `isLibrary`: not of the language itself. */
+interface Outside {
+  kind: 'outside';
+  isLibrary?: boolean;
+}
 
 /** What an expression stands for; undefined: not known. */
 export type Value =
   | { kind: 'value'; type: Type }
   | { kind: 'type'; type: Type }
-  /** `self`: the type whose method it is. */
-  | { kind: 'function'; definitions: readonly Definition[]; self?: Type | undefined }
+  /** `self`: the type whose method it is; `receiver`: the one of which it was asked, which may be based on that. */
+  | {
+      kind: 'function';
+      definitions: readonly Definition[];
+      self?: Type | undefined;
+      receiver?: Type | undefined;
+    }
   | { kind: 'scope'; scopes: readonly string[] }
   /** `of`: the member of a type of the language that it is. */
-  | { kind: 'outside'; of?: { type: Type; name: string } };
+  | (Outside & { of?: { type: Type; name: string } });
+
+/** See `Value`. */
+interface Owner {
+  self?: Type | undefined;
+  receiver?: Type | undefined;
+}
 
 /** Where a type or an expression is written. */
 interface Context {
@@ -38,11 +56,12 @@ const superName = '$super';
 /** The type whose method it is. */
 const ownName = '$this';
 type Wanted = 'value' | 'type';
-const outside = { kind: 'outside' } as const;
+const outside: Outside = { kind: 'outside' };
+const library: Outside = { kind: 'outside', isLibrary: true };
 /** Variables, aliases and bases followed on the way to a type: they may form circles. */
 const depthMax = 24;
-/** Scopes asked for one name on its way through those that pass it on. */
-const scopesMax = 1_000;
+/** Names of scopes that are kept once they are found. */
+const passedMax = 500_000;
 const unbound: ReadonlyMap<string, Type | undefined> = new Map();
 
 /** Evaluates expressions in the definitions of one language. */
@@ -52,8 +71,8 @@ export class Evaluator {
   readonly #variables = new Map<Definition, Value | undefined>();
   /** What types are based on by what other texts say. */
   readonly #added = new Map<Definition, Type[]>();
-  /** Scopes and names of the present search through what they pass on: they may pass on each other. */
-  #asked = new Set<string>();
+  /** By what is wanted, name and scope. */
+  readonly #passed = new Map<string, Value | undefined>();
   #depth = 0;
 
   constructor(definitions: Definitions) {
@@ -92,17 +111,6 @@ export class Evaluator {
   /** The type that a definition says it is based on, such as what a structure embeds. */
   basesOf(definition: Definition): (Type | undefined)[] {
     return this.#basesOf({ kind: 'inside', definition, args: [] });
-  }
-
-  /** A search within another one. */
-  #apart<T>(work: () => T): T | undefined {
-    const asked = this.#asked;
-    this.#asked = new Set();
-    try {
-      return this.#bounded(work);
-    } finally {
-      this.#asked = asked;
-    }
   }
 
   #bounded<T>(work: () => T): T | undefined {
@@ -170,7 +178,8 @@ export class Evaluator {
       const found = this.#exported(wildcard, name, wanted);
       if (found !== undefined) return found;
     }
-    if (rules.builtins.has(name) || file.isOpen) return outside;
+    if (rules.builtins.has(name)) return outside;
+    if (file.isOpen) return library;
     return undefined;
   }
 
@@ -183,7 +192,7 @@ export class Evaluator {
   }
 
   #imported({ scopes, name }: Imported, wanted: Wanted = 'value'): Value | undefined {
-    if (scopes.length === 0) return outside;
+    if (scopes.length === 0) return library;
     if (name === '') return { kind: 'scope', scopes };
     for (const scope of scopes) {
       const found = this.#exported(scope, name, wanted);
@@ -208,28 +217,28 @@ export class Evaluator {
 
   /** A name of a scope as others see it: its own, or one that it passes on. Each scope is asked once. */
   #exported(key: string, name: string, wanted: Wanted): Value | undefined {
-    const scope = this.#definitions.scopes.get(key);
-    const own = scope?.names.get(name) ?? innerOf(scope, name);
-    if (own !== undefined) return this.#meaning(own, wanted);
-    const step = `${key}\n${name}`;
-    const isOutermost = this.#asked.size === 0;
-    if (this.#asked.has(step) || this.#asked.size >= scopesMax) return undefined;
-    this.#asked.add(step);
-    try {
-      return this.#passedOn(scope, name, wanted);
-    } finally {
-      if (isOutermost) this.#asked.clear();
-    }
+    const asked = `${wanted} ${name} ${key}`;
+    if (this.#passed.has(asked)) return this.#passed.get(asked);
+    if (this.#passed.size >= passedMax) this.#passed.clear();
+    // Scopes may pass on each other.
+    this.#passed.set(asked, undefined);
+    const found = this.#bounded(() => this.#passedOn(key, name, wanted));
+    this.#passed.set(asked, found);
+    return found;
   }
 
-  #passedOn(scope: NameScope | undefined, name: string, wanted: Wanted): Value | undefined {
-    for (const { imports, wildcards } of scope?.texts ?? []) {
-      const imported = imports.get(name);
-      const found = imported && this.#imported(imported, wanted);
-      if (found !== undefined) return found;
-      for (const wildcard of wildcards) {
-        const passed = this.#exported(wildcard, name, wanted);
-        if (passed !== undefined) return passed;
+  #passedOn(key: string, name: string, wanted: Wanted): Value | undefined {
+    const { scopes, rules } = this.#definitions;
+    const seen = new Set([key]);
+    for (const each of seen) {
+      const scope = scopes.get(each);
+      const own = scope?.names.get(name) ?? innerOf(scope, name);
+      if (own !== undefined) return this.#meaning(own, wanted);
+      for (const { imports, wildcards } of scope?.texts ?? []) {
+        const imported = imports.get(name);
+        const found = imported && this.#imported(imported, wanted);
+        if (found !== undefined) return found;
+        if (name !== rules.whole) for (const wildcard of wildcards) seen.add(wildcard);
       }
     }
     return undefined;
@@ -253,7 +262,7 @@ export class Evaluator {
     const own: Value = { kind: 'value', type: { kind: 'inside', definition, args: [] } };
     const context = { file: definition.file, owner: undefined, bindings: unbound };
     const found =
-      value === undefined ? own : this.#apart(() => this.#evaluate(value.text, context));
+      value === undefined ? own : this.#bounded(() => this.#evaluate(value.text, context));
     this.#variables.set(definition, found);
     return found;
   }
@@ -282,14 +291,23 @@ export class Evaluator {
       const its = this.#takes(value.type, argument);
       return its?.kind === 'value' ? this.#takes(its.type, at) : undefined;
     }
-    if (value.kind !== 'function') return undefined;
-    for (const definition of value.definitions) {
+    const taking = value.kind === 'type' ? this.#constructorOf(value.type) : value;
+    if (taking?.kind !== 'function') return undefined;
+    for (const definition of taking.definitions) {
       const written = typesIn(definition, 'parameter');
       const rest = written.at(-1)?.name === '*' && argument >= written.length - 1;
       const one = written[rest ? written.length - 1 : argument];
-      const type = one && this.#resolve(one.type, this.#inside(definition, value.self));
+      const type = one && this.#resolve(one.type, this.#inside(definition, taking));
       const its = rest ? type && this.#elementOf(type) : type;
       const found = its && this.#takes(its, at);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #constructorOf(type: Type): Value | undefined {
+    for (const name of this.#definitions.rules.constructors) {
+      const found = this.#memberOf(type, name);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -352,7 +370,7 @@ export class Evaluator {
   #member(value: Value, name: string): Value | undefined {
     switch (value.kind) {
       case 'outside':
-        return outside;
+        return value.isLibrary === true ? library : outside;
       case 'scope':
         return this.#memberOfScope(value.scopes, name);
       case 'function':
@@ -389,7 +407,7 @@ export class Evaluator {
 
   #memberOf(type: Type, name: string): Value | undefined {
     return this.#bounded(() => {
-      if (type.kind === 'outside') return outside;
+      if (type.kind === 'outside') return type;
       if (type.kind === 'language') return this.#memberOfLanguage(type, name);
       if (name === superName) return valueOf(this.#basesOf(type)[0]);
       return this.#inheritedMember(type, name);
@@ -413,12 +431,13 @@ export class Evaluator {
         if (asked.has(type.definition)) continue;
         asked.add(type.definition);
         const found = this.#ownMember(type, name) ?? this.#embedded(type, name);
+        if (found?.kind === 'function' && type !== start) return { ...found, receiver: start };
         if (found !== undefined) return found;
         next.push(...this.#basesOf(type));
       }
       level = next;
     }
-    return isOpen ? outside : undefined;
+    return isOpen ? library : undefined;
   }
 
   /** Of what it is defined as; or what it embeds, which is a field of its own name. */
@@ -452,7 +471,7 @@ export class Evaluator {
     if (methods !== undefined) return this.#meantBy(methods, type);
     const field = typesIn(definition, 'field').find((each) => each.name === name);
     if (field !== undefined) return valueOf(this.#resolve(field.type, this.#within(type)));
-    return this.#firstKnown(definition, 'assigned', name, type);
+    return this.#firstKnown(definition, 'assigned', name, { self: type });
   }
 
   /** A method, a type inside another one, or a method that is read like a field. */
@@ -469,14 +488,14 @@ export class Evaluator {
     if (!isFunction(first)) return this.#meaning(members, 'value');
     const [read] = typesIn(first, 'value');
     if (read === undefined) return { kind: 'function', definitions: members, self };
-    return this.#bounded(() => this.#evaluate(read.text, this.#inside(first, self)));
+    return this.#bounded(() => this.#evaluate(read.text, this.#inside(first, { self })));
   }
 
   /** Inside a method of a type. */
-  #inside(definition: Definition, self: Type | undefined): Context {
+  #inside(definition: Definition, { self, receiver }: Owner): Context {
     const bindings =
       self?.kind === 'inside'
-        ? new Map(this.#bindingsOf(self, definition)).set(ownName, self)
+        ? new Map(this.#bindingsOf(self, definition)).set(ownName, receiver ?? self)
         : unbound;
     return { file: definition.file, owner: definition, bindings };
   }
@@ -485,10 +504,10 @@ export class Evaluator {
   #firstKnown(
     definition: Definition,
     role: 'assigned' | 'returned',
-    wanted = '',
-    self?: Type,
+    wanted: string,
+    own: Owner,
   ): Value | undefined {
-    const context = this.#inside(definition, self);
+    const context = this.#inside(definition, own);
     for (const { name, text } of typesIn(definition, role)) {
       const found =
         name === wanted ? this.#bounded(() => this.#evaluate(text, context)) : undefined;
@@ -514,12 +533,15 @@ export class Evaluator {
     }
   }
 
-  #resultOfLanguage({ of }: Value & { kind: 'outside' }): Value | undefined {
+  #resultOfLanguage({ of, isLibrary }: Value & { kind: 'outside' }): Value | undefined {
+    const { members, librariesGiveBack } = this.#definitions.rules;
+    if (isLibrary === true) return librariesGiveBack === true ? undefined : library;
     if (of !== undefined && this.#definitions.rules.library?.same.has(of.name) === true)
       return valueOf(of.type);
     if (of?.type.kind !== 'language') return outside;
-    const steps = this.#definitions.rules.members?.[of.type.name]?.results[of.name];
-    return steps === undefined ? outside : this.#from(of.type, steps);
+    const steps = members?.[of.type.name]?.results[of.name];
+    if (steps === undefined) return outside;
+    return steps === unknown ? undefined : this.#from(of.type, steps);
   }
 
   #result(value: Value & { kind: 'function' }, result: number): Value | undefined {
@@ -527,23 +549,33 @@ export class Evaluator {
     if (definition === undefined) return undefined;
     if (isVariable(definition)) return valueOf(value.self);
     const written = typesIn(definition, 'result')[result];
-    if (written === undefined) return this.#firstKnown(definition, 'returned', '', value.self);
-    return valueOf(this.#resolve(written.type, this.#inside(definition, value.self)));
+    const { self, receiver } = value;
+    if (written === undefined)
+      return this.#firstKnown(definition, 'returned', '', { self, receiver });
+    return valueOf(this.#resolve(written.type, this.#inside(definition, { self, receiver })));
   }
 
   /** An element, a key, or a result of a value of a function's type. */
   #part(value: Value, part: 'element' | 'key' | 'result', at = 0): Value | undefined {
     // Type arguments stand where an index does.
     if (value.kind === 'function' || value.kind === 'type') return value;
-    if (value.kind === 'outside') return outside;
+    if (value.kind === 'outside') return value.isLibrary === true ? library : outside;
     if (value.kind !== 'value') return undefined;
     const { type } = value;
-    if (type.kind === 'outside') return outside;
+    if (type.kind === 'outside') return type;
     if (type.kind === 'inside') {
       const underlying = this.#underlying(type);
       return (
         underlying && this.#bounded(() => this.#part({ kind: 'value', type: underlying }, part, at))
       );
+    }
+    if (type.name === '$union') {
+      for (const { type: its } of type.args) {
+        const found =
+          its && this.#bounded(() => this.#part({ kind: 'value', type: its }, part, at));
+        if (found !== undefined && found.kind !== 'outside') return found;
+      }
+      return undefined;
     }
     const position =
       partOf[part][type.name] ?? (part === 'result' && type.name === '$func' ? at : -1);
@@ -597,7 +629,7 @@ export class Evaluator {
       return known === '=' ? args[0]?.type : { kind: 'language', name: known, args };
     if (value?.kind === 'scope') value = this.#whole(value.scopes, 'type');
     if (value?.kind === 'function') value = this.#typeOfFunction(value);
-    if (value?.kind === 'outside') return outside;
+    if (value?.kind === 'outside') return value.isLibrary === true ? library : outside;
     if (value?.kind !== 'type') return undefined;
     const { type } = value;
     if (type.kind !== 'inside') return type;
@@ -655,7 +687,7 @@ const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number
 
 function valueOf(type: Type | undefined): Value | undefined {
   if (type === undefined) return undefined;
-  return type.kind === 'outside' ? outside : { kind: 'value', type };
+  return type.kind === 'outside' ? type : { kind: 'value', type };
 }
 
 /** `module.name`: of a module that stands within a text. */

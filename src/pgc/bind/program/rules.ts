@@ -47,6 +47,8 @@ export interface LanguageRules {
   functionsAreTypes?: boolean;
   /** The name of what a whole scope is where it is used as a value. */
   whole?: string;
+  /** What a library gives may be what it was given: nothing is known of it. */
+  librariesGiveBack?: boolean;
   /** What the members of the language's own types give, as steps from a value of the type. */
   members?: Readonly<Record<string, LanguageMembers>>;
   library?: Library;
@@ -63,7 +65,7 @@ export interface Library {
 }
 
 export interface LanguageMembers {
-  /** By the name of the member: what a call of it comes to. */
+  /** By the name of the member: what a call of it comes to, or `unknown`. */
   results: Readonly<Record<string, string>>;
   /** By the name of the member: the parameters of the function that it takes. Empty: any other one. */
   parameters: Readonly<Record<string, readonly string[]>>;

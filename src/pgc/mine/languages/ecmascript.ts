@@ -13,7 +13,7 @@ import {
 import { EsScopes, type Own } from './es-scopes.js';
 import { readable } from './es-text.js';
 import { esBases, membersOf } from './es-types.js';
-import { valueOf } from './es-values.js';
+import { moduleItself, valueOf } from './es-values.js';
 import type { Grammar } from '../grammar.js';
 import { compact, renderSignature } from '../signature.js';
 
@@ -579,7 +579,7 @@ function objectIn(value: Node | null): Node | null {
 function ownOfMember({ kind, key, container }: Scope, node: Node): Own | undefined {
   if (kind === 'object')
     return container === ''
-      ? { expression: unknown, base: unknown }
+      ? { expression: moduleItself, base: unknown }
       : { expression: key, base: unknown };
   const isStatic = node.children.some(({ type }) => type === 'static');
   return isStatic ? { expression: key, base: `{${key}}.$super` } : undefined;

@@ -152,7 +152,10 @@ export class EsScopes {
     const { parent } = callable;
     if (parent?.type === 'arguments' && parent.parent !== null) {
       const argument = parent.namedChildren.findIndex(({ id }) => id === callable.id);
-      const callee = this.of(parent.parent.childForFieldName('function'));
+      const { parent: call } = parent;
+      const callee = this.of(
+        call.childForFieldName('function') ?? call.childForFieldName('constructor'),
+      );
       return callee === unknown ? unknown : bounded(`${callee}@${argument}.${at}`);
     }
     if (parent?.type !== 'variable_declarator') return unknown;
@@ -296,8 +299,10 @@ export class EsScopes {
         each.type === 'shorthand_property_identifier' ? each : each.childForFieldName('value');
       const name = (each.childForFieldName('key') ?? each).text;
       if (value === null || isFunction(value) || !/^[\w$]+$/.test(name)) continue;
-      const expression = this.of(value);
+      // The functions of an object in an object belong to the same name.
+      const expression = value.type === 'object' ? symbol.name : this.of(value);
       if (expression !== unknown) this.draft.type(symbol, 'assigned', name, expression);
+      if (value.type === 'object') this.properties(symbol, value);
     }
   }
 

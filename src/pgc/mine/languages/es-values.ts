@@ -84,8 +84,13 @@ function memberOf(node: Node, locals: Locals): string {
   const object = node.childForFieldName('object');
   const name = node.childForFieldName('property')?.text ?? unknown;
   if (object !== null && isExports(object)) return name;
+  // In an object that is passed on, `this` is the module.
+  if (object?.type === 'this' && esExpression(object, locals) === moduleItself) return name;
   return after(esExpression(object, locals), `.${name}`);
 }
+
+/** What `this` is in the functions of an object that a module passes on. */
+export const moduleItself = 'exports';
 
 export function isExports({ text }: Node): boolean {
   return text === 'exports' || text === 'module.exports';
@@ -97,12 +102,22 @@ function elementOf(node: Node, object: string): string {
   return after(object, name === undefined ? '[]' : `.${name}`);
 }
 
+/** Functions of the runtime that give back what they take, or its elements. */
+const passing = /^(?:Object\.(?:assign|freeze|seal|values)|Array\.from|Promise\.resolve)$/;
+/** Those that give what something they take holds or gives. */
+const gathering = /^(?:Promise|Reflect|Object\.(?:entries|fromEntries|create)|Array\.of)\b/;
+
 function callOf(node: Node, locals: Locals): string {
   const callee = node.childForFieldName('function');
   const args = node.childForFieldName('arguments');
-  // Functions of the runtime that give back what they take.
-  if (/^Object\.(?:assign|freeze|seal)$/.test(callee?.text ?? ''))
-    return esExpression(args?.namedChild(0), locals);
+  const name =
+    callee?.type === 'member_expression' && callee.endIndex - callee.startIndex < 30
+      ? callee.text
+      : '';
+  if (passing.test(name)) return esExpression(args?.namedChild(0), locals);
+  if (gathering.test(name)) return unknown;
+  if (callee?.childForFieldName('property')?.text === 'bind')
+    return esExpression(callee.childForFieldName('object'), locals);
   if (callee?.type === 'identifier' && callee.text === 'require') return unknown;
   return after(esExpression(callee, locals), '()');
 }
