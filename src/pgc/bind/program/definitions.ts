@@ -1,7 +1,9 @@
 import { parseType, type TypeText } from '../../format/expression.js';
 import type { TypeRole } from '../../format/facts.js';
 import type { FileRow, ShardIndex, SymbolPlace, TypeRow } from '../../format/shard-index.js';
-import type { LanguageRules } from './rules.js';
+import type { LanguageRules, SourceText } from './rules.js';
+
+export type { Imported, SourceText } from './rules.js';
 
 /** A definition of the program, in whatever shard it is. */
 export interface Definition {
@@ -17,29 +19,6 @@ export interface Definition {
   isDeclaration: boolean;
   file: SourceText;
   types: readonly TypeRow[];
-}
-
-/** A file as names are looked up in it. */
-export interface SourceText {
-  shard: number;
-  file: number;
-  path: string;
-  /** Of its own top-level names: a package, a module. */
-  scope: string;
-  /** By local name. */
-  imports: ReadonlyMap<string, Imported>;
-  /** Scopes of which every name is visible, or passed on to those who import this one. */
-  wildcards: readonly string[];
-  /** One of the wildcards leaves the program: a name that is not found may be there. */
-  isOpen: boolean;
-}
-
-/** What a local name stands for. */
-export interface Imported {
-  /** Where it may be; none: it leaves the program. */
-  scopes: readonly string[];
-  /** What it is called there; empty: the whole scope is meant. */
-  name: string;
 }
 
 /** Top-level names of one package or module, and the methods of its types. */

@@ -112,7 +112,7 @@ export class Evaluator {
     let expression = this.#parsed.get(text);
     if (expression === undefined) this.#parsed.set(text, (expression = parseExpression(text)));
     const { root, steps } = expression;
-    let value =
+    const value =
       typeof root === 'object'
         ? this.#ofTypeText(root, context)
         : root === undefined

@@ -1,6 +1,5 @@
 import type { FactsLanguage, TypeFact } from '../../format/facts.js';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
-import type { SourceText } from './definitions.js';
 
 /** What a file that describes modules says of them. */
 export interface Manifest {
@@ -44,4 +43,27 @@ export interface Places {
     imports: readonly ImportRow[],
     types: readonly TypeRow[],
   ): Pick<SourceText, 'imports' | 'wildcards' | 'isOpen'>;
+}
+
+/** A file as names are looked up in it. */
+export interface SourceText {
+  shard: number;
+  file: number;
+  path: string;
+  /** Of its own top-level names: a package, a module. */
+  scope: string;
+  /** By local name. */
+  imports: ReadonlyMap<string, Imported>;
+  /** Scopes of which every name is visible, or passed on to those who import this one. */
+  wildcards: readonly string[];
+  /** One of the wildcards leaves the program: a name that is not found may be there. */
+  isOpen: boolean;
+}
+
+/** What a local name stands for. */
+export interface Imported {
+  /** Where it may be; none: it leaves the program. */
+  scopes: readonly string[];
+  /** What it is called there; empty: the whole scope is meant. */
+  name: string;
 }
