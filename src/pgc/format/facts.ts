@@ -166,4 +166,4 @@ export interface FileFacts {
 }
 
 /** Raised whenever a miner would find something else in the same blob, or the encoding of facts changes. */
-export const minerVersion = 7;
+export const minerVersion = 8;
