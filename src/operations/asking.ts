@@ -10,5 +10,6 @@ export function askingOver(client: () => Promise<Client>): Asking {
     analyses: async () => new RemoteQuestions(await client()),
     askAgent: async (agent, request, { deadlineMs, signal }) =>
       askAgent(await client(), agent, request, deadlineMs, signal),
+    asPerson: async (work) => work(await client()),
   };
 }
