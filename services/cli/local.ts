@@ -29,6 +29,8 @@ export function askingIndex(config: Config, repo: string): Asking & AsyncDisposa
   return {
     client: noAgents,
     asPerson: noAgents,
+    critic: noAgents,
+    folder: process.cwd(),
     questions: (reads) => (questions ??= opened(reads)),
     analyses: () => Promise.resolve(localAnalyses(config, repo)),
     askAgent: async (agent, request, options) => {

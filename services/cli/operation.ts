@@ -11,6 +11,7 @@ import type {
 } from '../../src/operations/operation.js';
 import type { AnyOperation } from '../../src/operations/registry.js';
 import { anyOf, fieldsOf, readWith, type Field } from '../../src/operations/fields.js';
+import type { CriticPort } from '../../src/remote/critic.js';
 import { printable } from '../../src/render/terminal.js';
 import { beginningOf, wholeOf } from './input.js';
 import { withClient } from './connect.js';
@@ -78,10 +79,10 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
     ]);
     assertNeeded(cli, args);
     const read = readWith(operation, args);
-    if ('why' in read)
-      throw new BusError(cli.refusal ?? 'USAGE', {
-        detail: `${nameOf(read.field, cli)}: ${read.why}`,
-      });
+    if ('why' in read) {
+      const detail = `${nameOf(read.field, cli)}: ${read.why}`;
+      throw new BusError(cli.refusal ?? 'USAGE', { detail });
+    }
     operation.check?.(read.value);
     const canAsk = options.json !== true && process.stdin.isTTY && process.stdout.isTTY;
     const reply = await within(options, cli, async (bus) => {
@@ -129,8 +130,8 @@ interface OperationOptions extends Omit<TreeOptions, 'deadline'> {
 /** What says where it asks, and as which agent. What stands before a subcommand holds for it, too: `queue --as bob run`. */
 function withSource(command: Command, { asks = 'index', deadlineMs }: CommandLine): Command {
   if (asks === 'index') return withTree(command, deadlineMs);
-  const common = handingOn(withCommon(command)).enablePositionalOptions();
-  if (asks === 'bus') return common;
+  const common = handingOn(withCommon(command));
+  if (asks !== 'as an agent') return common;
   return common.option('--as <agent>', 'in the name of this agent (default: operator)');
 }
 
@@ -257,18 +258,14 @@ function assertNeeded(cli: CommandLine, args: object): void {
     throw usage(`give ${anyOf(needs.map((each) => nameOf(each, cli)))}`);
 }
 
-/** As a person wrote it: a flag, or the name of an argument. */
+/** As a person wrote it: a flag, or the name of an argument, and what is wrong inside of it. */
 function nameOf(path: string, { arguments: all, flags = {} }: CommandLine): string {
-  const [field = '', ...inner] = path.split('.');
-  const shown = all.find((each) => typeof each !== 'string' && each.field === field) as
-    | Argument
-    | undefined;
-  const name =
-    flags[path]?.flag.split(' ')[0] ??
-    flags[field]?.flag.split(' ')[0] ??
-    shown?.argument.replace(/[<>[\]]/g, '') ??
-    field;
-  return flags[path] === undefined ? [name, ...inner].join('.') : name;
+  const written = [
+    ...Object.entries(flags).map(([field, { flag }]) => [field, flag.split(' ')[0] ?? field]),
+    ...all.map((each) => (typeof each === 'string' ? [each, each] : [each.field, each.argument])),
+  ] as [string, string][];
+  const [field, name] = written.find(([its]) => `${path}.`.startsWith(`${its}.`)) ?? ['', ''];
+  return name.replace(/[<>[\]]/g, '') + path.slice(field.length);
 }
 
 async function within<T>(
@@ -278,6 +275,11 @@ async function within<T>(
 ): Promise<T> {
   const config = configOf(options);
   const { repo } = options;
+  if (asks === 'the critic') {
+    const { Critics } = await import('./critic/critics.js');
+    const critic = (): Promise<CriticPort> => Promise.resolve(new Critics(config));
+    return work({ ...askingOver(() => Promise.reject(usage('this asks the critic'))), critic });
+  }
   if (asks !== 'index' || repo === undefined)
     return withClient(
       config,

@@ -8,7 +8,6 @@ import { discoverThenDelegate, instructions } from './guidance.js';
 import { addResources } from './resources.js';
 import { addTool } from './tool.js';
 import { critique } from './tools/critique.js';
-import { critiqueHistory } from './tools/critique-history.js';
 import { check, inbox, receive, send } from './tools/inbox.js';
 import { push, run } from './tools/prompts.js';
 import { listPendingMessages, markMessageRead, sendAgentMessage } from './tools/mail.js';
@@ -36,7 +35,6 @@ export function newServer(parts: { bus: Bus; log: Logger }): McpServer {
   addTool(server, receive, parts);
   addTool(server, check, parts);
   addTool(server, critique, parts);
-  addTool(server, critiqueHistory, parts);
   addResources(server, parts.bus);
   server.registerPrompt(
     'discover-then-delegate',

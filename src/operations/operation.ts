@@ -5,6 +5,7 @@ import type { ErrorCode } from '../errors/catalogue.js';
 import type { Analyses } from '../pgc/analyse/analyses.js';
 import type { AskingOptions, Questions } from '../lattice/questions.js';
 import type { Answer, AskRequest } from '../pgc/shapes.js';
+import type { CriticPort } from '../remote/critic.js';
 import { answerTokens, charsPerToken, fitted, listsOf, type Cut, type Drafted } from './bounds.js';
 import { readWith } from './fields.js';
 
@@ -65,6 +66,10 @@ export interface Asking {
   analyses(): Promise<Analyses>;
   /** One agent, or one shard of the index. */
   askAgent(agent: string, request: AskRequest, options: AskingOptions): Promise<Answer>;
+  /** Reviews artifacts, and remembers its reviews. */
+  critic(): Promise<CriticPort>;
+  /** Where the files of the caller are. */
+  readonly folder: string;
   /** With the rights of the person who calls, or who was asked. */
   asPerson<T>(work: (client: Client) => Promise<T>): Promise<T>;
 }
@@ -159,8 +164,11 @@ export interface CommandLine {
   deadlineMs?: number;
   /** The first argument may be `-`: standard input. */
   readsInput?: boolean;
-  /** `index`: also a built index, with --repo; `bus`: agents; `as an agent`: agents, in the name of `--as`. Absent: index. */
-  asks?: 'index' | 'bus' | 'as an agent';
+  /**
+   * `index`: also a built index, with --repo; `bus`: agents; `as an agent`: agents, in the name of `--as`; `the critic`: also
+   * without a broker. Absent: index.
+   */
+  asks?: 'index' | 'bus' | 'as an agent' | 'the critic';
   /** Each step is a line on standard error. */
   isFollowed?: true;
   /** Code of an argument that the input refuses; absent: USAGE. */

@@ -70,4 +70,11 @@ export const registry: readonly Registered[] = [
     commands: 'attend',
     load: async () => [(await import('./attend.js')).attend],
   },
+  {
+    commands: 'critic',
+    load: async () => {
+      const { critiqueHistory, ratify } = await import('./critique-history.js');
+      return [critiqueHistory, ratify];
+    },
+  },
 ];

@@ -1,13 +1,11 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Config } from '../../../src/config/config.js';
-import type { ArtifactHistory } from '../../../src/critic/review/messages.js';
 import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/critic/shapes.js';
 import type { CriticWords } from './critic-request.js';
 import { orchestrate, orchestrationHelp, orchestrationOption } from './critic-orchestration.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { printable } from '../../../src/render/terminal.js';
 import { FailureWith, print } from '../output.js';
-import { userName } from './user-name.js';
 
 interface CriticOptions extends CommonOptions, CriticWords {
   select?: string;
@@ -68,7 +66,6 @@ export function addCriticCommand(sigma: Command): void {
       if (options.select !== undefined) return await selectAll(options.select, options);
       await review(options);
     });
-  addHistoryCommands(critic);
 }
 
 /** Dimensions of the context that have no option in the document. */
@@ -194,69 +191,6 @@ function isFine(critique: Critique, isGated: boolean): boolean {
   const isCritical = found.some(({ severity, is_hard }) => severity === 'critical' || is_hard);
   if (verdict === 'UNSCORED') return !scoring && !isCritical;
   return selection.criticality === 'C1' && !isGated;
-}
-
-function addHistoryCommands(critic: Command): void {
-  withCommon(
-    critic.command('history').argument('<artifact>', 'a file, or a name from `sigma critic list`'),
-  )
-    .description('show the iterations of an artifact, their scores and the next step')
-    .action(async (artifact: string, options: CommonOptions) => {
-      const { critics } = await remembered(options);
-      await told(options, await critics.history(artifact));
-    });
-  withCommon(critic.command('list'))
-    .description('list reviewed artifacts')
-    .action(async (options: CommonOptions) => {
-      const { critics, render } = await remembered(options);
-      const found = await critics.list();
-      print(options, { artifacts: found.rows, more: found.more }, () =>
-        render.renderRows(found.rows, found.more),
-      );
-    });
-  withCommon(
-    critic.command('ratify').argument('<artifact>', 'a file, or a name from `sigma critic list`'),
-  )
-    .description('decide a review that waits for a person')
-    .requiredOption('--judgement <word>', 'accept, refuse or revise', judgement)
-    .option('--text <words>', 'why', '')
-    .option('--as <name>', 'who decides (default: the user of this machine)')
-    .action(async (artifact: string, options: RatifyOptions) => {
-      const { critics } = await remembered(options);
-      const { judgement: word, as = userName(), text } = options;
-      await told(options, await critics.ratify(artifact, word, as, text));
-    });
-}
-
-/** With its trend; blocks are drawn where a terminal shows them. */
-async function told(options: CommonOptions, history: ArtifactHistory): Promise<void> {
-  const [{ renderHistory }, { trendOf }] = await Promise.all([
-    import('../../../src/render/critique-history.js'),
-    import('../../../src/critic/cycle/tracking.js'),
-  ]);
-  const { iterations, threshold } = history.tracking;
-  const trend = trendOf(iterations, threshold);
-  const isPlain = !process.stdout.isTTY || (process.env.NO_COLOR ?? '') !== '';
-  print(options, { ...history, trend }, () => renderHistory(history, isPlain));
-}
-
-interface RatifyOptions extends CommonOptions {
-  judgement: 'accept' | 'refuse' | 'revise';
-  text: string;
-  as?: string;
-}
-
-async function remembered(options: CommonOptions) {
-  const [{ Critics }, render] = await Promise.all([
-    import('./critics.js'),
-    import('../../../src/render/critique.js'),
-  ]);
-  return { critics: new Critics(configOf(options)), render };
-}
-
-function judgement(text: string): RatifyOptions['judgement'] {
-  if (text === 'accept' || text === 'refuse' || text === 'revise') return text;
-  throw new InvalidArgumentError('It must be accept, refuse or revise.');
 }
 
 function share(text: string): number {
