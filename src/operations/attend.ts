@@ -168,20 +168,16 @@ const commands: readonly CommandLine[] = [
       limit: { flag: '--limit <n>', help: 'most rows' },
     },
   },
-  {
+  ...(['withdraw', 'escape'] as const).map((verb) => ({
     ...ofSession,
-    command: 'attend withdraw',
-    help: 'end a session: cancel its tasks and notify its team',
-    sets: { verb: 'withdraw' },
+    command: `attend ${verb}`,
+    help:
+      verb === 'withdraw'
+        ? 'end a session: cancel its tasks and notify its team'
+        : 'leave an upstream protocol, or deactivate a session as it is',
+    sets: { verb },
     arguments: [contextArgument],
-  },
-  {
-    ...ofSession,
-    command: 'attend escape',
-    help: 'leave an upstream protocol, or deactivate a session as it is',
-    sets: { verb: 'escape' },
-    arguments: [contextArgument],
-  },
+  })),
 ];
 
 /** `attend`: the outer protocol around tasks. */
@@ -203,24 +199,25 @@ export const attend: Operation<typeof input> = {
     switch (verb) {
       case 'list':
         return listed(await attends.list(all, limit, { signal }));
-      case 'show': {
-        const view = await attends.show(context, { signal });
-        return wait ? outcomeOf(await waited(attends, view, call)) : shown(view);
-      }
-      case 'begin':
-        return after(await attends.begin(given, { signal }));
-      case 'answer':
-        return after(await answered(attends, { context, question, choice, text }, call));
-      case 'withdraw':
-        return shown(
-          await waited(attends, await attends.say({ context, what: verb }, { signal }), call),
-        );
       case 'escape':
         return shown(await attends.say({ context, what: verb }, { signal }));
+      case 'withdraw':
+        return shown(await waited(attends.say({ context, what: verb }, { signal })));
+      case 'show':
+        return wait ? after(attends.show(context, { signal })) : shown(await attends.show(context));
+      case 'begin':
+        return after(attends.begin(given, { signal }));
+      case 'answer':
+        return after(answered(attends, { context, question, choice, text }, call));
     }
 
-    async function after(view: SessionView): Promise<Reply<Attended>> {
-      return outcomeOf(wait ? await waited(attends, view, call) : view);
+    async function after(view: Promise<SessionView>): Promise<Reply<Attended>> {
+      return outcomeOf(await (wait ? waited(view) : view));
+    }
+
+    async function waited(view: Promise<SessionView>): Promise<SessionView> {
+      const withinMs = Math.max(0, call.deadlineMs - marginMs);
+      return attends.follow(await view, (now) => call.tell(sessionLine(now)), { withinMs, signal });
     }
   },
 };
@@ -262,12 +259,6 @@ async function answered(
   );
 }
 
-function waited(attends: Attends, view: SessionView, call: Call): Promise<SessionView> {
-  const withinMs = Math.max(0, call.deadlineMs - marginMs);
-  const { signal } = call;
-  return attends.follow(view, (now) => call.tell(sessionLine(now)), { withinMs, signal });
-}
-
 function summaryOf(view: SessionView): { context: string; state: string; asks: string } {
   const { context, state, question } = view;
   return { context, state, asks: question?.kind ?? openGates(view).join(', ') };
@@ -281,11 +272,10 @@ function shown(view: Attended): Reply<Attended> {
     ...listing<Attended>(view, ['trace'], attendedText, {
       rest: () => 'Call attend with verb show and a larger max_tokens.',
     }),
-    structure: ({ trace, error: _, ...session }) => ({
-      sessions: [summaryOf(view)],
-      session,
-      trace,
-    }),
+    structure: ({ error: _, ...part }) => {
+      const { trace, ...session } = part;
+      return { sessions: [summaryOf(part)], session, trace };
+    },
     screen: renderSession,
   };
 }

@@ -77,23 +77,20 @@ const ratifyInput = z.strictObject({
 
 /** `critic ratify`: what only a person may decide. */
 export const ratify = forPeople({
-  name: 'ratify',
   input: ratifyInput,
-  cli: {
-    command: 'critic ratify',
-    help: 'decide a review that waits for a person',
-    arguments: [artifactArgument],
-    flags: {
-      judgement: {
-        flag: '--judgement <word>',
-        help: 'accept, refuse or revise',
-        isRequired: true,
-      },
-      text: { flag: '--text <words>', help: 'why' },
-      as: { flag: '--as <name>', help: 'who decides (default: the user of this machine)' },
+  command: 'critic ratify',
+  help: 'decide a review that waits for a person',
+  arguments: [artifactArgument],
+  flags: {
+    judgement: {
+      flag: '--judgement <word>',
+      help: 'accept, refuse or revise',
+      isRequired: true,
     },
-    asks: 'the critic',
+    text: { flag: '--text <words>', help: 'why' },
+    as: { flag: '--as <name>', help: 'who decides (default: the user of this machine)' },
   },
+  asks: 'the critic',
   async run({ path, judgement, text, as = userName() }, { bus }) {
     const critic = await bus.critic();
     const its = await askedAs(path, bus.folder, (artifact) =>

@@ -29,47 +29,26 @@ export function readWith(
   return { field: issue?.path.join('.') ?? '', why: issue?.message ?? 'not understood' };
 }
 
+const kinds: Readonly<Record<string, string>> = {
+  ...{ string: 'a text', number: 'a number', int: 'a whole number', boolean: 'true or false' },
+  ...{ array: 'a list', object: 'an object' },
+};
+const units: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' };
+
 /** In plain words; undefined: as zod says it. A schema with words of its own has these. */
 function whyOf(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined ? 'it is missing' : `it must be ${kindOf(issue.expected)}`;
-    case 'invalid_value':
-      return `it must be ${anyOf(issue.values.map(String))}`;
-    case 'too_small':
-      return issue.origin === 'string' && issue.minimum === 1
-        ? 'it must not be empty'
-        : `it must ${sizeOf(issue.origin)} at least ${issue.minimum}${unitOf(issue.origin)}`;
-    case 'too_big':
-      return `it must ${sizeOf(issue.origin)} at most ${issue.maximum}${unitOf(issue.origin)}`;
-    case 'unrecognized_keys':
-      return `there is no ${issue.keys.join(', ')}`;
-    default:
-      return undefined;
-  }
-}
-
-const kinds: Readonly<Record<string, string>> = {
-  string: 'a text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'an object',
-};
-
-function kindOf(type: string): string {
-  return kinds[type] ?? type;
-}
-
-function sizeOf(origin: string): string {
-  return origin in units ? 'have' : 'be';
-}
-
-const units: Readonly<Record<string, string>> = { string: ' characters', array: ' entries' };
-
-function unitOf(origin: string): string {
-  return units[origin] ?? '';
+  if (issue.code === 'invalid_type')
+    return issue.input === undefined
+      ? 'it is missing'
+      : `it must be ${kinds[issue.expected] ?? issue.expected}`;
+  if (issue.code === 'invalid_value') return `it must be ${anyOf(issue.values.map(String))}`;
+  if (issue.code === 'unrecognized_keys') return `there is no ${issue.keys.join(', ')}`;
+  if (issue.code !== 'too_small' && issue.code !== 'too_big') return undefined;
+  const unit = units[issue.origin];
+  const bound =
+    issue.code === 'too_small' ? `at least ${issue.minimum}` : `at most ${issue.maximum}`;
+  if (unit !== undefined && bound === 'at least 1') return 'it must not be empty';
+  return unit === undefined ? `it must be ${bound}` : `it must have ${bound} ${unit}`;
 }
 
 /** `a, b or c`. */

@@ -95,7 +95,8 @@ const form = z.object({
   direction: z.string().default('').describe('Of modify: what to do instead.'),
 });
 
-const effects: Readonly<Record<Judgement, string>> = {
+/** What each does, for people. */
+export const effects: Readonly<Record<Judgement, string>> = {
   approve: 'run it, and allow the same action for the rest of its session',
   dismiss: 'run it this once; ask again next time',
   modify: 'do something else instead; that is classified again',
@@ -139,40 +140,27 @@ export const judgeGate: Operation<typeof judgeInput> = {
   },
 };
 
-const showInput = judgeInput.pick({ id: true });
-
 /** `gate show`: one in whole. */
 export const showGate = forPeople({
-  name: 'show_gate',
-  input: showInput,
-  cli: {
-    command: 'gate show',
-    help: 'show the exact action of a gate, and its risks',
-    arguments: [gateArgument],
-    asks: 'bus',
-  },
+  input: judgeInput.pick({ id: true }),
+  command: 'gate show',
+  help: 'show the exact action of a gate, and its risks',
+  arguments: [gateArgument],
+  asks: 'bus',
   async run({ id }, { bus }) {
     const gate = await new Gates(await bus.client()).show(id);
     return plain<Gate>(gate, [renderGate(gate), ...waysToJudge(gate)].join('\n'));
   },
 });
 
-const approvalsInput = z.strictObject({
-  session: listInput.shape.session,
-  revoke: z.boolean().default(false),
-});
-
 /** `gate approvals`: what needs no judgement any more. */
 export const approvals = forPeople({
-  name: 'approvals',
-  input: approvalsInput,
-  cli: {
-    command: 'gate approvals',
-    help: 'list the approvals in force',
-    arguments: [],
-    flags: { session: sessionFlag, revoke: { flag: '--revoke', help: 'revoke them' } },
-    asks: 'bus',
-  },
+  input: listInput.pick({ session: true }).extend({ revoke: z.boolean().default(false) }),
+  command: 'gate approvals',
+  help: 'list the approvals in force',
+  arguments: [],
+  flags: { session: sessionFlag, revoke: { flag: '--revoke', help: 'revoke them' } },
+  asks: 'bus',
   async run({ session, revoke }, { bus }) {
     const query = { session, is_revoked: revoke };
     const found = await new Gates(await bus.client()).approvals(query);
@@ -189,25 +177,22 @@ const missedInput = z.strictObject({
 
 /** `gate missed`: where the policy should change. */
 export const missed = forPeople({
-  name: 'missed_signal',
   input: missedInput,
-  cli: {
-    command: 'gate missed',
-    help: 'report a risk that was not noticed; the counts show where the policy should change',
-    arguments: [{ field: 'task', argument: '<task>', help: 'id of the task' }],
-    flags: {
-      signal: { flag: '--signal <name>', help: signals.join(', '), isRequired: true },
-      why: { flag: '--why <text>', help: 'what happened' },
-    },
-    asks: 'bus',
+  command: 'gate missed',
+  help: 'report a risk that was not noticed; the counts show where the policy should change',
+  arguments: [{ field: 'task', argument: '<task>', help: 'id of the task' }],
+  flags: {
+    signal: { flag: '--signal <name>', help: signals.join(', '), isRequired: true },
+    why: { flag: '--why <text>', help: 'what happened' },
   },
+  asks: 'bus',
   async run({ task, signal, why }, { bus }) {
     await new Gates(await bus.client()).missed({ task, signal, text: why });
     return plain({ task, signal }, `Counted: ${signal}.`);
   },
 });
 
-export function judged(gate: Gate): Reply<Gate> {
+function judged(gate: Gate): Reply<Gate> {
   return {
     value: gate,
     cut: {

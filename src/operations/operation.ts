@@ -196,12 +196,13 @@ export interface Flag {
   read?: (text: string) => unknown;
 }
 
-/** An operation that no model is offered, and that needs no words for one. */
+/** A command that no model is offered as a tool, and that needs no words for one. */
 export function forPeople<Input extends z.ZodObject>(
-  its: Pick<Operation<Input>, 'name' | 'input' | 'cli' | 'run'>,
+  its: CommandLine & Pick<Operation<Input>, 'input' | 'run'>,
 ): Operation<Input> {
+  const { input, run, ...cli } = its;
   const words = { title: '', description: '', doing: '', output: z.looseObject({}) };
-  return { ...words, annotations: acts, isTool: false, ...its };
+  return { ...words, annotations: acts, isTool: false, name: cli.command, input, cli, run };
 }
 
 const common = z.strictObject({

@@ -1,22 +1,11 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { SessionView } from '../../../src/attention/session/shapes.js';
-import { judgements, type Judgement } from '../../../src/attention/shapes.js';
-import { asBusError } from '../../../src/errors/bus-error.js';
 import { outcomeOf } from '../../../src/operations/attend.js';
 import type { Call, Reply } from '../../../src/operations/operation.js';
 import { Attends, openGates } from '../../../src/remote/attends.js';
 import { Gates } from '../../../src/remote/gates.js';
-import { printable, printableText } from '../../../src/render/terminal.js';
 import { renderQuestion, renderRisk, sessionLine } from '../../../src/render/attend.js';
-
-/** What the five judgements do. Source: phase 2, the options. */
-const meanings: Readonly<Record<Judgement, string>> = {
-  approve: 'go on, and remember it for this session',
-  dismiss: 'go on this once',
-  modify: 'do something else',
-  halt: 'do not do it; the rest goes on',
-  withdraw: 'end the session and all that it has begun',
-};
+import { asked, chosen, judged, say, tried } from './judging.js';
 
 /** Takes a person through the checkpoints of a session that was waited for, until it is over or the input ends. */
 export async function goOn(
@@ -36,7 +25,7 @@ export async function goOn(
       const isAnswered =
         !view.is_over &&
         (view.question === null
-          ? await judged(gates, openGates(view)[0] ?? '', lines)
+          ? await gateJudged(gates, openGates(view)[0] ?? '', lines)
           : await answeredOnce(attends, view, lines));
       if (!isAnswered) return outcomeOf(view);
       view = await attends.show(view.context);
@@ -65,47 +54,8 @@ async function answeredOnce(
   return true;
 }
 
-async function judged(gates: Gates, id: string, lines: Interface): Promise<boolean> {
+async function gateJudged(gates: Gates, id: string, lines: Interface): Promise<boolean> {
   const gate = await gates.show(id);
   say(`\n${renderRisk(gate)}`);
-  say(judgements.map((each, at) => `  ${at + 1}. ${each}: ${meanings[each]}`).join('\n'));
-  const judgement = await chosen(lines, judgements, (each) => each);
-  if (judgement === undefined) return false;
-  const direction = judgement === 'modify' ? await asked(lines, 'what instead: ') : '';
-  if (direction === undefined) return false;
-  await tried(() => gates.judge(gate, { judgement, direction }));
-  return true;
-}
-
-/** By its number or its name. Undefined: the input ended. */
-async function chosen<T>(
-  lines: Interface,
-  options: readonly T[],
-  nameOf: (option: T) => string,
-): Promise<T | undefined> {
-  for (;;) {
-    const said = (await asked(lines, '> '))?.trim();
-    if (said === undefined) return undefined;
-    const found = options[Number(said) - 1] ?? options.find((each) => nameOf(each) === said);
-    if (found !== undefined) return found;
-  }
-}
-
-async function asked(lines: Interface, prompt: string): Promise<string | undefined> {
-  const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
-  return Promise.race([lines.question(printable(prompt)), ended]);
-}
-
-function say(text: string): void {
-  process.stdout.write(`${printableText(text)}\n`);
-}
-
-async function tried(work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    const { code, message, retryable } = asBusError(error);
-    if (retryable) throw error;
-    say(`${message} (${code})`);
-  }
+  return (await judged(gates, gate, lines)) === 'judged';
 }
