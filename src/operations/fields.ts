@@ -42,7 +42,7 @@ function whyOf(issue: z.core.$ZodRawIssue): string | undefined {
       ? 'it is missing'
       : `it must be ${kinds[issue.expected] ?? issue.expected}`;
   if (issue.code === 'invalid_value') return `it must be ${anyOf(issue.values.map(String))}`;
-  if (issue.code === 'unrecognized_keys') return `there is no ${issue.keys.join(', ')}`;
+  if (issue.code === 'unrecognized_keys') return `it takes no ${issue.keys.join(', ')}`;
   if (issue.code !== 'too_small' && issue.code !== 'too_big') return undefined;
   const unit = units[issue.origin];
   const bound =

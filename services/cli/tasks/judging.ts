@@ -14,7 +14,7 @@ export async function judged(
   const { is_cacheable } = gate.classification;
   const meaning = { ...effects, ...(!is_cacheable && { approve: effects.dismiss }) };
   const told = judgements.map((each, at) => `  ${at + 1}. ${each}: ${meaning[each]}`);
-  say([...told, `  ${told.length + 1}. skip: leave it open`].join('\n'));
+  say(['', ...told, `  ${told.length + 1}. skip: leave it open`].join('\n'));
   const choice = await chosen(lines, [...judgements, 'skip'] as const, (each) => each);
   if (choice === undefined || choice === 'skip') return choice && 'skipped';
   const direction = choice === 'modify' ? await asked(lines, 'what instead: ') : '';
