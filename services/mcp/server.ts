@@ -7,7 +7,6 @@ import type { Bus } from './bus.js';
 import { discoverThenDelegate, instructions } from './guidance.js';
 import { addResources } from './resources.js';
 import { addTool } from './tool.js';
-import { critique } from './tools/critique.js';
 import { check, inbox, receive, send } from './tools/inbox.js';
 import { push, run } from './tools/prompts.js';
 import { listPendingMessages, markMessageRead, sendAgentMessage } from './tools/mail.js';
@@ -34,7 +33,6 @@ export function newServer(parts: { bus: Bus; log: Logger }): McpServer {
   addTool(server, send, parts);
   addTool(server, receive, parts);
   addTool(server, check, parts);
-  addTool(server, critique, parts);
   addResources(server, parts.bus);
   server.registerPrompt(
     'discover-then-delegate',

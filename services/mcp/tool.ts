@@ -40,7 +40,7 @@ const bounded = {
 /** Registers a tool whose arguments are checked, whose answer is bounded and whose failures are coded. */
 export function addTool<Input extends z.ZodObject>(
   server: McpServer,
-  tool: Operation<Input, Bus>,
+  tool: Operation<Input>,
   parts: { bus: Bus; log: Logger },
 ): void {
   const input = inputOf(tool);
@@ -66,7 +66,7 @@ function unchecked(schema: z.ZodObject): StandardSchemaWithJSON {
 }
 
 async function answered<Input extends z.ZodObject>(
-  tool: Operation<Input, Bus>,
+  tool: Operation<Input>,
   args: unknown,
   context: ServerContext,
   { bus, log }: { bus: Bus; log: Logger },

@@ -83,8 +83,8 @@ export interface Decision<Form extends z.ZodObject> {
 }
 
 /** What a tool is given besides its arguments. */
-export interface Call<B extends Asking = Asking> {
-  bus: B;
+export interface Call {
+  bus: Asking;
   deadlineMs: number;
   /** The agent in whose name it is asked; empty: that of the session. */
   actor: string;
@@ -121,7 +121,7 @@ export interface Reply<V extends object> {
   isEmpty?: boolean;
 }
 
-export interface Operation<Input extends z.ZodObject, B extends Asking = Asking> {
+export interface Operation<Input extends z.ZodObject> {
   name: string;
   title: string;
   description: string;
@@ -141,7 +141,7 @@ export interface Operation<Input extends z.ZodObject, B extends Asking = Asking>
   check?(input: z.output<Input>): void;
   // Each has an answer of its own, and hands it on together with what to do with it.
   // oxlint-disable-next-line typescript/no-explicit-any
-  run(input: z.output<Input>, call: Call<B>): Promise<Reply<any>>;
+  run(input: z.output<Input>, call: Call): Promise<Reply<any>>;
 }
 
 /** An operation as a command. What is not named here is taken from the input: names, defaults, bounds, descriptions. */
@@ -229,19 +229,19 @@ export function inputOf({ input, personal = [] }: ToolInput): z.ZodObject {
 type ToolInput = Pick<Operation<z.ZodObject>, 'input' | 'personal'>;
 
 /** The answer of a tool as a model reads it, outside of an MCP server. Throws TOOL_INPUT, and what the tool throws. */
-export async function textOf<Input extends z.ZodObject, B extends Asking>(
-  tool: Operation<Input, B>,
+export async function textOf<Input extends z.ZodObject>(
+  tool: Operation<Input>,
   args: unknown,
-  call: Pick<Call<B>, 'bus' | 'signal' | 'tell'>,
+  call: Pick<Call, 'bus' | 'signal' | 'tell'>,
 ): Promise<string> {
   return (await drafted(tool, args, { ...call, person: () => undefined })).text;
 }
 
 /** The answer of a tool to a model, within what it may take. Throws TOOL_INPUT, and what the tool throws. */
-export async function drafted<Input extends z.ZodObject, B extends Asking>(
-  tool: Operation<Input, B>,
+export async function drafted<Input extends z.ZodObject>(
+  tool: Operation<Input>,
   args: unknown,
-  call: Pick<Call<B>, 'bus' | 'signal' | 'tell' | 'person'>,
+  call: Pick<Call, 'bus' | 'signal' | 'tell' | 'person'>,
 ): Promise<Drafted> {
   const { timeout_seconds, max_tokens, ...given } = argumentsOf(tool.name, inputOf(tool), args);
   const input = { ...personalDefaults(tool), ...given } as z.output<Input>;

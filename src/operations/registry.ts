@@ -73,8 +73,9 @@ export const registry: readonly Registered[] = [
   {
     commands: 'critic',
     load: async () => {
+      const { critique } = await import('./critique.js');
       const { critiqueHistory, ratify } = await import('./critique-history.js');
-      return [critiqueHistory, ratify];
+      return [critique, critiqueHistory, ratify];
     },
   },
 ];
