@@ -134,7 +134,7 @@ export interface Operation<Input extends z.ZodObject> {
   /** How it stands on the command line, as one command or several; absent: it has a command of its own there, or none. */
   cli?: CommandLine | readonly CommandLine[];
   /** Fields that only the command line has: a model is not offered them, and refused with them. */
-  personal?: readonly string[];
+  personal?: readonly (keyof z.output<Input> & string)[];
   /** False: models are not offered it. */
   isTool?: false;
   /** What no schema says, before anything is asked: a slip costs no connection. */

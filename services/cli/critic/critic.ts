@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Config } from '../../../src/config/config.js';
 import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/critic/shapes.js';
+import type { EscalationPolicy } from '../../../src/critic/select/escalation.js';
 import type { CriticWords } from './critic-request.js';
 import { orchestrate, orchestrationHelp, orchestrationOption } from './critic-orchestration.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
@@ -63,7 +64,10 @@ export function addCriticCommand(sigma: Command): void {
           json: options.json === true,
           ...(options.repo !== undefined && { repo: options.repo }),
         });
-      if (options.select !== undefined) return await selectAll(options.select, options);
+      if (options.select !== undefined) {
+        const { selectAll } = await import('./critic-select.js');
+        return await selectAll(options.select, await rulesOf(options));
+      }
       await review(options);
     });
 }
@@ -79,15 +83,12 @@ function withDimensions(critic: Command): Command {
     .option('--platform <code>', 'PLAT-CC, PLAT-CC-WIN, PLAT-GENERIC');
 }
 
-async function selectAll(file: string, options: CriticOptions): Promise<void> {
+/** Rules that are named, else those of the settings. */
+async function rulesOf(options: CriticOptions): Promise<EscalationPolicy> {
   const { loadEscalation, escalationOf } =
     await import('../../../src/critic/select/escalation-file.js');
-  const { selectAll: select } = await import('./critic-select.js');
   const { policy } = options;
-  await select(
-    file,
-    policy === undefined ? escalationOf(configOf(options)) : loadEscalation(policy),
-  );
+  return policy === undefined ? escalationOf(configOf(options)) : loadEscalation(policy);
 }
 
 /** Checks all options before it contacts a critic. */
@@ -125,15 +126,10 @@ async function review(options: CriticOptions): Promise<void> {
 }
 
 async function selectionFor(request: CritiqueRequest, options: CriticOptions): Promise<Selection> {
-  const { loadEscalation, escalationOf } =
-    await import('../../../src/critic/select/escalation-file.js');
   const { selectFor } = await import('../../../src/critic/select/select.js');
-  const { policy, sessionTokens } = options;
-  const rules = policy === undefined ? escalationOf(configOf(options)) : loadEscalation(policy);
-  return selectFor(
-    { ...request, ...(sessionTokens === undefined ? {} : { session_tokens: sessionTokens }) },
-    rules,
-  );
+  const { sessionTokens: session_tokens } = options;
+  const its = { ...request, ...(session_tokens !== undefined && { session_tokens }) };
+  return selectFor(its, await rulesOf(options));
 }
 
 async function critiqueOf(request: CritiqueRequest, options: CriticOptions): Promise<Critique> {
@@ -144,17 +140,13 @@ async function critiqueOf(request: CritiqueRequest, options: CriticOptions): Pro
   const its =
     policy === undefined ? config : { ...config, critic: { ...config.critic, escalation: policy } };
   const isShown = process.stderr.isTTY && options.json !== true;
-  const clear = (): void => {
-    if (isShown) process.stderr.write('\r\u001b[K');
-  };
+  const show = (line: string): unknown => isShown && process.stderr.write(`\r\u001b[K${line}`);
   try {
     return await new Critics(its).critique(request, {
-      onProgress: (progress) => {
-        if (isShown) process.stderr.write(`\r\u001b[K${printable(renderProgress(progress))}`);
-      },
+      onProgress: (progress) => show(printable(renderProgress(progress))),
     });
   } finally {
-    clear();
+    show('');
   }
 }
 
