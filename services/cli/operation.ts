@@ -141,14 +141,14 @@ function addArgument(
   its: string | Argument,
   fields: Record<string, Field>,
 ): void {
-  if (typeof its !== 'string') return void command.argument(its.argument, its.help);
-  const field = fields[its] ?? {};
-  const { description = '', default: usual } = field;
-  const reader =
-    field.type === 'integer' ? (text: string) => valueOf(field, text, usual, usual) : undefined;
-  const shown = usual === undefined ? `<${its}>` : `[${its}]`;
-  if (reader === undefined) command.argument(shown, description);
-  else command.argument(shown, description, reader);
+  const field = fields[typeof its === 'string' ? its : its.field] ?? {};
+  const { description = '', default: usual, type } = field;
+  const { argument, help } =
+    typeof its !== 'string'
+      ? its
+      : { argument: usual === undefined ? `<${its}>` : `[${its}]`, help: description };
+  if (type !== 'integer') command.argument(argument, help);
+  else command.argument(argument, help, (text: string) => valueOf(field, text, usual, usual));
 }
 
 function fieldAt(properties: Record<string, Field>, path: string): Field {
