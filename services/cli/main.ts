@@ -19,8 +19,6 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
   ['run', async () => (await import('./tasks/run.js')).addRunCommand],
   ['push', async () => (await import('./tasks/push.js')).addPushCommand],
   ['task', async () => (await import('./tasks/task.js')).addTaskCommands],
-  ['gate', async () => (await import('./tasks/gate.js')).addGateCommands],
-  ['attend', async () => (await import('./tasks/attend.js')).addAttendCommand],
   ['critic', async () => (await import('./critic/critic.js')).addCriticCommand],
   ['send receive check inbox', async () => (await import('./mail/mail.js')).addMailCommands],
   ['dead', async () => (await import('./mail/dead.js')).addDeadCommands],

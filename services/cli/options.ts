@@ -50,7 +50,8 @@ export function withTree(command: Command, deadlineMs = deadlineMsDefault): Comm
 /** What stands before a subcommand holds for it, unless it says otherwise itself: `queue --as bob run` is about bob. */
 export function handingOn(command: Command): Command {
   return command.hook('preSubcommand', (its, subcommand) => {
-    for (const [name, value] of Object.entries(its.opts())) subcommand.setOptionValue(name, value);
+    for (const [name, value] of Object.entries(its.opts()))
+      if (its.getOptionValueSource(name) !== 'default') subcommand.setOptionValue(name, value);
   });
 }
 

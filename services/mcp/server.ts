@@ -7,10 +7,6 @@ import type { Bus } from './bus.js';
 import { discoverThenDelegate, instructions } from './guidance.js';
 import { addResources } from './resources.js';
 import { addTool } from './tool.js';
-import { attend } from './tools/attend.js';
-import { critique } from './tools/critique.js';
-import { critiqueHistory } from './tools/critique-history.js';
-import { judgeGate, listGates } from './tools/gates.js';
 import { check, inbox, receive, send } from './tools/inbox.js';
 import { push, run } from './tools/prompts.js';
 import { listPendingMessages, markMessageRead, sendAgentMessage } from './tools/mail.js';
@@ -37,11 +33,6 @@ export function newServer(parts: { bus: Bus; log: Logger }): McpServer {
   addTool(server, send, parts);
   addTool(server, receive, parts);
   addTool(server, check, parts);
-  addTool(server, listGates, parts);
-  addTool(server, judgeGate, parts);
-  addTool(server, attend, parts);
-  addTool(server, critique, parts);
-  addTool(server, critiqueHistory, parts);
   addResources(server, parts.bus);
   server.registerPrompt(
     'discover-then-delegate',

@@ -4,6 +4,7 @@ import type { Answer, AskRequest, QueryProgress } from '../pgc/shapes.js';
 import { markdownOf, renderAnswer } from '../render/answer.js';
 import { beginningOf, type Cut } from './bounds.js';
 import {
+  agentArgument,
   agentInput,
   engineFlag,
   engineInput,
@@ -79,7 +80,7 @@ export const queryAgent: Operation<typeof queryInput> = {
   cli: {
     command: 'query',
     help: 'ask a question to one agent',
-    arguments: ['agent', 'question'],
+    arguments: [agentArgument('agent'), 'question'],
     flags: askFlags,
   },
   async run({ agent, ...its }, { bus, deadlineMs, signal }) {

@@ -59,4 +59,23 @@ export const registry: readonly Registered[] = [
       return [queue, queueRun, kill];
     },
   },
+  {
+    commands: 'gate',
+    load: async () => {
+      const { approvals, judgeGate, listGates, missed, showGate } = await import('./gates.js');
+      return [listGates, showGate, judgeGate, approvals, missed];
+    },
+  },
+  {
+    commands: 'attend',
+    load: async () => [(await import('./attend.js')).attend],
+  },
+  {
+    commands: 'critic',
+    load: async () => {
+      const { critique } = await import('./critique.js');
+      const { critiqueHistory, ratify } = await import('./critique-history.js');
+      return [critique, critiqueHistory, ratify];
+    },
+  },
 ];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Argument } from './operation.js';
 import { contentMax, engineName, overlayNames, type Evidence } from '../pgc/shapes.js';
 
 /**
@@ -20,6 +21,11 @@ export const questionInput = z
   .max(questionCharsMax)
   .describe('In words, with names, paths or a log where you have them.');
 export const agentInput = text('Id or alias of an agent, as list_agents names it.');
+/** The same for people. */
+export const agentArgument = (field: string): Argument => ({
+  ...{ field, argument: `<${field}>` },
+  help: 'id or alias of an agent, as `sigma agents` shows it',
+});
 export const symbolInput = text('A name, or path#name where a name has several definitions.');
 export const reportInput = text('A bug report, a log or a stack trace.', 100_000);
 export const offsetInput = z.int().min(0).default(0).describe('Rows to pass over.');
