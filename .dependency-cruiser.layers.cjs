@@ -66,7 +66,7 @@ const parts = {
     ...['critic', 'task', 'remote'],
   ],
   operations: [
-    ...['base', 'errors', 'wire', 'client', 'pgc', 'lattice', 'prompt', 'task'],
+    ...['base', 'errors', 'wire', 'client', 'pgc', 'lattice', 'prompt', 'delegation', 'task'],
     ...['remote', 'render'],
   ],
 };

@@ -22,8 +22,6 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
   ['gate', async () => (await import('./tasks/gate.js')).addGateCommands],
   ['attend', async () => (await import('./tasks/attend.js')).addAttendCommand],
   ['critic', async () => (await import('./critic/critic.js')).addCriticCommand],
-  ['send receive check inbox', async () => (await import('./mail/mail.js')).addMailCommands],
-  ['dead', async () => (await import('./mail/dead.js')).addDeadCommands],
   ['bus', async () => (await import('./bus/bus.js')).addBusCommands],
   ['agent', async () => (await import('./bus/agent.js')).addAgentCommands],
   ['status', async () => (await import('./bus/status.js')).addStatusCommand],

@@ -1,24 +1,35 @@
+import { isUtf8 } from 'node:buffer';
 import { InvalidArgumentError, type Command } from 'commander';
+import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { askingOver } from '../../src/operations/asking.js';
-import type { Asking, CommandLine, Flag, Reply } from '../../src/operations/operation.js';
+import type {
+  Asking,
+  CommandLine,
+  Flag,
+  Known,
+  Reply,
+  Source,
+} from '../../src/operations/operation.js';
 import type { AnyOperation } from '../../src/operations/registry.js';
 import { fieldsOf, readArguments, type Field } from '../../src/operations/fields.js';
-import { beginningOf } from './input.js';
+import { beginningOf, isFileAt, textIn, wholeOf } from './input.js';
 import { withClient } from './connect.js';
 import {
   actorOf,
   configOf,
+  duration,
   gathered,
   handingOn,
   list,
   longDuration,
+  operatorSession,
   wholeNumber,
   withCommon,
   withTree,
   type CommonOptions,
   type TreeOptions,
 } from './options.js';
-import { print, usage } from './output.js';
+import { FailureWith, print, usage } from './output.js';
 
 /** A character takes four bytes at most. */
 const bytesPerChar = 4;
@@ -33,31 +44,60 @@ export function addOperation(sigma: Command, operation: AnyOperation): void {
   const group = groups.reverse().reduce((above, each) => groupOf(above, each, cli.above), sigma);
   const plain = group.command(name).description(cli.help);
   const command = withSource(plain, cli);
-  for (const each of cli.arguments) addArgument(command, each, fields[each] ?? {});
+  for (const each of cli.arguments) addArgument(command, each, fields[each] ?? {}, cli);
   const flags = Object.entries(cli.flags ?? {});
-  for (const [path, flag] of flags) addFlag(command, flag, fieldAt(fields, path));
+  const { deadline } = cli;
+  if (deadline !== undefined) command.option(deadline.flag, deadline.help, duration);
+  for (const [path, flag] of flags)
+    addFlag(command, flag, fieldAt(fields, path), cli.source?.isDocument);
   if (cli.more !== undefined) command.addHelpText('after', cli.more);
   command.action(async (...given: unknown[]) => {
     const options = command.opts<OperationOptions & Record<string, unknown>>();
-    const named = new Map(flags.map(([path, flag]) => [path, options[keyOf(flag)]]));
-    const values = await argumentsOf(cli, fields, given);
-    const args = assembled([...values, ...named]);
-    const read = readArguments(operation, args);
+    const named = flags.map(([path, flag]) => [path, valueIn(options, flag)] as const);
+    const { from, base, values } = await argumentsOf(cli, fields, given);
+    const args = assembled(base, [...values, ...named]);
+    const read = readArguments(operation, cli.complete?.(args, from) ?? args);
     if ('why' in read) throw usage(`${nameOf(read.field, cli)}: ${read.why}`);
     operation.check?.(read.value);
-    const reply = await within(options, cli, (bus) =>
-      operation.run(read.value, {
-        bus,
-        actor: cli.asks === 'as an agent' ? actorOf(configOf(options), options.as) : '',
-        deadlineMs: options.deadline ?? cli.deadlineMs ?? deadlineMsDefault,
-        charsMax: Infinity,
-        signal: new AbortController().signal,
-        tell: () => undefined,
-        responses: undefined,
-      }),
-    );
-    printReply(options, reply as Reply<object>);
+    const { deadlineMs = deadlineMsDefault } = cli;
+    const waitMs =
+      deadline === undefined ? options.deadline : (options[keyOf(deadline)] as number | undefined);
+    const kept: { known?: Known | undefined } = {};
+    try {
+      await within(options, cli, async (bus) => {
+        const reply = await operation.run(read.value, {
+          bus,
+          actor: cli.asks === 'as an agent' ? actorOf(configOf(options), options.as) : '',
+          session: options.as === undefined ? operatorSession : '',
+          deadlineMs: waitMs ?? deadlineMs,
+          waitMs: waitMs ?? deadlineMs,
+          charsMax: Infinity,
+          signal: new AbortController().signal,
+          tell: cli.tells === true ? teller() : () => undefined,
+          keep: (known) => (kept.known = known),
+          responses: undefined,
+        });
+        printReply(options, reply as Reply<object>);
+        reply.settle?.();
+      });
+    } catch (error) {
+      const { known } = kept;
+      throw known === undefined ? error : new FailureWith(error, known.facts, known.hint);
+    }
   });
+}
+
+/** Says on standard error what is new. */
+function teller(): (doing: string) => void {
+  let last = '';
+  return (doing) => {
+    if (doing !== last) process.stderr.write(`${doing}\n`);
+    last = doing;
+  };
+}
+
+function valueIn(options: Record<string, unknown>, flag: Flag): unknown {
+  return options[keyOf(flag)] ?? (flag.onTerminal === true ? process.stdout.isTTY : undefined);
 }
 
 /** The command that others stand below: known, or new. */
@@ -80,20 +120,35 @@ interface OperationOptions extends Omit<TreeOptions, 'deadline'> {
 /** What says where it asks, and as which agent. */
 function withSource(command: Command, { asks = 'index', deadlineMs }: CommandLine): Command {
   if (asks === 'index') return withTree(command, deadlineMs);
-  if (asks === 'bus') return withCommon(command);
+  if (asks !== 'as an agent') return withCommon(command);
   const help = 'in the name of this agent (default: operator)';
   // What stands before a subcommand holds for it, too: `queue --as bob run`.
   return handingOn(withCommon(command)).option('--as <agent>', help);
 }
 
-/** One that has a default may be left out. */
-function addArgument(command: Command, name: string, field: Field): void {
-  const { description = '', default: its } = field;
-  const reader =
-    field.type === 'integer' ? (text: string) => valueOf(field, text, its, its) : undefined;
-  const shown = its === undefined ? `<${name}>` : `[${name}]`;
-  if (reader === undefined) command.argument(shown, description);
-  else command.argument(shown, description, reader);
+/** One that has a default, or can be read from standard input, may be left out. */
+function addArgument(
+  command: Command,
+  name: string,
+  field: Field,
+  { source, argumentHelp }: CommandLine,
+): void {
+  const { default: its, type, items } = field;
+  const description = argumentHelp?.[name] ?? field.description ?? '';
+  const mayBeRead = source?.files !== undefined;
+  const isMany = type === 'array';
+  const isNumber = type === 'integer' || items?.type === 'integer';
+  const shown = `${name}${isMany ? '...' : ''}`;
+  const form = its === undefined && !mayBeRead ? `<${shown}>` : `[${shown}]`;
+  if (!isNumber) command.argument(form, description);
+  else
+    command.argument(form, description, (text: string, before: unknown) => {
+      if (!isMany) return valueOf(field, '', text, its, its);
+      return [
+        ...((before as number[] | undefined) ?? []),
+        valueOf(items ?? {}, '', text, its, its),
+      ];
+    });
 }
 
 function fieldAt(properties: Record<string, Field>, path: string): Field {
@@ -108,30 +163,45 @@ function keyOf({ flag }: Flag): string {
   return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function addFlag(command: Command, { flag, help }: Flag, field: Field): void {
+/** What a document says would be overruled by a default. */
+function addFlag(
+  command: Command,
+  { flag, help, no }: Flag,
+  field: Field,
+  hasDocument = false,
+): void {
   const { type, default: its } = field;
   if (type === 'boolean') {
     command.option(flag, help);
+    if (no !== undefined) command.option(flag.replace('--', '--no-'), no);
     return;
   }
-  const shown =
-    typeof its === 'number' || (typeof its === 'string' && its !== '') ? its : undefined;
+  const isShown = typeof its === 'number' || (typeof its === 'string' && its !== '');
+  const shown = isShown && !hasDocument ? its : undefined;
   command.option(
     flag,
     help,
-    (text: string, before: unknown) => valueOf(field, text, before, shown),
+    (text: string, before: unknown) => valueOf(field, flag, text, before, shown),
     shown,
   );
 }
 
 /** One value of a flag. `before`: what was given earlier under the same flag, or the default. */
-function valueOf(field: Field, text: string, before: unknown, shown: unknown): unknown {
-  const { type, enum: choices, items } = field;
-  // Seconds in an input are a duration on the command line.
-  if (type === 'number') return longDuration(text) / 1_000;
+function valueOf(
+  field: Field,
+  flag: string,
+  text: string,
+  before: unknown,
+  shown: unknown,
+): unknown {
+  const { type, enum: choices, items, maximum = Infinity } = field;
+  // Seconds in an input are a duration on the command line; integers are milliseconds.
+  if (type === 'number') return (maximum > 600 ? longDuration(text) : duration(text)) / 1_000;
+  if (flag.endsWith('<duration>')) return longDuration(text);
   if (type === 'integer') return wholeNumber(field.minimum ?? 0, field.maximum ?? 2 ** 31)(text);
   if (items?.enum !== undefined)
     return list(text).map((each) => oneOf(each.toUpperCase(), items.enum));
+  if (flag.endsWith('<list>')) return list(text);
   if (type === 'array') return gathered(text, before === shown ? [] : (before as string[]));
   return choices === undefined ? text : oneOf(text, choices);
 }
@@ -142,28 +212,89 @@ function oneOf(text: string, choices: readonly string[] = []): string {
   throw new InvalidArgumentError(`It must be ${all}.`);
 }
 
-/** What stands without a flag. Text beyond what an operation takes is not read. */
+interface Given {
+  from: 'words' | 'document';
+  base: object;
+  values: [string, unknown][];
+}
+
+/** What stands without a flag. */
 async function argumentsOf(
-  { arguments: names, readsInput = false }: CommandLine,
-  properties: Record<string, Field>,
+  cli: CommandLine,
+  fields: Record<string, Field>,
   given: readonly unknown[],
-): Promise<[string, unknown][]> {
-  return Promise.all(
-    names.map(async (name, at): Promise<[string, unknown]> => {
-      const text = given[at];
-      const charsMax = properties[name]?.maxLength ?? 0;
-      if (!readsInput || at > 0 || text !== '-') return [name, text];
-      return [
-        name,
-        (await beginningOf('-', bytesPerChar * charsMax)).text.trim().slice(0, charsMax),
-      ];
-    }),
-  );
+): Promise<Given> {
+  const { arguments: names, readsInput = false, source } = cli;
+  const at = source === undefined ? 0 : names.length - 1;
+  const [name = '', text] = [names[at], given[at]];
+  const values = names.map((each, place): [string, unknown] => [each, given[place]]);
+  const words: Given = { from: 'words', base: {}, values };
+  if (source !== undefined) {
+    const bytes = await bytesGiven(source, name, text as string | undefined);
+    if (bytes === undefined) return words;
+    if (source.isDocument === true)
+      return { from: 'document', base: documentIn(bytes, source.what), values: [] };
+    values.splice(
+      at,
+      1,
+      ...textOrBytes(name, bytes, typeof text === 'string' ? text : '-', 'encoding' in fields),
+    );
+  } else if (readsInput && given[0] === '-') {
+    // Text beyond what an operation takes is not read.
+    const charsMax = fields[name]?.maxLength ?? 0;
+    const { text: read } = await beginningOf('-', bytesPerChar * charsMax);
+    values[0] = [name, read.trim().slice(0, charsMax)];
+  }
+  return words;
+}
+
+/** Undefined: it is given in words. */
+async function bytesGiven(
+  { what, bytesMax, files }: Source,
+  name: string,
+  text: string | undefined,
+): Promise<Buffer | undefined> {
+  if (text === undefined && process.stdin.isTTY)
+    throw usage(`no ${name} was given: name a file, - or words`);
+  const place = text ?? '-';
+  if (place === '-' || (files !== undefined && (await isFileAt(place))))
+    return wholeOf(place, bytesMax, what);
+  if (files?.test(place) === true) throw usage(`${place} cannot be read`);
+  return undefined;
+}
+
+/** Bytes that are no text go as base64, where the input can say so. Throws USAGE. */
+function textOrBytes(
+  name: string,
+  bytes: Buffer,
+  place: string,
+  takesBytes: boolean,
+): [string, unknown][] {
+  if (!takesBytes || isUtf8(bytes)) return [[name, textIn(bytes, place)]];
+  return [
+    [name, bytes.toString('base64')],
+    ['encoding', 'base64'],
+  ];
+}
+
+/** Throws TASK_INVALID. */
+function documentIn(bytes: Buffer, what: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    throw new BusError('TASK_INVALID', { detail: asBusError(error).message });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new BusError('TASK_INVALID', { detail: `${what} must be one JSON object` });
 }
 
 /** `grounding.overlays` becomes a field of `grounding`; what was not given is left out. */
-function assembled(values: readonly (readonly [string, unknown])[]): object {
-  const whole: Record<string, unknown> = {};
+function assembled(
+  base: object,
+  values: readonly (readonly [string, unknown])[],
+): Record<string, unknown> {
+  const whole: Record<string, unknown> = { ...base };
   for (const [path, value] of values) {
     if (value === undefined) continue;
     const names = path.split('.');
@@ -191,7 +322,7 @@ async function within<T>(
     return withClient(
       config,
       (client) => work(askingOver(() => Promise.resolve(client))),
-      asks === 'as an agent' ? 'operator' : undefined,
+      asks.startsWith('as ') ? 'operator' : undefined,
     );
   const { askingIndex } = await import('./local.js');
   await using index = askingIndex(config, repo);
@@ -201,10 +332,8 @@ async function within<T>(
 function printReply(options: CommonOptions, reply: Reply<object>): void {
   const { value, failure, screen = reply.text } = reply;
   const { code, text, retryable } = failure ?? {};
-  print(
-    options,
-    failure === undefined ? value : { ...value, error: { code, text, retryable } },
-    () => screen(value),
+  print(options, failure ? { ...value, error: { code, text, retryable } } : value, () =>
+    screen(value),
   );
   if (failure !== undefined) process.exitCode = 1;
 }

@@ -9,12 +9,12 @@ import {
 import { z } from 'zod';
 import { asBusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
-import { charsPerToken } from '../../src/operations/bounds.js';
 import {
   argumentsOf,
   replied,
   failureText,
   inputOf,
+  modelCall,
   type Reply,
   type Operation,
 } from '../../src/operations/operation.js';
@@ -82,10 +82,8 @@ async function answered<Input extends z.ZodObject>(
     const input = argumentsOf(tool.name, schema, args);
     tool.check?.(input as z.output<Input>);
     const answer = await tool.run(input as z.output<Input>, {
+      ...modelCall(input),
       bus,
-      deadlineMs: input.timeout_seconds * 1_000,
-      actor: '',
-      charsMax: input.max_tokens * charsPerToken,
       signal: context.mcpReq.signal,
       tell: (doing) => progress.tell(doing),
       responses: context.mcpReq.inputResponses,

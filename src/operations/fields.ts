@@ -10,7 +10,7 @@ export interface Field {
   maxLength?: number;
   default?: unknown;
   enum?: string[];
-  items?: { enum?: string[] };
+  items?: Field;
   properties?: Record<string, Field>;
 }
 

@@ -69,15 +69,27 @@ export interface Asking {
 export interface Call<B extends Asking = Asking> {
   bus: B;
   deadlineMs: number;
+  /** Longest wait for what others do: the answer must still come within the deadline. */
+  waitMs: number;
   /** The agent in whose name it is asked; empty: that of the session. */
   actor: string;
+  /** Session in which approvals of a person are remembered; empty: that of the agent. */
+  session: string;
   /** Of the answer. */
   charsMax: number;
   /** Aborts when the client cancels, or goes away. */
   signal: AbortSignal;
   tell: (doing: string) => void;
+  /** What holds also where the call fails or is interrupted from now on. */
+  keep: (known: Known | undefined) => void;
   /** What the person before the client answered, by question; undefined: no person was asked yet. */
   responses: Record<string, unknown> | undefined;
+}
+
+/** For scripts the facts, for people the hint. */
+export interface Known {
+  facts: object;
+  hint: string;
 }
 
 export interface Reply<V extends object> {
@@ -96,10 +108,12 @@ export interface Reply<V extends object> {
   structure?: (value: V) => object;
   /** What a person at a terminal reads; absent: `text`. */
   screen?: (value: V) => string;
-  /** It came, but it is not what was asked for: the command line ends with 1. */
-  failure?: Failure | undefined;
+  /** It came, but it is not what was asked for: the command line ends with 1. Null: the value itself says why. */
+  failure?: Failure | null | undefined;
   /** Nothing came but the failure, which a model gets instead. */
   isEmpty?: boolean;
+  /** Called when it was handed over: settles messages. False: they come again. */
+  settle?: () => boolean;
 }
 
 export interface Operation<Input extends z.ZodObject, B extends Asking = Asking> {
@@ -116,6 +130,8 @@ export interface Operation<Input extends z.ZodObject, B extends Asking = Asking>
   cli?: CommandLine;
   /** False: models are not offered it. */
   isTool?: false;
+  /** Optional fields that only commands have. */
+  personal?: readonly string[];
   /** What no schema says, before anything is asked: a slip costs no connection. */
   check?(input: z.output<Input>): void;
   // Each has an answer of its own, and hands it on together with what to do with it.
@@ -133,22 +149,50 @@ export interface CommandLine {
   above?: string;
   /** Fields of the input that are given without a flag, in order. */
   arguments: readonly string[];
+  /** What the help says of them, where it is not what the input says. */
+  argumentHelp?: Readonly<Record<string, string>>;
   /** Flags by field; a field within a field is `grounding.overlays`. Others have no flag. */
   flags?: Readonly<Record<string, Flag>>;
   /** Longest wait, in ms; absent: 30 s. */
   deadlineMs?: number;
+  /** The flag that says another one. */
+  deadline?: Flag;
+  /** What it is doing is said on standard error. */
+  tells?: true;
   /** The first argument may be `-`: standard input. */
   readsInput?: boolean;
-  /** `index`: also a built index, with --repo; `bus`: agents; `as an agent`: agents, in the name of `--as`. Absent: index. */
-  asks?: 'index' | 'bus' | 'as an agent';
+  /** All of it is read, where it is not given in words. */
+  source?: Source;
+  /** The fields as the command names them → as the input does. Throws what is wrong with them. */
+  complete?(fields: Record<string, unknown>, from: 'words' | 'document'): object;
+  /**
+   * `index`: also a built index, with --repo; `bus`: agents; `as operator`: with the rights of a person; `as an agent`: also in the
+   * name of `--as`. Absent: index.
+   */
+  asks?: 'index' | 'bus' | 'as operator' | 'as an agent';
   /** Behind the options in the help. */
   more?: string;
 }
 
+/** What the first argument may be besides words: `-`, standard input. */
+export interface Source {
+  /** In messages: `a prompt`. */
+  what: string;
+  bytesMax: number;
+  /** A file, too; without one it is standard input. What looks like this is never words. */
+  files?: RegExp;
+  /** It holds the whole input as JSON, over which flags go. */
+  isDocument?: true;
+}
+
 export interface Flag {
-  /** As commander takes it: `--hint <words>`. */
+  /** As commander takes it: `--hint <words>`. `<duration>` is read as one, `<list>` with commas. */
   flag: string;
   help: string;
+  /** Help of its `--no-` form. */
+  no?: string;
+  /** On a terminal it is on. */
+  onTerminal?: true;
 }
 
 const common = z.strictObject({
@@ -166,9 +210,26 @@ const common = z.strictObject({
     .describe(`Size of the answer, estimated at ${charsPerToken} characters a token.`),
 });
 
-/** All its arguments. */
-export function inputOf(tool: { input: z.ZodObject }): z.ZodObject {
-  return z.strictObject({ ...tool.input.shape, ...common.shape });
+/** An answer must still come within the time that the client gives it. */
+const marginMs = 1_000;
+
+/** All arguments of a model. */
+export function inputOf(tool: { input: z.ZodObject; personal?: readonly string[] }): z.ZodObject {
+  const personal = new Set(tool.personal);
+  const fields = Object.entries(tool.input.shape).filter(([name]) => !personal.has(name));
+  return z.strictObject({ ...Object.fromEntries(fields), ...common.shape });
+}
+
+/** What is the same for all calls of models. */
+export function modelCall(
+  input: z.output<typeof common>,
+): Pick<Call, 'deadlineMs' | 'waitMs' | 'charsMax' | 'actor' | 'session' | 'keep'> {
+  const deadlineMs = input.timeout_seconds * 1_000;
+  return {
+    ...{ deadlineMs, waitMs: Math.max(0, deadlineMs - marginMs) },
+    charsMax: input.max_tokens * charsPerToken,
+    ...{ actor: '', session: '', keep: () => undefined },
+  };
 }
 
 /** The answer of a tool as a model reads it, outside of an MCP server. Throws TOOL_INPUT, and what the tool throws. */
@@ -181,9 +242,7 @@ export async function textOf<Input extends z.ZodObject, B extends Asking>(
   tool.check?.(input as z.output<Input>);
   const answer = await tool.run(input as z.output<Input>, {
     ...call,
-    deadlineMs: input.timeout_seconds * 1_000,
-    actor: '',
-    charsMax: input.max_tokens * charsPerToken,
+    ...modelCall(input),
     responses: undefined,
   });
   return replied(answer, input.max_tokens).text;
@@ -224,7 +283,9 @@ export function failureText(error: unknown): string {
 
 /** What a model gets of it. Throws the failure of an answer that holds nothing else. */
 export function replied<V extends object>(reply: Reply<V>, maxTokens: number): Drafted {
-  if (reply.isEmpty === true && reply.failure !== undefined) throw new RemoteError(reply.failure);
-  const { value, brief = (whole: V) => whole } = reply;
-  return bounds({ ...reply, value: brief(value) }, maxTokens);
+  if (reply.isEmpty === true && reply.failure) throw new RemoteError(reply.failure);
+  const { value, brief = (whole: V) => whole, settle = () => true } = reply;
+  const drafted = bounds({ ...reply, value: brief(value) }, maxTokens);
+  if (!settle()) throw new BusError('BROKER_LOST');
+  return drafted;
 }

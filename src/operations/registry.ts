@@ -53,6 +53,21 @@ export const registry: readonly Registered[] = [
     load: async () => [(await import('./verify.js')).verifyCitations],
   },
   {
+    commands: 'send receive check inbox',
+    load: async () => {
+      const { send, receive, check, inbox } = await import('./mail.js');
+      return [send, receive, check, inbox];
+    },
+  },
+  {
+    commands: '',
+    load: async () => (await import('./mailbox.js')).mailbox,
+  },
+  {
+    commands: 'dead',
+    load: async () => (await import('./dead.js')).deadLetters,
+  },
+  {
     commands: 'queue kill',
     load: async () => {
       const { queue, queueRun, kill } = await import('./queue.js');
