@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { isatty } from 'node:tty';
 import { InvalidArgumentError, type Command } from 'commander';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { askingOver } from '../../src/operations/asking.js';
@@ -48,11 +49,14 @@ export function addOperation(sigma: Command, operation: AnyOperation): void {
   const flags = Object.entries(cli.flags ?? {});
   const { deadline } = cli;
   if (deadline !== undefined) command.option(deadline.flag, deadline.help, duration);
-  for (const [path, flag] of flags)
-    addFlag(command, flag, fieldAt(fields, path), cli.source?.isDocument);
+  for (const [path, flag] of flags) addFlag(command, flag, fieldIn(cli, fields, path));
+  if (cli.schema !== undefined)
+    command.option('--schema', 'print the JSON Schema of what it takes; do nothing else');
   if (cli.more !== undefined) command.addHelpText('after', cli.more);
   command.action(async (...given: unknown[]) => {
     const options = command.opts<OperationOptions & Record<string, unknown>>();
+    if (cli.schema !== undefined && options['schema'] === true)
+      return void process.stdout.write(`${JSON.stringify(cli.schema(), null, 2)}\n`);
     const named = flags.map(([path, flag]) => [path, valueIn(options, flag)] as const);
     const { from, base, values } = await argumentsOf(cli, fields, given);
     const args = assembled(base, [...values, ...named]);
@@ -97,7 +101,7 @@ function teller(): (doing: string) => void {
 }
 
 function valueIn(options: Record<string, unknown>, flag: Flag): unknown {
-  return options[keyOf(flag)] ?? (flag.onTerminal === true ? process.stdout.isTTY : undefined);
+  return options[keyOf(flag)] ?? (flag.onTerminal === true ? isatty(1) : undefined);
 }
 
 /** The command that others stand below: known, or new. */
@@ -154,7 +158,9 @@ function addArgument(
 function fieldAt(properties: Record<string, Field>, path: string): Field {
   const [first = '', ...rest] = path.split('.');
   const field = properties[first] ?? {};
-  return rest.length === 0 ? field : fieldAt(field.properties ?? {}, rest.join('.'));
+  if (rest.length === 0) return field;
+  const inner = [field, ...(field.anyOf ?? [])].find((each) => each.properties !== undefined);
+  return fieldAt(inner?.properties ?? {}, rest.join('.'));
 }
 
 /** The name under which commander keeps a flag: `--top-k <n>` is `topK`. */
@@ -163,13 +169,15 @@ function keyOf({ flag }: Flag): string {
   return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** What a document says would be overruled by a default. */
-function addFlag(
-  command: Command,
-  { flag, help, no }: Flag,
-  field: Field,
-  hasDocument = false,
-): void {
+/** Where a document may say the same, a default would overrule it, and the operation says what is wrong. */
+function fieldIn({ source }: CommandLine, fields: Record<string, Field>, path: string): Field {
+  const field = fieldAt(fields, path);
+  if (source?.isDocument !== true) return field;
+  const { type, maximum } = field;
+  return { ...(type && { type }), ...(maximum && { maximum }) };
+}
+
+function addFlag(command: Command, { flag, help, no }: Flag, field: Field): void {
   const { type, default: its } = field;
   if (type === 'boolean') {
     command.option(flag, help);
@@ -177,7 +185,7 @@ function addFlag(
     return;
   }
   const isShown = typeof its === 'number' || (typeof its === 'string' && its !== '');
-  const shown = isShown && !hasDocument ? its : undefined;
+  const shown = isShown ? its : undefined;
   command.option(
     flag,
     help,
@@ -199,15 +207,15 @@ function valueOf(
   if (type === 'number') return (maximum > 600 ? longDuration(text) : duration(text)) / 1_000;
   if (flag.endsWith('<duration>')) return longDuration(text);
   if (type === 'integer') return wholeNumber(field.minimum ?? 0, field.maximum ?? 2 ** 31)(text);
-  if (items?.enum !== undefined)
-    return list(text).map((each) => oneOf(each.toUpperCase(), items.enum));
+  if (items?.enum !== undefined) return list(text).map((each) => oneOf(each, items.enum));
   if (flag.endsWith('<list>')) return list(text);
   if (type === 'array') return gathered(text, before === shown ? [] : (before as string[]));
   return choices === undefined ? text : oneOf(text, choices);
 }
 
 function oneOf(text: string, choices: readonly string[] = []): string {
-  if (choices.includes(text)) return text;
+  const chosen = choices.find((each) => each.toLowerCase() === text.toLowerCase());
+  if (chosen !== undefined) return chosen;
   const all = choices.join(', ').replace(/, ([^,]*)$/, ' or $1');
   throw new InvalidArgumentError(`It must be ${all}.`);
 }
@@ -330,9 +338,9 @@ async function within<T>(
 }
 
 function printReply(options: CommonOptions, reply: Reply<object>): void {
-  const { value, failure, screen = reply.text } = reply;
+  const { value, document = value, failure, screen = reply.text } = reply;
   const { code, text, retryable } = failure ?? {};
-  print(options, failure ? { ...value, error: { code, text, retryable } } : value, () =>
+  print(options, failure ? { ...document, error: { code, text, retryable } } : document, () =>
     screen(value),
   );
   if (failure !== undefined) process.exitCode = 1;

@@ -11,8 +11,6 @@ import { attend } from './tools/attend.js';
 import { critique } from './tools/critique.js';
 import { critiqueHistory } from './tools/critique-history.js';
 import { judgeGate, listGates } from './tools/gates.js';
-import { push, run } from './tools/prompts.js';
-import { delegateTask, sigmaTaskUpdate, taskStatus } from './tools/tasks.js';
 
 const goalCharsMax = 20_000;
 
@@ -23,11 +21,6 @@ const operations = loaded.flat().filter(({ isTool }) => isTool !== false);
 export function newServer(parts: { bus: Bus; log: Logger }): McpServer {
   const server = new McpServer({ name: 'sigma', title: 'Sigma Bus', version }, { instructions });
   for (const each of operations) addTool(server, each, parts);
-  addTool(server, delegateTask, parts);
-  addTool(server, taskStatus, parts);
-  addTool(server, sigmaTaskUpdate, parts);
-  addTool(server, run, parts);
-  addTool(server, push, parts);
   addTool(server, listGates, parts);
   addTool(server, judgeGate, parts);
   addTool(server, attend, parts);

@@ -12,6 +12,7 @@ export interface Field {
   enum?: string[];
   items?: Field;
   properties?: Record<string, Field>;
+  anyOf?: Field[];
 }
 
 /** By name; what a caller may leave out has a default. */

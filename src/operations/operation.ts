@@ -106,6 +106,8 @@ export interface Reply<V extends object> {
   brief?: (value: V) => V;
   /** What a model gets beside the text; absent: all of it. */
   structure?: (value: V) => object;
+  /** What --json prints; absent: `value`. */
+  document?: object;
   /** What a person at a terminal reads; absent: `text`. */
   screen?: (value: V) => string;
   /** It came, but it is not what was asked for: the command line ends with 1. Null: the value itself says why. */
@@ -157,6 +159,8 @@ export interface CommandLine {
   deadlineMs?: number;
   /** The flag that says another one. */
   deadline?: Flag;
+  /** Printed with --schema, instead of everything else. */
+  schema?: () => object;
   /** What it is doing is said on standard error. */
   tells?: true;
   /** The first argument may be `-`: standard input. */

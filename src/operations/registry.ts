@@ -53,6 +53,14 @@ export const registry: readonly Registered[] = [
     load: async () => [(await import('./verify.js')).verifyCitations],
   },
   {
+    commands: 'delegate task',
+    load: async () => (await import('./tasks.js')).taskOperations,
+  },
+  {
+    commands: 'run push',
+    load: async () => (await import('./prompts.js')).promptOperations,
+  },
+  {
     commands: 'send receive check inbox',
     load: async () => {
       const { send, receive, check, inbox } = await import('./mail.js');
