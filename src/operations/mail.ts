@@ -129,6 +129,7 @@ const openCodes: ReadonlySet<string> = new Set([
   'BROKER_BUSY',
   'BROKER_DRAINING',
   'BROKER_LOST',
+  'CANCELLED',
   'DEADLINE_EXCEEDED',
   'INBOX_EMPTY',
   'NO_BROKER',

@@ -22,7 +22,7 @@ const resultMs = 10_000;
 const prompt = {
   prompt: z
     .string()
-    .min(1)
+    .min(1, 'it must not be empty')
     .max(promptLimits.bytes)
     .describe('Everything that its agent gets to read: it knows nothing else.'),
   model: z
@@ -232,4 +232,4 @@ export async function takeResult(
   }
 }
 
-export const promptOperations = [push, run];
+export const promptOperations = [run, push];

@@ -53,6 +53,17 @@ export const registry: readonly Registered[] = [
     load: async () => [(await import('./verify.js')).verifyCitations],
   },
   {
+    commands: 'queue kill',
+    load: async () => {
+      const { queue, queueRun, kill } = await import('./queue.js');
+      return [queue, queueRun, kill];
+    },
+  },
+  {
+    commands: '',
+    load: async () => (await import('./mailbox.js')).mailbox,
+  },
+  {
     commands: 'delegate task',
     load: async () => (await import('./tasks.js')).taskOperations,
   },
@@ -64,22 +75,11 @@ export const registry: readonly Registered[] = [
     commands: 'send receive check inbox',
     load: async () => {
       const { send, receive, check, inbox } = await import('./mail.js');
-      return [send, receive, check, inbox];
+      return [inbox, send, receive, check];
     },
-  },
-  {
-    commands: '',
-    load: async () => (await import('./mailbox.js')).mailbox,
   },
   {
     commands: 'dead',
     load: async () => (await import('./dead.js')).deadLetters,
-  },
-  {
-    commands: 'queue kill',
-    load: async () => {
-      const { queue, queueRun, kill } = await import('./queue.js');
-      return [queue, queueRun, kill];
-    },
   },
 ];
