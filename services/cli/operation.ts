@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isatty } from 'node:tty';
 import { InvalidArgumentError, type Command } from 'commander';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
+import { BusError } from '../../src/errors/bus-error.js';
 import { askingOver } from '../../src/operations/asking.js';
 import type {
   Asking,
@@ -173,8 +173,8 @@ function keyOf({ flag }: Flag): string {
 function fieldIn({ source }: CommandLine, fields: Record<string, Field>, path: string): Field {
   const field = fieldAt(fields, path);
   if (source?.isDocument !== true) return field;
-  const { type, maximum } = field;
-  return { ...(type && { type }), ...(maximum && { maximum }) };
+  const { default: _default, enum: _enum, items: _items, ...rest } = field;
+  return rest;
 }
 
 function addFlag(command: Command, { flag, help, no }: Flag, field: Field): void {
@@ -291,7 +291,7 @@ function documentIn(bytes: Buffer, what: string): object {
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
-    throw new BusError('TASK_INVALID', { detail: asBusError(error).message });
+    throw new BusError('TASK_INVALID', { detail: (error as Error).message });
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new BusError('TASK_INVALID', { detail: `${what} must be one JSON object` });

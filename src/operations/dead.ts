@@ -5,7 +5,7 @@ import { shown } from '../remote/message-body.js';
 import { listed, rendered } from '../render/message.js';
 import type { MessagesAnswer } from '../wire/messages.js';
 import { nameCharsMax } from './shapes.js';
-import { acts, listing, looks, plain, type Operation } from './operation.js';
+import { command, listing, plain } from './operation.js';
 
 /** Messages that no agent could handle, for people: a model decides nothing about them. */
 
@@ -19,15 +19,8 @@ const listInput = z.strictObject({
   after: z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
 });
 
-const deadList: Operation<typeof listInput> = {
-  name: 'dead_list',
-  title: 'List dead letters',
-  description: 'Messages that no agent could handle, with their reasons.',
+const deadList = command({
   input: listInput,
-  output: z.looseObject({ messages: z.array(z.looseObject({ seq: z.int() })), depth: z.int() }),
-  annotations: looks,
-  doing: 'looking for dead letters',
-  isTool: false,
   cli: {
     command: 'dead list',
     help: 'list dead letters with their reasons',
@@ -53,19 +46,12 @@ const deadList: Operation<typeof listInput> = {
       { total: page.depth },
     );
   },
-};
+});
 
 const showInput = z.strictObject({ seq: seqInput });
 
-const deadShow: Operation<typeof showInput> = {
-  name: 'dead_show',
-  title: 'Show a message',
-  description: 'One message with its body.',
+const deadShow = command({
   input: showInput,
-  output: z.looseObject({ message: z.looseObject({ seq: z.int(), body: z.string() }) }),
-  annotations: looks,
-  doing: 'reading the message',
-  isTool: false,
   cli: {
     command: 'dead show',
     help: 'show one message with its body',
@@ -79,7 +65,7 @@ const deadShow: Operation<typeof showInput> = {
     const text = `${state}: ${reason || '-'}\n${rendered(answer)}`;
     return plain({ message: shown(answer) }, text);
   },
-};
+});
 
 const choiceInput = z.strictObject({
   seq: z.array(seqInput).default([]).describe('their numbers'),
@@ -93,15 +79,9 @@ function changing(
   done: string,
   help: string,
   change: (mail: Client['mail'], mailbox: string, seqs: number[]) => Promise<number>,
-): Operation<typeof choiceInput> {
-  return {
-    name: `dead_${name}`,
-    ...{ title: help, description: help },
+) {
+  return command({
     input: choiceInput,
-    output: z.looseObject({ count: z.int() }),
-    annotations: { ...acts, destructiveHint: true, openWorldHint: false },
-    doing: 'changing the mailbox',
-    isTool: false,
     cli: {
       command: `dead ${name}`,
       ...{ help, above },
@@ -122,7 +102,7 @@ function changing(
       const count = await change(mail, all ? '*' : mailbox, seq);
       return plain({ count }, `${count} ${done}`);
     },
-  };
+  });
 }
 
 const requeue = changing(

@@ -10,7 +10,7 @@ import { printable } from '../render/terminal.js';
 import { resolveName } from '../task/queue/queue.js';
 import type { QueueAnswer } from '../task/requests/messages.js';
 import { frameBytesMax } from '../wire/frame.js';
-import type { MessageAnswer, MessageView } from '../wire/messages.js';
+import type { MessageAnswer } from '../wire/messages.js';
 import { beginningOf, charsIn } from './bounds.js';
 import { agentInput, nameCharsMax } from './shapes.js';
 import { acts, listing, looks, plain, type Call, type Operation, type Reply } from './operation.js';
@@ -101,9 +101,9 @@ export const send: Operation<typeof sendInput> = {
       const name = to.replace(/^agent:/, '');
       if (reply_seconds === undefined)
         return {
-          ...plain(accepted, `Stored for ${name} (id ${id}).`),
+          ...plain({ id, to: name }, `Stored for ${name} (id ${id}).`),
+          document: accepted,
           screen: () => `accepted as ${accepted.seq} (id ${accepted.id})`,
-          structure: () => ({ id, to: name }),
         };
       const as = session === '' ? ` --as ${from}` : '';
       keep({
@@ -274,33 +274,31 @@ function takenOne(
   return receiveOne(client, { agent, from, lifo, waitMs, signal, queueOf });
 }
 
-/** `document`: how the messages stand in the JSON of a command. */
-function takenReply<V extends object>(
+/** `document`: what --json prints, of the messages as they are stored. */
+function takenReply(
   client: Client,
   taken: readonly MessageAnswer[],
   { actor, charsMax }: Call,
-  document: (messages: object[]) => V,
-): Reply<V> {
+  document: (messages: object[]) => object,
+): Reply<object> {
   const you = actor || client.identity.agent;
-  const messages = taken.map((each) => ({ ...receivedOf(each, charsMax), whole: each }));
+  const messages = taken.map((each) => receivedOf(each, charsMax));
   // A part stays, to be read and settled by its number; of what a task came to, the whole is kept with the task.
   const settled = messages.filter(({ is_cut, type }) => !is_cut || type === 'task.finished');
-  const [cut] = messages.filter(({ is_cut }) => is_cut);
+  const cut = messages.find(({ is_cut }) => is_cut);
   const rest =
     cut?.type === 'task.finished'
       ? `Call task_status with the id ${cut.from} for all of it.`
       : `It stays in the mailbox: read the rest with list_pending_messages (message ${cut?.message ?? 0}, offset), then mark_message_read.`;
-  const text = messages.map(({ from, type, body, is_cut }) =>
+  const texts = messages.map(({ from, type, body, is_cut }) =>
     [`From ${from} (${type}):`, body, ...(is_cut ? [`(Cut. ${rest})`] : [])].join('\n'),
   );
-  const nothing = messages.length === 0;
   return {
-    ...plain(document(taken.map(shown)), nothing ? `Nothing waits for ${you}.` : text.join('\n\n')),
+    ...plain({ you, messages }, texts.join('\n\n') || `Nothing waits for ${you}.`),
     ...{ total: messages.length, shown: () => messages.length },
     rest: () => (cut === undefined ? '' : rest),
-    brief: () => document([]),
-    structure: () => ({ you, messages: messages.map(({ whole: _, ...its }) => its) }),
-    screen: () => (nothing ? 'Nothing is there.' : taken.map(rendered).join('\n\n')),
+    document: document(taken.map(shown)),
+    screen: () => taken.map(rendered).join('\n\n') || 'Nothing is there.',
     settle: () => settled.length === 0 || client.settle(settled.map(({ message }) => message)),
   };
 }
@@ -328,8 +326,9 @@ const inboxInput = z.strictObject({
 });
 
 interface Waiting {
-  messages: MessageView[];
+  you: string;
   depth: number;
+  messages: { message: number; from: string; type: string; received_s: number; bytes: number }[];
 }
 
 /** `inbox`: who wrote, and when; nothing is taken. */
@@ -365,29 +364,28 @@ export const inbox: Operation<typeof inboxInput> = {
     const messages = pages.flatMap((page) => page.messages);
     const depth = pages.reduce((sum, page) => sum + page.depth, 0);
     const nowMs = Date.now();
-    const secondsSince = (ms: number): number => Math.max(0, Math.round((nowMs - ms) / 1_000));
+    const value: Waiting = {
+      ...{ you, depth },
+      messages: messages.map(({ seq, from, type, stored_ms, bytes }) => ({
+        ...{ message: seq, from, type, bytes },
+        received_s: Math.max(0, Math.round((nowMs - stored_ms) / 1_000)),
+      })),
+    };
     return {
       ...listing<Waiting>(
-        { messages, depth },
+        value,
         ['messages'],
         (part) =>
-          part.messages.length === 0
-            ? `Nothing waits for ${you}.`
-            : part.messages
-                .map(
-                  ({ seq, from, type, stored_ms }) =>
-                    `${seq}: from ${from}, ${type}, ${secondsSince(stored_ms)} s ago`,
-                )
-                .join('\n'),
+          part.messages
+            .map(
+              ({ message, from, type, received_s }) =>
+                `${message}: from ${from}, ${type}, ${received_s} s ago`,
+            )
+            .join('\n') || `Nothing waits for ${you}.`,
         { rest: () => 'Call again with `after`, the last number that is shown.', total: depth },
       ),
+      document: { messages, depth },
       screen: () => (messages.length === 0 ? 'The inbox is empty.' : listed(messages, depth)),
-      structure: (part: Waiting) => ({
-        ...{ you, depth },
-        messages: part.messages.map(({ seq, from, type, stored_ms, bytes }) => ({
-          ...{ message: seq, from, type, bytes, received_s: secondsSince(stored_ms) },
-        })),
-      }),
     };
   },
 };

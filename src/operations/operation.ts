@@ -141,6 +141,18 @@ export interface Operation<Input extends z.ZodObject, B extends Asking = Asking>
   run(input: z.output<Input>, call: Call<B>): Promise<Reply<any>>;
 }
 
+/** An operation that only people are offered. */
+export function command<Input extends z.ZodObject>(
+  its: Pick<Operation<Input>, 'input' | 'check' | 'run'> & { cli: CommandLine },
+): Operation<Input> {
+  const { command: words, help } = its.cli;
+  return {
+    ...{ name: words.replaceAll(' ', '_'), title: help, description: help, doing: help },
+    ...{ output: z.looseObject({}), annotations: acts, isTool: false },
+    ...its,
+  };
+}
+
 /** An operation as a command. What is not named here is taken from the input: names, defaults, bounds, descriptions. */
 export interface CommandLine {
   /** Words behind `sigma`: `lattice query`. */

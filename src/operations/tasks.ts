@@ -17,6 +17,7 @@ import { placeOf } from '../pgc/answer/evidence-line.js';
 import { failureOutput, nameCharsMax, rounded } from './shapes.js';
 import {
   acts,
+  command,
   listing,
   looks,
   plain,
@@ -348,15 +349,8 @@ const listInput = z.strictObject({
 });
 
 /** `task list`: for people, all of them. */
-const taskList: Operation<typeof listInput> = {
-  name: 'task_list',
-  title: 'List tasks',
-  description: 'All tasks of the manager, oldest first.',
+const taskList = command({
   input: listInput,
-  output: z.looseObject({ tasks: z.array(z.looseObject({ id: z.string() })), more: z.boolean() }),
-  annotations: looks,
-  doing: 'asking the manager',
-  isTool: false,
   cli: {
     command: 'task list',
     help: 'list all tasks, oldest first',
@@ -372,7 +366,7 @@ const taskList: Operation<typeof listInput> = {
     const found = await new Tasks(await bus.client()).list({ states: state, parent }, limit);
     return listing<TasksAnswer>(found, ['tasks'], ({ tasks, more }) => renderTasks(tasks, more));
   },
-};
+});
 
 const showInput = z.strictObject({
   id: z.string(),
@@ -381,15 +375,8 @@ const showInput = z.strictObject({
 });
 
 /** `task show`: for people, with all that it has. */
-const taskShow: Operation<typeof showInput> = {
-  name: 'task_show',
-  title: 'Show a task',
-  description: 'State, result and review of a task, or what happened to it in order.',
+const taskShow = command({
   input: showInput,
-  output: taskOutput,
-  annotations: looks,
-  doing: 'asking the manager',
-  isTool: false,
   cli: {
     command: 'task show',
     help: 'show the state, result and review of a task, and how to answer it',
@@ -420,20 +407,13 @@ const taskShow: Operation<typeof showInput> = {
     call.keep(wayBack(id));
     return outcome(await waited(client, view, call));
   },
-};
+});
 
 const cancelInput = z.strictObject({ id: z.string(), why: z.string().default('') });
 
 /** `task cancel`: for people, any task; `kill` ends one's own. */
-const taskCancel: Operation<typeof cancelInput> = {
-  name: 'task_cancel',
-  title: 'Cancel a task',
-  description: 'End a task, whoever delegated it.',
+const taskCancel = command({
   input: cancelInput,
-  output: taskOutput,
-  annotations: { ...acts, destructiveHint: true, idempotentHint: true },
-  doing: 'cancelling the task',
-  isTool: false,
   cli: {
     command: 'task cancel',
     help: 'cancel a task',
@@ -445,7 +425,7 @@ const taskCancel: Operation<typeof cancelInput> = {
     const view = await new Tasks(await bus.client()).change({ id, what: 'cancel', text: why });
     return begun(view, `${printable(view.id)}: cancel, now ${printable(view.state)}`);
   },
-};
+});
 
 const updateInput = todoUpdateSchema;
 
