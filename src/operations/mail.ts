@@ -58,7 +58,7 @@ export const send: Operation<typeof sendInput> = {
     help: 'send a message; it is stored until the agent handles it',
     arguments: ['to', 'message'],
     argumentHelp: {
-      to: 'an agent (id or alias), service:NAME, or reply:AGENT with --correlation',
+      to: 'an agent (id or alias), a queued task, service:NAME, or reply:AGENT with --correlation',
       message: 'the text; - reads standard input',
     },
     source: { what: 'the message', bytesMax: frameBytesMax },
@@ -294,7 +294,7 @@ function takenReply(
     [`From ${from} (${type}):`, body, ...(is_cut ? [`(Cut. ${rest})`] : [])].join('\n'),
   );
   return {
-    ...plain({ you, messages }, texts.join('\n\n') || `Nothing waits for ${you}.`),
+    ...plain<object>({ you, messages }, texts.join('\n\n') || `Nothing waits for ${you}.`),
     ...{ total: messages.length, shown: () => messages.length },
     rest: () => (cut === undefined ? '' : rest),
     document: document(taken.map(shown)),
