@@ -67,7 +67,7 @@ const parts = {
   ],
   operations: [
     ...['base', 'errors', 'wire', 'client', 'pgc', 'lattice', 'prompt', 'attention', 'critic'],
-    ...['task', 'remote', 'render'],
+    ...['delegation', 'task', 'remote', 'render'],
   ],
 };
 

@@ -1,5 +1,8 @@
+import { isUtf8 } from 'node:buffer';
+import { isatty } from 'node:tty';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { BusError } from '../../src/errors/bus-error.js';
+import type { ErrorCode } from '../../src/errors/catalogue.js';
 import { askingOver } from '../../src/operations/asking.js';
 import type {
   Argument,
@@ -7,28 +10,31 @@ import type {
   Call,
   CommandLine,
   Flag,
+  Known,
   Reply,
+  Source,
 } from '../../src/operations/operation.js';
 import type { AnyOperation } from '../../src/operations/registry.js';
 import { anyOf, fieldsOf, readWith, type Field } from '../../src/operations/fields.js';
 import type { CriticPort } from '../../src/remote/critic.js';
 import { printable } from '../../src/render/terminal.js';
-import { beginningOf, wholeOf } from './input.js';
+import { beginningOf, isFileAt, textIn, wholeOf } from './input.js';
 import { withClient } from './connect.js';
 import {
   actorOf,
   configOf,
-  gathered,
+  duration,
   handingOn,
   list,
   longDuration,
+  operatorSession,
   wholeNumber,
   withCommon,
   withTree,
   type CommonOptions,
   type TreeOptions,
 } from './options.js';
-import { print, usage } from './output.js';
+import { FailureWith, print, usage } from './output.js';
 import { classifying } from './tasks/attend.js';
 import type { Dialogue, Terminal } from './terminal.js';
 
@@ -38,9 +44,22 @@ const deadlineMsDefault = 30_000;
 
 const attending = (): Promise<Dialogue> => import('./tasks/attend-dialogue.js');
 
+/** `delegate --schema`: what a task may say. */
+const schemaOfTask: Terminal = {
+  adds: (command) =>
+    command.option('--schema', 'print the JSON Schema of a task; delegate nothing'),
+  instead: async (_, options: CommonOptions & { schema?: boolean }) => {
+    if (options.schema !== true) return false;
+    const { delegatedTaskJsonSchema } = await import('../../src/delegation/task/json-schema.js');
+    process.stdout.write(`${JSON.stringify(delegatedTaskJsonSchema(), null, 2)}\n`);
+    return true;
+  },
+};
+
 /** By command. */
 const terminals: Readonly<Record<string, Terminal>> = {
   gate: { dialogue: () => import('./tasks/gate-dialogue.js') },
+  delegate: schemaOfTask,
   attend: { ...classifying, dialogue: attending },
   'attend answer': { dialogue: attending },
   'attend show': { dialogue: attending },
@@ -57,48 +76,69 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
   const group = groups.reverse().reduce((above, each) => groupOf(above, each, cli.above), sigma);
   const terminal = terminals[cli.command] ?? {};
   const command = withSource(group.command(name).description(cli.help), cli);
-  for (const each of cli.arguments) addArgument(command, each, fields);
+  const all = cli.arguments.map((each) => argumentIn(each, fields));
+  for (const each of all) addArgument(command, each, fields[each.field] ?? {});
   const flags = Object.entries(cli.flags ?? {});
-  for (const [path, flag] of flags) addFlag(command, flag, fieldAt(fields, path));
+  for (const [path, flag] of flags) addFlag(command, flag, fieldAt(fields, path), cli);
+  const { deadline } = cli;
+  if (deadline !== undefined) command.option(deadline.flag, deadline.help, duration);
   terminal.adds?.(command);
   if (cli.more !== undefined) command.addHelpText('after', cli.more);
   command.action(async (...given: unknown[]) => {
     const options = command.opts<OperationOptions & Record<string, unknown>>();
     if ((await terminal.instead?.(given, options)) === true) return;
+    const words = await Promise.all(
+      all.map((each, at) => valuesIn(each.field, each, given[at], cli.refusal)),
+    );
     // What was not given has its default in the input, too.
     const isGiven = ([, flag]: [string, Flag]): boolean =>
       command.getOptionValueSource(keyOf(flag)) !== 'default';
-    const named = flags
-      .filter(isGiven)
-      .map(([path, flag]) => valueIn(path, flag, options[keyOf(flag)]));
-    const values = await argumentsOf(cli, fields, given);
-    const args = assembled([
-      ...Object.entries(cli.sets ?? {}),
-      ...values,
-      ...(await Promise.all(named)),
-    ]);
+    const said = flags.filter(isGiven).map(([path, flag]) => {
+      const value = options[keyOf(flag)] ?? (flag.onTerminal === true ? isatty(1) : undefined);
+      return valuesIn(path, flag, value);
+    });
+    const sets = Object.entries(cli.sets ?? {});
+    const args = assembled([...sets, ...words.flat(), ...(await Promise.all(said)).flat()]);
     assertNeeded(cli, args);
-    const read = readWith(operation, args);
+    const isInWords = words.flat().every(([path]) => path !== '');
+    const read = readWith(operation, isInWords ? (cli.complete?.(args) ?? args) : args);
     if ('why' in read) {
       const detail = `${nameOf(read.field, cli)}: ${read.why}`;
       throw new BusError(cli.refusal ?? 'USAGE', { detail });
     }
     operation.check?.(read.value);
     const canAsk = options.json !== true && process.stdin.isTTY && process.stdout.isTTY;
-    const reply = await within(options, cli, async (bus) => {
-      const call: Call = {
-        ...{ bus, person: 'caller', charsMax: Infinity },
-        actor: cli.asks === 'as an agent' ? actorOf(configOf(options), options.as) : '',
-        deadlineMs: options.deadline ?? cli.deadlineMs ?? deadlineMsDefault,
-        signal: new AbortController().signal,
-        tell: cli.isFollowed === true ? followed() : () => undefined,
-      };
-      const first = await operation.run(read.value, call);
-      if (!canAsk || terminal.dialogue === undefined) return first;
-      return (await terminal.dialogue()).goOn(first, call, read.value);
-    });
-    if (reply !== undefined) printReply(options, reply as Reply<object>);
+    const asked = deadline === undefined ? options.deadline : options[keyOf(deadline)];
+    const deadlineMs = (asked as number | undefined) ?? cli.deadlineMs ?? deadlineMsDefault;
+    const kept: { known?: Known | undefined } = {};
+    try {
+      await within(options, cli, async (bus) => {
+        const call: Call = {
+          ...{ bus, person: 'caller', charsMax: Infinity, deadlineMs, waitMs: deadlineMs },
+          actor: actorIn(options, cli),
+          session: options.as === undefined ? operatorSession : '',
+          signal: new AbortController().signal,
+          tell: cli.isFollowed === true ? followed() : () => undefined,
+          keep: (known) => (kept.known = known),
+        };
+        const first = await operation.run(read.value, call);
+        const dialogue = canAsk ? await terminal.dialogue?.() : undefined;
+        const reply = dialogue ? await dialogue.goOn(first, call, read.value) : first;
+        if (reply === undefined) return;
+        printReply(options, reply as Reply<object>);
+        reply.settle?.();
+      });
+    } catch (error) {
+      const { known } = kept;
+      throw known === undefined ? error : new FailureWith(error, known.facts, known.hint);
+    }
   });
+}
+
+/** Empty: that of the connection. */
+function actorIn(options: OperationOptions, { asks }: CommandLine): string {
+  if (asks === 'for an agent') return options.as ?? '';
+  return asks === 'as an agent' ? actorOf(configOf(options), options.as) : '';
 }
 
 /** Each step once, as a line. */
@@ -128,33 +168,34 @@ interface OperationOptions extends Omit<TreeOptions, 'deadline'> {
 }
 
 /** What says where it asks, and as which agent. What stands before a subcommand holds for it, too: `queue --as bob run`. */
-function withSource(command: Command, { asks = 'index', deadlineMs }: CommandLine): Command {
+function withSource(command: Command, its: CommandLine): Command {
+  const { asks = 'index', deadlineMs, as = 'in the name of this agent (default: operator)' } = its;
   if (asks === 'index') return withTree(command, deadlineMs);
   const common = handingOn(withCommon(command));
-  if (asks !== 'as an agent') return common;
-  return common.option('--as <agent>', 'in the name of this agent (default: operator)');
+  return asks.endsWith('an agent') ? common.option('--as <agent>', as) : common;
 }
 
 /** One that has a default may be left out. */
-function addArgument(
-  command: Command,
-  its: string | Argument,
-  fields: Record<string, Field>,
-): void {
-  const field = fields[typeof its === 'string' ? its : its.field] ?? {};
-  const { description = '', default: usual, type } = field;
-  const { argument, help } =
-    typeof its !== 'string'
-      ? its
-      : { argument: usual === undefined ? `<${its}>` : `[${its}]`, help: description };
-  if (type !== 'integer') command.argument(argument, help);
-  else command.argument(argument, help, (text: string) => valueOf(field, text, usual, usual));
+function argumentIn(its: string | Argument, fields: Record<string, Field>): Argument {
+  if (typeof its !== 'string') return its;
+  const { description: help = '', default: usual } = fields[its] ?? {};
+  return { field: its, argument: usual === undefined ? `<${its}>` : `[${its}]`, help };
+}
+
+function addArgument(command: Command, { argument, help }: Argument, field: Field): void {
+  if (field.type !== 'integer' && field.items?.type !== 'integer') command.argument(argument, help);
+  else
+    command.argument(argument, help, (text: string, before: unknown) =>
+      valueOf(field, argument, text, before, field.default),
+    );
 }
 
 function fieldAt(properties: Record<string, Field>, path: string): Field {
   const [first = '', ...rest] = path.split('.');
   const field = properties[first] ?? {};
-  return rest.length === 0 ? field : fieldAt(field.properties ?? {}, rest.join('.'));
+  if (rest.length === 0) return field;
+  const inner = [field, ...(field.anyOf ?? [])].find((each) => each.properties !== undefined);
+  return fieldAt(inner?.properties ?? {}, rest.join('.'));
 }
 
 /** The name under which commander keeps a flag: `--top-k <n>` is `topK`. */
@@ -163,83 +204,120 @@ function keyOf({ flag }: Flag): string {
   return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function addFlag(command: Command, its: Flag, field: Field): void {
-  const { flag, help, isRequired = false, file, read } = its;
+/** An input that refuses with a code of its own also says what may be chosen. */
+function addFlag(command: Command, its: Flag, field: Field, { refusal }: CommandLine): void {
+  const { flag, help, no, isRequired = false, source, read } = its;
   const { type, default: usual } = field;
   const option = new Option(flag, help).makeOptionMandatory(isRequired);
-  const shown =
-    typeof usual === 'number' || (typeof usual === 'string' && usual !== '') ? usual : undefined;
-  if (type !== 'boolean' && file === undefined)
+  const isShown = typeof usual === 'number' || (typeof usual === 'string' && usual !== '');
+  const shown = isShown && refusal === undefined ? usual : undefined;
+  const reads = refusal === undefined ? field : { ...field, enum: undefined, items: {} };
+  if (type !== 'boolean' && source === undefined)
     option.default(shown).argParser((text: string, before: unknown) => {
-      const value = read === undefined ? valueOf(field, text, before, shown) : read(text);
-      return read !== undefined && type === 'array'
-        ? [...((before ?? []) as unknown[]), value]
-        : value;
+      if (read === undefined) return valueOf(reads, flag, text, before, shown);
+      return [...((before ?? []) as unknown[]), read(text)];
     });
   command.addOption(option);
+  if (no !== undefined) command.option(flag.replace('--', '--no-'), no);
 }
 
-/** A flag with its value; where it names a file, with what that holds. Throws USAGE, TOO_LARGE. */
-async function valueIn(path: string, { file }: Flag, given: unknown): Promise<[string, unknown]> {
-  if (file === undefined || typeof given !== 'string') return [path, given];
-  const isText = file.holds === 'marked' && !given.startsWith('@');
-  if (isText) return [path, given];
-  const name = file.holds === 'marked' ? given.slice(1) : given;
-  const text = (await wholeOf(name, file.bytesMax, name)).toString('utf8');
-  const isJson = file.holds === 'json' || (file.holds === 'either' && /^\s*\{/.test(text));
-  return [path, isJson ? jsonIn(text, name) : text];
-}
-
-function jsonIn(text: string, name: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw usage(`${name} is not JSON: ${error instanceof Error ? error.message : ''}`);
-  }
-}
-
-/** One value of a flag. `before`: what was given earlier under the same flag, or the default. */
-function valueOf(field: Field, text: string, before: unknown, shown: unknown): unknown {
-  const { type, enum: choices, items } = field;
-  // Seconds in an input are a duration on the command line.
-  if (type === 'number') return longDuration(text) / 1_000;
+/** One value. `before`: what was given earlier in the same place, or the default. */
+function valueOf(
+  field: Omit<Field, 'enum'> & { enum?: string[] | undefined },
+  flag: string,
+  text: string,
+  before: unknown,
+  shown: unknown,
+): unknown {
+  const { type, enum: choices, items = {}, maximum = Infinity } = field;
+  // Seconds in an input are a duration on the command line; integers are milliseconds.
+  if (type === 'number') return (maximum > 600 ? longDuration(text) : duration(text)) / 1_000;
+  if (flag.endsWith('<duration>')) return longDuration(text);
   if (type === 'integer') return wholeNumber(field.minimum ?? 0, field.maximum ?? 2 ** 31)(text);
-  if (items?.enum !== undefined)
-    return list(text).map((each) => oneOf(each.toUpperCase(), items.enum));
-  if (type === 'array') return gathered(text, before === shown ? [] : (before as string[]));
+  if (items.enum !== undefined) return list(text).map((each) => oneOf(each, items.enum));
+  if (flag.endsWith('<list>')) return list(text);
+  if (type === 'array')
+    return [
+      ...((before === shown ? [] : before) as unknown[]),
+      valueOf(items, '', text, undefined, undefined),
+    ];
   return choices === undefined ? text : oneOf(text, choices);
 }
 
 function oneOf(text: string, choices: readonly string[] = []): string {
-  if (choices.includes(text)) return text;
+  const chosen = choices.find((each) => each.toLowerCase() === text.toLowerCase());
+  if (chosen !== undefined) return chosen;
   throw new InvalidArgumentError(`It must be ${anyOf(choices)}.`);
 }
 
-/** What stands without a flag. Text beyond what an operation takes is not read. */
-async function argumentsOf(
-  { arguments: names, readsInput = false }: CommandLine,
-  properties: Record<string, Field>,
-  given: readonly unknown[],
+/** Of an argument or a flag: as it was given, or what the file holds that it names; '' is the whole input. Throws USAGE, TOO_LARGE. */
+async function valuesIn(
+  path: string,
+  { source }: { source?: Source },
+  given: unknown,
+  refusal?: ErrorCode,
 ): Promise<[string, unknown][]> {
-  return Promise.all(
-    names.map(async (its, at): Promise<[string, unknown]> => {
-      const name = typeof its === 'string' ? its : its.field;
-      const text = given[at];
-      const charsMax = properties[name]?.maxLength ?? 0;
-      if (!readsInput || at > 0 || text !== '-') return [name, text];
-      return [
-        name,
-        (await beginningOf('-', bytesPerChar * charsMax)).text.trim().slice(0, charsMax),
-      ];
-    }),
-  );
+  const name = source === undefined ? undefined : await fileNamed(source, path, given);
+  if (source === undefined || name === undefined) return [[path, given]];
+  const { holds, bytesMax, what = name } = source;
+  if (holds === 'beginning') {
+    const { text } = await beginningOf(name, bytesMax);
+    return [[path, text.trim().slice(0, bytesMax / bytesPerChar)]];
+  }
+  const bytes = await wholeOf(name, bytesMax, what);
+  if (holds === 'bytes' && !isUtf8(bytes))
+    return [
+      [path, bytes.toString('base64')],
+      ['encoding', 'base64'],
+    ];
+  const text = textIn(bytes, name);
+  if (holds === 'document') return [['', objectIn(text, what, refusal)]];
+  const isJson = holds === 'json' || (holds === 'either' && /^\s*\{/.test(text));
+  return [[path, isJson ? jsonIn(text, name) : text]];
+}
+
+/** Undefined: it is given in words, or not at all. */
+async function fileNamed(
+  { names }: Source,
+  path: string,
+  given: unknown,
+): Promise<string | undefined> {
+  if (names instanceof RegExp) {
+    if (given === undefined && process.stdin.isTTY)
+      throw usage(`no ${path} was given: name a file, - or words`);
+    const name = typeof given === 'string' ? given : '-';
+    if (name === '-' || (await isFileAt(name))) return name;
+    if (names.test(name)) throw usage(`${name} cannot be read`);
+    return undefined;
+  }
+  if (typeof given !== 'string') return undefined;
+  if (names === '@') return given.startsWith('@') ? given.slice(1) : undefined;
+  return names === undefined || given === names ? given : undefined;
+}
+
+function jsonIn(text: string, name: string, refusal: ErrorCode = 'USAGE'): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new BusError(refusal, { detail: `${name} is not JSON: ${(error as Error).message}` });
+  }
+}
+
+function objectIn(text: string, what: string, refusal?: ErrorCode): object {
+  const value = jsonIn(text, what, refusal);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new BusError(refusal ?? 'USAGE', { detail: `${what} must be one JSON object` });
 }
 
 /** `grounding.overlays` becomes a field of `grounding`; what was not given is left out. */
-function assembled(values: readonly (readonly [string, unknown])[]): object {
+function assembled(values: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   const whole: Record<string, unknown> = {};
   for (const [path, value] of values) {
     if (value === undefined) continue;
+    if (path === '') {
+      Object.assign(whole, value);
+      continue;
+    }
     const names = path.split('.');
     const last = names.pop() ?? '';
     let inner = whole;
@@ -284,7 +362,7 @@ async function within<T>(
     return withClient(
       config,
       (client) => work(askingOver(() => Promise.resolve(client))),
-      asks === 'as an agent' ? 'operator' : undefined,
+      asks.startsWith('as ') || options.as !== undefined ? 'operator' : undefined,
     );
   const { askingIndex } = await import('./local.js');
   await using index = askingIndex(config, repo);
@@ -292,13 +370,11 @@ async function within<T>(
 }
 
 function printReply(options: CommonOptions, reply: Reply<object>): void {
-  const { value, failure, screen = reply.text } = reply;
-  const { code, text, retryable } = failure ?? {};
+  const { value, document = value, failure, screen = reply.text } = reply;
+  const error = failure && {
+    error: { code: failure.code, text: failure.text, retryable: failure.retryable },
+  };
   const isPlain = !process.stdout.isTTY || (process.env.NO_COLOR ?? '') !== '';
-  print(
-    options,
-    failure === undefined ? value : { ...value, error: { code, text, retryable } },
-    () => screen(value, isPlain),
-  );
+  print(options, { ...document, ...error }, () => screen(value, isPlain));
   if (failure !== undefined) process.exitCode = 1;
 }

@@ -12,16 +12,15 @@ import {
   type CommandLine,
   type Operation,
   type Reply,
+  type Source,
 } from './operation.js';
 
 /** Intents, attended by a session that asks a person where one must decide. */
 
-/** An answer must still come within the time that the client gives it. */
-const marginMs = 1_000;
 const listMax = 100;
 const verbs = ['begin', 'answer', 'show', 'list', 'withdraw', 'escape'] as const;
 
-const input = z.strictObject({
+const offered = z.strictObject({
   verb: z
     .enum(verbs)
     .default('begin')
@@ -38,6 +37,8 @@ const input = z.strictObject({
     .boolean()
     .default(true)
     .describe('Wait for its end or its question, for timeout_seconds; it goes on afterwards.'),
+});
+const input = offered.extend({
   all: z.boolean().default(false),
   limit: z.int().min(1).max(listMax).default(listMax),
 });
@@ -82,7 +83,7 @@ const ofSession: Pick<CommandLine, 'asks' | 'isFollowed' | 'refusal' | 'deadline
   ...{ asks: 'bus', isFollowed: true, refusal: 'ATTEND_INVALID' },
   deadlineMs: Infinity,
 };
-const fileOf = (holds: 'text' | 'json' | 'either') => ({ holds, bytesMax: sessionLimits.bytes });
+const fileOf = (holds: Source['holds']): Source => ({ holds, bytesMax: sessionLimits.bytes });
 
 const commands: readonly CommandLine[] = [
   {
@@ -105,17 +106,17 @@ const commands: readonly CommandLine[] = [
       tasks: {
         flag: '--tasks <file>',
         help: 'tasks as a JSON array; `sigma delegate --schema` describes one',
-        file: fileOf('json'),
+        source: fileOf('json'),
       },
       prior: {
         flag: '--prior <file>',
         help: 'result of a previous protocol: text or JSON',
-        file: fileOf('either'),
+        source: fileOf('either'),
       },
       conversation: {
         flag: '--conversation <file>',
         help: 'further conversation to consider',
-        file: fileOf('text'),
+        source: fileOf('text'),
       },
       deficits: {
         flag: '--deficit <protocol:evidence>',
@@ -125,7 +126,7 @@ const commands: readonly CommandLine[] = [
       team: {
         flag: '--team <file>',
         help: 'JSON {"name": …, "members": [{"name": AGENT, "type": …}]}',
-        file: fileOf('json'),
+        source: fileOf('json'),
       },
       wait: noWait,
     },
@@ -143,7 +144,7 @@ const commands: readonly CommandLine[] = [
       text: {
         flag: '--text <text>',
         help: 'text that the choice needs; @FILE reads a file',
-        file: { holds: 'marked', bytesMax: sessionLimits.textChars },
+        source: { holds: 'text', names: '@', bytesMax: sessionLimits.textChars },
       },
       question: { flag: '--question <n>', help: 'only if this question is still open' },
       wait: noWait,
@@ -187,7 +188,7 @@ export const attend: Operation<typeof input> = {
   description:
     'Have an intent attended before it is done: what is missing (declare deficits), which tasks it is, who does them, and what is risky. The session stops with a question where a person has to decide: verb answer shows it to the person in a form of the client, and a client without forms has them run `sigma attend answer`. Only whether what a protocol brought back is complete is answered by you, with choice and text. What is harmless passes in silence; risky tasks stop for a judgement by a person. The trace says of each task by what it is situated.',
   input,
-  personal: ['all', 'limit'],
+  offered,
   output,
   annotations: acts,
   doing: 'attending',
@@ -216,8 +217,8 @@ export const attend: Operation<typeof input> = {
     }
 
     async function waited(view: Promise<SessionView>): Promise<SessionView> {
-      const withinMs = Math.max(0, call.deadlineMs - marginMs);
-      return attends.follow(await view, (now) => call.tell(sessionLine(now)), { withinMs, signal });
+      const within = { withinMs: call.waitMs, signal };
+      return attends.follow(await view, (now) => call.tell(sessionLine(now)), within);
     }
   },
 };

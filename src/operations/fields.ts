@@ -9,8 +9,9 @@ export interface Field {
   maxLength?: number;
   default?: unknown;
   enum?: string[];
-  items?: { enum?: string[] };
+  items?: Field;
   properties?: Record<string, Field>;
+  anyOf?: Field[];
 }
 
 /** By name; what a caller may leave out has a default. */

@@ -86,17 +86,29 @@ export interface Decision<Form extends z.ZodObject> {
 export interface Call {
   bus: Asking;
   deadlineMs: number;
+  /** Longest wait for what others do: the answer must still come within the deadline. */
+  waitMs: number;
   /** The agent in whose name it is asked; empty: that of the session. */
   actor: string;
+  /** Session in which approvals of a person are remembered; empty: that of the agent. */
+  session: string;
   /** Of the answer. */
   charsMax: number;
   /** Aborts when the client cancels, or goes away. */
   signal: AbortSignal;
   tell: (doing: string) => void;
+  /** What holds also where the call fails or is interrupted from now on. */
+  keep: (known: Known | undefined) => void;
   /** Who decides: the caller, whose arguments are their word, or the person before the client. Undefined: they said nothing. */
   person:
     | 'caller'
     | (<Form extends z.ZodObject>(asked: Decision<Form>) => z.output<Form> | undefined);
+}
+
+/** For scripts the facts, for people the hint. */
+export interface Known {
+  facts: object;
+  hint: string;
 }
 
 export interface Reply<V extends object> {
@@ -113,12 +125,16 @@ export interface Reply<V extends object> {
   brief?: (value: V) => V;
   /** What a model gets beside the text; absent: all of it. */
   structure?: (value: V) => object;
+  /** What --json prints; absent: `value`. */
+  document?: object;
   /** What a person at a terminal reads; absent: `text`. */
   screen?: (value: V, isPlain: boolean) => string;
-  /** It came, but it is not what was asked for: the command line ends with 1. */
-  failure?: Failure | undefined;
+  /** It came, but it is not what was asked for: the command line ends with 1. Null: the value itself says why. */
+  failure?: Failure | null | undefined;
   /** Nothing came but the failure, which a model gets instead. */
   isEmpty?: boolean;
+  /** Called when it was handed over: settles messages. False: they come again. */
+  settle?: () => boolean;
 }
 
 export interface Operation<Input extends z.ZodObject> {
@@ -133,8 +149,8 @@ export interface Operation<Input extends z.ZodObject> {
   doing: string;
   /** How it stands on the command line, as one command or several; absent: it has a command of its own there, or none. */
   cli?: CommandLine | readonly CommandLine[];
-  /** Fields that only the command line has: a model is not offered them, and refused with them. */
-  personal?: readonly (keyof z.output<Input> & string)[];
+  /** What a model may say: the rest of `input` is for people. Absent: all. */
+  offered?: z.ZodObject;
   /** False: models are not offered it. */
   isTool?: false;
   /** What no schema says, before anything is asked: a slip costs no connection. */
@@ -162,17 +178,21 @@ export interface CommandLine {
   needs?: readonly string[];
   /** Longest wait, in ms; absent: 30 s. */
   deadlineMs?: number;
-  /** The first argument may be `-`: standard input. */
-  readsInput?: boolean;
+  /** The flag that says another one; absent: --deadline where it asks an index. */
+  deadline?: Flag;
   /**
-   * `index`: also a built index, with --repo; `bus`: agents; `as an agent`: agents, in the name of `--as`; `the critic`: also
-   * without a broker. Absent: index.
+   * `index`: also a built index, with --repo; `bus`: agents; `as operator`: with the rights of a person; `as an agent`: also in the
+   * name of `--as`; `for an agent`: so only where there is `--as`; `the critic`: also without a broker. Absent: index.
    */
-  asks?: 'index' | 'bus' | 'as an agent' | 'the critic';
+  asks?: 'index' | 'bus' | 'as operator' | 'as an agent' | 'for an agent' | 'the critic';
+  /** What `--as` is for. */
+  as?: string;
   /** Each step is a line on standard error. */
   isFollowed?: true;
   /** Code of an argument that the input refuses; absent: USAGE. */
   refusal?: ErrorCode;
+  /** Adds to the fields what words leave out, and a document does not. */
+  complete?: (fields: Record<string, unknown>) => object;
   /** Behind the options in the help. */
   more?: string;
 }
@@ -183,26 +203,43 @@ export interface Argument {
   /** As commander takes it: `[intent]`. */
   argument: string;
   help: string;
+  source?: Source;
 }
 
 export interface Flag {
-  /** As commander takes it: `--hint <words>`. */
+  /** As commander takes it: `--hint <words>`. `<duration>` is read as one, `<list>` with commas. */
   flag: string;
   help: string;
   isRequired?: true;
-  /** It names a file with the value: a text, JSON, or either. `marked`: behind an @, else it is the text itself. */
-  file?: { holds: 'text' | 'json' | 'either' | 'marked'; bytesMax: number };
+  /** Help of its `--no-` form. */
+  no?: string;
+  /** On a terminal it is on. */
+  onTerminal?: true;
+  source?: Source;
   /** What is written behind it as a value of the field. Throws USAGE. */
   read?: (text: string) => unknown;
 }
 
+/** What may be read of a file, or of standard input for `-`, instead of being said. */
+export interface Source {
+  /**
+   * `beginning`: as much of a text as fits; `bytes`: in base64, as `encoding` says, where they are no text; `either`: JSON or text;
+   * `document`: the whole input as JSON, over which flags go.
+   */
+  holds: 'beginning' | 'text' | 'bytes' | 'json' | 'either' | 'document';
+  bytesMax: number;
+  /** In messages: `a prompt`; absent: the name of the file. */
+  what?: string;
+  /** What names a file: `-` alone; what stands behind `@`; a file that is there, and what looks like this is never words. Absent: all. */
+  names?: '-' | '@' | RegExp;
+}
+
 /** A command that no model is offered as a tool, and that needs no words for one. */
 export function forPeople<Input extends z.ZodObject>(
-  its: CommandLine & Pick<Operation<Input>, 'input' | 'run'>,
+  its: CommandLine & Pick<Operation<Input>, 'input' | 'check' | 'run'>,
 ): Operation<Input> {
-  const { input, run, ...cli } = its;
   const words = { title: '', description: '', doing: '', output: z.looseObject({}) };
-  return { ...words, annotations: acts, isTool: false, name: cli.command, input, cli, run };
+  return { ...words, annotations: acts, isTool: false, name: its.command, cli: its, ...its };
 }
 
 const common = z.strictObject({
@@ -220,13 +257,15 @@ const common = z.strictObject({
     .describe(`Size of the answer, estimated at ${charsPerToken} characters a token.`),
 });
 
+/** An answer must still come within the time that the client gives it. */
+const marginMs = 1_000;
+
 /** All arguments that a model may give. */
-export function inputOf({ input, personal = [] }: ToolInput): z.ZodObject {
-  const shape = Object.entries(input.shape).filter(([name]) => !personal.includes(name));
-  return z.strictObject({ ...Object.fromEntries(shape), ...common.shape });
+export function inputOf({ input, offered = input }: Offer): z.ZodObject {
+  return z.strictObject({ ...offered.shape, ...common.shape });
 }
 
-type ToolInput = Pick<Operation<z.ZodObject>, 'input' | 'personal'>;
+type Offer = Pick<Operation<z.ZodObject>, 'input' | 'offered'>;
 
 /** The answer of a tool as a model reads it, outside of an MCP server. Throws TOOL_INPUT, and what the tool throws. */
 export async function textOf<Input extends z.ZodObject>(
@@ -244,19 +283,17 @@ export async function drafted<Input extends z.ZodObject>(
   call: Pick<Call, 'bus' | 'signal' | 'tell' | 'person'>,
 ): Promise<Drafted> {
   const { timeout_seconds, max_tokens, ...given } = argumentsOf(tool.name, inputOf(tool), args);
-  const input = { ...personalDefaults(tool), ...given } as z.output<Input>;
+  // What only people say has its default.
+  const input = tool.input.parse(given);
   tool.check?.(input);
+  const deadlineMs = timeout_seconds * 1_000;
   const answer = await tool.run(input, {
     ...call,
-    deadlineMs: timeout_seconds * 1_000,
-    actor: '',
+    ...{ deadlineMs, waitMs: Math.max(0, deadlineMs - marginMs) },
+    ...{ actor: '', session: '', keep: () => undefined },
     charsMax: max_tokens * charsPerToken,
   });
   return replied(answer, max_tokens);
-}
-
-function personalDefaults({ input, personal = [] }: ToolInput): object {
-  return z.object(Object.fromEntries(personal.map((name) => [name, input.shape[name]]))).parse({});
 }
 
 /** Checked against `schema`. Throws TOOL_INPUT. */
@@ -292,7 +329,9 @@ export function failureText(error: unknown): string {
 
 /** What a model gets of it. Throws the failure of an answer that holds nothing else. */
 export function replied<V extends object>(reply: Reply<V>, maxTokens: number): Drafted {
-  if (reply.isEmpty === true && reply.failure !== undefined) throw new RemoteError(reply.failure);
-  const { value, brief = (whole: V) => whole } = reply;
-  return bounds({ ...reply, value: brief(value) }, maxTokens);
+  if (reply.isEmpty === true && reply.failure) throw new RemoteError(reply.failure);
+  const { value, brief = (whole: V) => whole, settle = () => true } = reply;
+  const drafted = bounds({ ...reply, value: brief(value) }, maxTokens);
+  if (!settle()) throw new BusError('BROKER_LOST');
+  return drafted;
 }

@@ -78,4 +78,27 @@ export const registry: readonly Registered[] = [
       return [critique, critiqueHistory, ratify];
     },
   },
+  {
+    commands: '',
+    load: async () => (await import('./mailbox.js')).mailbox,
+  },
+  {
+    commands: 'delegate task',
+    load: async () => (await import('./tasks.js')).taskOperations,
+  },
+  {
+    commands: 'run push',
+    load: async () => (await import('./prompts.js')).promptOperations,
+  },
+  {
+    commands: 'send receive check inbox',
+    load: async () => {
+      const { send, receive, check, inbox } = await import('./mail.js');
+      return [inbox, send, receive, check];
+    },
+  },
+  {
+    commands: 'dead',
+    load: async () => (await import('./dead.js')).deadLetters,
+  },
 ];

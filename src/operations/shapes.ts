@@ -9,6 +9,8 @@ import { contentMax, engineName, overlayNames, type Evidence } from '../pgc/shap
 
 /** More than is read: what is cut is said in the answer. */
 const questionCharsMax = 100_000;
+/** A character takes four bytes at most. */
+export const questionBytesMax = 4 * questionCharsMax;
 export const nameCharsMax = 512;
 export const citationsMax = 100;
 
