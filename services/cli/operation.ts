@@ -238,7 +238,7 @@ function valueOf(
   if (flag.endsWith('<list>')) return list(text);
   if (type === 'array')
     return [
-      ...((before === shown ? [] : before) as unknown[]),
+      ...(((before === shown ? undefined : before) ?? []) as unknown[]),
       valueOf(items, '', text, undefined, undefined),
     ];
   return choices === undefined ? text : oneOf(text, choices);
