@@ -5,6 +5,7 @@ import { protocols, sessionLimits, type SessionView } from '../attention/session
 import { BusError } from '../errors/bus-error.js';
 import { asksPerson, Attends, openGates } from '../remote/attends.js';
 import { renderQuestion, renderSession, renderSessions, sessionLine } from '../render/attend.js';
+import { waitInput } from './shapes.js';
 import {
   acts,
   listing,
@@ -33,10 +34,7 @@ const offered = z.strictObject({
     .default('')
     .describe('answer: what the choice needs.'),
   question: z.int().min(0).default(0).describe('answer: number of the question that is meant.'),
-  wait: z
-    .boolean()
-    .default(true)
-    .describe('Wait for its end or its question, for timeout_seconds; it goes on afterwards.'),
+  wait: waitInput,
 });
 const input = offered.extend({
   all: z.boolean().default(false),

@@ -10,7 +10,7 @@ import { answerTokens, charsPerToken, fitted, listsOf, type Cut, type Drafted } 
 import { readWith } from './fields.js';
 
 /** For a whole call, unless it names another. Most clients give up after a minute. */
-export const timeoutS = { default: 30, max: 600 } as const;
+const timeoutS = { default: 30, max: 600 } as const;
 
 /** What a tool does to the world, in the terms of MCP. */
 export interface Annotations {

@@ -11,6 +11,7 @@ import { receiveOne } from '../remote/receive.js';
 import { isOver, Tasks } from '../remote/tasks.js';
 import { printable } from '../render/terminal.js';
 import { taskMessages } from '../task/requests/messages.js';
+import { waitInput } from './shapes.js';
 import { acts, plain, type CommandLine, type Operation } from './operation.js';
 import { begun, delegated, outcome, taskOutput, waited, waitFlag } from './tasks.js';
 
@@ -154,10 +155,7 @@ async function makeKnown(client: Client, owner: string): Promise<void> {
 const runOffer = z.strictObject({
   ...prompt,
   name: nameInput.default('main'),
-  wait: z
-    .boolean()
-    .default(true)
-    .describe('Wait for its end or its question, for timeout_seconds; it goes on afterwards.'),
+  wait: waitInput,
 });
 const runInput = runOffer.extend({
   tokens,

@@ -31,6 +31,10 @@ export const agentArgument = (field: string): Argument => ({
 export const symbolInput = text('A name, or path#name where a name has several definitions.');
 export const reportInput = text('A bug report, a log or a stack trace.', 100_000);
 export const offsetInput = z.int().min(0).default(0).describe('Rows to pass over.');
+export const waitInput = z
+  .boolean()
+  .default(true)
+  .describe('Wait for its end or its question, for timeout_seconds; it goes on afterwards.');
 export const topKInput = z.int().min(1).max(10).default(5).describe('Sources.');
 export const engineInput = z
   .enum([engineName])
@@ -106,8 +110,4 @@ export function evidenceOf(evidence: Evidence): object {
 
 export function rounded(share: number): number {
   return Math.round(share * 1_000) / 1_000;
-}
-
-export function errorLines(errors: readonly { code: string; text: string }[]): string[] {
-  return errors.map(({ code, text: its }) => `${code}: ${its}`);
 }

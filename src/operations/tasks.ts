@@ -13,7 +13,7 @@ import { renderStory, storyOf, type Story } from '../render/task-story.js';
 import { printable } from '../render/terminal.js';
 import { isAsking, isOver, Tasks, tasksListedMax } from '../remote/tasks.js';
 import { placeOf } from '../pgc/answer/evidence-line.js';
-import { failureOutput, nameCharsMax, rounded } from './shapes.js';
+import { failureOutput, nameCharsMax, rounded, waitInput } from './shapes.js';
 import {
   acts,
   forPeople,
@@ -107,10 +107,7 @@ const taskBytesMax = 4 * 1024 * 1024;
 
 /** Whose approvals of risky actions count is for a person to say. */
 const delegateOffer = delegatedTaskSchema.omit({ session: true }).extend({
-  wait: z
-    .boolean()
-    .default(true)
-    .describe('Wait for its end or its question, for timeout_seconds; it goes on afterwards.'),
+  wait: waitInput,
 });
 const delegateInput = delegateOffer.extend({
   session: delegatedTaskSchema.shape.session.unwrap().optional(),
