@@ -224,8 +224,8 @@ const delegateTask: Operation<typeof delegateInput> = {
   check({ wait: _, ...task }) {
     readTask(task, 'task');
   },
-  async run({ wait, session = '', ...its }, call) {
-    const task = readTask({ ...its, session: session || call.session }, newId('task'));
+  async run({ wait, session, ...its }, call) {
+    const task = readTask({ ...its, session: session ?? call.session }, newId('task'));
     const client = await call.bus.client();
     const view = await delegated(client, task, call, call.actor);
     if (wait) return outcome(await waited(client, view, call));
