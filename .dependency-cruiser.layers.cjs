@@ -66,8 +66,8 @@ const parts = {
     ...['critic', 'task', 'remote'],
   ],
   operations: [
-    ...['base', 'errors', 'wire', 'client', 'pgc', 'lattice', 'prompt', 'task'],
-    ...['remote', 'render'],
+    ...['base', 'errors', 'wire', 'client', 'pgc', 'lattice', 'prompt', 'attention', 'critic'],
+    ...['delegation', 'task', 'remote', 'render'],
   ],
 };
 

@@ -24,8 +24,13 @@ export function askingIndex(config: Config, repo: string): Asking & AsyncDisposa
     const { shards } = await openShards(repo, config.home, await engine);
     return new ProseQuestions(proseOf(config), ...latticeOf(config, repo, shards));
   };
+  const noAgents = (): Promise<never> =>
+    Promise.reject(usage('this asks agents: leave out --repo'));
   return {
-    client: () => Promise.reject(usage('this asks agents: leave out --repo')),
+    client: noAgents,
+    asPerson: noAgents,
+    critic: noAgents,
+    folder: process.cwd(),
     questions: (reads) => (questions ??= opened(reads)),
     analyses: () => Promise.resolve(localAnalyses(config, repo)),
     askAgent: async (agent, request, options) => {

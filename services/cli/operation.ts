@@ -1,63 +1,153 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { isUtf8 } from 'node:buffer';
+import { isatty } from 'node:tty';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { BusError } from '../../src/errors/bus-error.js';
+import type { ErrorCode } from '../../src/errors/catalogue.js';
 import { askingOver } from '../../src/operations/asking.js';
-import type { Asking, CommandLine, Flag, Reply } from '../../src/operations/operation.js';
+import type {
+  Argument,
+  Asking,
+  Call,
+  CommandLine,
+  Flag,
+  Known,
+  Reply,
+  Source,
+} from '../../src/operations/operation.js';
 import type { AnyOperation } from '../../src/operations/registry.js';
-import { fieldsOf, readArguments, type Field } from '../../src/operations/fields.js';
-import { beginningOf } from './input.js';
+import { anyOf, fieldsOf, readWith, type Field } from '../../src/operations/fields.js';
+import type { CriticPort } from '../../src/remote/critic.js';
+import { printable } from '../../src/render/terminal.js';
+import { beginningOf, isFileAt, textIn, wholeOf } from './input.js';
 import { withClient } from './connect.js';
 import {
   actorOf,
   configOf,
-  gathered,
+  duration,
   handingOn,
   list,
   longDuration,
+  operatorSession,
   wholeNumber,
   withCommon,
   withTree,
   type CommonOptions,
   type TreeOptions,
 } from './options.js';
-import { print, usage } from './output.js';
+import { FailureWith, print, usage } from './output.js';
+import { classifying } from './tasks/attend.js';
+import type { Dialogue, Terminal } from './terminal.js';
 
 /** A character takes four bytes at most. */
 const bytesPerChar = 4;
 const deadlineMsDefault = 30_000;
 
-/** Adds an operation as the command that it names. Its arguments are checked by its own input. Throws USAGE when it has none. */
+const attending = (): Promise<Dialogue> => import('./tasks/attend-dialogue.js');
+
+/** `delegate --schema`: what a task may say. */
+const schemaOfTask: Terminal = {
+  adds: (command) =>
+    command.option('--schema', 'print the JSON Schema of a task; delegate nothing'),
+  instead: async (_, options: CommonOptions & { schema?: boolean }) => {
+    if (options.schema !== true) return false;
+    const { delegatedTaskJsonSchema } = await import('../../src/delegation/task/json-schema.js');
+    process.stdout.write(`${JSON.stringify(delegatedTaskJsonSchema(), null, 2)}\n`);
+    return true;
+  },
+};
+
+/** By command. */
+const terminals: Readonly<Record<string, Terminal>> = {
+  gate: { dialogue: () => import('./tasks/gate-dialogue.js') },
+  delegate: schemaOfTask,
+  attend: { ...classifying, dialogue: attending },
+  'attend answer': { dialogue: attending },
+  'attend show': { dialogue: attending },
+};
+
+/** Adds an operation as the commands that it names. Its arguments are checked by its own input. Throws USAGE when it has none. */
 export function addOperation(sigma: Command, operation: AnyOperation): void {
-  const { cli, name: tool } = operation;
+  for (const cli of [operation.cli ?? []].flat()) addCommand(sigma, operation, cli);
+}
+
+function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): void {
   const fields = fieldsOf(operation);
-  if (cli === undefined) throw new Error(`bug: ${tool} is no command`);
   const [name = '', ...groups] = cli.command.split(' ').reverse();
   const group = groups.reverse().reduce((above, each) => groupOf(above, each, cli.above), sigma);
-  const plain = group.command(name).description(cli.help);
-  const command = withSource(plain, cli);
-  for (const each of cli.arguments) addArgument(command, each, fields[each] ?? {});
+  const terminal = terminals[cli.command] ?? {};
+  const command = withSource(group.command(name).description(cli.help), cli);
+  const all = cli.arguments.map((each) => argumentIn(each, fields));
+  for (const each of all) addArgument(command, each, fields[each.field] ?? {});
   const flags = Object.entries(cli.flags ?? {});
-  for (const [path, flag] of flags) addFlag(command, flag, fieldAt(fields, path));
+  for (const [path, flag] of flags) addFlag(command, flag, fieldAt(fields, path), cli);
+  const { deadline } = cli;
+  if (deadline !== undefined) command.option(deadline.flag, deadline.help, duration);
+  terminal.adds?.(command);
   if (cli.more !== undefined) command.addHelpText('after', cli.more);
   command.action(async (...given: unknown[]) => {
     const options = command.opts<OperationOptions & Record<string, unknown>>();
-    const named = new Map(flags.map(([path, flag]) => [path, options[keyOf(flag)]]));
-    const values = await argumentsOf(cli, fields, given);
-    const args = assembled([...values, ...named]);
-    const read = readArguments(operation, args);
-    if ('why' in read) throw usage(`${nameOf(read.field, cli)}: ${read.why}`);
-    operation.check?.(read.value);
-    const reply = await within(options, cli, (bus) =>
-      operation.run(read.value, {
-        bus,
-        actor: cli.asks === 'as an agent' ? actorOf(configOf(options), options.as) : '',
-        deadlineMs: options.deadline ?? cli.deadlineMs ?? deadlineMsDefault,
-        charsMax: Infinity,
-        signal: new AbortController().signal,
-        tell: () => undefined,
-        responses: undefined,
-      }),
+    if ((await terminal.instead?.(given, options)) === true) return;
+    const words = await Promise.all(
+      all.map((each, at) => valuesIn(each.field, each, given[at], cli.refusal)),
     );
-    printReply(options, reply as Reply<object>);
+    // What was not given has its default in the input, too.
+    const isGiven = ([, flag]: [string, Flag]): boolean =>
+      command.getOptionValueSource(keyOf(flag)) !== 'default';
+    const said = flags.filter(isGiven).map(([path, flag]) => {
+      const value = options[keyOf(flag)] ?? (flag.onTerminal === true ? isatty(1) : undefined);
+      return valuesIn(path, flag, value);
+    });
+    const sets = Object.entries(cli.sets ?? {});
+    const args = assembled([...sets, ...words.flat(), ...(await Promise.all(said)).flat()]);
+    assertNeeded(cli, args);
+    const isInWords = words.flat().every(([path]) => path !== '');
+    const read = readWith(operation, isInWords ? (cli.complete?.(args) ?? args) : args);
+    if ('why' in read) {
+      const detail = `${nameOf(read.field, cli)}: ${read.why}`;
+      throw new BusError(cli.refusal ?? 'USAGE', { detail });
+    }
+    operation.check?.(read.value);
+    const canAsk = options.json !== true && process.stdin.isTTY && process.stdout.isTTY;
+    const asked = deadline === undefined ? options.deadline : options[keyOf(deadline)];
+    const deadlineMs = (asked as number | undefined) ?? cli.deadlineMs ?? deadlineMsDefault;
+    const kept: { known?: Known | undefined } = {};
+    try {
+      await within(options, cli, async (bus) => {
+        const call: Call = {
+          ...{ bus, person: 'caller', charsMax: Infinity, deadlineMs, waitMs: deadlineMs },
+          actor: actorIn(options, cli),
+          session: options.as === undefined ? operatorSession : '',
+          signal: new AbortController().signal,
+          tell: cli.isFollowed === true ? followed() : () => undefined,
+          keep: (known) => (kept.known = known),
+        };
+        const first = await operation.run(read.value, call);
+        const dialogue = canAsk ? await terminal.dialogue?.() : undefined;
+        const reply = dialogue ? await dialogue.goOn(first, call, read.value) : first;
+        if (reply === undefined) return;
+        printReply(options, reply as Reply<object>);
+        reply.settle?.();
+      });
+    } catch (error) {
+      const { known } = kept;
+      throw known === undefined ? error : new FailureWith(error, known.facts, known.hint);
+    }
   });
+}
+
+/** Empty: that of the connection. */
+function actorIn(options: OperationOptions, { asks }: CommandLine): string {
+  if (asks === 'for an agent') return options.as ?? '';
+  return asks === 'as an agent' ? actorOf(configOf(options), options.as) : '';
+}
+
+/** Each step once, as a line. */
+function followed(): (doing: string) => void {
+  let last = '';
+  return (doing) => {
+    if (doing !== last) process.stderr.write(`${printable(doing)}\n`);
+    last = doing;
+  };
 }
 
 /** The command that others stand below: known, or new. */
@@ -77,95 +167,157 @@ interface OperationOptions extends Omit<TreeOptions, 'deadline'> {
   as?: string;
 }
 
-/** What says where it asks, and as which agent. */
-function withSource(command: Command, { asks = 'index', deadlineMs }: CommandLine): Command {
+/** What says where it asks, and as which agent. What stands before a subcommand holds for it, too: `queue --as bob run`. */
+function withSource(command: Command, its: CommandLine): Command {
+  const { asks = 'index', deadlineMs, as = 'in the name of this agent (default: operator)' } = its;
   if (asks === 'index') return withTree(command, deadlineMs);
-  if (asks === 'bus') return withCommon(command);
-  const help = 'in the name of this agent (default: operator)';
-  // What stands before a subcommand holds for it, too: `queue --as bob run`.
-  return handingOn(withCommon(command)).option('--as <agent>', help);
+  const common = handingOn(withCommon(command));
+  return asks.endsWith('an agent') ? common.option('--as <agent>', as) : common;
 }
 
 /** One that has a default may be left out. */
-function addArgument(command: Command, name: string, field: Field): void {
-  const { description = '', default: its } = field;
-  const reader =
-    field.type === 'integer' ? (text: string) => valueOf(field, text, its, its) : undefined;
-  const shown = its === undefined ? `<${name}>` : `[${name}]`;
-  if (reader === undefined) command.argument(shown, description);
-  else command.argument(shown, description, reader);
+function argumentIn(its: string | Argument, fields: Record<string, Field>): Argument {
+  if (typeof its !== 'string') return its;
+  const { description: help = '', default: usual } = fields[its] ?? {};
+  return { field: its, argument: usual === undefined ? `<${its}>` : `[${its}]`, help };
+}
+
+function addArgument(command: Command, { argument, help }: Argument, field: Field): void {
+  if (field.type !== 'integer' && field.items?.type !== 'integer') command.argument(argument, help);
+  else
+    command.argument(argument, help, (text: string, before: unknown) =>
+      valueOf(field, argument, text, before, field.default),
+    );
 }
 
 function fieldAt(properties: Record<string, Field>, path: string): Field {
   const [first = '', ...rest] = path.split('.');
   const field = properties[first] ?? {};
-  return rest.length === 0 ? field : fieldAt(field.properties ?? {}, rest.join('.'));
+  if (rest.length === 0) return field;
+  const inner = [field, ...(field.anyOf ?? [])].find((each) => each.properties !== undefined);
+  return fieldAt(inner?.properties ?? {}, rest.join('.'));
 }
 
 /** The name under which commander keeps a flag: `--top-k <n>` is `topK`. */
 function keyOf({ flag }: Flag): string {
-  const [name = ''] = /(?<=--)[a-z-]+/.exec(flag) ?? [];
+  const [name = ''] = /(?<=--(?:no-)?)(?!no-)[a-z-]+/.exec(flag) ?? [];
   return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function addFlag(command: Command, { flag, help }: Flag, field: Field): void {
-  const { type, default: its } = field;
-  if (type === 'boolean') {
-    command.option(flag, help);
-    return;
-  }
-  const shown =
-    typeof its === 'number' || (typeof its === 'string' && its !== '') ? its : undefined;
-  command.option(
-    flag,
-    help,
-    (text: string, before: unknown) => valueOf(field, text, before, shown),
-    shown,
-  );
+/** An input that refuses with a code of its own also says what may be chosen. */
+function addFlag(command: Command, its: Flag, field: Field, { refusal }: CommandLine): void {
+  const { flag, help, no, isRequired = false, source, read } = its;
+  const { type, default: usual } = field;
+  const option = new Option(flag, help).makeOptionMandatory(isRequired);
+  const isShown = typeof usual === 'number' || (typeof usual === 'string' && usual !== '');
+  const shown = isShown && refusal === undefined ? usual : undefined;
+  const reads = refusal === undefined ? field : { ...field, enum: undefined, items: {} };
+  if (type !== 'boolean' && source === undefined)
+    option.default(shown).argParser((text: string, before: unknown) => {
+      if (read === undefined) return valueOf(reads, flag, text, before, shown);
+      return [...((before ?? []) as unknown[]), read(text)];
+    });
+  command.addOption(option);
+  if (no !== undefined) command.option(flag.replace('--', '--no-'), no);
 }
 
-/** One value of a flag. `before`: what was given earlier under the same flag, or the default. */
-function valueOf(field: Field, text: string, before: unknown, shown: unknown): unknown {
-  const { type, enum: choices, items } = field;
-  // Seconds in an input are a duration on the command line.
-  if (type === 'number') return longDuration(text) / 1_000;
+/** One value. `before`: what was given earlier in the same place, or the default. */
+function valueOf(
+  field: Omit<Field, 'enum'> & { enum?: string[] | undefined },
+  flag: string,
+  text: string,
+  before: unknown,
+  shown: unknown,
+): unknown {
+  const { type, enum: choices, items = {}, maximum = Infinity } = field;
+  // Seconds in an input are a duration on the command line; integers are milliseconds.
+  if (type === 'number') return (maximum > 600 ? longDuration(text) : duration(text)) / 1_000;
+  if (flag.endsWith('<duration>')) return longDuration(text);
   if (type === 'integer') return wholeNumber(field.minimum ?? 0, field.maximum ?? 2 ** 31)(text);
-  if (items?.enum !== undefined)
-    return list(text).map((each) => oneOf(each.toUpperCase(), items.enum));
-  if (type === 'array') return gathered(text, before === shown ? [] : (before as string[]));
+  if (items.enum !== undefined) return list(text).map((each) => oneOf(each, items.enum));
+  if (flag.endsWith('<list>')) return list(text);
+  if (type === 'array')
+    return [
+      ...(((before === shown ? undefined : before) ?? []) as unknown[]),
+      valueOf(items, '', text, undefined, undefined),
+    ];
   return choices === undefined ? text : oneOf(text, choices);
 }
 
 function oneOf(text: string, choices: readonly string[] = []): string {
-  if (choices.includes(text)) return text;
-  const all = choices.join(', ').replace(/, ([^,]*)$/, ' or $1');
-  throw new InvalidArgumentError(`It must be ${all}.`);
+  const chosen = choices.find((each) => each.toLowerCase() === text.toLowerCase());
+  if (chosen !== undefined) return chosen;
+  throw new InvalidArgumentError(`It must be ${anyOf(choices)}.`);
 }
 
-/** What stands without a flag. Text beyond what an operation takes is not read. */
-async function argumentsOf(
-  { arguments: names, readsInput = false }: CommandLine,
-  properties: Record<string, Field>,
-  given: readonly unknown[],
+/** Of an argument or a flag: as it was given, or what the file holds that it names; '' is the whole input. Throws USAGE, TOO_LARGE. */
+async function valuesIn(
+  path: string,
+  { source }: { source?: Source },
+  given: unknown,
+  refusal?: ErrorCode,
 ): Promise<[string, unknown][]> {
-  return Promise.all(
-    names.map(async (name, at): Promise<[string, unknown]> => {
-      const text = given[at];
-      const charsMax = properties[name]?.maxLength ?? 0;
-      if (!readsInput || at > 0 || text !== '-') return [name, text];
-      return [
-        name,
-        (await beginningOf('-', bytesPerChar * charsMax)).text.trim().slice(0, charsMax),
-      ];
-    }),
-  );
+  const name = source === undefined ? undefined : await fileNamed(source, path, given);
+  if (source === undefined || name === undefined) return [[path, given]];
+  const { holds, bytesMax, what = name } = source;
+  if (holds === 'beginning') {
+    const { text } = await beginningOf(name, bytesMax);
+    return [[path, text.trim().slice(0, bytesMax / bytesPerChar)]];
+  }
+  const bytes = await wholeOf(name, bytesMax, what);
+  if (holds === 'bytes' && !isUtf8(bytes))
+    return [
+      [path, bytes.toString('base64')],
+      ['encoding', 'base64'],
+    ];
+  const text = textIn(bytes, name);
+  if (holds === 'document') return [['', objectIn(text, what, refusal)]];
+  const isJson = holds === 'json' || (holds === 'either' && /^\s*\{/.test(text));
+  return [[path, isJson ? jsonIn(text, name) : text]];
+}
+
+/** Undefined: it is given in words, or not at all. */
+async function fileNamed(
+  { names }: Source,
+  path: string,
+  given: unknown,
+): Promise<string | undefined> {
+  if (names instanceof RegExp) {
+    if (given === undefined && process.stdin.isTTY)
+      throw usage(`no ${path} was given: name a file, - or words`);
+    const name = typeof given === 'string' ? given : '-';
+    if (name === '-' || (await isFileAt(name))) return name;
+    if (names.test(name)) throw usage(`${name} cannot be read`);
+    return undefined;
+  }
+  if (typeof given !== 'string') return undefined;
+  if (names === '@') return given.startsWith('@') ? given.slice(1) : undefined;
+  return names === undefined || given === names ? given : undefined;
+}
+
+function jsonIn(text: string, name: string, refusal: ErrorCode = 'USAGE'): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new BusError(refusal, { detail: `${name} is not JSON: ${(error as Error).message}` });
+  }
+}
+
+function objectIn(text: string, what: string, refusal?: ErrorCode): object {
+  const value = jsonIn(text, what, refusal);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new BusError(refusal ?? 'USAGE', { detail: `${what} must be one JSON object` });
 }
 
 /** `grounding.overlays` becomes a field of `grounding`; what was not given is left out. */
-function assembled(values: readonly (readonly [string, unknown])[]): object {
+function assembled(values: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   const whole: Record<string, unknown> = {};
   for (const [path, value] of values) {
     if (value === undefined) continue;
+    if (path === '') {
+      Object.assign(whole, value);
+      continue;
+    }
     const names = path.split('.');
     const last = names.pop() ?? '';
     let inner = whole;
@@ -175,9 +327,23 @@ function assembled(values: readonly (readonly [string, unknown])[]): object {
   return whole;
 }
 
-/** As a person wrote it: a flag, or the name of an argument. */
-function nameOf(field: string, { flags = {} }: CommandLine): string {
-  return flags[field]?.flag.split(' ')[0] ?? field;
+function assertNeeded(cli: CommandLine, args: object): void {
+  const { needs = [] } = cli;
+  const isGiven = Object.entries(args).some(
+    ([name, value]) => needs.includes(name) && value !== '',
+  );
+  if (needs.length > 0 && !isGiven)
+    throw usage(`give ${anyOf(needs.map((each) => nameOf(each, cli)))}`);
+}
+
+/** As a person wrote it: a flag, or the name of an argument, and what is wrong inside of it. */
+function nameOf(path: string, { arguments: all, flags = {} }: CommandLine): string {
+  const written = [
+    ...Object.entries(flags).map(([field, { flag }]) => [field, flag.split(' ')[0] ?? field]),
+    ...all.map((each) => (typeof each === 'string' ? [each, each] : [each.field, each.argument])),
+  ] as [string, string][];
+  const [field, name] = written.find(([its]) => `${path}.`.startsWith(`${its}.`)) ?? ['', ''];
+  return name.replace(/[<>[\]]/g, '') + path.slice(field.length);
 }
 
 async function within<T>(
@@ -187,11 +353,16 @@ async function within<T>(
 ): Promise<T> {
   const config = configOf(options);
   const { repo } = options;
+  if (asks === 'the critic') {
+    const { Critics } = await import('./critic/critics.js');
+    const critic = (): Promise<CriticPort> => Promise.resolve(new Critics(config));
+    return work({ ...askingOver(() => Promise.reject(usage('this asks the critic'))), critic });
+  }
   if (asks !== 'index' || repo === undefined)
     return withClient(
       config,
       (client) => work(askingOver(() => Promise.resolve(client))),
-      asks === 'as an agent' ? 'operator' : undefined,
+      asks.startsWith('as ') || options.as !== undefined ? 'operator' : undefined,
     );
   const { askingIndex } = await import('./local.js');
   await using index = askingIndex(config, repo);
@@ -199,12 +370,11 @@ async function within<T>(
 }
 
 function printReply(options: CommonOptions, reply: Reply<object>): void {
-  const { value, failure, screen = reply.text } = reply;
-  const { code, text, retryable } = failure ?? {};
-  print(
-    options,
-    failure === undefined ? value : { ...value, error: { code, text, retryable } },
-    () => screen(value),
-  );
+  const { value, document = value, failure, screen = reply.text } = reply;
+  const error = failure && {
+    error: { code: failure.code, text: failure.text, retryable: failure.retryable },
+  };
+  const isPlain = !process.stdout.isTTY || (process.env.NO_COLOR ?? '') !== '';
+  print(options, { ...document, ...error }, () => screen(value, isPlain));
   if (failure !== undefined) process.exitCode = 1;
 }

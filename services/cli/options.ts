@@ -1,7 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { loadConfig, type Config } from '../../src/config/config.js';
 import { remoteIdentity } from '../../src/remote/identity.js';
-import { engineName } from '../../src/pgc/shapes.js';
 import { partsMax, type Part } from '../../src/pgc/serve/shard-partition.js';
 
 export interface CommonOptions {
@@ -50,7 +49,8 @@ export function withTree(command: Command, deadlineMs = deadlineMsDefault): Comm
 /** What stands before a subcommand holds for it, unless it says otherwise itself: `queue --as bob run` is about bob. */
 export function handingOn(command: Command): Command {
   return command.hook('preSubcommand', (its, subcommand) => {
-    for (const [name, value] of Object.entries(its.opts())) subcommand.setOptionValue(name, value);
+    for (const [name, value] of Object.entries(its.opts()))
+      if (its.getOptionValueSource(name) !== 'default') subcommand.setOptionValue(name, value);
   });
 }
 
@@ -69,12 +69,6 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
       throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
     return value;
   };
-}
-
-export const engineHelp = 'extractive: answer from the index only, without the language model';
-export function engine(text: string): string {
-  if (text !== engineName) throw new InvalidArgumentError(`It must be ${engineName}.`);
-  return text;
 }
 
 const unitsMs: Record<string, number> = {

@@ -1,6 +1,6 @@
 import { hyperlinked, opensHyperlinks } from '../../src/render/hyperlinks.js';
 import { printable, printableText } from '../../src/render/terminal.js';
-import { BusError, asBusError, type Failure } from '../../src/errors/bus-error.js';
+import { BusError, asBusError } from '../../src/errors/bus-error.js';
 
 /** Errors in the options are printed in this form, too. */
 export interface OutputForm {
@@ -43,16 +43,6 @@ export function printFailure(form: OutputForm, error: unknown): number {
   if (form.json === true) process.stdout.write(`${JSON.stringify({ error: failure, ...facts })}\n`);
   else process.stderr.write(`sigma: ${printable(coded.message)} (${coded.code})\n  ${next}\n`);
   return coded.exit;
-}
-
-/** An answer that came, but failed at what it was asked for: the first of its errors is also its `error`. */
-export function withError<T extends { errors: Failure[] }>(
-  answer: T,
-  failed: boolean,
-): T & { error?: Failure } {
-  const [first] = answer.errors;
-  if (!failed || first === undefined) return answer;
-  return { ...answer, error: { code: first.code, text: first.text, retryable: first.retryable } };
 }
 
 export function usage(detail: string): BusError {

@@ -14,6 +14,7 @@ import type { Asking } from '../../src/operations/operation.js';
 import type { Analyses } from '../../src/pgc/analyse/analyses.js';
 import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
 import { withClient } from '../../src/remote/with-client.js';
+import type { CriticPort } from '../../src/remote/critic.js';
 import { remoteIdentity } from '../../src/remote/identity.js';
 import { openClient } from '../../src/remote/open-client.js';
 
@@ -59,6 +60,10 @@ export class Bus implements Asking, AsyncDisposable {
   /** What a person says by way of this server, as they would say it on the command line. */
   asPerson<T>(work: (client: Client) => Promise<T>): Promise<T> {
     return withClient(this.#config, work);
+  }
+
+  async critic(): Promise<CriticPort> {
+    return this.#asking.critic();
   }
 
   async running<T>(work: () => Promise<T>): Promise<T> {

@@ -7,14 +7,6 @@ import type { Bus } from './bus.js';
 import { discoverThenDelegate, instructions } from './guidance.js';
 import { addResources } from './resources.js';
 import { addTool } from './tool.js';
-import { attend } from './tools/attend.js';
-import { critique } from './tools/critique.js';
-import { critiqueHistory } from './tools/critique-history.js';
-import { judgeGate, listGates } from './tools/gates.js';
-import { check, inbox, receive, send } from './tools/inbox.js';
-import { push, run } from './tools/prompts.js';
-import { listPendingMessages, markMessageRead, sendAgentMessage } from './tools/mail.js';
-import { delegateTask, sigmaTaskUpdate, taskStatus } from './tools/tasks.js';
 
 const goalCharsMax = 20_000;
 
@@ -25,23 +17,6 @@ const operations = loaded.flat().filter(({ isTool }) => isTool !== false);
 export function newServer(parts: { bus: Bus; log: Logger }): McpServer {
   const server = new McpServer({ name: 'sigma', title: 'Sigma Bus', version }, { instructions });
   for (const each of operations) addTool(server, each, parts);
-  addTool(server, sendAgentMessage, parts);
-  addTool(server, listPendingMessages, parts);
-  addTool(server, markMessageRead, parts);
-  addTool(server, delegateTask, parts);
-  addTool(server, taskStatus, parts);
-  addTool(server, sigmaTaskUpdate, parts);
-  addTool(server, run, parts);
-  addTool(server, push, parts);
-  addTool(server, inbox, parts);
-  addTool(server, send, parts);
-  addTool(server, receive, parts);
-  addTool(server, check, parts);
-  addTool(server, listGates, parts);
-  addTool(server, judgeGate, parts);
-  addTool(server, attend, parts);
-  addTool(server, critique, parts);
-  addTool(server, critiqueHistory, parts);
   addResources(server, parts.bus);
   server.registerPrompt(
     'discover-then-delegate',

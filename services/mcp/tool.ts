@@ -4,18 +4,18 @@ import {
   type McpServer,
   type ServerContext,
   type StandardSchemaWithJSON,
+  acceptedContent,
   inputRequired,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { asBusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
-import { charsPerToken } from '../../src/operations/bounds.js';
+import type { Drafted } from '../../src/operations/bounds.js';
 import {
-  argumentsOf,
-  replied,
+  drafted,
   failureText,
   inputOf,
-  type Reply,
+  type Decision,
   type Operation,
 } from '../../src/operations/operation.js';
 import type { Bus } from './bus.js';
@@ -23,8 +23,8 @@ import { Progress } from './progress.js';
 
 type Questions = NonNullable<Parameters<typeof inputRequired>[0]['inputRequests']>;
 
-/** Thrown by a tool that goes on only with what a person says; it is called again then. */
-export class PersonNeeded extends Error {
+/** A tool goes on only with what a person says; it is called again then. */
+class PersonNeeded extends Error {
   constructor(readonly questions: Questions) {
     super('a person is asked');
   }
@@ -40,7 +40,7 @@ const bounded = {
 /** Registers a tool whose arguments are checked, whose answer is bounded and whose failures are coded. */
 export function addTool<Input extends z.ZodObject>(
   server: McpServer,
-  tool: Operation<Input, Bus>,
+  tool: Operation<Input>,
   parts: { bus: Bus; log: Logger },
 ): void {
   const input = inputOf(tool);
@@ -52,7 +52,7 @@ export function addTool<Input extends z.ZodObject>(
     annotations: { title: tool.title, ...tool.annotations },
   };
   server.registerTool(tool.name, config, (args, context) =>
-    parts.bus.running(() => answered(tool, input, args, context, parts)),
+    parts.bus.running(() => answered(tool, args, context, parts)),
   );
 }
 
@@ -66,8 +66,7 @@ function unchecked(schema: z.ZodObject): StandardSchemaWithJSON {
 }
 
 async function answered<Input extends z.ZodObject>(
-  tool: Operation<Input, Bus>,
-  schema: z.ZodObject,
+  tool: Operation<Input>,
   args: unknown,
   context: ServerContext,
   { bus, log }: { bus: Bus; log: Logger },
@@ -79,18 +78,14 @@ async function answered<Input extends z.ZodObject>(
   };
   try {
     using progress = new Progress(context, tool.doing);
-    const input = argumentsOf(tool.name, schema, args);
-    tool.check?.(input as z.output<Input>);
-    const answer = await tool.run(input as z.output<Input>, {
-      bus,
-      deadlineMs: input.timeout_seconds * 1_000,
-      actor: '',
-      charsMax: input.max_tokens * charsPerToken,
-      signal: context.mcpReq.signal,
-      tell: (doing) => progress.tell(doing),
-      responses: context.mcpReq.inputResponses,
-    });
-    const result = resultOf(answer, input.max_tokens);
+    const result = resultOf(
+      await drafted(tool, args, {
+        bus,
+        signal: context.mcpReq.signal,
+        tell: (doing) => progress.tell(doing),
+        person: (asked) => saidBy(context, asked),
+      }),
+    );
     await progress.done();
     told('ok');
     return result;
@@ -104,8 +99,17 @@ async function answered<Input extends z.ZodObject>(
   }
 }
 
-function resultOf<V extends object>(answer: Reply<V>, maxTokens: number): CallToolResult {
-  const { structured, text } = replied(answer, maxTokens);
+/** By the person before the client, in a form of it. Throws PersonNeeded until they were asked. */
+function saidBy<Form extends z.ZodObject>(
+  { mcpReq: { inputResponses: said } }: ServerContext,
+  { key, message, form }: Decision<Form>,
+): z.output<Form> | undefined {
+  if (said !== undefined && key in said)
+    return acceptedContent(said, key, form) as z.output<Form> | undefined;
+  throw new PersonNeeded({ [key]: inputRequired.elicit({ message, requestedSchema: form }) });
+}
+
+function resultOf({ structured, text }: Drafted): CallToolResult {
   return { content: [{ type: 'text', text }], structuredContent: structured };
 }
 

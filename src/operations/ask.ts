@@ -4,6 +4,7 @@ import type { Answer, AskRequest, QueryProgress } from '../pgc/shapes.js';
 import { markdownOf, renderAnswer } from '../render/answer.js';
 import { beginningOf, type Cut } from './bounds.js';
 import {
+  agentArgument,
   agentInput,
   engineFlag,
   engineInput,
@@ -12,6 +13,7 @@ import {
   failureOutput,
   groundingInput,
   nameCharsMax,
+  questionBytesMax,
   questionInput,
   topKInput,
 } from './shapes.js';
@@ -79,7 +81,7 @@ export const queryAgent: Operation<typeof queryInput> = {
   cli: {
     command: 'query',
     help: 'ask a question to one agent',
-    arguments: ['agent', 'question'],
+    arguments: [agentArgument('agent'), 'question'],
     flags: askFlags,
   },
   async run({ agent, ...its }, { bus, deadlineMs, signal }) {
@@ -101,9 +103,13 @@ export const ask: Operation<typeof askInput> = {
   cli: {
     command: 'ask',
     help: 'ask a question about the code; the answer shows its evidence',
-    arguments: ['question'],
+    arguments: [
+      {
+        ...{ field: 'question', argument: '<question>', help: questionInput.description ?? '' },
+        source: { holds: 'beginning', names: '-', bytesMax: questionBytesMax },
+      },
+    ],
     flags: { ...askFlags, agent: { flag: '--agent <alias>', help: 'ask one shard' } },
-    readsInput: true,
     more: '\nUse - to read the question from standard input, for example a log or a stack trace.',
   },
   async run({ agent, ...its }, { bus, deadlineMs, signal }) {

@@ -1,14 +1,18 @@
 import type { Client } from '../client/client.js';
+import { RemoteCritic } from '../remote/critic.js';
 import { askAgent, RemoteQuestions } from '../remote/questions.js';
 import type { Asking } from './operation.js';
 
 /** Asks over a bus. `client`: one that is connected. */
-export function askingOver(client: () => Promise<Client>): Asking {
+export function askingOver(client: () => Promise<Client>, folder = process.cwd()): Asking {
   return {
     client,
+    folder,
+    critic: async () => new RemoteCritic(await client()),
     questions: async () => new RemoteQuestions(await client()),
     analyses: async () => new RemoteQuestions(await client()),
     askAgent: async (agent, request, { deadlineMs, signal }) =>
       askAgent(await client(), agent, request, deadlineMs, signal),
+    asPerson: async (work) => work(await client()),
   };
 }

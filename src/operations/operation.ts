@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import type { Client } from '../client/client.js';
 import { asBusError, BusError, RemoteError, type Failure } from '../errors/bus-error.js';
+import type { ErrorCode } from '../errors/catalogue.js';
 import type { Analyses } from '../pgc/analyse/analyses.js';
 import type { AskingOptions, Questions } from '../lattice/questions.js';
 import type { Answer, AskRequest } from '../pgc/shapes.js';
+import type { CriticPort } from '../remote/critic.js';
 import { answerTokens, charsPerToken, fitted, listsOf, type Cut, type Drafted } from './bounds.js';
+import { readWith } from './fields.js';
 
 /** For a whole call, unless it names another. Most clients give up after a minute. */
-export const timeoutS = { default: 30, max: 600 } as const;
+const timeoutS = { default: 30, max: 600 } as const;
 
 /** What a tool does to the world, in the terms of MCP. */
 export interface Annotations {
@@ -63,21 +66,49 @@ export interface Asking {
   analyses(): Promise<Analyses>;
   /** One agent, or one shard of the index. */
   askAgent(agent: string, request: AskRequest, options: AskingOptions): Promise<Answer>;
+  /** Reviews artifacts, and remembers its reviews. */
+  critic(): Promise<CriticPort>;
+  /** Where the files of the caller are. */
+  readonly folder: string;
+  /** With the rights of the person who calls, or who was asked. */
+  asPerson<T>(work: (client: Client) => Promise<T>): Promise<T>;
+}
+
+/** What only a person decides. */
+export interface Decision<Form extends z.ZodObject> {
+  /** Names what is decided: an answer is one to this question only. */
+  key: string;
+  message: string;
+  form: Form;
 }
 
 /** What a tool is given besides its arguments. */
-export interface Call<B extends Asking = Asking> {
-  bus: B;
+export interface Call {
+  bus: Asking;
   deadlineMs: number;
+  /** Longest wait for what others do: the answer must still come within the deadline. */
+  waitMs: number;
   /** The agent in whose name it is asked; empty: that of the session. */
   actor: string;
+  /** Session in which approvals of a person are remembered; empty: that of the agent. */
+  session: string;
   /** Of the answer. */
   charsMax: number;
   /** Aborts when the client cancels, or goes away. */
   signal: AbortSignal;
   tell: (doing: string) => void;
-  /** What the person before the client answered, by question; undefined: no person was asked yet. */
-  responses: Record<string, unknown> | undefined;
+  /** What holds also where the call fails or is interrupted from now on. */
+  keep: (known: Known | undefined) => void;
+  /** Who decides: the caller, whose arguments are their word, or the person before the client. Undefined: they said nothing. */
+  person:
+    | 'caller'
+    | (<Form extends z.ZodObject>(asked: Decision<Form>) => z.output<Form> | undefined);
+}
+
+/** For scripts the facts, for people the hint. */
+export interface Known {
+  facts: object;
+  hint: string;
 }
 
 export interface Reply<V extends object> {
@@ -94,15 +125,19 @@ export interface Reply<V extends object> {
   brief?: (value: V) => V;
   /** What a model gets beside the text; absent: all of it. */
   structure?: (value: V) => object;
+  /** What --json prints; absent: `value`. */
+  document?: object;
   /** What a person at a terminal reads; absent: `text`. */
-  screen?: (value: V) => string;
-  /** It came, but it is not what was asked for: the command line ends with 1. */
-  failure?: Failure | undefined;
+  screen?: (value: V, isPlain: boolean) => string;
+  /** It came, but it is not what was asked for: the command line ends with 1. Null: the value itself says why. */
+  failure?: Failure | null | undefined;
   /** Nothing came but the failure, which a model gets instead. */
   isEmpty?: boolean;
+  /** Called when it was handed over: settles messages. False: they come again. */
+  settle?: () => boolean;
 }
 
-export interface Operation<Input extends z.ZodObject, B extends Asking = Asking> {
+export interface Operation<Input extends z.ZodObject> {
   name: string;
   title: string;
   description: string;
@@ -112,15 +147,17 @@ export interface Operation<Input extends z.ZodObject, B extends Asking = Asking>
   annotations: Annotations;
   /** While it runs, for those who wait. */
   doing: string;
-  /** How it stands on the command line; absent: it has a command of its own there, or none. */
-  cli?: CommandLine;
+  /** How it stands on the command line, as one command or several; absent: it has a command of its own there, or none. */
+  cli?: CommandLine | readonly CommandLine[];
+  /** What a model may say: the rest of `input` is for people. Absent: all. */
+  offered?: z.ZodObject;
   /** False: models are not offered it. */
   isTool?: false;
   /** What no schema says, before anything is asked: a slip costs no connection. */
   check?(input: z.output<Input>): void;
   // Each has an answer of its own, and hands it on together with what to do with it.
   // oxlint-disable-next-line typescript/no-explicit-any
-  run(input: z.output<Input>, call: Call<B>): Promise<Reply<any>>;
+  run(input: z.output<Input>, call: Call): Promise<Reply<any>>;
 }
 
 /** An operation as a command. What is not named here is taken from the input: names, defaults, bounds, descriptions. */
@@ -132,23 +169,77 @@ export interface CommandLine {
   /** The same of the word that it stands below, where no command has that word. */
   above?: string;
   /** Fields of the input that are given without a flag, in order. */
-  arguments: readonly string[];
+  arguments: readonly (string | Argument)[];
+  /** Fields that the command itself says, unless a flag does: `gate halt`. */
+  sets?: Readonly<Record<string, unknown>>;
   /** Flags by field; a field within a field is `grounding.overlays`. Others have no flag. */
   flags?: Readonly<Record<string, Flag>>;
+  /** Fields of which one must be given. */
+  needs?: readonly string[];
   /** Longest wait, in ms; absent: 30 s. */
   deadlineMs?: number;
-  /** The first argument may be `-`: standard input. */
-  readsInput?: boolean;
-  /** `index`: also a built index, with --repo; `bus`: agents; `as an agent`: agents, in the name of `--as`. Absent: index. */
-  asks?: 'index' | 'bus' | 'as an agent';
+  /** The flag that says another one; absent: --deadline where it asks an index. */
+  deadline?: Flag;
+  /**
+   * `index`: also a built index, with --repo; `bus`: agents; `as operator`: with the rights of a person; `as an agent`: also in the
+   * name of `--as`; `for an agent`: so only where there is `--as`; `the critic`: also without a broker. Absent: index.
+   */
+  asks?: 'index' | 'bus' | 'as operator' | 'as an agent' | 'for an agent' | 'the critic';
+  /** What `--as` is for. */
+  as?: string;
+  /** Each step is a line on standard error. */
+  isFollowed?: true;
+  /** Code of an argument that the input refuses; absent: USAGE. */
+  refusal?: ErrorCode;
+  /** Adds to the fields what words leave out, and a document does not. */
+  complete?: (fields: Record<string, unknown>) => object;
   /** Behind the options in the help. */
   more?: string;
 }
 
+/** Where the field has another name for people, or other words. */
+export interface Argument {
+  field: string;
+  /** As commander takes it: `[intent]`. */
+  argument: string;
+  help: string;
+  source?: Source;
+}
+
 export interface Flag {
-  /** As commander takes it: `--hint <words>`. */
+  /** As commander takes it: `--hint <words>`. `<duration>` is read as one, `<list>` with commas. */
   flag: string;
   help: string;
+  isRequired?: true;
+  /** Help of its `--no-` form. */
+  no?: string;
+  /** On a terminal it is on. */
+  onTerminal?: true;
+  source?: Source;
+  /** What is written behind it as a value of the field. Throws USAGE. */
+  read?: (text: string) => unknown;
+}
+
+/** What may be read of a file, or of standard input for `-`, instead of being said. */
+export interface Source {
+  /**
+   * `beginning`: as much of a text as fits; `bytes`: in base64, as `encoding` says, where they are no text; `either`: JSON or text;
+   * `document`: the whole input as JSON, over which flags go.
+   */
+  holds: 'beginning' | 'text' | 'bytes' | 'json' | 'either' | 'document';
+  bytesMax: number;
+  /** In messages: `a prompt`; absent: the name of the file. */
+  what?: string;
+  /** What names a file: `-` alone; what stands behind `@`; a file that is there, and what looks like this is never words. Absent: all. */
+  names?: '-' | '@' | RegExp;
+}
+
+/** A command that no model is offered as a tool, and that needs no words for one. */
+export function forPeople<Input extends z.ZodObject>(
+  its: CommandLine & Pick<Operation<Input>, 'input' | 'check' | 'run'>,
+): Operation<Input> {
+  const words = { title: '', description: '', doing: '', output: z.looseObject({}) };
+  return { ...words, annotations: acts, isTool: false, name: its.command, cli: its, ...its };
 }
 
 const common = z.strictObject({
@@ -166,41 +257,55 @@ const common = z.strictObject({
     .describe(`Size of the answer, estimated at ${charsPerToken} characters a token.`),
 });
 
-/** All its arguments. */
-export function inputOf(tool: { input: z.ZodObject }): z.ZodObject {
-  return z.strictObject({ ...tool.input.shape, ...common.shape });
+/** An answer must still come within the time that the client gives it. */
+const marginMs = 1_000;
+
+/** All arguments that a model may give. */
+export function inputOf({ input, offered = input }: Offer): z.ZodObject {
+  return z.strictObject({ ...offered.shape, ...common.shape });
 }
 
+type Offer = Pick<Operation<z.ZodObject>, 'input' | 'offered'>;
+
 /** The answer of a tool as a model reads it, outside of an MCP server. Throws TOOL_INPUT, and what the tool throws. */
-export async function textOf<Input extends z.ZodObject, B extends Asking>(
-  tool: Operation<Input, B>,
+export async function textOf<Input extends z.ZodObject>(
+  tool: Operation<Input>,
   args: unknown,
-  call: Pick<Call<B>, 'bus' | 'signal' | 'tell'>,
+  call: Pick<Call, 'bus' | 'signal' | 'tell'>,
 ): Promise<string> {
-  const input = argumentsOf(tool.name, inputOf(tool), args);
-  tool.check?.(input as z.output<Input>);
-  const answer = await tool.run(input as z.output<Input>, {
+  return (await drafted(tool, args, { ...call, person: () => undefined })).text;
+}
+
+/** The answer of a tool to a model, within what it may take. Throws TOOL_INPUT, and what the tool throws. */
+export async function drafted<Input extends z.ZodObject>(
+  tool: Operation<Input>,
+  args: unknown,
+  call: Pick<Call, 'bus' | 'signal' | 'tell' | 'person'>,
+): Promise<Drafted> {
+  const { timeout_seconds, max_tokens, ...given } = argumentsOf(tool.name, inputOf(tool), args);
+  // What only people say has its default.
+  const input = tool.input.parse(given);
+  tool.check?.(input);
+  const deadlineMs = timeout_seconds * 1_000;
+  const answer = await tool.run(input, {
     ...call,
-    deadlineMs: input.timeout_seconds * 1_000,
-    actor: '',
-    charsMax: input.max_tokens * charsPerToken,
-    responses: undefined,
+    ...{ deadlineMs, waitMs: Math.max(0, deadlineMs - marginMs) },
+    ...{ actor: '', session: '', keep: () => undefined },
+    charsMax: max_tokens * charsPerToken,
   });
-  return replied(answer, input.max_tokens).text;
+  return replied(answer, max_tokens);
 }
 
 /** Checked against `schema`. Throws TOOL_INPUT. */
-export function argumentsOf(
+function argumentsOf(
   tool: string,
   schema: z.ZodObject,
   args: unknown,
 ): Record<string, unknown> & z.output<typeof common> {
-  const parsed = schema.safeParse(args ?? {});
-  if (parsed.success) return parsed.data as ReturnType<typeof argumentsOf>;
-  const [issue] = parsed.error.issues;
-  const where = issue?.path.join('.') ?? '';
-  const detail = `${where}${where && ': '}${issue?.message ?? ''}`;
-  throw new BusError('TOOL_INPUT', { tool, detail });
+  const read = readWith({ input: schema }, args ?? {});
+  if ('value' in read) return read.value as ReturnType<typeof argumentsOf>;
+  const { field, why } = read;
+  throw new BusError('TOOL_INPUT', { tool, detail: `${field}${field && ': '}${why}` });
 }
 
 /** As much of an answer as `maxTokens` allow. */
@@ -224,7 +329,9 @@ export function failureText(error: unknown): string {
 
 /** What a model gets of it. Throws the failure of an answer that holds nothing else. */
 export function replied<V extends object>(reply: Reply<V>, maxTokens: number): Drafted {
-  if (reply.isEmpty === true && reply.failure !== undefined) throw new RemoteError(reply.failure);
-  const { value, brief = (whole: V) => whole } = reply;
-  return bounds({ ...reply, value: brief(value) }, maxTokens);
+  if (reply.isEmpty === true && reply.failure) throw new RemoteError(reply.failure);
+  const { value, brief = (whole: V) => whole, settle = () => true } = reply;
+  const drafted = bounds({ ...reply, value: brief(value) }, maxTokens);
+  if (!settle()) throw new BusError('BROKER_LOST');
+  return drafted;
 }

@@ -59,4 +59,46 @@ export const registry: readonly Registered[] = [
       return [queue, queueRun, kill];
     },
   },
+  {
+    commands: 'gate',
+    load: async () => {
+      const { approvals, judgeGate, listGates, missed, showGate } = await import('./gates.js');
+      return [listGates, showGate, judgeGate, approvals, missed];
+    },
+  },
+  {
+    commands: 'attend',
+    load: async () => [(await import('./attend.js')).attend],
+  },
+  {
+    commands: 'critic',
+    load: async () => {
+      const { critique } = await import('./critique.js');
+      const { critiqueHistory, ratify } = await import('./critique-history.js');
+      return [critique, critiqueHistory, ratify];
+    },
+  },
+  {
+    commands: '',
+    load: async () => (await import('./mailbox.js')).mailbox,
+  },
+  {
+    commands: 'delegate task',
+    load: async () => (await import('./tasks.js')).taskOperations,
+  },
+  {
+    commands: 'run push',
+    load: async () => (await import('./prompts.js')).promptOperations,
+  },
+  {
+    commands: 'send receive check inbox',
+    load: async () => {
+      const { send, receive, check, inbox } = await import('./mail.js');
+      return [inbox, send, receive, check];
+    },
+  },
+  {
+    commands: 'dead',
+    load: async () => (await import('./dead.js')).deadLetters,
+  },
 ];

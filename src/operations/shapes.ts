@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Argument } from './operation.js';
 import { contentMax, engineName, overlayNames, type Evidence } from '../pgc/shapes.js';
 
 /**
@@ -8,6 +9,8 @@ import { contentMax, engineName, overlayNames, type Evidence } from '../pgc/shap
 
 /** More than is read: what is cut is said in the answer. */
 const questionCharsMax = 100_000;
+/** A character takes four bytes at most. */
+export const questionBytesMax = 4 * questionCharsMax;
 export const nameCharsMax = 512;
 export const citationsMax = 100;
 
@@ -20,9 +23,18 @@ export const questionInput = z
   .max(questionCharsMax)
   .describe('In words, with names, paths or a log where you have them.');
 export const agentInput = text('Id or alias of an agent, as list_agents names it.');
+/** The same for people. */
+export const agentArgument = (field: string): Argument => ({
+  ...{ field, argument: `<${field}>` },
+  help: 'id or alias of an agent, as `sigma agents` shows it',
+});
 export const symbolInput = text('A name, or path#name where a name has several definitions.');
 export const reportInput = text('A bug report, a log or a stack trace.', 100_000);
 export const offsetInput = z.int().min(0).default(0).describe('Rows to pass over.');
+export const waitInput = z
+  .boolean()
+  .default(true)
+  .describe('Wait for its end or its question, for timeout_seconds; it goes on afterwards.');
 export const topKInput = z.int().min(1).max(10).default(5).describe('Sources.');
 export const engineInput = z
   .enum([engineName])
@@ -98,8 +110,4 @@ export function evidenceOf(evidence: Evidence): object {
 
 export function rounded(share: number): number {
   return Math.round(share * 1_000) / 1_000;
-}
-
-export function errorLines(errors: readonly { code: string; text: string }[]): string[] {
-  return errors.map(({ code, text: its }) => `${code}: ${its}`);
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { TopologyAnswer } from '../pgc/shapes.js';
 import { renderDot, renderTopology, selected } from '../render/topology.js';
 import { listing, looks, plain, type Operation } from './operation.js';
-import { agentInput } from './shapes.js';
+import { agentArgument, agentInput } from './shapes.js';
 
 const referencesMax = 1_000_000_000;
 const hopsMax = 32;
@@ -72,7 +72,7 @@ export const latticePath: Operation<typeof pathInput> = {
   cli: {
     command: 'lattice path',
     help: 'find the shortest chain of dependencies between two shards',
-    arguments: ['from', 'to'],
+    arguments: [agentArgument('from'), agentArgument('to')],
     flags: {
       max_hops: { flag: '--max-hops <n>', help: 'most shards on the chain, both ends included' },
     },

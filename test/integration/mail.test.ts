@@ -94,6 +94,16 @@ describe('messages from the command line', () => {
     worker.settle([view.seq]);
   });
 
+  test('one whose sender is interrupted is there, and is called by its id', async () => {
+    const args = ['send', 'worker', 'wait for it', '--reply', '1m', '--id', 'cut-short'];
+    const sending = startSigma(home, args);
+    const { view } = await worker.take({ deadlineMs: 10_000 });
+    worker.settle([view.seq]);
+    sending.process.kill('SIGINT');
+    expect(await sending.ended).toBe(130);
+    expect(sending.output()).toContain('cut-short');
+  });
+
   test('whose names hold control characters are refused, and reasons are shown without them', async () => {
     const refused = await run('send', 'operator', 'x', '--type', 'x\u001b]0;y', '--json');
     expect([refused.code, refused.json.error.code]).toEqual([2, 'INVALID_NAME']);

@@ -68,6 +68,10 @@ function judgesIn(era: Era): void {
     expect(declined.structuredContent).toMatchObject({ state: 'open', judgement: '' });
     expect(shown[0]).toMatch(/git push --force origin main/);
 
+    // Nor does it judge by naming the judgement of which a person's command is made.
+    const own = await called(mcp, 'judge_gate', { id: gate, judgement: 'approve' });
+    expect(failureOf(own).code).toBe('TOOL_INPUT');
+
     answer = { action: 'accept', content: { judgement: 'halt', direction: '' } };
     const judged = await called(mcp, 'judge_gate', { id: gate });
     expect(judged.structuredContent).toMatchObject({ state: 'judged', judgement: 'halt' });

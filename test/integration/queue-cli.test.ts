@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Client as McpClient } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
-import { takeResult } from '../../services/cli/tasks/run.js';
+import { takeResult } from '../../src/operations/prompts.js';
 import { Client } from '../../src/client/client.js';
 import { loadConfig } from '../../src/config/config.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';

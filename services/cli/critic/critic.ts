@@ -1,13 +1,12 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Config } from '../../../src/config/config.js';
-import type { ArtifactHistory } from '../../../src/critic/review/messages.js';
 import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/critic/shapes.js';
+import type { EscalationPolicy } from '../../../src/critic/select/escalation.js';
 import type { CriticWords } from './critic-request.js';
 import { orchestrate, orchestrationHelp, orchestrationOption } from './critic-orchestration.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { printable } from '../../../src/render/terminal.js';
 import { FailureWith, print } from '../output.js';
-import { userName } from './user-name.js';
 
 interface CriticOptions extends CommonOptions, CriticWords {
   select?: string;
@@ -65,10 +64,12 @@ export function addCriticCommand(sigma: Command): void {
           json: options.json === true,
           ...(options.repo !== undefined && { repo: options.repo }),
         });
-      if (options.select !== undefined) return await selectAll(options.select, options);
+      if (options.select !== undefined) {
+        const { selectAll } = await import('./critic-select.js');
+        return await selectAll(options.select, await rulesOf(options));
+      }
       await review(options);
     });
-  addHistoryCommands(critic);
 }
 
 /** Dimensions of the context that have no option in the document. */
@@ -82,15 +83,12 @@ function withDimensions(critic: Command): Command {
     .option('--platform <code>', 'PLAT-CC, PLAT-CC-WIN, PLAT-GENERIC');
 }
 
-async function selectAll(file: string, options: CriticOptions): Promise<void> {
+/** Rules that are named, else those of the settings. */
+async function rulesOf(options: CriticOptions): Promise<EscalationPolicy> {
   const { loadEscalation, escalationOf } =
     await import('../../../src/critic/select/escalation-file.js');
-  const { selectAll: select } = await import('./critic-select.js');
   const { policy } = options;
-  await select(
-    file,
-    policy === undefined ? escalationOf(configOf(options)) : loadEscalation(policy),
-  );
+  return policy === undefined ? escalationOf(configOf(options)) : loadEscalation(policy);
 }
 
 /** Checks all options before it contacts a critic. */
@@ -128,15 +126,10 @@ async function review(options: CriticOptions): Promise<void> {
 }
 
 async function selectionFor(request: CritiqueRequest, options: CriticOptions): Promise<Selection> {
-  const { loadEscalation, escalationOf } =
-    await import('../../../src/critic/select/escalation-file.js');
   const { selectFor } = await import('../../../src/critic/select/select.js');
-  const { policy, sessionTokens } = options;
-  const rules = policy === undefined ? escalationOf(configOf(options)) : loadEscalation(policy);
-  return selectFor(
-    { ...request, ...(sessionTokens === undefined ? {} : { session_tokens: sessionTokens }) },
-    rules,
-  );
+  const { sessionTokens: session_tokens } = options;
+  const its = { ...request, ...(session_tokens !== undefined && { session_tokens }) };
+  return selectFor(its, await rulesOf(options));
 }
 
 async function critiqueOf(request: CritiqueRequest, options: CriticOptions): Promise<Critique> {
@@ -147,17 +140,13 @@ async function critiqueOf(request: CritiqueRequest, options: CriticOptions): Pro
   const its =
     policy === undefined ? config : { ...config, critic: { ...config.critic, escalation: policy } };
   const isShown = process.stderr.isTTY && options.json !== true;
-  const clear = (): void => {
-    if (isShown) process.stderr.write('\r\u001b[K');
-  };
+  const show = (line: string): unknown => isShown && process.stderr.write(`\r\u001b[K${line}`);
   try {
     return await new Critics(its).critique(request, {
-      onProgress: (progress) => {
-        if (isShown) process.stderr.write(`\r\u001b[K${printable(renderProgress(progress))}`);
-      },
+      onProgress: (progress) => show(printable(renderProgress(progress))),
     });
   } finally {
-    clear();
+    show('');
   }
 }
 
@@ -194,69 +183,6 @@ function isFine(critique: Critique, isGated: boolean): boolean {
   const isCritical = found.some(({ severity, is_hard }) => severity === 'critical' || is_hard);
   if (verdict === 'UNSCORED') return !scoring && !isCritical;
   return selection.criticality === 'C1' && !isGated;
-}
-
-function addHistoryCommands(critic: Command): void {
-  withCommon(
-    critic.command('history').argument('<artifact>', 'a file, or a name from `sigma critic list`'),
-  )
-    .description('show the iterations of an artifact, their scores and the next step')
-    .action(async (artifact: string, options: CommonOptions) => {
-      const { critics } = await remembered(options);
-      await told(options, await critics.history(artifact));
-    });
-  withCommon(critic.command('list'))
-    .description('list reviewed artifacts')
-    .action(async (options: CommonOptions) => {
-      const { critics, render } = await remembered(options);
-      const found = await critics.list();
-      print(options, { artifacts: found.rows, more: found.more }, () =>
-        render.renderRows(found.rows, found.more),
-      );
-    });
-  withCommon(
-    critic.command('ratify').argument('<artifact>', 'a file, or a name from `sigma critic list`'),
-  )
-    .description('decide a review that waits for a person')
-    .requiredOption('--judgement <word>', 'accept, refuse or revise', judgement)
-    .option('--text <words>', 'why', '')
-    .option('--as <name>', 'who decides (default: the user of this machine)')
-    .action(async (artifact: string, options: RatifyOptions) => {
-      const { critics } = await remembered(options);
-      const { judgement: word, as = userName(), text } = options;
-      await told(options, await critics.ratify(artifact, word, as, text));
-    });
-}
-
-/** With its trend; blocks are drawn where a terminal shows them. */
-async function told(options: CommonOptions, history: ArtifactHistory): Promise<void> {
-  const [{ renderHistory }, { trendOf }] = await Promise.all([
-    import('../../../src/render/critique-history.js'),
-    import('../../../src/critic/cycle/tracking.js'),
-  ]);
-  const { iterations, threshold } = history.tracking;
-  const trend = trendOf(iterations, threshold);
-  const isPlain = !process.stdout.isTTY || (process.env.NO_COLOR ?? '') !== '';
-  print(options, { ...history, trend }, () => renderHistory(history, isPlain));
-}
-
-interface RatifyOptions extends CommonOptions {
-  judgement: 'accept' | 'refuse' | 'revise';
-  text: string;
-  as?: string;
-}
-
-async function remembered(options: CommonOptions) {
-  const [{ Critics }, render] = await Promise.all([
-    import('./critics.js'),
-    import('../../../src/render/critique.js'),
-  ]);
-  return { critics: new Critics(configOf(options)), render };
-}
-
-function judgement(text: string): RatifyOptions['judgement'] {
-  if (text === 'accept' || text === 'refuse' || text === 'revise') return text;
-  throw new InvalidArgumentError('It must be accept, refuse or revise.');
 }
 
 function share(text: string): number {

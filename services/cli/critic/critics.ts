@@ -10,7 +10,6 @@ import {
 import type { Critique, CritiqueRequest, PersonJudgement } from '../../../src/critic/shapes.js';
 import { asBusError } from '../../../src/errors/bus-error.js';
 import { isListening } from '../../../src/transport/probe.js';
-import { askedAs } from '../../../src/remote/artifact-place.js';
 import { withClient } from '../connect.js';
 import { RemoteCritic, type CriticPort, type Reviewing } from '../../../src/remote/critic.js';
 
@@ -34,9 +33,8 @@ export class Critics implements CriticPort {
     return this.#with((critic) => critic.critique(named, options));
   }
 
-  /** A file that is there is that one; see `askedAs`. */
   history(artifact: string): Promise<ArtifactHistory> {
-    return this.#with((critic) => askedAs(artifact, process.cwd(), (its) => critic.history(its)));
+    return this.#with((critic) => critic.history(artifact));
   }
 
   list(): Promise<{ rows: CriticRow[]; more: boolean }> {
@@ -49,11 +47,7 @@ export class Critics implements CriticPort {
     by: string,
     text = '',
   ): Promise<ArtifactHistory> {
-    return this.#with(
-      (critic) =>
-        askedAs(artifact, process.cwd(), (its) => critic.ratify(its, judgement, by, text)),
-      'operator',
-    );
+    return this.#with((critic) => critic.ratify(artifact, judgement, by, text), 'operator');
   }
 
   /** Several questions to one critic, at once or one after the other. */

@@ -1,4 +1,5 @@
 import { newId } from '../../../src/base/ids.js';
+import { userName } from '../../../src/base/user-name.js';
 import type { Config } from '../../../src/config/config.js';
 import type { Grounded } from '../../../src/critic/review/reviews.js';
 import type { CritiqueRequest } from '../../../src/critic/shapes.js';
@@ -11,7 +12,6 @@ import { listed } from '../../../src/critic/serve/requests.js';
 import { openCritic, openStore, storeOf } from '../../../src/critic/serve/open-critic.js';
 import { artifactsListedMax, type CriticPort } from '../../../src/remote/critic.js';
 import { latticeOf } from '../local.js';
-import { userName } from './user-name.js';
 
 /** In this process, with the store of the home and the built index of a tree. Throws CRITIC_ELSEWHERE, CRITIC_POLICY_INVALID. */
 export async function withLocalCritic<T>(

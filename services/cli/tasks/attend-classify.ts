@@ -1,7 +1,6 @@
 import { FolderInspector } from '../../../src/attention/inspector.js';
 import type { Policy } from '../../../src/attention/policy/policy.js';
 import { loadPolicy } from '../../../src/attention/policy/policy-file.js';
-import type { Command } from 'commander';
 import {
   actionOf,
   invalidLine as invalid,
@@ -30,25 +29,6 @@ interface Row {
   id?: string | number;
   classification?: Classification;
   error?: ReturnType<BusError['toFailure']>;
-}
-
-/** What `attend --classify` takes besides. */
-export function withClassify(command: Command): Command {
-  return command
-    .option(
-      '--classify',
-      'classify the risk of actions; run nothing. Instead of an intent name a JSON Lines file of {id, argv or command, cwd, env, stdin}; - reads standard input',
-    )
-    .option('--root <dir>', 'classify: folder in which they would run; scripts in it are read')
-    .option(
-      '--policy <file>',
-      "classify: an operator's policy, merged with the one of the product: the stricter wins",
-    )
-    .option('--explain', 'classify: print every step on standard error')
-    .addHelpText(
-      'after',
-      '\nExit code of --classify: 0 all may run, 1 a gate or a line that is not an action, 2 wrong usage or policy.',
-    );
 }
 
 /** Actions of a file, one a line: how risky each is. Throws USAGE, ATTENTION_POLICY_INVALID, TOO_LARGE. */

@@ -4,36 +4,12 @@ import type { TaskChange, TaskChangeName, TaskView } from '../../../src/task/req
 import { todoLimits, todoUpdateJsonSchema } from '../../../src/task/todo/sigma-task-update.js';
 import { withClient } from '../connect.js';
 import { wholeOf } from '../input.js';
-import {
-  actorOf,
-  configOf,
-  list,
-  wholeNumber,
-  withCommon,
-  type CommonOptions,
-} from '../options.js';
+import { actorOf, configOf, withCommon, type CommonOptions } from '../options.js';
 import { printable } from '../../../src/render/terminal.js';
 import { print, usage } from '../output.js';
-import { renderTask, renderTasks, renderTodos, waysOn } from '../../../src/render/task.js';
+import { renderTodos, waysOn } from '../../../src/render/task.js';
 import { isAccepted, renderForReview } from './review-task.js';
-import { renderStory, storyOf } from '../../../src/render/task-story.js';
-import { followed, goesOn, printOutcome } from './task-outcome.js';
-import { Tasks, tasksListedMax } from '../../../src/remote/tasks.js';
-
-/** What asks is named first, then what goes on, then what is over. */
-const states = [
-  ...['deciding', 'clarifying', 'blocked', 'queued', 'pending', 'attending', 'assigned', 'running'],
-  ...[
-    'reviewing',
-    'critiquing',
-    'revising',
-    'completed',
-    'failed',
-    'halted',
-    'cancelled',
-    'timed_out',
-  ],
-];
+import { Tasks } from '../../../src/remote/tasks.js';
 
 interface UpdateOptions extends CommonOptions {
   answer?: string;
@@ -50,60 +26,12 @@ interface UpdateOptions extends CommonOptions {
   schema?: boolean;
 }
 
-/** `task list|show|update|cancel|review`. */
+/** `task update|review`: what is said to a task; the others are operations. */
 export function addTaskCommands(sigma: Command): void {
   const task = sigma.command('task').description('list, show and control delegated tasks');
   task.action(() => {
     throw usage('name a command: list, show, update, cancel or review');
   });
-
-  withCommon(task.command('list'))
-    .description('list all tasks, oldest first')
-    .option('--state <list>', `only these: ${states.join(', ')}`, list, [])
-    .option('--parent <agent>', 'only tasks of this agent', '')
-    .option('--limit <n>', 'most rows', wholeNumber(1, tasksListedMax), tasksListedMax)
-    .action(async (options: CommonOptions & { state: string[]; parent: string; limit: number }) => {
-      const unknown = options.state.find((each) => !states.includes(each));
-      if (unknown !== undefined) throw usage(`there is no state ${unknown}`);
-      const { state, parent, limit } = options;
-      const found = await withTasks(options, (tasks) =>
-        tasks.list({ states: state, parent }, limit),
-      );
-      print(options, found, () => renderTasks(found.tasks, found.more));
-    });
-
-  withCommon(task.command('show').argument('<id>'))
-    .description('show the state, result and review of a task, and how to answer it')
-    .option('--wait', 'follow it until it is over or asks something')
-    .option('--story', 'print what happened, in order, including the tasks that it started')
-    .action(async (id: string, options: CommonOptions & { wait?: boolean; story?: boolean }) => {
-      if (options.story === true && options.wait === true)
-        throw usage('give either --story or --wait');
-      if (options.story === true) {
-        const story = await withTasks(options, (tasks) => storyOf(tasks, id));
-        return print(options, story, () => renderStory(story));
-      }
-      if (options.wait !== true) {
-        const view = await withTasks(options, (tasks) => tasks.show(id));
-        return print(options, view, () => renderTask(view));
-      }
-      let isKnown = false;
-      const view = await withTasks(options, async (tasks, client) => {
-        const first = await tasks.show(id);
-        isKnown = true;
-        return followed(client, first);
-      }).catch((error: unknown) => {
-        throw isKnown ? goesOn(error, id) : error;
-      });
-      printOutcome(options, view);
-    });
-
-  withCommon(task.command('cancel').argument('<id>'))
-    .description('cancel a task')
-    .option('--why <text>', 'why', '')
-    .action(async (id: string, options: CommonOptions & { why: string }) => {
-      await change(options, { id, what: 'cancel', text: options.why });
-    });
 
   withCommon(task.command('update').argument('[id]', 'a task; - reads a SigmaTaskUpdate as JSON'))
     .description('answer a task, decide about it, or update the task list of an agent')

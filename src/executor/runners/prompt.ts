@@ -10,7 +10,7 @@ import type { Prompt } from '../../prompt/grammar/shapes.js';
 import { takenIn } from '../../prompt/agent/transcript.js';
 import type { Store } from '../../store/port.js';
 import { openClient } from '../../remote/open-client.js';
-import { FilesBelow } from '../prompt/files-below.js';
+import { FilesBelow } from '../../pgc/source/files-below.js';
 import { withShipped } from '../../prompt/shipped-files.js';
 import { AgentBus } from '../prompt/agent-bus.js';
 import { systemClock } from '../../base/clock.js';

@@ -1,4 +1,4 @@
-import { FilesBelow, readBytesMax } from '../../../src/executor/prompt/files-below.js';
+import { FilesBelow, readBytesMax } from '../../../src/pgc/source/files-below.js';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { rename, rm, symlink, writeFile } from 'node:fs/promises';

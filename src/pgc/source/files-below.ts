@@ -2,14 +2,13 @@ import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { BusError } from '../../errors/bus-error.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
-import { ConfinedReader, isBelow, type ReadRefusal } from '../../pgc/source/confined-reader.js';
-import type { FilePort } from '../../prompt/grammar/read-result.js';
+import { ConfinedReader, isBelow, type ReadRefusal } from './confined-reader.js';
 
-/** Of a file that `/read` puts into a conversation. */
+/** Of a file that a prompt reads, or a critic. */
 export const readBytesMax = 256 * 1024;
 
-/** Reads text files below one folder, for `/read`. Links are followed as long as they stay below it. */
-export class FilesBelow implements FilePort {
+/** Reads text files below one folder. Links are followed as long as they stay below it. */
+export class FilesBelow {
   readonly #given: string;
   readonly #root: string;
   readonly #reader: ConfinedReader;

@@ -1,7 +1,8 @@
+import path from 'node:path';
 import { z } from 'zod';
-import { systemClock } from '../../../src/base/clock.js';
-import { newId } from '../../../src/base/ids.js';
-import { within as inTime } from '../../../src/base/within.js';
+import { systemClock } from '../base/clock.js';
+import { newId } from '../base/ids.js';
+import { within as inTime } from '../base/within.js';
 import {
   criticalities,
   criticLimits,
@@ -15,15 +16,14 @@ import {
   type Finding,
   type ModeReport,
   type Section,
-} from '../../../src/critic/shapes.js';
-import { modeNames } from '../../../src/critic/strategies.js';
-import { BusError } from '../../../src/errors/bus-error.js';
-import { RemoteCritic } from '../../../src/remote/critic.js';
-import { FilesBelow } from '../../../src/executor/prompt/files-below.js';
-import { placeIn } from '../artifact-place.js';
-import type { Bus } from '../bus.js';
-import { placeOf } from '../../../src/pgc/answer/evidence-line.js';
-import { acts, listing, type Reply, type Operation } from '../../../src/operations/operation.js';
+} from '../critic/shapes.js';
+import { modeNames } from '../critic/strategies.js';
+import { BusError } from '../errors/bus-error.js';
+import { artifactPlace, treeOf, type ArtifactPlace } from '../remote/artifact-place.js';
+import { placeOf } from '../pgc/answer/evidence-line.js';
+import { treeServiceOf } from '../pgc/serve/tree-service.js';
+import { FilesBelow } from '../pgc/source/files-below.js';
+import { acts, listing, type Asking, type Operation, type Reply } from './operation.js';
 
 const criteriaCharsMax = 4_000;
 
@@ -125,8 +125,8 @@ type CritiqueAnswer = Pick<
   sections: (Section & { mode: string })[];
 };
 
-/** `critique`: a review by adversarial modes. */
-export const critique: Operation<typeof critiqueInput, Bus> = {
+/** `critique`: a review by adversarial modes. The command `critic` also takes what a model has no use for, and works without a broker. */
+export const critique: Operation<typeof critiqueInput> = {
   name: 'critique',
   title: 'Review an artifact',
   description:
@@ -137,12 +137,10 @@ export const critique: Operation<typeof critiqueInput, Bus> = {
   doing: 'asking the critic',
   async run(input, { bus, deadlineMs, signal, tell }) {
     const text = input.text ?? (await textOf(bus, input.path));
-    const client = await bus.client();
-    const place = await placeIn(bus, client, input.path);
-    const request = requestOf(input, text, place);
+    const request = requestOf(input, text, await placeIn(bus, input.path));
     const { id } = request;
     const far = { done: 0, total: request.modes.length };
-    const reviewed = new RemoteCritic(client).critique(request, {
+    const reviewed = (await bus.critic()).critique(request, {
       // With an id the caller can ask again: a waiting call may end and return. Without one, no other caller gets the result.
       ...(input.id === undefined && { signal }),
       onProgress: ({ done, total, next }) => {
@@ -159,17 +157,27 @@ export const critique: Operation<typeof critiqueInput, Bus> = {
 };
 
 /** Throws READ_*. */
-async function textOf(bus: Bus, path: string): Promise<string> {
-  const files = await FilesBelow.of(bus.folder);
-  const read = await files.read(path);
+async function textOf({ folder }: Asking, path: string): Promise<string> {
+  const read = await (await FilesBelow.of(folder)).read(path);
   if ('refused' in read) throw read.refused;
   return read.text;
+}
+
+/** The tree of the lattice that an artifact lies in, and where: the folder of the caller may be a part of it. */
+async function placeIn(bus: Asking, wanted: string): Promise<ArtifactPlace & { root: string }> {
+  const { folder } = bus;
+  const { services } = await (await bus.client()).status();
+  const served = new Set(services.map(({ name }) => name));
+  const isKnown = (each: string): boolean => served.has(treeServiceOf(each));
+  // A name of something that is no file is that of something in this folder.
+  const root = treeOf(path.join(folder, 'any'), isKnown) || folder;
+  return { root, ...(await artifactPlace(wanted, { root, folder, isKnown })) };
 }
 
 function requestOf(
   input: z.output<typeof critiqueInput>,
   text: string,
-  { root, ...known }: Awaited<ReturnType<typeof placeIn>>,
+  { root, ...known }: ArtifactPlace & { root: string },
 ): CritiqueRequest {
   const { modes, criticality, phase, target_type, maturity } = input;
   const named = { criticality, phase, target_type, maturity };
@@ -202,18 +210,12 @@ function critiqueAnswer(whole: Critique, withSections: boolean): Reply<CritiqueA
     .flatMap((report) => report.findings)
     .sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity));
   const dimensions = reports.flatMap((report) =>
-    (report.score?.dimensions ?? []).map(({ name, score: its, why: reason }) => ({
-      name,
-      score: its,
-      why: reason,
+    (report.score?.dimensions ?? []).map((each) => ({
+      ...{ name: each.name, score: each.score, why: each.why },
     })),
   );
   const modes = reports.map(({ mode, engine, status, reason, unable }) => ({
-    mode,
-    engine,
-    status,
-    reason,
-    unable,
+    ...{ mode, engine, status, reason, unable },
   }));
   const sections = reports.flatMap((report) =>
     withSections ? report.sections.map((each) => ({ mode: report.mode, ...each })) : [],
@@ -227,17 +229,8 @@ function critiqueAnswer(whole: Critique, withSections: boolean): Reply<CritiqueA
 }
 
 /** Verdict first, then what is worst. */
-function told({
-  verdict,
-  why,
-  score,
-  threshold,
-  flags,
-  modes,
-  findings,
-  sections,
-  artifact,
-}: CritiqueAnswer): string {
+function told(answer: CritiqueAnswer): string {
+  const { verdict, why, score, threshold, flags, modes, findings, sections, artifact } = answer;
   const scored = score === null ? 'no score' : `${score.toFixed(3)} of ${threshold}`;
   const undone = modes.flatMap(({ mode, status, reason, unable }) => [
     ...(status === 'complete' ? [] : [`${mode}: ${status} ${reason}`]),

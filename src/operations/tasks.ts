@@ -1,29 +1,41 @@
 import { z } from 'zod';
-import { newId } from '../../../src/base/ids.js';
-import { delegatedTaskSchema, readTask } from '../../../src/delegation/task/schema.js';
-import type { Review } from '../../../src/delegation/manager/review.js';
-import type { EvidenceCitation } from '../../../src/delegation/task/shapes.js';
-import type { TaskIteration } from '../../../src/task/life/task-iteration.js';
-import type { TaskView } from '../../../src/task/requests/messages.js';
-import { todoUpdateSchema, type TodoListView } from '../../../src/task/todo/sigma-task-update.js';
-import { stepLine } from '../../../src/render/task.js';
-import { isAsking, isOver, Tasks } from '../../../src/remote/tasks.js';
-import { placeOf } from '../../../src/pgc/answer/evidence-line.js';
-import { failureOutput, nameCharsMax, rounded } from '../../../src/operations/shapes.js';
+import { newId } from '../base/ids.js';
+import type { Client } from '../client/client.js';
+import { BusError } from '../errors/bus-error.js';
+import { delegatedTaskSchema, readTask } from '../delegation/task/schema.js';
+import type { Review } from '../delegation/manager/review.js';
+import type { DelegatedTask, EvidenceCitation } from '../delegation/task/shapes.js';
+import type { TaskIteration } from '../task/life/task-iteration.js';
+import type { TasksAnswer, TaskView } from '../task/requests/messages.js';
+import { todoUpdateSchema, type TodoListView } from '../task/todo/sigma-task-update.js';
+import { renderTask, renderTasks, stepLine } from '../render/task.js';
+import { renderStory, storyOf, type Story } from '../render/task-story.js';
+import { printable } from '../render/terminal.js';
+import { isAsking, isOver, Tasks, tasksListedMax } from '../remote/tasks.js';
+import { placeOf } from '../pgc/answer/evidence-line.js';
+import { failureOutput, nameCharsMax, rounded, waitInput } from './shapes.js';
 import {
   acts,
+  forPeople,
   listing,
   looks,
+  plain,
   type Reply,
   type Call,
+  type Known,
   type Operation,
-} from '../../../src/operations/operation.js';
+} from './operation.js';
 
-/** An answer must still come within the time that the client gives it. */
-const marginMs = 1_000;
 const listMax = 100;
 /** Of one critique, the worst. */
 const findingsMax = 3;
+
+/** What asks is named first, then what goes on, then what is over. */
+const states = [
+  ...['deciding', 'clarifying', 'blocked', 'queued', 'pending', 'attending', 'assigned', 'running'],
+  ...['reviewing', 'critiquing', 'revising'],
+  ...['completed', 'failed', 'halted', 'cancelled', 'timed_out'],
+];
 
 const cited = z.looseObject({
   status: z.string().describe('valid, stale, false or unverified, as the manager found.'),
@@ -90,16 +102,26 @@ interface TaskAnswer
   files_modified: string[];
 }
 
-/** Under the approvals of the server's own name: which of a person's sessions it is, is not for a model to say. */
-const delegateInput = delegatedTaskSchema.omit({ session: true }).extend({
-  wait: z
-    .boolean()
-    .default(true)
-    .describe('Wait for its end or its question, for timeout_seconds; it goes on afterwards.'),
+/** Larger than any task within its limits. */
+const taskBytesMax = 4 * 1024 * 1024;
+
+/** Whose approvals of risky actions count is for a person to say. */
+const delegateOffer = delegatedTaskSchema.omit({ session: true }).extend({
+  wait: waitInput,
+});
+const delegateInput = delegateOffer.extend({
+  session: delegatedTaskSchema.shape.session.unwrap().optional(),
 });
 
+export const waitFlag = {
+  flag: '--wait',
+  help: 'follow it until it is over or asks something (default on a terminal)',
+  no: 'return as soon as the manager has accepted it',
+  onTerminal: true,
+} as const;
+
 /** `delegate_task`: work for another agent, whose answer is checked. */
-export const delegateTask: Operation<typeof delegateInput> = {
+const delegateTask: Operation<typeof delegateInput> = {
   name: 'delegate_task',
   title: 'Delegate a task',
   description:
@@ -108,22 +130,156 @@ export const delegateTask: Operation<typeof delegateInput> = {
   output: taskOutput,
   annotations: acts,
   doing: 'handing the task over',
-  async run({ wait, ...its }, call) {
-    const task = readTask(withoutCommon(its), newId('task'));
-    const tasks = new Tasks(await call.bus.client());
-    const view = await tasks.delegate(task, { signal: call.signal });
-    return taskAnswer(wait ? await waited(tasks, view, call) : view);
+  offered: delegateOffer,
+  cli: {
+    command: 'delegate',
+    help: 'delegate a task to a worker; its answer is checked before it counts',
+    arguments: [
+      {
+        ...{ field: 'task', argument: '[task]' },
+        help: 'the task in words, or a JSON file; - reads standard input',
+        source: {
+          ...{ holds: 'document', bytesMax: taskBytesMax, what: 'the task' },
+          names: /^\S+\.json$/,
+        },
+      },
+    ],
+    flags: {
+      id: {
+        flag: '--id <id>',
+        help: 'id of the task; delegating again under the same id makes no second task',
+      },
+      kind: {
+        flag: '--kind <kind>',
+        help: 'question (default for words), simple_refactor, bug_fix, feature, architecture, documentation',
+      },
+      'grounding.strategy': {
+        flag: '--strategy <name>',
+        help: 'pgc_first, pgc_verify, pgc_cite or none (default: by the kind)',
+      },
+      criticality: {
+        flag: '--criticality <level>',
+        help: 'C1 to C4; doubtful results of C3 and C4 go to a person',
+      },
+      'grounding.query_hints': {
+        flag: '--hint <question>',
+        help: 'ask the index this first; repeatable',
+      },
+      'grounding.overlay_hints': {
+        flag: '--overlays <list>',
+        help: 'overlays to use, for example O1,O3',
+      },
+      'grounding.analysis_hints': {
+        flag: '--analyse <type:target>',
+        help: 'blast_radius:SYMBOL, security_impact:SYMBOL, dependency_check, algebra_query:EXPRESSION',
+        read: analysisOf,
+      },
+      'grounding.algebra_expression': {
+        flag: '--algebra <expression>',
+        help: 'an expression as for `sigma algebra`',
+      },
+      acceptance_criteria: {
+        flag: '--criterion <text>',
+        help: 'condition for done; repeatable',
+      },
+      context: { flag: '--context <text>', help: 'further context for the worker' },
+      runner: { flag: '--runner <name>', help: 'answer, command, model or agent' },
+      to: { flag: '--to <agent>', help: 'this worker (default: any that can)' },
+      session: {
+        flag: '--session <name>',
+        help: 'session in which approvals of risky actions are remembered (default: operator)',
+      },
+      pgc: { flag: '--pgc <agent>', help: 'ask only this shard (default: all shards)' },
+      depends_on: {
+        flag: '--depends-on <list>',
+        help: 'ids of tasks that must complete first',
+      },
+      'limits.timeout_ms': {
+        flag: '--timeout <duration>',
+        help: 'for all attempts together (default: 10m)',
+      },
+      'limits.attempts_max': { flag: '--attempts <n>', help: 'most attempts' },
+      'grounding.evidence_required': {
+        flag: '--evidence',
+        help: 'require evidence in the answer',
+        no: 'do not require evidence',
+      },
+      critique: {
+        flag: '--critique',
+        help: 'have a critic review the result before it counts',
+      },
+      wait: waitFlag,
+    },
+    // Words are a question, unless the flags say otherwise.
+    complete: (fields) =>
+      (fields.grounding as { strategy?: string } | undefined)?.strategy === undefined
+        ? { kind: 'question', ...fields }
+        : fields,
+    deadlineMs: Infinity,
+    isFollowed: true,
+    asks: 'for an agent',
+    as: 'delegate as this agent, which gets the result as a message',
+    refusal: 'TASK_INVALID',
+  },
+  check({ wait: _, ...task }) {
+    readTask(task, 'task');
+  },
+  async run({ wait, session, ...its }, call) {
+    const task = readTask({ ...its, session: session ?? call.session }, newId('task'));
+    const client = await call.bus.client();
+    const view = await delegated(client, task, call, call.actor);
+    if (wait) return outcome(await waited(client, view, call));
+    return begun(view, `delegated as ${view.id} (${view.state})`);
   },
 };
 
-/** The arguments that every tool has are no fields of a task or a session. */
-export function withoutCommon(its: object): object {
-  const {
-    timeout_seconds: _seconds,
-    max_tokens: _tokens,
-    ...task
-  } = its as Record<string, unknown>;
-  return task;
+/** `type:target`, as a flag says it. */
+function analysisOf(hint: string): object {
+  const [type, ...target] = hint.split(':');
+  return target.length === 0 ? { type } : { type, target: target.join(':') };
+}
+
+/** `parent`: the agent that gets the result; empty: that of the session. */
+export async function delegated(
+  client: Client,
+  task: DelegatedTask,
+  { signal, keep }: Pick<Call, 'signal' | 'keep'>,
+  parent: string,
+): Promise<TaskView> {
+  const tasks = new Tasks(client);
+  const accepted = (): void => keep(wayBack(task.id));
+  const isOwn = parent === '' || parent === client.identity.agent;
+  const view = isOwn
+    ? await tasks.delegate(task, { signal })
+    : await tasks.delegateAs(parent, task, accepted);
+  accepted();
+  return view;
+}
+
+/** To a task that goes on although the call does not. */
+function wayBack(id: string): Known {
+  const hint = `The task goes on. Come back to it with: sigma task show ${printable(id)} --wait`;
+  return { facts: { id }, hint };
+}
+
+/** Nothing was waited for. */
+export function begun(view: TaskView, text: string): Reply<TaskAnswer> {
+  return { ...taskAnswer(view), document: view, screen: () => text };
+}
+
+/** What became of a task; a failure when it ended badly or waits for a word. */
+export function outcome(view: TaskView): Reply<TaskAnswer> {
+  const asks = view.asks || `it is ${view.state}`;
+  const { code, text, retryable } = new BusError('TASK_WAITS', { task: view.id, asks }).toFailure();
+  const isWaiting = !isOver(view) && isAsking(view);
+  const isBad = isWaiting || (isOver(view) && view.state !== 'completed');
+  const error = view.error ?? (isWaiting ? { code, text, retryable } : null);
+  return {
+    ...taskAnswer(view),
+    document: { ...view, error },
+    screen: () => renderTask(view),
+    failure: isBad ? null : undefined,
+  };
 }
 
 const statusInput = z.strictObject({
@@ -148,7 +304,7 @@ const statusOutput = z.looseObject({
 });
 
 /** `task_status`: looks, or waits. */
-export const taskStatus: Operation<typeof statusInput> = {
+const taskStatus: Operation<typeof statusInput> = {
   name: 'task_status',
   title: 'State of tasks',
   description:
@@ -162,12 +318,91 @@ export const taskStatus: Operation<typeof statusInput> = {
     const tasks = new Tasks(client);
     if (id !== undefined) {
       const view = await tasks.show(id, { signal: call.signal });
-      return statusOf(taskAnswer(wait ? await waited(tasks, view, call) : view), view);
+      return statusOf(taskAnswer(wait ? await waited(client, view, call) : view), view);
     }
     const parent = everybody ? '' : client.identity.agent;
     return listAnswer((await tasks.list({ states, parent }, listMax)).tasks);
   },
 };
+
+const listInput = z.strictObject({
+  state: z.array(z.enum(states)).default([]),
+  parent: z.string().max(nameCharsMax).default(''),
+  limit: z.int().min(1).max(tasksListedMax).default(tasksListedMax),
+});
+
+/** `task list`: for people, all of them. */
+const taskList = forPeople({
+  input: listInput,
+  command: 'task list',
+  help: 'list all tasks, oldest first',
+  arguments: [],
+  flags: {
+    state: { flag: '--state <list>', help: `only these: ${states.join(', ')}` },
+    parent: { flag: '--parent <agent>', help: 'only tasks of this agent' },
+    limit: { flag: '--limit <n>', help: 'most rows' },
+  },
+  asks: 'bus',
+  async run({ state, parent, limit }, { bus }) {
+    const found = await new Tasks(await bus.client()).list({ states: state, parent }, limit);
+    return listing<TasksAnswer>(found, ['tasks'], ({ tasks, more }) => renderTasks(tasks, more));
+  },
+});
+
+const showInput = z.strictObject({
+  id: z.string(),
+  wait: z.boolean().default(false),
+  story: z.boolean().default(false),
+});
+
+/** `task show`: for people, with all that it has. */
+const taskShow = forPeople({
+  input: showInput,
+  command: 'task show',
+  help: 'show the state, result and review of a task, and how to answer it',
+  arguments: ['id'],
+  flags: {
+    wait: { flag: '--wait', help: 'follow it until it is over or asks something' },
+    story: {
+      flag: '--story',
+      help: 'print what happened, in order, including the tasks that it started',
+    },
+  },
+  deadlineMs: Infinity,
+  isFollowed: true,
+  asks: 'bus',
+  check({ wait, story }) {
+    if (wait && story) throw new BusError('USAGE', { detail: 'give either --story or --wait' });
+  },
+  async run({ id, wait, story }, call): Promise<Reply<TaskAnswer> | Reply<Story>> {
+    const client = await call.bus.client();
+    const tasks = new Tasks(client);
+    if (story) {
+      const told = await storyOf(tasks, id);
+      return plain(told, renderStory(told));
+    }
+    const view = await tasks.show(id);
+    if (!wait) return begun(view, renderTask(view));
+    call.keep(wayBack(id));
+    return outcome(await waited(client, view, call));
+  },
+});
+
+const cancelInput = z.strictObject({ id: z.string(), why: z.string().default('') });
+
+/** `task cancel`: for people, any task; `kill` ends one's own. */
+const taskCancel = forPeople({
+  input: cancelInput,
+  command: 'task cancel',
+  help: 'cancel a task',
+  arguments: ['id'],
+  flags: { why: { flag: '--why <text>', help: 'why' } },
+  asks: 'bus',
+  async run({ id, why }, { bus }) {
+    const view = await new Tasks(await bus.client()).change({ id, what: 'cancel', text: why });
+    return begun(view, `${printable(view.id)}: cancel, now ${printable(view.state)}`);
+  },
+});
 
 const updateInput = todoUpdateSchema;
 
@@ -188,7 +423,7 @@ const updateOutput = z.looseObject({
 });
 
 /** `sigma_task_update`: the list of this agent, which outlives it. */
-export const sigmaTaskUpdate: Operation<typeof updateInput> = {
+const sigmaTaskUpdate: Operation<typeof updateInput> = {
   name: 'sigma_task_update',
   title: 'Update the list of tasks',
   description:
@@ -207,16 +442,15 @@ export const sigmaTaskUpdate: Operation<typeof updateInput> = {
 
 /** As long as the call may take; the task goes on in any case. */
 export function waited(
-  tasks: Tasks,
+  client: Client,
   view: TaskView,
-  call: Pick<Call, 'deadlineMs' | 'signal' | 'tell'>,
+  { waitMs, signal, tell }: Pick<Call, 'waitMs' | 'signal' | 'tell'>,
 ): Promise<TaskView> {
-  const withinMs = Math.max(0, call.deadlineMs - marginMs);
-  const { signal } = call;
-  return tasks.follow(view, (now) => call.tell(stepLine(now)), { withinMs, signal });
+  const say = (now: TaskView): void => tell(stepLine(now));
+  return new Tasks(client).follow(view, say, { withinMs: waitMs, signal });
 }
 
-export function taskAnswer(view: TaskView): Reply<TaskAnswer> {
+function taskAnswer(view: TaskView): Reply<TaskAnswer> {
   const { id, state, asks, may, assigned_to, attempt, progress, response, error } = view;
   const review = view.reviews.at(-1);
   const evidence = response?.grounding_evidence;
@@ -334,3 +568,12 @@ function todosText({ list, todos, warnings }: TodoListView): string {
     ...warnings.map((each) => `note: ${each}`),
   ].join('\n');
 }
+
+export const taskOperations = [
+  delegateTask,
+  taskStatus,
+  sigmaTaskUpdate,
+  taskList,
+  taskShow,
+  taskCancel,
+];

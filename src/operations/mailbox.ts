@@ -1,20 +1,13 @@
 import { z } from 'zod';
-import type { Client } from '../../../src/client/client.js';
-import { BusError } from '../../../src/errors/bus-error.js';
-import type { MessageAnswer, MessageView } from '../../../src/wire/messages.js';
-import { bodyOf } from '../../../src/remote/message-body.js';
-import { beginningOf, charsIn } from '../../../src/operations/bounds.js';
-import { agentInput, nameCharsMax } from '../../../src/operations/shapes.js';
-import {
-  acts,
-  plain,
-  looks,
-  type Reply,
-  type Operation,
-} from '../../../src/operations/operation.js';
+import type { Client } from '../client/client.js';
+import { BusError } from '../errors/bus-error.js';
+import type { MessageAnswer, MessageView } from '../wire/messages.js';
+import { bodyOf } from '../remote/message-body.js';
+import { beginningOf } from './bounds.js';
+import { messageCharsMax, pieceOf } from './mail.js';
+import { agentInput, nameCharsMax } from './shapes.js';
+import { acts, plain, looks, type Reply, type Operation } from './operation.js';
 
-/** Characters of one message that is sent; more belongs into a file. */
-const messageCharsMax = 256 * 1024;
 /** Of each message in a list; one alone may fill the answer. */
 const previewChars = 2_000;
 const pageMax = 50;
@@ -35,7 +28,7 @@ const sendInput = z.strictObject({
 });
 
 /** `send_agent_message`: stored, and delivered until it is handled. */
-export const sendAgentMessage: Operation<typeof sendInput> = {
+const sendAgentMessage: Operation<typeof sendInput> = {
   name: 'send_agent_message',
   title: 'Send a message',
   description:
@@ -99,7 +92,7 @@ const listInput = z.strictObject({
 });
 
 /** `list_pending_messages`: looks, takes nothing. */
-export const listPendingMessages: Operation<typeof listInput> = {
+const listPendingMessages: Operation<typeof listInput> = {
   name: 'list_pending_messages',
   title: 'Messages for you',
   description:
@@ -127,7 +120,11 @@ export const listPendingMessages: Operation<typeof listInput> = {
     const you = client.identity.agent;
     if (message !== undefined) {
       const one = own(client, pendingOf(await client.mail.message({ seq: message }), offset));
-      return mailAnswer({ you, messages: [pieceOf(one, charsMax)], next: 0 }, 1, offset);
+      return mailAnswer(
+        { you, messages: [{ ...one, body: pieceOf(one.body, charsMax) }], next: 0 },
+        1,
+        offset,
+      );
     }
     const page = await client.mail.inbox({ after, limit });
     const wanted = page.messages.filter((each) => from === undefined || each.from === from);
@@ -168,14 +165,6 @@ function pendingOf({ view, body: bytes }: MessageAnswer, offset: number): Pendin
     stored_at: new Date(view.stored_ms).toISOString(),
     ...{ body: body.slice(offset), encoding, body_chars: body.length },
   };
-}
-
-/** As much of one text as fits twice, once in JSON, with all that stands around it. */
-function pieceOf(message: Pending, charsMax: number): Pending {
-  let body = beginningOf(message.body, Math.floor(charsMax / 4) - 1);
-  while (charsIn(JSON.stringify(body)) + charsIn(body) > charsMax / 2)
-    body = beginningOf(body, Math.floor(charsIn(body) / 2));
-  return { ...message, body };
 }
 
 function mailAnswer(found: Pendings, total: number, offset: number): Reply<Pendings> {
@@ -224,7 +213,7 @@ const markInput = z.strictObject({
 });
 
 /** `mark_message_read`: settles it, which cannot be undone. */
-export const markMessageRead: Operation<typeof markInput> = {
+const markMessageRead: Operation<typeof markInput> = {
   name: 'mark_message_read',
   title: 'Mark a message read',
   description:
@@ -255,3 +244,5 @@ async function untilSettled(client: Client, seq: number): Promise<void> {
     detail: `message ${seq} stays unsettled`,
   });
 }
+
+export const mailbox = [sendAgentMessage, listPendingMessages, markMessageRead];
