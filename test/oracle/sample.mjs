@@ -10,8 +10,9 @@ const chainCalls = { min: 2, max: 5 };
 const dispatchShare = 0.3;
 const walksPerChain = 400;
 
-/** What the tool of the language runs by itself. */
-const runByTools = /^(main|init|_|(Test|Benchmark|Example|Fuzz)([A-Z_].*)?)$/;
+/** What the language or its tools run by themselves. */
+const runByTools =
+  /^(main|init|_|(Test|Benchmark|Example|Fuzz)([A-Z_].*)?|test_.*|setUp|tearDown|__(?!init__)\w+__)$/;
 
 export function drawSymbols(truth, seed) {
   const names = new Map();

@@ -1,0 +1,67 @@
+// The index that scip-python (Pyright) makes of a tree: where each name that it could resolve is defined.
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import protobuf from 'protobufjs';
+import { cacheFolder, outputOf } from '../sources.mjs';
+
+const version = '0.6.6';
+const definitionRole = 1;
+// The fields of SCIP that are read here.
+const schema = `syntax = "proto3";
+message Index { repeated Document documents = 2; }
+message Document { string relative_path = 1; repeated Occurrence occurrences = 2; }
+message Occurrence { repeated int32 range = 1; string symbol = 2; int32 symbol_roles = 3; }`;
+
+/** By path: `{ symbols, definitions }`, the symbols at each place `line:column`. */
+export async function scipOf(root) {
+  const index = protobuf.parse(schema).root.lookupType('Index');
+  const { documents } = index.decode(readFileSync(await indexFile(root)));
+  const files = new Map();
+  /** Symbol -> places `path line:column`. */
+  const definitions = new Map();
+  for (const { relativePath: file, occurrences } of documents) {
+    const symbols = new Map();
+    for (const { range, symbol: written, symbolRoles } of occurrences) {
+      // Local symbols are numbered in each file.
+      const symbol = written.startsWith('local ') ? `${file} ${written}` : written;
+      const at = `${range[0]}:${range[1]}`;
+      push(symbols, at, symbol);
+      if ((symbolRoles & definitionRole) !== 0) push(definitions, symbol, `${file} ${at}`);
+    }
+    files.set(file, symbols);
+  }
+  return { files, definitions };
+}
+
+async function indexFile(root) {
+  const commit = (await outputOf('git', ['rev-parse', 'HEAD'], root)).trim().slice(0, 12);
+  const file = path.join(cacheFolder('scip-python'), `${path.basename(root)}-${commit}.scip`);
+  if (existsSync(file)) return file;
+  const part = `${file}.part`;
+  // Without it scip-python asks pip; nothing but the tree and the standard library is looked at.
+  const environment = path.join(cacheFolder('scip-python'), 'environment.json');
+  writeFileSync(environment, '[]');
+  const about = ['--cwd', root, '--project-name', 'x', '--project-version', '1'];
+  const options = ['--output', part, '--environment', environment, '--quiet'];
+  await outputOf(await program(), ['index', ...about, ...options], root);
+  renameSync(part, file);
+  return file;
+}
+
+async function program() {
+  const folder = cacheFolder('bin', `scip-python-${version}`);
+  const binary = path.join(folder, 'node_modules/.bin/scip-python');
+  if (!existsSync(binary))
+    await outputOf(
+      'npm',
+      ['install', '--prefix', folder, '--no-save', `@sourcegraph/scip-python@${version}`],
+      folder,
+    );
+  return binary;
+}
+
+function push(map, key, value) {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else if (!list.includes(value)) list.push(value);
+}
