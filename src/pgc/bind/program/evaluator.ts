@@ -381,7 +381,7 @@ export class Evaluator {
   }
 
   #ofEveryType(type: Type, name: string): Value | undefined {
-    const isSame = this.#definitions.rules.library?.same.has(name) === true;
+    const isSame = this.#definitions.rules.standard?.same.has(name) === true;
     return isSame ? { kind: 'outside', of: { type, name } } : undefined;
   }
 
@@ -536,7 +536,7 @@ export class Evaluator {
   #resultOfLanguage({ of, isLibrary }: Value & { kind: 'outside' }): Value | undefined {
     const { members, librariesGiveBack } = this.#definitions.rules;
     if (isLibrary === true) return librariesGiveBack === true ? undefined : library;
-    if (of !== undefined && this.#definitions.rules.library?.same.has(of.name) === true)
+    if (of !== undefined && this.#definitions.rules.standard?.same.has(of.name) === true)
       return valueOf(of.type);
     if (of?.type.kind !== 'language') return outside;
     const steps = members?.[of.type.name]?.results[of.name];
@@ -624,7 +624,7 @@ export class Evaluator {
           : value && this.#member(value, name);
     }
     if (value === undefined && rest.length > 0 && this.#isPackage(first)) value = outside;
-    const known = this.#definitions.rules.library?.types.get(text.name.split('.').at(-1) ?? '');
+    const known = this.#definitions.rules.standard?.types.get(text.name.split('.').at(-1) ?? '');
     if (known !== undefined && value?.kind !== 'type')
       return known === '=' ? args[0]?.type : { kind: 'language', name: known, args };
     if (value?.kind === 'scope') value = this.#whole(value.scopes, 'type');

@@ -51,7 +51,7 @@ export interface LanguageRules {
   librariesGiveBack?: boolean;
   /** What the members of the language's own types give, as steps from a value of the type. */
   members?: Readonly<Record<string, LanguageMembers>>;
-  library?: Library;
+  standard?: Library;
   /** Whether a name that nothing defines, with a member of it, is that of a package. */
   isPackage?(name: string): boolean;
 }

@@ -71,7 +71,7 @@ export function rustRules(manifests: readonly Manifest[]): LanguageRules {
     constructors: [],
     isPackage: (name) => /^[a-z_]/.test(name),
     members,
-    library: { types: new Map(Object.entries(libraryTypes)), same: new Set(same.split(' ')) },
+    standard: { types: new Map(Object.entries(libraryTypes)), same: new Set(same.split(' ')) },
   };
 }
 
