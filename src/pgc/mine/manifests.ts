@@ -76,7 +76,7 @@ function exportsOf(exports: unknown): Entry[] {
     : stringsIn(exports).map((path): Entry => ['.', path]);
 }
 
-/** Under whatever condition. */
+/** Under any condition. */
 function stringsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : [];

@@ -3,7 +3,7 @@ import type { TypeRole } from '../../format/facts.js';
 import type { FileRow, ShardIndex, SymbolPlace, TypeRow } from '../../format/shard-index.js';
 import type { LanguageRules, SourceText } from './rules.js';
 
-/** A definition of the program, in whatever shard it is. */
+/** A definition of the program, in any shard. */
 export interface Definition {
   shard: number;
   symbol: number;
