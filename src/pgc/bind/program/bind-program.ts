@@ -2,13 +2,14 @@ import type { CallBinding } from '../../format/bound-calls.js';
 import type { ShardIndex } from '../../format/shard-index.js';
 import { adopt } from './adopt.js';
 import { Definitions, type Definition } from './definitions.js';
-import { Evaluator, type Value } from './evaluator.js';
+import { Evaluator } from './evaluator.js';
 import {
   declaredImplementations,
   structuralImplementations,
   type Implementations,
 } from './implementations.js';
 import type { LanguageRules, SourceText } from './rules.js';
+import type { Value } from './values.js';
 
 /** What one call site is bound to. */
 export interface BoundCall {
