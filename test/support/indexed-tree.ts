@@ -40,11 +40,11 @@ export function callersIn({ shards }: IndexedTree, symbol: string): string[] {
   );
 }
 
-/** Its uses that call nothing. */
+/** Its uses that call nothing, sorted. */
 export function usesIn({ shards }: IndexedTree, symbol: string): string[] {
-  return shards.flatMap(({ index }) =>
-    callersOf(index, [symbol], { withUses: true })
-      .filter(({ kind }) => kind === 'value' || kind === 'type')
-      .map(({ file_path, line, kind, certainty }) => `${file_path}:${line} ${kind} ${certainty}`),
-  );
+  return shards
+    .flatMap(({ index }) => callersOf(index, [symbol], { withUses: true }))
+    .filter(({ kind }) => kind === 'value' || kind === 'type')
+    .map(({ file_path, line, kind, certainty }) => `${file_path}:${line} ${kind} ${certainty}`)
+    .sort((one, other) => one.localeCompare(other, 'en', { numeric: true }));
 }

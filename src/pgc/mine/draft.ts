@@ -40,6 +40,13 @@ export interface CallDraft {
   expression?: string;
 }
 
+/** A name that is used without being called; `expression`: as of a call. */
+export interface Use {
+  name: { readonly text: string; readonly startIndex: number };
+  kind: 'value' | 'type';
+  expression: string;
+}
+
 /** See `TypeFact`. */
 export interface TypeDraft extends Omit<TypeFact, 'owner'> {
   /** Absent: the text. */
@@ -74,6 +81,13 @@ export class Draft {
     readonly wordsEnd = text.length,
   ) {}
 
+  /** Undefined: the place uses no name. What is called there as well is a call. */
+  use(found: Use | undefined): void {
+    if (found === undefined) return;
+    const { name, kind, expression } = found;
+    this.uses.push({ callee: name.text, at: name.startIndex, kind, receiver: '', expression });
+  }
+
   type(owner: SymbolDraft | undefined, role: TypeRole, name: string, type = ''): void {
     this.types.push({ owner, role, name, type });
   }
@@ -92,7 +106,6 @@ export class Draft {
     return lowerBound(starts.length, (line) => (starts[line] ?? 0) <= at);
   }
 
-  /** What is called there is a call, and not a use. */
   #uncalled(): CallDraft[] {
     const called = new Set(this.calls.map(({ at }) => at));
     return this.uses.filter(({ at }) => !called.has(at)).sort(inText);

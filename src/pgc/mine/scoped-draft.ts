@@ -95,12 +95,6 @@ class ScopedDraft extends Draft {
     });
   }
 
-  /** A use of a name that is not called. */
-  use(name: Node, kind: 'value' | 'type', expression: string): void {
-    const { text: callee, startIndex: at } = name;
-    this.uses.push({ callee, at, kind, receiver: '', expression });
-  }
-
   /** The source before a name as a receiver: folded, without the operator at its end. */
   receiverOf(from: number, to: number): string {
     return compact(this.text.slice(from, to).slice(0, 4 * receiverCharsMax)).replace(

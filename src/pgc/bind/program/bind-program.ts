@@ -91,7 +91,8 @@ function boundTo(
     ? evaluator.definitionsOf(expression, text, owner)
     : evaluator.evaluate(expression, text, owner);
   const targets = isUse ? usedIn(value, kind) : targetsOf({ definitions, evaluator }, value, kind);
-  const binding = bindingOf(value, kind);
+  // A module is no definition.
+  const binding = isUse && value?.kind === 'scope' ? 'value' : bindingOf(value, kind);
   if (binding === 'exact' && targets.length === 0) return { binding: 'possible', targets };
   const isOpen =
     binding === 'exact' &&

@@ -109,17 +109,17 @@ export class Members {
   }
 
   #inheritedMember(start: InsideType, name: string): Value | undefined {
-    let isOpen = false;
+    const elsewhere: (Type | undefined)[] = [];
     const found = this.#inherited(
       start,
       (type) => this.#ownMember(type, name) ?? this.#embedded(type, name),
       (type) => {
-        isOpen = true;
+        elsewhere.push(type);
         const its = type?.kind === 'language' ? this.#memberOfLanguage(type, name) : undefined;
         return its?.kind === 'outside' ? undefined : its;
       },
     );
-    return found ?? (isOpen ? library : undefined);
+    return found ?? (elsewhere.length > 0 ? library : undefined);
   }
 
   /** Of itself, else of the nearest type that it is based on; each type is asked once. */

@@ -1,13 +1,10 @@
 import type { Node } from 'web-tree-sitter';
+import type { Use } from '../draft.js';
 import type { Locals } from '../locals.js';
 import { goExpression } from './go-types.js';
 
 /** A name that is used; undefined: the node defines it, it is local, or it is part of a larger one. */
-export function goUse(
-  node: Node,
-  locals: Locals,
-  packages: ReadonlySet<string>,
-): { name: Node; kind: 'value' | 'type'; expression: string } | undefined {
+export function goUse(node: Node, locals: Locals, packages: ReadonlySet<string>): Use | undefined {
   switch (node.type) {
     case 'identifier': {
       const { text } = node;

@@ -76,18 +76,12 @@ class GoMiner extends ScopedMiner {
     },
     callMember: (node) =>
       this.draft.callOn(node, node.childForFieldName('name'), 'member', goType(node)),
-    use: (node) => this.#use(node),
+    use: (node) => this.draft.use(goUse(node, this.draft.locals, this.#packages)),
     construct: (node) =>
       this.draft.call(node.text, node.startIndex, 'construct', '', `{${node.text}}`),
     constructMember: (node) =>
       this.draft.callOn(node, node.childForFieldName('name'), 'construct', `{${goType(node)}}`),
   };
-
-  /** What is called as well is a call. */
-  #use(node: Node): void {
-    const used = goUse(node, this.draft.locals, this.#packages);
-    if (used !== undefined) this.draft.use(used.name, used.kind, used.expression);
-  }
 
   /** What a node stands for. */
   #of(node: Node | null | undefined): string {
