@@ -182,8 +182,10 @@ function argumentIn(its: string | Argument, fields: Record<string, Field>): Argu
   return { field: its, argument: usual === undefined ? `<${its}>` : `[${its}]`, help };
 }
 
-function addArgument(command: Command, { argument, help }: Argument, field: Field): void {
-  if (field.type !== 'integer' && field.items?.type !== 'integer') command.argument(argument, help);
+function addArgument(command: Command, { argument, help, source }: Argument, field: Field): void {
+  if (source !== undefined && source.names === undefined) command.argument(argument, help, '-');
+  else if (field.type !== 'integer' && field.items?.type !== 'integer')
+    command.argument(argument, help);
   else
     command.argument(argument, help, (text: string, before: unknown) =>
       valueOf(field, argument, text, before, field.default),
@@ -273,7 +275,7 @@ async function valuesIn(
   const text = textIn(bytes, name);
   if (holds === 'document') return [['', objectIn(text, what, refusal)]];
   const isJson = holds === 'json' || (holds === 'either' && /^\s*\{/.test(text));
-  return [[path, isJson ? jsonIn(text, name) : text]];
+  return [[path, isJson ? jsonIn(text, name, refusal) : text]];
 }
 
 /** Undefined: it is given in words, or not at all. */
