@@ -44,22 +44,27 @@ const deadlineMsDefault = 30_000;
 
 const attending = (): Promise<Dialogue> => import('./tasks/attend-dialogue.js');
 
-/** `delegate --schema`: what a task may say. */
-const schemaOfTask: Terminal = {
-  adds: (command) =>
-    command.option('--schema', 'print the JSON Schema of a task; delegate nothing'),
+/** `--schema`: of what is read as JSON. */
+const printsSchema = (help: string, schema: () => Promise<object>): Terminal => ({
+  adds: (command) => command.option('--schema', help),
   instead: async (_, options: CommonOptions & { schema?: boolean }) => {
     if (options.schema !== true) return false;
-    const { delegatedTaskJsonSchema } = await import('../../src/delegation/task/json-schema.js');
-    process.stdout.write(`${JSON.stringify(delegatedTaskJsonSchema(), null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify(await schema(), null, 2)}\n`);
     return true;
   },
-};
+});
 
 /** By command. */
 const terminals: Readonly<Record<string, Terminal>> = {
   gate: { dialogue: () => import('./tasks/gate-dialogue.js') },
-  delegate: schemaOfTask,
+  delegate: printsSchema('print the JSON Schema of a task; delegate nothing', async () =>
+    (await import('../../src/delegation/task/json-schema.js')).delegatedTaskJsonSchema(),
+  ),
+  'task update': printsSchema(
+    'print the JSON Schema of a SigmaTaskUpdate; change nothing',
+    async () => (await import('../../src/task/todo/sigma-task-update.js')).todoUpdateJsonSchema(),
+  ),
+  'task review': { dialogue: () => import('./tasks/review-dialogue.js') },
   attend: { ...classifying, dialogue: attending },
   'attend answer': { dialogue: attending },
   'attend show': { dialogue: attending },
@@ -138,7 +143,7 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
 /** Empty: that of the connection. */
 function actorIn(options: OperationOptions, { asks }: CommandLine): string {
   if (asks === 'for an agent') return options.as ?? '';
-  return asks === 'as an agent' ? actorOf(configOf(options), options.as) : '';
+  return asks === 'as an agent' || asks === 'bus' ? actorOf(configOf(options), options.as) : '';
 }
 
 /** Each step once, as a line. */
@@ -261,7 +266,7 @@ async function valuesIn(
 ): Promise<[string, unknown][]> {
   const name = source === undefined ? undefined : await fileNamed(source, path, given);
   if (source === undefined || name === undefined) return [[path, given]];
-  const { holds, bytesMax, what = name } = source;
+  const { holds, bytesMax, what = name, gives = path } = source;
   if (holds === 'beginning') {
     const { text } = await beginningOf(name, bytesMax);
     return [[path, text.trim().slice(0, bytesMax / bytesPerChar)]];
@@ -275,7 +280,7 @@ async function valuesIn(
   const text = textIn(bytes, name);
   if (holds === 'document') return [['', objectIn(text, what, refusal)]];
   const isJson = holds === 'json' || (holds === 'either' && /^\s*\{/.test(text));
-  return [[path, isJson ? jsonIn(text, name, refusal) : text]];
+  return [[gives, isJson ? jsonIn(text, name, refusal) : text]];
 }
 
 /** Undefined: it is given in words, or not at all. */

@@ -232,6 +232,8 @@ export interface Source {
   what?: string;
   /** What names a file: `-` alone; what stands behind `@`; a file that is there, and what looks like this is never words. Absent: all. */
   names?: '-' | '@' | RegExp;
+  /** The field that gets what a file holds; absent: the one that names it. */
+  gives?: string;
 }
 
 /** A command that no model is offered as a tool, and that needs no words for one. */
