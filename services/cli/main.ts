@@ -13,7 +13,6 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
   ['error', async () => (await import('./bus/error.js')).addErrorCommand],
   ['overlay', async () => (await import('./code/overlay.js')).addOverlayCommands],
   ['lattice', async () => (await import('./code/lattice.js')).addLatticeCommands],
-  ['locate', async () => (await import('./code/locate.js')).addLocateCommand],
   ['critic', async () => (await import('./critic/critic.js')).addCriticCommand],
   ['bus', async () => (await import('./bus/bus.js')).addBusCommands],
   ['agent', async () => (await import('./bus/agent.js')).addAgentCommands],

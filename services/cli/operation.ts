@@ -18,7 +18,7 @@ import type { AnyOperation } from '../../src/operations/registry.js';
 import { anyOf, fieldsOf, readWith, type Field } from '../../src/operations/fields.js';
 import type { CriticPort } from '../../src/remote/critic.js';
 import { printable } from '../../src/render/terminal.js';
-import { beginningOf, isFileAt, textIn, wholeOf } from './input.js';
+import { beginningOf, bytesOf, isFileAt, linesIn, textIn, wholeOf } from './input.js';
 import { withClient } from './connect.js';
 import {
   actorOf,
@@ -34,7 +34,7 @@ import {
   type CommonOptions,
   type TreeOptions,
 } from './options.js';
-import { FailureWith, print, usage } from './output.js';
+import { FailureWith, print, usage, writeLine } from './output.js';
 import { classifying } from './tasks/attend.js';
 import type { Dialogue, Terminal } from './terminal.js';
 
@@ -92,8 +92,15 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
   command.action(async (...given: unknown[]) => {
     const options = command.opts<OperationOptions & Record<string, unknown>>();
     if ((await terminal.instead?.(given, options)) === true) return;
+    const areLines = flags.some(
+      ([, its]) => its.source?.holds === 'lines' && keyOf(its) in options,
+    );
     const words = await Promise.all(
-      all.map((each, at) => valuesIn(each.field, each, given[at], cli.refusal)),
+      all.map((each, at) => {
+        const isFile = each.source !== undefined && each.source.names === undefined;
+        const word = given[at] ?? (isFile && !areLines ? '-' : undefined);
+        return valuesIn(each.field, each, word, cli.refusal);
+      }),
     );
     // What was not given has its default in the input, too.
     const isGiven = ([, flag]: [string, Flag]): boolean =>
@@ -130,7 +137,7 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
         const dialogue = canAsk ? await terminal.dialogue?.() : undefined;
         const reply = dialogue ? await dialogue.goOn(first, call, read.value) : first;
         if (reply === undefined) return;
-        printReply(options, reply as Reply<object>);
+        await printReply(options, reply as Reply<object>);
         reply.settle?.();
       });
     } catch (error) {
@@ -187,10 +194,8 @@ function argumentIn(its: string | Argument, fields: Record<string, Field>): Argu
   return { field: its, argument: usual === undefined ? `<${its}>` : `[${its}]`, help };
 }
 
-function addArgument(command: Command, { argument, help, source }: Argument, field: Field): void {
-  if (source !== undefined && source.names === undefined) command.argument(argument, help, '-');
-  else if (field.type !== 'integer' && field.items?.type !== 'integer')
-    command.argument(argument, help);
+function addArgument(command: Command, { argument, help }: Argument, field: Field): void {
+  if (field.type !== 'integer' && field.items?.type !== 'integer') command.argument(argument, help);
   else
     command.argument(argument, help, (text: string, before: unknown) =>
       valueOf(field, argument, text, before, field.default),
@@ -271,6 +276,7 @@ async function valuesIn(
     const { text } = await beginningOf(name, bytesMax);
     return [[path, text.trim().slice(0, bytesMax / bytesPerChar)]];
   }
+  if (holds === 'lines') return [[gives, linesIn(bytesOf(name), bytesMax)]];
   const bytes = await wholeOf(name, bytesMax, what);
   if (holds === 'bytes' && !isUtf8(bytes))
     return [
@@ -376,8 +382,15 @@ async function within<T>(
   return await work(index);
 }
 
-function printReply(options: CommonOptions, reply: Reply<object>): void {
-  const { value, document = value, failure, screen = reply.text } = reply;
+async function printReply(options: CommonOptions, reply: Reply<object>): Promise<void> {
+  const { value, document = value, failure, screen = reply.text, rows } = reply;
+  if (rows !== undefined) {
+    for await (const row of rows) {
+      if ('error' in row) process.exitCode = 1;
+      await writeLine(JSON.stringify(row));
+    }
+    return;
+  }
   const error = failure && {
     error: { code: failure.code, text: failure.text, retryable: failure.retryable },
   };
