@@ -6,7 +6,7 @@ import { selectFor, type Selecting } from '../../../src/critic/select/select.js'
 import { criticLimits, type Selection } from '../../../src/critic/shapes.js';
 import { strategies } from '../../../src/critic/strategies.js';
 import { asBusError, BusError, type Failure } from '../../../src/errors/bus-error.js';
-import { linesOf } from '../input.js';
+import { bytesOf, linesIn } from '../input.js';
 import { writeLine } from '../output.js';
 
 /** A vector, with the path of an artifact. */
@@ -27,7 +27,7 @@ interface Row {
 export async function selectAll(file: string, policy: EscalationPolicy): Promise<void> {
   let line = 0;
   let rows = 0;
-  for await (const text of linesOf(file, lineBytesMax)) {
+  for await (const text of linesIn(bytesOf(file), lineBytesMax)) {
     line += 1;
     if (text?.trim() === '') continue;
     rows += 1;
@@ -58,7 +58,7 @@ function rowOf(text: string | undefined, line: number, policy: EscalationPolicy)
 function objectIn(text: string, line: number): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text.replace(/^\ufeff/, ''));
+    value = JSON.parse(text);
   } catch (error) {
     throw invalid(line, error instanceof Error ? error.message : 'not JSON');
   }
