@@ -21,6 +21,7 @@ import {
 } from '../render/analysis.js';
 import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.js';
 import type { LocateAnswer } from '../pgc/search/locate/locate.js';
+import { line } from '../render/terminal.js';
 import { listsOf, type Cut } from './bounds.js';
 import { nodeOutput, offsetInput, reportInput, symbolInput } from './shapes.js';
 import { listing, looks, type Reply, type Operation } from './operation.js';
@@ -58,8 +59,8 @@ export const locate: Operation<typeof locateInput> = {
     const found = await asked.locate({ text: report, limit }, { deadlineMs, signal });
     return listing<LocateAnswer>(found, ['files', 'shards', 'warnings'], ({ files, warnings }) =>
       [
-        ...files.map(({ path, score, agent }, at) => `${at + 1}. ${path} (${agent}, ${score})`),
-        ...warnings.map((each) => `note: ${each}`),
+        ...files.map(({ path, score, agent }, at) => line`${at + 1}. ${path} (${agent}, ${score})`),
+        ...warnings.map((each) => line`note: ${each}`),
       ].join('\n'),
     );
   },

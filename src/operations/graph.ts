@@ -9,7 +9,7 @@ import type {
   TraceAnswer,
 } from '../pgc/shapes.js';
 import { renderErrors, renderTrace } from '../render/answer.js';
-import { printable } from '../render/terminal.js';
+import { line as lineOf } from '../render/terminal.js';
 import { listsOf } from './bounds.js';
 import { definitionOutput, failureOutput, offsetInput, siteOutput, symbolInput } from './shapes.js';
 import { listing, looks, type Operation, type Reply } from './operation.js';
@@ -108,13 +108,13 @@ function briefSite(site: CallSite): object {
 }
 
 function definitionLine({ symbol, kind, file_path, line, agent }: Definition): string {
-  return `${symbol} (${kind}) is defined at ${printable(file_path)}:${line} [${agent}]`;
+  return lineOf`${symbol} (${kind}) is defined at ${file_path}:${line} [${agent}]`;
 }
 
 function sitesText(answer: SitesAnswer, total: number): string {
   const { symbol, definitions, errors } = answer;
   const isCallees = 'callees' in answer;
-  const name = printable(definitions[0]?.symbol ?? symbol);
+  const name = lineOf`${definitions[0]?.symbol ?? symbol}`;
   const isKnown = definitions.length + total > 0;
   return [
     ...definitions.map(definitionLine),
@@ -156,14 +156,14 @@ function siteLine(
   { file_path, line, symbol, definition, ignored, via, certainty }: CallSite,
   hasTarget: boolean,
 ): string {
-  const target = hasTarget && definition !== '' ? `  -> ${printable(definition)}` : '';
+  const target = hasTarget && definition !== '' ? `  -> ${definition}` : '';
   const notes = [
     ...(!hasTarget && ignored ? ['its result is ignored'] : []),
-    ...(via === '' ? [] : [`through ${printable(via)}`]),
+    ...(via === '' ? [] : [`through ${via}`]),
     ...(hasTarget && certainty === 'dispatch' ? ['through an interface'] : []),
   ];
   const note = notes.length === 0 ? '' : `  (${notes.join(', ')})`;
-  return `  ${printable(file_path)}:${line}  ${symbol === '' ? '(file level)' : symbol}${target}${note}`;
+  return lineOf`  ${file_path}:${line}  ${symbol === '' ? '(file level)' : symbol}${target}${note}`;
 }
 
 const implementationsInput = z.strictObject({ symbol: symbolInput });
@@ -226,7 +226,7 @@ function implementationsText(answer: ImplementationsAnswer): string {
       : []),
     ...found.map(
       ({ symbol, container, file_path, line }) =>
-        `  ${printable(file_path)}:${line}  ${printable(container === '' ? symbol : `${container}.${symbol}`)}`,
+        lineOf`  ${file_path}:${line}  ${container === '' ? symbol : `${container}.${symbol}`}`,
     ),
     ...renderErrors(answer.errors),
   ].join('\n');

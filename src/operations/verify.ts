@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Verdict } from '../pgc/shapes.js';
 import { placeOf } from '../pgc/answer/evidence-line.js';
+import { line } from '../render/terminal.js';
 import { citationInput, citationsMax } from './shapes.js';
 import { listing, looks, type Operation } from './operation.js';
 
@@ -50,7 +51,7 @@ export const verifyCitations: Operation<typeof input> = {
           `${value.valid} of ${results.length} are valid`,
           ...value.results.map(
             (each) =>
-              `${each.status} ${placeOf(each)} ${each.reason}${each.now_at === '' || each.status === 'valid' ? '' : `, now at ${each.now_at}`}`,
+              line`${each.status} ${placeOf(each)} ${each.reason}${each.now_at === '' || each.status === 'valid' ? '' : `, now at ${each.now_at}`}`,
           ),
         ].join('\n'),
       { rest: () => 'Give fewer citations at once.' },

@@ -45,11 +45,10 @@ function traceTable(rows: readonly Row[]): string {
     row.outcome || '-',
     row.task || '-',
   ]);
-  return table(
-    [['task', 'risk', 'findings', 'judgement', 'situated by', 'outcome', 'as'], ...cells].map(
-      (each) => each.map(printable),
-    ),
-  );
+  return table([
+    ['task', 'risk', 'findings', 'judgement', 'situated by', 'outcome', 'as'],
+    ...cells,
+  ]);
 }
 
 function endLine({ state, is_converged, trace }: SessionView): string {
@@ -93,9 +92,7 @@ export function renderSessions(views: readonly SessionView[]): string {
     `${view.trace.filter(({ is_over }) => is_over).length}/${view.trace.length}`,
     headOf(view.args),
   ]);
-  return table(
-    [['context', 'state', 'asks', 'tasks', 'intent'], ...rows].map((row) => row.map(printable)),
-  );
+  return table([['context', 'state', 'asks', 'tasks', 'intent'], ...rows]);
 }
 
 /** A line for each step of a session that is followed. */
