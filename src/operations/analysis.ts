@@ -24,6 +24,7 @@ import { answersOf, rowBytesMax } from '../pgc/search/locate/batch.js';
 import { filesMax, type LocateAnswer } from '../pgc/search/locate/locate.js';
 import { parseReport, reportCharsMax, reportOf, type Report } from '../pgc/search/locate/report.js';
 import { renderLocated } from '../render/locate.js';
+import { line } from '../render/terminal.js';
 import { BusError } from '../errors/bus-error.js';
 import { listsOf, type Cut } from './bounds.js';
 import { nodeOutput, offsetInput, reportInput, symbolInput } from './shapes.js';
@@ -99,8 +100,10 @@ export const locate: Operation<typeof locateInput> = {
     return {
       ...listing<LocateAnswer>(found, ['files', 'shards', 'warnings'], ({ files, warnings }) =>
         [
-          ...files.map(({ path, score, agent }, at) => `${at + 1}. ${path} (${agent}, ${score})`),
-          ...warnings.map((each) => `note: ${each}`),
+          ...files.map(
+            ({ path, score, agent }, at) => line`${at + 1}. ${path} (${agent}, ${score})`,
+          ),
+          ...warnings.map((each) => line`note: ${each}`),
         ].join('\n'),
       ),
       screen: renderLocated,

@@ -6,6 +6,7 @@ import type { Analyses } from '../pgc/analyse/analyses.js';
 import type { AskingOptions, Questions } from '../lattice/questions.js';
 import type { Answer, AskRequest } from '../pgc/shapes.js';
 import type { CriticPort } from '../remote/critic.js';
+import { printableLines } from '../render/terminal.js';
 import { answerTokens, charsPerToken, fitted, listsOf, type Cut, type Drafted } from './bounds.js';
 import { readWith } from './fields.js';
 
@@ -328,7 +329,9 @@ function bounds<V extends object>(answer: Reply<V>, maxTokens: number): Drafted 
     const note = isCut || rows !== total ? rest(rows) : '';
     return {
       structured: { ...structure(part), truncated: isCut, shown: rows, total, rest: note },
-      text: text(part) + (note === '' ? '' : `\n(${rows} of ${total} shown. ${note})`),
+      text: printableLines(
+        text(part) + (note === '' ? '' : `\n(${rows} of ${total} shown. ${note})`),
+      ),
     };
   });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { TopologyAnswer } from '../pgc/shapes.js';
 import { renderDot, renderTopology, selected } from '../render/topology.js';
+import { line } from '../render/terminal.js';
 import { listing, looks, plain, type Operation } from './operation.js';
 import { agentArgument, agentInput } from './shapes.js';
 
@@ -79,6 +80,6 @@ export const latticePath: Operation<typeof pathInput> = {
   },
   async run({ from, to, max_hops }, { bus, deadlineMs }) {
     const path = await (await bus.questions()).path(from, to, max_hops, { deadlineMs });
-    return plain({ path }, path.join(' → '));
+    return plain({ path }, line`${path.join(' → ')}`);
   },
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Verdict } from '../pgc/shapes.js';
 import { placeOf } from '../pgc/answer/evidence-line.js';
+import { line } from '../render/terminal.js';
 import { citationInput, citationsMax } from './shapes.js';
 import { listing, looks, type Operation, type Reply } from './operation.js';
 
@@ -89,5 +90,5 @@ function citationsIn(value: unknown): unknown[] {
 
 function lineOf({ status, reason, now_at, ...place }: Verified['results'][number]): string {
   const now = now_at === '' || status === 'valid' ? '' : `, now at ${now_at}`;
-  return `${status}  ${placeOf(place)}  ${reason}${now}`;
+  return line`${status}  ${placeOf(place)}  ${reason}${now}`;
 }
