@@ -36,6 +36,11 @@ func usesOf(tree *tree, definitions *definitions) []any {
 			facts = append(facts, fact)
 		}
 	}
+	// The files of a package are checked again with its tests.
+	receivers := map[*ast.Ident]bool{}
+	for _, checked := range tree.checked {
+		noteReceivers(checked.files, receivers)
+	}
 	for _, checked := range tree.checked {
 		for name, object := range checked.info.Defs {
 			if kind := kindAtTop(object); kind != "" && name.Name != "_" {
@@ -43,7 +48,6 @@ func usesOf(tree *tree, definitions *definitions) []any {
 				add(named{Is: "named", Name: name.Name, Kind: kind, File: at.file, Line: at.line, Test: strings.HasSuffix(at.file, "_test.go")})
 			}
 		}
-		receivers := receiversIn(checked.files)
 		for name, object := range checked.info.Uses {
 			target := usedAt(tree, definitions, object)
 			if target == "" || receivers[name] {
@@ -81,8 +85,7 @@ func kindAtTop(object types.Object) string {
 	return ""
 }
 
-func receiversIn(files []*ast.File) map[*ast.Ident]bool {
-	found := map[*ast.Ident]bool{}
+func noteReceivers(files []*ast.File, found map[*ast.Ident]bool) {
 	for _, file := range files {
 		for _, declared := range file.Decls {
 			if function, ok := declared.(*ast.FuncDecl); ok && function.Recv != nil {
@@ -95,5 +98,4 @@ func receiversIn(files []*ast.File) map[*ast.Ident]bool {
 			}
 		}
 	}
-	return found
 }
