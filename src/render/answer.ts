@@ -43,9 +43,10 @@ const markdown: Style = {
   prose: unlinked,
   excerpt: fenced,
   head: (text) => `**${text}**`,
+  // Tools have the names of commands, with an underscore.
   next: ({ operation, arguments: its }) =>
     code(
-      `${operation}(${Object.entries(its)
+      `${operation.replaceAll('-', '_')}(${Object.entries(its)
         .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
         .join(', ')})`,
     ),
