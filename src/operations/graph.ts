@@ -4,11 +4,12 @@ import type {
   CalleesAnswer,
   CallersAnswer,
   CallSite,
+  Certainty,
   Definition,
   ImplementationsAnswer,
   TraceAnswer,
 } from '../pgc/shapes.js';
-import { renderErrors, renderTrace } from '../render/answer.js';
+import { certaintyNotes, renderErrors, renderTrace } from '../render/answer.js';
 import { line as lineOf } from '../render/terminal.js';
 import { listsOf } from './bounds.js';
 import { definitionOutput, failureOutput, offsetInput, siteOutput, symbolInput } from './shapes.js';
@@ -182,7 +183,7 @@ function siteLine(
     ...(of === 'references' ? [kindNotes[kind] ?? 'called'] : []),
     ...(of === 'callers' && ignored ? ['its result is ignored'] : []),
     ...(via === '' ? [] : [`through ${via}`]),
-    ...(hasTarget && certainty === 'dispatch' ? ['through an interface'] : []),
+    ...(hasTarget ? [certaintyNotes[certainty as Certainty]].filter(Boolean) : []),
   ];
   const note = notes.length === 0 ? '' : `  (${notes.join(', ')})`;
   return lineOf`  ${file_path}:${line}  ${symbol === '' ? '(file level)' : symbol}${target}${note}`;
