@@ -21,6 +21,7 @@ import {
   type CallersAnswer,
   type CallSite,
 } from '../pgc/shapes.js';
+import { sortedOut } from '../pgc/bind/call-sites.js';
 import { plainName } from '../pgc/answer/verify.js';
 import type { AgentRecord, AgentView } from '../wire/messages.js';
 import type { OverlayWorks } from './overlay-works.js';
@@ -85,11 +86,9 @@ export class PgcOnBus implements Pgc {
     const symbols = [symbol];
     const [{ definitions }, { sites }] = await Promise.all([
       this.#shard(shardMessages.definitions, { symbols }),
-      this.#shard(shardMessages.callers, { symbols }),
+      this.#shard(shardMessages.references, { symbols }),
     ]);
-    const isPossible = ({ certainty }: CallSite): boolean => certainty === 'possible';
-    const callers = sites.filter((site) => !isPossible(site));
-    const possible = sites.filter(isPossible);
+    const { callers, possible, uses_total } = sortedOut(sites);
     const wanted = [...callers]
       .sort((one, other) => Number(other.ignored) - Number(one.ignored))
       .slice(0, Math.min(cite, citationsMax));
@@ -98,7 +97,7 @@ export class PgcOnBus implements Pgc {
       wanted.length === 0 ? { citations: [] } : await this.#shard(shardMessages.citeCalls, asked);
     return {
       ...{ symbol, definitions, callers, errors: [], citations },
-      ...{ possible, possible_total: possible.length },
+      ...{ possible, possible_total: possible.length, uses_total },
     };
   }
 

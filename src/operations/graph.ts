@@ -114,6 +114,7 @@ function briefSites(answer: SitesAnswer): object {
     ...('possible' in answer && {
       possible: answer.possible.slice(0, possibleShown).map(briefSite),
       possible_total: answer.possible_total,
+      uses_total: answer.uses_total,
     }),
     errors,
   };
@@ -155,8 +156,12 @@ function headText(name: string, answer: SitesAnswer, total: number): string {
     const note = through === 0 ? '' : `, ${through} of them through an interface`;
     return `${name} is ${isCalls ? 'called' : 'used'} at ${places(total)}${note}`;
   }
-  if (answer.possible_total > 0) return `no ${isCalls ? 'call' : 'use'} of ${name} is proven`;
-  return `nothing ${isCalls ? 'calls' : 'uses'} ${name}`;
+  const none = `${isCalls ? 'calls' : 'uses'} ${name}`;
+  const certain = answer.possible_total > 0 ? `nothing certainly ${none}` : `nothing ${none}`;
+  // What is passed on is called by another name.
+  return answer.uses_total === 0
+    ? certain
+    : `${certain} by its name; it is used as a value at ${places(answer.uses_total)}, which \`references\` lists`;
 }
 
 function places(count: number): string {

@@ -58,6 +58,21 @@ export function callersOf(
   );
 }
 
+/** Calls, those that may be meant, and how often it is used as a value without being called. */
+export function sortedOut(sites: readonly CallSite[]): {
+  callers: CallSite[];
+  possible: CallSite[];
+  uses_total: number;
+} {
+  const calls = sites.filter(({ kind }) => kind !== 'value' && kind !== 'type');
+  const uses = sites.filter(({ kind, certainty }) => kind === 'value' && certainty !== 'possible');
+  return {
+    callers: calls.filter(({ certainty }) => certainty !== 'possible'),
+    possible: calls.filter(({ certainty }) => certainty === 'possible'),
+    uses_total: uses.length,
+  };
+}
+
 function wantedBy(index: ShardIndex, text: string): Wanted {
   const { path, name: written } = parseReference(text);
   const isPlain = path === '' && !written.includes('.');
