@@ -1,5 +1,11 @@
 import { posix } from 'node:path';
-import { isCode, type FactsLanguage, type FileRole, type KnownRoles } from '../format/facts.js';
+import {
+  isCFamily,
+  isCode,
+  type FactsLanguage,
+  type FileRole,
+  type KnownRoles,
+} from '../format/facts.js';
 import { languageOf } from './language.js';
 
 /*
@@ -54,7 +60,7 @@ export function roleOf(path: string, { generated = false, marks = {} }: RoleSign
   if (marks.vendored ?? isVendored(place)) return 'vendored';
   if (marks.generated ?? (generated || isGenerated(place))) return 'generated';
   const mayExplain = marks.documentation !== false;
-  if (marks.documentation === true || (mayExplain && explains.test(place.name))) return 'document';
+  if (marks.documentation === true || (mayExplain && isNotice(place))) return 'document';
   if (isNamedTest(place)) return 'test';
   const isAmongTests = isTestPlace(place);
   if (isMock(place, isAmongTests)) return 'mock';
@@ -115,6 +121,14 @@ function isGenerated({ folders, name }: Place): boolean {
 
 /** Of linguist. */
 const explains = /^(?:CHANGE(?:S|LOG)?|CONTRIBUTING|COPYING|INSTALL|LICEN[CS]E|README)(?:\.|$)/i;
+/** Files that are there to be read by a program that is tested. */
+const dataFolder = /^_*(?:test[-_]?data|fixtures|snapshots)_*$/;
+
+function isNotice({ folders, name, language }: Place): boolean {
+  const isData = folders.some((each) => dataFolder.test(each));
+  return !isData && (language === 'text' || prose.includes(language)) && explains.test(name);
+}
+
 const documentRoot = /^(?:docs?|man)$/;
 const prose: readonly (FactsLanguage | undefined)[] = ['markdown', 'rst', 'maintainers'];
 /** `NOTICE.txt`; others are as often lists that a program reads. */
@@ -145,8 +159,7 @@ function isNamedTest({ stem, language, sourceSet }: Place): boolean {
 
 /** `test`, `integrationTest`, `testFixtures`, `it`. */
 const testSet = /^(?:it|tests?)$|^test[A-Z]|Tests?$/;
-const testFolder =
-  /^_*(?:(?:\w+[-_]|unit|self)?tests?|testsuite|test[-_]?data|fixtures|snapshots|e2e|cypress)_*$/;
+const testFolder = /^_*(?:(?:\w+[-_]|unit|self)?tests?|testsuite|e2e|cypress)_*$/;
 
 function isTestPlace({ folders, sourceSet, language }: Place): boolean {
   // `prove` runs what stands in the `t` of the root.
@@ -154,28 +167,36 @@ function isTestPlace({ folders, sourceSet, language }: Place): boolean {
   const isScript = language !== undefined && testNames[language] === ofScripts;
   // What a module for tests ships is for others.
   if (isShipped(sourceSet)) return folders.some((each) => /^tests?$/.test(each));
-  return folders.some((each) => testFolder.test(each) || (isScript && specFolder.test(each)));
+  return folders.some(
+    (each) => dataFolder.test(each) || testFolder.test(each) || (isScript && specFolder.test(each)),
+  );
 }
 const specFolder = /^specs?$/;
 
-const mockFolder = /^__mocks__$|^(?:mock|fake)$|(?:mocks|fakes)$/;
-const mockName =
-  /^(?:mock|fake)s?(?=[._-]|$)|[._-](?:mock|fake)s?$|^(?:Mock|Fake)(?=[A-Z])|(?<=[a-z\d])(?:Mock|Fake)s?$/;
-const stubFolder = /^stubs?$/;
-const stubName = /^stubs?(?=[._-]|$)|[._-]stubs?$|^Stub(?=[A-Z])|(?<=[a-z\d])Stubs?$/;
+/** A folder or a stem that is called so, with a word before or behind it: `mocks`, `storefakes`, `mock_store`, `MockStore`. */
+function doubles(word: string): { folder: RegExp; name: RegExp } {
+  const capital = word.charAt(0).toUpperCase() + word.slice(1);
+  return {
+    folder: new RegExp(`^(?:__)?${word}s?(?:__)?$|${word}s$`),
+    name: new RegExp(
+      `^${word}s?(?=[._-]|$)|[._-]${word}s?$|^${capital}(?=[A-Z])|(?<=[a-z\\d])${capital}s?$`,
+    ),
+  };
+}
+
+const [mock, fake, stub] = [doubles('mock'), doubles('fake'), doubles('stub')];
 
 function isMock({ folders, stem, sourceSet, language }: Place, isAmongTests: boolean): boolean {
   if (isShipped(sourceSet) || language === undefined || !isCode(language)) return false;
-  if (folders.some((each) => mockFolder.test(each)) || mockName.test(stem)) return true;
-  if (isAmongTests && folders.some((each) => /^(?:mock|fake)/.test(each))) return true;
-  // Elsewhere a stub may be half of a remote call, or what stands in for an option that is off.
-  const isStub = folders.some((each) => stubFolder.test(each)) || stubName.test(stem);
-  return isStub && isAmongTests;
+  // What ships may be half of a remote call, or stand in for an option that is off; in C it is also called a fake.
+  const elsewhere = isCFamily(language) ? [mock] : [mock, fake];
+  return (isAmongTests ? [mock, fake, stub] : elsewhere).some(
+    ({ folder, name }) => name.test(stem) || folders.some((each) => folder.test(each)),
+  );
 }
 
 const benchmarkFolder = /^_?bench(?:es|marks?)?$/;
-const benchmarkName =
-  /^bench(?:marks?)?(?=[._-]|$)|[._-]bench(?:marks?)?$|(?<=[a-z\d])Bench(?:marks?)?$/;
+const benchmarkName = /^bench(?:marks?)?[._-]|[._-]bench(?:marks?)?$|(?<=[a-z\d])Bench(?:marks?)?$/;
 
 function isBenchmark({ folders, stem, sourceSet, language }: Place): boolean {
   if (sourceSet === 'jmh' || folders.some((each) => benchmarkFolder.test(each))) return true;

@@ -6,6 +6,7 @@ const roles: Record<FileRole, readonly string[]> = {
   source: [
     ...['main.go', 'pkg/contest/latest.go', 'cmd/testdriver/main.go', 'internal/testutil/wait.go'],
     ...['pkg/testing.py', 'werkzeug/test.py', 'kernel/sched/core.c', 'lib/efi/stub.c'],
+    ...['lib/fake_addrinfo.c', 'scrapy/commands/bench.py', 'rules/readme.go', 'tasks/install.yml'],
     // Names in a set of sources that is shipped are the subject of the program.
     'junit/src/main/java/org/junit/Test.java',
     'core/src/main/java/org/mockito/mock/MockSettings.java',
@@ -25,6 +26,7 @@ const roles: Record<FileRole, readonly string[]> = {
     ...['lib/list_test.cc', 'lib/list_unittest.cc', 'lib/list_kunit.c', 'lib/test_list.c'],
     ...['base/ListTest.cpp', 't/t0001-init.sh', 't/helper/path.c', 'tools/selftests/net/a.c'],
     ...['runtime-tests/lambda/index.ts', 'tests/fixtures/page.md', 'tests/data/list.txt'],
+    ...['testdata/repo/README.md', 'mockito-core/src/test/java/org/a/Tools.java'],
     // What a runner takes by its name is a test, also of a mock.
     ...['test_mock.py', 'pkg/mock/mock_test.go', 'examples/app/a_test.go'],
   ],
@@ -32,7 +34,7 @@ const roles: Record<FileRole, readonly string[]> = {
     ...['mock_store.go', 'store_mock.go', 'mocks/store.go', 'clientset/fake/pods.go'],
     ...['storefakes/fake_store.go', 'src/__mocks__/fs.js', 'api.mock.ts', 'MockClient.ts'],
     ...['a/src/test/java/MockServer.java', 'tests/stubs/mail.py', 'tests/mail_stub.py'],
-    ...['contrib/testing/mocks.py', 'buildbot/test/fakedb/tags.py'],
+    ...['contrib/testing/mocks.py', 'tests/fake_addrinfo.c', 'lib/mock_clock.h'],
   ],
   generated: [
     ...['api/a.pb.go', 'api/a.pb.gw.go', 'a_pb2.py', 'a_pb2_grpc.py', 'a.pb.cc', 'a_pb.d.ts'],
