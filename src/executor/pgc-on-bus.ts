@@ -14,13 +14,7 @@ import {
   shardMessages,
   type MessageType,
 } from '../pgc/serve/messages.js';
-import {
-  citationsMax,
-  engineName,
-  type Answer,
-  type CallersAnswer,
-  type CallSite,
-} from '../pgc/shapes.js';
+import { citationsMax, engineName, type Answer, type CallersAnswer } from '../pgc/shapes.js';
 import { sortedOut } from '../pgc/bind/call-sites.js';
 import { plainName } from '../pgc/answer/verify.js';
 import type { AgentRecord, AgentView } from '../wire/messages.js';

@@ -5,6 +5,7 @@ import { isModule } from './modules.js';
 import type { CallSite, Expansion } from '../shapes.js';
 import type { BoundTarget } from '../format/bound-calls.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
+import { saidRole } from '../source/role.js';
 import { isConstructor } from './visibility.js';
 
 /** One symbol whose callers are wanted. */
@@ -241,7 +242,7 @@ function callerSite(places: Places, call: CallRow, { certainty, via }: Meaning):
     lookup: null,
     container: caller?.container ?? '',
     ignored: call.unused,
-    ...{ certainty, via },
+    ...{ certainty, via, role: places.role(call.file) },
   };
 }
 
@@ -255,6 +256,7 @@ interface Caller {
 /** Cached texts: a name can have tens of thousands of call sites. */
 class Places {
   readonly #paths = new Map<number, string>();
+  readonly #roles = new Map<number, string>();
   readonly #callers = new Map<number, Caller>();
 
   constructor(readonly index: ShardIndex) {}
@@ -263,6 +265,13 @@ class Places {
     let path = this.#paths.get(file);
     if (path === undefined) this.#paths.set(file, (path = this.index.file(file).path));
     return path;
+  }
+
+  role(file: number): string {
+    let role = this.#roles.get(file);
+    if (role === undefined)
+      this.#roles.set(file, (role = saidRole(this.index.info, this.path(file))));
+    return role;
   }
 
   symbol(id: number): Caller {
@@ -289,8 +298,9 @@ function calleeSites(index: ShardIndex, call: CallRow): CallSite[] {
     ...{ certainty: certaintyOf(binding, inside.length + lookups.length), via: '' },
   };
   const sites = inside.map((id): CallSite => {
-    const { name, container } = index.symbol(id);
-    return { ...site, symbol: name, container, definition: placeOfSymbol(index, id) };
+    const { name, container, file } = index.symbol(id);
+    const role = saidRole(index.info, index.file(file).path);
+    return { ...site, symbol: name, container, definition: placeOfSymbol(index, id), role };
   });
   // One more site without a definition: another shard may define the real target.
   for (const lookup of lookups) sites.push({ ...site, symbol: lookup.name, lookup });
