@@ -56,6 +56,23 @@ export class Evaluator {
     });
   }
 
+  /** What defines the last name of an expression, such as a constant or a method that is passed on: given like a function. */
+  definitionsOf(text: string, file: SourceText, owner: Definition | undefined): Value | undefined {
+    const context = { file, owner, bindings: unbound };
+    const { root, steps } = this.#parse(text);
+    const last = steps.at(-1);
+    if (last === undefined && typeof root === 'string')
+      return this.#names.parameter(root, context) === undefined
+        ? this.#names.named(root, context, 'definition')
+        : outside;
+    if (last?.kind !== 'member') return undefined;
+    return this.#bounded(() => {
+      const of = this.#start({ root, steps }, context);
+      const value = this.#followed(of, steps.slice(0, -1));
+      return value && this.#members.definitionsOf(value, last.name);
+    });
+  }
+
   memberOf(type: Type, name: string): Value | undefined {
     return this.#members.memberOf(type, name);
   }
@@ -91,18 +108,22 @@ export class Evaluator {
   }
 
   #evaluate(text: string, context: Context): Value | undefined {
+    const expression = this.#parse(text);
+    return this.#followed(this.#start(expression, context), expression.steps);
+  }
+
+  #parse(text: string): Expression {
     let expression = this.#parsed.get(text);
     if (expression === undefined) this.#parsed.set(text, (expression = parseExpression(text)));
-    const { root, steps } = expression;
-    const value =
-      typeof root === 'object'
-        ? this.#ofTypeText(root, context)
-        : root === undefined
-          ? undefined
-          : this.#names.named(root, context);
-    const isOfPackage = typeof root === 'string' && steps[0]?.kind === 'member';
-    if (value === undefined && isOfPackage && this.#names.isPackage(root)) return outside;
-    return this.#followed(value, steps);
+    return expression;
+  }
+
+  #start({ root, steps }: Expression, context: Context): Value | undefined {
+    if (root === undefined) return undefined;
+    if (typeof root === 'object') return this.#ofTypeText(root, context);
+    const value = this.#names.named(root, context);
+    const isOfPackage = steps[0]?.kind === 'member' && this.#names.isPackage(root);
+    return value === undefined && isOfPackage ? outside : value;
   }
 
   #followed(start: Value | undefined, steps: readonly Step[]): Value | undefined {

@@ -16,6 +16,7 @@ import {
   type Value,
   type FunctionValue,
   type Owner,
+  type Wanted,
   type Evaluation,
 } from './values.js';
 
@@ -62,12 +63,18 @@ export class Members {
     return isSame ? { kind: 'outside', of: { type, name } } : undefined;
   }
 
-  #memberOfScope(scopes: readonly string[], name: string): Value | undefined {
-    const found = this.#names.imported({ scopes, name });
+  #memberOfScope(
+    scopes: readonly string[],
+    name: string,
+    wanted: Wanted = 'value',
+  ): Value | undefined {
+    const found = this.#names.imported({ scopes, name }, wanted);
     if (found !== undefined) return found;
     const whole = this.#names.whole(scopes);
     return whole && whole.kind !== 'scope'
-      ? this.#evaluation.bounded(() => this.member(whole, name))
+      ? this.#evaluation.bounded(() =>
+          wanted === 'definition' ? this.definitionsOf(whole, name) : this.member(whole, name),
+        )
       : undefined;
   }
 
@@ -88,30 +95,54 @@ export class Members {
     });
   }
 
-  /** Its own, else that of the nearest type that it is based on; each type is asked once. */
+  /** What defines a member, given like a function; of a field, which has no definition of its own, its value. */
+  definitionsOf(value: Value, name: string): Value | undefined {
+    if (value.kind === 'scope') return this.#memberOfScope(value.scopes, name, 'definition');
+    const type = typeWithMembers(value);
+    const found =
+      type &&
+      this.#inherited(type, ({ definition }) => {
+        const definitions = this.#definitions.methodsOf(definition).get(name);
+        return definitions && { kind: 'function', definitions };
+      });
+    return found?.kind === 'function' ? found : this.member(value, name);
+  }
+
   #inheritedMember(start: InsideType, name: string): Value | undefined {
+    const elsewhere: (Type | undefined)[] = [];
+    const found = this.#inherited(
+      start,
+      (type) => this.#ownMember(type, name) ?? this.#embedded(type, name),
+      (type) => {
+        elsewhere.push(type);
+        const its = type?.kind === 'language' ? this.#memberOfLanguage(type, name) : undefined;
+        return its?.kind === 'outside' ? undefined : its;
+      },
+    );
+    return found ?? (elsewhere.length > 0 ? library : undefined);
+  }
+
+  /** Of itself, else of the nearest type that it is based on; each type is asked once. */
+  #inherited(
+    start: InsideType,
+    look: (type: InsideType) => Value | undefined,
+    lookElsewhere: (type: Type | undefined) => Value | undefined = () => undefined,
+  ): Value | undefined {
     const asked = new Set<Definition>();
     let level: (Type | undefined)[] = [start];
-    let isOpen = false;
     while (level.length > 0) {
       const next: (Type | undefined)[] = [];
       for (const type of level) {
-        if (type?.kind !== 'inside') {
-          const found = type?.kind === 'language' ? this.#memberOfLanguage(type, name) : undefined;
-          if (found !== undefined && found.kind !== 'outside') return found;
-          isOpen = true;
-          continue;
-        }
-        if (asked.has(type.definition)) continue;
-        asked.add(type.definition);
-        const found = this.#ownMember(type, name) ?? this.#embedded(type, name);
+        if (type?.kind === 'inside' && asked.has(type.definition)) continue;
+        if (type?.kind === 'inside') asked.add(type.definition);
+        const found = type?.kind === 'inside' ? look(type) : lookElsewhere(type);
         if (found?.kind === 'function' && type !== start) return { ...found, receiver: start };
         if (found !== undefined) return found;
-        next.push(...this.basesOf(type));
+        if (type?.kind === 'inside') next.push(...this.basesOf(type));
       }
       level = next;
     }
-    return isOpen ? library : undefined;
+    return undefined;
   }
 
   /** Of what it is defined as; or what it embeds, which is a field of its own name. */
@@ -204,4 +235,15 @@ export class Members {
     }
     return undefined;
   }
+}
+
+/** Of a function that has members: itself. */
+function typeWithMembers(value: Value): InsideType | undefined {
+  if (value.kind === 'function') {
+    const [definition] = value.definitions;
+    return definition && { kind: 'inside', definition, args: [] };
+  }
+  return value.kind !== 'scope' && value.kind !== 'outside' && value.type.kind === 'inside'
+    ? value.type
+    : undefined;
 }
