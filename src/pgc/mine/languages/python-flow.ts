@@ -44,6 +44,10 @@ export class PythonFlow {
     return this.#top.kind === 'module';
   }
 
+  get isClass(): boolean {
+    return this.#top.kind === 'class';
+  }
+
   /** The class whose method is around. */
   get own(): string {
     return this.#frames.at(-1)?.own ?? '';
@@ -66,6 +70,11 @@ export class PythonFlow {
   setOutside(name: string, expression: string): void {
     this.#forgetBelow(this.#top.flow, name);
     this.#top.flow.set(name, [expression]);
+  }
+
+  /** Says more of what a name or a path stands for here. */
+  narrow(path: string, expression: string): void {
+    this.#top.flow.set(path, [expression]);
   }
 
   /** What was known of `x.y` says nothing of another `x`. */

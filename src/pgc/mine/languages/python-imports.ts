@@ -2,7 +2,7 @@ import type { Node } from 'web-tree-sitter';
 import type { Draft } from '../draft.js';
 import { importedName } from './python-bound.js';
 import type { PythonFlow } from './python-flow.js';
-import { isTypeForm, type PythonNames } from './python-types.js';
+import type { PythonNames } from './python-types.js';
 
 const typeModules = new Set([
   'typing',
@@ -54,8 +54,12 @@ export class PythonImports implements PythonNames {
     return this.#typeVariables.has(name);
   }
 
-  noteTypeVariable(name: string): void {
-    this.#typeVariables.add(name);
+  /** `T = TypeVar('T')` */
+  noteTypeVariable(left: Node, right: Node | null): void {
+    if (left.type !== 'identifier' || right?.type !== 'call') return;
+    const callee = this.original(right.childForFieldName('function')?.text ?? '');
+    if (callee !== undefined && /^typing(?:_extensions)?\.TypeVar$/.test(callee))
+      this.#typeVariables.add(left.text);
   }
 
   read(node: Node): void {
@@ -100,5 +104,3 @@ export class PythonImports implements PythonNames {
     this.flow.set(local, key);
   }
 }
-
-export { isTypeForm };

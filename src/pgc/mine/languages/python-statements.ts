@@ -1,8 +1,8 @@
 import type { Node } from 'web-tree-sitter';
 import { bounded, unknown } from '../../format/expression.js';
 import type { Draft, SymbolDraft } from '../draft.js';
-import { boundNames, importedName } from './python-bound.js';
-import { joined, nothing, ofClass, PythonFlow, typeOfExpression, type Flow } from './python-flow.js';
+import { boundNames } from './python-bound.js';
+import { nothing, ofClass, PythonFlow, typeOfExpression, type Flow } from './python-flow.js';
 import { PythonImports } from './python-imports.js';
 import { pythonType, unionOf } from './python-types.js';
 import { after, pathOf, PythonValues, valueOf } from './python-values.js';
@@ -13,7 +13,7 @@ export interface PythonSymbols {
   /** A class or a function, which is the scope of what follows; `from`: where its decorators begin. */
   open(node: Node, kind: 'class' | 'function' | 'method', from: number): SymbolDraft;
   variable(name: string, node: Node): SymbolDraft;
-  call(node: Node, callee: Node, expression: string): void;
+  call(callee: Node, expression: string): void;
 }
 
 /** Of one thing, so many values are noted. */
@@ -56,8 +56,8 @@ export class PythonStatements {
       isRedefined: (name) => this.#moduleNames.has(name),
       imported: (name) => this.#imports.original(name),
       base: () => (this.#flow.own === '' ? unknown : `{${this.#flow.own}}.$super`),
-      call: (node, callee, expression) =>
-        symbols.call(node, callee, ofClass(expression, this.#flow.own)),
+      call: (callee, expression) =>
+        symbols.call(callee, ofClass(expression, this.#flow.own)),
       yielded: (expression) => this.#functions.at(-1)?.yielded.add(expression),
       statement: (node) => this.#statement(node),
     });
@@ -170,6 +170,7 @@ export class PythonStatements {
       this.#values.of(left);
       return unknown;
     }
+    this.#imports.noteTypeVariable(left, right);
     if (type !== null) this.#annotated(left, type, value, statement);
     else this.#assign(left, value ?? unknown, statement);
     return value ?? unknown;
@@ -523,5 +524,3 @@ export class PythonStatements {
 
 /** Bases that say nothing of members. */
 const plainBase = /^(?:object|(?:typing|typing_extensions)\.(?:Generic|Protocol)|abc\.ABC)$/;
-
-export { importedName, joined };

@@ -1,7 +1,7 @@
 import type { Node } from 'web-tree-sitter';
 import { bounded, unknown } from '../../format/expression.js';
 import { isTypeForm, pythonType, type PythonNames } from './python-types.js';
-import { joined, nothing, ofClass, typeOfExpression, type PythonFlow } from './python-flow.js';
+import { joined, nothing, typeOfExpression, type PythonFlow } from './python-flow.js';
 
 /** What is known once an expression is true, or false. */
 export interface Narrowing {
@@ -19,8 +19,10 @@ export interface PythonTexts {
   imported(name: string): string | undefined;
   /** The class around, for `super()`. */
   base(): string;
-  call(node: Node, callee: Node, expression: string): void;
+  call(callee: Node, expression: string): void;
   yielded(expression: string): void;
+  /** False: it is no statement. */
+  statement(node: Node): boolean;
 }
 
 /** Deeper ones are generated. */
@@ -50,7 +52,7 @@ export class PythonValues {
   #flat(node: Node): string {
     for (const call of node.descendantsOfType('call')) {
       const callee = call?.childForFieldName('function');
-      if (call && callee) this.text.call(call, callee, unknown);
+      if (call && callee) this.text.call(callee, unknown);
     }
     return unknown;
   }
@@ -120,7 +122,7 @@ export class PythonValues {
       case 'comment':
         return unknown;
       default:
-        this.#all(node);
+        if (!this.text.statement(node)) this.#all(node);
         return unknown;
     }
   }
@@ -170,7 +172,7 @@ export class PythonValues {
           ? []
           : [args];
     const values = given.map((each) => this.of(each));
-    this.text.call(node, callee, its);
+    this.text.call(callee, its);
     const result = own === undefined ? undefined : this.#ofBuiltin(own, given, values);
     if (result !== undefined) return result;
     return this.#ofTyping(callee, given, values) ?? after(its, '()');
@@ -498,5 +500,3 @@ function partOf(parts: readonly string[]): string {
   const known = parts.filter((each) => each !== '*').slice(0, partsMax);
   return known.length === 0 ? unknown : typeOfExpression(joined(known));
 }
-
-export { ofClass };
