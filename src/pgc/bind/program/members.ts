@@ -1,3 +1,4 @@
+import { parseExpression } from '../../format/expression.js';
 import { joined } from './alternatives.js';
 import { typesIn, type Definition, type Definitions } from './definitions.js';
 import type { Names } from './names.js';
@@ -238,8 +239,21 @@ export class Members {
     const methods = this.#definitions.methodsOf(definition).get(name);
     if (methods !== undefined) return this.#meantBy(methods, type, receiver);
     const field = typesIn(definition, 'field').find((each) => each.name === name);
-    if (field !== undefined) return valueOf(this.#evaluation.resolve(field.type, within(type)));
-    return this.known(definition, 'assigned', name, { self: type, receiver });
+    const found =
+      field === undefined
+        ? this.known(definition, 'assigned', name, { self: type, receiver })
+        : valueOf(this.#evaluation.resolve(field.type, within(type)));
+    return found && this.#read(found);
+  }
+
+  /** A value may say itself what it is as a member of another one. */
+  #read(value: Value): Value {
+    const [steps] = this.#definitions.rules.operators?.read ?? [];
+    if (steps === undefined || value.kind !== 'value' || value.type.kind !== 'inside') return value;
+    const [first, ...others] = parseExpression(`x${steps}`).steps;
+    const own = first && this.#evaluation.bounded(() => this.#evaluation.step(value, first));
+    if (own?.kind !== 'function') return value;
+    return this.#evaluation.bounded(() => this.#evaluation.followed(own, others)) ?? value;
   }
 
   /** A method, a type inside another one, or a method that is read like a field. */

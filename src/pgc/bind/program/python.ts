@@ -51,6 +51,7 @@ export function pythonRules(manifests: readonly Manifest[]): LanguageRules {
     librariesGiveBack: true,
     operators: {
       call: ['.__call__()'],
+      read: ['.__get__()'],
       element: ['.__getitem__()'],
       each: ['.__next__()', '.__iter__()[*]', '.__anext__()!', '.__aiter__()[*]', '.__getitem__()'],
     },

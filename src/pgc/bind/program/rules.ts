@@ -57,8 +57,8 @@ export interface LanguageRules {
   isDynamic?: boolean;
   /** A type is called to construct a value of it, and a method that is asked of a type by its name is that one. */
   typesAreCalled?: boolean;
-  /** Steps that a value of a type of the program is asked by: called, indexed, gone through. */
-  operators?: Readonly<Partial<Record<'call' | 'element' | 'each', readonly string[]>>>;
+  /** The steps that stand for what is done with a value of a type of the program. */
+  operators?: Readonly<Partial<Record<Operator, readonly string[]>>>;
   /** What a library gives may be what it was given: nothing is known of it. */
   librariesGiveBack?: boolean;
   /** What the members of the language's own types give, as steps from a value of the type. */
@@ -67,6 +67,9 @@ export interface LanguageRules {
   /** Whether a name that nothing defines, with a member of it, is that of a package. */
   isPackage?(name: string): boolean;
 }
+
+/** A value of a type of the program is called, indexed, gone through; `read`: it is read as a member of another one. */
+export type Operator = 'call' | 'element' | 'each' | 'read';
 
 /** What everybody knows of types that no file of the program defines. */
 export interface Library {

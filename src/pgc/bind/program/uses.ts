@@ -1,4 +1,5 @@
 import { parseExpression, unknown, type Step } from '../../format/expression.js';
+import type { Operator } from './rules.js';
 import { joined } from './alternatives.js';
 import { typesIn, type Definition, type Definitions } from './definitions.js';
 import type { Members } from './members.js';
@@ -92,7 +93,7 @@ export class Uses {
   }
 
   /** What a value of a type of the program gives by its own methods for that. */
-  #asked(value: Value, by: 'call' | 'element' | 'each'): Value | undefined {
+  #asked(value: Value, by: Operator): Value | undefined {
     for (const steps of this.#definitions.rules.operators?.[by] ?? []) {
       const found = this.#evaluation.bounded(() =>
         this.#evaluation.followed(value, parseExpression(`x${steps}`).steps),

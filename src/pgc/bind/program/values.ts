@@ -106,11 +106,12 @@ export function within(type: InsideType): Context {
 
 /** A method may call the parameters of its type by other names. */
 function bindingsOf(
-  { args }: InsideType,
+  { args, definition }: InsideType,
   named: Definition,
 ): ReadonlyMap<string, Type | undefined> {
   if (args.length === 0) return unbound;
-  const names = typesIn(named, 'bound');
+  const own = typesIn(named, 'bound');
+  const names = own.length > 0 ? own : typesIn(definition, 'bound');
   return new Map(names.slice(0, args.length).map(({ name }, at) => [name, args[at]]));
 }
 

@@ -4,6 +4,8 @@ import type { Node } from 'web-tree-sitter';
 export interface BoundNames {
   names: Set<string>;
   globals: Set<string>;
+  /** Functions and classes, by name: where they begin. */
+  definitions: Map<string, number>;
 }
 
 /** Deeper ones are generated. */
@@ -11,7 +13,7 @@ const depthMax = 100;
 
 /** Of one function or module, without the functions in it. */
 export function boundNames(body: Node | null): BoundNames {
-  const found: BoundNames = { names: new Set(), globals: new Set() };
+  const found: BoundNames = { names: new Set(), globals: new Set(), definitions: new Map() };
   if (body !== null) statements(body, found, 0);
   for (const name of found.globals) found.names.delete(name);
   return found;
@@ -31,6 +33,7 @@ function statement(node: Node, found: BoundNames, depth: number): void {
     case 'function_definition':
     case 'class_definition':
       names.add(node.childForFieldName('name')?.text ?? '');
+      found.definitions.set(node.childForFieldName('name')?.text ?? '', node.startIndex);
       return;
     case 'decorated_definition': {
       const its = node.childForFieldName('definition');

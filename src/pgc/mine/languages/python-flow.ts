@@ -15,6 +15,8 @@ interface Frame {
   names: ReadonlySet<string>;
   /** Names that belong to the module. */
   globals: ReadonlySet<string>;
+  /** What its functions and classes are called, for those who use them above. */
+  definitions: ReadonlyMap<string, string>;
   flow: Flow;
   /** Nothing comes behind a `return`. */
   isDead: boolean;
@@ -27,7 +29,10 @@ export class PythonFlow {
   readonly #frames: Frame[] = [];
 
   enter(frame: Partial<Frame> & Pick<Frame, 'kind'>): void {
-    const empty = { names: new Set<string>(), globals: new Set<string>(), own: this.own };
+    const empty = {
+      ...{ names: new Set<string>(), globals: new Set<string>(), own: this.own },
+      definitions: new Map<string, string>(),
+    };
     this.#frames.push({ ...empty, flow: new Map(), isDead: false, ...frame });
   }
 
@@ -94,7 +99,8 @@ export class PythonFlow {
       const known = frame.flow.get(name);
       if (known !== undefined) return isOuter ? ofClass(joined(known), frame.own) : joined(known);
       if (frame.globals.has(name)) return undefined;
-      if (frame.names.has(name) && frame.kind !== 'module') return unknown;
+      if (frame.names.has(name) && frame.kind !== 'module')
+        return frame.definitions.get(name) ?? unknown;
       if (frame.kind !== 'inner') isOuter = true;
     }
     return undefined;

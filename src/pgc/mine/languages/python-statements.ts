@@ -453,11 +453,14 @@ export class PythonStatements {
       this.#flow.set(name, key);
     }
     const body = node.childForFieldName('body');
-    const { names, globals } = boundNames(body);
+    const { names, globals, definitions: places } = boundNames(body);
+    const definitions = new Map(
+      [...places].map(([inner, at]) => [inner, `${inner}#${draft.lineOf(at)}`]),
+    );
     const parameters = this.#parameters(node, decorators, of);
     const part: FunctionPart = { returned: new Set(), yielded: new Set() };
     this.#functions.push(part);
-    this.#flow.enter({ kind: 'function', names, globals, ...(of !== undefined && { own: of.key }) });
+    this.#flow.enter({ kind: 'function', names, globals, definitions, ...(of !== undefined && { own: of.key }) });
     for (const [parameter, value] of parameters) this.#flow.set(parameter, value);
     const written = this.#values.type(node.childForFieldName('return_type'));
     this.#block(body);
