@@ -4,12 +4,13 @@ import type {
   CalleesAnswer,
   CallersAnswer,
   CallSite,
+  Certainty,
   Definition,
   ImplementationsAnswer,
   TraceAnswer,
 } from '../pgc/shapes.js';
-import { renderErrors, renderTrace } from '../render/answer.js';
-import { printable } from '../render/terminal.js';
+import { certaintyNotes, renderErrors, renderTrace } from '../render/answer.js';
+import { line as lineOf } from '../render/terminal.js';
 import { listsOf } from './bounds.js';
 import { definitionOutput, failureOutput, offsetInput, siteOutput, symbolInput } from './shapes.js';
 import { listing, looks, type Operation, type Reply } from './operation.js';
@@ -129,12 +130,12 @@ function briefSite(site: CallSite): object {
 }
 
 function definitionLine({ symbol, kind, file_path, line, agent }: Definition): string {
-  return `${symbol} (${kind}) is defined at ${printable(file_path)}:${line} [${agent}]`;
+  return lineOf`${symbol} (${kind}) is defined at ${file_path}:${line} [${agent}]`;
 }
 
 function sitesText(answer: SitesAnswer, total: number): string {
   const { symbol, definitions, errors } = answer;
-  const name = printable(definitions[0]?.symbol ?? symbol);
+  const name = lineOf`${definitions[0]?.symbol ?? symbol}`;
   const isKnown = definitions.length + total > 0;
   return [
     ...definitions.map(definitionLine),
@@ -177,15 +178,15 @@ function siteLine(
   of: SitesName,
 ): string {
   const hasTarget = of === 'callees';
-  const target = hasTarget && definition !== '' ? `  -> ${printable(definition)}` : '';
+  const target = hasTarget && definition !== '' ? `  -> ${definition}` : '';
   const notes = [
     ...(of === 'references' ? [kindNotes[kind] ?? 'called'] : []),
     ...(of === 'callers' && ignored ? ['its result is ignored'] : []),
-    ...(via === '' ? [] : [`through ${printable(via)}`]),
-    ...(hasTarget && certainty === 'dispatch' ? ['through an interface'] : []),
+    ...(via === '' ? [] : [`through ${via}`]),
+    ...(hasTarget ? [certaintyNotes[certainty as Certainty]].filter(Boolean) : []),
   ];
   const note = notes.length === 0 ? '' : `  (${notes.join(', ')})`;
-  return `  ${printable(file_path)}:${line}  ${symbol === '' ? '(file level)' : printable(symbol)}${target}${note}`;
+  return lineOf`  ${file_path}:${line}  ${symbol === '' ? '(file level)' : symbol}${target}${note}`;
 }
 
 const kindNotes: Partial<Record<string, string>> = {
@@ -252,7 +253,7 @@ function implementationsText(answer: ImplementationsAnswer): string {
       : []),
     ...found.map(
       ({ symbol, container, file_path, line }) =>
-        `  ${printable(file_path)}:${line}  ${printable(container === '' ? symbol : `${container}.${symbol}`)}`,
+        lineOf`  ${file_path}:${line}  ${container === '' ? symbol : `${container}.${symbol}`}`,
     ),
     ...renderErrors(answer.errors),
   ].join('\n');
