@@ -2,13 +2,13 @@ import { between, boundsOf, lowerBound, numbersOf } from './bytes.js';
 import { PackedRows } from './packed-rows.js';
 import type { Sections } from './segment-file.js';
 import { callKinds, unusedFlag } from './segment-writer.js';
-import type { CallRow } from './shard-index.js';
+import type { CallRow, SlotRow } from './shard-index.js';
 import { type SortedNames } from './sorted-names.js';
 import type { StringTable } from './string-table.js';
 
 /** Columns of the tables, in this order. */
 const callColumn = { name: 0, caller: 1, line: 2, receiver: 3, kind: 4 } as const;
-const slotColumn = { name: 0, caller: 1, file: 2, line: 3, receiver: 4 } as const;
+const slotColumn = { name: 0, caller: 1, file: 2, line: 3, receiver: 4, expression: 5 } as const;
 /** Size of the cache of decoded names. */
 const recentNames = 4_096;
 
@@ -90,7 +90,7 @@ export class CallTable {
     }
   }
 
-  slotsOf(name: string): CallRow[] {
+  slotsOf(name: string): SlotRow[] {
     const id = this.#names.position(name);
     if (id === undefined) return [];
     const slots = this.#slots;
@@ -99,7 +99,7 @@ export class CallTable {
   }
 
   /** In order of the names. */
-  *slots(): Generator<CallRow> {
+  *slots(): Generator<SlotRow> {
     const slots = this.#slots;
     for (let slot = 0; slot < slots.length; slot += 1)
       yield this.#slot(slot, this.#callee(slots.at(slot, slotColumn.name)));
@@ -139,7 +139,7 @@ export class CallTable {
     return lowerBound(this.#place.files, (file) => (starts[file + 1] ?? 0) <= call);
   }
 
-  #slot(slot: number, callee: string): CallRow {
+  #slot(slot: number, callee: string): SlotRow {
     const rows = this.#slots;
     return {
       id: -1,
@@ -150,6 +150,7 @@ export class CallTable {
       kind: 'slot',
       unused: false,
       receiver: this.#labels.at(rows.at(slot, slotColumn.receiver)),
+      expression: this.#labels.at(rows.at(slot, slotColumn.expression)),
     };
   }
 

@@ -60,7 +60,7 @@ export class SegmentWriter {
   readonly #typeStarts = new NumberColumn();
   /** `owner`: 1 + symbol; 0: the file. */
   readonly #types = columns('owner', 'role', 'name', 'type');
-  readonly #slots = columns('name', 'caller', 'file', 'line', 'receiver');
+  readonly #slots = columns('name', 'caller', 'file', 'line', 'receiver', 'expression');
   readonly #scanned: { name: string; file: number; line: number }[] = [];
   /** Texts outside all symbols; their documents come after those of all symbols. */
   readonly #rests: { path: readonly number[]; words: number[]; counts: number[] }[] = [];
@@ -230,10 +230,10 @@ export class SegmentWriter {
       rows.file.push(file);
       rows.line.push(call.line);
       rows.receiver.push(this.#labels.id(call.receiver));
+      rows.expression.push(this.#labels.id(call.expression));
       if (call.kind === 'slot') continue;
       const kind = Math.max(callKinds.indexOf(call.kind as 'direct'), 0);
       this.#calls.kind.push(kind | (call.unused ? unusedFlag : 0));
-      this.#calls.expression.push(this.#labels.id(call.expression));
     }
   }
 

@@ -10,6 +10,7 @@ import type {
   ImportRow,
   ShardIndex,
   ShardInfo,
+  SlotRow,
   SymbolOutline,
   SymbolPlace,
   SymbolRow,
@@ -233,12 +234,11 @@ export class Segment implements ShardIndex {
     return this.#calls.byName();
   }
 
-  slotsOf(name: string): CallRow[] {
+  slotsOf(name: string): SlotRow[] {
     return this.#calls.slotsOf(name);
   }
 
-  /** In order of the names. */
-  slots(): Iterable<CallRow> {
+  slots(): Iterable<SlotRow> {
     return this.#calls.slots();
   }
 
