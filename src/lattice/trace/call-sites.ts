@@ -184,7 +184,8 @@ function withSite(known: readonly CallSite[], site: CallSite): CallSite[] {
     ({ definition }) => definition !== '' && definition !== site.definition,
   );
   // A stand-in in a header and the real function share a site: the real one is what runs.
-  return mayCallStandIns(site.file_path) ? [site] : [...others, site];
+  const isStandIn = mayCallStandIns(site.file_path) && site.certainty !== 'dispatch';
+  return isStandIn ? [site] : [...others, site];
 }
 
 function sorted(sites: CallSite[]): CallSite[] {

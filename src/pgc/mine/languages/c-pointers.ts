@@ -162,6 +162,11 @@ export class CPointers {
     return this.#holders.has(this.#held.find(name, at) ?? '');
   }
 
+  /** The member that an expression ends with. */
+  memberIn(from: number, to: number): string | undefined {
+    return /\.(\w+)$/.exec(this.#expressions.of(from, to))?.[1];
+  }
+
   /** What is called by the expression in `[from, to)`. */
   called(call: CallDraft, from: number, to: number): void {
     const holder = this.#holderOf(this.parsed.slice(from, to), from);

@@ -182,7 +182,8 @@ class CMiner {
       /^\(?\s*\**\s*\(?((?:[\w.]|->|\[[^\]]*\]|\s)*?)([A-Za-z_]\w*)\s*(?:\[[\s\S]*\]|\)*)$/.exec(
         source,
       );
-    const callee = found?.[2];
+    // `(*((struct file *)p)->ops->open)(…)`: casts hide the name from a look at the text.
+    const callee = found?.[2] ?? this.#pointing.memberIn(node.startIndex, node.endIndex);
     if (callee === undefined || cKeywords.has(callee)) return;
     const receiver = compact(found?.[1] ?? '').replace(/(?:->|\.)$/, '');
     const call: CallDraft = { callee, at: node.startIndex, kind: 'member', receiver };
