@@ -83,6 +83,10 @@ export class RemoteShard implements ShardPort, WordsPort {
     return (await this.#ask(shardMessages.callers, { symbols }, signal)).sites;
   }
 
+  async references(symbols: string[], signal?: AbortSignal): Promise<CallSite[]> {
+    return (await this.#ask(shardMessages.references, { symbols }, signal)).sites;
+  }
+
   async implementations(symbols: string[], signal?: AbortSignal): Promise<Definition[]> {
     const { definitions } = await this.#ask(shardMessages.implementations, { symbols }, signal);
     return definitions;

@@ -123,6 +123,7 @@ const tools = [
   'callers',
   'callees',
   'implementations',
+  'references',
   'trace',
   'blast_radius',
   'security_blast_radius',

@@ -89,7 +89,7 @@ function wantedNames(
     root(target);
   }
   for (const index of shards)
-    for (let call = 0; call < index.callCount; call += 1) root(index.expressionOf(call));
+    for (let call = 0; call < index.siteCount; call += 1) root(index.expressionOf(call));
   return wanted;
 }
 

@@ -1,14 +1,15 @@
 import type { CallBinding } from '../../format/bound-calls.js';
-import type { ShardIndex } from '../../format/shard-index.js';
+import type { CallRow, ShardIndex } from '../../format/shard-index.js';
 import { adopt } from './adopt.js';
 import { Definitions, type Definition } from './definitions.js';
-import { Evaluator, type Value } from './evaluator.js';
+import { Evaluator } from './evaluator.js';
 import {
   declaredImplementations,
   structuralImplementations,
   type Implementations,
 } from './implementations.js';
 import type { LanguageRules, SourceText } from './rules.js';
+import { isFunction, isType, isValue, type Value } from './values.js';
 
 /** What one call site is bound to. */
 export interface BoundCall {
@@ -47,7 +48,7 @@ function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<B
   const symbolOf = new Map(definitions.all.map((each) => [`${each.shard} ${each.symbol}`, each]));
   for (const [shard, index] of shards.entries()) {
     const known = new Map<string, Omit<BoundCall, 'shard' | 'call'>>();
-    for (const { id, file, caller, kind } of index.calls()) {
+    for (const { id, file, caller, kind } of sitesOf(index)) {
       const text = textOf.get(`${shard} ${file}`);
       if (text === undefined) continue;
       const expression = index.expressionOf(id);
@@ -60,6 +61,11 @@ function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<B
       yield { shard, call: id, ...bound };
     }
   }
+}
+
+function* sitesOf(index: ShardIndex): Generator<CallRow> {
+  yield* index.calls();
+  yield* index.uses();
 }
 
 function hasBounds(owner: Definition | undefined): boolean {
@@ -80,15 +86,19 @@ function boundTo(
   kind: string,
 ): Omit<BoundCall, 'shard' | 'call'> {
   if (expression === '') return { binding: 'possible', targets: [] };
-  const value = evaluator.evaluate(expression, text, owner);
-  const targets = targetsOf({ definitions, evaluator }, value, kind);
-  const binding = bindingOf(value, kind);
+  const isUse = kind === 'value' || kind === 'type';
+  const value = isUse
+    ? evaluator.definitionsOf(expression, text, owner)
+    : evaluator.evaluate(expression, text, owner);
+  const targets = isUse ? usedIn(value, kind) : targetsOf({ definitions, evaluator }, value, kind);
+  // A module is no definition.
+  const binding = isUse && value?.kind === 'scope' ? 'value' : bindingOf(value, kind);
   if (binding === 'exact' && targets.length === 0) return { binding: 'possible', targets };
   const isOpen =
     binding === 'exact' &&
     kind !== 'construct' &&
     !ofBase.test(expression) &&
-    targets.some((each) => implementations.has(each));
+    targets.some((each) => isFunction(each) && implementations.has(each));
   return { binding: isOpen ? 'dispatch' : binding, targets };
 }
 
@@ -109,6 +119,13 @@ function bindingOf(value: Value | undefined, kind: string): CallBinding {
     case 'value':
       return kind === 'construct' ? 'exact' : 'value';
   }
+}
+
+/** A type and a value may share a name. */
+function usedIn(value: Value | undefined, kind: string): readonly Definition[] {
+  if (value?.kind !== 'function') return [];
+  const meant = value.definitions.filter(kind === 'type' ? isType : isValue);
+  return meantOf(meant.length > 0 ? meant : value.definitions);
 }
 
 /** A type that is constructed, and what runs then. */

@@ -1,6 +1,7 @@
 import { derivedTypes } from './adopt.js';
 import { typesIn, type Definition, type Definitions } from './definitions.js';
-import type { Evaluator, Type } from './evaluator.js';
+import type { Evaluator } from './evaluator.js';
+import type { Type } from './values.js';
 
 /** Types embedded in each other on the way to a method. */
 const embeddingMax = 8;

@@ -65,7 +65,7 @@ export function typeArguments(node: Node, self: string): string[] {
 }
 
 /** `a::b::C<T>` is `a.b.C`. */
-function dotted(path: string, self: string): string {
+export function dotted(path: string, self: string): string {
   const plain = path.replace(/<[^>]*>/g, '').replace(/\s/g, '');
   if (!/^[\w:]+$/.test(plain)) return unknown;
   const [first = '', ...rest] = plain.split('::').filter((part) => part !== '');

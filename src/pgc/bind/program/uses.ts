@@ -1,0 +1,190 @@
+import { parseExpression, unknown, type Step } from '../../format/expression.js';
+import { typesIn, type Definitions } from './definitions.js';
+import type { Members } from './members.js';
+import type { Names } from './names.js';
+import {
+  outside,
+  library,
+  inside,
+  within,
+  valueOf,
+  isVariable,
+  type Type,
+  type InsideType,
+  type Value,
+  type FunctionValue,
+  type OutsideValue,
+  type Evaluation,
+} from './values.js';
+
+/** What a value gives where it is called, indexed or awaited, and what it hands to the functions that it takes. */
+export class Uses {
+  readonly #definitions: Definitions;
+  readonly #names: Names;
+  readonly #members: Members;
+  readonly #evaluation: Evaluation;
+
+  constructor(definitions: Definitions, names: Names, members: Members, evaluation: Evaluation) {
+    this.#definitions = definitions;
+    this.#names = names;
+    this.#members = members;
+    this.#evaluation = evaluation;
+  }
+
+  called(value: Value, result: number): Value | undefined {
+    switch (value.kind) {
+      case 'outside':
+        return this.#resultOfLanguage(value);
+      case 'type':
+        return { kind: 'value', type: value.type };
+      case 'function':
+        return this.#result(value, result);
+      case 'value':
+        return this.part(value, 'result', result);
+      case 'scope': {
+        const whole = this.#names.whole(value.scopes);
+        return whole && whole.kind !== 'scope' ? this.called(whole, result) : undefined;
+      }
+    }
+  }
+
+  #resultOfLanguage({ of, isLibrary }: OutsideValue): Value | undefined {
+    const { members, librariesGiveBack } = this.#definitions.rules;
+    if (isLibrary === true) return librariesGiveBack === true ? undefined : library;
+    if (of !== undefined && this.#definitions.rules.standard?.same.has(of.name) === true)
+      return valueOf(of.type);
+    if (of?.type.kind !== 'language') return outside;
+    const steps = members?.[of.type.name]?.results[of.name];
+    if (steps === undefined) return outside;
+    return steps === unknown ? undefined : this.#from(of.type, steps);
+  }
+
+  #result(value: FunctionValue, result: number): Value | undefined {
+    const [definition] = value.definitions;
+    if (definition === undefined) return undefined;
+    if (isVariable(definition)) return valueOf(value.self);
+    const written = typesIn(definition, 'result')[result];
+    const { self, receiver } = value;
+    if (written === undefined)
+      return this.#members.firstKnown(definition, 'returned', '', { self, receiver });
+    return valueOf(this.#evaluation.resolve(written.type, inside(definition, { self, receiver })));
+  }
+
+  /** An element, a key, or a result of a value of a function's type. */
+  part(value: Value, part: 'element' | 'key' | 'result', at = 0): Value | undefined {
+    // Type arguments stand where an index does.
+    if (value.kind === 'function' || value.kind === 'type') return value;
+    if (value.kind === 'outside') return value.isLibrary === true ? library : outside;
+    if (value.kind !== 'value') return undefined;
+    const { type } = value;
+    if (type.kind === 'outside') return type;
+    if (type.kind === 'inside') {
+      const underlying = this.#members.underlying(type);
+      return (
+        underlying &&
+        this.#evaluation.bounded(() => this.part({ kind: 'value', type: underlying }, part, at))
+      );
+    }
+    if (type.name === '$union') {
+      for (const { type: its } of type.args) {
+        const found =
+          its && this.#evaluation.bounded(() => this.part({ kind: 'value', type: its }, part, at));
+        if (found !== undefined && found.kind !== 'outside') return found;
+      }
+      return undefined;
+    }
+    const position =
+      partOf[part][type.name] ?? (part === 'result' && type.name === '$func' ? at : -1);
+    return valueOf(type.args[position]?.type);
+  }
+
+  /** What is no promise is itself. */
+  awaited(value: Value): Value | undefined {
+    if (value.kind !== 'value' || value.type.kind !== 'language') return value;
+    return value.type.name === '$promise' ? valueOf(value.type.args[0]?.type) : value;
+  }
+
+  /** What a function hands to the function that it takes; see `expression.ts`. */
+  parameterOf(value: Value, { argument, at }: Step & { kind: 'parameter' }): Value | undefined {
+    if (value.kind === 'outside') return this.#handed(value, at);
+    if (argument < 0) return value.kind === 'value' ? this.#takes(value.type, at) : undefined;
+    if (value.kind === 'value') {
+      const its = this.#takes(value.type, argument);
+      return its?.kind === 'value' ? this.#takes(its.type, at) : undefined;
+    }
+    const taking = value.kind === 'type' ? this.#members.constructorOf(value.type) : value;
+    if (taking?.kind !== 'function') return undefined;
+    for (const definition of taking.definitions) {
+      const written = typesIn(definition, 'parameter');
+      const rest = written.at(-1)?.name === '*' && argument >= written.length - 1;
+      const one = written[rest ? written.length - 1 : argument];
+      const type = one && this.#evaluation.resolve(one.type, inside(definition, taking));
+      const its = rest ? type && this.#elementOf(type) : type;
+      const found = its && this.#takes(its, at);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** The parameter of a value of a function's type. */
+  #takes(type: Type, at: number): Value | undefined {
+    if (type.kind === 'outside') return undefined;
+    if (type.kind === 'inside') {
+      return this.#firstOf(this.#signaturesOf(type), at);
+    }
+    if (type.name === '$union')
+      return this.#firstOf(
+        type.args.map((each) => each.type),
+        at,
+      );
+    const own = type.args.find(({ label }) => label === String(at));
+    if (own !== undefined) return valueOf(own.type);
+    const rest = type.args.find(
+      ({ label }) => label.startsWith('*') && Number(label.slice(1)) <= at,
+    );
+    return valueOf(rest?.type && this.#elementOf(rest.type));
+  }
+
+  #firstOf(types: readonly (Type | undefined)[], at: number): Value | undefined {
+    for (const type of types) {
+      const found = type && this.#evaluation.bounded(() => this.#takes(type, at));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  #elementOf(type: Type): Type | undefined {
+    const found = this.part({ kind: 'value', type }, 'element');
+    return found?.kind === 'value' ? found.type : undefined;
+  }
+
+  /** A type may be called in several ways, and in those of what it is based on. */
+  #signaturesOf(type: InsideType): (Type | undefined)[] {
+    const context = within(type);
+    return [
+      ...typesIn(type.definition, 'is').map((each) => this.#evaluation.resolve(each.type, context)),
+      ...this.#members.basesOf(type),
+    ];
+  }
+
+  /** By a member of a type of the language. */
+  #handed({ of }: OutsideValue, at: number): Value | undefined {
+    if (of?.type.kind !== 'language') return undefined;
+    const members = this.#definitions.rules.members?.[of.type.name];
+    const steps = (members?.parameters[of.name] ?? members?.parameters[''])?.[at];
+    return steps === undefined ? undefined : this.#from(of.type, steps);
+  }
+
+  #from(type: Type, steps: string): Value | undefined {
+    const start: Value = { kind: 'value', type };
+    return this.#evaluation.bounded(() =>
+      this.#evaluation.followed(start, parseExpression(`x${steps}`).steps),
+    );
+  }
+}
+
+const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number>>> = {
+  element: { $list: 0, $map: 1, $chan: 0 },
+  key: { $map: 0, $chan: 0 },
+  result: {},
+};

@@ -1,0 +1,134 @@
+import { typesIn, type Definition } from './definitions.js';
+import type { Step, TypeText } from '../../format/expression.js';
+import type { SourceText } from './rules.js';
+
+/** A type of the program, of the language (`$list`), or of a library. */
+export type Type = InsideType | LanguageType | Outside;
+
+export interface InsideType {
+  kind: 'inside';
+  definition: Definition;
+  args: readonly (Type | undefined)[];
+}
+
+export interface LanguageType {
+  kind: 'language';
+  name: string;
+  args: readonly { label: string; type: Type | undefined }[];
+}
+
+/** `isLibrary`: not of the language itself. */
+export interface Outside {
+  kind: 'outside';
+  isLibrary?: boolean;
+}
+
+/** What an expression stands for; undefined: not known. */
+export type Value =
+  | { kind: 'value'; type: Type }
+  | { kind: 'type'; type: Type }
+  | FunctionValue
+  | { kind: 'scope'; scopes: readonly string[] }
+  | OutsideValue;
+
+/** `self`: the type whose method it is; `receiver`: the one of which it was asked, which may be based on that. */
+export interface FunctionValue extends Owner {
+  kind: 'function';
+  definitions: readonly Definition[];
+}
+
+/** `of`: the member of a type of the language that it is. */
+export interface OutsideValue extends Outside {
+  of?: { type: Type; name: string };
+}
+
+/** See `FunctionValue`. */
+export interface Owner {
+  self?: Type | undefined;
+  receiver?: Type | undefined;
+}
+
+/** Where a type or an expression is written. */
+export interface Context {
+  file: SourceText;
+  /** Whose type parameters are visible. */
+  owner: Definition | undefined;
+  /** What type parameters stand for. */
+  bindings: ReadonlyMap<string, Type | undefined>;
+}
+
+/** A name may mean both. `definition`: what defines it, given like a function. */
+export type Wanted = 'value' | 'type' | 'definition';
+
+/** What names, members and steps ask of the evaluator that they are parts of. */
+export interface Evaluation {
+  evaluate(text: string, context: Context): Value | undefined;
+  /** The steps of an expression, from a value on. */
+  followed(start: Value | undefined, steps: readonly Step[]): Value | undefined;
+  resolve(text: TypeText | undefined, context: Context): Type | undefined;
+  /** Undefined where it is nested too deep: variables, aliases and bases may form circles. */
+  bounded<T>(work: () => T): T | undefined;
+}
+
+export const outside: Outside = { kind: 'outside' };
+export const library: Outside = { kind: 'outside', isLibrary: true };
+export const unbound: ReadonlyMap<string, Type | undefined> = new Map();
+/** The member that stands for what a type is based on. */
+export const superName = '$super';
+/** The type whose method it is. */
+export const ownName = '$this';
+
+/** Inside a method of a type. */
+export function inside(definition: Definition, { self, receiver }: Owner): Context {
+  const bindings =
+    self?.kind === 'inside'
+      ? new Map(bindingsOf(self, definition)).set(ownName, receiver ?? self)
+      : unbound;
+  return { file: definition.file, owner: definition, bindings };
+}
+
+/** Inside the definition of a type, where its parameters stand for its arguments. */
+export function within(type: InsideType): Context {
+  const { definition } = type;
+  return {
+    file: definition.file,
+    owner: definition,
+    bindings: bindingsOf(type, definition),
+  };
+}
+
+/** A method may call the parameters of its type by other names. */
+function bindingsOf(
+  { args }: InsideType,
+  named: Definition,
+): ReadonlyMap<string, Type | undefined> {
+  if (args.length === 0) return unbound;
+  const names = typesIn(named, 'bound');
+  return new Map(names.slice(0, args.length).map(({ name }, at) => [name, args[at]]));
+}
+
+export function valueOf(type: Type | undefined): Value | undefined {
+  if (type === undefined) return undefined;
+  return type.kind === 'outside' ? type : { kind: 'value', type };
+}
+
+export function isFunction({ kind }: Definition): boolean {
+  return kind === 'function' || kind === 'method';
+}
+
+export function isType(definition: Definition): boolean {
+  return !isFunction(definition) && !isVariable(definition);
+}
+
+/** It exists when the program runs. */
+export function isValue({ kind }: Definition): boolean {
+  return kind !== 'interface' && kind !== 'type';
+}
+
+export function isVariable({ kind }: Definition): boolean {
+  return kind === 'variable' || kind === 'constant';
+}
+
+export function isAbstract({ definitions }: FunctionValue): boolean {
+  return definitions.every((each) => each.isAbstract);
+}
