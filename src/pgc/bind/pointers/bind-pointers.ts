@@ -28,6 +28,7 @@ export function bindPointers(shards: readonly ShardIndex[]): BoundPointers {
   const program = new CProgram(shards);
   const slots = slotsOf(shards);
   const values = new CValues(program, new CNames(program, wantedNames(program, shards, slots)));
+  learnMacros(program, values);
   const held = new HeldFunctions(values);
   for (const { path, callee, expression } of slots) {
     const [functions, holders] = [values.names.visible(callee, path), put(values, held, expression, path)];
@@ -40,7 +41,8 @@ export function bindPointers(shards: readonly ShardIndex[]): BoundPointers {
     const from = values.evaluate(source, path);
     for (const holder of put(values, held, target, path)) {
       for (const each of from?.holders ?? []) held.flow(each, holder);
-      for (const each of from?.functions ?? []) held.put(each, holder);
+      for (const each of from?.functions ?? [])
+        if (each.kind === 'function') held.put(each, holder);
     }
   }
   held.settle();
@@ -51,6 +53,20 @@ export function bindPointers(shards: readonly ShardIndex[]): BoundPointers {
       [...held.all()].map(([holder, functions]) => [places.of(holder), [...functions]]),
     ),
   };
+}
+
+/** Macros in macros. */
+const macroRounds = 4;
+
+/** What the parameters of macros are, by what they are given. */
+function learnMacros({ flows }: CProgram, values: CValues): void {
+  const given = flows.filter(({ target }) => /^\w+@\.\d+$/.test(target));
+  for (let round = 0; round < macroRounds; round += 1) {
+    let isNew = false;
+    for (const { source, target, path } of given)
+      if (values.give(target, values.evaluate(source, path)?.type, path)) isNew = true;
+    if (!isNew) return;
+  }
 }
 
 interface Slot {
@@ -79,7 +95,10 @@ function wantedNames(
   const root = (expression: string): void => {
     const [name] = /^[^.@([{!]+/.exec(expression) ?? [];
     if (name !== undefined && name !== unknown) wanted.add(name);
+    for (const [, macro = ''] of expression.matchAll(/\$macro<([^,>]+)/g)) wanted.add(macro);
   };
+  for (const types of program.types)
+    for (const type of types.values()) if (type.includes('$macro')) root(type);
   for (const { callee, expression } of slots) {
     wanted.add(callee);
     root(expression);
@@ -137,8 +156,9 @@ function boundTo(
   const value = values.evaluate(expression, path);
   if (value === undefined) return undefined;
   // A variable that was set to a function; its own name is bound as any other.
-  if (value.functions.length > 0)
-    return expression === call.callee ? undefined : { binding: 'exact', targets: value.functions };
+  const functions = value.functions.filter(({ kind }) => kind === 'function');
+  if (functions.length > 0)
+    return expression === call.callee ? undefined : { binding: 'exact', targets: functions };
   const holders = calledThrough(value, held);
   if (holders.length === 0) return undefined;
   return { binding: 'dispatch', targets: holders.map((each) => places.of(each)) };

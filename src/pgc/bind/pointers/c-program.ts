@@ -91,7 +91,7 @@ export class CProgram {
         for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1))
           structure.prefixes.add(name.slice(0, dot + 1));
       } else if (role === 'alias') push(this.aliases, index.symbolPlace(symbol).name, { path, type });
-      else if (role === 'value' || role === 'result') this.types[shard]?.set(symbol, type);
+      else if (role === 'value' || role === 'result' || role === 'returned') this.types[shard]?.set(symbol, type);
       else if (role === 'parameter') {
         const known = this.parameters[shard]?.get(symbol) ?? new Map<number, string>();
         this.parameters[shard]?.set(symbol, known.set(Number(type), name));

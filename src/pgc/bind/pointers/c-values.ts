@@ -32,6 +32,8 @@ export interface CValue {
 /** Says what expressions of C stand for. */
 export class CValues {
   readonly #parsed = new Map<string, Expression>();
+  /** Of parameters of macros; null: several. */
+  readonly #macroTypes = new Map<string, CType | null>();
   readonly #nearest = new Map<string, Map<string, Structure | undefined>>();
 
   constructor(
@@ -65,7 +67,7 @@ export class CValues {
   /** A variable or a function, as the file sees it. */
   #named(name: string, path: string): CValue | undefined {
     const places = this.names.visible(name, path);
-    const functions = places.filter(({ kind }) => kind === 'function');
+    const functions = places.filter(({ kind }) => kind === 'function' || kind === 'macro');
     if (functions.length > 0) return { type: undefined, holders: [], functions };
     const variables = places.filter(({ kind }) => kind === 'variable' || kind === 'constant');
     const [first] = variables;
@@ -122,10 +124,22 @@ export class CValues {
     if (type?.kind === 'list') return this.#result({ type: type.of, functions, holders });
     if (type?.kind === 'function') return this.#type(type.result, type.path, 0);
     for (const each of functions) {
-      const found = this.#type(parseType(this.#typeOf(each)), each.file.path, 0);
+      const found = this.#given(each, [], each.file.path, 0);
       if (found !== undefined) return found;
     }
     return undefined;
+  }
+
+  /** What a call gives; `names`: what it takes, as the file at `path` calls it. */
+  #given(
+    place: Place,
+    names: readonly (TypeText | undefined)[],
+    path: string,
+    depth: number,
+  ): CType | undefined {
+    const written = parseType(this.#typeOf(place));
+    const given = written && substituted(written, names);
+    return this.#type(given, place.kind === 'macro' ? path : place.file.path, depth + 1);
   }
 
   #parameter({ functions, holders }: CValue, at: number): CValue {
@@ -134,7 +148,34 @@ export class CValues {
       key: `${key}@${at}`,
       place: { ...place, symbol: -1, kind: 'parameter' },
     }));
-    return { type: undefined, holders: [...own, ...through], functions: [] };
+    const [first] = own;
+    const type = first && this.#macroTypes.get(first.key);
+    return { type: type ?? undefined, holders: [...own, ...through], functions: [] };
+  }
+
+  /**
+   * Notes what a macro is given for a parameter; what differs says nothing. Returns whether anything is new.
+   */
+  give(expression: string, source: CType | undefined, path: string): boolean {
+    if (source?.kind !== 'structure') return false;
+    const { root, steps } = this.parsed(expression);
+    const [step] = steps;
+    if (typeof root !== 'string' || step?.kind !== 'parameter' || steps.length > 1) return false;
+    let isNew = false;
+    for (const place of this.names.visible(root, path)) {
+      if (place.kind !== 'macro') continue;
+      const { key } = this.parameterOf(place, step.at);
+      const known = this.#macroTypes.get(key);
+      const isSame =
+        known === undefined ||
+        (known?.kind === 'structure' &&
+          known.structure === source.structure &&
+          known.prefix === source.prefix);
+      if (known === null || (known !== undefined && isSame)) continue;
+      this.#macroTypes.set(key, isSame ? source : null);
+      isNew = true;
+    }
+    return isNew;
   }
 
   parameterOf(place: Place, at: number): Holder {
@@ -150,6 +191,14 @@ export class CValues {
     if (text === undefined || depth > depthMax) return undefined;
     const { name, args } = text;
     if (name === '$list') return { kind: 'list', of: this.#type(args[0]?.type, path, depth + 1) };
+    if (name === '$macro') {
+      const [called, ...names] = args.map((each) => each.type);
+      for (const place of called === undefined ? [] : this.names.visible(called.name, path)) {
+        const found = this.#given(place, names, path, depth);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    }
     if (name === '$func') return { kind: 'function', result: args[0]?.type, path };
     const structure = this.#structure(name, path);
     if (structure !== undefined) return { kind: 'structure', structure, prefix: '' };
@@ -166,6 +215,19 @@ export class CValues {
     if (!known.has(path)) known.set(path, merged(nearestOf(all, path, this.program), all));
     return known.get(path);
   }
+}
+
+/** `$1` is the second of the names that a macro takes. */
+function substituted(
+  text: TypeText,
+  names: readonly (TypeText | undefined)[],
+): TypeText | undefined {
+  if (/^\$\d+$/.test(text.name)) return names[Number(text.name.slice(1))];
+  const args = text.args.map(({ label, type }) => ({
+    label,
+    type: type && substituted(type, names),
+  }));
+  return { name: text.name, args };
 }
 
 /** The same structure under several conditions of one file has the members of all. */

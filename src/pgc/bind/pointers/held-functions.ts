@@ -28,7 +28,9 @@ export class HeldFunctions {
     const [from, to] = [this.#node(source), this.#node(target)];
     if (from === to || from.into.has(to)) return;
     from.into.add(to);
-    for (const each of from.functions) this.#add(to, each);
+    for (const each of from.functions) this.#pass(to, each);
+    // What is called through the parameter or local variable is the member.
+    if (from.place.kind === 'method' && isLocal(to)) this.#add(to, from.place);
   }
 
   /** The parameter of whatever is called through a holder. */
@@ -37,7 +39,8 @@ export class HeldFunctions {
     if (node.parameters.has(at)) return;
     const parameter = this.#node(holder);
     node.parameters.set(at, parameter);
-    for (const each of node.functions) this.#handOn(parameter, each, at);
+    for (const each of node.functions)
+      if (each.kind === 'function') this.#handOn(parameter, each, at);
   }
 
   of({ key }: Holder): ReadonlySet<Place> {
@@ -54,9 +57,15 @@ export class HeldFunctions {
   settle(): void {
     for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) {
       const [node, function_] = next;
-      for (const to of node.into) this.#add(to, function_);
-      for (const [at, parameter] of node.parameters) this.#handOn(parameter, function_, at);
+      for (const to of node.into) this.#pass(to, function_);
+      if (function_.kind === 'function')
+        for (const [at, parameter] of node.parameters) this.#handOn(parameter, function_, at);
     }
+  }
+
+  /** A member is passed on as far as the local names go. */
+  #pass(to: Node, held: Place): void {
+    if (held.kind !== 'method' || isLocal(to)) this.#add(to, held);
   }
 
   #handOn(parameter: Node, function_: Place, at: number): void {
@@ -78,6 +87,10 @@ export class HeldFunctions {
     }
     return node;
   }
+}
+
+function isLocal({ place }: Holder): boolean {
+  return place.kind === 'parameter';
 }
 
 const nothing: ReadonlySet<Place> = new Set();

@@ -1,7 +1,7 @@
 import { bounded, unknown } from '../../format/expression.js';
 import type { Locals } from '../locals.js';
 import { cKeywords } from './c-macros.js';
-import { closingOf, findSign, skipBlanks } from './c-scan.js';
+import { closingOf, findSign, partsOfList, skipBlanks } from './c-scan.js';
 
 /** Of one expression in another. */
 const depthMax = 24;
@@ -99,12 +99,27 @@ export class CExpressions {
       } else if (sign === '[') at = closingOf(parsed, at, to) + 1;
       else if (sign === '(') {
         const end = closingOf(parsed, at, to);
-        const type = this.#typeIn(at + 1, end);
+        const type = this.#typeIn(at + 1, end) ?? this.#given(value, at + 1, end);
         value = type ?? (value === unknown ? unknown : `${value}()`);
         at = end + 1;
       } else if ((sign === '+' || sign === '-') && parsed.charAt(at + 1) === sign) at += 2;
       else return { value, at };
     }
+  }
+
+  /** What a call by name gives may depend on the names that it takes: a macro takes types. */
+  #given(name: string, from: number, to: number): string | undefined {
+    if (!/^[A-Za-z_]\w*$/.test(name)) return undefined;
+    const names = partsOfList(this.parsed, from, to).map((part) => this.#farName(part));
+    return names.some((each) => each !== unknown)
+      ? `{$macro<${[name, ...names].join(',')}>}`
+      : undefined;
+  }
+
+  #farName([from, to]: [number, number]): string {
+    const written = this.parsed.slice(from, to).trim();
+    const isName = /^[A-Za-z_]\w*$/.test(written) && !cKeywords.has(written);
+    return isName && this.locals.find(written, from) === undefined ? written : unknown;
   }
 
   /** What a macro that takes a type gives is of that type. */

@@ -39,6 +39,7 @@ export class CPointers {
   #count = 0;
   /** Functions, or anything else of that name: which of them is known at the end. */
   readonly #candidates: CallDraft[] = [];
+  readonly #flows = new Set<string>();
 
   constructor(
     readonly draft: Draft,
@@ -183,9 +184,17 @@ export class CPointers {
     const close = closingOf(this.parsed, open, Math.min(open + argumentsCharsMax, this.parsed.length));
     if (close <= open + 1 || takesType.test(this.text.slice(open, close))) return;
     const whole = expression === unknown ? '' : expression;
-    for (const [at, part] of partsOfList(this.parsed, open + 1, close).entries())
+    const known = this.#candidates.length;
+    const parts = partsOfList(this.parsed, open + 1, close);
+    for (const [at, part] of parts.entries())
       if (mayBeName.test(this.parsed.slice(...part)))
         this.#put(part, whole === '' ? '' : `${whole}@.${at}`, `${callee}()`);
+    // A macro puts the function into a member of something else that it is given.
+    if (whole === callee && this.#candidates.length > known)
+      for (const [at, part] of parts.entries()) {
+        const source = this.#expressions.of(...part);
+        if (source.startsWith('{')) this.#flow(source, `${whole}@.${at}`);
+      }
   }
 
   /** What stands in a range is put into the target. */
@@ -218,8 +227,10 @@ export class CPointers {
   }
 
   #flow(source: string, target: string): void {
-    if (target !== unknown && bounded(target) !== unknown)
-      this.draft.type(undefined, 'assigned', source, target);
+    const key = `${source} ${target}`;
+    if (target === unknown || bounded(target) === unknown || this.#flows.has(key)) return;
+    this.#flows.add(key);
+    this.draft.type(undefined, 'assigned', source, target);
   }
 
   #assign(name: string, at: number, range: [number, number]): void {

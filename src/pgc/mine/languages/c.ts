@@ -10,6 +10,7 @@ import {
 } from './c-macros.js';
 import { regular } from './c-regular.js';
 import { isAttribute, readable } from './c-text.js';
+import { macroFlows } from './c-macro-flows.js';
 import { CPointers } from './c-pointers.js';
 import { CRecords } from './c-records.js';
 import { functionSignature, parameterNames, typeOf } from './c-signature.js';
@@ -386,8 +387,15 @@ class CMiner {
     const body = text.slice(head.bodyAt).replace(comments, blankLine).trimEnd();
     const end = head.bodyAt + body.length;
     const signature = macroSignature(head, body);
-    this.#symbol(head.name, 'macro', from, end, { signature, exported: true });
+    const symbol = this.#symbol(head.name, 'macro', from, end, { signature, exported: true });
     if (!body.includes('(')) return;
+    if (head.parameters !== undefined) {
+      const whole = text.slice(0, head.bodyAt) + body;
+      macroFlows(this.draft, whole, {
+        ...{ symbol, parameters: head.parameters, from: head.bodyAt, to: end },
+        written: this.text.slice(head.bodyAt, end).replace(comments, blankLine),
+      });
+    }
     const parameters = new Set(head.parameters);
     for (const call of scanCalls(body, head.bodyAt, parameters)) {
       if (!isAttribute(call.callee)) this.draft.calls.push(call);
