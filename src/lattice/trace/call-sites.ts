@@ -152,11 +152,13 @@ export async function implementationsOf(
     port.implementations(referencesTo(symbol, definitions, port.agent), signal),
   );
   const failed = merged(known.errors, found.errors);
+  const implementations = sortedDefinitions(found.answers.flat());
   return {
     symbol,
     definitions,
-    implementations: sortedDefinitions(found.answers.flat()),
-    errors: failed.length > 0 ? failed : missing(symbol, definitions.length),
+    implementations,
+    errors:
+      failed.length > 0 ? failed : missing(symbol, definitions.length + implementations.length),
   };
 }
 

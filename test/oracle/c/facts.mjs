@@ -6,5 +6,8 @@ import { outputOf } from '../sources.mjs';
 export async function factsOf(root) {
   const program = path.join(import.meta.dirname, 'facts.py');
   const lines = await outputOf('/usr/bin/python3', [program, root], root);
-  return lines.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  return lines
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
 }

@@ -2,7 +2,7 @@ import type { CallBinding } from '../../format/bound-calls.js';
 import { unknown } from '../../format/expression.js';
 import type { CallRow, ShardIndex } from '../../format/shard-index.js';
 import { CNames } from './c-names.js';
-import { CProgram, isC, type Place } from './c-program.js';
+import { CProgram, isC, type Flow, type Place } from './c-program.js';
 import { CValues, type CValue, type Holder } from './c-values.js';
 import { HeldFunctions } from './held-functions.js';
 
@@ -30,21 +30,9 @@ export function bindPointers(shards: readonly ShardIndex[]): BoundPointers {
   const values = new CValues(program, new CNames(program, wantedNames(program, shards, slots)));
   learnMacros(program, values);
   const held = new HeldFunctions(values);
-  for (const { path, callee, expression } of slots) {
-    const [functions, holders] = [values.names.visible(callee, path), put(values, held, expression, path)];
-    for (const holder of holders)
-      for (const place of functions)
-        if (place.kind === 'function') held.put(place, holder);
-        else if (place.kind !== 'macro') held.flow(variableHolder(place), holder);
-  }
-  for (const { path, source, target } of program.flows) {
-    const from = values.evaluate(source, path);
-    for (const holder of put(values, held, target, path)) {
-      for (const each of from?.holders ?? []) held.flow(each, holder);
-      for (const each of from?.functions ?? [])
-        if (each.kind === 'function') held.put(each, holder);
-    }
-  }
+  for (const { path, callee, expression } of slots)
+    pass(values, held, { path, source: callee, target: expression });
+  for (const flow of program.flows) pass(values, held, flow);
   held.settle();
   const places = new Places();
   return {
@@ -66,6 +54,17 @@ function learnMacros({ flows }: CProgram, values: CValues): void {
     for (const { source, target, path } of given)
       if (values.give(target, values.evaluate(source, path)?.type, path)) isNew = true;
     if (!isNew) return;
+  }
+}
+
+/** What the source holds, or is, is put into the target. */
+function pass(values: CValues, held: HeldFunctions, { path, source, target }: Flow): void {
+  const holders = put(values, held, target, path);
+  if (holders.length === 0) return;
+  const from = values.evaluate(source, path);
+  for (const holder of holders) {
+    for (const each of from?.holders ?? []) held.flow(each, holder);
+    for (const each of from?.functions ?? []) if (each.kind === 'function') held.put(each, holder);
   }
 }
 
@@ -98,7 +97,9 @@ function wantedNames(
     for (const [, macro = ''] of expression.matchAll(/\$macro<([^,>]+)/g)) wanted.add(macro);
   };
   for (const types of program.types)
-    for (const type of types.values()) if (type.includes('$macro')) root(type);
+    for (const type of types.values())
+      if (type.startsWith('=')) root(type.slice(1));
+      else if (type.includes('$macro')) root(type);
   for (const { callee, expression } of slots) {
     wanted.add(callee);
     root(expression);
@@ -113,7 +114,12 @@ function wantedNames(
 }
 
 /** What an expression is kept in; a parameter of what is called through a pointer is one of each function that it holds. */
-function put(values: CValues, held: HeldFunctions, expression: string, path: string): readonly Holder[] {
+function put(
+  values: CValues,
+  held: HeldFunctions,
+  expression: string,
+  path: string,
+): readonly Holder[] {
   const holders = values.evaluate(expression, path)?.holders ?? [];
   const [called, number] = expression.split(/@\.(?=\d+$)/);
   if (number === undefined || called === undefined) return holders;
@@ -134,9 +140,14 @@ function* boundCalls(
   for (const [{ key, place }] of held.all()) if (key.startsWith('v')) variables.add(place.name);
   for (const [shard, index] of shards.entries())
     for (const call of index.calls()) {
-      const expression = index.expressionOf(call.id) || (variables.has(call.callee) ? call.callee : '');
+      const expression =
+        index.expressionOf(call.id) || (variables.has(call.callee) ? call.callee : '');
       if (expression === '' || !isC(index, call.file)) continue;
-      const bound = boundTo(values, held, places, { expression, call, path: index.file(call.file).path });
+      const bound = boundTo(values, held, places, {
+        expression,
+        call,
+        path: index.file(call.file).path,
+      });
       if (bound !== undefined) yield { shard, call: call.id, ...bound };
     }
 }
@@ -169,10 +180,6 @@ function calledThrough({ holders }: CValue, held: HeldFunctions): Holder[] {
   return holders.filter(({ place, key }) =>
     place.kind === 'method' && key.startsWith('m') ? true : held.of({ key, place }).size > 0,
   );
-}
-
-function variableHolder(place: Place): Holder {
-  return { key: `v${place.shard} ${place.symbol}`, place };
 }
 
 /** One place for each holder. */

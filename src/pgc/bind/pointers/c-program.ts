@@ -24,6 +24,8 @@ export interface Structure {
   methods: Map<string, Place & { result: string }>;
   /** `ops.` where a structure without a name is the member `ops`. */
   prefixes: Set<string>;
+  /** Macros that stand for members. */
+  macros: string[];
 }
 
 /** A type by another name. */
@@ -46,7 +48,7 @@ export class CProgram {
   /** By `struct x`, `union x`, or the name of a type. */
   readonly structures = new Map<string, Structure[]>();
   readonly aliases = new Map<string, Alias[]>();
-  /** Types of variables and results of functions, by shard and symbol. */
+  /** Types of variables and results of functions, by shard and symbol; `=`: what a macro is another name of. */
   readonly types: Map<number, string>[] = [];
   /** Names of parameters by number. */
   readonly parameters: Map<number, Map<number, string>>[] = [];
@@ -68,7 +70,7 @@ export class CProgram {
     if (rows.length === 0) return;
     const { path } = index.file(file);
     const own = new Map<string, Structure[]>();
-    for (let at = 0; at < rows.length; ) {
+    for (let at = 0; at < rows.length;) {
       const symbol = rows[at]?.symbol ?? -1;
       const from = at;
       while (at < rows.length && rows[at]?.symbol === symbol) at += 1;
@@ -90,8 +92,16 @@ export class CProgram {
         to.set(name, type);
         for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1))
           structure.prefixes.add(name.slice(0, dot + 1));
-      } else if (role === 'alias') push(this.aliases, index.symbolPlace(symbol).name, { path, type });
-      else if (role === 'value' || role === 'result' || role === 'returned') this.types[shard]?.set(symbol, type);
+      } else if (role === 'base') {
+        structure ??= this.#structure(index, path, own, symbol);
+        structure.macros.push(type);
+      } else if (role === 'alias')
+        push(this.aliases, index.symbolPlace(symbol).name, { path, type });
+      else if (role === 'value' || role === 'result' || role === 'returned')
+        this.types[shard]?.set(
+          symbol,
+          role === 'value' && !type.startsWith('{') ? `=${type}` : type,
+        );
       else if (role === 'parameter') {
         const known = this.parameters[shard]?.get(symbol) ?? new Map<number, string>();
         this.parameters[shard]?.set(symbol, known.set(Number(type), name));
@@ -107,7 +117,7 @@ export class CProgram {
     const { name, kind } = index.symbolPlace(symbol);
     const structure: Structure = {
       ...{ name, path, fields: new Map(), positions: new Map() },
-      ...{ methods: new Map(), prefixes: new Set() },
+      ...{ methods: new Map(), prefixes: new Set(), macros: [] },
     };
     push(this.structures, cTypes.has(kind) ? `${kind} ${name}` : name, structure);
     push(own, name, structure);

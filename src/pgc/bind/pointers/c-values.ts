@@ -1,4 +1,9 @@
-import { parseExpression, parseType, type Expression, type TypeText } from '../../format/expression.js';
+import {
+  parseExpression,
+  parseType,
+  type Expression,
+  type TypeText,
+} from '../../format/expression.js';
 import { mayBeVisible } from '../c-visibility.js';
 import { nearness } from '../visibility.js';
 import type { CNames } from './c-names.js';
@@ -34,6 +39,7 @@ export class CValues {
   readonly #parsed = new Map<string, Expression>();
   /** Of parameters of macros; null: several. */
   readonly #macroTypes = new Map<string, CType | null>();
+  #names = 0;
   readonly #nearest = new Map<string, Map<string, Structure | undefined>>();
 
   constructor(
@@ -45,7 +51,8 @@ export class CValues {
   evaluate(text: string, path: string): CValue | undefined {
     const { root, steps } = this.parsed(text);
     if (root === undefined) return undefined;
-    let value = typeof root === 'string' ? this.#named(root, path) : typed(this.#type(root, path, 0));
+    let value =
+      typeof root === 'string' ? this.#named(root, path) : typed(this.#type(root, path, 0));
     for (const step of steps) {
       if (value === undefined) return undefined;
       if (step.kind === 'member') value = this.#member(value, step.name);
@@ -67,6 +74,10 @@ export class CValues {
   /** A variable or a function, as the file sees it. */
   #named(name: string, path: string): CValue | undefined {
     const places = this.names.visible(name, path);
+    for (const place of places) {
+      const other = place.kind === 'macro' ? this.#typeOf(place) : '';
+      if (other.startsWith('=')) return this.#otherName(other.slice(1), place.file.path);
+    }
     const functions = places.filter(({ kind }) => kind === 'function' || kind === 'macro');
     if (functions.length > 0) return { type: undefined, holders: [], functions };
     const variables = places.filter(({ kind }) => kind === 'variable' || kind === 'constant');
@@ -79,6 +90,17 @@ export class CValues {
       holders: variables.map((place) => ({ key: `v${place.shard} ${place.symbol}`, place })),
       functions: [],
     };
+  }
+
+  /** Macros may be names of each other. */
+  #otherName(text: string, path: string): CValue | undefined {
+    if (this.#names >= depthMax) return undefined;
+    this.#names += 1;
+    try {
+      return this.evaluate(text, path);
+    } finally {
+      this.#names -= 1;
+    }
   }
 
   #typeOf({ shard, symbol }: Place): string {
@@ -103,7 +125,7 @@ export class CValues {
     return full === undefined ? undefined : this.#memberOf(structure, full);
   }
 
-  #memberOf(structure: Structure, full: string): CValue | undefined {
+  #memberOf(structure: Structure, full: string, depth = 0): CValue | undefined {
     const method = structure.methods.get(full);
     if (method !== undefined) {
       const { result, file } = method;
@@ -116,8 +138,13 @@ export class CValues {
       return { type, holders: [memberHolder(structure, full)], functions: [] };
     }
     const prefix = `${full}.`;
-    if (!structure.prefixes.has(prefix)) return undefined;
-    return typed({ kind: 'structure', structure, prefix });
+    if (structure.prefixes.has(prefix)) return typed({ kind: 'structure', structure, prefix });
+    for (const macro of structure.macros) {
+      const members = depth < depthMax ? this.#structure(macro, structure.path) : undefined;
+      const found = members && this.#memberOf(members, full, depth + 1);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   #result({ type, functions, holders }: CValue): CType | undefined {

@@ -94,4 +94,3 @@ function isLocal({ place }: Holder): boolean {
 }
 
 const nothing: ReadonlySet<Place> = new Set();
-

@@ -46,7 +46,8 @@ export function baseType(text: string, from: number, to: number): Base | undefin
   for (let at = skipBlanks(text, from, to); at < to; at = skipBlanks(text, at, to)) {
     word.lastIndex = at;
     const name = word.exec(text)?.[0];
-    if (name === undefined) return isNumber ? { type: '', at, body: undefined, isOpen: false } : undefined;
+    if (name === undefined)
+      return isNumber ? { type: '', at, body: undefined, isOpen: false } : undefined;
     const end = at + name.length;
     if (name === 'struct' || name === 'union') return recordType(text, name, end, to);
     if (name === 'enum') return enumType(text, end, to);
@@ -109,7 +110,16 @@ function declarator(text: string, base: Base, from: number, to: number): Declare
     const open = start + pointer[0].length - 1;
     const list = text.slice(open, closingOf(text, open, to) + 1);
     const type = base.type === '' ? '$func' : `$func<${base.type}>`;
-    return { name: pointer[1], at, type: listed(type, pointer[0]), mayHold: true, list, isPointer: false, isPrototype: false, value };
+    return {
+      name: pointer[1],
+      at,
+      type: listed(type, pointer[0]),
+      mayHold: true,
+      list,
+      isPointer: false,
+      isPrototype: false,
+      value,
+    };
   }
   const found = plain.exec(source);
   if (found?.[1] === undefined) return undefined;
@@ -117,7 +127,13 @@ function declarator(text: string, base: Base, from: number, to: number): Declare
   const isPointer = found[0].includes('*');
   const isPrototype = /^\s*\(/.test(rest);
   return {
-    ...{ name: found[1], at: start + found[0].length - found[1].length, isPointer, isPrototype, value },
+    ...{
+      name: found[1],
+      at: start + found[0].length - found[1].length,
+      isPointer,
+      isPrototype,
+      value,
+    },
     type: isPrototype ? base.type : listed(base.type, rest),
     mayHold: base.isOpen && !isPrototype,
     list: undefined,
@@ -126,6 +142,7 @@ function declarator(text: string, base: Base, from: number, to: number): Declare
 
 /** An array of it, as often as it has brackets. */
 function listed(type: string, source: string): string {
-  const dimensions = type === '' ? 0 : (/(?:\[[^\]]*\]\s*)+/.exec(source)?.[0].match(/\[/g) ?? []).length;
+  const dimensions =
+    type === '' ? 0 : (/(?:\[[^\]]*\]\s*)+/.exec(source)?.[0].match(/\[/g) ?? []).length;
   return `${'$list<'.repeat(dimensions)}${type}${'>'.repeat(dimensions)}`;
 }

@@ -85,7 +85,7 @@ export class CExpressions {
   #postfix(start: string, from: number, to: number): { value: string; at: number } {
     const { parsed } = this;
     let value = start;
-    for (let at = from; ; ) {
+    for (let at = from; ;) {
       at = skipBlanks(parsed, at, to);
       const sign = at < to ? parsed.charAt(at) : '';
       const isArrow = sign === '-' && parsed.charAt(at + 1) === '>';
@@ -156,7 +156,8 @@ function topLevel(list: string): string[] {
 export function alternatives(text: string, from: number, to: number): [number, number][] {
   const start = skipBlanks(text, from, to);
   const close = text.charAt(start) === '(' ? closingOf(text, start, to) : to;
-  if (close < to && skipBlanks(text, close + 1, to) >= to) return alternatives(text, start + 1, close);
+  if (close < to && skipBlanks(text, close + 1, to) >= to)
+    return alternatives(text, start + 1, close);
   const mark = findSign(text, from, to, '?');
   if (mark >= to) return [[from, to]];
   const colon = colonIn(text, mark + 1, to);

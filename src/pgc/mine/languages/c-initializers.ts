@@ -35,7 +35,7 @@ interface List {
 function list(text: string, { open, end, target }: List, held: Held[], depth: number): void {
   const close = closingOf(text, open, end);
   let position = 0;
-  for (let at = skipBlanks(text, open + 1, close); at < close; ) {
+  for (let at = skipBlanks(text, open + 1, close); at < close;) {
     const designated = designator(text, at, close);
     const place = designated?.path ?? `.${position}`;
     position += 1;
@@ -70,7 +70,11 @@ function item(text: string, { open, end, target }: List, held: Held[], depth: nu
 }
 
 /** `.open =`, `.ops.open =`, `[3] =`, `[A ... B].open =`, `open:` */
-function designator(text: string, from: number, end: number): { path: string; at: number } | undefined {
+function designator(
+  text: string,
+  from: number,
+  end: number,
+): { path: string; at: number } | undefined {
   let path = '';
   let at = from;
   for (;;) {

@@ -181,7 +181,11 @@ export class CPointers {
   arguments(from: number, expression: string, callee: string): void {
     const open = skipBlanks(this.parsed, from, this.parsed.length);
     if (this.parsed.charAt(open) !== '(') return;
-    const close = closingOf(this.parsed, open, Math.min(open + argumentsCharsMax, this.parsed.length));
+    const close = closingOf(
+      this.parsed,
+      open,
+      Math.min(open + argumentsCharsMax, this.parsed.length),
+    );
     if (close <= open + 1 || takesType.test(this.text.slice(open, close))) return;
     const whole = expression === unknown ? '' : expression;
     const known = this.#candidates.length;
@@ -205,7 +209,8 @@ export class CPointers {
   #putOne([from, to]: [number, number], target: string, receiver: string): void {
     const alone = nameAlone(this.parsed, from, to, false);
     if (alone === undefined) {
-      const source = target === '' || receiver.endsWith('()') ? unknown : this.#expressions.of(from, to);
+      const source =
+        target === '' || receiver.endsWith('()') ? unknown : this.#expressions.of(from, to);
       if (source.includes('.')) this.#flow(source, target);
       return;
     }

@@ -3,6 +3,7 @@ import { compact, renderSignature, splitList } from '../signature.js';
 import { baseType, declaredIn, type Declared } from './c-declared.js';
 import { findSign, skipBlanks } from './c-scan.js';
 
+const loneMacro = /^[ \t]*([A-Z_][A-Z0-9_]{2,})[ \t]*$/gm;
 /** Structures in each other. */
 const depthMax = 8;
 
@@ -14,6 +15,8 @@ export class CRecords {
   constructor(
     readonly draft: Draft,
     readonly parsed: string,
+    /** As written: macros that stand for members are only there. */
+    readonly text: string,
   ) {}
 
   isFunctionType(name: string): boolean {
@@ -23,6 +26,10 @@ export class CRecords {
   /** The body is in `[from, to)`. */
   record(owner: SymbolDraft, from: number, to: number): void {
     this.#members(owner, { from, to, prefix: '', depth: 0 });
+    for (const { index, 0: line, 1: name = '' } of this.text.slice(from, to).matchAll(loneMacro)) {
+      const isLeftOut = this.parsed.slice(from + index, from + index + line.length).trim() === '';
+      if (isLeftOut) this.draft.type(owner, 'base', '', name);
+    }
   }
 
   /** `typedef` in `[from, to)`; `owner`: the type that it names. */
@@ -41,7 +48,7 @@ export class CRecords {
 
   #members(owner: SymbolDraft, { from, to, prefix, depth }: Body): void {
     let position = 0;
-    for (let at = skipBlanks(this.parsed, from, to); at < to; ) {
+    for (let at = skipBlanks(this.parsed, from, to); at < to;) {
       const end = findSign(this.parsed, at, to, ';');
       const base = baseType(this.parsed, at, end);
       const declared = base === undefined ? [] : declaredIn(this.parsed, base, end);
@@ -80,7 +87,12 @@ export class CRecords {
     const symbol: SymbolDraft = {
       ...{ name, kind: 'method', start: at, end: at + name.length, wordsStart: at },
       container: `${owner.name}${prefix === '' ? '' : `.${prefix.slice(0, -1)}`}`,
-      signature: renderSignature('method', name, { params: parameters.length }, compact(list ?? '')),
+      signature: renderSignature(
+        'method',
+        name,
+        { params: parameters.length },
+        compact(list ?? ''),
+      ),
       ...{ exported: true, doc: '', declaration: true },
     };
     this.draft.symbols.push(symbol);

@@ -34,7 +34,7 @@ function lineEnd(text: string, at: number): number {
 /** Offset of the bracket that closes the one at `at`; `end` when there is none before it. */
 export function closingOf(text: string, at: number, end: number): number {
   let depth = 0;
-  for (let each = at; each < end; ) {
+  for (let each = at; each < end;) {
     const sign = text.charAt(each);
     if (sign === '"' || sign === "'") {
       each = literalEnd(text, each);
@@ -56,7 +56,7 @@ export function closingOf(text: string, at: number, end: number): number {
 
 /** Offset of the first of `signs` outside of brackets, strings and comments; `end` when there is none. */
 export function findSign(text: string, from: number, end: number, signs: string): number {
-  for (let at = from; at < end; ) {
+  for (let at = from; at < end;) {
     const sign = text.charAt(at);
     if (signs.includes(sign)) return at;
     if (sign in closing) at = closingOf(text, at, end) + 1;
@@ -71,7 +71,7 @@ export function findSign(text: string, from: number, end: number, signs: string)
 /** Ranges between commas outside of brackets. */
 export function partsOfList(text: string, from: number, end: number): [from: number, to: number][] {
   const parts: [number, number][] = [];
-  for (let at = from; at <= end; ) {
+  for (let at = from; at <= end;) {
     const to = findSign(text, at, end, ',');
     parts.push([at, to]);
     if (to >= end || text.charAt(to) !== ',') break;

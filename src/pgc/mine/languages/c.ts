@@ -80,7 +80,7 @@ class CMiner {
     this.parsed = parsed;
     this.#dropped = dropped;
     this.#pointing = new CPointers(this.draft, text, parsed);
-    this.#records = new CRecords(this.draft, parsed);
+    this.#records = new CRecords(this.draft, parsed, text);
     for (const { name, at } of macros)
       if (!cKeywords.has(name))
         this.draft.calls.push({ callee: name, at, kind: 'direct', receiver: '' });
@@ -388,6 +388,7 @@ class CMiner {
     const end = head.bodyAt + body.length;
     const signature = macroSignature(head, body);
     const symbol = this.#symbol(head.name, 'macro', from, end, { signature, exported: true });
+    if (head.parameters === undefined) this.#plainMacro(symbol, text, body, head.bodyAt);
     if (!body.includes('(')) return;
     if (head.parameters !== undefined) {
       const whole = text.slice(0, head.bodyAt) + body;
@@ -399,6 +400,17 @@ class CMiner {
     const parameters = new Set(head.parameters);
     for (const call of scanCalls(body, head.bodyAt, parameters)) {
       if (!isAttribute(call.callee)) this.draft.calls.push(call);
+    }
+  }
+
+  /** A macro without parameters: another name of something, or members of structures. */
+  #plainMacro(symbol: SymbolDraft, text: string, body: string, from: number): void {
+    const written = body.replaceAll(/\\\r?\n/g, ' ').trim();
+    if (otherName.test(written))
+      this.draft.type(symbol, 'value', '', written.replaceAll(/\s*(?:->|\.)\s*/g, '.'));
+    else if (memberList.test(written) && !/[={]|\b(?:return|goto|do)\b/.test(written)) {
+      const whole = text.slice(0, from) + body;
+      new CRecords(this.draft, whole, whole).record(symbol, from, whole.length);
     }
   }
 
@@ -437,6 +449,8 @@ class CMiner {
 
 /** Of the name of a member. */
 const nameCharsMax = 120;
+const otherName = /^(?!\w*[A-Z]\w*$)[A-Za-z_]\w*(?:\s*(?:->|\.)\s*\w+)*$/;
+const memberList = /^(?:struct|union|const|[A-Za-z_])[\w\s*]*[\s*]\(?\s*\*?\w+[^;]*;/;
 const slotPattern = /(\w+)\s*=\s*&?\s*([A-Za-z_]\w*)/y;
 const structPattern = /^(?:(?:static|const|extern|register|volatile)\s+)*struct\s+(\w+)\b/;
 const noNames: ReadonlySet<string> = new Set();

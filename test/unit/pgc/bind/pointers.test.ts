@@ -95,7 +95,9 @@ function callers(symbol: string): string[] {
 function implementing(symbol: string): string[] {
   return tree.shards
     .flatMap(({ index }) =>
-      implementationsOf(index, [symbol]).map((id) => `${index.symbol(id).name} ${placeOfSymbol(index, id)}`),
+      implementationsOf(index, [symbol]).map(
+        (id) => `${index.symbol(id).name} ${placeOfSymbol(index, id)}`,
+      ),
     )
     .sort();
 }
@@ -161,7 +163,9 @@ describe('a function that is put somewhere', () => {
 });
 
 test('a call through a member leads to the member and to what it may hold', () => {
-  const index = tree.shards.map((each) => each.index).find((each) => each.fileAt('drv/drv.c') !== undefined);
+  const index = tree.shards
+    .map((each) => each.index)
+    .find((each) => each.fileAt('drv/drv.c') !== undefined);
   const [answer] = calleesOf(index!, ['main_of']);
   expect(answer?.calls.map(({ symbol, certainty }) => `${symbol} ${certainty}`)).toContain(
     'cmd_add dispatch',
