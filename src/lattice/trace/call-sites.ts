@@ -168,11 +168,13 @@ export async function implementationsOf(
     port.implementations(referencesTo(symbol, definitions, port.agent), signal),
   );
   const failed = merged(known.errors, found.errors);
+  const implementations = sortedDefinitions(found.answers.flat());
   return {
     symbol,
     definitions,
-    implementations: sortedDefinitions(found.answers.flat().filter((each) => hasRole(each, roles))),
-    errors: failed.length > 0 ? failed : missing(symbol, definitions.length),
+    implementations: implementations.filter((each) => hasRole(each, roles)),
+    errors:
+      failed.length > 0 ? failed : missing(symbol, definitions.length + implementations.length),
   };
 }
 
@@ -210,7 +212,8 @@ function withSite(known: readonly CallSite[], site: CallSite): CallSite[] {
     ({ definition }) => definition !== '' && definition !== site.definition,
   );
   // A stand-in in a header and the real function share a site: the real one is what runs.
-  return mayCallStandIns(site.file_path) ? [site] : [...others, site];
+  const isStandIn = mayCallStandIns(site.file_path) && site.certainty !== 'dispatch';
+  return isStandIn ? [site] : [...others, site];
 }
 
 function sorted(sites: CallSite[]): CallSite[] {

@@ -1,5 +1,5 @@
 import { certaintyOf, targetsOfCall } from './call-graph.js';
-import { aliasesOf, isC, targetsNamed, type CallTargets } from './index-cache.js';
+import { aliasesOf, isC, replacedBy, targetsNamed, type CallTargets } from './index-cache.js';
 import { isTail, parseReference, placeOfSymbol, resolveSymbol } from './definitions.js';
 import { isModule } from './modules.js';
 import type { CallSite, Expansion } from '../shapes.js';
@@ -104,10 +104,31 @@ function meaningOf(index: ShardIndex, site: CallRow, wanted: Wanted): Meaning | 
   const call = site.kind === 'slot' ? ({ ...site, kind: 'direct', receiver: '' } as const) : site;
   const targets = targetsOfCall(index, call);
   if (targets.binding !== 'unbound') return boundMeaning(index, call, wanted);
+  if (site.kind === 'slot' && !mayBeFunction(index, targets)) return undefined;
+  // In C, what is called by its name alone is no member.
+  const isByName = index.file(site.file).language === 'c' && site.kind !== 'member';
+  if (isByName && wanted.isPrecise && mayBeMember(index, wanted)) return undefined;
   if (!wanted.isPrecise || mayMean(index, call, targets, wanted)) return exactly;
   const isOpen = targets.inside.length + targets.lookups.length === 0;
-  // A member of a structure in C does not say what it calls, and its name least of all.
-  return isOpen && !isC(index, site.file) ? possibly : undefined;
+  if (!isOpen) return undefined;
+  // The name of a member of a structure in C does not say which function it holds, but which members it may be.
+  return !isC(index, site.file) || (site.kind === 'member' && mayBeMember(index, wanted))
+    ? possibly
+    : undefined;
+}
+
+/** What is put into a member may also be a number. */
+function mayBeFunction(index: ShardIndex, { inside, lookups }: CallTargets): boolean {
+  return (
+    lookups.length > 0 ||
+    inside.length === 0 ||
+    inside.some((id) => !/^(?:variable|constant)$/.test(index.symbolPlace(id).kind))
+  );
+}
+
+function mayBeMember(index: ShardIndex, { symbols, container = '' }: Wanted): boolean {
+  if (symbols.size === 0) return container !== '';
+  return [...symbols].some((id) => index.symbolPlace(id).kind === 'method');
 }
 
 /** What the binder says of a call. */
@@ -125,10 +146,15 @@ function boundMeaning(index: ShardIndex, call: CallRow, wanted: Wanted): Meaning
     for (const by of bound?.implementing(target) ?? []) {
       const implementing = bound?.target(by);
       if (implementing !== undefined && isMeant(implementing, wanted))
-        return { certainty: 'dispatch', via: `${its?.container}.${its?.name}` };
+        return { certainty: 'dispatch', via: spoken(its) };
     }
   }
   return undefined;
+}
+
+function spoken(target: BoundTarget | undefined): string {
+  const { container = '', name = '' } = target ?? {};
+  return container === '' ? name : `${container}.${name}`;
 }
 
 function isMeant(target: BoundTarget, wanted: Wanted): boolean {
@@ -205,7 +231,8 @@ function isUse(kind: CallRow['kind']): boolean {
 function boundTo(index: ShardIndex, name: string): number[] {
   const { bound } = index;
   if (bound === undefined) return [];
-  return [...new Set(targetsNamed(index, name).flatMap((target) => bound.callsOf(target)))];
+  const targets = [...targetsNamed(index, name), ...replacedBy(index, name)];
+  return [...new Set(targets.flatMap((target) => bound.callsOf(target)))];
 }
 
 function reallyNamed(index: ShardIndex, call: CallRow, name: string): boolean {

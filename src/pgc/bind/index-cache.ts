@@ -28,6 +28,8 @@ interface Cache {
   includes: Map<number, readonly string[]>;
   /** What calls are bound to, by name. */
   bound?: Map<string, number[]>;
+  /** Targets by the names of what may run in their place. */
+  replaced?: Map<string, Set<number>>;
 }
 
 /** An index never changes, so cached results hold for as long as it lives. */
@@ -103,6 +105,22 @@ export function targetsNamed(index: ShardIndex, name: string): readonly number[]
     }
   }
   return cache.bound.get(name) ?? [];
+}
+
+/** Targets in whose place one of this name may run. */
+export function replacedBy(index: ShardIndex, name: string): readonly number[] {
+  const cache = cacheOf(index);
+  const { bound } = index;
+  if (cache.replaced === undefined) {
+    cache.replaced = new Map();
+    for (const [target, by] of bound?.implementations() ?? []) {
+      const its = bound?.target(by).name ?? '';
+      const known = cache.replaced.get(its);
+      if (known === undefined) cache.replaced.set(its, new Set([target]));
+      else known.add(target);
+    }
+  }
+  return [...(cache.replaced.get(name) ?? [])];
 }
 
 /** Module name → file, for languages with modules. */

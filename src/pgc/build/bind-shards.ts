@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { bindProgram, type BoundProgram } from '../bind/program/bind-program.js';
-import type { Definition } from '../bind/program/definitions.js';
+import { bindPointers, type PointerCall } from '../bind/pointers/bind-pointers.js';
+import type { Place } from '../bind/pointers/c-program.js';
+import { bindProgram } from '../bind/program/bind-program.js';
 import { ecmascriptRules } from '../bind/program/ecmascript.js';
 import { goRules } from '../bind/program/go.js';
 import type { LanguageRules, Manifest as ModuleManifest } from '../bind/program/rules.js';
@@ -18,7 +19,7 @@ import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
 
 /** Languages whose calls are bound over all shards. */
-const boundLanguages = ['go', 'python', 'rust', 'typescript', 'tsx', 'javascript'] as const;
+const boundLanguages = ['c', 'go', 'python', 'rust', 'typescript', 'tsx', 'javascript'] as const;
 
 export function isBound({ languages }: Pick<ManifestShard, 'languages'>): boolean {
   return boundLanguages.some((language) => language in languages);
@@ -58,6 +59,8 @@ export async function bindShards(
     );
     if (isNeeded) writeProgram(bindProgram(segments, rules), writers);
   }
+  if (bound.some(({ languages }) => 'c' in languages))
+    writeProgram(bindPointers(segments), writers);
   const files = new Map<string, string>();
   for (const [at, shard] of bound.entries()) {
     job.throwIfAborted();
@@ -76,11 +79,17 @@ function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
   ];
 }
 
+/** What calls are bound to, and what may run in place of what. */
+interface Bound {
+  calls: Iterable<PointerCall>;
+  implementations: ReadonlyMap<Place, readonly Place[]>;
+}
+
 function writeProgram(
-  { calls, implementations }: BoundProgram,
+  { calls, implementations }: Bound,
   writers: readonly BoundCallsWriter[],
 ): void {
-  const called = writers.map(() => new Set<Definition>());
+  const called = writers.map(() => new Set<Place>());
   for (const { shard, call, binding, targets } of calls) {
     writers[shard]?.add(
       call,
@@ -149,7 +158,7 @@ async function manifestsOf({ files, facts }: BindJob): Promise<ModuleManifest[]>
 
 function targetIn(
   shard: number,
-  { file, symbol, container, name, kind, shard: its }: Definition,
+  { file, symbol, container, name, kind, shard: its }: Place,
 ): BoundTarget {
   return { symbol: its === shard ? symbol : -1, path: file.path, container, name, kind };
 }

@@ -91,7 +91,7 @@ export interface CallFact {
 /**
  * `package`: its name · `field`, `base` (also embedded), `alias`, `is` (another type's contents) of a type · `parameter`,
  * `result` of a function, in order · `bound`: a type parameter and what it must satisfy · `value` of a variable. Where no
- * type is written: `assigned`: what a member is set to · `returned`: what a function returns. `local`: the name by which a
+ * type is written: `assigned`: what a member is set to (of a text: what the one expression holds is put into the other) · `returned`: what a function returns. `local`: the name by which a
  * definition inside a function is meant, because others of the file may be called the same; of a method that of its type ·
  * `exported`: what a module passes on, by the name that others see.
  */

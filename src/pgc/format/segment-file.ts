@@ -24,7 +24,7 @@ export interface SectionLayout<Name extends string> {
 }
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const segmentFormat = 8;
+export const segmentFormat = 9;
 const headBytes = 32;
 const rowBytes = 16;
 const alignment = 8;
@@ -54,7 +54,7 @@ export const sectionNames = [
   'useExpressions',
   'outsideUses',
   'nameUses',
-  'slotRows', // columns: name, caller + 1, file, line, structure.field; in the order of the names
+  'slotRows', // columns: name, caller + 1, file, line, structure.field, what it is put into; in the order of the names
   ...termSections,
   'scannedBlocks', // names of long lists of definitions, sorted
   'scannedNames', // front-coded

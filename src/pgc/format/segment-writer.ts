@@ -67,7 +67,7 @@ export class SegmentWriter {
   readonly #typeStarts = new NumberColumn();
   /** `owner`: 1 + symbol; 0: the file. */
   readonly #types = columns('owner', 'role', 'name', 'type');
-  readonly #slots = columns('name', 'caller', 'file', 'line', 'receiver');
+  readonly #slots = columns('name', 'caller', 'file', 'line', 'receiver', 'expression');
   readonly #scanned: { name: string; file: number; line: number }[] = [];
   /** Texts outside all symbols; their documents come after those of all symbols. */
   readonly #rests: { path: readonly number[]; words: number[]; counts: number[] }[] = [];
@@ -247,10 +247,10 @@ export class SegmentWriter {
     rows.file.push(file);
     rows.line.push(call.line);
     rows.receiver.push(this.#labels.id(call.receiver));
+    rows.expression.push(this.#labels.id(call.expression));
     if (!('kind' in rows)) return;
     const kind = Math.max(callKinds.indexOf(call.kind as 'direct'), 0);
     rows.kind.push(kind | (call.unused ? unusedFlag : 0));
-    rows.expression.push(this.#labels.id(call.expression));
   }
 
   #addTypes(facts: FileFacts, idOf: readonly number[]): void {
@@ -370,7 +370,7 @@ function sortByPlace(grouped: Grouped, { file, line }: Record<'file' | 'line', U
 }
 
 type CallColumns = Record<(typeof callColumns)[number], NumberColumn>;
-type SlotColumns = Omit<CallColumns, 'kind' | 'expression'>;
+type SlotColumns = Omit<CallColumns, 'kind'>;
 
 function columns<Name extends string>(...names: Name[]): Record<Name, NumberColumn> {
   return Object.fromEntries(names.map((name) => [name, new NumberColumn()])) as Record<

@@ -11,6 +11,7 @@ import type {
   ImportRow,
   ShardIndex,
   ShardInfo,
+  SlotRow,
   SymbolOutline,
   SymbolPlace,
   SymbolRow,
@@ -252,12 +253,11 @@ export class Segment implements ShardIndex {
     return this.#calls.byName();
   }
 
-  slotsOf(name: string): CallRow[] {
+  slotsOf(name: string): SlotRow[] {
     return this.#slots.of(name);
   }
 
-  /** In order of the names. */
-  slots(): Iterable<CallRow> {
+  slots(): Iterable<SlotRow> {
     return this.#slots.all();
   }
 

@@ -60,7 +60,9 @@ export interface ShardIndex extends TermIndex {
   /** All call sites by name, in order of the names. */
   callsByName(): Iterable<[name: string, calls: CallRow[]]>;
   /** Where a function of this name is stored in a field of a structure: calls through that field call it. */
-  slotsOf(name: string): CallRow[];
+  slotsOf(name: string): SlotRow[];
+  /** In order of the names. */
+  slots(): Iterable<SlotRow>;
 
   /** Where a long list of definitions contains this name; nothing else is known about it. */
   scannedNamed(name: string): { file: number; line: number }[];
@@ -134,6 +136,12 @@ export interface ImportRow {
 export interface TypeRow extends Omit<TypeFact, 'owner'> {
   /** Of this shard; -1: the file. */
   symbol: number;
+}
+
+/** A function that is put into a member of a structure, a variable or a parameter. */
+export interface SlotRow extends CallRow {
+  /** What it is put into, as `expression.ts` writes it; empty where the miner does not tell. */
+  expression: string;
 }
 
 /** A call, or a use of a name that is not called. */

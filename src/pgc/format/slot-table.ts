@@ -1,11 +1,11 @@
 import { between, boundsOf } from './bytes.js';
 import { PackedRows } from './packed-rows.js';
-import type { CallRow } from './shard-index.js';
+import type { SlotRow } from './shard-index.js';
 import type { SortedNames } from './sorted-names.js';
 import type { StringTable } from './string-table.js';
 
 /** Columns, in this order. */
-const slotColumn = { name: 0, caller: 1, file: 2, line: 3, receiver: 4 } as const;
+const slotColumn = { name: 0, caller: 1, file: 2, line: 3, receiver: 4, expression: 5 } as const;
 
 /** The functions in the structures of operations of a segment, by name. */
 export class SlotTable {
@@ -19,7 +19,7 @@ export class SlotTable {
     this.#labels = labels;
   }
 
-  of(name: string): CallRow[] {
+  of(name: string): SlotRow[] {
     const id = this.#names.position(name);
     if (id === undefined) return [];
     const nameAt = (slot: number): number => this.#rows.at(slot, slotColumn.name);
@@ -27,12 +27,16 @@ export class SlotTable {
   }
 
   /** In order of the names. */
-  *all(): Generator<CallRow> {
-    for (let slot = 0; slot < this.#rows.length; slot += 1)
-      yield this.#slot(slot, this.#names.at(this.#rows.at(slot, slotColumn.name)));
+  *all(): Generator<SlotRow> {
+    let known = { id: -1, name: '' };
+    for (let slot = 0; slot < this.#rows.length; slot += 1) {
+      const id = this.#rows.at(slot, slotColumn.name);
+      if (id !== known.id) known = { id, name: this.#names.at(id) };
+      yield this.#slot(slot, known.name);
+    }
   }
 
-  #slot(slot: number, callee: string): CallRow {
+  #slot(slot: number, callee: string): SlotRow {
     const rows = this.#rows;
     return {
       id: -1,
@@ -43,6 +47,7 @@ export class SlotTable {
       kind: 'slot',
       unused: false,
       receiver: this.#labels.at(rows.at(slot, slotColumn.receiver)),
+      expression: this.#labels.at(rows.at(slot, slotColumn.expression)),
     };
   }
 }

@@ -10,6 +10,9 @@ import {
 } from './c-macros.js';
 import { regular } from './c-regular.js';
 import { isAttribute, readable } from './c-text.js';
+import { macroFlows } from './c-macro-flows.js';
+import { CPointers } from './c-pointers.js';
+import { CRecords } from './c-records.js';
 import { functionSignature, parameterNames, typeOf } from './c-signature.js';
 import { commentAbove } from '../comment.js';
 import { Draft, type CallDraft, type SymbolDraft } from '../draft.js';
@@ -31,13 +34,18 @@ export const cQuery = `
 (preproc_function_def) @macro
 (preproc_include path: (_) @include)
 (call_expression function: (identifier) @call)
-(call_expression function: (field_expression field: (field_identifier) @member))
+(call_expression function: (field_expression) @member)
 (call_expression function: (parenthesized_expression) @parenthesized)
 (call_expression function: (subscript_expression) @parenthesized)
 (expression_statement (call_expression function: (_) @unused))
 (expression_statement (cast_expression value: (call_expression function: (_) @unused)))
 (initializer_pair designator: (field_designator (field_identifier) @slot) value: [(identifier) (pointer_expression)])
-(assignment_expression left: (field_expression field: (field_identifier) @slotAssigned) right: (identifier))
+(assignment_expression
+  left: [(identifier) (field_expression) (subscript_expression) (pointer_expression)]
+  right: [(identifier) (pointer_expression) (cast_expression) (field_expression) (subscript_expression)
+    (conditional_expression) (parenthesized_expression)]) @assignment
+(compound_statement) @block
+(compound_literal_expression) @literal
 (ERROR) @error
 `;
 
@@ -61,8 +69,9 @@ class CMiner {
   #enum = { name: '', end: 0 };
   /** The structure whose fields the surrounding declaration sets. */
   #initialised = { type: '', end: 0 };
-  /** Assignments to fields, of functions or of anything else. */
-  readonly #assigned: CallDraft[] = [];
+  readonly #slots: CallDraft[] = [];
+  readonly #pointing: CPointers;
+  readonly #records: CRecords;
 
   constructor(readonly text: string) {
     this.draft = new Draft(text);
@@ -70,7 +79,11 @@ class CMiner {
     const { text: parsed, dropped, macros, defines } = regular(this.#unresolved);
     this.parsed = parsed;
     this.#dropped = dropped;
-    for (const { name, at } of macros) this.#call(name, at);
+    this.#pointing = new CPointers(this.draft, text, parsed);
+    this.#records = new CRecords(this.draft, parsed, text);
+    for (const { name, at } of macros)
+      if (!cKeywords.has(name))
+        this.draft.calls.push({ callee: name, at, kind: 'direct', receiver: '' });
     for (const [from, to] of defines) this.#define(this.#unresolved.slice(0, to), from);
   }
 
@@ -80,20 +93,20 @@ class CMiner {
       const source = this.#unresolved.slice(from, to).replace(directiveLines, blankLine);
       this.draft.calls.push(...scanCalls(source, from, noNames));
     }
-    const functions = new Set(
-      this.draft.symbols.flatMap(({ kind, name }) => (kind === 'function' ? [name] : [])),
-    );
-    this.draft.calls.push(...this.#assigned.filter(({ callee }) => functions.has(callee)));
+    const held = this.#pointing.finish();
+    const known = new Set(held.map(({ at }) => at));
+    this.draft.calls.push(...held, ...this.#slots.filter(({ at }) => !known.has(at)));
     return this.draft;
   }
 
   visit(capture: string, node: Node): void {
+    this.#pointing.reach(node.startIndex);
     this.#visitors[capture]?.(node);
   }
 
   readonly #visitors: Record<string, (node: Node) => void> = {
     call: (node) => this.#call(this.#wordAt(node.startIndex), node.startIndex),
-    member: (node) => this.#memberCall(node.startIndex),
+    member: (node) => this.#memberCall(node.startIndex, node.endIndex),
     parenthesized: (node) => this.#parenthesized(node),
     function: (node) => this.#functionDefinition(node),
     declaration: (node) => this.#declaration(node),
@@ -106,26 +119,30 @@ class CMiner {
     macro: (node) => this.#define(this.parsed.slice(0, node.endIndex), node.startIndex),
     include: (node) => this.#include(node),
     unused: (node) => this.draft.unused.add(node.endIndex),
-    slot: (node) => this.#slot(node.startIndex, false),
-    slotAssigned: (node) => this.#slot(node.startIndex, true),
+    slot: (node) => this.#slot(node.startIndex),
+    assignment: (node) => this.#assignment(node),
+    block: (node) => this.#pointing.block(node.endIndex),
+    literal: (node) => this.#pointing.literal(node.startIndex, node.endIndex),
     error: (node) => this.draft.error(node.startIndex, node.endIndex),
   };
 
   /** `.open = e1000_open`: a call through the field calls that function. */
-  #slot(at: number, isAssigned: boolean): void {
+  #slot(at: number): void {
     slotPattern.lastIndex = at;
     const [whole, field = '', value = ''] = slotPattern.exec(this.parsed) ?? [];
     if (whole === undefined || /^[A-Z0-9_]+$/.test(value) || cKeywords.has(value)) return;
     const type = at < this.#initialised.end ? this.#initialised.type : '';
     const receiver = type === '' ? field : `${type}.${field}`;
-    const slot = {
-      callee: value,
-      at: at + whole.length - value.length,
-      kind: 'slot',
-      receiver,
-    } as const;
-    if (isAssigned) this.#assigned.push(slot);
-    else this.draft.calls.push(slot);
+    const nameAt = at + whole.length - value.length;
+    this.#slots.push({ callee: value, at: nameAt, kind: 'slot', receiver });
+  }
+
+  #assignment(node: Node): void {
+    const [left, right] = [node.firstNamedChild, node.lastNamedChild];
+    if (left === null || right === null || left.endIndex >= right.startIndex) return;
+    // `+=` and its kind.
+    if (this.parsed.slice(left.endIndex, right.startIndex).trim() !== '=') return;
+    this.#pointing.assigned([left.startIndex, left.endIndex], [right.startIndex, right.endIndex]);
   }
 
   #include(node: Node): void {
@@ -133,15 +150,24 @@ class CMiner {
     this.draft.imports.push({ target, names: [], at: node.startIndex });
   }
 
-  #memberCall(at: number): void {
+  /** The node is `receiver->name`. */
+  #memberCall(from: number, to: number): void {
+    const callee = /\w+$/.exec(this.parsed.slice(Math.max(from, to - nameCharsMax), to))?.[0] ?? '';
+    const at = to - callee.length;
     const receiver = receiverBefore(this.parsed, at);
-    this.draft.calls.push({ callee: this.#wordAt(at), at, kind: 'member', receiver });
+    const call: CallDraft = { callee, at, kind: 'member', receiver };
+    this.draft.calls.push(call);
+    this.#pointing.called(call, from, to);
   }
 
   #call(callee: string, at: number): void {
     if (cKeywords.has(callee) || callee === '') return;
     const isPointer = this.#isInFunction(at) && this.#pointers.has(callee);
-    this.draft.calls.push({ callee, at, kind: isPointer ? 'member' : 'direct', receiver: '' });
+    const call: CallDraft = { callee, at, kind: isPointer ? 'member' : 'direct', receiver: '' };
+    this.draft.calls.push(call);
+    if (isPointer || this.#pointing.isHeld(callee, at))
+      this.#pointing.called(call, at, at + callee.length);
+    else this.#pointing.arguments(at + callee.length, callee, callee);
   }
 
   /** `(name)(…)`, `(*pointer)(…)`, `(*object->pointer)(…)`, `table[i](…)`. */
@@ -157,10 +183,13 @@ class CMiner {
       /^\(?\s*\**\s*\(?((?:[\w.]|->|\[[^\]]*\]|\s)*?)([A-Za-z_]\w*)\s*(?:\[[\s\S]*\]|\)*)$/.exec(
         source,
       );
-    const callee = found?.[2];
+    // `(*((struct file *)p)->ops->open)(…)`: casts hide the name from a look at the text.
+    const callee = found?.[2] ?? this.#pointing.memberIn(node.startIndex, node.endIndex);
     if (callee === undefined || cKeywords.has(callee)) return;
     const receiver = compact(found?.[1] ?? '').replace(/(?:->|\.)$/, '');
-    this.draft.calls.push({ callee, at: node.startIndex, kind: 'member', receiver });
+    const call: CallDraft = { callee, at: node.startIndex, kind: 'member', receiver };
+    this.draft.calls.push(call);
+    this.#pointing.called(call, node.startIndex, node.endIndex);
   }
 
   #functionDefinition(node: Node): void {
@@ -181,6 +210,7 @@ class CMiner {
     });
     this.#function = symbol;
     this.#pointers = parameterNames(list);
+    this.#pointing.enter(symbol, list, start, nameAt);
   }
 
   /** Name and parameter list; undefined for what only looks like a function. */
@@ -226,12 +256,15 @@ class CMiner {
     }
     const declarators = node.childrenForFieldName('declarator');
     const shared = this.#specifiers(node.startIndex, declarators[0]?.startIndex ?? node.endIndex);
+    const known = this.draft.symbols.length;
     declarators.forEach((declarator, at) => {
       // Several names in one declaration: the first has what they share, the others only their own text.
       const start = at === 0 ? node.startIndex : declarator.startIndex;
       const end = at === declarators.length - 1 ? node.endIndex : declarator.endIndex;
       this.#declared(shared, declarator, start, end);
     });
+    const end = node.endIndex - 1;
+    this.#pointing.global(node.startIndex, end, this.draft.symbols.slice(known));
   }
 
   #declared(shared: string, declarator: Node, start: number, end: number): void {
@@ -251,7 +284,10 @@ class CMiner {
     if (list !== null && !isPointer) {
       const parameters = this.parsed.slice(list.startIndex, list.endIndex);
       const signature = functionSignature(name, specifiers, parameters);
-      this.#symbol(name, 'function', start, end, { signature, exported, declaration: true });
+      const symbol = this.#symbol(name, 'function', start, end, {
+        ...{ signature, exported, declaration: true },
+      });
+      this.#pointing.result(symbol, start, inner.startIndex);
       return;
     }
     const kind = /\bconst\b[^*]*$/.test(specifiers) ? 'constant' : 'variable';
@@ -268,19 +304,20 @@ class CMiner {
 
   #localDeclaration(node: Node): void {
     const start = node.startIndex;
+    // `int (*fn)(int)` declares a pointer; a look at the text spares most declarations the walk.
+    const pointer = /^[^;=(]*\(\s*\*\s*(\w+)\s*\)\s*\(/.exec(
+      this.parsed.slice(start, start + 120),
+    )?.[1];
     // `for_each_node(n)` on one line and `kfree(x[n]);` on the next read like a type and a prototype.
     loopHead.lastIndex = start;
-    if (loopHead.test(this.parsed)) {
+    if (pointer === undefined && loopHead.test(this.parsed)) {
       this.draft.calls.push(
         ...scanCalls(this.parsed.slice(start, node.endIndex), start, this.#pointers),
       );
       return;
     }
-    // `int (*fn)(int)` declares a pointer; a look at the text spares most declarations the walk.
-    const pointer = /^[^;=(]*\(\s*\*\s*(\w+)\s*\)\s*\(/.exec(
-      this.parsed.slice(start, start + 120),
-    )?.[1];
     if (pointer !== undefined) this.#pointers = new Set([...this.#pointers, pointer]);
+    this.#pointing.local(start, node.endIndex - 1);
   }
 
   #typedef(node: Node): void {
@@ -298,7 +335,9 @@ class CMiner {
       const name = this.#wordAt(inner.startIndex);
       const source = compact(this.#specifiers(node.startIndex, node.endIndex).replace(/;$/, ''));
       const signature = renderSignature('type', name, {}, source);
-      this.#symbol(name, 'type', node.startIndex, node.endIndex, { signature, exported: true });
+      const its = { signature, exported: true };
+      const symbol = this.#symbol(name, 'type', node.startIndex, node.endIndex, its);
+      this.#records.typedef(symbol, node.startIndex, node.endIndex - 1);
     }
   }
 
@@ -313,7 +352,10 @@ class CMiner {
     const signature = renderSignature(kind, name, {
       [kind === 'enum' ? 'constants' : 'fields']: count,
     });
-    this.#symbol(name, kind, node.startIndex, node.endIndex, { signature, exported: true });
+    const its = { signature, exported: true };
+    const symbol = this.#symbol(name, kind, node.startIndex, node.endIndex, its);
+    if (kind !== 'enum' && body !== null)
+      this.#records.record(symbol, body.startIndex + 1, body.endIndex - 1);
   }
 
   #enumerator(node: Node): void {
@@ -345,11 +387,30 @@ class CMiner {
     const body = text.slice(head.bodyAt).replace(comments, blankLine).trimEnd();
     const end = head.bodyAt + body.length;
     const signature = macroSignature(head, body);
-    this.#symbol(head.name, 'macro', from, end, { signature, exported: true });
+    const symbol = this.#symbol(head.name, 'macro', from, end, { signature, exported: true });
+    if (head.parameters === undefined) this.#plainMacro(symbol, text, body, head.bodyAt);
     if (!body.includes('(')) return;
+    if (head.parameters !== undefined) {
+      const whole = text.slice(0, head.bodyAt) + body;
+      macroFlows(this.draft, whole, {
+        ...{ symbol, parameters: head.parameters, from: head.bodyAt, to: end },
+        written: this.text.slice(head.bodyAt, end).replace(comments, blankLine),
+      });
+    }
     const parameters = new Set(head.parameters);
     for (const call of scanCalls(body, head.bodyAt, parameters)) {
       if (!isAttribute(call.callee)) this.draft.calls.push(call);
+    }
+  }
+
+  /** A macro without parameters: another name of something, or members of structures. */
+  #plainMacro(symbol: SymbolDraft, text: string, body: string, from: number): void {
+    const written = body.replaceAll(/\\\r?\n/g, ' ').trim();
+    if (otherName.test(written))
+      this.draft.type(symbol, 'value', '', written.replaceAll(/\s*(?:->|\.)\s*/g, '.'));
+    else if (memberList.test(written) && !/[={]|\b(?:return|goto|do)\b/.test(written)) {
+      const whole = text.slice(0, from) + body;
+      new CRecords(this.draft, whole, whole).record(symbol, from, whole.length);
     }
   }
 
@@ -386,6 +447,10 @@ class CMiner {
   }
 }
 
+/** Of the name of a member. */
+const nameCharsMax = 120;
+const otherName = /^(?!\w*[A-Z]\w*$)[A-Za-z_]\w*(?:\s*(?:->|\.)\s*\w+)*$/;
+const memberList = /^(?:struct|union|const|[A-Za-z_])[\w\s*]*[\s*]\(?\s*\*?\w+[^;]*;/;
 const slotPattern = /(\w+)\s*=\s*&?\s*([A-Za-z_]\w*)/y;
 const structPattern = /^(?:(?:static|const|extern|register|volatile)\s+)*struct\s+(\w+)\b/;
 const noNames: ReadonlySet<string> = new Set();

@@ -136,6 +136,8 @@ static int after(void) { return &get(1)->page; }
       'struct exception_stacks',
       'struct p_format',
       'struct mixed',
+      'method read',
+      'method handler',
       'function after',
     ]);
     expect(facts.calls.map((each) => `${each.callee}:${each.line}`)).toEqual([
@@ -213,6 +215,7 @@ BPF_CALL_2(bpf_map_lookup_elem, struct bpf_map *, map, void *, key) { return 0; 
     expect(callsOf(facts)).toEqual([
       'sys_mincore → do_mincore (direct)',
       'sys_getpid → task_tgid_vnr (direct)',
+      'sys_getpid → task_tgid_vnr().current (slot)',
     ]);
     expect(symbolOf(facts, 'sys_mincore')).toMatchObject({
       line_start: 1,
@@ -242,6 +245,7 @@ static DEFINE_MUTEX(lock);
     ).toEqual([
       'struct ·  · struct:ring | fields:3',
       'struct ·  · struct:slot | fields:1',
+      'method · ring · method:done | params:1 | (int)',
       'union ·  · union:both | fields:2',
       'enum ·  · enum:color | constants:2',
       'constant · color · constant:RED | enum:color',
@@ -258,7 +262,7 @@ static DEFINE_MUTEX(lock);
       'macro ·  · macro:for_each_ring | params:2 | (r, n)',
     ]);
     const declared = facts.symbols.filter((each) => each.declaration).map((each) => each.name);
-    expect(declared).toEqual(['submit', 'drain', 'elsewhere']);
+    expect(declared).toEqual(['done', 'submit', 'drain', 'elsewhere']);
   });
 
   test('a function after unbalanced conditional code is still found', async () => {
@@ -296,7 +300,7 @@ int second(void)
 });
 
 describe('calls in C', () => {
-  test('each call names its function, and values that are functions are no calls', async () => {
+  test('each call names its function, and what is handed on is no call', async () => {
     const facts = await mined(
       'c',
       `static int work(struct foo *p, filler_t fill, int (*cmp)(int, int))
@@ -317,6 +321,7 @@ module_init(work);
     expect(callsOf(facts)).toEqual([
       'work → ops.open.hello_open (slot)',
       'work → queue (direct)',
+      'work → queue().callback (slot)',
       'work → fill (member)',
       'work → cmp (member)',
       'work → p.done (member)',
@@ -326,6 +331,7 @@ module_init(work);
       'work → min_t (direct)',
       'work → f (direct)',
       '- → module_init (direct)',
+      '- → module_init().work (slot)',
     ]);
     expect(facts.calls[1]?.line).toBe(5);
   });
@@ -349,6 +355,7 @@ module_init(work);
       'drop → kfree (direct)',
       'drop → list_for_each_entry (direct)',
       'drop → unlink (direct)',
+      'drop → unlink().a (slot)',
     ]);
   });
 

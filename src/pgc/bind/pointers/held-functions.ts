@@ -1,0 +1,96 @@
+import type { Place } from './c-program.js';
+import type { CValues, Holder } from './c-values.js';
+
+/** Functions in all holders together: more say nothing about any. */
+const pairsMax = 8_000_000;
+
+interface Node extends Holder {
+  functions: Set<Place>;
+  /** Nodes that are given what this one holds. */
+  into: Set<Node>;
+  /** Parameters of whatever it holds, by number. */
+  parameters: Map<number, Node>;
+}
+
+/** Which functions members, variables and parameters may hold. */
+export class HeldFunctions {
+  readonly #nodes = new Map<string, Node>();
+  readonly #open: [node: Node, function_: Place][] = [];
+  #pairs = 0;
+
+  constructor(readonly values: CValues) {}
+
+  put(function_: Place, holder: Holder): void {
+    this.#add(this.#node(holder), function_);
+  }
+
+  flow(source: Holder, target: Holder): void {
+    const [from, to] = [this.#node(source), this.#node(target)];
+    if (from === to || from.into.has(to)) return;
+    from.into.add(to);
+    for (const each of from.functions) this.#pass(to, each);
+    // What is called through the parameter or local variable is the member.
+    if (from.place.kind === 'method' && isLocal(to)) this.#add(to, from.place);
+  }
+
+  /** The parameter of whatever is called through a holder. */
+  parameter(holder: Holder, at: number, of: Holder): void {
+    const node = this.#node(of);
+    if (node.parameters.has(at)) return;
+    const parameter = this.#node(holder);
+    node.parameters.set(at, parameter);
+    for (const each of node.functions)
+      if (each.kind === 'function') this.#handOn(parameter, each, at);
+  }
+
+  of({ key }: Holder): ReadonlySet<Place> {
+    return this.#nodes.get(key)?.functions ?? nothing;
+  }
+
+  /** All holders of functions. */
+  *all(): Generator<[holder: Holder, functions: ReadonlySet<Place>]> {
+    for (const node of this.#nodes.values())
+      if (node.functions.size > 0) yield [node, node.functions];
+  }
+
+  /** Hands on what was put somewhere, until nothing changes. */
+  settle(): void {
+    for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) {
+      const [node, function_] = next;
+      for (const to of node.into) this.#pass(to, function_);
+      if (function_.kind === 'function')
+        for (const [at, parameter] of node.parameters) this.#handOn(parameter, function_, at);
+    }
+  }
+
+  /** A member is passed on as far as the local names go. */
+  #pass(to: Node, held: Place): void {
+    if (held.kind !== 'method' || isLocal(to)) this.#add(to, held);
+  }
+
+  #handOn(parameter: Node, function_: Place, at: number): void {
+    this.flow(parameter, this.values.parameterOf(function_, at));
+  }
+
+  #add(node: Node, function_: Place): void {
+    if (node.functions.has(function_) || this.#pairs >= pairsMax) return;
+    this.#pairs += 1;
+    node.functions.add(function_);
+    this.#open.push([node, function_]);
+  }
+
+  #node({ key, place }: Holder): Node {
+    let node = this.#nodes.get(key);
+    if (node === undefined) {
+      node = { key, place, functions: new Set(), into: new Set(), parameters: new Map() };
+      this.#nodes.set(key, node);
+    }
+    return node;
+  }
+}
+
+function isLocal({ place }: Holder): boolean {
+  return place.kind === 'parameter';
+}
+
+const nothing: ReadonlySet<Place> = new Set();
