@@ -5,6 +5,7 @@ import { bindProgram, type BoundProgram } from '../bind/program/bind-program.js'
 import type { Definition } from '../bind/program/definitions.js';
 import { ecmascriptRules } from '../bind/program/ecmascript.js';
 import { goRules } from '../bind/program/go.js';
+import { javaRules } from '../bind/program/java.js';
 import type { LanguageRules, Manifest as ModuleManifest } from '../bind/program/rules.js';
 import { rustRules } from '../bind/program/rust.js';
 import type { FactStore } from '../mine/fact-store.js';
@@ -17,7 +18,7 @@ import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
 
 /** Languages whose calls are bound over all shards. */
-const boundLanguages = ['go', 'rust', 'typescript', 'tsx', 'javascript'] as const;
+const boundLanguages = ['go', 'java', 'rust', 'typescript', 'tsx', 'javascript'] as const;
 
 export function isBound({ languages }: Pick<ManifestShard, 'languages'>): boolean {
   return boundLanguages.some((language) => language in languages);
@@ -67,7 +68,7 @@ export async function bindShards(
 }
 
 function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
-  return [goRules(manifests), rustRules(manifests), ecmascriptRules(manifests)];
+  return [goRules(manifests), rustRules(manifests), ecmascriptRules(manifests), javaRules];
 }
 
 function writeProgram(

@@ -1,4 +1,5 @@
 import type { CallBinding } from '../../format/bound-calls.js';
+import { parseExpression } from '../../format/expression.js';
 import type { ShardIndex } from '../../format/shard-index.js';
 import { adopt } from './adopt.js';
 import { Definitions, type Definition } from './definitions.js';
@@ -45,7 +46,11 @@ function implementationsOf(definitions: Definitions, evaluator: Evaluator): Impl
 function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<BoundCall> {
   const { definitions } = binder;
   const textOf = new Map(definitions.texts.map((each) => [`${each.shard} ${each.file}`, each]));
-  const symbolOf = new Map(definitions.all.map((each) => [`${each.shard} ${each.symbol}`, each]));
+  const symbolOf = new Map(
+    definitions.all.flatMap((each) =>
+      each.symbol < 0 ? [] : [[`${each.shard} ${each.symbol}`, each]],
+    ),
+  );
   for (const [shard, index] of shards.entries()) {
     const known = new Map<string, Omit<BoundCall, 'shard' | 'call'>>();
     for (const { id, file, caller, kind } of index.calls()) {
@@ -54,7 +59,7 @@ function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<B
       const expression = index.expressionOf(id);
       const owner = symbolOf.get(`${shard} ${caller}`);
       const scope = hasBounds(owner) ? caller : -1;
-      const key = `${file} ${scope} ${owner?.container} ${kind} ${expression}`;
+      const key = `${file} ${scope} ${owner?.container} ${owner?.inside} ${kind} ${expression}`;
       let bound = known.get(key);
       if (bound === undefined)
         known.set(key, (bound = boundTo(binder, expression, text, owner, kind)));
@@ -88,13 +93,17 @@ function boundTo(
   const isOpen =
     binding === 'exact' &&
     kind !== 'construct' &&
-    !ofBase.test(expression) &&
+    !isOfBase(expression) &&
     targets.some((each) => implementations.has(each));
   return { binding: isOpen ? 'dispatch' : binding, targets };
 }
 
 /** A method of what the own type is based on: nothing runs in its place. */
-const ofBase = /\.\$super\.[^.]*$/;
+function isOfBase(expression: string): boolean {
+  if (!expression.includes('.$super.')) return false;
+  const before = parseExpression(expression).steps.at(-2);
+  return before?.kind === 'member' && before.name === '$super';
+}
 
 function bindingOf(value: Value | undefined, kind: string): CallBinding {
   switch (value?.kind) {
@@ -104,10 +113,12 @@ function bindingOf(value: Value | undefined, kind: string): CallBinding {
     case 'outside':
       return 'outside';
     case 'function':
+      if (value.isUnsure === true) return 'possible';
       return meantOf(value.definitions).some((each) => each.isAbstract) ? 'dispatch' : 'exact';
     case 'type':
       return value.type.kind === 'inside' ? 'exact' : 'outside';
     case 'value':
+      if (value.constructors?.isUnsure === true) return 'possible';
       return kind === 'construct' ? 'exact' : 'value';
   }
 }
@@ -118,10 +129,15 @@ function targetsOf(
   value: Value | undefined,
   kind: string,
 ): readonly Definition[] {
-  if (value?.kind === 'function') return meantOf(value.definitions);
+  if (value?.kind === 'function')
+    return value.isUnsure === true ? [] : meantOf(value.definitions);
   const isType = value?.kind === 'type' || (value?.kind === 'value' && kind === 'construct');
   if (!isType || value.type.kind !== 'inside') return [];
   const { type } = value;
+  if (value.kind === 'value' && definitions.rules.constructorsAreTypes === true)
+    return value.constructors?.isUnsure === true
+      ? []
+      : [type.definition, ...(value.constructors?.definitions ?? [])];
   const constructors = definitions.rules.constructors.flatMap((name) => {
     const found = evaluator.memberOf(type, name);
     return found?.kind === 'function' ? meantOf(found.definitions) : [];

@@ -2,12 +2,14 @@ import {
   parseExpression,
   parseType,
   type Expression,
+  type Given,
   type Step,
   type TypeText,
 } from '../../format/expression.js';
 import { typesIn, type Definition, type Definitions } from './definitions.js';
 import { Members } from './members.js';
 import { Names } from './names.js';
+import type { Arguments } from './overloads.js';
 import type { SourceText } from './rules.js';
 import { Uses } from './uses.js';
 import {
@@ -16,7 +18,10 @@ import {
   unbound,
   ownName,
   within,
+  isVariable,
+  isOfLibrary,
   type Type,
+  type LanguageType,
   type Value,
   type FunctionValue,
   type Context,
@@ -39,6 +44,8 @@ export class Evaluator {
     const evaluation: Evaluation = {
       evaluate: (text, context) => this.#evaluate(text, context),
       followed: (start, steps) => this.#followed(start, steps),
+      member: (type, name, given) => this.#members.memberOf(type, name, given),
+      innerType: (type, name) => this.#members.innerType(type, name),
       resolve: (text, context) => this.#resolve(text, context),
       bounded: (work) => this.#bounded(work),
     };
@@ -76,7 +83,7 @@ export class Evaluator {
   }
 
   /** The type that a definition says it is based on, such as what a structure embeds. */
-  basesOf(definition: Definition): (Type | undefined)[] {
+  basesOf(definition: Definition): readonly (Type | undefined)[] {
     return this.#members.basesOf({ kind: 'inside', definition, args: [] });
   }
 
@@ -93,22 +100,46 @@ export class Evaluator {
   #evaluate(text: string, context: Context): Value | undefined {
     let expression = this.#parsed.get(text);
     if (expression === undefined) this.#parsed.set(text, (expression = parseExpression(text)));
-    const { root, steps } = expression;
+    const { around, root, steps } = expression;
+    const owner = this.#names.typeAround(around, context.file) ?? context.owner;
+    const place = owner === context.owner ? context : { ...context, owner };
+    const given = this.#arguments(expression.given, place);
     const value =
       typeof root === 'object'
-        ? this.#ofTypeText(root, context)
+        ? this.#members.constructed(this.#ofTypeText(root, place), given)
         : root === undefined
           ? undefined
-          : this.#names.named(root, context);
-    const isOfPackage = typeof root === 'string' && steps[0]?.kind === 'member';
-    if (value === undefined && isOfPackage && this.#names.isPackage(root)) return outside;
-    return this.#followed(value, steps);
+          : this.#names.named(root, place, 'value', given);
+    if (value === undefined && typeof root === 'string' && steps[0]?.kind === 'member') {
+      const found = this.#names.scopeNamed(root, steps);
+      if (found !== undefined) return this.#followed(found.value, steps.slice(found.steps), place);
+      if (this.#names.isPackage(root)) return outside;
+    }
+    return this.#followed(value, steps, place);
   }
 
-  #followed(start: Value | undefined, steps: readonly Step[]): Value | undefined {
+  #followed(
+    start: Value | undefined,
+    steps: readonly Step[],
+    context?: Context,
+  ): Value | undefined {
     let value = start;
-    for (const step of steps) value = value && this.#step(value, step);
+    for (const step of steps) value = value && this.#step(value, step, context);
     return value;
+  }
+
+  /** What is given to a function, each in its turn. */
+  #arguments(given: Given | undefined, context: Context | undefined): Arguments | undefined {
+    if (given === undefined) return undefined;
+    let types: readonly (Type | undefined)[] | undefined;
+    const evaluated = (text: string): Type | undefined => {
+      const value = this.#bounded(() => context && this.#evaluate(text, context));
+      return typeOf(value);
+    };
+    return {
+      count: given.arguments?.length,
+      types: () => (types ??= (given.arguments ?? []).map(evaluated)),
+    };
   }
 
   /** A value of a type; `F<int>` may also be a function, and then it is what that returns. */
@@ -121,10 +152,10 @@ export class Evaluator {
     return named?.kind === 'function' ? this.#uses.called(named, 0) : undefined;
   }
 
-  #step(value: Value, step: Step): Value | undefined {
+  #step(value: Value, step: Step, context: Context | undefined): Value | undefined {
     switch (step.kind) {
       case 'member':
-        return this.#members.member(value, step.name);
+        return this.#members.member(value, step.name, this.#arguments(step.given, context));
       case 'call':
         return this.#uses.called(value, step.result);
       case 'element':
@@ -161,12 +192,20 @@ export class Evaluator {
             this.#members.member(value, name))
           : value && this.#members.member(value, name);
     }
-    if (value === undefined && rest.length > 0 && this.#names.isPackage(first)) value = outside;
-    const known = this.#definitions.rules.standard?.types.get(text.name.split('.').at(-1) ?? '');
+    if (value === undefined && rest.length > 0) {
+      const steps = rest.map((name): Step => ({ kind: 'member', name }));
+      const found = this.#names.scopeNamed(first, steps);
+      value = found && this.#followed(found.value, steps.slice(found.steps));
+      if (value === undefined && this.#names.isPackage(first)) value = outside;
+    }
+    const written = text.name.split('.').at(-1) ?? '';
+    const known = this.#definitions.rules.standard?.types.get(written);
     if (known !== undefined && value?.kind !== 'type')
-      return known === '=' ? args[0]?.type : { kind: 'language', name: known, args };
+      return known === '=' ? args[0]?.type : languageType(known, written, args);
     if (value?.kind === 'scope') value = this.#names.whole(value.scopes, 'type');
     if (value?.kind === 'function') value = this.#typeOfFunction(value);
+    if (this.#definitions.rules.overloads !== undefined && value?.kind !== 'type')
+      return outsideType(written, args);
     if (value?.kind === 'outside') return value.isLibrary === true ? library : outside;
     if (value?.kind !== 'type') return undefined;
     const { type } = value;
@@ -183,4 +222,33 @@ export class Evaluator {
     if (this.#definitions.methodsOf(definition).size === 0) return undefined;
     return { kind: 'type', type: { kind: 'inside', definition, args: [] } };
   }
+}
+
+/** Of a value; a constant of an enumeration is found like a function of its type. */
+function typeOf(value: Value | undefined): Type | undefined {
+  if (value?.kind === 'outside') return value;
+  if (value?.kind === 'value') return value.type;
+  const isConstant = value?.kind === 'function' && value.definitions.some(isVariable);
+  return isConstant ? value.self : undefined;
+}
+
+/** `known`: the name of a type of the language, or one with its arguments, each by its place among those that are written. */
+function languageType(known: string, written: string, args: LanguageType['args']): Type {
+  const [name = '', list] = known.split('<');
+  if (list === undefined) return { kind: 'language', name, args, written };
+  const placed = list
+    .slice(0, -1)
+    .split(',')
+    .map((each) => {
+      const [at = '', label = ''] = each.split(':').toReversed();
+      return { label, type: args[Number(at)]?.type };
+    });
+  return { kind: 'language', name, args: placed, written };
+}
+
+/** A type that the program does not define. */
+function outsideType(name: string, args: LanguageType['args']): Type {
+  const types = args.map(({ type }) => type);
+  const isClosed = types.every(isOfLibrary);
+  return { kind: 'outside', isLibrary: true, name, args: types, isClosed };
 }

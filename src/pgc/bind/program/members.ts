@@ -1,5 +1,6 @@
 import { typesIn, type Definition, type Definitions } from './definitions.js';
 import type { Names } from './names.js';
+import { Choice, isAlike, type Arguments, type Candidate } from './overloads.js';
 import {
   outside,
   library,
@@ -8,6 +9,7 @@ import {
   within,
   valueOf,
   isFunction,
+  isType,
   isVariable,
   isAbstract,
   type Type,
@@ -26,11 +28,18 @@ export class Members {
   readonly #evaluation: Evaluation;
   /** What types are based on by what other texts say. */
   readonly #added = new Map<Definition, Type[]>();
+  readonly #bases = new Map<Definition, readonly (Type | undefined)[]>();
+  /** Types in types, by name. */
+  readonly #inner = new Map<Definition, Map<string, Value | undefined>>();
+  /** Where functions of a name are told apart by their arguments. */
+  readonly #choice: Choice | undefined;
 
   constructor(definitions: Definitions, names: Names, evaluation: Evaluation) {
     this.#definitions = definitions;
     this.#names = names;
     this.#evaluation = evaluation;
+    const { overloads } = definitions.rules;
+    this.#choice = overloads && new Choice(overloads, evaluation, (type) => this.basesOf(type));
   }
 
   /** Notes that another text says what a type is based on. */
@@ -44,16 +53,17 @@ export class Members {
     return this.#added.has(definition);
   }
 
-  member(value: Value, name: string): Value | undefined {
+  member(value: Value, name: string, given?: Arguments): Value | undefined {
     switch (value.kind) {
       case 'outside':
+        if (value.isClosed === true) return { ...library, isClosed: true, ...(given && { given }) };
         return value.isLibrary === true ? library : outside;
       case 'scope':
         return this.#memberOfScope(value.scopes, name);
       case 'function':
-        return this.#memberOfFunction(value, name);
+        return this.#memberOfFunction(value, name, given);
       default:
-        return this.memberOf(value.type, name) ?? this.#ofEveryType(value.type, name);
+        return this.memberOf(value.type, name, given) ?? this.#ofEveryType(value.type, name);
     }
   }
 
@@ -71,47 +81,144 @@ export class Members {
       : undefined;
   }
 
-  #memberOfFunction({ definitions, self }: FunctionValue, name: string): Value | undefined {
+  #memberOfFunction(
+    { definitions, self }: FunctionValue,
+    name: string,
+    given: Arguments | undefined,
+  ): Value | undefined {
     const [definition] = definitions;
     // A constant of an enumeration is a value of it.
     if (definition !== undefined && isVariable(definition))
-      return self && this.memberOf(self, name);
+      return self && this.memberOf(self, name, given);
     return definition && this.#ownMember({ kind: 'inside', definition, args: [] }, name);
   }
 
-  memberOf(type: Type, name: string): Value | undefined {
+  memberOf(type: Type, name: string, given?: Arguments): Value | undefined {
     return this.#evaluation.bounded(() => {
-      if (type.kind === 'outside') return type;
-      if (type.kind === 'language') return this.#memberOfLanguage(type, name);
-      if (name === superName) return valueOf(this.basesOf(type)[0]);
-      return this.#inheritedMember(type, name);
+      if (type.kind === 'outside') return this.member(type, name, given);
+      if (type.kind === 'language') return this.#memberOfLanguage(type, name, given);
+      if (name === superName) return this.#super(type, given);
+      const { overloads } = this.#definitions.rules;
+      const found = this.#inheritedMember(type, name, given);
+      const isOfAll = found === undefined && overloads?.everyMember.has(name) === true;
+      return isOfAll ? { ...library, isClosed: true } : found;
     });
   }
 
+  #super(type: InsideType, given: Arguments | undefined): Value | undefined {
+    const [base] = this.basesOf(type);
+    if (this.#choice === undefined) return valueOf(base);
+    // A class without another one below it is based on what every type is based on.
+    const isClass = base?.kind !== 'inside' || base.definition.kind === 'class';
+    return isClass ? this.constructed(valueOf(base), given) : library;
+  }
+
   /** Its own, else that of the nearest type that it is based on; each type is asked once. */
-  #inheritedMember(start: InsideType, name: string): Value | undefined {
+  #inheritedMember(
+    start: InsideType,
+    name: string,
+    given: Arguments | undefined,
+  ): Value | undefined {
     const asked = new Set<Definition>();
+    const candidates: Candidate[] = [];
     let level: (Type | undefined)[] = [start];
-    let isOpen = false;
+    let beyond: Value | undefined;
     while (level.length > 0) {
       const next: (Type | undefined)[] = [];
       for (const type of level) {
         if (type?.kind !== 'inside') {
           const found = type?.kind === 'language' ? this.#memberOfLanguage(type, name) : undefined;
           if (found !== undefined && found.kind !== 'outside') return found;
-          isOpen = true;
+          beyond = found ?? (type?.kind === 'outside' ? this.member(type, name, given) : library);
           continue;
         }
         if (asked.has(type.definition)) continue;
         asked.add(type.definition);
-        const found = this.#ownMember(type, name) ?? this.#embedded(type, name);
+        const found =
+          given === undefined || this.#choice === undefined
+            ? (this.#ownMember(type, name) ?? this.#embedded(type, name))
+            : this.#collect(type, name, candidates);
         if (found?.kind === 'function' && type !== start) return { ...found, receiver: start };
         if (found !== undefined) return found;
         next.push(...this.basesOf(type));
       }
       level = next;
     }
-    return isOpen ? library : undefined;
+    const meant = given && this.#choice?.of(candidates, given, start);
+    return meant ?? beyond;
+  }
+
+  /** Adds the functions of a type that no function of those before replaces. */
+  #collect(type: InsideType, name: string, candidates: Candidate[]): Value | undefined {
+    const own = this.#membersOf(type, name).filter(isFunction);
+    for (const definition of own)
+      if (!candidates.some((each) => isAlike(each.definition, definition)))
+        candidates.push({ definition, self: type });
+    if (own.length > 0) return undefined;
+    const implied = typesIn(type.definition, 'field').find((each) => each.name === `${name}()`);
+    return implied && valueOf(this.#evaluation.resolve(implied.type, within(type)));
+  }
+
+  /** Of types of the same name in several projects, each has its own members. */
+  #membersOf({ definition }: InsideType, name: string): readonly Definition[] {
+    const all = this.#definitions.methodsOf(definition).get(name) ?? [];
+    if (this.#choice === undefined) return all;
+    return all.filter(({ file }) => file === definition.file);
+  }
+
+  /** With the constructor that takes these arguments. */
+  constructed(value: Value | undefined, given: Arguments | undefined): Value | undefined {
+    if (given === undefined || value?.kind !== 'value') return value;
+    return { ...value, constructors: this.constructorsOf(value.type, given) };
+  }
+
+  constructorsOf(type: Type, given: Arguments): FunctionValue | undefined {
+    if (type.kind !== 'inside') return undefined;
+    const own = this.#membersOf(type, type.definition.name).filter(isFunction);
+    const candidates = own.map((definition) => ({ definition, self: type }));
+    return this.#choice?.of(candidates, given, type);
+  }
+
+  /** The method of an interface that a function stands for. */
+  soleMethod(start: InsideType): Candidate | undefined {
+    const asked = new Set<Definition>();
+    const level: InsideType[] = [start];
+    for (const self of level) {
+      if (asked.has(self.definition)) continue;
+      asked.add(self.definition);
+      const own = [...this.#definitions.methodsOf(self.definition).values()].flat();
+      const definition = own.find(
+        ({ isAbstract, file }) => isAbstract && file === self.definition.file,
+      );
+      if (definition !== undefined) return { definition, self };
+      for (const base of this.basesOf(self)) if (base?.kind === 'inside') level.push(base);
+    }
+    return undefined;
+  }
+
+  innerType(start: InsideType, name: string): Value | undefined {
+    const known = this.#inner.get(start.definition) ?? new Map<string, Value | undefined>();
+    this.#inner.set(start.definition, known);
+    if (known.has(name)) return known.get(name);
+    known.set(name, undefined);
+    const found = this.#findInner(start, name);
+    known.set(name, found);
+    return found;
+  }
+
+  #findInner(start: InsideType, name: string): Value | undefined {
+    const asked = new Set<Definition>([start.definition]);
+    const level: InsideType[] = [start];
+    for (const type of level) {
+      const [found] = this.#membersOf(type, name).filter(isType);
+      if (found !== undefined) return this.#names.meaning([found], 'type');
+      for (const base of this.basesOf(type))
+        if (base?.kind === 'inside' && !asked.has(base.definition)) {
+          asked.add(base.definition);
+          level.push(base);
+        }
+    }
+    return undefined;
   }
 
   /** Of what it is defined as; or what it embeds, which is a field of its own name. */
@@ -127,12 +234,13 @@ export class Members {
     return isTaken ? found : undefined;
   }
 
-  #memberOfLanguage(type: LanguageType, name: string): Value | undefined {
+  #memberOfLanguage(type: LanguageType, name: string, given?: Arguments): Value | undefined {
     const field = type.args.find(({ label }) => label === name);
     if (field !== undefined) return valueOf(field.type);
     if (type.name === '$struct') return undefined;
-    if (type.name !== '$union') return { kind: 'outside', of: { type, name } };
-    const each = type.args.map(({ type: its }) => its && this.memberOf(its, name));
+    if (type.name !== '$union')
+      return { kind: 'outside', of: { type, name }, ...(given && { given }) };
+    const each = type.args.map(({ type: its }) => its && this.memberOf(its, name, given));
     const functions = each.filter((found) => found?.kind === 'function');
     const definitions = functions.flatMap((found) => found.definitions);
     if (definitions.length > 0) return { ...functions[0], kind: 'function', definitions };
@@ -141,9 +249,11 @@ export class Members {
 
   #ownMember(type: InsideType, name: string): Value | undefined {
     const { definition } = type;
-    const methods = this.#definitions.methodsOf(definition).get(name);
-    if (methods !== undefined) return this.#meantBy(methods, type);
+    const isApart = this.#choice !== undefined;
+    const all = this.#membersOf(type, name);
+    const members = isApart ? all.filter((each) => !isFunction(each)) : all;
     const field = typesIn(definition, 'field').find((each) => each.name === name);
+    if (members.length > 0 && (field === undefined || !isApart)) return this.#meantBy(members, type);
     if (field !== undefined) return valueOf(this.#evaluation.resolve(field.type, within(type)));
     return this.firstKnown(definition, 'assigned', name, { self: type });
   }
@@ -190,9 +300,23 @@ export class Members {
     return written && this.#evaluation.resolve(written.type, within(type));
   }
 
-  basesOf(type: InsideType): (Type | undefined)[] {
+  basesOf(type: InsideType): readonly (Type | undefined)[] {
+    const { definition } = type;
+    if (this.#choice === undefined) return this.#basesIn(type);
+    if (type.args.length > 0) return this.#basesIn(type);
+    const known = this.#bases.get(definition);
+    if (known !== undefined) return known;
+    // Types may be based on each other.
+    this.#bases.set(definition, []);
+    const found = this.#basesIn(type);
+    this.#bases.set(definition, found);
+    return found;
+  }
+
+  #basesIn(type: InsideType): readonly (Type | undefined)[] {
+    const context = { ...within(type), isHeader: true };
     const written = typesIn(type.definition, 'base').map((base) =>
-      this.#evaluation.resolve(base.type, within(type)),
+      this.#evaluation.resolve(base.type, context),
     );
     return [...written, ...(this.#added.get(type.definition) ?? [])];
   }

@@ -1,5 +1,6 @@
 import { parseExpression, unknown, type Step } from '../../format/expression.js';
 import { typesIn, type Definitions } from './definitions.js';
+import { inferred } from './inference.js';
 import type { Members } from './members.js';
 import type { Names } from './names.js';
 import {
@@ -8,6 +9,7 @@ import {
   inside,
   within,
   valueOf,
+  isOfLibrary,
   isVariable,
   type Type,
   type InsideType,
@@ -48,14 +50,19 @@ export class Uses {
     }
   }
 
-  #resultOfLanguage({ of, isLibrary }: OutsideValue): Value | undefined {
-    const { members, librariesGiveBack } = this.#definitions.rules;
+  #resultOfLanguage(value: OutsideValue): Value | undefined {
+    const { of, isLibrary } = value;
+    const { members, librariesGiveBack, overloads } = this.#definitions.rules;
+    if (overloads !== undefined && of === undefined) return resultOfLibrary(value);
     if (isLibrary === true) return librariesGiveBack === true ? undefined : library;
     if (of !== undefined && this.#definitions.rules.standard?.same.has(of.name) === true)
       return valueOf(of.type);
     if (of?.type.kind !== 'language') return outside;
     const steps = members?.[of.type.name]?.results[of.name];
-    if (steps === undefined) return outside;
+    if (steps === undefined) {
+      const isClosed = of.type.args.every(({ type }) => isOfLibrary(type));
+      return overloads === undefined ? outside : resultOfLibrary({ ...value, isClosed });
+    }
     return steps === unknown ? undefined : this.#from(of.type, steps);
   }
 
@@ -67,7 +74,12 @@ export class Uses {
     const { self, receiver } = value;
     if (written === undefined)
       return this.#members.firstKnown(definition, 'returned', '', { self, receiver });
-    return valueOf(this.#evaluation.resolve(written.type, inside(definition, { self, receiver })));
+    const context = inside(definition, { self, receiver });
+    if (value.given === undefined)
+      return valueOf(this.#evaluation.resolve(written.type, context));
+    const known = new Map(context.bindings);
+    const bindings = inferred(definition, value.given, known, (type) => this.#members.basesOf(type));
+    return valueOf(this.#evaluation.resolve(written.type, { ...context, bindings }));
   }
 
   /** An element, a key, or a result of a value of a function's type. */
@@ -108,11 +120,16 @@ export class Uses {
   parameterOf(value: Value, { argument, at }: Step & { kind: 'parameter' }): Value | undefined {
     if (value.kind === 'outside') return this.#handed(value, at);
     if (argument < 0) return value.kind === 'value' ? this.#takes(value.type, at) : undefined;
-    if (value.kind === 'value') {
+    if (value.kind === 'value' && value.constructors === undefined) {
       const its = this.#takes(value.type, argument);
       return its?.kind === 'value' ? this.#takes(its.type, at) : undefined;
     }
-    const taking = value.kind === 'type' ? this.#members.constructorOf(value.type) : value;
+    const taking =
+      value.kind === 'value'
+        ? value.constructors
+        : value.kind === 'type'
+          ? this.#members.constructorOf(value.type)
+          : value;
     if (taking?.kind !== 'function') return undefined;
     for (const definition of taking.definitions) {
       const written = typesIn(definition, 'parameter');
@@ -130,7 +147,11 @@ export class Uses {
   #takes(type: Type, at: number): Value | undefined {
     if (type.kind === 'outside') return undefined;
     if (type.kind === 'inside') {
-      return this.#firstOf(this.#signaturesOf(type), at);
+      if (this.#definitions.rules.overloads === undefined)
+        return this.#firstOf(this.#signaturesOf(type), at);
+      const sole = this.#members.soleMethod(type);
+      const written = sole && typesIn(sole.definition, 'parameter')[at];
+      return written && sole && valueOf(this.#evaluation.resolve(written.type, inside(sole.definition, sole)));
     }
     if (type.name === '$union')
       return this.#firstOf(
@@ -183,8 +204,14 @@ export class Uses {
   }
 }
 
+/** A method of a library gives what is of libraries, unless it was given something else. */
+function resultOfLibrary({ isClosed, given }: OutsideValue): Value | undefined {
+  const isPlain = isClosed === true && given?.types().every(isOfLibrary) === true;
+  return isPlain ? { ...library, isClosed } : undefined;
+}
+
 const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number>>> = {
-  element: { $list: 0, $map: 1, $chan: 0 },
+  element: { $list: 0, $array: 0, $map: 1, $chan: 0 },
   key: { $map: 0, $chan: 0 },
   result: {},
 };

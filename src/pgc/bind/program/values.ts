@@ -1,5 +1,6 @@
 import { typesIn, type Definition } from './definitions.js';
 import type { Step, TypeText } from '../../format/expression.js';
+import type { Arguments } from './overloads.js';
 import type { SourceText } from './rules.js';
 
 /** A type of the program, of the language (`$list`), or of a library. */
@@ -15,17 +16,25 @@ export interface LanguageType {
   kind: 'language';
   name: string;
   args: readonly { label: string; type: Type | undefined }[];
+  /** What a text calls it. */
+  written?: string;
 }
 
 /** `isLibrary`: not of the language itself. */
 export interface Outside {
   kind: 'outside';
   isLibrary?: boolean;
+  /** Of the type, where it is a value of one. */
+  name?: string;
+  args?: readonly (Type | undefined)[];
+  /** Nothing of the program can be in it. */
+  isClosed?: boolean;
 }
 
 /** What an expression stands for; undefined: not known. */
 export type Value =
-  | { kind: 'value'; type: Type }
+  /** `constructors`: of those that may run when it is made. */
+  | { kind: 'value'; type: Type; constructors?: FunctionValue | undefined }
   | { kind: 'type'; type: Type }
   | FunctionValue
   | { kind: 'scope'; scopes: readonly string[] }
@@ -35,11 +44,15 @@ export type Value =
 export interface FunctionValue extends Owner {
   kind: 'function';
   definitions: readonly Definition[];
+  given?: Arguments;
+  /** One of them is meant, and nothing tells which. */
+  isUnsure?: boolean;
 }
 
 /** `of`: the member of a type of the language that it is. */
 export interface OutsideValue extends Outside {
   of?: { type: Type; name: string };
+  given?: Arguments;
 }
 
 /** See `FunctionValue`. */
@@ -53,6 +66,8 @@ export interface Context {
   file: SourceText;
   /** Whose type parameters are visible. */
   owner: Definition | undefined;
+  /** Where a type says what it is based on, its own members are not visible. */
+  isHeader?: boolean;
   /** What type parameters stand for. */
   bindings: ReadonlyMap<string, Type | undefined>;
 }
@@ -65,6 +80,9 @@ export interface Evaluation {
   evaluate(text: string, context: Context): Value | undefined;
   /** The steps of an expression, from a value on. */
   followed(start: Value | undefined, steps: readonly Step[]): Value | undefined;
+  member(type: Type, name: string, given: Arguments | undefined): Value | undefined;
+  /** A type that stands in another one, or in what that is based on. */
+  innerType(type: InsideType, name: string): Value | undefined;
   resolve(text: TypeText | undefined, context: Context): Type | undefined;
   /** Undefined where it is nested too deep: variables, aliases and bases may form circles. */
   bounded<T>(work: () => T): T | undefined;
@@ -105,6 +123,12 @@ function bindingsOf(
   if (args.length === 0) return unbound;
   const names = typesIn(named, 'bound');
   return new Map(names.slice(0, args.length).map(({ name }, at) => [name, args[at]]));
+}
+
+/** Nothing of the program can be in it. */
+export function isOfLibrary(type: Type | undefined): boolean {
+  if (type?.kind !== 'language') return type?.kind === 'outside' && type.isClosed === true;
+  return type.name !== '$func' && type.args.every((each) => isOfLibrary(each.type));
 }
 
 export function valueOf(type: Type | undefined): Value | undefined {
