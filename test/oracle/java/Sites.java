@@ -181,6 +181,8 @@ final class Sites {
     private Json meaning(Symbol symbol, JCTree tree) {
       if (!(symbol instanceof MethodSymbol method) || symbol.kind != Kinds.Kind.MTH)
         return new Json().put("kind", "unknown");
+      // A type that is missing fits every parameter: which of several methods is meant, nobody knows.
+      if (isOverloaded(method) && hasUnknownArgument(tree)) return new Json().put("kind", "unknown");
       String target = definitions.placeOf(method);
       boolean isFixed = method.isConstructor() || method.isStatic() || isOfSuper(tree);
       boolean isAbstract = (method.flags() & Flags.ABSTRACT) != 0;
@@ -190,6 +192,23 @@ final class Sites {
             .put("target", target)
             .put("interface", definitions.nameOf(method));
       return new Json().put("kind", target == null ? "outside" : "static").put("target", target);
+    }
+
+    private static boolean isOverloaded(MethodSymbol method) {
+      int count = 0;
+      for (Symbol each : method.owner.members().getSymbolsByName(method.name))
+        if (each.kind == Kinds.Kind.MTH) count++;
+      return count > 1;
+    }
+
+    private static boolean hasUnknownArgument(JCTree tree) {
+      var given =
+          tree instanceof JCMethodInvocation call
+              ? call.args
+              : tree instanceof JCNewClass made ? made.args : List.<JCExpression>of();
+      for (JCExpression each : given)
+        if (each.type == null || each.type.isErroneous()) return true;
+      return false;
     }
 
     private boolean isOfSuper(JCTree tree) {

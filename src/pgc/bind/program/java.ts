@@ -19,6 +19,7 @@ const bases: Readonly<Record<string, string>> = {
   ...each('CharSequence Comparable Serializable', ['String']),
   ...each('Number Comparable Serializable', 'Integer Long Short Byte Float Double'.split(' ')),
   ...each('Comparable Serializable', ['Boolean', 'Character']),
+  ...each('Type Serializable GenericDeclaration AnnotatedElement', ['Class']),
 };
 const boxing = 10;
 
@@ -67,9 +68,14 @@ const members: Readonly<Record<string, LanguageMembers>> = {
 };
 
 const primitives = 'boolean byte char short int long float double void Object String';
-/** Methods of `Object`, and of every enumeration, record and annotation. */
-const everyMember =
-  'equals hashCode toString getClass notify notifyAll wait clone finalize name ordinal compareTo getDeclaringClass';
+/** Methods of `Object` and of every enumeration, by what they give. */
+const everyMember: Readonly<Record<string, string>> = {
+  ...like('boolean', 'equals'),
+  ...like('int', 'hashCode ordinal compareTo'),
+  ...like('String', 'toString name'),
+  ...like('Class', 'getClass getDeclaringClass'),
+  ...like('void', 'notify notifyAll wait finalize'),
+};
 
 /** Packages are known by their names, wherever their files are. */
 export const javaRules: LanguageRules = {
@@ -83,7 +89,7 @@ export const javaRules: LanguageRules = {
   standard: { types: new Map(Object.entries(held)), same: new Set() },
   overloads: {
     everything: 'Object',
-    everyMember: new Set(everyMember.split(' ')),
+    everyMember: new Map(Object.entries(everyMember)),
     distance,
     isFinal: (name) => finals.has(name),
   },
@@ -113,7 +119,7 @@ function distance(given: string, wanted: string): number | undefined {
     return further === undefined ? undefined : boxing + further;
   }
   if (finals.has(given)) return above(given, wanted);
-  return finals.has(wanted) && boxes[wanted] === undefined ? Infinity : undefined;
+  return finals.has(wanted) ? Infinity : undefined;
 }
 
 function above(given: string, wanted: string): number {

@@ -56,7 +56,7 @@ export class Members {
   member(value: Value, name: string, given?: Arguments): Value | undefined {
     switch (value.kind) {
       case 'outside':
-        if (value.isClosed === true) return { ...library, isClosed: true, ...(given && { given }) };
+        if (value.isClosed === true || this.#isOfAll(name)) return this.#closed(name, given);
         return value.isLibrary === true ? library : outside;
       case 'scope':
         return this.#memberOfScope(value.scopes, name);
@@ -98,11 +98,23 @@ export class Members {
       if (type.kind === 'outside') return this.member(type, name, given);
       if (type.kind === 'language') return this.#memberOfLanguage(type, name, given);
       if (name === superName) return this.#super(type, given);
-      const { overloads } = this.#definitions.rules;
       const found = this.#inheritedMember(type, name, given);
-      const isOfAll = found === undefined && overloads?.everyMember.has(name) === true;
-      return isOfAll ? { ...library, isClosed: true } : found;
+      return found === undefined && this.#isOfAll(name) ? this.#closed(name, given) : found;
     });
+  }
+
+  #isOfAll(name: string): boolean {
+    return this.#definitions.rules.overloads?.everyMember.has(name) === true;
+  }
+
+  /** A member of a type of a library that holds nothing of the program. */
+  #closed(name: string, given: Arguments | undefined): Value {
+    const gives = this.#definitions.rules.overloads?.everyMember.get(name);
+    return {
+      ...{ ...library, isClosed: true },
+      ...(given && { given }),
+      ...(gives !== undefined && { gives }),
+    };
   }
 
   #super(type: InsideType, given: Arguments | undefined): Value | undefined {
@@ -238,6 +250,7 @@ export class Members {
     const field = type.args.find(({ label }) => label === name);
     if (field !== undefined) return valueOf(field.type);
     if (type.name === '$struct') return undefined;
+    if (type.name !== '$union' && this.#isOfAll(name)) return this.#closed(name, given);
     if (type.name !== '$union')
       return { kind: 'outside', of: { type, name }, ...(given && { given }) };
     const each = type.args.map(({ type: its }) => its && this.memberOf(its, name, given));

@@ -93,7 +93,8 @@ export class Choice {
       return its.isOpen ? loose : this.distance(type, its.type);
     });
     const texts = types.map((_, at) => written[Math.min(at, last)]?.text ?? '');
-    return { distances, isSpread, texts };
+    const inner = types.map((_, at) => wanted[Math.min(at, last)]?.type?.kind === 'inside');
+    return { distances, isSpread, texts, isInner: inner };
   }
 
   #isArray(type: Type | undefined, rest: Type | undefined): boolean {
@@ -168,14 +169,18 @@ interface Row {
   /** Several arguments are one parameter. */
   isSpread: boolean;
   texts: readonly string[];
+  /** Parameters of types of the program. */
+  isInner: readonly boolean[];
 }
 
-/** Nowhere further, and nearer somewhere; or the same. */
+/** Nowhere further than another one. */
 function isNearer(one: Row, other: Row): boolean {
   return one.distances.every((distance, at) => {
     const its = other.distances[at];
-    if (distance === undefined || its === undefined) return one.texts[at] === other.texts[at];
-    return distance <= its;
+    if (distance !== undefined && its !== undefined) return distance <= its;
+    if (one.texts[at] === other.texts[at]) return true;
+    // What may fit as well is not nearer than the type itself, and no type of a library is based on one of the program.
+    return distance === 0 || (distance !== undefined && one.isInner[at] === true);
   });
 }
 

@@ -69,9 +69,9 @@ export interface Library {
 }
 
 export interface Overloads {
-  /** The type that every other one is based on, and its methods. */
+  /** The type that every other one is based on, and what its methods give. */
   everything: string;
-  everyMember: ReadonlySet<string>;
+  everyMember: ReadonlyMap<string, string>;
   /** How far types that no file defines are apart; infinite: the one is never given as the other. */
   distance(given: string, wanted: string): number | undefined;
   /** No type is based on it. */

@@ -205,7 +205,8 @@ export class Uses {
 }
 
 /** A method of a library gives what is of libraries, unless it was given something else. */
-function resultOfLibrary({ isClosed, given }: OutsideValue): Value | undefined {
+function resultOfLibrary({ isClosed, given, gives }: OutsideValue): Value | undefined {
+  if (gives !== undefined) return { ...library, name: gives, args: [], isClosed: true };
   const isPlain = isClosed === true && given?.types().every(isOfLibrary) === true;
   return isPlain ? { ...library, isClosed } : undefined;
 }

@@ -52,6 +52,8 @@ export interface FunctionValue extends Owner {
 /** `of`: the member of a type of the language that it is. */
 export interface OutsideValue extends Outside {
   of?: { type: Type; name: string };
+  /** The type of a library that a call of it gives. */
+  gives?: string;
   given?: Arguments;
 }
 
