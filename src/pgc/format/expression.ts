@@ -7,8 +7,8 @@
  *                 | name given?       what the file, its package or an import calls so
  *                 | '$' name          a macro
  *                 | '?'               not known
- *     given      := '^' ('(' (expression (',' expression)*)? ')')?
- *                                     the function of that name that takes these arguments; none: any of them
+ *     given      := '^' ('(' (expression (',' expression)*)? ')' | number)?
+ *                                     the function of that name that takes these arguments, or so many; none: any of them
  *     step       := '.' name given?   a member
  *                 | '(' number? ')'   a result of a call; no number: the first
  *                 | '[]' | '[k]'      an element; its key
@@ -124,7 +124,10 @@ class Reader {
 
   given(): Given | undefined {
     if (!this.#take('^')) return undefined;
-    if (!this.#take('(')) return { arguments: undefined };
+    if (!this.#take('(')) {
+      const count = this.#name();
+      return { arguments: count === '' ? undefined : Array<string>(Number(count)).fill(unknown) };
+    }
     const all: string[] = [];
     while (!this.isAtEnd && !this.#take(')')) {
       const start = this.#at;

@@ -110,10 +110,11 @@ export class Evaluator {
         : root === undefined
           ? undefined
           : this.#names.named(root, place, 'value', given);
-    if (value === undefined && typeof root === 'string' && steps[0]?.kind === 'member') {
+    const isUnknown = value === undefined || value.kind === 'outside';
+    if (isUnknown && typeof root === 'string' && steps[0]?.kind === 'member') {
       const found = this.#names.scopeNamed(root, steps);
       if (found !== undefined) return this.#followed(found.value, steps.slice(found.steps), place);
-      if (this.#names.isPackage(root)) return outside;
+      if (value === undefined && this.#names.isPackage(root)) return outside;
     }
     return this.#followed(value, steps, place);
   }
@@ -192,10 +193,10 @@ export class Evaluator {
             this.#members.member(value, name))
           : value && this.#members.member(value, name);
     }
-    if (value === undefined && rest.length > 0) {
+    if ((value === undefined || value.kind === 'outside') && rest.length > 0) {
       const steps = rest.map((name): Step => ({ kind: 'member', name }));
       const found = this.#names.scopeNamed(first, steps);
-      value = found && this.#followed(found.value, steps.slice(found.steps));
+      if (found !== undefined) value = this.#followed(found.value, steps.slice(found.steps));
       if (value === undefined && this.#names.isPackage(first)) value = outside;
     }
     const written = text.name.split('.').at(-1) ?? '';

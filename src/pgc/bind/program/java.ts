@@ -14,12 +14,16 @@ const boxes: Readonly<Record<string, string>> = {
   double: 'Double',
 };
 const finals = new Set([...Object.keys(boxes), ...Object.values(boxes), 'String', 'Class', 'void']);
-/** What strings and boxes of the language are based on. */
+/** What types of the library that everybody uses are based on, all of it. */
 const bases: Readonly<Record<string, string>> = {
   ...each('CharSequence Comparable Serializable', ['String']),
   ...each('Number Comparable Serializable', 'Integer Long Short Byte Float Double'.split(' ')),
   ...each('Comparable Serializable', ['Boolean', 'Character']),
   ...each('Type Serializable GenericDeclaration AnnotatedElement', ['Class']),
+  ...like('', 'Iterable Iterator Map Entry Function BiFunction Consumer Predicate Supplier Callable Optional'),
+  ...like('Iterator', 'ListIterator'),
+  ...like('Iterable', 'Collection'),
+  ...like('Collection Iterable', 'List Set Queue'),
 };
 const boxing = 10;
 
@@ -118,7 +122,7 @@ function distance(given: string, wanted: string): number | undefined {
     const further = distance(unboxed, wanted);
     return further === undefined ? undefined : boxing + further;
   }
-  if (finals.has(given)) return above(given, wanted);
+  if (bases[given] !== undefined) return above(given, wanted);
   return finals.has(wanted) ? Infinity : undefined;
 }
 

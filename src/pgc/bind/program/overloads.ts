@@ -90,7 +90,10 @@ export class Choice {
     const distances = types.map((type, at): Distance => {
       const its = isSpread && at >= last ? element : wanted[at];
       if (its === undefined) return undefined;
-      return its.isOpen ? loose : this.distance(type, its.type);
+      if (!its.isOpen || its.type === undefined) return its.isOpen ? loose : this.distance(type, its.type);
+      // A type parameter takes what its bound takes, and is never nearer than a type.
+      const bound = this.distance(type, its.type);
+      return bound === undefined || bound === never ? bound : loose;
     });
     const texts = types.map((_, at) => written[Math.min(at, last)]?.text ?? '');
     const inner = types.map((_, at) => wanted[Math.min(at, last)]?.type?.kind === 'inside');
@@ -141,7 +144,7 @@ export class Choice {
   #fromInside(given: Type & { kind: 'inside' }, wanted: Type): Distance {
     if (wanted.kind === 'language' && wanted.name === '$array') return never;
     const name = nameOf(wanted);
-    let isOpen = false;
+    let isUnknown = false;
     const seen = new Set<Definition>();
     let level: readonly (Type | undefined)[] = [given];
     for (let distance = 0; level.length > 0 && seen.size < typesMax; distance += 1) {
@@ -153,14 +156,15 @@ export class Choice {
           seen.add(type.definition);
           next.push(...this.basesOf(type));
         } else {
-          if (name !== undefined && type !== undefined && nameOf(type) === name) return distance;
-          isOpen = true;
+          const above = type && wanted.kind !== 'inside' ? this.distance(type, wanted) : undefined;
+          if (above !== undefined && above !== never) return distance + above;
+          isUnknown ||= above === undefined;
         }
       }
       level = next;
     }
     if (wanted.kind === 'inside') return never;
-    return isOpen && (name === undefined || !this.rules.isFinal(name)) ? undefined : never;
+    return isUnknown && (name === undefined || !this.rules.isFinal(name)) ? undefined : never;
   }
 }
 

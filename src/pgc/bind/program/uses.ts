@@ -63,6 +63,8 @@ export class Uses {
       const isClosed = of.type.args.every(({ type }) => isOfLibrary(type));
       return overloads === undefined ? outside : resultOfLibrary({ ...value, isClosed });
     }
+    // It may be called otherwise than that of which it was asked: `list.iterator()`.
+    if (steps === '') return { kind: 'value', type: { ...of.type, written: of.type.name } };
     return steps === unknown ? undefined : this.#from(of.type, steps);
   }
 

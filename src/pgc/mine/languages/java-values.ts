@@ -145,12 +145,13 @@ class Values {
   #given(node: Node, detail: Detail): string {
     const list = node.childForFieldName('arguments');
     const all = (list?.namedChildren ?? []).filter(({ type }) => !/comment/.test(type));
+    if (detail === 0) return `^${all.length}`;
     return `^(${all.map((each) => this.#argument(each, detail)).join(',')})`;
   }
 
   #argument(node: Node, detail: Detail): string {
     if (detail === 2) return this.of(node, 1);
-    const isShort = detail === 1 && node.text.length <= shortCharsMax;
+    const isShort = node.text.length <= shortCharsMax;
     return isShort ? this.of(node, 0) : unknown;
   }
 
