@@ -13,9 +13,6 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
   ['error', async () => (await import('./bus/error.js')).addErrorCommand],
   ['overlay', async () => (await import('./code/overlay.js')).addOverlayCommands],
   ['lattice', async () => (await import('./code/lattice.js')).addLatticeCommands],
-  ['locate', async () => (await import('./code/locate.js')).addLocateCommand],
-  ['verify', async () => (await import('./code/verify.js')).addVerifyCommand],
-  ['task', async () => (await import('./tasks/task.js')).addTaskCommands],
   ['critic', async () => (await import('./critic/critic.js')).addCriticCommand],
   ['bus', async () => (await import('./bus/bus.js')).addBusCommands],
   ['agent', async () => (await import('./bus/agent.js')).addAgentCommands],
@@ -31,7 +28,7 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
 const helpGroups: Record<string, string> = {
   'Start:': 'up index doctor error',
   'Ask about code:':
-    'ask query lattice callers callees implementations trace blast-radius security patterns algebra locate verify overlay',
+    'ask query lattice callers references callees implementations trace blast-radius security patterns algebra locate verify overlay',
   'Tasks:': 'delegate run push queue kill task gate attend critic',
   'Messages:': 'send receive check inbox dead',
   'Run the bus:': 'agents status bus agent top metrics audit keys mcp',

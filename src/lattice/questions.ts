@@ -54,6 +54,8 @@ export interface Questions extends Analyses {
   locate(request: LocateRequest, options: AskingOptions): Promise<LocateAnswer>;
   /** `cite`: number of call sites that are cited, at most 10. */
   callers(symbol: string, options: AskingOptions, cite?: number): Promise<CallersAnswer>;
+  /** Its callers, and where it is used without being called. */
+  references(symbol: string, options: AskingOptions): Promise<CallersAnswer>;
   callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer>;
   implementations(symbol: string, options: AskingOptions): Promise<ImplementationsAnswer>;
   trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer>;
@@ -90,6 +92,10 @@ export class LatticeQuestions implements Questions {
 
   callers(symbol: string, options: AskingOptions, cite = 0): Promise<CallersAnswer> {
     return callersOf(this.lattice, symbol, { signal: until(options), cite });
+  }
+
+  references(symbol: string, options: AskingOptions): Promise<CallersAnswer> {
+    return callersOf(this.lattice, symbol, { signal: until(options), withUses: true });
   }
 
   callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer> {

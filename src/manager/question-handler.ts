@@ -34,7 +34,8 @@ export class QuestionHandler {
   }
 
   serveOn(client: Client): void {
-    const { query, ask, locate, callers, callees, implementations, trace } = latticeMessages;
+    const { query, ask, locate, callers, references, callees, implementations, trace } =
+      latticeMessages;
     const { topology, path, verify } = latticeMessages;
     const serve = <Q, A>(
       message: MessageType<Q, A>,
@@ -58,6 +59,13 @@ export class QuestionHandler {
       this.#aboutSymbol(
         symbol,
         (questions) => questions.callers(symbol, options, cite),
+        ({ definitions, callers: sites }) => definitions.length + sites.length > 0,
+      ),
+    );
+    serve(references, ({ symbol }, options) =>
+      this.#aboutSymbol(
+        symbol,
+        (questions) => questions.references(symbol, options),
         ({ definitions, callers: sites }) => definitions.length + sites.length > 0,
       ),
     );

@@ -9,7 +9,7 @@ import type {
   TraceAnswer,
 } from '../pgc/shapes.js';
 import { renderErrors, renderTrace } from '../render/answer.js';
-import { printable } from '../render/terminal.js';
+import { line as lineOf } from '../render/terminal.js';
 import { listsOf } from './bounds.js';
 import { definitionOutput, failureOutput, offsetInput, siteOutput, symbolInput } from './shapes.js';
 import { listing, looks, type Operation, type Reply } from './operation.js';
@@ -27,6 +27,15 @@ export const callers = sitesOperation('callers', {
   cli: { command: 'callers', help: 'list all call sites of a symbol', arguments: ['symbol'] },
 });
 
+/** `references`: every use of a symbol. */
+export const references = sitesOperation('references', {
+  title: 'Who uses it',
+  description:
+    'Every place that uses a constant, variable, type, function or method over all shards, resolved, not matched by text. `kind`: a call (direct, member, construct, slot), value: used without being called, such as a function that is passed on, or type: mentioned as a type. `possible`: uses of the name of which nothing proves what they mean.',
+  doing: 'looking for uses',
+  cli: { command: 'references', help: 'list all uses of a symbol', arguments: ['symbol'] },
+});
+
 /** `callees`: everything a symbol calls. */
 export const callees = sitesOperation('callees', {
   title: 'What it calls',
@@ -36,8 +45,15 @@ export const callees = sitesOperation('callees', {
   cli: { command: 'callees', help: 'list everything a symbol calls', arguments: ['symbol'] },
 });
 
-type SitesName = 'callers' | 'callees';
-type SitesAnswer = CallersAnswer | CalleesAnswer;
+type SitesName = 'callers' | 'references' | 'callees';
+type ReferencesAnswer = Omit<CallersAnswer, 'callers'> & { references: CallSite[] };
+type SitesAnswer = CallersAnswer | ReferencesAnswer | CalleesAnswer;
+
+/** Of which operation an answer is. */
+function nameOf(answer: SitesAnswer): SitesName {
+  if ('callees' in answer) return 'callees';
+  return 'references' in answer ? 'references' : 'callers';
+}
 
 function sitesOperation(
   name: SitesName,
@@ -55,7 +71,8 @@ function sitesOperation(
     }),
     annotations: looks,
     async run({ symbol, offset }, { bus, deadlineMs, signal }): Promise<Reply<SitesAnswer>> {
-      const answer = await (await bus.questions())[name](symbol, { deadlineMs, signal });
+      const found = await (await bus.questions())[name](symbol, { deadlineMs, signal });
+      const answer = name === 'references' && 'callers' in found ? asReferences(found) : found;
       const total = sitesIn(answer).length;
       const value: SitesAnswer = { ...answer, [name]: sitesIn(answer).slice(offset) };
       return {
@@ -73,25 +90,29 @@ function sitesOperation(
   };
 }
 
+function asReferences({ callers: uses, ...its }: CallersAnswer): ReferencesAnswer {
+  return { ...its, references: uses };
+}
+
 function sitesIn(answer: SitesAnswer): CallSite[] {
-  return 'callers' in answer ? answer.callers : answer.callees;
+  if ('callees' in answer) return answer.callees;
+  return 'references' in answer ? answer.references : answer.callers;
 }
 
 function possibleIn(answer: SitesAnswer): number {
-  return 'callers' in answer ? answer.possible_total : 0;
+  return 'callees' in answer ? 0 : answer.possible_total;
 }
 
 /** Without what routing needs, and no reader. */
-function briefSites({ symbol, definitions, errors, ...its }: SitesAnswer): object {
-  const name = 'callers' in its ? 'callers' : 'callees';
-  const all = 'callers' in its ? its.callers : its.callees;
+function briefSites(answer: SitesAnswer): object {
+  const { symbol, definitions, errors } = answer;
   return {
     symbol,
     definitions: definitions.map(briefDefinition),
-    [name]: all.map(briefSite),
-    ...('callers' in its && {
-      possible: its.possible.slice(0, possibleShown).map(briefSite),
-      possible_total: its.possible_total,
+    [nameOf(answer)]: sitesIn(answer).map(briefSite),
+    ...('possible' in answer && {
+      possible: answer.possible.slice(0, possibleShown).map(briefSite),
+      possible_total: answer.possible_total,
     }),
     errors,
   };
@@ -108,63 +129,68 @@ function briefSite(site: CallSite): object {
 }
 
 function definitionLine({ symbol, kind, file_path, line, agent }: Definition): string {
-  return `${symbol} (${kind}) is defined at ${printable(file_path)}:${line} [${agent}]`;
+  return lineOf`${symbol} (${kind}) is defined at ${file_path}:${line} [${agent}]`;
 }
 
 function sitesText(answer: SitesAnswer, total: number): string {
   const { symbol, definitions, errors } = answer;
-  const isCallees = 'callees' in answer;
-  const name = printable(definitions[0]?.symbol ?? symbol);
+  const name = lineOf`${definitions[0]?.symbol ?? symbol}`;
   const isKnown = definitions.length + total > 0;
   return [
     ...definitions.map(definitionLine),
-    ...(isKnown && isCallees ? [`${name} calls ${places(total)}`] : []),
-    ...(isKnown && !isCallees ? [calledText(name, answer, total)] : []),
-    ...sitesIn(answer).map((each) => siteLine(each, isCallees)),
-    ...(isCallees ? [] : possibleLines(answer)),
+    ...(isKnown ? [headText(name, answer, total)] : []),
+    ...sitesIn(answer).map((each) => siteLine(each, nameOf(answer))),
+    ...('possible' in answer ? possibleLines(answer) : []),
     ...renderErrors(errors),
   ].join('\n');
 }
 
-/** That nothing calls it is said only where no call is left that may. */
-function calledText(
-  name: string,
-  { callers, possible_total }: CallersAnswer,
-  total: number,
-): string {
+/** That nothing calls or uses it is said only where no place is left that may. */
+function headText(name: string, answer: SitesAnswer, total: number): string {
+  if ('callees' in answer) return `${name} calls ${places(total)}`;
+  const isCalls = 'callers' in answer;
   if (total > 0) {
-    const through = callers.filter(({ certainty }) => certainty === 'dispatch').length;
+    const through = sitesIn(answer).filter(({ certainty }) => certainty === 'dispatch').length;
     const note = through === 0 ? '' : `, ${through} of them through an interface`;
-    return `${name} is called at ${places(total)}${note}`;
+    return `${name} is ${isCalls ? 'called' : 'used'} at ${places(total)}${note}`;
   }
-  return possible_total === 0 ? `nothing calls ${name}` : `no call of ${name} is proven`;
+  if (answer.possible_total > 0) return `no ${isCalls ? 'call' : 'use'} of ${name} is proven`;
+  return `nothing ${isCalls ? 'calls' : 'uses'} ${name}`;
 }
 
 function places(count: number): string {
   return `${count} place${count === 1 ? '' : 's'}`;
 }
 
-function possibleLines({ possible, possible_total }: CallersAnswer): string[] {
+function possibleLines(answer: CallersAnswer | ReferencesAnswer): string[] {
+  const { possible, possible_total } = answer;
   if (possible_total === 0) return [];
   const shown = possible.slice(0, possibleShown);
+  const [what, verb] = 'callers' in answer ? ['call', 'call'] : ['use', 'mean'];
   const one = possible_total === 1;
-  const head = `${possible_total} other call${one ? '' : 's'} of this name may mean it; nothing proves what ${one ? 'it calls' : 'they call'}${shown.length < possible_total ? ', the nearest first' : ''}:`;
-  return [head, ...shown.map((each) => siteLine(each, false))];
+  const head = `${possible_total} other ${what}${one ? '' : 's'} of this name may mean it; nothing proves what ${one ? `it ${verb}s` : `they ${verb}`}${shown.length < possible_total ? ', the nearest first' : ''}:`;
+  return [head, ...shown.map((each) => siteLine(each, nameOf(answer)))];
 }
 
 function siteLine(
-  { file_path, line, symbol, definition, ignored, via, certainty }: CallSite,
-  hasTarget: boolean,
+  { file_path, line, symbol, definition, ignored, kind, via, certainty }: CallSite,
+  of: SitesName,
 ): string {
-  const target = hasTarget && definition !== '' ? `  -> ${printable(definition)}` : '';
+  const hasTarget = of === 'callees';
+  const target = hasTarget && definition !== '' ? `  -> ${definition}` : '';
   const notes = [
-    ...(!hasTarget && ignored ? ['its result is ignored'] : []),
-    ...(via === '' ? [] : [`through ${printable(via)}`]),
+    ...(of === 'references' ? [kindNotes[kind] ?? 'called'] : []),
+    ...(of === 'callers' && ignored ? ['its result is ignored'] : []),
+    ...(via === '' ? [] : [`through ${via}`]),
     ...(hasTarget && certainty === 'dispatch' ? ['through an interface'] : []),
   ];
   const note = notes.length === 0 ? '' : `  (${notes.join(', ')})`;
-  return `  ${printable(file_path)}:${line}  ${symbol === '' ? '(file level)' : symbol}${target}${note}`;
+  return lineOf`  ${file_path}:${line}  ${symbol === '' ? '(file level)' : symbol}${target}${note}`;
 }
+
+const kindNotes: Partial<Record<string, string>> = {
+  ...{ construct: 'constructed', slot: 'put into a structure', value: 'used', type: 'as a type' },
+};
 
 const implementationsInput = z.strictObject({ symbol: symbolInput });
 
@@ -226,7 +252,7 @@ function implementationsText(answer: ImplementationsAnswer): string {
       : []),
     ...found.map(
       ({ symbol, container, file_path, line }) =>
-        `  ${printable(file_path)}:${line}  ${printable(container === '' ? symbol : `${container}.${symbol}`)}`,
+        lineOf`  ${file_path}:${line}  ${container === '' ? symbol : `${container}.${symbol}`}`,
     ),
     ...renderErrors(answer.errors),
   ].join('\n');

@@ -35,10 +35,10 @@ export const registry: readonly Registered[] = [
     load: async () => [(await import('./analysis.js')).locate],
   },
   {
-    commands: 'callers callees implementations trace',
+    commands: 'callers references callees implementations trace',
     load: async () => {
-      const { callers, callees, implementations, trace } = await import('./graph.js');
-      return [callers, callees, implementations, trace];
+      const { callers, references, callees, implementations, trace } = await import('./graph.js');
+      return [callers, references, callees, implementations, trace];
     },
   },
   {

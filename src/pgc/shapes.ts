@@ -91,9 +91,11 @@ export interface ShardPort {
   definitions(symbols: string[], signal?: AbortSignal): Promise<Definition[]>;
   /** All call sites of these names, complete. */
   callers(symbols: string[], signal?: AbortSignal): Promise<CallSite[]>;
-  /** The lines of these sites, as far as they hold the called name; at most `citationsMax`. */
+  /** Also where they are used without being called. */
+  references(symbols: string[], signal?: AbortSignal): Promise<CallSite[]>;
   /** What this shard defines that may run, or stand, in place of these. */
   implementations(symbols: string[], signal?: AbortSignal): Promise<Definition[]>;
+  /** The lines of these sites, as far as they hold the called name; at most `citationsMax`. */
   citeCalls(callee: string, sites: CallSite[], signal?: AbortSignal): Promise<Citation[]>;
   /** Outgoing calls of each anchor (`path#name` or `path:line`), in order of the text. */
   expand(anchors: string[], signal?: AbortSignal): Promise<Expansion[]>;

@@ -65,6 +65,10 @@ export class RemoteQuestions extends AskedAnalyses implements Questions {
     return this.asked(latticeMessages.callers, { symbol, cite }, options);
   }
 
+  references(symbol: string, options: AskingOptions): Promise<CallersAnswer> {
+    return this.asked(latticeMessages.references, { symbol }, options);
+  }
+
   callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer> {
     return this.asked(latticeMessages.callees, { symbol }, options);
   }

@@ -7,7 +7,7 @@ import type {
   NextStep,
   TraceAnswer,
 } from '../pgc/shapes.js';
-import { printable, shellWord, wrap } from './terminal.js';
+import { line, printable, shellWord, wrap } from './terminal.js';
 
 /** Edges of the flow that are listed. */
 const edgesShown = 12;
@@ -76,7 +76,7 @@ function body(answer: Answer, style: Style): string[] {
     ...(isRouted ? hopsOf(answer, style) : evidence.flatMap((each) => shown(each, style))),
     ...unsureOf(answer, style),
     ...notes.map((note) => `note: ${style.text(note)}`),
-    ...renderErrors(errors).map(style.text),
+    ...errors.map(({ code, text }) => style.text(`${code}: ${text}`)),
   ];
 }
 
@@ -201,25 +201,29 @@ function footer({ metadata, safety, partial, query_path }: Answer, style: Style)
 }
 
 export function renderErrors(errors: readonly { code: string; text: string }[]): string[] {
-  return errors.map((error) => `${error.code}: ${error.text}`);
+  return errors.map((error) => line`${error.code}: ${error.text}`);
 }
 
 export function renderTrace(answer: TraceAnswer): string {
   if (!answer.found) return renderErrors(answer.errors).join('\n');
   return answer.path
     .map((step, at) => {
-      const call = step.call_site === '' ? '' : `  called at ${printable(step.call_site)}`;
-      return `${'  '.repeat(at)}${printable(step.symbol)}  ${printable(step.file_path)}:${step.line}  [${printable(step.agent)}]${call}`;
+      const call = step.call_site === '' ? '' : `  called at ${step.call_site}`;
+      return line`${'  '.repeat(at)}${step.symbol}  ${step.file_path}:${step.line}  [${step.agent}]${call}`;
     })
     .join('\n');
 }
 
-/** In one line, and without what Markdown would read as markup. An underscore within a word marks nothing. */
+/** Within a line. An underscore within a word marks nothing, nor does `&` before what is no entity. */
+const inlineMark = /[\\`*<>[\]|~]|&(?=#?\w+;)|(?<![\p{L}\p{N}_])_+|_+(?![\p{L}\p{N}_])/gu;
+/** Where a line begins: a heading, an entry of a list, a line below a title or across the page. */
+const leadingMark = /^(\s*)(?:(?=#{1,6}(?:\s|$)|[-+](?:\s|$)|[-=]+\s*$)|(\d{1,9})(?=[.)](?:\s|$)))/;
+
+/** In one line, and without what Markdown would read as markup. */
 function plain(text: string): string {
-  return printable(text).replace(
-    /[\\`*<>[\]]|(?<![\p{L}\p{N}_])_+|_+(?![\p{L}\p{N}_])/gu,
-    (marks) => marks.replaceAll(/./g, '\\$&'),
-  );
+  return printable(text)
+    .replace(inlineMark, (signs) => signs.replaceAll(/./g, '\\$&'))
+    .replace(leadingMark, '$1$2\\');
 }
 
 /** In one line as code, in which nothing is markup but its end. */

@@ -1,3 +1,4 @@
+import { callersOf } from '../../src/pgc/bind/call-sites.js';
 import { indexFolder } from '../../src/pgc/build/index-folder.js';
 import { openShards } from '../../src/pgc/serve/open-shards.js';
 import type { Shard } from '../../src/pgc/serve/shard.js';
@@ -28,4 +29,22 @@ export async function indexedTree(
       await home[Symbol.asyncDispose]();
     },
   };
+}
+
+/** The call sites of a symbol in all shards, with how surely they call it. */
+export function callersIn({ shards }: IndexedTree, symbol: string): string[] {
+  return shards.flatMap(({ index }) =>
+    callersOf(index, [symbol]).map(({ file_path, line, certainty, via }) =>
+      [`${file_path}:${line}`, certainty, via].join(' ').trim(),
+    ),
+  );
+}
+
+/** Its uses that call nothing, sorted. */
+export function usesIn({ shards }: IndexedTree, symbol: string): string[] {
+  return shards
+    .flatMap(({ index }) => callersOf(index, [symbol], { withUses: true }))
+    .filter(({ kind }) => kind === 'value' || kind === 'type')
+    .map(({ file_path, line, kind, certainty }) => `${file_path}:${line} ${kind} ${certainty}`)
+    .sort((one, other) => one.localeCompare(other, 'en', { numeric: true }));
 }

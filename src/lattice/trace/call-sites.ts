@@ -22,19 +22,25 @@ const referencesMax = 200;
 const possibleMax = 200;
 
 /**
- * Every call site of a symbol, over all shards. Complete unless `errors` names a failed shard. `cite`: number of call sites that are cited.
+ * Every call site of a symbol, over all shards. Complete unless `errors` names a failed shard. `cite`: number of call
+ * sites that are cited. `withUses`: also where it is used without being called.
  */
 export async function callersOf(
   lattice: Lattice,
   symbol: string,
-  { signal, cite = 0 }: { signal?: AbortSignal; cite?: number } = {},
+  {
+    signal,
+    cite = 0,
+    withUses = false,
+  }: { signal?: AbortSignal; cite?: number; withUses?: boolean } = {},
 ): Promise<CallersAnswer> {
   const ports = [...lattice.ports.values()];
   const definitions = await fanOut(ports, signal, (port) => port.definitions([symbol], signal));
   const known = definitions.answers.flat();
-  const sites = await fanOut(ports, signal, (port) =>
-    port.callers(referencesTo(symbol, known, port.agent), signal),
-  );
+  const sites = await fanOut(ports, signal, (port) => {
+    const wanted = referencesTo(symbol, known, port.agent);
+    return withUses ? port.references(wanted, signal) : port.callers(wanted, signal);
+  });
   const all = sorted(sites.answers.flat());
   const callers = all.filter(({ certainty }) => certainty !== 'possible');
   const possible = all.filter(({ certainty }) => certainty === 'possible');

@@ -34,9 +34,14 @@ const possibly: Meaning = { certainty: 'possible', via: '' };
  * All call sites of these symbols, in order of the files. A bare name means each of its definitions, also under
  * import aliases. With a path, calls that certainly mean another definition are left out, and, unless the symbol is
  * exported, calls in other files. A function in a structure of operations has a site of kind `slot` there: calls
- * through that field call it. Sites that may mean a symbol, but of which nothing proves it, are `possible`.
+ * through that field call it. Sites that may mean a symbol, but of which nothing proves it, are `possible`. `withUses`:
+ * also where it is used without being called, as a value or as a type.
  */
-export function callersOf(index: ShardIndex, symbols: readonly string[]): CallSite[] {
+export function callersOf(
+  index: ShardIndex,
+  symbols: readonly string[],
+  { withUses = false } = {},
+): CallSite[] {
   const byName = new Map<string, Wanted[]>();
   for (const text of new Set(symbols)) {
     const wanted = wantedBy(index, text);
@@ -46,7 +51,7 @@ export function callersOf(index: ShardIndex, symbols: readonly string[]): CallSi
   }
   const places = new Places(index);
   return [...byName].flatMap(([name, wanted]) =>
-    [...callsOf(index, name), ...index.slotsOf(name)].flatMap((call) => {
+    [...sitesOf(index, name, withUses), ...index.slotsOf(name)].flatMap((call) => {
       const meaning = surest(wanted.map((each) => meaningOf(index, call, each)));
       return meaning === undefined ? [] : [callerSite(places, call, meaning)];
     }),
@@ -156,15 +161,20 @@ function partsOf(
   return dot < 0 ? [undefined, name] : [name.slice(0, dot), name.slice(dot + 1)];
 }
 
-/** Calls that bear the name, and those that the binder found under another one. */
-function callsOf(index: ShardIndex, name: string): CallRow[] {
-  const direct = index.callsTo(name);
+/** Calls, or also uses, that bear the name, and those that the binder found under another one. */
+function sitesOf(index: ShardIndex, name: string, withUses: boolean): CallRow[] {
+  const direct = [...index.callsTo(name), ...(withUses ? index.usesOf(name) : [])];
   const aliased = aliasesOf(index, name).flatMap((alias) =>
     index.callsTo(alias).filter((call) => reallyNamed(index, call, name)),
   );
   const known = new Set(direct.map(({ id }) => id));
   const bound = boundTo(index, name).filter((id) => !known.has(id));
-  return [...direct, ...aliased, ...bound.map((id) => index.call(id))];
+  const others = bound.map((id) => index.site(id)).filter(({ kind }) => withUses || !isUse(kind));
+  return [...direct, ...aliased, ...others];
+}
+
+function isUse(kind: CallRow['kind']): boolean {
+  return kind === 'value' || kind === 'type';
 }
 
 function boundTo(index: ShardIndex, name: string): number[] {

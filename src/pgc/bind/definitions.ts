@@ -1,8 +1,10 @@
+import { posix } from 'node:path';
+import { moduleOf } from './modules.js';
 import type { Definition } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
 
 /**
- * `name`, `Container.name`, `path#name`, `path:name` or `path:line`; the path may be any tail of the file's path. `.name`
+ * `name`, `Container.name`, `module.name`, `path#name`, `path:name` or `path:line`; the path may be any tail of the file's path. `.name`
  * is one that belongs to no container.
  */
 interface SymbolReference {
@@ -24,16 +26,33 @@ export function resolveSymbol(index: ShardIndex, text: string): number[] {
     return symbolsAt(index, place, Number(line));
   const { path, name } = parseReference(text);
   if (path !== '' && /^[1-9]\d*$/.test(name)) return symbolsAt(index, path, Number(name));
-  let symbols = index.symbolsNamed(name);
-  const dot = name.lastIndexOf('.');
-  if (symbols.length === 0 && dot >= 0) {
-    const container = name.slice(0, dot);
-    symbols = index
-      .symbolsNamed(name.slice(dot + 1))
-      .filter((each) => index.symbol(each).container === container);
-  }
+  const named = index.symbolsNamed(name);
+  const symbols = named.length > 0 ? named : symbolsWithin(index, name.replaceAll('::', '.'));
   if (path === '') return symbols;
   return symbols.filter((each) => isTail(index.file(index.symbol(each).file).path, path));
+}
+
+/** `Container.name`, else `module.Container.name` or `module.name`; a module may be any tail of a path, with dots. */
+function symbolsWithin(index: ShardIndex, dotted: string): number[] {
+  const parts = dotted.split('.');
+  const name = parts.pop();
+  if (name === undefined || parts.length === 0) return [];
+  const named = index.symbolsNamed(name);
+  const within = (module: string, container: string): number[] =>
+    named.filter((each) => {
+      const row = index.symbolPlace(each);
+      return row.container === container && isOfModule(index.file(row.file).path, module);
+    });
+  const own = within('', parts.join('.'));
+  if (own.length > 0 || parts[0] === '') return own;
+  const inType = within(parts.slice(0, -1).join('/'), parts.at(-1) ?? '');
+  return inType.length > 0 ? inType : within(parts.join('/'), '');
+}
+
+/** A module is a file, or a folder with files. Empty: any. */
+function isOfModule(path: string, module: string): boolean {
+  const own = moduleOf(path);
+  return module === '' || isTail(own, module) || isTail(posix.dirname(own), module);
 }
 
 export function definitionOf(index: ShardIndex, symbol: number): Definition {

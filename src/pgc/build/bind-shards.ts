@@ -49,7 +49,7 @@ export async function bindShards(
   const segments = await Promise.all(
     bound.map(({ segment }) => Segment.open(join(place.segments, segment))),
   );
-  const writers = segments.map(({ callCount }) => new BoundCallsWriter(callCount));
+  const writers = segments.map(({ siteCount }) => new BoundCallsWriter(siteCount));
   const manifests = await manifestsOf(job);
   for (const rules of rulesOf(manifests)) {
     job.throwIfAborted();

@@ -29,7 +29,7 @@ export interface BoundTarget {
 }
 
 /** Raised whenever the layout changes, or the binder would bind something else. */
-export const boundFormat = 7;
+export const boundFormat = 8;
 
 const names = [
   'callBindings', // column: by call of the segment
@@ -47,7 +47,7 @@ const layout: SectionLayout<(typeof names)[number]> = {
 };
 const targetColumn = { symbol: 0, path: 1, container: 2, name: 3, kind: 4 } as const;
 
-/** Collects what the calls of one shard are bound to. */
+/** Collects what the calls and uses of one shard are bound to. */
 export class BoundCallsWriter {
   readonly #bindings: number[];
   readonly #texts = new StringColumn();
@@ -56,9 +56,9 @@ export class BoundCallsWriter {
   readonly #edges: [call: number, target: number][] = [];
   readonly #implementations: [target: number, by: number][] = [];
 
-  /** `calls`: how many the segment has. */
-  constructor(calls: number) {
-    this.#bindings = Array.from({ length: calls }, () => 0);
+  /** `sites`: how many calls and uses the segment has. */
+  constructor(sites: number) {
+    this.#bindings = Array.from({ length: sites }, () => 0);
   }
 
   add(call: number, binding: CallBinding, targets: readonly BoundTarget[]): void {
@@ -140,7 +140,7 @@ export class BoundCalls {
     return grouped(this.#edges, call).map((edge) => this.#edges.at(edge, 1));
   }
 
-  /** Calls that are bound to a target itself. */
+  /** Calls and uses that are bound to a target itself. */
   callsOf(target: number): number[] {
     const targetAt = (at: number): number => this.#edges.at(this.#byTarget.at(at), 1);
     const first = lowerBound(this.#byTarget.length, (at) => targetAt(at) < target);

@@ -1,6 +1,5 @@
 import { between, boundsOf, lowerBound, numbersOf } from './bytes.js';
 import { PackedRows } from './packed-rows.js';
-import type { Sections } from './segment-file.js';
 import { callKinds, unusedFlag } from './segment-writer.js';
 import type { CallRow } from './shard-index.js';
 import { type SortedNames } from './sorted-names.js';
@@ -8,22 +7,32 @@ import type { StringTable } from './string-table.js';
 
 /** Columns of the tables, in this order. */
 const callColumn = { name: 0, caller: 1, line: 2, receiver: 3, kind: 4 } as const;
-const slotColumn = { name: 0, caller: 1, file: 2, line: 3, receiver: 4 } as const;
 /** Size of the cache of decoded names. */
 const recentNames = 4_096;
 
 /** The files of callers. */
-interface CallerPlaces {
+export interface CallerPlaces {
   files: number;
   symbols: number;
   fileOf(symbol: number): number;
 }
 
-/** The calls of a segment, and the functions in its structures of operations, by caller and by name. */
+/** Sections of one table. */
+export interface CallSections {
+  rows: Uint8Array;
+  expressions: Uint8Array;
+  byName: Uint8Array;
+  outside: Uint8Array;
+  /** The id of its first row: those of another table come before. */
+  firstId: number;
+}
+
+/** The calls of a segment, or its uses of names, by caller and by name. */
 export class CallTable {
   readonly #rows: PackedRows;
   readonly #byName: PackedRows;
-  readonly #slots: PackedRows;
+  readonly #expressions: PackedRows;
+  readonly #firstId: number;
   /** First call outside all symbols of each file; then the end. */
   readonly #outside: Uint32Array;
   readonly #names: SortedNames;
@@ -33,11 +42,17 @@ export class CallTable {
   readonly #recent: string[] = [];
   readonly #recentIds = new Int32Array(recentNames).fill(-1);
 
-  constructor(sections: Sections, names: SortedNames, labels: StringTable, place: CallerPlaces) {
-    this.#rows = new PackedRows(sections.callRows, Object.keys(callColumn).length);
-    this.#byName = new PackedRows(sections.nameCalls, 1);
-    this.#slots = new PackedRows(sections.slotRows, Object.keys(slotColumn).length);
-    this.#outside = numbersOf(sections.outsideCalls);
+  constructor(
+    sections: CallSections,
+    names: SortedNames,
+    labels: StringTable,
+    place: CallerPlaces,
+  ) {
+    this.#rows = new PackedRows(sections.rows, Object.keys(callColumn).length);
+    this.#expressions = new PackedRows(sections.expressions, 1);
+    this.#byName = new PackedRows(sections.byName, 1);
+    this.#outside = numbersOf(sections.outside);
+    this.#firstId = sections.firstId;
     this.#names = names;
     this.#labels = labels;
     this.#place = place;
@@ -61,8 +76,16 @@ export class CallTable {
     return between([first, length]).map((call) => this.#call(call));
   }
 
-  at(call: number): CallRow {
-    return this.#call(call);
+  get length(): number {
+    return this.#rows.length;
+  }
+
+  at(id: number): CallRow {
+    return this.#call(id - this.#firstId);
+  }
+
+  expressionOf(id: number): string {
+    return this.#labels.at(this.#expressions.at(id - this.#firstId, 0));
   }
 
   *all(): Generator<CallRow> {
@@ -90,21 +113,6 @@ export class CallTable {
     }
   }
 
-  slotsOf(name: string): CallRow[] {
-    const id = this.#names.position(name);
-    if (id === undefined) return [];
-    const slots = this.#slots;
-    const nameAt = (slot: number): number => slots.at(slot, slotColumn.name);
-    return between(boundsOf(id, slots.length, nameAt)).map((slot) => this.#slot(slot, name));
-  }
-
-  /** In order of the names. */
-  *slots(): Generator<CallRow> {
-    const slots = this.#slots;
-    for (let slot = 0; slot < slots.length; slot += 1)
-      yield this.#slot(slot, this.#callee(slots.at(slot, slotColumn.name)));
-  }
-
   /** For each called name id, in order, the number of its calls. */
   *sites(): Generator<[name: number, sites: number]> {
     const nameAt = (at: number): number => this.#rows.at(this.#byName.at(at), callColumn.name);
@@ -123,7 +131,7 @@ export class CallTable {
     const isInside = caller < this.#place.symbols;
     const kind = rows.at(call, callColumn.kind);
     return {
-      id: call,
+      id: this.#firstId + call,
       callee: callee ?? this.#callee(rows.at(call, callColumn.name)),
       caller: isInside ? caller : -1,
       file: isInside ? this.#place.fileOf(caller) : this.#fileOutside(call),
@@ -137,20 +145,6 @@ export class CallTable {
   #fileOutside(call: number): number {
     const starts = this.#outside;
     return lowerBound(this.#place.files, (file) => (starts[file + 1] ?? 0) <= call);
-  }
-
-  #slot(slot: number, callee: string): CallRow {
-    const rows = this.#slots;
-    return {
-      id: -1,
-      callee,
-      caller: rows.at(slot, slotColumn.caller) - 1,
-      file: rows.at(slot, slotColumn.file),
-      line: rows.at(slot, slotColumn.line),
-      kind: 'slot',
-      unused: false,
-      receiver: this.#labels.at(rows.at(slot, slotColumn.receiver)),
-    };
   }
 
   /** Callees repeat soon, and decoding a name decodes those before it in its block. */

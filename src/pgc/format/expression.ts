@@ -54,9 +54,24 @@ export const unknown = '?';
 export const expressionCharsMax = 240;
 const depthMax = 32;
 
+/** Links of a chain that are followed: each writes two signs or more, and what is longer is unknown. */
+const linksMax = expressionCharsMax / 2 + 8;
+let links = 0;
+
 /** Unknown when it is too long. */
 export function bounded(expression: string): string {
   return expression.length > expressionCharsMax ? unknown : expression;
+}
+
+/** The same of what is read link by link: `a.b().c()…` of a hundred thousand calls is as deep as it is long. */
+export function boundedLink(read: () => string): string {
+  if (links >= linksMax) return unknown;
+  links += 1;
+  try {
+    return bounded(read());
+  } finally {
+    links -= 1;
+  }
 }
 
 /** Undefined root: not known, also for damaged text. */

@@ -66,7 +66,10 @@ export interface CallFact {
   line: number;
   /** 1 + index in `symbols` of the innermost function around it; 0: outside all functions. */
   caller: number;
-  /** `direct`, `member` (`receiver.name()`), `construct`, or `slot` (`.field = name` in a structure of operations). */
+  /**
+   * Of a call: `direct`, `member` (`receiver.name()`), `construct`, or `slot` (`.field = name` in a structure of
+   * operations). Of a use: `value`, or `type` where a type is written.
+   */
   kind: string;
   /** The expression before the last dot of a member call; of a slot `structure.field`. */
   receiver: string;
@@ -156,6 +159,8 @@ export interface FileFacts {
   error_bytes: number;
   symbols: SymbolFact[];
   calls: CallFact[];
+  /** Names used, but not called: values, and types where they are written. */
+  uses: CallFact[];
   imports: ImportFact[];
   types: TypeFact[];
   /** Distinct. */
@@ -169,4 +174,4 @@ export interface FileFacts {
 }
 
 /** Raised whenever a miner would find something else in the same blob, or the encoding of facts changes. */
-export const minerVersion = 9;
+export const minerVersion = 10;

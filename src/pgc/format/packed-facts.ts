@@ -42,11 +42,12 @@ const insertedMax = 40;
  */
 export function packFacts(facts: FileFacts): Buffer {
   const out = new FactsWriter();
-  const { symbols, calls, imports, documents, items } = facts;
+  const { symbols, calls, uses, imports, documents, items } = facts;
   out.again(facts.language);
   for (const number of [facts.lines, facts.bytes, facts.error_bytes]) out.number(number);
   packSymbols(out, symbols);
   packCalls(out, calls);
+  packCalls(out, uses);
   out.number(imports.length);
   for (const { target, names, line } of imports) {
     out.again(target);
@@ -73,6 +74,7 @@ export function unpackFacts(bytes: Uint8Array): FileFacts {
   const [lines = 0, size = 0, error_bytes = 0] = from.list(3, () => from.number());
   const symbols = unpackSymbols(from);
   const calls = unpackCalls(from);
+  const uses = unpackCalls(from);
   const imports = from.list(from.number(), (): ImportFact => ({
     target: from.again(),
     line: from.number(),
@@ -92,6 +94,7 @@ export function unpackFacts(bytes: Uint8Array): FileFacts {
       error_bytes,
       symbols,
       calls,
+      uses,
       imports,
       types,
       words,

@@ -24,7 +24,7 @@ export interface SectionLayout<Name extends string> {
 }
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const segmentFormat = 7;
+export const segmentFormat = 8;
 const headBytes = 32;
 const rowBytes = 16;
 const alignment = 8;
@@ -50,6 +50,10 @@ export const sectionNames = [
   'nameBytes', // front-coded
   'nameSymbols', // column: symbols in the order of their names, definitions first
   'nameCalls', // column: calls in the order of their names
+  'useRows', // as callRows: names that are used, not called
+  'useExpressions',
+  'outsideUses',
+  'nameUses',
   'slotRows', // columns: name, caller + 1, file, line, structure.field; in the order of the names
   ...termSections,
   'scannedBlocks', // names of long lists of definitions, sorted

@@ -8,7 +8,14 @@ import {
   StringColumn,
   type Grouped,
 } from './bytes.js';
-import { isCFamily, typeRoles, type FileFacts, type SymbolFact, type WordCounts } from './facts.js';
+import {
+  isCFamily,
+  typeRoles,
+  type CallFact,
+  type FileFacts,
+  type SymbolFact,
+  type WordCounts,
+} from './facts.js';
 import { packRows } from './packed-rows.js';
 import { documentsMax, PostingWriter } from './posting-writer.js';
 import type { Sections } from './segment-file.js';
@@ -18,11 +25,12 @@ import { ShardTerms } from './shard-terms.js';
 import { packSorted, sortByBytes } from './sorted-names.js';
 import { packStrings } from './string-table.js';
 
-export const callKinds = ['direct', 'member', 'construct'] as const;
+export const callKinds = ['direct', 'member', 'construct', 'value', 'type'] as const;
 export const exportedFlag = 1;
 export const declarationFlag = 2;
 /** Flag added to the kind of a call. */
-export const unusedFlag = 4;
+export const unusedFlag = 8;
+const callColumns = ['name', 'caller', 'file', 'line', 'receiver', 'kind', 'expression'] as const;
 
 /** Builds the sections of a segment in growing columns. */
 export class SegmentWriter {
@@ -54,9 +62,8 @@ export class SegmentWriter {
     ] as const),
   );
   /** `caller`: 1 + symbol; 0 outside all symbols. */
-  readonly #calls = columns(
-    ...(['name', 'caller', 'file', 'line', 'receiver', 'kind', 'expression'] as const),
-  );
+  readonly #calls = columns(...callColumns);
+  readonly #uses = columns(...callColumns);
   readonly #typeStarts = new NumberColumn();
   /** `owner`: 1 + symbol; 0: the file. */
   readonly #types = columns('owner', 'role', 'name', 'type');
@@ -122,9 +129,8 @@ export class SegmentWriter {
     const sortedId = Uint32Array.from(names, (name) => rank.get(name) ?? 0);
     const inOrder = (ids: NumberColumn): Uint32Array => ids.values().map((id) => sortedId[id] ?? 0);
     const symbolNames = inOrder(this.#symbols.name);
-    const calls = this.#callColumns(inOrder(this.#calls.name));
-    const callsByName = groupBy(calls.name, sorted.length);
-    sortByPlace(callsByName, calls);
+    const calls = this.#callTable(this.#calls, inOrder(this.#calls.name), sorted.length);
+    const uses = this.#callTable(this.#uses, inOrder(this.#uses.name), sorted.length);
     const scanned = this.#scannedColumns();
     const nameTable = packSorted(sorted);
     const labels = packStrings(this.#labels.all());
@@ -143,15 +149,19 @@ export class SegmentWriter {
       importRows: packRows(valuesOf(this.#imports)),
       importNames: bytesOf(this.#importNames.values()),
       symbolRows: packRows([symbolNames, ...valuesOf(ofSymbols)]),
-      callRows: packRows([calls.name, calls.caller, calls.line, calls.receiver, calls.kind]),
-      callExpressions: packRows([calls.expression]),
+      callRows: calls.rows,
+      callExpressions: calls.expressions,
+      useRows: uses.rows,
+      useExpressions: uses.expressions,
       typeStarts: bytesOf(this.#typeStarts.values()),
       typeRows: packRows(valuesOf(this.#types)),
-      outsideCalls: bytesOf(this.#outsideStarts(calls)),
+      outsideCalls: calls.outside,
+      outsideUses: uses.outside,
       nameBlocks: bytesOf(nameTable.blocks),
       nameBytes: nameTable.bytes,
       nameSymbols: packRows([this.#definitionsFirst(groupBy(symbolNames, sorted.length)).members]),
-      nameCalls: packRows([callsByName.members]),
+      nameCalls: calls.byName,
+      nameUses: uses.byName,
       slotRows: packRows(this.#slotsByName(inOrder(this.#slots.name), sorted.length)),
       ...this.#postings.finish(),
       scannedBlocks: bytesOf(scanned.names.blocks),
@@ -223,18 +233,24 @@ export class SegmentWriter {
   }
 
   #addCalls(file: number, facts: FileFacts, idOf: readonly number[]): void {
-    for (const call of facts.calls) {
-      const rows = call.kind === 'slot' ? this.#slots : this.#calls;
-      rows.name.push(this.#names.id(call.callee));
-      rows.caller.push(call.caller === 0 ? 0 : (idOf[call.caller - 1] ?? -1) + 1);
-      rows.file.push(file);
-      rows.line.push(call.line);
-      rows.receiver.push(this.#labels.id(call.receiver));
-      if (call.kind === 'slot') continue;
-      const kind = Math.max(callKinds.indexOf(call.kind as 'direct'), 0);
-      this.#calls.kind.push(kind | (call.unused ? unusedFlag : 0));
-      this.#calls.expression.push(this.#labels.id(call.expression));
-    }
+    for (const call of facts.calls)
+      this.#addCall(call.kind === 'slot' ? this.#slots : this.#calls, { call, file, idOf });
+    for (const call of facts.uses) this.#addCall(this.#uses, { call, file, idOf });
+  }
+
+  #addCall(
+    rows: SlotColumns | CallColumns,
+    { call, file, idOf }: { call: CallFact; file: number; idOf: readonly number[] },
+  ): void {
+    rows.name.push(this.#names.id(call.callee));
+    rows.caller.push(call.caller === 0 ? 0 : (idOf[call.caller - 1] ?? -1) + 1);
+    rows.file.push(file);
+    rows.line.push(call.line);
+    rows.receiver.push(this.#labels.id(call.receiver));
+    if (!('kind' in rows)) return;
+    const kind = Math.max(callKinds.indexOf(call.kind as 'direct'), 0);
+    rows.kind.push(kind | (call.unused ? unusedFlag : 0));
+    rows.expression.push(this.#labels.id(call.expression));
   }
 
   #addTypes(facts: FileFacts, idOf: readonly number[]): void {
@@ -247,23 +263,36 @@ export class SegmentWriter {
     }
   }
 
-  /** Calls in order of their callers, then of the text; those at file level come last. */
-  #callColumns(name: Uint32Array): CallColumns {
+  /** In order of their callers, then of the text; those at file level come last. */
+  #callTable(
+    { caller: callers, file, line, receiver, kind, expression }: CallColumns,
+    name: Uint32Array,
+    nameCount: number,
+  ): Record<'rows' | 'expressions' | 'outside' | 'byName', Uint8Array> {
     const symbols = this.#symbolCount;
-    const { caller: callers, file, line, receiver, kind, expression } = this.#calls;
     const groups = callers.values().map((caller) => (caller === 0 ? symbols : caller - 1));
     const { starts, members: order } = groupBy(groups, symbols + 1);
     const byCaller = { starts: starts.subarray(0, symbols + 1), members: order };
     sortGroups(byCaller, (a, b) => line.at(a) - line.at(b) || a - b);
     const inOrder = (values: Uint32Array): Uint32Array => order.map((call) => values[call] ?? 0);
+    const places = {
+      ...{ name: inOrder(name), caller: inOrder(groups) },
+      ...{ file: inOrder(file.values()), line: inOrder(line.values()) },
+    };
+    const byName = groupBy(places.name, nameCount);
+    sortByPlace(byName, places);
     return {
-      ...{ name: inOrder(name), caller: inOrder(groups), file: inOrder(file.values()) },
-      ...{ line: inOrder(line.values()), receiver: inOrder(receiver.values()) },
-      ...{ kind: inOrder(kind.values()), expression: inOrder(expression.values()) },
+      rows: packRows([
+        ...[places.name, places.caller, places.line],
+        ...[inOrder(receiver.values()), inOrder(kind.values())],
+      ]),
+      expressions: packRows([inOrder(expression.values())]),
+      outside: bytesOf(this.#outsideStarts(places)),
+      byName: packRows([byName.members]),
     };
   }
 
-  #outsideStarts({ caller, file }: CallColumns): Uint32Array {
+  #outsideStarts({ caller, file }: Record<'caller' | 'file', Uint32Array>): Uint32Array {
     let at = lowerBound(caller.length, (call) => (caller[call] ?? 0) < this.#symbolCount);
     return Uint32Array.from({ length: this.#paths.length + 1 }, (_, each) => {
       while (at < file.length && (file[at] ?? 0) < each) at += 1;
@@ -334,16 +363,14 @@ export class SegmentWriter {
 }
 
 /** Orders the calls of each name by file and line; else calls at file level would come last. */
-function sortByPlace(grouped: Grouped, { file, line }: CallColumns): void {
+function sortByPlace(grouped: Grouped, { file, line }: Record<'file' | 'line', Uint32Array>): void {
   const fileOf = (call: number): number => file[call] ?? 0;
   const lineOf = (call: number): number => line[call] ?? 0;
   sortGroups(grouped, (a, b) => fileOf(a) - fileOf(b) || lineOf(a) - lineOf(b) || a - b);
 }
 
-type CallColumns = Record<
-  'name' | 'caller' | 'file' | 'line' | 'receiver' | 'kind' | 'expression',
-  Uint32Array
->;
+type CallColumns = Record<(typeof callColumns)[number], NumberColumn>;
+type SlotColumns = Omit<CallColumns, 'kind' | 'expression'>;
 
 function columns<Name extends string>(...names: Name[]): Record<Name, NumberColumn> {
   return Object.fromEntries(names.map((name) => [name, new NumberColumn()])) as Record<

@@ -1,7 +1,8 @@
 import { between, boundsOf, bufferOf, lowerBound, numbersOf } from './bytes.js';
 import { openSections, segmentLayout, type SectionName, type Sections } from './segment-file.js';
 import { BoundCalls } from './bound-calls.js';
-import { CallTable } from './call-table.js';
+import { CallTable, type CallerPlaces, type CallSections } from './call-table.js';
+import { SlotTable } from './slot-table.js';
 import { declarationFlag, exportedFlag } from './segment-writer.js';
 import { typeRoles, type FactsLanguage } from './facts.js';
 import type {
@@ -43,21 +44,23 @@ export class Segment implements ShardIndex {
   readonly #scanned: SortedNames;
   readonly #names: SortedNames;
   readonly #calls: CallTable;
+  readonly #uses: CallTable;
+  readonly #slots: SlotTable;
   readonly #terms: PackedTerms;
   readonly #labels: StringTable;
   readonly #texts: StringTable;
   readonly #kinds: readonly string[];
 
   /**
-   * `place`: values of the manifest that replace those of the file, such as the tree's location and the shard's alias.
+   * `its`: values of the manifest that replace those of the file, such as the tree's location and the shard's alias.
    */
   private constructor(
     sections: Sections,
-    place: Partial<ShardInfo>,
+    its: Partial<ShardInfo>,
     readonly bound: BoundCalls | undefined,
   ) {
     const info = JSON.parse(Buffer.from(sections.info).toString()) as ShardInfo;
-    this.info = { ...info, ...place };
+    this.info = { ...info, ...its };
     this.#numbers = Object.fromEntries(
       numberSections.map((name) => [name, numbersOf(sections[name])]),
     ) as Record<NumberSection, Uint32Array>;
@@ -77,9 +80,13 @@ export class Segment implements ShardIndex {
     this.fileCount = sections.fileBlobs.length / blobBytes;
     this.symbolCount = this.#rows.symbolRows.length;
     this.documentCount = this.fileCount + this.symbolCount;
-    this.#calls = new CallTable(sections, this.#names, this.#labels, {
+    const place: CallerPlaces = {
       ...{ files: this.fileCount, symbols: this.symbolCount, fileOf: (id) => this.fileOf(id) },
-    });
+    };
+    this.#calls = new CallTable(callsIn(sections), this.#names, this.#labels, place);
+    const uses = usesIn(sections, this.#calls.length);
+    this.#uses = new CallTable(uses, this.#names, this.#labels, place);
+    this.#slots = new SlotTable(sections.slotRows, this.#names, this.#labels);
     this.bytes = sections.info.buffer.byteLength;
   }
 
@@ -141,16 +148,28 @@ export class Segment implements ShardIndex {
     }));
   }
 
-  expressionOf(call: number): string {
-    return this.#labels.at(this.#rows.callExpressions.at(call, 0));
+  expressionOf(id: number): string {
+    return this.#tableOf(id).expressionOf(id);
   }
 
-  get callCount(): number {
-    return this.#rows.callExpressions.length;
+  get siteCount(): number {
+    return this.#calls.length + this.#uses.length;
   }
 
-  call(call: number): CallRow {
-    return this.#calls.at(call);
+  site(id: number): CallRow {
+    return this.#tableOf(id).at(id);
+  }
+
+  uses(): Iterable<CallRow> {
+    return this.#uses.all();
+  }
+
+  usesOf(name: string): CallRow[] {
+    return this.#uses.to(name);
+  }
+
+  #tableOf(id: number): CallTable {
+    return id < this.#calls.length ? this.#calls : this.#uses;
   }
 
   calls(): Iterable<CallRow> {
@@ -234,12 +253,12 @@ export class Segment implements ShardIndex {
   }
 
   slotsOf(name: string): CallRow[] {
-    return this.#calls.slotsOf(name);
+    return this.#slots.of(name);
   }
 
   /** In order of the names. */
   slots(): Iterable<CallRow> {
-    return this.#calls.slots();
+    return this.#slots.all();
   }
 
   scannedNamed(name: string): { file: number; line: number }[] {
@@ -347,10 +366,27 @@ const rowSections = {
   symbolRows: Object.keys(symbolColumn).length,
   nameSymbols: 1,
   scannedPlaces: 2,
-  callExpressions: 1,
   typeRows: Object.keys(typeColumn).length,
 } as const satisfies Partial<Record<SectionName, number>>;
 type RowSection = keyof typeof rowSections;
+
+function callsIn({ callRows, callExpressions, nameCalls, outsideCalls }: Sections): CallSections {
+  return {
+    ...{ rows: callRows, expressions: callExpressions, byName: nameCalls },
+    ...{ outside: outsideCalls, firstId: 0 },
+  };
+}
+
+/** Their ids follow those of the calls. */
+function usesIn(
+  { useRows, useExpressions, nameUses, outsideUses }: Sections,
+  firstId: number,
+): CallSections {
+  return {
+    ...{ rows: useRows, expressions: useExpressions, byName: nameUses },
+    ...{ outside: outsideUses, firstId },
+  };
+}
 
 function range(starts: Uint32Array, group: number): number[] {
   const first = starts[group] ?? 0;

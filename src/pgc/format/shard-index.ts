@@ -22,14 +22,18 @@ export interface ShardIndex extends TermIndex {
 
   /** What the file says about types. */
   typesOf(file: number): TypeRow[];
-  /** What is called, as `expression.ts` writes it; empty where the miner does not tell. */
-  expressionOf(call: number): string;
-  call(call: number): CallRow;
-  readonly callCount: number;
-  /** What the calls are bound to; undefined: they are not bound. */
+  /** What is called or used, as `expression.ts` writes it; empty where the miner does not tell. */
+  expressionOf(site: number): string;
+  /** A call or a use by its id: those of the uses follow those of the calls. */
+  site(id: number): CallRow;
+  readonly siteCount: number;
+  /** What the calls and uses are bound to; undefined: they are not bound. */
   readonly bound: BoundCalls | undefined;
   /** All call sites, in order of their ids. */
   calls(): Iterable<CallRow>;
+  /** Names that are used, not called, in order of their ids. */
+  uses(): Iterable<CallRow>;
+  usesOf(name: string): CallRow[];
 
   symbol(symbol: number): SymbolRow;
   /** As `symbol` without its long texts: faster for many symbols. */
@@ -130,6 +134,7 @@ export interface TypeRow extends Omit<TypeFact, 'owner'> {
   symbol: number;
 }
 
+/** A call, or a use of a name that is not called. */
 export interface CallRow {
   /** Of the shard; -1: a slot. */
   id: number;
@@ -138,7 +143,7 @@ export interface CallRow {
   caller: number;
   file: number;
   line: number;
-  kind: 'direct' | 'member' | 'construct' | 'slot';
+  kind: 'direct' | 'member' | 'construct' | 'slot' | 'value' | 'type';
   /** The result is discarded. */
   unused: boolean;
   /** Of a slot: `structure.field`. */

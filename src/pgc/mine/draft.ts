@@ -34,10 +34,17 @@ export interface SymbolDraft {
 export interface CallDraft {
   callee: string;
   at: number;
-  kind: 'direct' | 'member' | 'construct' | 'slot';
+  kind: 'direct' | 'member' | 'construct' | 'slot' | 'value' | 'type';
   receiver: string;
   /** What is called; see `format/expression.ts`. Empty where nothing tells. */
   expression?: string;
+}
+
+/** A name that is used without being called; `expression`: as of a call. */
+export interface Use {
+  name: { readonly text: string; readonly startIndex: number };
+  kind: 'value' | 'type';
+  expression: string;
 }
 
 /** See `TypeFact`. */
@@ -56,6 +63,8 @@ export interface ImportDraft {
 export class Draft {
   readonly symbols: SymbolDraft[] = [];
   readonly calls: CallDraft[] = [];
+  /** Names that are used, but not called. */
+  readonly uses: CallDraft[] = [];
   readonly imports: ImportDraft[] = [];
   readonly types: TypeDraft[] = [];
   /** Definitions of a list that is too long for a symbol each. */
@@ -71,6 +80,13 @@ export class Draft {
     readonly text: string,
     readonly wordsEnd = text.length,
   ) {}
+
+  /** Undefined: the place uses no name. What is called there as well is a call. */
+  use(found: Use | undefined): void {
+    if (found === undefined) return;
+    const { name, kind, expression } = found;
+    this.uses.push({ callee: name.text, at: name.startIndex, kind, receiver: '', expression });
+  }
 
   type(owner: SymbolDraft | undefined, role: TypeRole, name: string, type = ''): void {
     this.types.push({ owner, role, name, type });
@@ -90,16 +106,16 @@ export class Draft {
     return lowerBound(starts.length, (line) => (starts[line] ?? 0) <= at);
   }
 
+  #uncalled(): CallDraft[] {
+    const called = new Set(this.calls.map(({ at }) => at));
+    return this.uses.filter(({ at }) => !called.has(at)).sort(inText);
+  }
+
   /** All facts but the items, which are made from them. */
   finish(language: FactsLanguage, bytes: number): Omit<FileFacts, 'items'> {
     // Outer before inner; what starts and ends together stays in the order of finding.
     const symbols = this.symbols.sort((a, b) => a.start - b.start || b.end - a.end);
     // A place that two rules found is one call.
-    const calls = this.calls
-      .sort((a, b) => a.at - b.at)
-      .filter(
-        (call, at, all) => call.at !== all[at - 1]?.at || call.callee !== all[at - 1]?.callee,
-      );
     const lines =
       this.lineOf(this.text.length) - (this.text === '' || this.text.endsWith('\n') ? 1 : 0);
     return {
@@ -108,7 +124,8 @@ export class Draft {
       bytes,
       error_bytes: this.#errorBytes,
       symbols: symbols.map((each) => symbolFact(each, this)),
-      calls: callFacts(symbols, calls, this),
+      calls: callFacts(symbols, this.calls.sort(inText), this),
+      uses: callFacts(symbols, this.#uncalled(), this),
       imports: this.imports
         .sort((a, b) => a.at - b.at)
         .map(({ target, names, at }): ImportFact => ({ target, names, line: this.lineOf(at) })),
@@ -143,7 +160,7 @@ function callFacts(
 ): CallFact[] {
   const open: number[] = [];
   let next = 0;
-  return calls.map(({ callee, at, kind, receiver, expression = '' }) => {
+  return calls.filter(isOnce).map(({ callee, at, kind, receiver, expression = '' }) => {
     for (; next < symbols.length; next += 1) {
       const symbol = symbols[next];
       if (symbol === undefined || symbol.start > at) break;
@@ -154,6 +171,15 @@ function callFacts(
     const unused = of.unused.has(at + callee.length);
     return { callee, line: of.lineOf(at), caller, kind, receiver, expression, unused };
   });
+}
+
+function inText(one: CallDraft, other: CallDraft): number {
+  return one.at - other.at;
+}
+
+/** A place that two rules found is one call. */
+function isOnce(call: CallDraft, at: number, all: readonly CallDraft[]): boolean {
+  return call.at !== all[at - 1]?.at || call.callee !== all[at - 1]?.callee;
 }
 
 /** In order of their owners. */

@@ -95,6 +95,9 @@ export class HostedShard {
     answer(shardMessages.callers, async (its, { symbols }) => ({
       sites: await its.callers(symbols),
     }));
+    answer(shardMessages.references, async (its, { symbols }) => ({
+      sites: await its.references(symbols),
+    }));
     answer(shardMessages.implementations, async (its, { symbols }) => ({
       definitions: await its.implementations(symbols),
     }));

@@ -77,6 +77,11 @@ export const shardMessages = {
     pgc.SymbolsRequest,
     pgc.CallSitesAnswer,
   ),
+  references: messageType<{ symbols: string[] }, { sites: CallSite[] }>(
+    'pgc.references',
+    pgc.SymbolsRequest,
+    pgc.CallSitesAnswer,
+  ),
   implementations: messageType<{ symbols: string[] }, { definitions: Definition[] }>(
     'pgc.implementations',
     pgc.SymbolsRequest,
@@ -147,6 +152,11 @@ export const latticeMessages = {
   ),
   callers: messageType<{ symbol: string; cite?: number }, CallersAnswer>(
     'lattice.callers',
+    pgc.SymbolRequest,
+    pgc.CallersAnswer,
+  ),
+  references: messageType<{ symbol: string }, CallersAnswer>(
+    'lattice.references',
     pgc.SymbolRequest,
     pgc.CallersAnswer,
   ),

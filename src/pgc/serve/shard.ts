@@ -87,6 +87,10 @@ export class Shard implements ShardPort, WordsPort {
     return Promise.resolve(callersOf(this.index, bounded(symbols)));
   }
 
+  async references(symbols: string[]): Promise<CallSite[]> {
+    return Promise.resolve(callersOf(this.index, bounded(symbols), { withUses: true }));
+  }
+
   async implementations(symbols: string[]): Promise<Definition[]> {
     const found = implementationsOf(this.index, bounded(symbols));
     return Promise.resolve(found.map((symbol) => definitionOf(this.index, symbol)));

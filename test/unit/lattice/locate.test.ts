@@ -103,6 +103,7 @@ function remote(shard: Shard, change: Partial<Shard> = {}): ShardPort {
     hop: (request) => shard.hop(request),
     definitions: (symbols) => shard.definitions(symbols),
     callers: (symbols) => shard.callers(symbols),
+    references: (symbols) => shard.references(symbols),
     implementations: (symbols) => shard.implementations(symbols),
     citeCalls: (callee, sites) => shard.citeCalls(callee, sites),
     expand: (anchors) => shard.expand(anchors),

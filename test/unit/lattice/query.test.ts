@@ -46,6 +46,7 @@ async function withShard(agent: string, answer: () => Promise<never>): Promise<L
           callers: answer,
           citeCalls: answer,
           implementations: answer,
+          references: answer,
           expand: answer,
         }
       : shard,

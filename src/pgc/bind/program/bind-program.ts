@@ -1,6 +1,6 @@
 import type { CallBinding } from '../../format/bound-calls.js';
 import { parseExpression } from '../../format/expression.js';
-import type { ShardIndex } from '../../format/shard-index.js';
+import type { CallRow, ShardIndex } from '../../format/shard-index.js';
 import { adopt } from './adopt.js';
 import { Definitions, type Definition } from './definitions.js';
 import { Evaluator } from './evaluator.js';
@@ -10,7 +10,7 @@ import {
   type Implementations,
 } from './implementations.js';
 import type { LanguageRules, SourceText } from './rules.js';
-import type { Value } from './values.js';
+import { isFunction, isType, isValue, type Value } from './values.js';
 
 /** What one call site is bound to. */
 export interface BoundCall {
@@ -53,7 +53,7 @@ function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<B
   );
   for (const [shard, index] of shards.entries()) {
     const known = new Map<string, Omit<BoundCall, 'shard' | 'call'>>();
-    for (const { id, file, caller, kind } of index.calls()) {
+    for (const { id, file, caller, kind } of sitesOf(index)) {
       const text = textOf.get(`${shard} ${file}`);
       if (text === undefined) continue;
       const expression = index.expressionOf(id);
@@ -66,6 +66,11 @@ function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<B
       yield { shard, call: id, ...bound };
     }
   }
+}
+
+function* sitesOf(index: ShardIndex): Generator<CallRow> {
+  yield* index.calls();
+  yield* index.uses();
 }
 
 function hasBounds(owner: Definition | undefined): boolean {
@@ -86,15 +91,19 @@ function boundTo(
   kind: string,
 ): Omit<BoundCall, 'shard' | 'call'> {
   if (expression === '') return { binding: 'possible', targets: [] };
-  const value = evaluator.evaluate(expression, text, owner);
-  const targets = targetsOf({ definitions, evaluator }, value, kind);
-  const binding = bindingOf(value, kind);
+  const isUse = kind === 'value' || kind === 'type';
+  const value = isUse
+    ? evaluator.definitionsOf(expression, text, owner)
+    : evaluator.evaluate(expression, text, owner);
+  const targets = isUse ? usedIn(value, kind) : targetsOf({ definitions, evaluator }, value, kind);
+  // A module is no definition.
+  const binding = isUse && value?.kind === 'scope' ? 'value' : bindingOf(value, kind);
   if (binding === 'exact' && targets.length === 0) return { binding: 'possible', targets };
   const isOpen =
     binding === 'exact' &&
     kind !== 'construct' &&
     !isOfBase(expression) &&
-    targets.some((each) => implementations.has(each));
+    targets.some((each) => isFunction(each) && implementations.has(each));
   return { binding: isOpen ? 'dispatch' : binding, targets };
 }
 
@@ -121,6 +130,13 @@ function bindingOf(value: Value | undefined, kind: string): CallBinding {
       if (value.constructors?.isUnsure === true) return 'possible';
       return kind === 'construct' ? 'exact' : 'value';
   }
+}
+
+/** A type and a value may share a name. */
+function usedIn(value: Value | undefined, kind: string): readonly Definition[] {
+  if (value?.kind !== 'function') return [];
+  const meant = value.definitions.filter(kind === 'type' ? isType : isValue);
+  return meantOf(meant.length > 0 ? meant : value.definitions);
 }
 
 /** A type that is constructed, and what runs then. */

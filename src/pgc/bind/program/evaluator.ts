@@ -63,6 +63,25 @@ export class Evaluator {
     });
   }
 
+  /** What defines the last name of an expression, such as a constant or a method that is passed on: given like a function. */
+  definitionsOf(text: string, file: SourceText, owner: Definition | undefined): Value | undefined {
+    const expression = this.#parse(text);
+    const { root, steps } = expression;
+    const context = { file, owner, bindings: unbound };
+    const place = this.#placed(expression, context);
+    const last = steps.at(-1);
+    if (last === undefined && typeof root === 'string')
+      return this.#names.parameter(root, context) === undefined
+        ? this.#names.named(root, context, 'definition')
+        : outside;
+    if (last?.kind !== 'member') return undefined;
+    return this.#bounded(() => {
+      const of = this.#start(expression, place);
+      const value = this.#followed(of, steps.slice(0, -1), place);
+      return value && this.#members.definitionsOf(value, last.name);
+    });
+  }
+
   memberOf(type: Type, name: string): Value | undefined {
     return this.#members.memberOf(type, name);
   }
@@ -98,25 +117,37 @@ export class Evaluator {
   }
 
   #evaluate(text: string, context: Context): Value | undefined {
+    const expression = this.#parse(text);
+    const { root, steps } = expression;
+    const place = this.#placed(expression, context);
+    const start = this.#start(expression, place);
+    const isOpen = start === undefined || start.kind === 'outside';
+    const written = isOpen && typeof root === 'string' && this.#names.scopeNamed(root, steps);
+    return written
+      ? this.#followed(written.value, steps.slice(written.steps), place)
+      : this.#followed(start, steps, place);
+  }
+
+  #parse(text: string): Expression {
     let expression = this.#parsed.get(text);
     if (expression === undefined) this.#parsed.set(text, (expression = parseExpression(text)));
-    const { around, root, steps } = expression;
-    const owner = this.#names.typeAround(around, context.file) ?? context.owner;
-    const place = owner === context.owner ? context : { ...context, owner };
-    const given = this.#arguments(expression.given, place);
-    const value =
-      typeof root === 'object'
-        ? this.#members.constructed(this.#ofTypeText(root, place), given)
-        : root === undefined
-          ? undefined
-          : this.#names.named(root, place, 'value', given);
-    const isUnknown = value === undefined || value.kind === 'outside';
-    if (isUnknown && typeof root === 'string' && steps[0]?.kind === 'member') {
-      const found = this.#names.scopeNamed(root, steps);
-      if (found !== undefined) return this.#followed(found.value, steps.slice(found.steps), place);
-      if (value === undefined && this.#names.isPackage(root)) return outside;
-    }
-    return this.#followed(value, steps, place);
+    return expression;
+  }
+
+  /** Inside the type that an expression names around it. */
+  #placed({ around }: Expression, context: Context): Context {
+    const owner = this.#names.typeAround(around, context.file);
+    return owner === undefined ? context : { ...context, owner };
+  }
+
+  #start({ root, given, steps }: Expression, context: Context): Value | undefined {
+    if (root === undefined) return undefined;
+    const its = this.#arguments(given, context);
+    if (typeof root === 'object')
+      return this.#members.constructed(this.#ofTypeText(root, context), its);
+    const value = this.#names.named(root, context, 'value', its);
+    const isOfPackage = steps[0]?.kind === 'member' && this.#names.isPackage(root);
+    return value === undefined && isOfPackage ? outside : value;
   }
 
   #followed(

@@ -18,6 +18,7 @@ import {
   type Value,
   type FunctionValue,
   type Owner,
+  type Wanted,
   type Evaluation,
 } from './values.js';
 
@@ -72,12 +73,18 @@ export class Members {
     return isSame ? { kind: 'outside', of: { type, name } } : undefined;
   }
 
-  #memberOfScope(scopes: readonly string[], name: string): Value | undefined {
-    const found = this.#names.imported({ scopes, name });
+  #memberOfScope(
+    scopes: readonly string[],
+    name: string,
+    wanted: Wanted = 'value',
+  ): Value | undefined {
+    const found = this.#names.imported({ scopes, name }, wanted);
     if (found !== undefined) return found;
     const whole = this.#names.whole(scopes);
     return whole && whole.kind !== 'scope'
-      ? this.#evaluation.bounded(() => this.member(whole, name))
+      ? this.#evaluation.bounded(() =>
+          wanted === 'definition' ? this.definitionsOf(whole, name) : this.member(whole, name),
+        )
       : undefined;
   }
 
@@ -125,39 +132,68 @@ export class Members {
     return isClass ? this.constructed(valueOf(base), given) : library;
   }
 
-  /** Its own, else that of the nearest type that it is based on; each type is asked once. */
+  /** What defines a member, given like a function; of a field, which has no definition of its own, its value. */
+  definitionsOf(value: Value, name: string): Value | undefined {
+    if (value.kind === 'scope') return this.#memberOfScope(value.scopes, name, 'definition');
+    const type = typeWithMembers(value);
+    const found =
+      type &&
+      this.#inherited(type, ({ definition }) => {
+        const definitions = this.#definitions.methodsOf(definition).get(name);
+        return definitions && { kind: 'function', definitions };
+      });
+    return found?.kind === 'function' ? found : this.member(value, name);
+  }
+
   #inheritedMember(
     start: InsideType,
     name: string,
     given: Arguments | undefined,
   ): Value | undefined {
-    const asked = new Set<Definition>();
     const candidates: Candidate[] = [];
-    let level: (Type | undefined)[] = [start];
     let beyond: Value | undefined;
+    const isChosen = given !== undefined && this.#choice !== undefined;
+    const found = this.#inherited(
+      start,
+      (type) =>
+        isChosen
+          ? this.#collect(type, name, candidates)
+          : (this.#ownMember(type, name) ?? this.#embedded(type, name)),
+      (type) => {
+        const its = type?.kind === 'language' ? this.#memberOfLanguage(type, name) : undefined;
+        if (its !== undefined && its.kind !== 'outside') return its;
+        const isTyped = this.#choice !== undefined;
+        const ofLibrary = type?.kind === 'outside' ? this.member(type, name, given) : its;
+        beyond = (isTyped ? ofLibrary : undefined) ?? library;
+        return undefined;
+      },
+    );
+    if (found !== undefined) return found;
+    const meant = isChosen ? this.#choice?.of(candidates, given, start) : undefined;
+    return meant ?? beyond;
+  }
+
+  /** Of itself, else of the nearest type that it is based on; each type is asked once. */
+  #inherited(
+    start: InsideType,
+    look: (type: InsideType) => Value | undefined,
+    lookElsewhere: (type: Type | undefined) => Value | undefined = () => undefined,
+  ): Value | undefined {
+    const asked = new Set<Definition>();
+    let level: (Type | undefined)[] = [start];
     while (level.length > 0) {
       const next: (Type | undefined)[] = [];
       for (const type of level) {
-        if (type?.kind !== 'inside') {
-          const found = type?.kind === 'language' ? this.#memberOfLanguage(type, name) : undefined;
-          if (found !== undefined && found.kind !== 'outside') return found;
-          beyond = found ?? (type?.kind === 'outside' ? this.member(type, name, given) : library);
-          continue;
-        }
-        if (asked.has(type.definition)) continue;
-        asked.add(type.definition);
-        const found =
-          given === undefined || this.#choice === undefined
-            ? (this.#ownMember(type, name) ?? this.#embedded(type, name))
-            : this.#collect(type, name, candidates);
+        if (type?.kind === 'inside' && asked.has(type.definition)) continue;
+        if (type?.kind === 'inside') asked.add(type.definition);
+        const found = type?.kind === 'inside' ? look(type) : lookElsewhere(type);
         if (found?.kind === 'function' && type !== start) return { ...found, receiver: start };
         if (found !== undefined) return found;
-        next.push(...this.basesOf(type));
+        if (type?.kind === 'inside') next.push(...this.basesOf(type));
       }
       level = next;
     }
-    const meant = given && this.#choice?.of(candidates, given, start);
-    return meant ?? beyond;
+    return undefined;
   }
 
   /** Adds the functions of a type that no function of those before replaces. */
@@ -341,4 +377,15 @@ export class Members {
     }
     return undefined;
   }
+}
+
+/** Of a function that has members: itself. */
+function typeWithMembers(value: Value): InsideType | undefined {
+  if (value.kind === 'function') {
+    const [definition] = value.definitions;
+    return definition && { kind: 'inside', definition, args: [] };
+  }
+  return value.kind !== 'scope' && value.kind !== 'outside' && value.type.kind === 'inside'
+    ? value.type
+    : undefined;
 }

@@ -255,6 +255,7 @@ export class Names {
 
   /** A type and a value may share a name. */
   meaning(definitions: readonly Definition[], wanted: Wanted): Value | undefined {
+    if (wanted === 'definition') return { kind: 'function', definitions };
     const first = definitions.find(wanted === 'type' ? isType : isValue) ?? definitions[0];
     if (first === undefined) return undefined;
     if (isFunction(first)) return { kind: 'function', definitions: definitions.filter(isFunction) };

@@ -74,8 +74,8 @@ export interface Context {
   bindings: ReadonlyMap<string, Type | undefined>;
 }
 
-/** A name may mean both. */
-export type Wanted = 'value' | 'type';
+/** A name may mean both. `definition`: what defines it, given like a function. */
+export type Wanted = 'value' | 'type' | 'definition';
 
 /** What names, members and steps ask of the evaluator that they are parts of. */
 export interface Evaluation {

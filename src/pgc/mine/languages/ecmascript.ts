@@ -13,6 +13,7 @@ import {
 import { EsScopes, type Own } from './es-scopes.js';
 import { readable } from './es-text.js';
 import { esBases, membersOf } from './es-types.js';
+import { esUse } from './es-uses.js';
 import { moduleItself, valueOf } from './es-values.js';
 import type { Grammar } from '../grammar.js';
 import { compact, renderSignature } from '../signature.js';
@@ -111,6 +112,7 @@ class EcmascriptMiner {
     methodSignature: (node) => this.#member('methodSignature', node),
     field: (node) => this.#member('field', node),
     pair: (node) => this.#member('pair', node),
+    use: (node) => this.draft.use(esUse(node, this.#es.locals)),
     unused: (node) => this.draft.unused.add(node.endIndex),
     error: (node) => this.draft.error(node.startIndex, node.endIndex),
   };

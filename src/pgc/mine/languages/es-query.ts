@@ -26,6 +26,7 @@ const shared = `
 (new_expression constructor: (identifier) @construct)
 (new_expression constructor: (member_expression) @constructMember)
 (expression_statement (call_expression function: (_) @unused))
+[(identifier) (shorthand_property_identifier) (member_expression)] @use
 (ERROR) @error
 `;
 const typed = `
@@ -39,6 +40,7 @@ const typed = `
 (type_alias_declaration) @type
 (enum_declaration) @enum
 [(internal_module) (module)] @module
+(type_identifier) @use
 (ambient_declaration) @ambient
 `;
 const untyped = `

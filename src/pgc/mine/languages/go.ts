@@ -5,6 +5,7 @@ import type { Grammar } from '../grammar.js';
 import { parametersOf, ScopedMiner, textOf } from '../scoped-draft.js';
 import { renderSignature } from '../signature.js';
 import { fieldsOf, goBounds, goExpression, goParameters, goType, resultTypes } from './go-types.js';
+import { goUse } from './go-uses.js';
 
 export const goQuery = `
 (import_spec) @import
@@ -33,6 +34,7 @@ export const goQuery = `
 (composite_literal type: (generic_type type: (type_identifier) @construct))
 (composite_literal type: (qualified_type) @constructMember)
 (expression_statement (call_expression function: (_) @unused))
+[(identifier) (type_identifier) (selector_expression)] @use
 (ERROR) @error
 `;
 
@@ -43,6 +45,9 @@ export function mineGo(grammar: Grammar, text: string): Draft {
 class GoMiner extends ScopedMiner {
   /** Of the type switches around the present node, by their ends. */
   readonly #switched: { end: number; name: string; expression: string }[] = [];
+
+  /** Names of imported packages. */
+  readonly #packages = new Set<string>();
 
   /** What the names of the last declaration stand for. */
   #declared: readonly string[] = [];
@@ -71,6 +76,7 @@ class GoMiner extends ScopedMiner {
     },
     callMember: (node) =>
       this.draft.callOn(node, node.childForFieldName('name'), 'member', goType(node)),
+    use: (node) => this.draft.use(goUse(node, this.draft.locals, this.#packages)),
     construct: (node) =>
       this.draft.call(node.text, node.startIndex, 'construct', '', `{${node.text}}`),
     constructMember: (node) =>
@@ -162,7 +168,9 @@ class GoMiner extends ScopedMiner {
   #import(node: Node): void {
     const target = node.childForFieldName('path')?.text.slice(1, -1) ?? '';
     const alias = node.childForFieldName('name')?.text;
-    const names = alias === '.' ? ['*'] : [`*:${alias ?? packageNameOf(target)}`];
+    const name = alias ?? packageNameOf(target);
+    const names = alias === '.' ? ['*'] : [`*:${name}`];
+    this.#packages.add(name);
     this.draft.imports.push({ target, names, at: node.startIndex });
   }
 

@@ -6,6 +6,7 @@ import { membersIn, parametersOf, ScopedMiner, textOf } from '../scoped-draft.js
 import { compact, renderSignature, splitList, type Properties } from '../signature.js';
 import { withoutMacros } from './rust-macros.js';
 import { declarePattern, rustBounds, rustExpression, rustResult, rustType } from './rust-types.js';
+import { rustUse } from './rust-uses.js';
 
 export const rustQuery = `
 (use_declaration) @use
@@ -37,6 +38,7 @@ export const rustQuery = `
 (let_condition) @condition
 (macro_invocation) @invocation
 (expression_statement (call_expression function: (_) @unused))
+[(identifier) (type_identifier) (scoped_identifier)] @used
 (ERROR) @error
 `;
 
@@ -47,6 +49,7 @@ export function mineRust(grammar: Grammar, text: string): Draft {
 class RustMiner extends ScopedMiner {
   protected readonly visitors: Record<string, (node: Node) => void> = {
     use: (node) => this.#use(node),
+    used: (node) => this.#used(node),
     crate: (node) => this.#crate(node),
     module: (node) => this.#module(node),
     function: (node) => this.#function(node),
@@ -82,6 +85,9 @@ class RustMiner extends ScopedMiner {
     if (scope?.kind === 'method' || scope?.kind === 'function') return this.#ofMethods;
     return scope === undefined || scope.kind === 'module' ? '' : scope.name;
   }
+
+  /** The end of the last `use`, whose names are no uses. */
+  #importEnd = 0;
 
   /** The type around the last method. */
   #ofMethods = '';
@@ -141,7 +147,13 @@ class RustMiner extends ScopedMiner {
     this.draft.call(text, startIndex, kindOfCall(text), '', expression);
   }
 
+  #used(node: Node): void {
+    if (node.startIndex >= this.#importEnd)
+      this.draft.use(rustUse(node, this.draft.locals, this.#self));
+  }
+
   #use(node: Node): void {
+    this.#importEnd = node.endIndex;
     const argument = node.childForFieldName('argument');
     if (argument === null) return;
     for (const { target, name } of usesOf(compact(argument.text)))

@@ -17,6 +17,12 @@ const many = <Each>(each: fc.Arbitrary<Each>): fc.Arbitrary<Each[]> =>
   fc.array(each, { maxLength: 5 });
 const lines = { line_start: number, line_end: number };
 
+const call = fc.record({
+  ...{ callee: name, line: number, caller: number, kind: name, receiver: name },
+  expression: name,
+  unused: fc.boolean(),
+});
+
 const facts: fc.Arbitrary<FileFacts> = fc
   .record({
     ...{ language: name, lines: number, bytes: number, error_bytes: number },
@@ -30,13 +36,8 @@ const facts: fc.Arbitrary<FileFacts> = fc
         ...{ exported: fc.boolean(), declaration: fc.boolean() },
       }),
     ),
-    calls: many(
-      fc.record({
-        ...{ callee: name, line: number, caller: number, kind: name, receiver: name },
-        expression: name,
-        unused: fc.boolean(),
-      }),
-    ),
+    calls: many(call),
+    uses: many(call),
     types: many(
       fc.record({ owner: number, role: fc.constantFrom(...typeRoles), name, type: name }),
     ),
@@ -120,6 +121,7 @@ test('facts of the largest numbers and of long texts come back', () => {
       ...(at % 2 === 0 ? {} : { line_start: 1, line_end: line }),
     })),
     calls: [{ callee: '', line, caller: line, kind: '', ...untyped, unused: true }],
+    uses: [{ callee: 'x', line, caller: line, kind: 'value', ...untyped, unused: false }],
     types: [{ owner: line, role: 'value', name: '', type: 'x'.repeat(300) }],
     imports: [{ target: '', names: [''], line: 2 ** 32 - 1 }],
     words: texts,

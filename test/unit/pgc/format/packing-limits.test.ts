@@ -25,7 +25,16 @@ const info: ShardInfo = {
   ...{ files: 1, lines: 1, version: 'v', overlays: {}, abbreviations: [] },
 };
 const none: FileFacts = {
-  ...{ language: 'c', lines: 0, bytes: 0, error_bytes: 0, symbols: [], calls: [], imports: [] },
+  ...{
+    language: 'c',
+    lines: 0,
+    bytes: 0,
+    error_bytes: 0,
+    symbols: [],
+    calls: [],
+    uses: [],
+    imports: [],
+  },
   ...{ types: [], words: [], documents: [], items: [], scanned_names: [], scanned_lines: [] },
 };
 const fileRow = (path: string, lines = 1): FileRow => ({

@@ -92,6 +92,12 @@ const slabFacts: FileFacts = {
       ...{ expression: '', unused: false },
     },
   ],
+  uses: [
+    {
+      ...{ callee: 'GFP_KERNEL', line: 24, caller: 1, kind: 'value', receiver: '' },
+      ...{ expression: 'GFP_KERNEL', unused: false },
+    },
+  ],
   types: [],
   imports: [{ target: 'linux/slab.h', names: [], line: 1 }],
   words: ['page', 'order', 'lock'],
@@ -125,6 +131,7 @@ const headerFacts: FileFacts = {
       ...{ expression: '', unused: false },
     },
   ],
+  uses: [],
   types: [],
   imports: [],
   words: [],
@@ -285,6 +292,7 @@ describe('a segment', () => {
             {
               ...slabFacts,
               calls: [],
+              uses: [],
               words: vocabulary,
               symbols: each.symbols.map((one, at) =>
                 symbolFact(one.name, at + 1, { doc: one.doc, signature: one.signature }),

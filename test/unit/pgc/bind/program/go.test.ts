@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { calleesOf, callersOf, implementationsOf } from '../../../../../src/pgc/bind/call-sites.js';
+import { calleesOf, implementationsOf } from '../../../../../src/pgc/bind/call-sites.js';
 import { placeOfSymbol } from '../../../../../src/pgc/bind/definitions.js';
-import { indexedTree, type IndexedTree } from '../../../../support/indexed-tree.js';
+import { callersIn, indexedTree, type IndexedTree } from '../../../../support/indexed-tree.js';
 
 /** A program over two shards, with what makes the name of a method alone worthless. */
 const files: Record<string, string> = {
@@ -129,14 +129,7 @@ beforeAll(async () => {
 });
 afterAll(() => tree[Symbol.asyncDispose]());
 
-/** Lines of all shards, with how surely they call it. */
-function callers(symbol: string): string[] {
-  return tree.shards.flatMap(({ index }) =>
-    callersOf(index, [symbol]).map(({ file_path, line, certainty, via }) =>
-      [`${file_path}:${line}`, certainty, via].join(' ').trim(),
-    ),
-  );
-}
+const callers = (symbol: string): string[] => callersIn(tree, symbol);
 
 describe('a method is called where the type of the receiver has it', () => {
   test('elements, map values, results, type switches, shadowed names, type arguments', () => {

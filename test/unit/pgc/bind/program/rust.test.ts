@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { callersOf, implementationsOf } from '../../../../../src/pgc/bind/call-sites.js';
+import { implementationsOf } from '../../../../../src/pgc/bind/call-sites.js';
 import { placeOfSymbol } from '../../../../../src/pgc/bind/definitions.js';
-import { indexedTree, type IndexedTree } from '../../../../support/indexed-tree.js';
+import { callersIn, indexedTree, type IndexedTree } from '../../../../support/indexed-tree.js';
 
 const files: Record<string, string> = {
   'core/Cargo.toml': '[package]\nname = "app-core"\nversion = "0.1.0"\n',
@@ -78,13 +78,7 @@ beforeAll(async () => {
 });
 afterAll(() => tree[Symbol.asyncDispose]());
 
-function callers(symbol: string): string[] {
-  return tree.shards.flatMap(({ index }) =>
-    callersOf(index, [symbol]).map(({ file_path, line, certainty, via }) =>
-      [`${file_path}:${line}`, certainty, via].join(' ').trim(),
-    ),
-  );
-}
+const callers = (symbol: string): string[] => callersIn(tree, symbol);
 
 describe('a method is called where the type of the receiver has it', () => {
   test('behind locks, in collections, in patterns, in the arguments of macros; a library has its own', () => {

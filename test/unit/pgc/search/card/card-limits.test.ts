@@ -20,7 +20,16 @@ import { Segment } from '../../../../../src/pgc/format/segment.js';
 import type { Card } from '../../../../../src/pgc/shapes.js';
 
 const none: FileFacts = {
-  ...{ language: 'c', lines: 0, bytes: 0, error_bytes: 0, symbols: [], calls: [], imports: [] },
+  ...{
+    language: 'c',
+    lines: 0,
+    bytes: 0,
+    error_bytes: 0,
+    symbols: [],
+    calls: [],
+    uses: [],
+    imports: [],
+  },
   ...{ types: [], words: [], documents: [], items: [], scanned_names: [], scanned_lines: [] },
 };
 const named = (prefix: string, at: number): string => `${prefix}${String(at).padStart(6, '0')}`;

@@ -1,0 +1,48 @@
+import { between, boundsOf } from './bytes.js';
+import { PackedRows } from './packed-rows.js';
+import type { CallRow } from './shard-index.js';
+import type { SortedNames } from './sorted-names.js';
+import type { StringTable } from './string-table.js';
+
+/** Columns, in this order. */
+const slotColumn = { name: 0, caller: 1, file: 2, line: 3, receiver: 4 } as const;
+
+/** The functions in the structures of operations of a segment, by name. */
+export class SlotTable {
+  readonly #rows: PackedRows;
+  readonly #names: SortedNames;
+  readonly #labels: StringTable;
+
+  constructor(rows: Uint8Array, names: SortedNames, labels: StringTable) {
+    this.#rows = new PackedRows(rows, Object.keys(slotColumn).length);
+    this.#names = names;
+    this.#labels = labels;
+  }
+
+  of(name: string): CallRow[] {
+    const id = this.#names.position(name);
+    if (id === undefined) return [];
+    const nameAt = (slot: number): number => this.#rows.at(slot, slotColumn.name);
+    return between(boundsOf(id, this.#rows.length, nameAt)).map((slot) => this.#slot(slot, name));
+  }
+
+  /** In order of the names. */
+  *all(): Generator<CallRow> {
+    for (let slot = 0; slot < this.#rows.length; slot += 1)
+      yield this.#slot(slot, this.#names.at(this.#rows.at(slot, slotColumn.name)));
+  }
+
+  #slot(slot: number, callee: string): CallRow {
+    const rows = this.#rows;
+    return {
+      id: -1,
+      callee,
+      caller: rows.at(slot, slotColumn.caller) - 1,
+      file: rows.at(slot, slotColumn.file),
+      line: rows.at(slot, slotColumn.line),
+      kind: 'slot',
+      unused: false,
+      receiver: this.#labels.at(rows.at(slot, slotColumn.receiver)),
+    };
+  }
+}
