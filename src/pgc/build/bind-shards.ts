@@ -143,9 +143,9 @@ async function manifestsOf({ files, facts }: BindJob): Promise<ModuleManifest[]>
 
 function targetIn(
   shard: number,
-  { file, symbol, container, name, kind, shard: its }: Definition,
+  { file, symbol, container, name, kind, line, shard: its }: Definition,
 ): BoundTarget {
-  return { symbol: its === shard ? symbol : -1, path: file.path, container, name, kind };
+  return { symbol: its === shard ? symbol : -1, path: file.path, container, name, kind, line };
 }
 
 /** Named by its content. Also the card of the shard, which says what it wants of others. */

@@ -17,6 +17,8 @@ export interface Definition {
   /** It has no body: a method of an interface. */
   isAbstract: boolean;
   isDeclaration: boolean;
+  /** Where functions of a name are told apart by their arguments; else 0. */
+  line: number;
   file: SourceText;
   types: readonly TypeRow[];
 }
@@ -79,6 +81,7 @@ export class Definitions {
   #addSymbols(index: ShardIndex, file: SourceText, types: readonly TypeRow[]): void {
     const typesOf = new Map<number, TypeRow[]>();
     for (const each of types) push(typesOf, each.symbol, each);
+    const shared = this.rules.overloads === undefined ? noNames : sharedNames(index, file.file);
     for (const symbol of index.symbolsOf(file.file)) {
       const row = index.symbolPlace(symbol);
       const { name, kind, container } = row;
@@ -96,6 +99,7 @@ export class Definitions {
       const definition: Definition = {
         ...{ shard: file.shard, symbol, name, key, kind, container, inside, file },
         ...{ isAbstract: isAbstract(row), isDeclaration: row.declaration, types: its },
+        line: shared.has(`${container} ${name}`) ? row.line_start : 0,
       };
       if (kind === 'macro') push(this.macros, name, definition);
       this.#add(definition, isMember ? known : '');
@@ -122,7 +126,7 @@ export class Definitions {
     const base: TypeRow = { symbol: -1, role: 'base', name: '', type };
     const definition: Definition = {
       ...{ shard: file.shard, symbol: -1, name: '', key, kind: 'class', container: '', inside },
-      ...{ file, isAbstract: false, isDeclaration: false, types: [base] },
+      ...{ file, isAbstract: false, isDeclaration: false, types: [base], line: 0 },
     };
     this.#add(definition, key.slice(dot + 1));
   }
@@ -149,6 +153,21 @@ export class Definitions {
   methodsOf({ file, key }: Definition): ReadonlyMap<string, Definition[]> {
     return this.scopes.get(file.scope)?.members.get(key) ?? noMembers;
   }
+}
+
+const noNames: ReadonlySet<string> = new Set();
+
+/** Containers and names that several definitions of a file have. */
+function sharedNames(index: ShardIndex, file: number): Set<string> {
+  const seen = new Set<string>();
+  const shared = new Set<string>();
+  for (const symbol of index.symbolsOf(file)) {
+    const { name, container } = index.symbolPlace(symbol);
+    const key = `${container} ${name}`;
+    if (seen.has(key)) shared.add(key);
+    seen.add(key);
+  }
+  return shared;
 }
 
 function isTypeKind(kind: string): boolean {

@@ -199,8 +199,9 @@ export class Members {
   /** Adds the functions of a type that no function of those before replaces. */
   #collect(type: InsideType, name: string, candidates: Candidate[]): Value | undefined {
     const own = this.#membersOf(type, name).filter(isFunction);
+    const below = [...candidates];
     for (const definition of own)
-      if (!candidates.some((each) => isAlike(each.definition, definition)))
+      if (!below.some((each) => isAlike(each.definition, definition)))
         candidates.push({ definition, self: type });
     if (own.length > 0) return undefined;
     const implied = typesIn(type.definition, 'field').find((each) => each.name === `${name}()`);
