@@ -90,7 +90,14 @@ function targetsInC(
   candidates: readonly SymbolCandidate[] = candidatesNamed(index, call.callee),
 ): CallTargets {
   if (call.kind === 'member') return nowhere;
-  const lookup = { name: call.callee, kind: call.kind, container: '', modules: [], path: '', line: 0 };
+  const lookup = {
+    name: call.callee,
+    kind: call.kind,
+    container: '',
+    modules: [],
+    path: '',
+    line: 0,
+  };
   const use = {
     path: pathOf(index, call.file),
     lookup,

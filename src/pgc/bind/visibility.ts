@@ -111,7 +111,9 @@ export function isConstructor(name: string): boolean {
 function isExactly({ name, container, path: file, line }: Lookup, candidate: Candidate): boolean {
   return (
     (line === 0 || candidate.line === line) &&
-    candidate.symbol === name && candidate.file_path === file && candidate.container === container
+    candidate.symbol === name &&
+    candidate.file_path === file &&
+    candidate.container === container
   );
 }
 

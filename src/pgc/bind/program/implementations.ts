@@ -79,7 +79,8 @@ export function declaredImplementations(
               note(found, its, method);
       }
     }
-    if (isOverloaded && type.kind !== 'interface') noteInherited(found, definitions, [type, ...bases]);
+    if (isOverloaded && type.kind !== 'interface')
+      noteInherited(found, definitions, [type, ...bases]);
   }
   return found;
 }

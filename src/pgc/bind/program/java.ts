@@ -20,7 +20,10 @@ const bases: Readonly<Record<string, string>> = {
   ...each('Number Comparable Serializable', 'Integer Long Short Byte Float Double'.split(' ')),
   ...each('Comparable Serializable', ['Boolean', 'Character']),
   ...each('Type Serializable GenericDeclaration AnnotatedElement', ['Class']),
-  ...like('', 'Iterable Iterator Map Entry Function BiFunction Consumer Predicate Supplier Callable Optional'),
+  ...like(
+    '',
+    'Iterable Iterator Map Entry Function BiFunction Consumer Predicate Supplier Callable Optional',
+  ),
   ...like('Iterator', 'ListIterator'),
   ...like('Iterable', 'Collection'),
   ...like('Collection Iterable', 'List Set Queue'),
@@ -29,8 +32,14 @@ const boxing = 10;
 
 /** Types of the library that hold others, by what they are like. */
 const held: Readonly<Record<string, string>> = {
-  ...like('$list', 'Collection List Set Iterable Iterator ListIterator ArrayList LinkedList HashSet'),
-  ...like('$list', 'LinkedHashSet TreeSet SortedSet NavigableSet Queue Deque ArrayDeque PriorityQueue'),
+  ...like(
+    '$list',
+    'Collection List Set Iterable Iterator ListIterator ArrayList LinkedList HashSet',
+  ),
+  ...like(
+    '$list',
+    'LinkedHashSet TreeSet SortedSet NavigableSet Queue Deque ArrayDeque PriorityQueue',
+  ),
   ...like('$list', 'Stream Optional Supplier Callable'),
   ...like('$map', 'Map HashMap LinkedHashMap TreeMap SortedMap NavigableMap ConcurrentMap'),
   ...like('$map', 'ConcurrentHashMap EnumMap Entry'),
@@ -57,7 +66,10 @@ const members: Readonly<Record<string, LanguageMembers>> = {
   },
   $map: {
     results: {
-      ...each('[]', 'get put remove getOrDefault computeIfAbsent compute merge getValue'.split(' ')),
+      ...each(
+        '[]',
+        'get put remove getOrDefault computeIfAbsent compute merge getValue'.split(' '),
+      ),
       getKey: '[k]',
     },
     parameters: {
@@ -131,9 +143,7 @@ function above(given: string, wanted: string): number {
 }
 
 function placesOf(files: readonly { path: string; types: readonly TypeRow[] }[]): Places {
-  const scopes = files.map(
-    ({ types }) => types.find(({ role }) => role === 'package')?.name ?? '',
-  );
+  const scopes = files.map(({ types }) => types.find(({ role }) => role === 'package')?.name ?? '');
   const packages = new Set(scopes);
   return { scopes, imported: (_, rows) => importedBy(rows, packages) };
 }

@@ -169,7 +169,9 @@ export class Members {
       },
     );
     if (found !== undefined) return found;
-    const meant = isChosen ? this.#choice?.of(candidates, given, start) : undefined;
+    const meant = isChosen
+      ? this.#choice.of(candidates, given, { receiver: start, isOpen: beyond !== undefined })
+      : undefined;
     return meant ?? beyond;
   }
 
@@ -225,7 +227,7 @@ export class Members {
     if (type.kind !== 'inside') return undefined;
     const own = this.#membersOf(type, type.definition.name).filter(isFunction);
     const candidates = own.map((definition) => ({ definition, self: type }));
-    return this.#choice?.of(candidates, given, type);
+    return this.#choice?.of(candidates, given, { receiver: type });
   }
 
   /** The method of an interface that a function stands for. */
@@ -303,7 +305,8 @@ export class Members {
     const all = this.#membersOf(type, name);
     const members = isApart ? all.filter((each) => !isFunction(each)) : all;
     const field = typesIn(definition, 'field').find((each) => each.name === name);
-    if (members.length > 0 && (field === undefined || !isApart)) return this.#meantBy(members, type);
+    if (members.length > 0 && (field === undefined || !isApart))
+      return this.#meantBy(members, type);
     if (field !== undefined) return valueOf(this.#evaluation.resolve(field.type, within(type)));
     return this.firstKnown(definition, 'assigned', name, { self: type });
   }

@@ -122,11 +122,7 @@ export class Names {
   }
 
   /** Each holds the one before. */
-  #typesAround(
-    owner: Definition | undefined,
-    file: SourceText,
-    isHeader = false,
-  ): Definition[] {
+  #typesAround(owner: Definition | undefined, file: SourceText, isHeader = false): Definition[] {
     if (owner === undefined) return [];
     const found: Definition[] = [];
     let path = isHeader || isFunction(owner) || isVariable(owner) ? owner.inside : owner.key;

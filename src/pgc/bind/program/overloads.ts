@@ -30,11 +30,16 @@ export class Choice {
     readonly basesOf: (type: Type & { kind: 'inside' }) => readonly (Type | undefined)[],
   ) {}
 
-  /** Undefined: none of them takes these arguments. */
-  of(all: readonly Candidate[], given: Arguments, receiver?: Type): FunctionValue | undefined {
+  /** Undefined: none of them takes these arguments. `isOpen`: a library may have others. */
+  of(
+    all: readonly Candidate[],
+    given: Arguments,
+    { receiver, isOpen = false }: { receiver?: Type; isOpen?: boolean } = {},
+  ): FunctionValue | undefined {
     const { count } = given;
     const fitting = all.filter(({ definition }) => takes(definition, count));
-    const one = fitting.length < 2 ? fitting : this.#nearest(fitting, given, receiver);
+    const isPlain = fitting.length === 0 || (fitting.length === 1 && !isOpen);
+    const one = isPlain ? fitting : this.#nearest(fitting, given, receiver);
     const [first] = one;
     if (first === undefined) return undefined;
     return {
@@ -90,7 +95,8 @@ export class Choice {
     const distances = types.map((type, at): Distance => {
       const its = isSpread && at >= last ? element : wanted[at];
       if (its === undefined) return undefined;
-      if (!its.isOpen || its.type === undefined) return its.isOpen ? loose : this.distance(type, its.type);
+      if (!its.isOpen || its.type === undefined)
+        return its.isOpen ? loose : this.distance(type, its.type);
       // A type parameter takes what its bound takes, and is never nearer than a type.
       const bound = this.distance(type, its.type);
       return bound === undefined || bound === never ? bound : loose;
@@ -224,8 +230,6 @@ function erased({ name, args }: { name: string; args: readonly { type: unknown }
   return name.slice(name.lastIndexOf('.') + 1);
 }
 
-function isTypeText(
-  type: unknown,
-): type is { name: string; args: readonly { type: unknown }[] } {
+function isTypeText(type: unknown): type is { name: string; args: readonly { type: unknown }[] } {
   return typeof type === 'object' && type !== null && 'name' in type;
 }

@@ -77,10 +77,11 @@ export class Uses {
     if (written === undefined)
       return this.#members.firstKnown(definition, 'returned', '', { self, receiver });
     const context = inside(definition, { self, receiver });
-    if (value.given === undefined)
-      return valueOf(this.#evaluation.resolve(written.type, context));
+    if (value.given === undefined) return valueOf(this.#evaluation.resolve(written.type, context));
     const known = new Map(context.bindings);
-    const bindings = inferred(definition, value.given, known, (type) => this.#members.basesOf(type));
+    const bindings = inferred(definition, value.given, known, (type) =>
+      this.#members.basesOf(type),
+    );
     return valueOf(this.#evaluation.resolve(written.type, { ...context, bindings }));
   }
 
@@ -153,7 +154,10 @@ export class Uses {
         return this.#firstOf(this.#signaturesOf(type), at);
       const sole = this.#members.soleMethod(type);
       const written = sole && typesIn(sole.definition, 'parameter')[at];
-      return written && sole && valueOf(this.#evaluation.resolve(written.type, inside(sole.definition, sole)));
+      return (
+        written &&
+        valueOf(this.#evaluation.resolve(written.type, inside(sole.definition, sole)))
+      );
     }
     if (type.name === '$union')
       return this.#firstOf(

@@ -100,7 +100,11 @@ export class JavaScopes implements JavaPlace {
     for (const each of node.childrenForFieldName('declarator')) {
       const name = each.childForFieldName('name')?.text ?? '';
       const value = each.childForFieldName('value');
-      this.locals.declare(name, each.startIndex, this.#declared(type, each, () => this.of(value)));
+      this.locals.declare(
+        name,
+        each.startIndex,
+        this.#declared(type, each, () => this.of(value)),
+      );
     }
   }
 

@@ -91,10 +91,7 @@ export function javaParameters(list: Node | null, local: LocalName): JavaParamet
 }
 
 /** Type parameters and what they must satisfy. */
-export function javaBounds(
-  node: Node | null,
-  local: LocalName,
-): { name: string; type: string }[] {
+export function javaBounds(node: Node | null, local: LocalName): { name: string; type: string }[] {
   const list = node?.namedChildren.find(({ type }) => type === 'type_parameters');
   return (list?.namedChildren ?? []).flatMap((each) => {
     const name = each.namedChildren.find(({ type }) => /identifier$/.test(type));

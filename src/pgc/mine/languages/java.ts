@@ -66,9 +66,7 @@ class JavaMiner extends ScopedMiner {
     pattern: (node) => this.#scopes.pattern(node),
   });
 
-  #reaching(
-    visitors: Record<string, (node: Node) => void>,
-  ): Record<string, (node: Node) => void> {
+  #reaching(visitors: Record<string, (node: Node) => void>): Record<string, (node: Node) => void> {
     return Object.fromEntries(
       Object.entries(visitors).map(([capture, visit]) => [
         capture,
@@ -201,7 +199,8 @@ class JavaMiner extends ScopedMiner {
     for (const each of [...(type?.bounds ?? []), ...javaBounds(node, localType)])
       this.draft.type(symbol, 'bound', each.name, each.type);
     // A short constructor of a record takes what the record holds.
-    const list = node.childForFieldName('parameters') ?? node.parent?.parent?.childForFieldName('parameters');
+    const list =
+      node.childForFieldName('parameters') ?? node.parent?.parent?.childForFieldName('parameters');
     for (const { type: its, isRest } of javaParameters(list ?? null, localType))
       this.draft.type(symbol, 'parameter', isRest ? '*' : '', its);
     const result = node.childForFieldName('type');
