@@ -45,6 +45,8 @@ export class Evaluator {
       evaluate: (text, context) => this.#evaluate(text, context),
       followed: (start, steps) => this.#followed(start, steps),
       member: (type, name, given) => this.#members.memberOf(type, name, given),
+      among: (types, name, given, isDoubtful) =>
+        this.#members.among(types, name, given, isDoubtful),
       innerType: (type, name) => this.#members.innerType(type, name),
       resolve: (text, context) => this.#resolve(text, context),
       bounded: (work) => this.#bounded(work),

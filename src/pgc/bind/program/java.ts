@@ -160,7 +160,10 @@ function importedBy(
       const { scope, type } = placeOf(target, packages);
       if (name !== '*') {
         const path = type === '' ? name : `${type}.${name}`;
-        imports.set(name, { scopes: scope === undefined ? [] : [scope], name: path });
+        const found = { scopes: scope === undefined ? [] : [scope], name: path };
+        const known = imports.get(name);
+        const others = known && [...(known.others ?? []), found];
+        imports.set(name, known === undefined ? found : { ...known, others: others ?? [] });
       } else if (scope === undefined) isOpen = true;
       else wildcards.push(type === '' ? scope : `${scope}#${type}`);
     }

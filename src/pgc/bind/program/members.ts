@@ -198,6 +198,21 @@ export class Members {
     return undefined;
   }
 
+  among(
+    types: readonly InsideType[],
+    name: string,
+    given: Arguments,
+    isDoubtful: boolean,
+  ): Value | undefined {
+    const candidates: Candidate[] = [];
+    for (const type of types)
+      this.#inherited(type, (each) => {
+        this.#collect(each, name, candidates);
+        return undefined;
+      });
+    return this.#choice?.of(candidates, given, { isOpen: isDoubtful, isDoubtful });
+  }
+
   /** Adds the functions of a type that no function of those before replaces. */
   #collect(type: InsideType, name: string, candidates: Candidate[]): Value | undefined {
     const own = this.#membersOf(type, name).filter(isFunction);

@@ -86,7 +86,10 @@ export class Names {
     }
     const imported = file.imports.get(name);
     if (imported !== undefined) {
-      const its = this.#ofPackage(imported, file, wanted, given);
+      const its =
+        given !== undefined && imported.others !== undefined
+          ? this.#amongImported([imported, ...imported.others], file, given)
+          : this.#ofPackage(imported, file, wanted, given);
       if (its !== undefined || given === undefined) return its ?? library;
     }
     const [own] = given === undefined ? nearest(scopes.get(file.scope)?.types.get(name), file) : [];
@@ -99,6 +102,20 @@ export class Names {
     }
     if (rules.builtins.has(name)) return outside;
     return beyond ?? (file.isOpen ? library : undefined);
+  }
+
+  /** Several imports may give functions of one name. */
+  #amongImported(all: readonly Imported[], file: SourceText, given: Arguments): Value | undefined {
+    const name = all[0]?.name.split('.').at(-1) ?? '';
+    const types = all.flatMap(({ scopes: [scope = ''], name: path }) => {
+      const known = this.#definitions.scopes.get(scope)?.types;
+      const [definition] = nearest(known?.get(path.slice(0, path.lastIndexOf('.'))), file);
+      return definition === undefined ? [] : [{ kind: 'inside' as const, definition, args: [] }];
+    });
+    const isDoubtful = types.length < all.length;
+    return (
+      this.#evaluation.among(types, name, given, isDoubtful) ?? (isDoubtful ? library : undefined)
+    );
   }
 
   /** A type of a package, or a member of one. */

@@ -22,6 +22,12 @@ const never = Infinity;
 const loose = 1_000;
 const typesMax = 64;
 
+interface ChoiceOptions {
+  receiver?: Type;
+  isOpen?: boolean;
+  isDoubtful?: boolean;
+}
+
 /** Which of several functions of one name is meant by its arguments. */
 export class Choice {
   constructor(
@@ -30,11 +36,11 @@ export class Choice {
     readonly basesOf: (type: Type & { kind: 'inside' }) => readonly (Type | undefined)[],
   ) {}
 
-  /** Undefined: none of them takes these arguments. `isOpen`: a library may have others. */
+  /** Undefined: none of them takes these arguments. `isOpen`: a library may have others; `isDoubtful`: and they may be meant. */
   of(
     all: readonly Candidate[],
     given: Arguments,
-    { receiver, isOpen = false }: { receiver?: Type; isOpen?: boolean } = {},
+    { receiver, isOpen = false, isDoubtful = false }: ChoiceOptions = {},
   ): FunctionValue | undefined {
     const { count } = given;
     const fitting = all.filter(({ definition }) => takes(definition, count));
@@ -48,8 +54,14 @@ export class Choice {
       self: first.self,
       receiver,
       given,
-      ...(one.length > 1 && { isUnsure: true }),
+      ...((one.length > 1 || (isDoubtful && !this.#isCertain(first, given))) && { isUnsure: true }),
     };
+  }
+
+  /** No other function can be nearer. */
+  #isCertain(candidate: Candidate, given: Arguments): boolean {
+    const { distances } = this.#row(candidate, given.types(), undefined);
+    return distances.every((distance) => distance !== undefined && distance < loose);
   }
 
   #nearest(

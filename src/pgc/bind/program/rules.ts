@@ -24,6 +24,8 @@ export interface Imported {
   scopes: readonly string[];
   /** What it is called there; empty: the whole scope is meant. */
   name: string;
+  /** Functions of other scopes that have the same local name. */
+  others?: readonly Imported[];
 }
 
 /** What a file that describes modules says of them. */

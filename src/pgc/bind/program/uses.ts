@@ -155,8 +155,7 @@ export class Uses {
       const sole = this.#members.soleMethod(type);
       const written = sole && typesIn(sole.definition, 'parameter')[at];
       return (
-        written &&
-        valueOf(this.#evaluation.resolve(written.type, inside(sole.definition, sole)))
+        written && valueOf(this.#evaluation.resolve(written.type, inside(sole.definition, sole)))
       );
     }
     if (type.name === '$union')

@@ -83,6 +83,13 @@ export interface Evaluation {
   /** The steps of an expression, from a value on. */
   followed(start: Value | undefined, steps: readonly Step[]): Value | undefined;
   member(type: Type, name: string, given: Arguments | undefined): Value | undefined;
+  /** Of the functions of a name in several types, the one that takes these arguments. `isDoubtful`: others may, too. */
+  among(
+    types: readonly InsideType[],
+    name: string,
+    given: Arguments,
+    isDoubtful: boolean,
+  ): Value | undefined;
   /** A type that stands in another one, or in what that is based on. */
   innerType(type: InsideType, name: string): Value | undefined;
   resolve(text: TypeText | undefined, context: Context): Type | undefined;
