@@ -140,7 +140,7 @@ function tellingEdge(
     for (const { term, documents, modules, container } of card.unresolved) {
       const kind = container === '' ? 'direct' : 'member';
       const { agents, lookup } = directory.find(
-        { name: term, kind, container, modules, path: '' },
+        { name: term, kind, container, modules, path: '', line: 0 },
         card.agent,
       );
       const [agent] = agents;

@@ -166,7 +166,7 @@ function targetsOf(
 ): Targets {
   const kind = container === '' ? 'direct' : 'member';
   const { agents, lookup } = directory.find(
-    { name: term, kind, container, modules, path: '' },
+    { name: term, kind, container, modules, path: '', line: 0 },
     from,
   );
   return { agents: agents.filter((agent) => agent !== from), name: lookup.name };

@@ -14,8 +14,8 @@ export interface Node {
 }
 
 /** How other shards know it: exactly this one. */
-export function referenceTo({ path, container, name }: Node): string {
-  return `${path}#${container}.${name}`;
+export function referenceTo({ path, container, name, line }: Node): string {
+  return `${path}#${container}.${name}:${line}`;
 }
 
 /** Where a definition stands. */

@@ -68,14 +68,14 @@ export async function callersOf(
   };
 }
 
-/** A place is known in its own shard only; the others know the definition by its path and name. */
+/** A place is known in its own shard only; the others know the definition by its path, name and line. */
 function referencesTo(symbol: string, definitions: readonly Definition[], agent: string): string[] {
   const isPlain = !/[#:./]/.test(symbol);
   const isPlace = /:[1-9]\d*$/.test(symbol);
   const anchors = definitions.map((each) =>
     isPlace && each.agent === agent
       ? `${each.file_path}:${each.line}`
-      : `${each.file_path}#${each.container}.${each.symbol}`,
+      : `${each.file_path}#${each.container}.${each.symbol}${isPlace ? `:${each.line}` : ''}`,
   );
   return isPlain || anchors.length === 0 ? [symbol] : [...new Set(anchors)].slice(0, referencesMax);
 }

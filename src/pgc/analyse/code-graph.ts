@@ -183,7 +183,14 @@ export class CodeGraph {
   #declarationOf(all: readonly PlacedCandidate[]): PlacedCandidate[] {
     const [first] = all;
     if (first === undefined) return [];
-    const lookup = { name: first.symbol, kind: 'direct', container: '', modules: [], path: '' };
+    const lookup = {
+      name: first.symbol,
+      kind: 'direct',
+      container: '',
+      modules: [],
+      path: '',
+      line: 0,
+    };
     const declared = this.far.declared(lookup);
     return declared.length > 0 ? declared : [first];
   }

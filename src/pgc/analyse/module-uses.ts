@@ -57,7 +57,14 @@ export class ModuleUses {
     if (binding === undefined || binding.modules.length === 0)
       return this.#unbound(shard, file, local);
     const name = binding.original === 'default' ? local : binding.original;
-    const lookup = { name, kind: 'construct', container: '', modules: binding.modules, path: '' };
+    const lookup = {
+      name,
+      kind: 'construct',
+      container: '',
+      modules: binding.modules,
+      path: '',
+      line: 0,
+    };
     for (const wanted of this.far.throughForwards(lookup)) {
       const found = this.far
         .named(wanted.name)

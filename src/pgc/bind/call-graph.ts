@@ -62,9 +62,9 @@ export function certaintyOf(binding: CallBinding, targets: number): Certainty {
 }
 
 /** Exactly this definition of another shard. */
-function lookupOf({ path, container, name, kind }: BoundTarget): Lookup {
+function lookupOf({ path, container, name, kind, line }: BoundTarget): Lookup {
   const how = kind === 'method' ? 'member' : kind === 'function' ? 'direct' : 'construct';
-  return { name, kind: how, container, modules: [moduleOf(path)], path };
+  return { name, kind: how, container, modules: [moduleOf(path)], path, line };
 }
 
 /** As `targetsOfCall` for all calls of one name: candidates are looked up once, includes once for each file. */
@@ -90,7 +90,14 @@ function targetsInC(
   candidates: readonly SymbolCandidate[] = candidatesNamed(index, call.callee),
 ): CallTargets {
   if (call.kind === 'member') return nowhere;
-  const lookup = { name: call.callee, kind: call.kind, container: '', modules: [], path: '' };
+  const lookup = {
+    name: call.callee,
+    kind: call.kind,
+    container: '',
+    modules: [],
+    path: '',
+    line: 0,
+  };
   const use = {
     path: pathOf(index, call.file),
     lookup,

@@ -15,6 +15,8 @@ interface Wanted {
   /** Empty: none; undefined: any. */
   container: string | undefined;
   name: string;
+  /** Of one of several functions of this name; 0: of any. */
+  line: number;
   /** Of this shard. */
   symbols: ReadonlySet<number>;
   /** Not just a name. */
@@ -83,13 +85,17 @@ export function sortedOut(sites: readonly CallSite[]): {
   };
 }
 
-function wantedBy(index: ShardIndex, text: string): Wanted {
+function wantedBy(index: ShardIndex, reference: string): Wanted {
+  const [, text = reference, at = '0'] = /^(.+#[^/]+):([1-9]\d*)$/.exec(reference) ?? [];
+  const line = Number(at);
   const { path, name: written } = parseReference(text);
   const isPlain = path === '' && !written.includes('.');
-  const resolved = isPlain ? [] : resolveSymbol(index, text);
+  const named = isPlain ? [] : resolveSymbol(index, text);
+  const resolved = named.filter((id) => line === 0 || index.symbolPlace(id).line_start === line);
   const [container, name] = isPlain ? [undefined, written] : partsOf(index, written, resolved);
   const isPrecise = path !== '' || (container ?? '') !== '';
-  return { path, container, name, symbols: new Set(isPrecise ? resolved : []), isPrecise };
+  const symbols = new Set(isPrecise ? resolved : []);
+  return { path, container, name, line, symbols, isPrecise };
 }
 
 function surest(meanings: readonly (Meaning | undefined)[]): Meaning | undefined {
@@ -161,6 +167,7 @@ function isMeant(target: BoundTarget, wanted: Wanted): boolean {
   if (target.name !== wanted.name) return false;
   if (target.symbol >= 0 && wanted.symbols.size > 0) return wanted.symbols.has(target.symbol);
   return (
+    (wanted.line === 0 || target.line === 0 || wanted.line === target.line) &&
     (wanted.container === undefined || wanted.container === target.container) &&
     (wanted.path === '' || isTail(target.path, wanted.path))
   );

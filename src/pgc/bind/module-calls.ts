@@ -210,7 +210,7 @@ function importedMember(
 }
 
 function moduleLookup(name: string, kind: string, modules: readonly string[]): Lookup {
-  return { name, kind, container: '', modules: [...modules], path: '' };
+  return { name, kind, container: '', modules: [...modules], path: '', line: 0 };
 }
 
 function ownLookup(index: ShardIndex, file: number, name: string, kind: string): Lookup {

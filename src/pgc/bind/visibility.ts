@@ -108,9 +108,12 @@ export function isConstructor(name: string): boolean {
 }
 
 /** The definition that the binder found. */
-function isExactly({ name, container, path: file }: Lookup, candidate: Candidate): boolean {
+function isExactly({ name, container, path: file, line }: Lookup, candidate: Candidate): boolean {
   return (
-    candidate.symbol === name && candidate.file_path === file && candidate.container === container
+    (line === 0 || candidate.line === line) &&
+    candidate.symbol === name &&
+    candidate.file_path === file &&
+    candidate.container === container
   );
 }
 

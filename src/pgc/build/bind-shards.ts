@@ -6,6 +6,7 @@ import type { Place } from '../bind/pointers/c-program.js';
 import { bindProgram } from '../bind/program/bind-program.js';
 import { ecmascriptRules } from '../bind/program/ecmascript.js';
 import { goRules } from '../bind/program/go.js';
+import { javaRules } from '../bind/program/java.js';
 import type { LanguageRules, Manifest as ModuleManifest } from '../bind/program/rules.js';
 import { pythonRules } from '../bind/program/python.js';
 import { rustRules } from '../bind/program/rust.js';
@@ -19,7 +20,10 @@ import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
 
 /** Languages whose calls are bound over all shards. */
-const boundLanguages = ['c', 'go', 'python', 'rust', 'typescript', 'tsx', 'javascript'] as const;
+const boundLanguages = [
+  ...(['c', 'go', 'java', 'python', 'rust'] as const),
+  ...(['typescript', 'tsx', 'javascript'] as const),
+];
 
 export function isBound({ languages }: Pick<ManifestShard, 'languages'>): boolean {
   return boundLanguages.some((language) => language in languages);
@@ -76,6 +80,7 @@ function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
     rustRules(manifests),
     ecmascriptRules(manifests),
     pythonRules(manifests),
+    javaRules,
   ];
 }
 
@@ -158,9 +163,9 @@ async function manifestsOf({ files, facts }: BindJob): Promise<ModuleManifest[]>
 
 function targetIn(
   shard: number,
-  { file, symbol, container, name, kind, shard: its }: Place,
+  { file, symbol, container, name, kind, line = 0, shard: its }: Place,
 ): BoundTarget {
-  return { symbol: its === shard ? symbol : -1, path: file.path, container, name, kind };
+  return { symbol: its === shard ? symbol : -1, path: file.path, container, name, kind, line };
 }
 
 /** Named by its content. Also the card of the shard, which says what it wants of others. */

@@ -26,6 +26,8 @@ export interface BoundTarget {
   container: string;
   name: string;
   kind: string;
+  /** Of which of several functions of this name, told apart by their arguments; 0: there is one. */
+  line: number;
 }
 
 /** Raised whenever the layout changes, or the binder would bind something else. */
@@ -35,7 +37,7 @@ const names = [
   'callBindings', // column: by call of the segment
   'edges', // columns: call, target; in order of the calls
   'edgesByTarget', // column: edges in order of their targets
-  'targets', // columns: symbol + 1, path, container, name, kind
+  'targets', // columns: symbol + 1, path, container, name, kind, line
   'implementations', // columns: target, target that implements it; in their order
   'textOffsets', // column
   'textBytes',
@@ -45,7 +47,7 @@ const layout: SectionLayout<(typeof names)[number]> = {
   format: boundFormat,
   names,
 };
-const targetColumn = { symbol: 0, path: 1, container: 2, name: 3, kind: 4 } as const;
+const targetColumn = { symbol: 0, path: 1, container: 2, name: 3, kind: 4, line: 5 } as const;
 
 /** Collects what the calls and uses of one shard are bound to. */
 export class BoundCallsWriter {
@@ -87,14 +89,14 @@ export class BoundCallsWriter {
     };
   }
 
-  #target({ symbol, path, container, name, kind }: BoundTarget): number {
-    const key = `${symbol}\0${path}\0${container}\0${name}`;
+  #target({ symbol, path, container, name, kind, line }: BoundTarget): number {
+    const key = `${symbol}\0${path}\0${container}\0${name}\0${line}`;
     let target = this.#targetOf.get(key);
     if (target === undefined) {
       target = this.#targetOf.size;
       this.#targetOf.set(key, target);
       const texts = [path, container, name, kind].map((each) => this.#texts.id(each));
-      [symbol + 1, ...texts].forEach((value, at) => this.#targets[at]?.push(value));
+      [symbol + 1, ...texts, line].forEach((value, at) => this.#targets[at]?.push(value));
     }
     return target;
   }
@@ -173,6 +175,7 @@ export class BoundCalls {
       container: text(targetColumn.container),
       name: text(targetColumn.name),
       kind: text(targetColumn.kind),
+      line: this.#targets.at(id, targetColumn.line),
     };
   }
 }

@@ -2,12 +2,14 @@
  * What a receiver is, as one text tells it, in a form that is the same for every language. Local variables are already
  * replaced by what was assigned to them; names that are left are looked up outside of functions.
  *
- *     expression := root step*
- *     root       := '{' type '}'      a value of this type
- *                 | name              what the file, its package or an import calls so
+ *     expression := ('[' type ']')? root step*      the type around it, where that is not plain from its function
+ *     root       := '{' type '}' given?             a value of this type; what constructs it
+ *                 | name given?       what the file, its package or an import calls so
  *                 | '$' name          a macro
  *                 | '?'               not known
- *     step       := '.' name          a member
+ *     given      := '^' ('(' (expression (',' expression)*)? ')' | number)?
+ *                                     the function of that name that takes these arguments, or so many; none: any of them
+ *     step       := '.' name given?   a member
  *                 | '(' number? ')'   a result of a call; no number: the first
  *                 | '[]' | '[k]'      an element; its key
  *                 | '[*]' | '[' n ']' what comes of going through it; its n-th part
@@ -23,12 +25,20 @@
  * dot means. The member `$super` is what a type is based on.
  */
 export interface Expression {
+  around: string;
   root: TypeText | string | undefined;
+  given: Given | undefined;
   steps: Step[];
 }
 
+/** By which one of several functions of a name is meant. Undefined: not known. */
+export interface Given {
+  /** As expressions. */
+  arguments: readonly string[] | undefined;
+}
+
 export type Step =
-  | { kind: 'member'; name: string }
+  | { kind: 'member'; name: string; given?: Given | undefined }
   | { kind: 'call'; result: number }
   | { kind: 'element' }
   | { kind: 'key' }
@@ -74,7 +84,7 @@ export function boundedLink(read: () => string): string {
 export function parseExpression(text: string): Expression {
   const from = new Reader(text);
   const expression = from.expression(0);
-  return from.isAtEnd ? expression : { root: undefined, steps: [] };
+  return from.isAtEnd ? expression : { around: '', root: undefined, given: undefined, steps: [] };
 }
 
 /** Undefined: not known. */
@@ -84,7 +94,9 @@ export function parseType(text: string): TypeText | undefined {
   return from.isAtEnd ? type : undefined;
 }
 
-const nameEnd = /[.,:<>(){}[\]!@]/g;
+const nameEnd = /[.,:<>(){}[\]!@^]/g;
+const opening = '([{<';
+const closing = ')]}>';
 
 class Reader {
   #at = 0;
@@ -96,10 +108,19 @@ class Reader {
   }
 
   expression(depth: number): Expression {
+    const around = this.#around();
     const root = this.#root(depth);
+    const given = this.#given();
     const steps: Step[] = [];
     for (let step = this.#step(); step !== undefined; step = this.#step()) steps.push(step);
-    return { root, steps };
+    return { around, root, given, steps };
+  }
+
+  #around(): string {
+    if (!this.#take('[')) return '';
+    const type = this.#dotted();
+    this.#take(']');
+    return type;
   }
 
   #root(depth: number): Expression['root'] {
@@ -110,7 +131,11 @@ class Reader {
   }
 
   #step(): Step | undefined {
-    if (this.#take('.')) return { kind: 'member', name: this.#name() };
+    if (this.#take('.')) {
+      const name = this.#name();
+      const given = this.#given();
+      return { kind: 'member', name, ...(given !== undefined && { given }) };
+    }
     if (this.#take('[]')) return { kind: 'element' };
     if (this.#take('[k]')) return { kind: 'key' };
     if (this.#take('[*]')) return { kind: 'each' };
@@ -127,6 +152,32 @@ class Reader {
     const at = Number(this.#name());
     this.#take(']');
     return { kind: 'item', at };
+  }
+
+  #given(): Given | undefined {
+    if (!this.#take('^')) return undefined;
+    if (!this.#take('(')) {
+      const count = this.#name();
+      return { arguments: count === '' ? undefined : Array<string>(Number(count)).fill(unknown) };
+    }
+    const all: string[] = [];
+    while (!this.isAtEnd && !this.#take(')')) {
+      const start = this.#at;
+      this.#skip();
+      all.push(this.text.slice(start, this.#at));
+      this.#take(',');
+    }
+    return { arguments: all };
+  }
+
+  /** An expression as it stands, up to the comma or bracket behind it. */
+  #skip(): void {
+    for (let depth = 0; !this.isAtEnd; this.#at += 1) {
+      const sign = this.text.charAt(this.#at);
+      if (depth === 0 && (sign === ',' || sign === ')')) return;
+      if (opening.includes(sign)) depth += 1;
+      else if (closing.includes(sign)) depth -= 1;
+    }
   }
 
   #parameter(): Step {

@@ -93,7 +93,8 @@ export interface CallFact {
  * `result` of a function, in order · `bound`: a type parameter and what it must satisfy · `value` of a variable. Where no
  * type is written: `assigned`: what a member is set to (of a text: what the one expression holds is put into the other) · `returned`: what a function returns. `local`: the name by which a
  * definition inside a function is meant, because others of the file may be called the same; of a method that of its type ·
- * `exported`: what a module passes on, by the name that others see.
+ * `exported`: what a module passes on, by the name that others see · `within`: the type around a definition, with those
+ * around that one (`Outer.Inner`) · `unnamed`: a type without a name, by one that it is given, and what it is based on.
  */
 export const typeRoles = [
   'package',
@@ -109,6 +110,8 @@ export const typeRoles = [
   'returned',
   'local',
   'exported',
+  'within',
+  'unnamed',
 ] as const;
 export type TypeRole = (typeof typeRoles)[number];
 

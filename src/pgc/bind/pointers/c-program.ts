@@ -9,6 +9,8 @@ export interface Place {
   name: string;
   kind: string;
   container: string;
+  /** Of a function that shares its name and container with others; else 0. */
+  line?: number;
   file: { path: string };
 }
 

@@ -1,4 +1,5 @@
 import type { CallBinding } from '../../format/bound-calls.js';
+import { parseExpression } from '../../format/expression.js';
 import type { CallRow, ShardIndex } from '../../format/shard-index.js';
 import { adopt } from './adopt.js';
 import { alternativesOf } from './alternatives.js';
@@ -46,7 +47,11 @@ function implementationsOf(definitions: Definitions, evaluator: Evaluator): Impl
 function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<BoundCall> {
   const { definitions } = binder;
   const textOf = new Map(definitions.texts.map((each) => [`${each.shard} ${each.file}`, each]));
-  const symbolOf = new Map(definitions.all.map((each) => [`${each.shard} ${each.symbol}`, each]));
+  const symbolOf = new Map(
+    definitions.all.flatMap((each) =>
+      each.symbol < 0 ? [] : [[`${each.shard} ${each.symbol}`, each]],
+    ),
+  );
   for (const [shard, index] of shards.entries()) {
     const known = new Map<string, Omit<BoundCall, 'shard' | 'call'>>();
     for (const { id, file, caller, kind } of sitesOf(index)) {
@@ -55,7 +60,7 @@ function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<B
       const expression = index.expressionOf(id);
       const owner = symbolOf.get(`${shard} ${caller}`);
       const scope = hasBounds(owner) ? caller : -1;
-      const key = `${file} ${scope} ${owner?.container} ${kind} ${expression}`;
+      const key = `${file} ${scope} ${owner?.container} ${owner?.inside} ${kind} ${expression}`;
       let bound = known.get(key);
       if (bound === undefined)
         known.set(key, (bound = boundTo(binder, expression, text, owner, kind)));
@@ -108,7 +113,7 @@ function boundTo(
   const isOpen =
     binding === 'exact' &&
     how !== 'construct' &&
-    !ofBase.test(expression) &&
+    !isOfBase(expression) &&
     !all.every((each) => each?.kind === 'function' && each.isFixed === true) &&
     targets.some((each) => isFunction(each) && implementations.has(each));
   return { binding: isOpen ? 'dispatch' : binding, targets };
@@ -121,7 +126,11 @@ function surest(bindings: readonly CallBinding[]): CallBinding {
 }
 
 /** A method of what the own type is based on: nothing runs in its place. */
-const ofBase = /\.\$super\.[^.]*$/;
+function isOfBase(expression: string): boolean {
+  if (!expression.includes('.$super.')) return false;
+  const before = parseExpression(expression).steps.at(-2);
+  return before?.kind === 'member' && before.name === '$super';
+}
 
 function bindingOf(value: Value | undefined, kind: string): CallBinding {
   switch (value?.kind) {
@@ -131,10 +140,12 @@ function bindingOf(value: Value | undefined, kind: string): CallBinding {
     case 'outside':
       return 'outside';
     case 'function':
+      if (value.isUnsure === true) return 'possible';
       return meantOf(value.definitions).some((each) => each.isAbstract) ? 'dispatch' : 'exact';
     case 'type':
       return value.type.kind === 'inside' ? 'exact' : 'outside';
     case 'value':
+      if (value.constructors?.isUnsure === true) return 'possible';
       return kind === 'construct' ? 'exact' : 'value';
   }
 }
@@ -152,10 +163,14 @@ function targetsOf(
   value: Value | undefined,
   kind: string,
 ): readonly Definition[] {
-  if (value?.kind === 'function') return meantOf(value.definitions);
+  if (value?.kind === 'function') return value.isUnsure === true ? [] : meantOf(value.definitions);
   const isType = value?.kind === 'type' || (value?.kind === 'value' && kind === 'construct');
   if (!isType || value.type.kind !== 'inside') return [];
   const { type } = value;
+  if (value.kind === 'value' && definitions.rules.constructorsAreTypes === true)
+    return value.constructors?.isUnsure === true
+      ? []
+      : [type.definition, ...(value.constructors?.definitions ?? [])];
   const constructors = definitions.rules.constructors.flatMap((name) => {
     const found = evaluator.memberOf(type, name);
     return found?.kind === 'function' ? meantOf(found.definitions) : [];

@@ -12,9 +12,13 @@ export interface Definition {
   key: string;
   kind: string;
   container: string;
+  /** The type around it, with those around that one: `Outer.Inner`. */
+  inside: string;
   /** It has no body: a method of an interface. */
   isAbstract: boolean;
   isDeclaration: boolean;
+  /** Where functions of a name are told apart by their arguments; else 0. */
+  line: number;
   file: SourceText;
   types: readonly TypeRow[];
 }
@@ -24,6 +28,8 @@ export interface NameScope {
   names: Map<string, Definition[]>;
   /** By type, then by method. */
   members: Map<string, Map<string, Definition[]>>;
+  /** By their keys. */
+  types: Map<string, Definition[]>;
   /** The files that make it up. */
   texts: SourceText[];
 }
@@ -78,6 +84,7 @@ export class Definitions {
   #addSymbols(index: ShardIndex, file: SourceText, types: readonly TypeRow[]): void {
     const typesOf = new Map<number, TypeRow[]>();
     for (const each of types) push(typesOf, each.symbol, each);
+    const shared = this.rules.overloads === undefined ? noNames : sharedNames(index, file.file);
     for (const symbol of index.symbolsOf(file.file)) {
       const row = index.symbolPlace(symbol);
       const { name, kind, container } = row;
@@ -85,23 +92,46 @@ export class Definitions {
       if (kind === 'module' && row.declaration) continue;
       const its = typesOf.get(symbol) ?? [];
       const local = its.find(({ role }) => role === 'local')?.name;
-      const isMember = container !== '' && (local === undefined || kind === 'method');
-      const key = isMember ? name : (local ?? name);
+      const within = its.find(({ role }) => role === 'within')?.name;
+      const isMember =
+        container !== '' && (local === undefined || kind === 'method' || within !== undefined);
+      const inside = within ?? (kind === 'method' ? (local ?? container) : container);
+      const known = within === undefined ? name : (local ?? name);
+      const isInner = within !== undefined && isTypeKind(kind);
+      const key = isInner ? `${inside}.${known}` : isMember ? name : (local ?? name);
       const definition: Definition = {
-        ...{ shard: file.shard, symbol, name, key, kind, container, file },
+        ...{ shard: file.shard, symbol, name, key, kind, container, inside, file },
         ...{ isAbstract: isAbstract(row), isDeclaration: row.declaration, types: its },
+        line: shared.has(`${container} ${name}`) ? row.line_start : 0,
       };
-      this.all.push(definition);
       if (kind === 'macro') push(this.macros, name, definition);
-      const scope = this.scopeOf(file.scope);
-      if (!isMember) push(scope.names, key, definition);
-      else {
-        const of = local ?? container;
-        const members = scope.members.get(of) ?? new Map<string, Definition[]>();
-        scope.members.set(of, members);
-        push(members, name, definition);
-      }
+      this.#add(definition, isMember ? known : '');
     }
+    for (const each of file.types) if (each.role === 'unnamed') this.#addUnnamed(file, each);
+  }
+
+  /** `member`: its name in the type around it; empty: it is at the top. */
+  #add(definition: Definition, member: string): void {
+    const { file, key, kind, inside } = definition;
+    this.all.push(definition);
+    const scope = this.scopeOf(file.scope);
+    if (isTypeKind(kind)) push(scope.types, key, definition);
+    if (member === '') return push(scope.names, key, definition);
+    const members = scope.members.get(inside) ?? new Map<string, Definition[]>();
+    scope.members.set(inside, members);
+    push(members, member, definition);
+  }
+
+  /** A type that no symbol stands for: its methods do. */
+  #addUnnamed(file: SourceText, { name: key, type }: TypeRow): void {
+    const dot = key.lastIndexOf('.');
+    const inside = key.slice(0, Math.max(dot, 0));
+    const base: TypeRow = { symbol: -1, role: 'base', name: '', type };
+    const definition: Definition = {
+      ...{ shard: file.shard, symbol: -1, name: '', key, kind: 'class', container: '', inside },
+      ...{ file, isAbstract: false, isDeclaration: false, types: [base], line: 0 },
+    };
+    this.#add(definition, key.slice(dot + 1));
   }
 
   /** A method that another text defines for a type. */
@@ -115,7 +145,10 @@ export class Definitions {
   scopeOf(key: string): NameScope {
     let scope = this.scopes.get(key);
     if (scope === undefined)
-      this.scopes.set(key, (scope = { names: new Map(), members: new Map(), texts: [] }));
+      this.scopes.set(
+        key,
+        (scope = { names: new Map(), members: new Map(), types: new Map(), texts: [] }),
+      );
     return scope;
   }
 
@@ -123,6 +156,25 @@ export class Definitions {
   methodsOf({ file, key }: Definition): ReadonlyMap<string, Definition[]> {
     return this.scopes.get(file.scope)?.members.get(key) ?? noMembers;
   }
+}
+
+const noNames: ReadonlySet<string> = new Set();
+
+/** Containers and names that several definitions of a file have. */
+function sharedNames(index: ShardIndex, file: number): Set<string> {
+  const seen = new Set<string>();
+  const shared = new Set<string>();
+  for (const symbol of index.symbolsOf(file)) {
+    const { name, container } = index.symbolPlace(symbol);
+    const key = `${container} ${name}`;
+    if (seen.has(key)) shared.add(key);
+    seen.add(key);
+  }
+  return shared;
+}
+
+function isTypeKind(kind: string): boolean {
+  return !/^(?:function|method|variable|constant|macro|module)$/.test(kind);
 }
 
 const noMembers: ReadonlyMap<string, Definition[]> = new Map();

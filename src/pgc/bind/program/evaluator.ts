@@ -2,6 +2,7 @@ import {
   parseExpression,
   parseType,
   type Expression,
+  type Given,
   type Step,
   type TypeText,
 } from '../../format/expression.js';
@@ -9,6 +10,7 @@ import { typesIn, type Definition, type Definitions } from './definitions.js';
 import { alternativesOf, joined, typeOf } from './alternatives.js';
 import { Members } from './members.js';
 import { Names } from './names.js';
+import type { Arguments } from './overloads.js';
 import type { SourceText } from './rules.js';
 import { Uses } from './uses.js';
 import {
@@ -18,7 +20,10 @@ import {
   ownName,
   within,
   valueOf,
+  isVariable,
+  isOfLibrary,
   type Type,
+  type LanguageType,
   type Value,
   type FunctionValue,
   type Context,
@@ -42,6 +47,10 @@ export class Evaluator {
       evaluate: (text, context) => this.#evaluate(text, context),
       step: (value, step) => this.#step(value, step),
       followed: (start, steps) => this.#followed(start, steps),
+      member: (type, name, given) => this.#members.memberOf(type, name, given),
+      among: (types, name, given, isDoubtful) =>
+        this.#members.among(types, name, given, isDoubtful),
+      innerType: (type, name) => this.#members.innerType(type, name),
       resolve: (text, context) => this.#resolve(text, context),
       bounded: (work) => this.#bounded(work),
     };
@@ -61,8 +70,10 @@ export class Evaluator {
 
   /** What defines the last name of an expression, such as a constant or a method that is passed on: given like a function. */
   definitionsOf(text: string, file: SourceText, owner: Definition | undefined): Value | undefined {
+    const expression = this.#parse(text);
+    const { root, steps } = expression;
     const context = { file, owner, bindings: unbound };
-    const { root, steps } = this.#parse(text);
+    const place = this.#placed(expression, context);
     const last = steps.at(-1);
     if (last === undefined && typeof root === 'string')
       return this.#names.parameter(root, context) === undefined
@@ -70,8 +81,8 @@ export class Evaluator {
         : outside;
     if (last?.kind !== 'member') return undefined;
     return this.#bounded(() => {
-      const of = this.#start({ root, steps }, context);
-      const value = this.#followed(of, steps.slice(0, -1));
+      const of = this.#start(expression, place);
+      const value = this.#followed(of, steps.slice(0, -1), place);
       return value && this.#members.definitionsOf(value, last.name);
     });
   }
@@ -96,7 +107,7 @@ export class Evaluator {
   }
 
   /** The type that a definition says it is based on, such as what a structure embeds. */
-  basesOf(definition: Definition): (Type | undefined)[] {
+  basesOf(definition: Definition): readonly (Type | undefined)[] {
     return this.#members.basesOf({ kind: 'inside', definition, args: [] });
   }
 
@@ -112,7 +123,14 @@ export class Evaluator {
 
   #evaluate(text: string, context: Context): Value | undefined {
     const expression = this.#parse(text);
-    return this.#followed(this.#start(expression, context), expression.steps);
+    const { root, steps } = expression;
+    const place = this.#placed(expression, context);
+    const start = this.#start(expression, place);
+    const isOpen = start === undefined || start.kind === 'outside';
+    const written = isOpen && typeof root === 'string' && this.#names.scopeNamed(root, steps);
+    return written
+      ? this.#followed(written.value, steps.slice(written.steps), place)
+      : this.#followed(start, steps, place);
   }
 
   #parse(text: string): Expression {
@@ -121,18 +139,44 @@ export class Evaluator {
     return expression;
   }
 
-  #start({ root, steps }: Expression, context: Context): Value | undefined {
+  /** Inside the type that an expression names around it. */
+  #placed({ around }: Expression, context: Context): Context {
+    const owner = this.#names.typeAround(around, context.file);
+    return owner === undefined ? context : { ...context, owner };
+  }
+
+  #start({ root, given, steps }: Expression, context: Context): Value | undefined {
     if (root === undefined) return undefined;
-    if (typeof root === 'object') return this.#ofTypeText(root, context);
-    const value = this.#names.named(root, context);
+    const its = this.#arguments(given, context);
+    if (typeof root === 'object')
+      return this.#members.constructed(this.#ofTypeText(root, context), its);
+    const value = this.#names.named(root, context, 'value', its);
     const isOfPackage = steps[0]?.kind === 'member' && this.#names.isPackage(root);
     return value === undefined && isOfPackage ? outside : value;
   }
 
-  #followed(start: Value | undefined, steps: readonly Step[]): Value | undefined {
+  #followed(
+    start: Value | undefined,
+    steps: readonly Step[],
+    context?: Context,
+  ): Value | undefined {
     let value = start;
-    for (const step of steps) value = value && this.#step(value, step);
+    for (const step of steps) value = value && this.#step(value, step, context);
     return value;
+  }
+
+  /** What is given to a function, each in its turn. */
+  #arguments(given: Given | undefined, context: Context | undefined): Arguments | undefined {
+    if (given === undefined) return undefined;
+    let types: readonly (Type | undefined)[] | undefined;
+    const evaluated = (text: string): Type | undefined => {
+      const value = this.#bounded(() => context && this.#evaluate(text, context));
+      return typeOfValue(value);
+    };
+    return {
+      count: given.arguments?.length,
+      types: () => (types ??= (given.arguments ?? []).map(evaluated)),
+    };
   }
 
   /** A value of a type; `F<int>` may also be a function, and then it is what that returns. */
@@ -147,16 +191,16 @@ export class Evaluator {
   }
 
   /** From what may be one of several, a step is taken from each. */
-  #step(value: Value, step: Step): Value | undefined {
-    if (this.#definitions.rules.isDynamic !== true) return this.#stepFrom(value, step);
-    const each = alternativesOf(value).map((one) => one && this.#stepFrom(one, step));
+  #step(value: Value, step: Step, context?: Context): Value | undefined {
+    if (this.#definitions.rules.isDynamic !== true) return this.#stepFrom(value, step, context);
+    const each = alternativesOf(value).map((one) => one && this.#stepFrom(one, step, context));
     return each.length === 1 ? each[0] : joined(each);
   }
 
-  #stepFrom(value: Value, step: Step): Value | undefined {
+  #stepFrom(value: Value, step: Step, context: Context | undefined): Value | undefined {
     switch (step.kind) {
       case 'member':
-        return this.#members.member(value, step.name);
+        return this.#members.member(value, step.name, this.#arguments(step.given, context));
       case 'call':
         return this.#uses.called(value, step.result);
       case 'element':
@@ -207,12 +251,20 @@ export class Evaluator {
             this.#members.member(value, name))
           : value && this.#members.member(value, name);
     }
-    if (value === undefined && rest.length > 0 && this.#names.isPackage(first)) value = outside;
-    const known = this.#definitions.rules.standard?.types.get(text.name.split('.').at(-1) ?? '');
+    if ((value === undefined || value.kind === 'outside') && rest.length > 0) {
+      const steps = rest.map((name): Step => ({ kind: 'member', name }));
+      const found = this.#names.scopeNamed(first, steps);
+      if (found !== undefined) value = this.#followed(found.value, steps.slice(found.steps));
+      if (value === undefined && this.#names.isPackage(first)) value = outside;
+    }
+    const written = text.name.split('.').at(-1) ?? '';
+    const known = this.#definitions.rules.standard?.types.get(written);
     if (known !== undefined && value?.kind !== 'type')
-      return known === '=' ? args[0]?.type : { kind: 'language', name: known, args };
+      return known === '=' ? args[0]?.type : languageType(known, written, args);
     if (value?.kind === 'scope') value = this.#names.whole(value.scopes, 'type');
     if (value?.kind === 'function') value = this.#typeOfFunction(value);
+    if (this.#definitions.rules.overloads !== undefined && value?.kind !== 'type')
+      return outsideType(written, args);
     if (value?.kind === 'outside') return value.isLibrary === true ? library : outside;
     if (value?.kind !== 'type') return undefined;
     const { type } = value;
@@ -235,4 +287,33 @@ export class Evaluator {
 function typeItself(type: Type | undefined): Type | undefined {
   if (type === undefined || type.kind === 'outside') return type;
   return { kind: 'language', name: '$held', args: [], held: { kind: 'type', type, isOpen: true } };
+}
+
+/** Of a value; a constant of an enumeration is found like a function of its type. */
+function typeOfValue(value: Value | undefined): Type | undefined {
+  if (value?.kind === 'outside') return value;
+  if (value?.kind === 'value') return value.type;
+  const isConstant = value?.kind === 'function' && value.definitions.some(isVariable);
+  return isConstant ? value.self : undefined;
+}
+
+/** `known`: the name of a type of the language, or one with its arguments, each by its place among those that are written. */
+function languageType(known: string, written: string, args: LanguageType['args']): Type {
+  const [name = '', list] = known.split('<');
+  if (list === undefined) return { kind: 'language', name, args, written };
+  const placed = list
+    .slice(0, -1)
+    .split(',')
+    .map((each) => {
+      const [at = '', label = ''] = each.split(':').toReversed();
+      return { label, type: args[Number(at)]?.type };
+    });
+  return { kind: 'language', name, args: placed, written };
+}
+
+/** A type that the program does not define. */
+function outsideType(name: string, args: LanguageType['args']): Type {
+  const types = args.map(({ type }) => type);
+  const isClosed = types.every(isOfLibrary);
+  return { kind: 'outside', isLibrary: true, name, args: types, isClosed };
 }

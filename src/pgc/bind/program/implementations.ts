@@ -1,7 +1,8 @@
 import { derivedTypes } from './adopt.js';
 import { typesIn, type Definition, type Definitions } from './definitions.js';
 import type { Evaluator } from './evaluator.js';
-import type { Type } from './values.js';
+import { isAlike } from './overloads.js';
+import { isFunction, type Type } from './values.js';
 
 /** Types embedded in each other on the way to a method. */
 const embeddingMax = 8;
@@ -64,18 +65,49 @@ export function declaredImplementations(
   evaluator: Evaluator,
 ): Implementations {
   const found = new Map<Definition, Definition[]>();
-  for (const type of derivedTypes(definitions, evaluator))
-    for (const base of basesOf(type, evaluator)) {
-      note(found, base, type);
+  const isOverloaded = definitions.rules.overloads !== undefined;
+  for (const type of derivedTypes(definitions, evaluator)) {
+    const bases = basesOf(type, evaluator);
+    for (const base of bases) {
+      if (type.symbol >= 0) note(found, base, type);
       const replaced = definitions.methodsOf(base);
       for (const [name, methods] of definitions.methodsOf(type)) {
         if (definitions.rules.constructors.includes(name)) continue;
         for (const its of replaced.get(name) ?? [])
           for (const method of methods)
-            if (method !== its && !method.isAbstract) note(found, its, method);
+            if (method !== its && !method.isAbstract && (!isOverloaded || isReplacing(method, its)))
+              note(found, its, method);
       }
     }
+    if (isOverloaded && type.kind !== 'interface')
+      noteInherited(found, definitions, [type, ...bases]);
+  }
   return found;
+}
+
+function isReplacing(method: Definition, replaced: Definition): boolean {
+  return isFunction(method) && isFunction(replaced) && isAlike(method, replaced);
+}
+
+/** What a type inherits from a class runs in place of what an interface asks it for. `types`: nearest first. */
+function noteInherited(
+  found: Map<Definition, Definition[]>,
+  definitions: Definitions,
+  types: readonly Definition[],
+): void {
+  const classes = types.filter(({ kind }) => kind !== 'interface');
+  if (classes.length < 2) return;
+  for (const asking of types) {
+    if (asking.kind !== 'interface') continue;
+    for (const [name, methods] of definitions.methodsOf(asking))
+      for (const method of methods) {
+        if (!method.isAbstract) continue;
+        const its = classes
+          .flatMap((each) => definitions.methodsOf(each).get(name) ?? [])
+          .find((each) => !each.isAbstract && isReplacing(each, method));
+        if (its !== undefined) note(found, method, its);
+      }
+  }
 }
 
 /** All types that a type is based on, each once. */

@@ -2,6 +2,7 @@ import { parseExpression } from '../../format/expression.js';
 import { joined } from './alternatives.js';
 import { typesIn, type Definition, type Definitions } from './definitions.js';
 import type { Names } from './names.js';
+import { Choice, isAlike, type Arguments, type Candidate } from './overloads.js';
 import {
   outside,
   library,
@@ -10,6 +11,7 @@ import {
   within,
   valueOf,
   isFunction,
+  isType,
   isVariable,
   isAbstract,
   type Type,
@@ -32,11 +34,18 @@ export class Members {
   readonly #evaluation: Evaluation;
   /** What types are based on by what other texts say. */
   readonly #added = new Map<Definition, Type[]>();
+  readonly #bases = new Map<Definition, readonly (Type | undefined)[]>();
+  /** Types in types, by name. */
+  readonly #inner = new Map<Definition, Map<string, Value | undefined>>();
+  /** Where functions of a name are told apart by their arguments. */
+  readonly #choice: Choice | undefined;
 
   constructor(definitions: Definitions, names: Names, evaluation: Evaluation) {
     this.#definitions = definitions;
     this.#names = names;
     this.#evaluation = evaluation;
+    const { overloads } = definitions.rules;
+    this.#choice = overloads && new Choice(overloads, evaluation, (type) => this.basesOf(type));
   }
 
   /** Notes that another text says what a type is based on. */
@@ -50,16 +59,17 @@ export class Members {
     return this.#added.has(definition);
   }
 
-  member(value: Value, name: string): Value | undefined {
+  member(value: Value, name: string, given?: Arguments): Value | undefined {
     switch (value.kind) {
       case 'outside':
+        if (value.isClosed === true || this.#isOfAll(name)) return this.#closed(name, given);
         return value.isLibrary === true ? library : outside;
       case 'scope':
         return this.#memberOfScope(value.scopes, name);
       case 'function':
-        return this.#memberOfFunction(value, name);
+        return this.#memberOfFunction(value, name, given);
       default: {
-        const found = this.memberOf(value.type, name) ?? this.#ofEveryType(value.type, name);
+        const found = this.memberOf(value.type, name, given) ?? this.#ofEveryType(value.type, name);
         const isFixed = value.kind === 'type' && value.isOpen !== true && this.#isOfNamedType;
         return isFixed && found?.kind === 'function' ? { ...found, isFixed } : found;
       }
@@ -86,21 +96,48 @@ export class Members {
       : undefined;
   }
 
-  #memberOfFunction({ definitions, self }: FunctionValue, name: string): Value | undefined {
+  #memberOfFunction(
+    { definitions, self }: FunctionValue,
+    name: string,
+    given: Arguments | undefined,
+  ): Value | undefined {
     const [definition] = definitions;
     // A constant of an enumeration is a value of it.
     if (definition !== undefined && isVariable(definition))
-      return self && this.memberOf(self, name);
+      return self && this.memberOf(self, name, given);
     return definition && this.#ownMember({ kind: 'inside', definition, args: [] }, name);
   }
 
-  memberOf(type: Type, name: string): Value | undefined {
+  memberOf(type: Type, name: string, given?: Arguments): Value | undefined {
     return this.#evaluation.bounded(() => {
-      if (type.kind === 'outside') return type;
-      if (type.kind === 'language') return this.#memberOfLanguage(type, name);
-      if (name === superName) return this.#superOf(type);
-      return this.#inheritedMember(type, name);
+      if (type.kind === 'outside') return this.member(type, name, given);
+      if (type.kind === 'language') return this.#memberOfLanguage(type, name, given);
+      if (name === superName)
+        return this.#choice === undefined ? this.#superOf(type) : this.#super(type, given);
+      const found = this.#inheritedMember(type, name, given);
+      return found === undefined && this.#isOfAll(name) ? this.#closed(name, given) : found;
     });
+  }
+
+  #isOfAll(name: string): boolean {
+    return this.#definitions.rules.overloads?.everyMember.has(name) === true;
+  }
+
+  /** A member of a type of a library that holds nothing of the program. */
+  #closed(name: string, given: Arguments | undefined): Value {
+    const gives = this.#definitions.rules.overloads?.everyMember.get(name);
+    return {
+      ...{ ...library, isClosed: true },
+      ...(given && { given }),
+      ...(gives !== undefined && { gives }),
+    };
+  }
+
+  #super(type: InsideType, given: Arguments | undefined): Value | undefined {
+    const [base] = this.basesOf(type);
+    // A class without another one below it is based on what every type is based on.
+    const isClass = base?.kind !== 'inside' || base.definition.kind === 'class';
+    return isClass ? this.constructed(valueOf(base), given) : library;
   }
 
   get #isOfNamedType(): boolean {
@@ -139,19 +176,37 @@ export class Members {
     return found?.kind === 'function' ? found : this.member(value, name);
   }
 
-  #inheritedMember(start: InsideType, name: string): Value | undefined {
-    const elsewhere: (Type | undefined)[] = [];
+  #inheritedMember(
+    start: InsideType,
+    name: string,
+    given: Arguments | undefined,
+  ): Value | undefined {
+    const candidates: Candidate[] = [];
+    let beyond: Value | undefined;
+    let isUnknown = false as boolean;
+    const isChosen = given !== undefined && this.#choice !== undefined;
     const found = this.#inherited(
       start,
-      (type) => this.#ownMember(type, name, start) ?? this.#embedded(type, name),
+      (type) =>
+        isChosen
+          ? this.#collect(type, name, candidates)
+          : (this.#ownMember(type, name, start) ?? this.#embedded(type, name)),
       (type) => {
-        elsewhere.push(type);
+        isUnknown ||= type === undefined && this.#definitions.rules.isDynamic === true;
         const its = type?.kind === 'language' ? this.#memberOfLanguage(type, name) : undefined;
-        return its?.kind === 'outside' ? undefined : its;
+        if (its !== undefined && its.kind !== 'outside') return its;
+        const isTyped = this.#choice !== undefined;
+        const ofLibrary = type?.kind === 'outside' ? this.member(type, name, given) : its;
+        beyond = (isTyped ? ofLibrary : undefined) ?? library;
+        return undefined;
       },
     );
-    const isUnknown = this.#definitions.rules.isDynamic === true && elsewhere.includes(undefined);
-    return found ?? (elsewhere.length > 0 && !isUnknown ? library : undefined);
+    if (found !== undefined) return found;
+    if (isUnknown) return undefined;
+    const meant = isChosen
+      ? this.#choice.of(candidates, given, { receiver: start, isOpen: beyond !== undefined })
+      : undefined;
+    return meant ?? beyond;
   }
 
   /** Of itself, else of the nearest type that it is based on; each type is asked once. */
@@ -192,6 +247,70 @@ export class Members {
     return undefined;
   }
 
+  among(
+    types: readonly InsideType[],
+    name: string,
+    given: Arguments,
+    isDoubtful: boolean,
+  ): Value | undefined {
+    const candidates: Candidate[] = [];
+    for (const type of types)
+      this.#inherited(type, (each) => {
+        this.#collect(each, name, candidates);
+        return undefined;
+      });
+    return this.#choice?.of(candidates, given, { isOpen: isDoubtful, isDoubtful });
+  }
+
+  /** Adds the functions of a type that no function of those before replaces. */
+  #collect(type: InsideType, name: string, candidates: Candidate[]): Value | undefined {
+    const own = this.#membersOf(type, name).filter(isFunction);
+    const below = [...candidates];
+    for (const definition of own)
+      if (!below.some((each) => isAlike(each.definition, definition)))
+        candidates.push({ definition, self: type });
+    if (own.length > 0) return undefined;
+    const implied = typesIn(type.definition, 'field').find((each) => each.name === `${name}()`);
+    return implied && valueOf(this.#evaluation.resolve(implied.type, within(type)));
+  }
+
+  /** Of types of the same name in several projects, each has its own members. */
+  #membersOf({ definition }: InsideType, name: string): readonly Definition[] {
+    const all = this.#definitions.methodsOf(definition).get(name) ?? [];
+    if (this.#choice === undefined) return all;
+    return all.filter(({ file }) => file === definition.file);
+  }
+
+  /** With the constructor that takes these arguments. */
+  constructed(value: Value | undefined, given: Arguments | undefined): Value | undefined {
+    if (given === undefined || value?.kind !== 'value') return value;
+    return { ...value, constructors: this.constructorsOf(value.type, given) };
+  }
+
+  constructorsOf(type: Type, given: Arguments): FunctionValue | undefined {
+    if (type.kind !== 'inside') return undefined;
+    const own = this.#membersOf(type, type.definition.name).filter(isFunction);
+    const candidates = own.map((definition) => ({ definition, self: type }));
+    return this.#choice?.of(candidates, given, { receiver: type });
+  }
+
+  /** The method of an interface that a function stands for. */
+  soleMethod(start: InsideType): Candidate | undefined {
+    const asked = new Set<Definition>();
+    const level: InsideType[] = [start];
+    for (const self of level) {
+      if (asked.has(self.definition)) continue;
+      asked.add(self.definition);
+      const own = [...this.#definitions.methodsOf(self.definition).values()].flat();
+      const definition = own.find(
+        ({ isAbstract, file }) => isAbstract && file === self.definition.file,
+      );
+      if (definition !== undefined) return { definition, self };
+      for (const base of this.basesOf(self)) if (base?.kind === 'inside') level.push(base);
+    }
+    return undefined;
+  }
+
   #lineOf(start: InsideType): (Type | undefined)[] {
     const line: (Type | undefined)[] = [];
     const visit = (type: Type | undefined, above: readonly Definition[]): void => {
@@ -207,6 +326,31 @@ export class Members {
     return line.filter((type, at) => type?.kind !== 'inside' || last.get(type.definition) === at);
   }
 
+  innerType(start: InsideType, name: string): Value | undefined {
+    const known = this.#inner.get(start.definition) ?? new Map<string, Value | undefined>();
+    this.#inner.set(start.definition, known);
+    if (known.has(name)) return known.get(name);
+    known.set(name, undefined);
+    const found = this.#findInner(start, name);
+    known.set(name, found);
+    return found;
+  }
+
+  #findInner(start: InsideType, name: string): Value | undefined {
+    const asked = new Set<Definition>([start.definition]);
+    const level: InsideType[] = [start];
+    for (const type of level) {
+      const [found] = this.#membersOf(type, name).filter(isType);
+      if (found !== undefined) return this.#names.meaning([found], 'type');
+      for (const base of this.basesOf(type))
+        if (base?.kind === 'inside' && !asked.has(base.definition)) {
+          asked.add(base.definition);
+          level.push(base);
+        }
+    }
+    return undefined;
+  }
+
   /** Of what it is defined as; or what it embeds, which is a field of its own name. */
   #embedded(type: InsideType, name: string): Value | undefined {
     if (type.definition.kind === 'struct')
@@ -220,13 +364,15 @@ export class Members {
     return isTaken ? found : undefined;
   }
 
-  #memberOfLanguage(type: LanguageType, name: string): Value | undefined {
+  #memberOfLanguage(type: LanguageType, name: string, given?: Arguments): Value | undefined {
     const field = type.args.find(({ label }) => label === name);
     if (field !== undefined) return valueOf(field.type);
     if (type.name === '$struct') return undefined;
     if (type.name === '$first') return this.#memberOfFirst(type, name);
-    if (type.name !== '$union') return { kind: 'outside', of: { type, name } };
-    const each = type.args.map(({ type: its }) => its && this.memberOf(its, name));
+    if (type.name !== '$union' && this.#isOfAll(name)) return this.#closed(name, given);
+    if (type.name !== '$union')
+      return { kind: 'outside', of: { type, name }, ...(given && { given }) };
+    const each = type.args.map(({ type: its }) => its && this.memberOf(its, name, given));
     if (this.#definitions.rules.isDynamic === true) return joined(each);
     const functions = each.filter((found) => found?.kind === 'function');
     const definitions = functions.flatMap((found) => found.definitions);
@@ -237,9 +383,12 @@ export class Members {
   /** `receiver`: what is asked, which may be based on the type. */
   #ownMember(type: InsideType, name: string, receiver = type): Value | undefined {
     const { definition } = type;
-    const methods = this.#definitions.methodsOf(definition).get(name);
-    if (methods !== undefined) return this.#meantBy(methods, type, receiver);
+    const isApart = this.#choice !== undefined;
+    const all = this.#membersOf(type, name);
+    const members = isApart ? all.filter((each) => !isFunction(each)) : all;
     const field = typesIn(definition, 'field').find((each) => each.name === name);
+    if (members.length > 0 && (field === undefined || !isApart))
+      return this.#meantBy(members, type, receiver);
     const found =
       field === undefined
         ? this.known(definition, 'assigned', name, { self: type, receiver })
@@ -326,9 +475,23 @@ export class Members {
     return written && this.#evaluation.resolve(written.type, within(type));
   }
 
-  basesOf(type: InsideType): (Type | undefined)[] {
+  basesOf(type: InsideType): readonly (Type | undefined)[] {
+    const { definition } = type;
+    if (this.#choice === undefined) return this.#basesIn(type);
+    if (type.args.length > 0) return this.#basesIn(type);
+    const known = this.#bases.get(definition);
+    if (known !== undefined) return known;
+    // Types may be based on each other.
+    this.#bases.set(definition, []);
+    const found = this.#basesIn(type);
+    this.#bases.set(definition, found);
+    return found;
+  }
+
+  #basesIn(type: InsideType): readonly (Type | undefined)[] {
+    const context = { ...within(type), isHeader: true };
     const written = typesIn(type.definition, 'base').map((base) =>
-      this.#evaluation.resolve(base.type, within(type)),
+      this.#evaluation.resolve(base.type, context),
     );
     return [...written, ...(this.#added.get(type.definition) ?? [])];
   }

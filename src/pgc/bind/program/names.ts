@@ -1,6 +1,8 @@
 import { joined } from './alternatives.js';
 import { typesIn, type Definition, type Definitions, type NameScope } from './definitions.js';
-import type { Imported } from './rules.js';
+import type { Step } from '../../format/expression.js';
+import type { Arguments } from './overloads.js';
+import type { Imported, SourceText } from './rules.js';
 import {
   outside,
   library,
@@ -33,7 +35,12 @@ export class Names {
   }
 
   /** What a name means at the top of a file: its own scope, what it imports, the language. */
-  named(name: string, context: Context, wanted: Wanted = 'value'): Value | undefined {
+  named(
+    name: string,
+    context: Context,
+    wanted: Wanted = 'value',
+    given?: Arguments,
+  ): Value | undefined {
     const { file } = context;
     if (name.startsWith('$')) {
       const macros = this.#definitions.macros.get(name.slice(1));
@@ -41,9 +48,10 @@ export class Names {
     }
     const parameter = this.parameter(name, context);
     if (parameter !== undefined) return parameter.type && { kind: 'type', type: parameter.type };
+    const { scopes, rules } = this.#definitions;
+    if (rules.overloads !== undefined) return this.#visible(name, context, wanted, given);
     const beside = this.#beside(name, context, wanted);
     if (beside !== undefined) return beside;
-    const { scopes, rules } = this.#definitions;
     const own = scopes.get(file.scope)?.names.get(name);
     if (own !== undefined) return this.meaning(own, wanted);
     const imported = file.imports.get(name);
@@ -57,16 +65,141 @@ export class Names {
     return undefined;
   }
 
+  /** Where members are known by their names alone: of the types around the place, from inside out. */
+  #visible(
+    name: string,
+    { file, owner, isHeader }: Context,
+    wanted: Wanted,
+    given: Arguments | undefined,
+  ): Value | undefined {
+    const { rules, scopes } = this.#definitions;
+    let beyond: Value | undefined;
+    for (const definition of this.#typesAround(owner, file, isHeader)) {
+      const type: Type = { kind: 'inside', definition, args: [] };
+      const found =
+        wanted === 'type'
+          ? this.#evaluation.innerType(type, name)
+          : this.#evaluation.member(type, name, given);
+      // What a library has may be inherited; what the program has is nearer.
+      if (found?.kind === 'outside' && rules.overloads?.everyMember.has(name) !== true)
+        beyond ??= found;
+      else if (found !== undefined) return found;
+    }
+    const imported = file.imports.get(name);
+    if (imported !== undefined) {
+      const its =
+        given !== undefined && imported.others !== undefined
+          ? this.#amongImported([imported, ...imported.others], file, given)
+          : this.#ofPackage(imported, file, wanted, given);
+      if (its !== undefined || given === undefined) return its ?? library;
+    }
+    const [own] = given === undefined ? nearest(scopes.get(file.scope)?.types.get(name), file) : [];
+    if (own !== undefined) return this.meaning([own], 'type');
+    for (const wildcard of file.wildcards) {
+      const [scope = '', type] = wildcard.split('#');
+      const path = type === undefined ? name : `${type}.${name}`;
+      const found = this.#ofPackage({ scopes: [scope], name: path }, file, wanted, given);
+      if (found !== undefined) return found;
+    }
+    if (rules.builtins.has(name)) return outside;
+    return beyond ?? (file.isOpen ? library : undefined);
+  }
+
+  /** Several imports may give functions of one name. */
+  #amongImported(all: readonly Imported[], file: SourceText, given: Arguments): Value | undefined {
+    const name = all[0]?.name.split('.').at(-1) ?? '';
+    const types = all.flatMap(({ scopes: [scope = ''], name: path }) => {
+      const known = this.#definitions.scopes.get(scope)?.types;
+      const [definition] = nearest(known?.get(path.slice(0, path.lastIndexOf('.'))), file);
+      return definition === undefined ? [] : [{ kind: 'inside' as const, definition, args: [] }];
+    });
+    const isDoubtful = types.length < all.length;
+    return (
+      this.#evaluation.among(types, name, given, isDoubtful) ?? (isDoubtful ? library : undefined)
+    );
+  }
+
+  /** A type of a package, or a member of one. */
+  #ofPackage(
+    { scopes: [scope = ''], name }: Imported,
+    file: SourceText,
+    wanted: Wanted,
+    given: Arguments | undefined,
+  ): Value | undefined {
+    const types = this.#definitions.scopes.get(scope)?.types;
+    const [own] = given === undefined ? nearest(types?.get(name), file) : [];
+    if (own !== undefined) return this.meaning([own], 'type');
+    const dot = name.lastIndexOf('.');
+    const [definition] = dot < 0 ? [] : nearest(types?.get(name.slice(0, dot)), file);
+    if (definition === undefined) return undefined;
+    const around: Type = { kind: 'inside', definition, args: [] };
+    const member = name.slice(dot + 1);
+    return wanted === 'type'
+      ? this.#evaluation.innerType(around, member)
+      : this.#evaluation.member(around, member, given);
+  }
+
+  /** Each holds the one before. */
+  #typesAround(owner: Definition | undefined, file: SourceText, isHeader = false): Definition[] {
+    if (owner === undefined) return [];
+    const found: Definition[] = [];
+    let path = isHeader || isFunction(owner) || isVariable(owner) ? owner.inside : owner.key;
+    while (path !== '') {
+      const type = this.typeAround(path, file);
+      if (type !== undefined) found.push(type);
+      path = path.slice(0, Math.max(path.lastIndexOf('.'), 0));
+    }
+    return found;
+  }
+
+  /** The type of a text by its path. */
+  typeAround(path: string, file: SourceText): Definition | undefined {
+    if (path === '') return undefined;
+    const types = this.#definitions.scopes.get(file.scope)?.types.get(path);
+    return types?.find((each) => each.file === file);
+  }
+
+  /** A scope that is written out, `org.example.Type`: the value that its last name has, and how many steps it takes. */
+  scopeNamed(
+    root: string,
+    steps: readonly Step[],
+  ): { value: Value | undefined; steps: number } | undefined {
+    if (this.#definitions.rules.overloads === undefined) return undefined;
+    const { scopes } = this.#definitions;
+    let path = root;
+    for (const [at, step] of steps.entries()) {
+      if (step.kind !== 'member') return undefined;
+      const scope = scopes.get(path);
+      if (scope?.types.has(step.name) === true)
+        return { value: this.meaning(scope.types.get(step.name) ?? [], 'type'), steps: at + 1 };
+      path = `${path}.${step.name}`;
+    }
+    return undefined;
+  }
+
   /** A type parameter: what it stands for, else what it must satisfy. Undefined: the name is none. */
   parameter(
     name: string,
     { owner, bindings, file }: Context,
   ): { type: Type | undefined } | undefined {
     if (bindings.has(name)) return { type: bindings.get(name) };
-    const bound = owner && typesIn(owner, 'bound').find((each) => each.name === name);
+    const bounds = owner === undefined ? [] : this.#boundsOf(owner, file);
+    const bound = bounds.find((each) => each.name === name);
     if (bound === undefined) return undefined;
-    const context = { file, owner: undefined, bindings: unbound };
+    // Parameters may be bound by each other.
+    const open = new Map(bounds.map((each) => [each.name, undefined]));
+    const isInner = this.#definitions.rules.overloads !== undefined;
+    const context = isInner
+      ? { file, owner, bindings: open }
+      : { file, owner: undefined, bindings: unbound };
     return { type: this.#evaluation.resolve(bound.type, context) };
+  }
+
+  /** A type without a name sees those of the type around it. */
+  #boundsOf(owner: Definition, file: SourceText): ReturnType<typeof typesIn> {
+    if (owner.symbol >= 0) return typesIn(owner, 'bound');
+    const around = this.typeAround(owner.inside, file);
+    return around === undefined ? [] : this.#boundsOf(around, file);
   }
 
   /** A function or type of the inner module or function that holds the one around the expression. */
@@ -172,6 +305,20 @@ export class Names {
 
 function isNoVariable(definition: Definition): boolean {
   return !isVariable(definition);
+}
+
+/** Projects of one tree may have types of the same name: those in the same folders come first. */
+function nearest(
+  definitions: readonly Definition[] | undefined,
+  file: SourceText,
+): readonly Definition[] {
+  if (definitions === undefined || definitions.length < 2) return definitions ?? [];
+  const near = ({ file: { path } }: Definition): number => {
+    let at = 0;
+    while (at < path.length && path.charAt(at) === file.path.charAt(at)) at += 1;
+    return at;
+  };
+  return definitions.toSorted((one, other) => near(other) - near(one));
 }
 
 /** `module.name`: of a module that stands within a text. */

@@ -27,6 +27,8 @@ export interface Imported {
   name: string;
   /** It leaves the program for the standard library of the language. */
   isStandard?: boolean;
+  /** Functions of other scopes that have the same local name. */
+  others?: readonly Imported[];
 }
 
 /** What a file that describes modules says of them. */
@@ -64,6 +66,10 @@ export interface LanguageRules {
   /** What the members of the language's own types give, as steps from a value of the type. */
   members?: Readonly<Record<string, LanguageMembers>>;
   standard?: Library;
+  /** Several functions of a name are told apart by their arguments; a function and a value may have the same name. */
+  overloads?: Overloads;
+  /** Constructors are called like their type, and not inherited. */
+  constructorsAreTypes?: boolean;
   /** Whether a name that nothing defines, with a member of it, is that of a package. */
   isPackage?(name: string): boolean;
 }
@@ -77,6 +83,16 @@ export interface Library {
   types: ReadonlyMap<string, string>;
   /** Methods that each type may have, and that give the same type. */
   same: ReadonlySet<string>;
+}
+
+export interface Overloads {
+  /** The type that every other one is based on, and what its methods give. */
+  everything: string;
+  everyMember: ReadonlyMap<string, string>;
+  /** How far types that no file defines are apart; infinite: the one is never given as the other. */
+  distance(given: string, wanted: string): number | undefined;
+  /** No type is based on it. */
+  isFinal(name: string): boolean;
 }
 
 export interface LanguageMembers {

@@ -2,6 +2,7 @@ import { parseExpression, unknown, type Step } from '../../format/expression.js'
 import type { Operator } from './rules.js';
 import { joined } from './alternatives.js';
 import { typesIn, type Definition, type Definitions } from './definitions.js';
+import { inferred } from './inference.js';
 import type { Members } from './members.js';
 import type { Names } from './names.js';
 import {
@@ -10,6 +11,7 @@ import {
   inside,
   within,
   valueOf,
+  isOfLibrary,
   isVariable,
   type Type,
   type InsideType,
@@ -53,8 +55,10 @@ export class Uses {
     }
   }
 
-  #resultOfLanguage({ of, isLibrary }: OutsideValue): Value | undefined {
-    const { members, librariesGiveBack } = this.#definitions.rules;
+  #resultOfLanguage(value: OutsideValue): Value | undefined {
+    const { of, isLibrary } = value;
+    const { members, librariesGiveBack, overloads } = this.#definitions.rules;
+    if (overloads !== undefined && of === undefined) return resultOfLibrary(value);
     if (isLibrary === true) return librariesGiveBack === true ? undefined : library;
     if (of !== undefined && this.#definitions.rules.standard?.same.has(of.name) === true)
       return valueOf(of.type);
@@ -64,7 +68,12 @@ export class Uses {
     const made = its?.made?.[name];
     if (made !== undefined) return valueOf(made(type.args.map((each) => each.type)));
     const steps = its?.results[name];
-    if (steps === undefined) return outside;
+    if (steps === undefined) {
+      const isClosed = type.args.every((each) => isOfLibrary(each.type));
+      return overloads === undefined ? outside : resultOfLibrary({ ...value, isClosed });
+    }
+    // It may be called otherwise than that of which it was asked: `list.iterator()`.
+    if (steps === '') return { kind: 'value', type: { ...type, written: type.name } };
     return steps === unknown ? undefined : this.#from(type, steps);
   }
 
@@ -78,7 +87,13 @@ export class Uses {
     const { self, receiver } = value;
     if (written === undefined)
       return this.#members.known(definition, 'returned', '', { self, receiver });
-    return valueOf(this.#evaluation.resolve(written.type, inside(definition, { self, receiver })));
+    const context = inside(definition, { self, receiver });
+    if (value.given === undefined) return valueOf(this.#evaluation.resolve(written.type, context));
+    const known = new Map(context.bindings);
+    const bindings = inferred(definition, value.given, known, (type) =>
+      this.#members.basesOf(type),
+    );
+    return valueOf(this.#evaluation.resolve(written.type, { ...context, bindings }));
   }
 
   /** Overloads give what depends on how they are called: that says something only if it is the same for all. */
@@ -166,11 +181,16 @@ export class Uses {
   parameterOf(value: Value, { argument, at }: Step & { kind: 'parameter' }): Value | undefined {
     if (value.kind === 'outside') return this.#handed(value, at);
     if (argument < 0) return value.kind === 'value' ? this.#takes(value.type, at) : undefined;
-    if (value.kind === 'value') {
+    if (value.kind === 'value' && value.constructors === undefined) {
       const its = this.#takes(value.type, argument);
       return its?.kind === 'value' ? this.#takes(its.type, at) : undefined;
     }
-    const taking = value.kind === 'type' ? this.#members.constructorOf(value.type) : value;
+    const taking =
+      value.kind === 'value'
+        ? value.constructors
+        : value.kind === 'type'
+          ? this.#members.constructorOf(value.type)
+          : value;
     if (taking?.kind !== 'function') return undefined;
     for (const definition of taking.definitions) {
       const written = typesIn(definition, 'parameter');
@@ -188,7 +208,13 @@ export class Uses {
   #takes(type: Type, at: number): Value | undefined {
     if (type.kind === 'outside') return undefined;
     if (type.kind === 'inside') {
-      return this.#firstOf(this.#signaturesOf(type), at);
+      if (this.#definitions.rules.overloads === undefined)
+        return this.#firstOf(this.#signaturesOf(type), at);
+      const sole = this.#members.soleMethod(type);
+      const written = sole && typesIn(sole.definition, 'parameter')[at];
+      return (
+        written && valueOf(this.#evaluation.resolve(written.type, inside(sole.definition, sole)))
+      );
     }
     if (type.name === '$union')
       return this.#firstOf(
@@ -241,8 +267,15 @@ export class Uses {
   }
 }
 
+/** A method of a library gives what is of libraries, unless it was given something else. */
+function resultOfLibrary({ isClosed, given, gives }: OutsideValue): Value | undefined {
+  if (gives !== undefined) return { ...library, name: gives, args: [], isClosed: true };
+  const isPlain = isClosed === true && given?.types().every(isOfLibrary) === true;
+  return isPlain ? { ...library, isClosed } : undefined;
+}
+
 const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number>>> = {
-  element: { $list: 0, $map: 1, $chan: 0, $context: 0 },
+  element: { $list: 0, $array: 0, $map: 1, $chan: 0, $context: 0 },
   key: { $map: 0, $chan: 0 },
   result: {},
 };

@@ -1,5 +1,6 @@
 import { typesIn, type Definition } from './definitions.js';
 import type { Step, TypeText } from '../../format/expression.js';
+import type { Arguments } from './overloads.js';
 import type { SourceText } from './rules.js';
 
 /** A type of the program, of the language (`$list`), or of a library. */
@@ -17,17 +18,25 @@ export interface LanguageType {
   args: readonly { label: string; type: Type | undefined }[];
   /** What a variable of this type is, where that is no value of a type: a function, a type, a module. */
   held?: Value;
+  /** What a text calls it. */
+  written?: string;
 }
 
 /** `isLibrary`: not of the language itself. */
 export interface Outside {
   kind: 'outside';
   isLibrary?: boolean;
+  /** Of the type, where it is a value of one. */
+  name?: string;
+  args?: readonly (Type | undefined)[];
+  /** Nothing of the program can be in it. */
+  isClosed?: boolean;
 }
 
 /** What an expression stands for; undefined: not known. */
 export type Value =
-  | { kind: 'value'; type: Type }
+  /** `constructors`: of those that may run when it is made. */
+  | { kind: 'value'; type: Type; constructors?: FunctionValue | undefined }
   /** `isOpen`: or one that is based on it. */
   | { kind: 'type'; type: Type; isOpen?: boolean }
   | FunctionValue
@@ -40,11 +49,17 @@ export interface FunctionValue extends Owner {
   definitions: readonly Definition[];
   /** It was asked of a type that is named, and nothing runs in its place. */
   isFixed?: boolean;
+  given?: Arguments;
+  /** One of them is meant, and nothing tells which. */
+  isUnsure?: boolean;
 }
 
 /** `of`: the member of a type of the language that it is. */
 export interface OutsideValue extends Outside {
   of?: { type: Type; name: string };
+  /** The type of a library that a call of it gives. */
+  gives?: string;
+  given?: Arguments;
 }
 
 /** See `FunctionValue`. */
@@ -58,6 +73,8 @@ export interface Context {
   file: SourceText;
   /** Whose type parameters are visible. */
   owner: Definition | undefined;
+  /** Where a type says what it is based on, its own members are not visible. */
+  isHeader?: boolean;
   /** What type parameters stand for. */
   bindings: ReadonlyMap<string, Type | undefined>;
 }
@@ -72,6 +89,16 @@ export interface Evaluation {
   step(value: Value, step: Step): Value | undefined;
   /** The steps of an expression, from a value on. */
   followed(start: Value | undefined, steps: readonly Step[]): Value | undefined;
+  member(type: Type, name: string, given: Arguments | undefined): Value | undefined;
+  /** Of the functions of a name in several types, the one that takes these arguments. `isDoubtful`: others may, too. */
+  among(
+    types: readonly InsideType[],
+    name: string,
+    given: Arguments,
+    isDoubtful: boolean,
+  ): Value | undefined;
+  /** A type that stands in another one, or in what that is based on. */
+  innerType(type: InsideType, name: string): Value | undefined;
   resolve(text: TypeText | undefined, context: Context): Type | undefined;
   /** Undefined where it is nested too deep: variables, aliases and bases may form circles. */
   bounded<T>(work: () => T): T | undefined;
@@ -113,6 +140,12 @@ function bindingsOf(
   const own = typesIn(named, 'bound');
   const names = own.length > 0 ? own : typesIn(definition, 'bound');
   return new Map(names.slice(0, args.length).map(({ name }, at) => [name, args[at]]));
+}
+
+/** Nothing of the program can be in it. */
+export function isOfLibrary(type: Type | undefined): boolean {
+  if (type?.kind !== 'language') return type?.kind === 'outside' && type.isClosed === true;
+  return type.name !== '$func' && type.args.every((each) => isOfLibrary(each.type));
 }
 
 export function valueOf(type: Type | undefined): Value | undefined {

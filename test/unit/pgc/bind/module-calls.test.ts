@@ -40,6 +40,7 @@ const lookup = (name: string): Lookup => ({
   name,
   kind: 'direct',
   path: '',
+  line: 0,
   container: '',
   modules: ['lib/b0'],
 });

@@ -20,6 +20,7 @@ const lookup = (more: Partial<Lookup> = {}): Lookup => ({
   kind: 'direct',
   container: '',
   path: '',
+  line: 0,
   modules: [],
   ...more,
 });

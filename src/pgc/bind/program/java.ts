@@ -1,0 +1,183 @@
+import type { ImportRow, TypeRow } from '../../format/shard-index.js';
+import type { Imported, LanguageMembers, LanguageRules, Places, SourceText } from './rules.js';
+
+/** From each to those after it, a value may be given as it is. */
+const numbers = 'byte short int long float double'.split(' ');
+const boxes: Readonly<Record<string, string>> = {
+  boolean: 'Boolean',
+  byte: 'Byte',
+  char: 'Character',
+  short: 'Short',
+  int: 'Integer',
+  long: 'Long',
+  float: 'Float',
+  double: 'Double',
+};
+const finals = new Set([...Object.keys(boxes), ...Object.values(boxes), 'String', 'Class', 'void']);
+/** What types of the library that everybody uses are based on, all of it. */
+const bases: Readonly<Record<string, string>> = {
+  ...each('CharSequence Comparable Serializable', ['String']),
+  ...each('Number Comparable Serializable', 'Integer Long Short Byte Float Double'.split(' ')),
+  ...each('Comparable Serializable', ['Boolean', 'Character']),
+  ...each('Type Serializable GenericDeclaration AnnotatedElement', ['Class']),
+  ...like(
+    '',
+    'Iterable Iterator Map Entry Function BiFunction Consumer Predicate Supplier Callable Optional',
+  ),
+  ...like('Iterator', 'ListIterator'),
+  ...like('Iterable', 'Collection'),
+  ...like('Collection Iterable', 'List Set Queue'),
+};
+const boxing = 10;
+
+/** Types of the library that hold others, by what they are like. */
+const held: Readonly<Record<string, string>> = {
+  ...like(
+    '$list',
+    'Collection List Set Iterable Iterator ListIterator ArrayList LinkedList HashSet',
+  ),
+  ...like(
+    '$list',
+    'LinkedHashSet TreeSet SortedSet NavigableSet Queue Deque ArrayDeque PriorityQueue',
+  ),
+  ...like('$list', 'Stream Optional Supplier Callable'),
+  ...like('$map', 'Map HashMap LinkedHashMap TreeMap SortedMap NavigableMap ConcurrentMap'),
+  ...like('$map', 'ConcurrentHashMap EnumMap Entry'),
+  ...like('$func<1,0:0>', 'Function'),
+  ...like('$func<2,0:0,1:1>', 'BiFunction'),
+  ...like('$func<9,0:0>', 'Consumer Predicate'),
+  ...like('$func<9,0:0,1:1>', 'BiConsumer BiPredicate'),
+  ...like('$func<9,0:0,1:0>', 'Comparator'),
+  ...like('$func<0,0:0>', 'UnaryOperator'),
+  ...like('$func<0,0:0,1:0>', 'BinaryOperator'),
+};
+
+const elements =
+  'get next previous getFirst getLast removeFirst removeLast first last poll peek pop element pollFirst pollLast ' +
+  'peekFirst peekLast orElse orElseThrow orElseGet call higher lower floor ceiling';
+const sameLists =
+  'iterator listIterator stream parallelStream subList filter sorted distinct limit skip peek descendingIterator ' +
+  'descendingSet headSet tailSet subSet takeWhile dropWhile findFirst findAny min max toList or';
+const members: Readonly<Record<string, LanguageMembers>> = {
+  $array: { results: { clone: '' }, parameters: {} },
+  $list: {
+    results: { ...each('[]', elements.split(' ')), ...each('', sameLists.split(' ')), set: '[]' },
+    parameters: { '': ['[]'], sort: ['[]', '[]'], sorted: ['[]', '[]'] },
+  },
+  $map: {
+    results: {
+      ...each(
+        '[]',
+        'get put remove getOrDefault computeIfAbsent compute merge getValue'.split(' '),
+      ),
+      getKey: '[k]',
+    },
+    parameters: {
+      forEach: ['[k]', '[]'],
+      computeIfAbsent: ['[k]'],
+      computeIfPresent: ['[k]', '[]'],
+      compute: ['[k]', '[]'],
+      merge: ['[]', '[]'],
+    },
+  },
+  $func: { results: each('()', 'apply'.split(' ')), parameters: {} },
+};
+
+const primitives = 'boolean byte char short int long float double void Object String';
+/** Methods of `Object` and of every enumeration, by what they give. */
+const everyMember: Readonly<Record<string, string>> = {
+  ...like('boolean', 'equals'),
+  ...like('int', 'hashCode ordinal compareTo'),
+  ...like('String', 'toString name'),
+  ...like('Class', 'getClass getDeclaringClass'),
+  ...like('void', 'notify notifyAll wait finalize'),
+};
+
+/** Packages are known by their names, wherever their files are. */
+export const javaRules: LanguageRules = {
+  languages: ['java'],
+  placesOf,
+  builtins: new Set(primitives.split(' ')),
+  isStructural: false,
+  constructors: [],
+  constructorsAreTypes: true,
+  members,
+  standard: { types: new Map(Object.entries(held)), same: new Set() },
+  overloads: {
+    everything: 'Object',
+    everyMember: new Map(Object.entries(everyMember)),
+    distance,
+    isFinal: (name) => finals.has(name),
+  },
+};
+
+function each(value: string, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, value]));
+}
+
+function like(value: string, names: string): Record<string, string> {
+  return each(value, names.split(' '));
+}
+
+/** Between types of the library: of most nobody knows. */
+function distance(given: string, wanted: string): number | undefined {
+  if (given === wanted) return 0;
+  const [from, to] = [numbers.indexOf(given), numbers.indexOf(wanted)];
+  if (to >= 0 && (from >= 0 || given === 'char')) {
+    const steps = to - (from < 0 ? numbers.indexOf('short') : from);
+    return steps > 0 ? steps : Infinity;
+  }
+  const box = boxes[given];
+  if (box !== undefined) return box === wanted ? boxing : above(box, wanted);
+  const [unboxed] = Object.entries(boxes).find(([, its]) => its === given) ?? [];
+  if (unboxed !== undefined && boxes[wanted] !== undefined) {
+    const further = distance(unboxed, wanted);
+    return further === undefined ? undefined : boxing + further;
+  }
+  if (bases[given] !== undefined) return above(given, wanted);
+  return finals.has(wanted) ? Infinity : undefined;
+}
+
+function above(given: string, wanted: string): number {
+  return bases[given]?.split(' ').includes(wanted) === true ? boxing + 1 : Infinity;
+}
+
+function placesOf(files: readonly { path: string; types: readonly TypeRow[] }[]): Places {
+  const scopes = files.map(({ types }) => types.find(({ role }) => role === 'package')?.name ?? '');
+  const packages = new Set(scopes);
+  return { scopes, imported: (_, rows) => importedBy(rows, packages) };
+}
+
+function importedBy(
+  rows: readonly ImportRow[],
+  packages: ReadonlySet<string>,
+): Pick<SourceText, 'imports' | 'wildcards' | 'isOpen'> {
+  const imports = new Map<string, Imported>();
+  const wildcards: string[] = [];
+  let isOpen = false;
+  for (const { target, names } of rows)
+    for (const name of names) {
+      const { scope, type } = placeOf(target, packages);
+      if (name !== '*') {
+        const path = type === '' ? name : `${type}.${name}`;
+        const found = { scopes: scope === undefined ? [] : [scope], name: path };
+        const known = imports.get(name);
+        const others = known && [...(known.others ?? []), found];
+        imports.set(name, known === undefined ? found : { ...known, others: others ?? [] });
+      } else if (scope === undefined) isOpen = true;
+      else wildcards.push(type === '' ? scope : `${scope}#${type}`);
+    }
+  return { imports, wildcards, isOpen };
+}
+
+/** The package that begins a path, and the type in it that the rest names. */
+function placeOf(
+  target: string,
+  packages: ReadonlySet<string>,
+): { scope: string | undefined; type: string } {
+  for (let end = target.length; end > 0; end = target.lastIndexOf('.', end - 1)) {
+    const scope = target.slice(0, end);
+    if (packages.has(scope)) return { scope, type: target.slice(end + 1) };
+  }
+  return { scope: undefined, type: '' };
+}

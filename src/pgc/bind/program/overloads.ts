@@ -1,0 +1,247 @@
+import { typesIn, type Definition } from './definitions.js';
+import type { Overloads } from './rules.js';
+import { inside, type Evaluation, type FunctionValue, type Owner, type Type } from './values.js';
+
+/** The arguments of a call; nothing is known of some. */
+export interface Arguments {
+  /** Undefined: any number. */
+  count: number | undefined;
+  types(): readonly (Type | undefined)[];
+}
+
+/** A function of a name, and the type where it was found. */
+export interface Candidate {
+  definition: Definition;
+  self: Type | undefined;
+}
+
+/** How far the type of an argument is from that of the parameter: undefined where nobody knows. */
+type Distance = number | undefined;
+const never = Infinity;
+/** What takes everything. */
+const loose = 1_000;
+const typesMax = 64;
+
+interface ChoiceOptions {
+  receiver?: Type;
+  isOpen?: boolean;
+  isDoubtful?: boolean;
+}
+
+/** Which of several functions of one name is meant by its arguments. */
+export class Choice {
+  constructor(
+    readonly rules: Overloads,
+    readonly evaluation: Evaluation,
+    readonly basesOf: (type: Type & { kind: 'inside' }) => readonly (Type | undefined)[],
+  ) {}
+
+  /** Undefined: none of them takes these arguments. `isOpen`: a library may have others; `isDoubtful`: and they may be meant. */
+  of(
+    all: readonly Candidate[],
+    given: Arguments,
+    { receiver, isOpen = false, isDoubtful = false }: ChoiceOptions = {},
+  ): FunctionValue | undefined {
+    const { count } = given;
+    const fitting = all.filter(({ definition }) => takes(definition, count));
+    const isPlain = fitting.length === 0 || (fitting.length === 1 && !isOpen);
+    const one = isPlain ? fitting : this.#nearest(fitting, given, receiver);
+    const [first] = one;
+    if (first === undefined) return undefined;
+    return {
+      kind: 'function',
+      definitions: one.map(({ definition }) => definition),
+      self: first.self,
+      receiver,
+      given,
+      ...((one.length > 1 || (isDoubtful && !this.#isCertain(first, given))) && { isUnsure: true }),
+    };
+  }
+
+  /** No other function can be nearer. */
+  #isCertain(candidate: Candidate, given: Arguments): boolean {
+    const { distances } = this.#row(candidate, given.types(), undefined);
+    return distances.every((distance) => distance !== undefined && distance < loose);
+  }
+
+  #nearest(
+    all: readonly Candidate[],
+    given: Arguments,
+    receiver: Type | undefined,
+  ): readonly Candidate[] {
+    if (given.count === undefined) return all;
+    const types = given.types();
+    const rows = all
+      .map((candidate) => ({ candidate, ...this.#row(candidate, types, receiver) }))
+      .filter(({ distances }) => !distances.includes(never));
+    const exact = rows.filter(
+      ({ isSpread, distances }) => !isSpread && !distances.includes(undefined),
+    );
+    const left = exact.length > 0 ? rows.filter(({ isSpread }) => !isSpread) : rows;
+    const best = left.find((row) => left.every((other) => row === other || isNearer(row, other)));
+    return (best === undefined ? left : [best]).map(({ candidate }) => candidate);
+  }
+
+  #row(
+    { definition, self }: Candidate,
+    types: readonly (Type | undefined)[],
+    receiver: Type | undefined,
+  ): Row {
+    const written = typesIn(definition, 'parameter');
+    const context = inside(definition, { self, receiver } satisfies Owner);
+    const own = new Set(typesIn(definition, 'bound').map(({ name }) => name));
+    const wanted = written.map(({ type }) => ({
+      type: this.evaluation.resolve(type, context),
+      isOpen: type !== undefined && own.has(type.name),
+    }));
+    const rest = written.at(-1)?.name === '*' ? wanted.at(-1) : undefined;
+    const last = wanted.length - 1;
+    const isWhole =
+      types.length === wanted.length &&
+      (rest === undefined || this.#isArray(types[last], rest.type));
+    const isSpread = rest !== undefined && !isWhole;
+    const element =
+      rest?.type?.kind === 'language'
+        ? { type: rest.type.args[0]?.type, isOpen: rest.isOpen }
+        : rest;
+    const distances = types.map((type, at): Distance => {
+      const its = isSpread && at >= last ? element : wanted[at];
+      if (its === undefined) return undefined;
+      if (!its.isOpen || its.type === undefined)
+        return its.isOpen ? loose : this.distance(type, its.type);
+      // A type parameter takes what its bound takes, and is never nearer than a type.
+      const bound = this.distance(type, its.type);
+      return bound === undefined || bound === never ? bound : loose;
+    });
+    const texts = types.map((_, at) => written[Math.min(at, last)]?.text ?? '');
+    const inner = types.map((_, at) => wanted[Math.min(at, last)]?.type?.kind === 'inside');
+    return { distances, isSpread, texts, isInner: inner };
+  }
+
+  #isArray(type: Type | undefined, rest: Type | undefined): boolean {
+    const isLike = type?.kind === 'language' && rest?.kind === 'language';
+    return isLike && type.name === rest.name && this.distance(type, rest) !== never;
+  }
+
+  /** From what is given to what is wanted. */
+  distance(given: Type | undefined, wanted: Type | undefined): Distance {
+    if (given === undefined || wanted === undefined) return undefined;
+    if (nameOf(wanted) === this.rules.everything) return loose;
+    if (given.kind === 'inside') return this.#fromInside(given, wanted);
+    if (wanted.kind === 'inside')
+      return given.kind === 'language' && given.name === '$func'
+        ? wanted.definition.kind === 'interface'
+          ? 1
+          : never
+        : given.kind === 'language' && given.name === '$union'
+          ? this.#fromUnion(given, wanted)
+          : never;
+    if (given.kind === 'language') return this.#fromLanguage(given, wanted);
+    const [one, other] = [nameOf(given), nameOf(wanted)];
+    return one === undefined || other === undefined ? undefined : this.rules.distance(one, other);
+  }
+
+  #fromUnion(given: Type & { kind: 'language' }, wanted: Type): Distance {
+    const all = given.args.map(({ type }) => this.distance(type, wanted));
+    return all.find((each) => each !== undefined && each !== never) ?? all[0];
+  }
+
+  #fromLanguage(given: Type & { kind: 'language' }, wanted: Type): Distance {
+    if (given.name === '$union') return this.#fromUnion(given, wanted);
+    if (wanted.kind === 'language') {
+      if (given.name === '$func' || wanted.name === '$func')
+        return given.name === wanted.name ? 0 : wanted.name === '$array' ? never : undefined;
+      if (given.name === '$array' && wanted.name === '$array')
+        return this.distance(given.args[0]?.type, wanted.args[0]?.type);
+      if (given.name === '$array' || wanted.name === '$array') return never;
+    }
+    const [one, other] = [nameOf(given), nameOf(wanted)];
+    return one === undefined || other === undefined ? undefined : this.rules.distance(one, other);
+  }
+
+  #fromInside(given: Type & { kind: 'inside' }, wanted: Type): Distance {
+    if (wanted.kind === 'language' && wanted.name === '$array') return never;
+    const name = nameOf(wanted);
+    let isUnknown = false;
+    const seen = new Set<Definition>();
+    let level: readonly (Type | undefined)[] = [given];
+    for (let distance = 0; level.length > 0 && seen.size < typesMax; distance += 1) {
+      const next: (Type | undefined)[] = [];
+      for (const type of level) {
+        if (type?.kind === 'inside') {
+          if (wanted.kind === 'inside' && type.definition === wanted.definition) return distance;
+          if (seen.has(type.definition)) continue;
+          seen.add(type.definition);
+          next.push(...this.basesOf(type));
+        } else {
+          const above = type && wanted.kind !== 'inside' ? this.distance(type, wanted) : undefined;
+          if (above !== undefined && above !== never) return distance + above;
+          isUnknown ||= above === undefined;
+        }
+      }
+      level = next;
+    }
+    if (wanted.kind === 'inside') return never;
+    return isUnknown && (name === undefined || !this.rules.isFinal(name)) ? undefined : never;
+  }
+}
+
+interface Row {
+  distances: readonly Distance[];
+  /** Several arguments are one parameter. */
+  isSpread: boolean;
+  texts: readonly string[];
+  /** Parameters of types of the program. */
+  isInner: readonly boolean[];
+}
+
+/** Nowhere further than another one. */
+function isNearer(one: Row, other: Row): boolean {
+  return one.distances.every((distance, at) => {
+    const its = other.distances[at];
+    if (distance !== undefined && its !== undefined) return distance <= its;
+    if (one.texts[at] === other.texts[at]) return true;
+    // What may fit as well is not nearer than the type itself, and no type of a library is based on one of the program.
+    return distance === 0 || (distance !== undefined && one.isInner[at] === true);
+  });
+}
+
+function takes(definition: Definition, count: number | undefined): boolean {
+  if (count === undefined) return true;
+  const parameters = definition.types.filter(({ role }) => role === 'parameter');
+  return parameters.at(-1)?.name === '*'
+    ? count >= parameters.length - 1
+    : count === parameters.length;
+}
+
+function nameOf(type: Type): string | undefined {
+  if (type.kind === 'inside') return undefined;
+  return type.kind === 'outside' ? type.name : (type.written ?? type.name);
+}
+
+/** Whether two methods take the same: type parameters of the replaced one stand for anything. */
+export function isAlike(method: Definition, replaced: Definition): boolean {
+  const [own, others] = [method, replaced].map((each) => typesIn(each, 'parameter'));
+  if (own === undefined || others === undefined || own.length !== others.length) return false;
+  const [open, its] = [replaced, method].map(
+    (each) => new Set(typesIn(each, 'bound').map(({ name }) => name)),
+  );
+  return own.every(({ type }, at) => {
+    const other = others[at]?.type;
+    if (type === undefined || other === undefined) return true;
+    const [one, two] = [erased(type), erased(other)];
+    if (one === two) return true;
+    return open?.has(two.replace(/^\$array /, '')) === true || its?.has(one) === true;
+  });
+}
+
+/** Without the packages and arguments of types. */
+function erased({ name, args }: { name: string; args: readonly { type: unknown }[] }): string {
+  const first = args[0]?.type;
+  if (name === '$array' && isTypeText(first)) return `$array ${erased(first)}`;
+  return name.slice(name.lastIndexOf('.') + 1);
+}
+
+function isTypeText(type: unknown): type is { name: string; args: readonly { type: unknown }[] } {
+  return typeof type === 'object' && type !== null && 'name' in type;
+}
