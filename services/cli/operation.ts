@@ -124,12 +124,12 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
     const deadlineMs = (asked as number | undefined) ?? cli.deadlineMs ?? deadlineMsDefault;
     const kept: { known?: Known | undefined } = {};
     try {
-      await within(options, cli, async (bus) => {
+      await within(options, cli, async (bus, signal) => {
         const call: Call = {
           ...{ bus, person: 'caller', charsMax: Infinity, deadlineMs, waitMs: deadlineMs },
           actor: actorIn(options, cli),
           session: options.as === undefined ? operatorSession : '',
-          signal: new AbortController().signal,
+          signal,
           tell: cli.isFollowed === true ? followed() : () => undefined,
           keep: (known) => (kept.known = known),
         };
@@ -318,11 +318,14 @@ function jsonIn(text: string, name: string, refusal: ErrorCode = 'USAGE'): unkno
 
 function objectIn(text: string, what: string, refusal?: ErrorCode): object {
   const value = jsonIn(text, what, refusal);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  if (isFields(value)) return value;
   throw new BusError(refusal ?? 'USAGE', { detail: `${what} must be one JSON object` });
 }
 
-/** `grounding.overlays` becomes a field of `grounding`; what was not given is left out. */
+/**
+ * `grounding.overlays` becomes a field of `grounding`; what was not given is left out. A field of what a document says in
+ * words instead stays as it is: the input refuses it by name.
+ */
 function assembled(values: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   const whole: Record<string, unknown> = {};
   for (const [path, value] of values) {
@@ -333,11 +336,18 @@ function assembled(values: readonly (readonly [string, unknown])[]): Record<stri
     }
     const names = path.split('.');
     const last = names.pop() ?? '';
-    let inner = whole;
-    for (const name of names) inner = (inner[name] ??= {}) as Record<string, unknown>;
-    inner[last] = value;
+    const inner = names.reduce<unknown>(fieldsIn, whole);
+    if (isFields(inner)) inner[last] = value;
   }
   return whole;
+}
+
+function fieldsIn(whole: unknown, name: string): unknown {
+  return isFields(whole) ? (whole[name] ??= {}) : whole;
+}
+
+function isFields(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function assertNeeded(cli: CommandLine, args: object): void {
@@ -362,24 +372,33 @@ function nameOf(path: string, { arguments: all, flags = {} }: CommandLine): stri
 async function within<T>(
   options: OperationOptions,
   { asks = 'index' }: CommandLine,
-  work: (bus: Asking) => Promise<T>,
+  work: (bus: Asking, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const config = configOf(options);
   const { repo } = options;
+  // Ctrl-C ends the process where no one else works on it.
+  const { signal } = new AbortController();
   if (asks === 'the critic') {
     const { Critics } = await import('./critic/critics.js');
     const critic = (): Promise<CriticPort> => Promise.resolve(new Critics(config));
-    return work({ ...askingOver(() => Promise.reject(usage('this asks the critic'))), critic });
+    return work(
+      { ...askingOver(() => Promise.reject(usage('this asks the critic'))), critic },
+      signal,
+    );
   }
   if (asks !== 'index' || repo === undefined)
     return withClient(
       config,
-      (client) => work(askingOver(() => Promise.resolve(client))),
+      (client, over) =>
+        work(
+          askingOver(() => Promise.resolve(client)),
+          over,
+        ),
       asks.startsWith('as ') || options.as !== undefined ? 'operator' : undefined,
     );
   const { askingIndex } = await import('./local.js');
   await using index = askingIndex(config, repo);
-  return await work(index);
+  return await work(index, signal);
 }
 
 async function printReply(options: CommonOptions, reply: Reply<object>): Promise<void> {

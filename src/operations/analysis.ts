@@ -99,14 +99,13 @@ export const locate: Operation<typeof locateInput> = {
   ): Promise<Reply<LocateAnswer>> {
     const locator = await bus.locator();
     const located = async (its: Report, isBrief: boolean): Promise<LocateAnswer> => {
-      const { title, description } = its;
       // Text beyond the limit is not read: it need not be sent.
-      const text = description.slice(0, reportCharsMax);
-      const asked = { text, title: title.slice(0, reportCharsMax - text.length), limit, isBrief };
-      const answer = await locator.locate({ ...asked, roles }, { deadlineMs, signal });
-      const chars = title.length + description.length;
-      if (chars > reportCharsMax)
-        answer.warnings.push(`only the first ${reportCharsMax} characters were read, of ${chars}`);
+      const title = its.title.slice(0, reportCharsMax);
+      const text = its.description.slice(0, reportCharsMax - title.length);
+      const asked = { text, title, limit, isBrief, roles };
+      const answer = await locator.locate(asked, { deadlineMs, signal });
+      if (its.title.length + its.description.length > reportCharsMax)
+        answer.warnings.push(`only the first ${reportCharsMax} characters were read`);
       return answer;
     };
     if (batch !== undefined) return inLines(answersOf(batch, (its) => located(its, true)));

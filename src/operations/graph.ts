@@ -4,11 +4,12 @@ import type {
   CalleesAnswer,
   CallersAnswer,
   CallSite,
+  Certainty,
   Definition,
   ImplementationsAnswer,
   TraceAnswer,
 } from '../pgc/shapes.js';
-import { renderErrors, renderTrace } from '../render/answer.js';
+import { certaintyNotes, renderErrors, renderTrace } from '../render/answer.js';
 import { line as lineOf } from '../render/terminal.js';
 import { roleNote } from '../pgc/answer/evidence-line.js';
 import { listsOf } from './bounds.js';
@@ -134,6 +135,7 @@ function briefSites(answer: SitesAnswer): object {
     ...('possible' in answer && {
       possible: answer.possible.slice(0, possibleShown).map(briefSite),
       possible_total: answer.possible_total,
+      uses_total: answer.uses_total,
     }),
     errors,
   };
@@ -167,7 +169,7 @@ function sitesText(answer: SitesAnswer, total: number, where: string): string {
   const isKnown = definitions.length + total > 0;
   return [
     ...definitions.map(definitionLine),
-    ...(isKnown ? [`${headText(name, answer, total)}${where}`] : []),
+    ...(isKnown ? [headText(name, answer, { total, where })] : []),
     ...sitesIn(answer).map((each) => siteLine(each, nameOf(answer))),
     ...('possible' in answer ? possibleLines(answer) : []),
     ...renderErrors(errors),
@@ -175,16 +177,24 @@ function sitesText(answer: SitesAnswer, total: number, where: string): string {
 }
 
 /** That nothing calls or uses it is said only where no place is left that may. */
-function headText(name: string, answer: SitesAnswer, total: number): string {
-  if ('callees' in answer) return `${name} calls ${places(total)}`;
+function headText(
+  name: string,
+  answer: SitesAnswer,
+  { total, where }: { total: number; where: string },
+): string {
+  if ('callees' in answer) return `${name} calls ${places(total)}${where}`;
   const isCalls = 'callers' in answer;
   if (total > 0) {
     const through = sitesIn(answer).filter(({ certainty }) => certainty === 'dispatch').length;
     const note = through === 0 ? '' : `, ${through} of them through an interface`;
-    return `${name} is ${isCalls ? 'called' : 'used'} at ${places(total)}${note}`;
+    return `${name} is ${isCalls ? 'called' : 'used'} at ${places(total)}${where}${note}`;
   }
-  if (answer.possible_total > 0) return `no ${isCalls ? 'call' : 'use'} of ${name} is proven`;
-  return `nothing ${isCalls ? 'calls' : 'uses'} ${name}`;
+  const none = `${isCalls ? 'calls' : 'uses'} ${name}${where}`;
+  const certain = answer.possible_total > 0 ? `nothing certainly ${none}` : `nothing ${none}`;
+  // What is passed on is called by another name.
+  return answer.uses_total === 0
+    ? certain
+    : `${certain} by its name; it is used as a value at ${places(answer.uses_total)}, which \`references\` lists`;
 }
 
 function places(count: number): string {
@@ -211,7 +221,7 @@ function siteLine(
     ...(of === 'references' ? [kindNotes[kind] ?? 'called'] : []),
     ...(of === 'callers' && ignored ? ['its result is ignored'] : []),
     ...(via === '' ? [] : [`through ${via}`]),
-    ...(hasTarget && certainty === 'dispatch' ? ['through an interface'] : []),
+    ...(hasTarget ? [certaintyNotes[certainty as Certainty]].filter(Boolean) : []),
     ...(role === '' ? [] : [role]),
   ];
   const note = notes.length === 0 ? '' : `  (${notes.join(', ')})`;

@@ -39,8 +39,8 @@ export const topology: Operation<typeof topologyInput> = {
       dot: { flag: '--dot', help: 'print a graph for Graphviz' },
     },
   },
-  async run({ agent, min, dot }, { bus, deadlineMs }) {
-    const whole = await (await bus.questions()).topology({ deadlineMs });
+  async run({ agent, min, dot }, { bus, deadlineMs, signal }) {
+    const whole = await (await bus.questions()).topology({ deadlineMs, signal });
     return listing<TopologyAnswer>(
       selected(whole, agent, min),
       ['edges', 'shards', 'nodes'],
@@ -78,8 +78,8 @@ export const latticePath: Operation<typeof pathInput> = {
       max_hops: { flag: '--max-hops <n>', help: 'most shards on the chain, both ends included' },
     },
   },
-  async run({ from, to, max_hops }, { bus, deadlineMs }) {
-    const path = await (await bus.questions()).path(from, to, max_hops, { deadlineMs });
+  async run({ from, to, max_hops }, { bus, deadlineMs, signal }) {
+    const path = await (await bus.questions()).path(from, to, max_hops, { deadlineMs, signal });
     return plain({ path }, line`${path.join(' → ')}`);
   },
 };

@@ -86,7 +86,7 @@ export class RemoteShard implements ShardPort, WordsPort {
   }
 
   async references(symbols: string[], signal?: AbortSignal): Promise<CallSite[]> {
-    return (await this.#ask(shardMessages.references, { symbols }, signal)).sites;
+    return this.#rows((await this.#ask(shardMessages.references, { symbols }, signal)).sites);
   }
 
   async implementations(symbols: string[], signal?: AbortSignal): Promise<Definition[]> {

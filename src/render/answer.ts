@@ -1,6 +1,7 @@
 import { leftOutLine, placeOf, roleNote, subjectOf } from '../pgc/answer/evidence-line.js';
 import type {
   Answer,
+  Certainty,
   Evidence,
   ExcerptLine,
   FlowEdge,
@@ -43,9 +44,10 @@ const markdown: Style = {
   prose: unlinked,
   excerpt: fenced,
   head: (text) => `**${text}**`,
+  // Tools have the names of commands, with an underscore.
   next: ({ operation, arguments: its }) =>
     code(
-      `${operation}(${Object.entries(its)
+      `${operation.replaceAll('-', '_')}(${Object.entries(its)
         .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
         .join(', ')})`,
     ),
@@ -107,11 +109,17 @@ function flowOf({ flow }: Answer, style: Style): string[] {
   ];
 }
 
+/** What is said of a call that is not certain to run one definition of the code. */
+export const certaintyNotes: Record<Certainty, string> = {
+  ...{ exact: '', dispatch: 'through an interface', outside: 'of a library', possible: 'possible' },
+};
+
 function edgeLine(
   { from, to, site, certainty, definition, evidence }: FlowEdge,
   style: Style,
 ): string {
-  const doubt = certainty === 'exact' ? '' : ', possible';
+  const note = certaintyNotes[certainty];
+  const doubt = note === '' ? '' : `, ${note}`;
   const at = definition === '' ? '' : `, defined at ${style.text(definition)}`;
   const number = evidence === 0 ? '' : ` [${evidence}]`;
   return `  ${style.code(from)} calls ${style.code(to)} at ${style.text(site)}${at}${doubt}${number}`;

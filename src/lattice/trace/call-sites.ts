@@ -10,6 +10,7 @@ import {
   type Expansion,
   type ImplementationsAnswer,
 } from '../../pgc/shapes.js';
+import { sortedOut } from '../../pgc/bind/call-sites.js';
 import { mayCallStandIns, nearness } from '../../pgc/bind/visibility.js';
 import { plainName } from '../../pgc/answer/verify.js';
 import { hasRole } from '../../pgc/source/role.js';
@@ -39,14 +40,19 @@ export async function callersOf(
   const ports = [...lattice.ports.values()];
   const definitions = await fanOut(ports, signal, (port) => port.definitions([symbol], signal));
   const known = definitions.answers.flat();
-  const sites = await fanOut(ports, signal, (port) => {
-    const wanted = referencesTo(symbol, known, port.agent);
-    return withUses ? port.references(wanted, signal) : port.callers(wanted, signal);
-  });
+  const sites = await fanOut(ports, signal, (port) =>
+    port.references(referencesTo(symbol, known, port.agent), signal),
+  );
   const anywhere = sorted(sites.answers.flat());
   const all = anywhere.filter((each) => hasRole(each, roles));
-  const callers = all.filter(({ certainty }) => certainty !== 'possible');
-  const possible = all.filter(({ certainty }) => certainty === 'possible');
+  const isCertain = ({ certainty }: CallSite): boolean => certainty !== 'possible';
+  const { callers, possible, uses_total } = withUses
+    ? {
+        callers: all.filter(isCertain),
+        possible: all.filter((each) => !isCertain(each)),
+        uses_total: 0,
+      }
+    : sortedOut(all);
   const cited = await citationsOf(lattice, symbol, callers, { signal, cite });
   const failed = merged(definitions.errors, sites.errors, cited.errors);
   const found = known.length + anywhere.length;
@@ -56,6 +62,7 @@ export async function callersOf(
     callers,
     possible: nearest(possible, known).slice(0, possibleMax),
     possible_total: possible.length,
+    uses_total,
     errors: failed.length > 0 ? failed : missing(symbol, found),
     citations: cited.citations,
   };

@@ -47,16 +47,40 @@ export function callersOf(
   for (const text of new Set(symbols)) {
     const wanted = wantedBy(index, text);
     const { name, container = '' } = wanted;
-    const called = isConstructor(name) && container !== '' ? container : name;
-    byName.set(called, [...(byName.get(called) ?? []), wanted]);
+    const isMade = isConstructor(name) && container !== '';
+    // What is based on a type may be made by its constructor, and calls that by its name.
+    for (const each of isMade ? [container, name] : [name])
+      byName.set(each, [...(byName.get(each) ?? []), wanted]);
   }
   const places = new Places(index);
-  return [...byName].flatMap(([name, wanted]) =>
-    [...sitesOf(index, name, withUses), ...index.slotsOf(name)].flatMap((call) => {
+  const found = new Set<number>();
+  return [...byName].flatMap(([name, wanted]) => {
+    const isMade = isConstructor(name) && wanted.every(({ container = '' }) => container !== '');
+    const calls = isMade
+      ? boundTo(index, name).map((id) => index.call(id))
+      : [...sitesOf(index, name, withUses), ...index.slotsOf(name)];
+    return calls.flatMap((call) => {
       const meaning = surest(wanted.map((each) => meaningOf(index, call, each)));
-      return meaning === undefined ? [] : [callerSite(places, call, meaning)];
-    }),
-  );
+      if (meaning === undefined || found.has(call.id)) return [];
+      if (call.id >= 0) found.add(call.id);
+      return [callerSite(places, call, meaning)];
+    });
+  });
+}
+
+/** Calls, those that may be meant, and how often it is used as a value without being called. */
+export function sortedOut(sites: readonly CallSite[]): {
+  callers: CallSite[];
+  possible: CallSite[];
+  uses_total: number;
+} {
+  const calls = sites.filter(({ kind }) => kind !== 'value' && kind !== 'type');
+  const uses = sites.filter(({ kind, certainty }) => kind === 'value' && certainty !== 'possible');
+  return {
+    callers: calls.filter(({ certainty }) => certainty !== 'possible'),
+    possible: calls.filter(({ certainty }) => certainty === 'possible'),
+    uses_total: uses.length,
+  };
 }
 
 function wantedBy(index: ShardIndex, text: string): Wanted {

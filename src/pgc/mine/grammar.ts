@@ -7,7 +7,7 @@ import type { GrammarLanguage } from '../format/facts.js';
  * Nodes below this depth are not looked at: from 65 536 on a query does not come to an end, and `a.b().c()…` of that many
  * calls is generated. No bracket is needed to come there: two backticks behind two others are a call.
  */
-const treeDepthMax = 4_000;
+const treeDepthMax = 2_000;
 const within = { maxStartDepth: treeDepthMax };
 
 /** The grammars of several languages, each loaded when it is first wanted. Dispose of it to free them. */

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { listAgents } from '../../../src/operations/agents.js';
 import { blastRadius, locate } from '../../../src/operations/analysis.js';
-import { callees, callers, implementations, trace } from '../../../src/operations/graph.js';
+import {
+  callees,
+  callers,
+  implementations,
+  references,
+  trace,
+} from '../../../src/operations/graph.js';
 import { textOf, type Asking, type Operation } from '../../../src/operations/operation.js';
 import { latticePath, topology } from '../../../src/operations/topology.js';
 import { verifyCitations } from '../../../src/operations/verify.js';
@@ -36,13 +42,14 @@ const record = { ...agent.record, overlays: { [foreign]: { state: foreign } }, m
 const answered = (value: unknown) => () => Promise.resolve(value);
 const questions = {
   ...{ callers: answered(whole), callees: answered(whole), trace: answered(whole) },
+  references: answered(whole),
   ...{ implementations: answered(whole), locate: answered(whole), topology: answered(whole) },
   ...{ blastRadius: answered(whole), path: answered([foreign, foreign]) },
   verify: answered([{ status: 'stale', reason: foreign, now_at: foreign }]),
 };
 const bus = {
   questions: answered(questions),
-  analyses: answered(questions),
+  ...{ analyses: answered(questions), locator: answered(questions) },
   client: answered({
     identity: { agent: foreign },
     agents: answered([{ ...agent, record }]),
@@ -52,12 +59,11 @@ const bus = {
 const symbol = { symbol: 'a' };
 const cited = { file_path: foreign, line_start: 1, line_end: 2, content: '' };
 const all: [Operation<never>, object][] = [
-  ...[callers, callees, implementations, blastRadius].map((each): [Operation<never>, object] => [
-    each as unknown as Operation<never>,
-    symbol,
-  ]),
+  ...[callers, references, callees, implementations, blastRadius].map(
+    (each): [Operation<never>, object] => [each as unknown as Operation<never>, symbol],
+  ),
   [trace as never, { from: 'a', to: 'b' }],
-  [locate as never, { report: 'a' }],
+  [locate as never, { report: 'the probe fails' }],
   [listAgents as never, {}],
   [verifyCitations as never, { citations: [cited] }],
   [topology as never, {}],
