@@ -57,7 +57,7 @@ export function callersOf(
   return [...byName].flatMap(([name, wanted]) => {
     const isMade = isConstructor(name) && wanted.every(({ container = '' }) => container !== '');
     const calls = isMade
-      ? boundTo(index, name).map((id) => index.call(id))
+      ? boundTo(index, name).map((id) => index.site(id))
       : [...sitesOf(index, name, withUses), ...index.slotsOf(name)];
     return calls.flatMap((call) => {
       const meaning = surest(wanted.map((each) => meaningOf(index, call, each)));
