@@ -32,7 +32,7 @@ describe('the name of a shard', () => {
     [
       'is the whole path where no one folder tells it from all others',
       [['a/x 90'], ['b/y/x 80'], ['a/y/x 80'], ['b/a/x 70']],
-      ['x', 'b-y-x', 'a-y-x', 'b-a-x'],
+      ['a-x', 'b-y-x', 'a-y-x', 'b-a-x'],
     ],
     [
       'is short where it is the tail of another',
