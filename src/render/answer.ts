@@ -146,7 +146,7 @@ function shown(evidence: Evidence, style: Style): string[] {
   const reason = kind === 'call' || why.length === 0 ? '' : `  (${why.map(style.text).join('; ')})`;
   return [
     '',
-    `[${id}] ${style.code(placeOf(evidence))}  ${style.text(subjectOf(evidence))}${roleNote(evidence)}${reason}`,
+    `[${id}] ${style.code(placeOf(evidence))}  ${style.text(subjectOf(evidence))}${style.text(roleNote(evidence))}${reason}`,
     ...(said === '' || isRepeated ? [] : [wrap(style.text(said), '    ')]),
     ...style.excerpt(excerpt),
   ];

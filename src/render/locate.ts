@@ -19,6 +19,6 @@ function renderFile({ path, score, evidence, role }: LocatedFile, at: number): s
     const place = line === undefined ? '' : ` :${line}`;
     return `${kind}${place} ${printable(text)}`;
   });
-  const head = `${String(at + 1).padStart(2)}. ${printable(path)}${roleNote({ role })}  ${score.toFixed(2)}`;
+  const head = `${String(at + 1).padStart(2)}. ${printable(`${path}${roleNote({ role })}`)}  ${score.toFixed(2)}`;
   return told.length === 0 ? head : `${head}\n    ${told.join(' · ')}`;
 }

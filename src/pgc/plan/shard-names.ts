@@ -20,8 +20,9 @@ const layout = new Set(['src', 'main', 'java', 'kotlin', 'scala', 'groovy', 'res
 const dominantShare = 0.5;
 
 /**
- * What people of the project would call these shards: the shortest tail of a path that is no tail of another shard's path. A
- * shard of several folders is called after the folder around them, if nobody else is in there, or after the largest.
+ * What people of the project would call these shards: the last name of a path, and where another shard has a path that ends so,
+ * the nearest folder above that tells them apart. A shard of several folders is called after the folder around them, if nobody
+ * else is in there, or after the largest.
  */
 export function shardNames(
   shards: readonly (readonly WeighedPath[])[],
@@ -33,7 +34,7 @@ export function shardNames(
   ];
   const titles = shards.map((each) => {
     const elsewhere = outside(each);
-    return shortestTail(homeOf(each, elsewhere), elsewhere);
+    return shortestName(homeOf(each, elsewhere), elsewhere);
   });
   const names = new Map<number, string>();
   // The rest of the tree last: a folder may be called like the project.
@@ -54,14 +55,24 @@ function homeOf(paths: readonly WeighedPath[], elsewhere: readonly string[]): st
   return isRest && largest.lines <= lines * dominantShare ? common : largest.path;
 }
 
-function shortestTail(path: string, elsewhere: readonly string[]): string {
+function shortestName(path: string, elsewhere: readonly string[]): string {
   const names = spoken(path);
-  const others = elsewhere.map((each) => `/${spoken(each).join('/')}`);
-  for (let length = 1; length < names.length; length += 1) {
-    const tail = names.slice(-length).join('/');
-    if (!others.some((each) => each.endsWith(`/${tail}`))) return tail;
-  }
-  return names.join('/');
+  const last = names.at(-1) ?? '';
+  // What has all of its names has more to tell them apart by.
+  const others = elsewhere
+    .map(spoken)
+    .filter((each) => each.at(-1) === last && !isAmong(names, each));
+  if (others.length === 0) return last;
+  const above = names.slice(0, -1).toReversed();
+  const telling = above.find((name) => others.every((each) => !each.slice(0, -1).includes(name)));
+  return telling === undefined ? names.join('/') : `${telling}/${last}`;
+}
+
+/** Whether all names are in the list, in their order. */
+function isAmong(names: readonly string[], list: readonly string[]): boolean {
+  let next = 0;
+  for (const each of list) if (each === names[next]) next += 1;
+  return next === names.length;
 }
 
 function spoken(path: string): string[] {

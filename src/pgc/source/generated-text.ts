@@ -41,7 +41,7 @@ const prose: readonly FactsLanguage[] = ['markdown', 'rst', 'text', 'maintainers
 const prologue = /^(?:package\s|import\s|['"]use strict|<\?)/;
 
 const preprocessor = /^#\s*(?:if\w*|define|include|pragma|endif)\b/;
-const commentMarks = /^(?:\/\*+|<!--+|\*+(?!\/)|[/#\-;.%]+)!?\s*|\s*(?:\*+\/|-->)$/g;
+const commentMarks = /^(?:\/\*+|<!--+|\*+(?!\/)|[/#\-;.%]+)!?\s*|\s{0,40}(?:\*{1,40}\/|-->)$/g;
 
 /** Line by line, without the marks of comments. */
 function headComments(language: FactsLanguage, text: string): string[] {

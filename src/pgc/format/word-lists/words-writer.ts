@@ -67,10 +67,10 @@ export class WordsWriter {
   /** Throws STORE_UNAVAILABLE. */
   async write(
     path: string,
-    { alias, version, roles = {} }: Omit<WordsInfo, 'languages'>,
+    { alias, version, roles }: Omit<WordsInfo, 'languages'>,
   ): Promise<void> {
     const info: WordsInfo = {
-      ...{ alias, version, roles },
+      ...{ alias, version, ...(roles !== undefined && { roles }) },
       languages: this.#languages.all() as FactsLanguage[],
     };
     const paths = packSorted(this.#paths);

@@ -15,6 +15,7 @@ describe.each(languages)('%s', (language) => {
       error_bytes: 0,
       symbols: [],
       calls: [],
+      uses: [],
       imports: [],
       types: [],
       words: [],

@@ -20,12 +20,22 @@ describe('the name of a shard', () => {
       ['history', 'matching', 'common'],
     ],
     [
-      'has as many names of its path as tell it from other shards',
-      [['conf/zookeeper 90'], ['server/zookeeper 80']],
-      ['conf-zookeeper', 'server-zookeeper'],
+      'has the nearest folder that tells it from other shards',
+      [['conf/zookeeper 90'], ['server/lib/zookeeper 80'], ['client/lib/zookeeper 70']],
+      ['conf-zookeeper', 'server-zookeeper', 'client-zookeeper'],
     ],
     [
-      'is the whole path where that is a tail of another',
+      'is short where only the others have more to tell them apart by',
+      [['core/src/main/java/org/a 90'], ['core/src/test/java/org/a 80']],
+      ['a', 'test-a'],
+    ],
+    [
+      'is the whole path where no one folder tells it from all others',
+      [['a/x 90'], ['b/y/x 80'], ['a/y/x 80'], ['b/a/x 70']],
+      ['a-x', 'b-y-x', 'a-y-x', 'b-a-x'],
+    ],
+    [
+      'is short where it is the tail of another',
       [['net 90'], ['drivers/net 80']],
       ['net', 'drivers-net'],
     ],

@@ -60,11 +60,13 @@ const roles: Record<FileRole, readonly string[]> = {
     'site/Documentation/tool.py',
   ],
 };
-const cases = Object.entries(roles).flatMap(([role, paths]) => paths.map((path) => [path, role]));
+const cases = Object.entries(roles).flatMap(([role, paths]) =>
+  paths.map((path) => [path, role] as const),
+);
 
 describe('the role of a file', () => {
   test.each(cases)('%s is %s', (path, role) => {
-    expect(roleOf(path ?? '')).toBe(role);
+    expect(roleOf(path)).toBe(role);
   });
 
   test.each<[string, Parameters<typeof roleOf>[1], FileRole]>([
