@@ -68,7 +68,12 @@ export async function bindShards(
 }
 
 function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
-  return [goRules(manifests), rustRules(manifests), ecmascriptRules(manifests), pythonRules(manifests)];
+  return [
+    goRules(manifests),
+    rustRules(manifests),
+    ecmascriptRules(manifests),
+    pythonRules(manifests),
+  ];
 }
 
 function writeProgram(

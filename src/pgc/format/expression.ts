@@ -136,7 +136,8 @@ class Reader {
   }
 
   type(depth: number): TypeText | undefined {
-    if (depth < depthMax && this.#take('=')) return { name: '', args: [], of: this.expression(depth + 1) };
+    if (depth < depthMax && this.#take('='))
+      return { name: '', args: [], of: this.expression(depth + 1) };
     const name = this.#dotted();
     const args: TypeText['args'] = [];
     if (depth < depthMax && this.#take('<'))

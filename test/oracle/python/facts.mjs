@@ -118,7 +118,9 @@ class Program {
       });
     const kind = this.#kindOfOther(file, use.at);
     const sites = this.#names.has(use.name) ? [{ ...about, kind }] : [];
-    return this.#classNames.has(use.name) ? [...sites, { ...about, name: '__init__', kind }] : sites;
+    return this.#classNames.has(use.name)
+      ? [...sites, { ...about, name: '__init__', kind }]
+      : sites;
   }
 
   #functionSites(file, use) {

@@ -15,7 +15,8 @@ export function joined(values: readonly (Value | undefined)[]): Value | undefine
   const all = unique(values.flatMap(alternativesOf));
   if (all.length < 2 || all.length > alternativesMax) return all.length < 2 ? all[0] : undefined;
   const isElsewhere = all.every((each) => each === undefined || each.kind === 'outside');
-  if (isElsewhere) return all.includes(undefined) ? undefined : all.find(isLibrary) ? library : outside;
+  if (isElsewhere)
+    return all.includes(undefined) ? undefined : all.find(isLibrary) ? library : outside;
   const args = all.map((each) => ({ label: '', type: each && typeOf(each) }));
   return { kind: 'value', type: { kind: 'language', name: '$union', args } };
 }
@@ -42,14 +43,18 @@ function isSame(one: Value | undefined, other: Value | undefined): boolean {
   if (one.kind === 'function' && other.kind === 'function')
     return one.definitions[0] === other.definitions[0] && one.receiver === other.receiver;
   if (one.kind === 'outside') return other.kind === 'outside';
-  const isTyped = (one.kind === 'value' || one.kind === 'type') && one.kind === other.kind;
-  return isTyped && (other.kind === 'value' || other.kind === 'type') && isSameType(one.type, other.type);
+  if (one.kind === 'value') return other.kind === 'value' && isSameType(one.type, other.type);
+  return one.kind === 'type' && other.kind === 'type' && isSameType(one.type, other.type);
 }
 
 function isSameType(one: Type, other: Type): boolean {
   if (one === other || (one.kind === 'outside' && other.kind === 'outside')) return true;
   if (one.kind === 'inside')
-    return other.kind === 'inside' && one.definition === other.definition && one.args.length + other.args.length === 0;
+    return (
+      other.kind === 'inside' &&
+      one.definition === other.definition &&
+      one.args.length + other.args.length === 0
+    );
   if (one.kind !== 'language' || other.kind !== 'language' || one.name !== other.name) return false;
   return one.held === undefined
     ? one.args.length + other.args.length === 0

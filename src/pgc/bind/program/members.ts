@@ -160,8 +160,7 @@ export class Members {
     look: (type: InsideType) => Value | undefined,
     lookElsewhere: (type: Type | undefined) => Value | undefined = () => undefined,
   ): Value | undefined {
-    if (this.#definitions.rules.isDynamic === true)
-      return this.#inLine(start, look, lookElsewhere);
+    if (this.#definitions.rules.isDynamic === true) return this.#inLine(start, look, lookElsewhere);
     const asked = new Set<Definition>();
     let level: (Type | undefined)[] = [start];
     while (level.length > 0) {
@@ -202,7 +201,9 @@ export class Members {
       for (const base of this.basesOf(type)) visit(base, [...above, type.definition]);
     };
     visit(start, []);
-    const last = new Map(line.map((type, at) => [type?.kind === 'inside' ? type.definition : at, at]));
+    const last = new Map(
+      line.map((type, at) => [type?.kind === 'inside' ? type.definition : at, at]),
+    );
     return line.filter((type, at) => type?.kind !== 'inside' || last.get(type.definition) === at);
   }
 
@@ -289,11 +290,16 @@ export class Members {
     own: Owner,
   ): Value | undefined {
     if (this.#definitions.rules.isDynamic !== true)
-      return this.firstKnown(definition, role, wanted, { self: own.self, receiver: role === 'assigned' ? undefined : own.receiver });
+      return this.firstKnown(definition, role, wanted, {
+        self: own.self,
+        receiver: role === 'assigned' ? undefined : own.receiver,
+      });
     const context = inside(definition, own);
     const values = typesIn(definition, role).filter(({ name }) => name === wanted);
     return joined(
-      values.map(({ text }) => this.#evaluation.bounded(() => this.#evaluation.evaluate(text, context))),
+      values.map(({ text }) =>
+        this.#evaluation.bounded(() => this.#evaluation.evaluate(text, context)),
+      ),
     );
   }
 

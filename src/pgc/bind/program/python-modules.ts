@@ -21,7 +21,9 @@ export class PythonModules {
       for (let each = scope; each !== '' && !this.#known.has(each); each = folderOf(each))
         this.#known.add(each);
     }
-    const projects = [...paths, ...manifests].filter((path) => projectFile.test(path)).map(folderOf);
+    const projects = [...paths, ...manifests]
+      .filter((path) => projectFile.test(path))
+      .map(folderOf);
     this.#projects = [...new Set(projects)];
   }
 
@@ -47,7 +49,10 @@ export class PythonModules {
 
   #meant(target: string, folder: string): Imported {
     const dots = /^\.*/.exec(target)?.[0].length ?? 0;
-    const parts = target.slice(dots).split('.').filter((part) => part !== '');
+    const parts = target
+      .slice(dots)
+      .split('.')
+      .filter((part) => part !== '');
     if (dots > 0) {
       let base = folder;
       for (let up = 1; up < dots; up += 1) base = folderOf(base);
@@ -68,7 +73,9 @@ export class PythonModules {
   #roots(folder: string): string[] {
     const near = this.#nearRoots(folder);
     const projects = this.#projects
-      .toSorted((one, other) => shared(other, folder) - shared(one, folder) || one.length - other.length)
+      .toSorted(
+        (one, other) => shared(other, folder) - shared(one, folder) || one.length - other.length,
+      )
       .flatMap((project) => sourceFolders.map((each) => posix.join(project, each)))
       .map((each) => (each === '.' ? '' : each));
     return [...new Set([...near, '', 'src', ...projects])];

@@ -73,7 +73,11 @@ function placesOf(files: readonly { path: string }[], manifests: readonly Manife
 
 function importedBy(
   path: string,
-  { rows, types, modules }: { rows: readonly ImportRow[]; types: readonly TypeRow[]; modules: PythonModules },
+  {
+    rows,
+    types,
+    modules,
+  }: { rows: readonly ImportRow[]; types: readonly TypeRow[]; modules: PythonModules },
 ): Pick<SourceText, 'imports' | 'wildcards' | 'isOpen'> {
   const imports = new Map<string, Imported>();
   const wildcards: string[] = [];

@@ -20,8 +20,7 @@ export function boundNames(body: Node | null): BoundNames {
 }
 
 function statements(block: Node, found: BoundNames, depth: number): void {
-  if (depth < depthMax)
-    for (const each of block.namedChildren) statement(each, found, depth + 1);
+  if (depth < depthMax) for (const each of block.namedChildren) statement(each, found, depth + 1);
 }
 
 function statement(node: Node, found: BoundNames, depth: number): void {
@@ -42,8 +41,7 @@ function statement(node: Node, found: BoundNames, depth: number): void {
     }
     case 'import_statement':
     case 'import_from_statement':
-      for (const each of node.childrenForFieldName('name'))
-        if (each !== null) names.add(importedName(each));
+      for (const each of node.childrenForFieldName('name')) names.add(importedName(each));
       return;
     case 'global_statement':
       for (const each of node.namedChildren) found.globals.add(each.text);
@@ -74,7 +72,7 @@ function statement(node: Node, found: BoundNames, depth: number): void {
   }
   if (node.type !== 'block' && hasWalrus(node))
     for (const each of node.descendantsOfType('named_expression'))
-      names.add(each?.childForFieldName('name')?.text ?? '');
+      names.add(each.childForFieldName('name')?.text ?? '');
 }
 
 /** Only of statements without others in them: those are asked themselves. */
@@ -100,7 +98,11 @@ function assignments(node: Node | null, { names }: BoundNames): void {
 function targets(node: Node | null, names: Set<string>): void {
   if (node === null) return;
   if (node.type === 'identifier') names.add(node.text);
-  else if (/^(?:pattern_list|tuple_pattern|list_pattern|list_splat_pattern|as_pattern_target|tuple|expression_list|parenthesized_expression)$/.test(node.type))
+  else if (
+    /^(?:pattern_list|tuple_pattern|list_pattern|list_splat_pattern|as_pattern_target|tuple|expression_list|parenthesized_expression)$/.test(
+      node.type,
+    )
+  )
     for (const each of node.namedChildren) targets(each, names);
 }
 

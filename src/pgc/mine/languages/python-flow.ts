@@ -95,7 +95,7 @@ export class PythonFlow {
   find(name: string): string | undefined {
     let isOuter = false;
     for (const frame of this.#frames.toReversed()) {
-      if (isOuter && (frame.kind === 'class' || (frame.kind === 'module') )) continue;
+      if (isOuter && (frame.kind === 'class' || frame.kind === 'module')) continue;
       const known = frame.flow.get(name);
       if (known !== undefined) return isOuter ? ofClass(joined(known), frame.own) : joined(known);
       if (frame.globals.has(name)) return undefined;
@@ -149,7 +149,10 @@ function both(one: Flow, other: Flow): Flow {
   for (const [name, ways] of one) {
     const others = other.get(name);
     if (others === undefined && isPath(name)) continue;
-    flow.set(name, others === undefined ? ways : [...new Set([...ways, ...others])].slice(0, waysMax));
+    flow.set(
+      name,
+      others === undefined ? ways : [...new Set([...ways, ...others])].slice(0, waysMax),
+    );
   }
   for (const [name, ways] of other) if (!one.has(name) && !isPath(name)) flow.set(name, ways);
   return flow;
@@ -174,5 +177,7 @@ export function typeOfExpression(expression: string): string {
 
 /** Outside of the methods of a class it is called by its name. */
 export function ofClass(expression: string, key: string): string {
-  return expression.includes('$this') ? bounded(expression.replaceAll('$this', key || unknown)) : expression;
+  return expression.includes('$this')
+    ? bounded(expression.replaceAll('$this', key || unknown))
+    : expression;
 }

@@ -56,8 +56,7 @@ export class PythonStatements {
       isRedefined: (name) => this.#moduleNames.has(name),
       imported: (name) => this.#imports.original(name),
       base: () => (this.#flow.own === '' ? unknown : `{${this.#flow.own}}.$super`),
-      call: (callee, expression) =>
-        symbols.call(callee, ofClass(expression, this.#flow.own)),
+      call: (callee, expression) => symbols.call(callee, ofClass(expression, this.#flow.own)),
       yielded: (expression) => this.#functions.at(-1)?.yielded.add(expression),
       statement: (node) => this.#statement(node),
     });
@@ -197,10 +196,14 @@ export class PythonStatements {
 
   #variable(name: string, target: Node, value: string, statement: Node): void {
     const isPlain = this.#flow.isModule && target.parent?.type === 'assignment';
-    const isDirect = isPlain && statement.parent?.type === 'module' && target.startIndex === statement.startIndex;
+    const isDirect =
+      isPlain && statement.parent?.type === 'module' && target.startIndex === statement.startIndex;
     let symbol = this.#variables.get(name);
     if (isDirect || (isPlain && symbol === undefined)) {
-      const its = this.symbols.variable(name, isDirect ? (statement.firstNamedChild ?? statement) : target.parent ?? target);
+      const its = this.symbols.variable(
+        name,
+        isDirect ? (statement.firstNamedChild ?? statement) : target.parent,
+      );
       if (symbol === undefined) this.#variables.set(name, (symbol = its));
     }
     if (symbol !== undefined) this.#fact(symbol, 'value', '', ofClass(value, this.#flow.own));
@@ -212,7 +215,12 @@ export class PythonStatements {
     const isAlias = /\bTypeAlias$/.test(text);
     const type = pythonType(text, this.#imports) || unknown;
     const its = isAlias || type === unknown ? (value ?? unknown) : valueOf(type);
-    const owner = target.type === 'attribute' ? this.#ownerOf(target) : this.#flow.isClass ? this.#classes.at(-1) : undefined;
+    const owner =
+      target.type === 'attribute'
+        ? this.#ownerOf(target)
+        : this.#flow.isClass
+          ? this.#classes.at(-1)
+          : undefined;
     const name = (target.childForFieldName('attribute') ?? target).text;
     if (owner !== undefined && type !== unknown && !owner.isEnum) {
       this.symbols.draft.type(owner.symbol, 'field', name, type);
@@ -227,10 +235,17 @@ export class PythonStatements {
     const its = this.#flow.find(object.text);
     if (its === undefined) return undefined;
     const isOwn = its === '{$this}' || its === '{$type<$this>}';
-    return this.#classes.findLast((each) => isOwn ? each?.key === this.#flow.own : each !== undefined && its === `{${each.key}}`);
+    return this.#classes.findLast((each) =>
+      isOwn ? each?.key === this.#flow.own : each !== undefined && its === `{${each.key}}`,
+    );
   }
 
-  #fact(symbol: SymbolDraft, role: 'assigned' | 'returned' | 'value', name: string, value: string): void {
+  #fact(
+    symbol: SymbolDraft,
+    role: 'assigned' | 'returned' | 'value',
+    name: string,
+    value: string,
+  ): void {
     if (value === nothing) return;
     const roles = this.#noted.get(symbol) ?? new Map<string, Set<string>>();
     this.#noted.set(symbol, roles);
@@ -324,7 +339,9 @@ export class PythonStatements {
         const type = each.firstNamedChild;
         this.#values.of(type);
         const all = type?.type === 'tuple' ? type.namedChildren : type ? [type] : [];
-        const names = all.map((one) => (pathOf(one) === undefined ? unknown : this.#values.type(one)));
+        const names = all.map((one) =>
+          pathOf(one) === undefined ? unknown : this.#values.type(one),
+        );
         const target = each.childForFieldName('alias');
         if (target !== null) this.#values.assign(target, valueOf(unionOf(names)));
       } else this.#values.of(each);
@@ -333,7 +350,7 @@ export class PythonStatements {
   #with(node: Node): void {
     const isAsync = node.children[0]?.type === 'async';
     for (const item of node.descendantsOfType('with_item')) {
-      if (item === null || item.startIndex >= (node.childForFieldName('body')?.startIndex ?? 0)) continue;
+      if (item.startIndex >= (node.childForFieldName('body')?.startIndex ?? 0)) continue;
       const value = item.childForFieldName('value');
       const target = value?.type === 'as_pattern' ? value.childForFieldName('alias') : null;
       const its = this.#values.of(target === null ? value : value?.firstNamedChild);
@@ -426,11 +443,15 @@ export class PythonStatements {
       const special = this.#imports.original(head?.text ?? '');
       const arguments_ = each.type === 'subscript' ? each.childrenForFieldName('subscript') : [];
       for (const one of arguments_)
-        if (one && (/\.(?:Generic|Protocol)$/.test(special ?? '') || this.#imports.isTypeVariable(one.text)))
+        if (/\.(?:Generic|Protocol)$/.test(special ?? '') || this.#imports.isTypeVariable(one.text))
           draft.type(symbol, 'bound', one.text, unknown);
       if (plainBase.test(special ?? each.text)) continue;
       const isPath = head !== null && pathOf(head) !== undefined;
-      const type = isPath ? this.#values.type(each) : value === unknown ? unknown : typeOfExpression(value);
+      const type = isPath
+        ? this.#values.type(each)
+        : value === unknown
+          ? unknown
+          : typeOfExpression(value);
       draft.type(symbol, 'base', '', type);
       bases.push(type);
     }
@@ -442,7 +463,9 @@ export class PythonStatements {
     const symbol = this.symbols.open(node, of === undefined ? 'function' : 'method', from);
     const { draft } = this.symbols;
     const { name } = symbol;
-    symbol.declaration = decorators.some((each) => this.#imports.original(each) === 'typing.overload');
+    symbol.declaration = decorators.some(
+      (each) => this.#imports.original(each) === 'typing.overload',
+    );
     if (of !== undefined) {
       if (of.key !== of.symbol.name) draft.type(symbol, 'local', of.key);
       this.#flow.set(name, `${of.key}.${name}`);
@@ -460,7 +483,13 @@ export class PythonStatements {
     const parameters = this.#parameters(node, decorators, of);
     const part: FunctionPart = { returned: new Set(), yielded: new Set() };
     this.#functions.push(part);
-    this.#flow.enter({ kind: 'function', names, globals, definitions, ...(of !== undefined && { own: of.key }) });
+    this.#flow.enter({
+      kind: 'function',
+      names,
+      globals,
+      definitions,
+      ...(of !== undefined && { own: of.key }),
+    });
     for (const [parameter, value] of parameters) this.#flow.set(parameter, value);
     const written = this.#values.type(node.childForFieldName('return_type'));
     this.#block(body);
@@ -470,7 +499,11 @@ export class PythonStatements {
   }
 
   /** Names and what they stand for; defaults and annotations belong to what is around. */
-  #parameters(node: Node, decorators: readonly string[], of: ClassPart | undefined): [string, string][] {
+  #parameters(
+    node: Node,
+    decorators: readonly string[],
+    of: ClassPart | undefined,
+  ): [string, string][] {
     const list = (node.childForFieldName('parameters')?.namedChildren ?? []).filter(
       ({ type }) => type !== 'comment' && !/separator$/.test(type),
     );
@@ -490,7 +523,10 @@ export class PythonStatements {
     const type = this.#values.type(node.childForFieldName('type'));
     const value = node.childForFieldName('value');
     const given = value === null ? unknown : this.#values.of(value);
-    const pattern = node.childForFieldName('name') ?? (/^typed_/.test(node.type) ? node.firstNamedChild : node) ?? node;
+    const pattern =
+      node.childForFieldName('name') ??
+      (/^typed_/.test(node.type) ? node.firstNamedChild : node) ??
+      node;
     const name = pattern.text.replace(/^\*+/, '');
     const stars = pattern.text.length - name.length;
     if (stars === 1) return [name, type === unknown ? '{$list}' : valueOf(`$list<${type}>`)];
@@ -502,7 +538,12 @@ export class PythonStatements {
   #results(
     symbol: SymbolDraft,
     node: Node,
-    { part, written, decorators, isMethod }: { part: FunctionPart; written: string; decorators: readonly string[]; isMethod: boolean },
+    {
+      part,
+      written,
+      decorators,
+      isMethod,
+    }: { part: FunctionPart; written: string; decorators: readonly string[]; isMethod: boolean },
   ): void {
     const { draft } = this.symbols;
     const isAsync = node.children[0]?.type === 'async';
@@ -511,7 +552,11 @@ export class PythonStatements {
     const isGenerator = part.yielded.size > 0;
     const wrap = isContext ? '$context' : isGenerator ? '$list' : isAsync ? '$promise' : '';
     if (written !== unknown) {
-      const its = isContext ? written.replace(/^\$list\b/, '$context') : isAsync && !isGenerator ? `$promise<${written}>` : written;
+      const its = isContext
+        ? written.replace(/^\$list\b/, '$context')
+        : isAsync && !isGenerator
+          ? `$promise<${written}>`
+          : written;
       if (isRead) draft.type(symbol, 'value', '', valueOf(its));
       else draft.type(symbol, 'result', '', its);
       return;

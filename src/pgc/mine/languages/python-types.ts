@@ -142,7 +142,9 @@ function specialType(kind: string, name: string, args: readonly string[]): strin
       return `$promise<${last}>`;
     case 'tuple':
       if (args.length === 0) return '$list';
-      return last === '...' ? `$list<${first}>` : `$tuple${listed(args.map((each) => each || unknown))}`;
+      return last === '...'
+        ? `$list<${first}>`
+        : `$tuple${listed(args.map((each) => each || unknown))}`;
     case 'union':
       return name === 'Optional' ? first : unionOf(args);
     case 'same':

@@ -51,8 +51,8 @@ export class PythonValues {
   /** Of what is nested too deep the calls alone. */
   #flat(node: Node): string {
     for (const call of node.descendantsOfType('call')) {
-      const callee = call?.childForFieldName('function');
-      if (call && callee) this.text.call(callee, unknown);
+      const callee = call.childForFieldName('function');
+      if (callee) this.text.call(callee, unknown);
     }
     return unknown;
   }
@@ -143,7 +143,8 @@ export class PythonValues {
     const path = pathOf(node);
     const known = path === undefined ? undefined : this.text.flow.findPath(path);
     if (known !== undefined) return known;
-    if (name === '__class__') return object === unknown ? unknown : `{$type<${typeOfExpression(object)}>}`;
+    if (name === '__class__')
+      return object === unknown ? unknown : `{$type<${typeOfExpression(object)}>}`;
     return after(object, `.${name}`);
   }
 
@@ -222,7 +223,9 @@ export class PythonValues {
       case 'dict':
         return values.length === 1 && given[0]?.type !== 'keyword_argument' ? first : '{$map}';
       case 'type':
-        return values.length === 1 && first !== unknown ? `{$type<${typeOfExpression(first)}>}` : unknown;
+        return values.length === 1 && first !== unknown
+          ? `{$type<${typeOfExpression(first)}>}`
+          : unknown;
       case 'getattr':
       case 'eval':
       case 'vars':
@@ -289,7 +292,8 @@ export class PythonValues {
     const operator = node.childForFieldName('operator')?.type ?? '';
     if (operator === '|' && this.text.flow.isModule && typeNames.test(node.text))
       return `{$type<${this.type(node)}>}`;
-    if (left === unknown || /^\{\$(?:list|tuple)/.test(left)) return left === unknown ? unknown : joined([left, right]);
+    if (left === unknown || /^\{\$(?:list|tuple)/.test(left))
+      return left === unknown ? unknown : joined([left, right]);
     const method = operators[operator];
     return method === undefined ? unknown : after(left, `.${method}()`);
   }
@@ -303,8 +307,8 @@ export class PythonValues {
 
   #lambda(node: Node): string {
     const parameters = node.childForFieldName('parameters');
-    const names = (parameters?.namedChildren ?? []).map(
-      (each) => (each.childForFieldName('name') ?? each).text.replace(/^\*+/, ''),
+    const names = (parameters?.namedChildren ?? []).map((each) =>
+      (each.childForFieldName('name') ?? each).text.replace(/^\*+/, ''),
     );
     for (const each of parameters?.namedChildren ?? []) this.of(each.childForFieldName('value'));
     this.text.flow.enter({ kind: 'inner' });
@@ -413,7 +417,12 @@ export class PythonValues {
     if (list === undefined) return [];
     const left = list.split(',').filter((each) => !types.includes(each));
     if (left.length === 0) return [];
-    return [{ path, expression: valueOf(left.length === 1 ? (left[0] ?? '') : `$union<${left.join(',')}>`) }];
+    return [
+      {
+        path,
+        expression: valueOf(left.length === 1 ? (left[0] ?? '') : `$union<${left.join(',')}>`),
+      },
+    ];
   }
 
   /** Gives names, and paths such as `self.x`, what a value is, or its parts. */
@@ -455,7 +464,8 @@ export class PythonValues {
 }
 
 /** Names with a dot or a capital, which classes have. */
-const typeNames = /^(?:[\w.]*[A-Z][\w.]*|None|str|int|bytes|float|bool)(?:\[[^\]]*\])?(?:\s*\|\s*(?:[\w.]*[A-Z][\w.]*|None|str|int|bytes|float|bool)(?:\[[^\]]*\])?)+$/;
+const typeNames =
+  /^(?:[\w.]*[A-Z][\w.]*|None|str|int|bytes|float|bool)(?:\[[^\]]*\])?(?:\s*\|\s*(?:[\w.]*[A-Z][\w.]*|None|str|int|bytes|float|bool)(?:\[[^\]]*\])?)+$/;
 
 const operators: Partial<Record<string, string>> = {
   ...{ '+': '__add__', '-': '__sub__', '*': '__mul__', '/': '__truediv__', '//': '__floordiv__' },
