@@ -205,5 +205,8 @@ test('a class is called to make a value, also as what a class method is asked of
 
 test('functions inside functions, parameters and imports there have names of their own', () => {
   expect(callers('core/src/shop/store.py#make.inner')).toEqual(['core/src/shop/store.py:44 exact']);
-  expect(callers('core/src/shop/store.py#make')).toEqual(['app/main.py:11 exact']);
+  expect(callers('core/src/shop/store.py#make')).toEqual([
+    'app/main.py:11 exact',
+    'app/main.py:43 possible',
+  ]);
 });
