@@ -59,7 +59,7 @@ export function callersOf(
   return [...byName].flatMap(([name, wanted]) => {
     const isMade = isConstructor(name) && wanted.every(({ container = '' }) => container !== '');
     const calls = isMade
-      ? boundTo(index, name).map((id) => index.site(id))
+      ? boundSites(index, name, withUses)
       : [...sitesOf(index, name, withUses), ...index.slotsOf(name)];
     return calls.flatMap((call) => {
       const meaning = surest(wanted.map((each) => meaningOf(index, call, each)));
@@ -226,9 +226,14 @@ function sitesOf(index: ShardIndex, name: string, withUses: boolean): CallRow[] 
     index.callsTo(alias).filter((call) => reallyNamed(index, call, name)),
   );
   const known = new Set(direct.map(({ id }) => id));
-  const bound = boundTo(index, name).filter((id) => !known.has(id));
-  const others = bound.map((id) => index.site(id)).filter(({ kind }) => withUses || !isUse(kind));
+  const others = boundSites(index, name, withUses).filter(({ id }) => !known.has(id));
   return [...direct, ...aliased, ...others];
+}
+
+function boundSites(index: ShardIndex, name: string, withUses: boolean): CallRow[] {
+  return boundTo(index, name)
+    .map((id) => index.site(id))
+    .filter(({ kind }) => withUses || !isUse(kind));
 }
 
 function isUse(kind: CallRow['kind']): boolean {

@@ -43,10 +43,8 @@ function isSame(one: Value | undefined, other: Value | undefined): boolean {
   if (one.kind === 'function' && other.kind === 'function')
     return one.definitions[0] === other.definitions[0] && one.receiver === other.receiver;
   if (one.kind === 'outside') return other.kind === 'outside';
-  const isTyped = (one.kind === 'value' || one.kind === 'type') && one.kind === other.kind;
-  return (
-    isTyped && (other.kind === 'value' || other.kind === 'type') && isSameType(one.type, other.type)
-  );
+  if (one.kind === 'value') return other.kind === 'value' && isSameType(one.type, other.type);
+  return one.kind === 'type' && other.kind === 'type' && isSameType(one.type, other.type);
 }
 
 function isSameType(one: Type, other: Type): boolean {

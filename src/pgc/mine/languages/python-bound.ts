@@ -41,8 +41,7 @@ function statement(node: Node, found: BoundNames, depth: number): void {
     }
     case 'import_statement':
     case 'import_from_statement':
-      for (const each of node.childrenForFieldName('name'))
-        if (each !== null) names.add(importedName(each));
+      for (const each of node.childrenForFieldName('name')) names.add(importedName(each));
       return;
     case 'global_statement':
       for (const each of node.namedChildren) found.globals.add(each.text);
@@ -73,7 +72,7 @@ function statement(node: Node, found: BoundNames, depth: number): void {
   }
   if (node.type !== 'block' && hasWalrus(node))
     for (const each of node.descendantsOfType('named_expression'))
-      names.add(each?.childForFieldName('name')?.text ?? '');
+      names.add(each.childForFieldName('name')?.text ?? '');
 }
 
 /** Only of statements without others in them: those are asked themselves. */

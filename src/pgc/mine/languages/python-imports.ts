@@ -69,7 +69,6 @@ export class PythonImports implements PythonNames {
 
   #import(node: Node): void {
     for (const each of node.childrenForFieldName('name')) {
-      if (each === null) continue;
       const target = (each.childForFieldName('name') ?? each).text;
       const alias = each.childForFieldName('alias')?.text;
       this.draft.imports.push({ target, names: [`*:${alias ?? target}`], at: node.startIndex });
@@ -82,7 +81,6 @@ export class PythonImports implements PythonNames {
     const target = (node.childForFieldName('module_name')?.text ?? '').replaceAll(/\s/g, '');
     const names: string[] = [];
     for (const each of node.childrenForFieldName('name')) {
-      if (each === null) continue;
       const name = (each.childForFieldName('name') ?? each).text;
       const alias = each.childForFieldName('alias')?.text;
       names.push(alias === undefined ? name : `${name}:${alias}`);

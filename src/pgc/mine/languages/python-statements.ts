@@ -202,7 +202,7 @@ export class PythonStatements {
     if (isDirect || (isPlain && symbol === undefined)) {
       const its = this.symbols.variable(
         name,
-        isDirect ? (statement.firstNamedChild ?? statement) : (target.parent ?? target),
+        isDirect ? (statement.firstNamedChild ?? statement) : target.parent,
       );
       if (symbol === undefined) this.#variables.set(name, (symbol = its));
     }
@@ -350,8 +350,7 @@ export class PythonStatements {
   #with(node: Node): void {
     const isAsync = node.children[0]?.type === 'async';
     for (const item of node.descendantsOfType('with_item')) {
-      if (item === null || item.startIndex >= (node.childForFieldName('body')?.startIndex ?? 0))
-        continue;
+      if (item.startIndex >= (node.childForFieldName('body')?.startIndex ?? 0)) continue;
       const value = item.childForFieldName('value');
       const target = value?.type === 'as_pattern' ? value.childForFieldName('alias') : null;
       const its = this.#values.of(target === null ? value : value?.firstNamedChild);
@@ -444,10 +443,7 @@ export class PythonStatements {
       const special = this.#imports.original(head?.text ?? '');
       const arguments_ = each.type === 'subscript' ? each.childrenForFieldName('subscript') : [];
       for (const one of arguments_)
-        if (
-          one &&
-          (/\.(?:Generic|Protocol)$/.test(special ?? '') || this.#imports.isTypeVariable(one.text))
-        )
+        if (/\.(?:Generic|Protocol)$/.test(special ?? '') || this.#imports.isTypeVariable(one.text))
           draft.type(symbol, 'bound', one.text, unknown);
       if (plainBase.test(special ?? each.text)) continue;
       const isPath = head !== null && pathOf(head) !== undefined;

@@ -51,8 +51,8 @@ export class PythonValues {
   /** Of what is nested too deep the calls alone. */
   #flat(node: Node): string {
     for (const call of node.descendantsOfType('call')) {
-      const callee = call?.childForFieldName('function');
-      if (call && callee) this.text.call(callee, unknown);
+      const callee = call.childForFieldName('function');
+      if (callee) this.text.call(callee, unknown);
     }
     return unknown;
   }
