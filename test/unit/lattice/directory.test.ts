@@ -17,6 +17,13 @@ test('a call in C leads to no shard that speaks another language', () => {
     card('web', ['typescript'], ['open']),
     card('mm', ['c', 'python'], ['open']),
   ]);
-  const lookup = { name: 'open', kind: 'direct' as const, container: '', modules: [], path: '', line: 0 };
+  const lookup = {
+    name: 'open',
+    kind: 'direct' as const,
+    container: '',
+    modules: [],
+    path: '',
+    line: 0,
+  };
   expect(directory.find(lookup, 'net').agents).toEqual(['mm']);
 });
