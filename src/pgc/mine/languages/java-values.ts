@@ -43,15 +43,26 @@ const literals: Partial<Record<string, string>> = {
 };
 const isTruth = /^(?:==|!=|<|>|<=|>=|&&|\|\||instanceof)$/;
 
+/** A chain of more calls is longer than any expression. */
+const depthMax = 40;
+
 class Values {
   readonly #place: JavaPlace;
+  #depth = 0;
 
   constructor(place: JavaPlace) {
     this.#place = place;
   }
 
   of(node: Node | null | undefined, detail: Detail): string {
-    if (!node) return unknown;
+    if (!node || this.#depth >= depthMax) return unknown;
+    this.#depth += 1;
+    const found = this.#valueOf(node, detail);
+    this.#depth -= 1;
+    return found;
+  }
+
+  #valueOf(node: Node, detail: Detail): string {
     const literal = literals[node.type] ?? numberType(node);
     if (literal !== undefined) return literal;
     const field = (name: string): Node | null => node.childForFieldName(name);

@@ -41,6 +41,8 @@ test('all files of a Go package see each other, others are imported', () => {
 test('classes of a Java package see each other, others are imported', () => {
   expect(calls(1, 'run')).toEqual([
     'Frame java/org/wire/Frame.java:2',
+    // The class, and the constructor that runs.
+    'Near java/org/store/Near.java:2',
     'Near java/org/store/Near.java:2',
     'helper java/org/store/Get.java:3',
   ]);
