@@ -5,21 +5,24 @@ import type { Questions } from '../../src/lattice/questions.js';
 import { withClient as withRemoteClient } from '../../src/remote/with-client.js';
 
 /**
- * Runs `work` with a connected client, and ends with INTERRUPTED at Ctrl-C. Throws NO_BROKER at once when no broker
+ * Runs `work` with a connected client, and ends with INTERRUPTED at Ctrl-C; whoever works on it is told by `signal`. Throws NO_BROKER at once when no broker
  * listens, KEYS_MISSING, KEY_FILE_INVALID.
  */
 export async function withClient<T>(
   config: Config,
-  work: (client: Client) => Promise<T>,
+  work: (client: Client, signal: AbortSignal) => Promise<T>,
   localRole?: string,
 ): Promise<T> {
-  let onSignal: () => void = () => undefined;
+  const over = new AbortController();
+  // First of those that listen: what the work then fails with is not the reason.
   const interrupted = new Promise<never>((_, reject) => {
-    onSignal = () => reject(new BusError('INTERRUPTED'));
+    over.signal.addEventListener('abort', () => reject(new BusError('INTERRUPTED')));
   });
+  const onSignal = (): void => over.abort();
   process.once('SIGINT', onSignal);
   try {
-    return await withRemoteClient(config, work, { localRole, interrupted });
+    const signalled = (client: Client): Promise<T> => work(client, over.signal);
+    return await withRemoteClient(config, signalled, { localRole, interrupted });
   } finally {
     process.off('SIGINT', onSignal);
   }

@@ -64,25 +64,25 @@ export async function beginningOf(
   return { text, isCut: all.length > bytesMax };
 }
 
-/** Of a file, one by one; undefined: longer than a line may be. Throws USAGE. */
-export async function* linesOf(
-  file: string,
+/** One by one, without the mark of the encoding that some editors write; undefined: longer than a line may be. */
+export async function* linesIn(
+  stream: AsyncIterable<Buffer>,
   lineBytesMax: number,
 ): AsyncGenerator<string | undefined> {
   let rest: Buffer[] = [];
   let bytes = 0;
   const taken = (): string | undefined => {
-    const text = bytes > lineBytesMax ? undefined : Buffer.concat(rest).toString('utf8');
+    const whole = bytes > lineBytesMax ? undefined : Buffer.concat(rest).toString('utf8');
     rest = [];
     bytes = 0;
-    return text;
+    return whole?.replace(/^\ufeff/, '');
   };
   const add = (piece: Buffer): void => {
     bytes += piece.length;
     if (bytes <= lineBytesMax) rest.push(piece);
     else rest = [];
   };
-  for await (const chunk of bytesOf(file)) {
+  for await (const chunk of stream) {
     let from = 0;
     for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
       add(chunk.subarray(from, at));

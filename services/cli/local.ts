@@ -7,10 +7,12 @@ import { BusError } from '../../src/errors/bus-error.js';
 import { TreeAnalyses, type Analyses } from '../../src/pgc/analyse/analyses.js';
 import { openIndex } from '../../src/pgc/search/open-index.js';
 import { lazyCardOf } from '../../src/pgc/search/card/card.js';
+import { Locator } from '../../src/pgc/search/locate/locate.js';
 import type { Shard } from '../../src/pgc/serve/shard.js';
 import { openShards } from '../../src/pgc/serve/open-shards.js';
 import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
 import { Engine } from '../../src/pgc/search/vectors/engine.js';
+import { judgeOf } from '../../src/pgc/search/vectors/judge.js';
 import type { Asking } from '../../src/operations/operation.js';
 import { usage } from './output.js';
 import { proseOf } from '../prose.js';
@@ -33,12 +35,31 @@ export function askingIndex(config: Config, repo: string): Asking & AsyncDisposa
     folder: process.cwd(),
     questions: (reads) => (questions ??= opened(reads)),
     analyses: () => Promise.resolve(localAnalyses(config, repo)),
+    locator: async () => {
+      engine ??= openEngine(config);
+      return locatorOf(await Locator.open(repo, config.home), await engine);
+    },
     askAgent: async (agent, request, options) => {
       engine ??= openEngine(config);
       return askShard(config, repo, await engine, agent, request, options);
     },
     [Symbol.asyncDispose]: async () => {
       await (await engine)?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** One report after the other: how much of it is read by its meaning is a matter of time. */
+function locatorOf(locator: Locator, engine: Engine): Pick<Questions, 'locate'> {
+  const reranker = judgeOf(engine);
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    locate: ({ title = '', text: description, ...wanted }) => {
+      const next = last.then(() =>
+        locator.locate({ title, description }, { ...wanted, ...(reranker && { reranker }) }),
+      );
+      last = next.catch(() => undefined);
+      return next;
     },
   };
 }

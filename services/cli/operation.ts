@@ -18,7 +18,7 @@ import type { AnyOperation } from '../../src/operations/registry.js';
 import { anyOf, fieldsOf, readWith, type Field } from '../../src/operations/fields.js';
 import type { CriticPort } from '../../src/remote/critic.js';
 import { printable } from '../../src/render/terminal.js';
-import { beginningOf, isFileAt, textIn, wholeOf } from './input.js';
+import { beginningOf, bytesOf, isFileAt, linesIn, textIn, wholeOf } from './input.js';
 import { withClient } from './connect.js';
 import {
   actorOf,
@@ -34,7 +34,7 @@ import {
   type CommonOptions,
   type TreeOptions,
 } from './options.js';
-import { FailureWith, print, usage } from './output.js';
+import { FailureWith, print, usage, writeLine } from './output.js';
 import { classifying } from './tasks/attend.js';
 import type { Dialogue, Terminal } from './terminal.js';
 
@@ -44,22 +44,27 @@ const deadlineMsDefault = 30_000;
 
 const attending = (): Promise<Dialogue> => import('./tasks/attend-dialogue.js');
 
-/** `delegate --schema`: what a task may say. */
-const schemaOfTask: Terminal = {
-  adds: (command) =>
-    command.option('--schema', 'print the JSON Schema of a task; delegate nothing'),
+/** `--schema`: of what is read as JSON. */
+const printsSchema = (help: string, schema: () => Promise<object>): Terminal => ({
+  adds: (command) => command.option('--schema', help),
   instead: async (_, options: CommonOptions & { schema?: boolean }) => {
     if (options.schema !== true) return false;
-    const { delegatedTaskJsonSchema } = await import('../../src/delegation/task/json-schema.js');
-    process.stdout.write(`${JSON.stringify(delegatedTaskJsonSchema(), null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify(await schema(), null, 2)}\n`);
     return true;
   },
-};
+});
 
 /** By command. */
 const terminals: Readonly<Record<string, Terminal>> = {
   gate: { dialogue: () => import('./tasks/gate-dialogue.js') },
-  delegate: schemaOfTask,
+  delegate: printsSchema('print the JSON Schema of a task; delegate nothing', async () =>
+    (await import('../../src/delegation/task/json-schema.js')).delegatedTaskJsonSchema(),
+  ),
+  'task update': printsSchema(
+    'print the JSON Schema of a SigmaTaskUpdate; change nothing',
+    async () => (await import('../../src/task/todo/sigma-task-update.js')).todoUpdateJsonSchema(),
+  ),
+  'task review': { dialogue: () => import('./tasks/review-dialogue.js') },
   attend: { ...classifying, dialogue: attending },
   'attend answer': { dialogue: attending },
   'attend show': { dialogue: attending },
@@ -87,8 +92,15 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
   command.action(async (...given: unknown[]) => {
     const options = command.opts<OperationOptions & Record<string, unknown>>();
     if ((await terminal.instead?.(given, options)) === true) return;
+    const areLines = flags.some(
+      ([, its]) => its.source?.holds === 'lines' && keyOf(its) in options,
+    );
     const words = await Promise.all(
-      all.map((each, at) => valuesIn(each.field, each, given[at], cli.refusal)),
+      all.map((each, at) => {
+        const isFile = each.source !== undefined && each.source.names === undefined;
+        const word = given[at] ?? (isFile && !areLines ? '-' : undefined);
+        return valuesIn(each.field, each, word, cli.refusal);
+      }),
     );
     // What was not given has its default in the input, too.
     const isGiven = ([, flag]: [string, Flag]): boolean =>
@@ -112,12 +124,12 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
     const deadlineMs = (asked as number | undefined) ?? cli.deadlineMs ?? deadlineMsDefault;
     const kept: { known?: Known | undefined } = {};
     try {
-      await within(options, cli, async (bus) => {
+      await within(options, cli, async (bus, signal) => {
         const call: Call = {
           ...{ bus, person: 'caller', charsMax: Infinity, deadlineMs, waitMs: deadlineMs },
           actor: actorIn(options, cli),
           session: options.as === undefined ? operatorSession : '',
-          signal: new AbortController().signal,
+          signal,
           tell: cli.isFollowed === true ? followed() : () => undefined,
           keep: (known) => (kept.known = known),
         };
@@ -125,7 +137,7 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
         const dialogue = canAsk ? await terminal.dialogue?.() : undefined;
         const reply = dialogue ? await dialogue.goOn(first, call, read.value) : first;
         if (reply === undefined) return;
-        printReply(options, reply as Reply<object>);
+        await printReply(options, reply as Reply<object>);
         reply.settle?.();
       });
     } catch (error) {
@@ -138,7 +150,7 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
 /** Empty: that of the connection. */
 function actorIn(options: OperationOptions, { asks }: CommandLine): string {
   if (asks === 'for an agent') return options.as ?? '';
-  return asks === 'as an agent' ? actorOf(configOf(options), options.as) : '';
+  return asks === 'as an agent' || asks === 'bus' ? actorOf(configOf(options), options.as) : '';
 }
 
 /** Each step once, as a line. */
@@ -259,11 +271,12 @@ async function valuesIn(
 ): Promise<[string, unknown][]> {
   const name = source === undefined ? undefined : await fileNamed(source, path, given);
   if (source === undefined || name === undefined) return [[path, given]];
-  const { holds, bytesMax, what = name } = source;
+  const { holds, bytesMax, what = name, gives = path } = source;
   if (holds === 'beginning') {
     const { text } = await beginningOf(name, bytesMax);
     return [[path, text.trim().slice(0, bytesMax / bytesPerChar)]];
   }
+  if (holds === 'lines') return [[gives, linesIn(bytesOf(name), bytesMax)]];
   const bytes = await wholeOf(name, bytesMax, what);
   if (holds === 'bytes' && !isUtf8(bytes))
     return [
@@ -273,7 +286,7 @@ async function valuesIn(
   const text = textIn(bytes, name);
   if (holds === 'document') return [['', objectIn(text, what, refusal)]];
   const isJson = holds === 'json' || (holds === 'either' && /^\s*\{/.test(text));
-  return [[path, isJson ? jsonIn(text, name) : text]];
+  return [[gives, isJson ? jsonIn(text, name, refusal) : text]];
 }
 
 /** Undefined: it is given in words, or not at all. */
@@ -305,11 +318,14 @@ function jsonIn(text: string, name: string, refusal: ErrorCode = 'USAGE'): unkno
 
 function objectIn(text: string, what: string, refusal?: ErrorCode): object {
   const value = jsonIn(text, what, refusal);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  if (isFields(value)) return value;
   throw new BusError(refusal ?? 'USAGE', { detail: `${what} must be one JSON object` });
 }
 
-/** `grounding.overlays` becomes a field of `grounding`; what was not given is left out. */
+/**
+ * `grounding.overlays` becomes a field of `grounding`; what was not given is left out. A field of what a document says in
+ * words instead stays as it is: the input refuses it by name.
+ */
 function assembled(values: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   const whole: Record<string, unknown> = {};
   for (const [path, value] of values) {
@@ -320,11 +336,18 @@ function assembled(values: readonly (readonly [string, unknown])[]): Record<stri
     }
     const names = path.split('.');
     const last = names.pop() ?? '';
-    let inner = whole;
-    for (const name of names) inner = (inner[name] ??= {}) as Record<string, unknown>;
-    inner[last] = value;
+    const inner = names.reduce<unknown>(fieldsIn, whole);
+    if (isFields(inner)) inner[last] = value;
   }
   return whole;
+}
+
+function fieldsIn(whole: unknown, name: string): unknown {
+  return isFields(whole) ? (whole[name] ??= {}) : whole;
+}
+
+function isFields(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function assertNeeded(cli: CommandLine, args: object): void {
@@ -349,28 +372,44 @@ function nameOf(path: string, { arguments: all, flags = {} }: CommandLine): stri
 async function within<T>(
   options: OperationOptions,
   { asks = 'index' }: CommandLine,
-  work: (bus: Asking) => Promise<T>,
+  work: (bus: Asking, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const config = configOf(options);
   const { repo } = options;
+  // Ctrl-C ends the process where no one else works on it.
+  const { signal } = new AbortController();
   if (asks === 'the critic') {
     const { Critics } = await import('./critic/critics.js');
     const critic = (): Promise<CriticPort> => Promise.resolve(new Critics(config));
-    return work({ ...askingOver(() => Promise.reject(usage('this asks the critic'))), critic });
+    return work(
+      { ...askingOver(() => Promise.reject(usage('this asks the critic'))), critic },
+      signal,
+    );
   }
   if (asks !== 'index' || repo === undefined)
     return withClient(
       config,
-      (client) => work(askingOver(() => Promise.resolve(client))),
+      (client, over) =>
+        work(
+          askingOver(() => Promise.resolve(client)),
+          over,
+        ),
       asks.startsWith('as ') || options.as !== undefined ? 'operator' : undefined,
     );
   const { askingIndex } = await import('./local.js');
   await using index = askingIndex(config, repo);
-  return await work(index);
+  return await work(index, signal);
 }
 
-function printReply(options: CommonOptions, reply: Reply<object>): void {
-  const { value, document = value, failure, screen = reply.text } = reply;
+async function printReply(options: CommonOptions, reply: Reply<object>): Promise<void> {
+  const { value, document = value, failure, screen = reply.text, rows } = reply;
+  if (rows !== undefined) {
+    for await (const row of rows) {
+      if ('error' in row) process.exitCode = 1;
+      await writeLine(JSON.stringify(row));
+    }
+    return;
+  }
   const error = failure && {
     error: { code: failure.code, text: failure.text, retryable: failure.retryable },
   };

@@ -83,6 +83,10 @@ export class Bus implements Asking, AsyncDisposable {
     return this.#asking.analyses();
   }
 
+  locator(): ReturnType<Asking['locator']> {
+    return this.#asking.locator();
+  }
+
   askAgent(agent: string, request: AskRequest, options: AskingOptions): Promise<Answer> {
     return this.#asking.askAgent(agent, request, options);
   }

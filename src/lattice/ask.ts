@@ -83,7 +83,10 @@ type Merged = Pick<
   'clauses' | 'confidence' | 'evidence' | 'flow' | 'unsure' | 'next' | 'query_path'
 >;
 
-/** The likeliest evidence of all answers, each place once, in the order of the answers, with what belongs to it. */
+/**
+ * The likeliest evidence of all answers, each place once, in the order of the answers, with what belongs to it: a call goes
+ * with the place that shows it, whichever answer that came from.
+ */
 export function merge(answers: readonly Answer[], topK: number): Merged {
   const places = new Map<string, Evidence>();
   for (const each of answers.flatMap((answer) => answer.evidence))
@@ -94,19 +97,21 @@ export function merge(answers: readonly Answer[], topK: number): Merged {
   const kept = new Set(likeliest);
   const chosen = [...places.values()].filter((each) => kept.has(each));
   const evidence = chosen.map((each, at) => ({ ...each, id: at + 1 }));
-  const idOf = new Map(chosen.map((each, at) => [each, at + 1]));
-  const flow = answers.flatMap((answer) =>
-    answer.flow.flatMap((edge): FlowEdge[] => {
-      const shown = answer.evidence.find(({ id }) => id === edge.evidence);
-      const id = shown === undefined ? undefined : idOf.get(shown);
-      return id === undefined ? [] : [{ ...edge, evidence: id }];
-    }),
-  );
+  const idOf = new Map(evidence.map((each) => [placeOf(each), each.id]));
+  const flow = new Map<string, FlowEdge>();
+  for (const answer of answers) {
+    const shown = new Map(answer.evidence.map((each) => [each.id, idOf.get(placeOf(each))]));
+    for (const edge of answer.flow) {
+      const id = shown.get(edge.evidence);
+      if (id !== undefined && !flow.has(callOf(edge)))
+        flow.set(callOf(edge), { ...edge, evidence: id });
+    }
+  }
   const others = answers.flatMap(({ unsure }) => unsure).filter(({ kind }) => kind !== 'weak');
   return {
     ...judged(answers[0]?.question ?? '', evidence),
     evidence,
-    flow,
+    flow: [...flow.values()],
     unsure: [...doubts(evidence), ...others],
     next: answers.flatMap(({ next }) => next).slice(0, nextMax),
     query_path: [...new Set(evidence.map(({ agent }) => agent))],
@@ -115,4 +120,9 @@ export function merge(answers: readonly Answer[], topK: number): Merged {
 
 export function placeOf({ overlay, section, file_path, line_start, line_end }: Citation): string {
   return [overlay, section, file_path, line_start, line_end].join('\0');
+}
+
+/** The same call may be in the answers of several. */
+function callOf({ from, to, site }: FlowEdge): string {
+  return [from, to, site].join('\0');
 }

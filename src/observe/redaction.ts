@@ -1,3 +1,5 @@
+import { withoutPrivateKeys } from '../base/private-key.js';
+
 /** Names of secrets: `clientSecret`, `api_key`, `Authorization`, `x-auth-token` … */
 const secretName =
   /secret|passw(or)?d|passphrase|hmac|nonce|authorization|cookie|credential|token|(^|[^a-z])(proof|pin)$|(^|[_-])key$/i;
@@ -74,5 +76,5 @@ function redactedFields(
 }
 
 export function redactedText(text: string): string {
-  return text.replace(secretInText, censored);
+  return withoutPrivateKeys(text, censored).replace(secretInText, censored);
 }

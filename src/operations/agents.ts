@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { table } from '../render/terminal.js';
+import { line, table } from '../render/terminal.js';
 import type { AgentView } from '../wire/messages.js';
 import { offsetInput } from './shapes.js';
 import { listing, looks, type Operation, type Reply } from './operation.js';
@@ -78,7 +78,7 @@ export const listAgents: Operation<typeof input> = {
       ...listing<Agents>(
         value,
         ['agents'],
-        ({ you, agents }) => [`You are ${you}.`, ...agents.map(lineOf)].join('\n'),
+        ({ you, agents }) => [line`You are ${you}.`, ...agents.map(lineOf)].join('\n'),
         {
           rest: (shown) =>
             `Call again with offset ${offset + shown}, or name a role, project or path.`,
@@ -134,7 +134,8 @@ function lineOf({ alias, id, role, state, project, scope, overlays }: FlatAgent)
   const parts = [`${role}, ${state}`, project && `project ${project}`];
   const known = scope.length > 0 ? `knows ${scope.join(', ')}` : '';
   const built = Object.keys(overlays).join(' ');
-  return [name, [...parts, known, built].filter((each) => each !== '').join(' · ')].join(': ');
+  const its = [...parts, known, built].filter((each) => each !== '').join(' · ');
+  return line`${name}: ${its}`;
 }
 
 function renderAgents(agents: readonly FlatAgent[]): string {

@@ -20,21 +20,34 @@ import {
   rowsOnScreen,
 } from '../render/analysis.js';
 import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.js';
-import type { LocateAnswer } from '../pgc/search/locate/locate.js';
+import { answersOf, rowBytesMax } from '../pgc/search/locate/batch.js';
+import { filesMax, type LocateAnswer } from '../pgc/search/locate/locate.js';
+import { parseReport, reportCharsMax, reportOf, type Report } from '../pgc/search/locate/report.js';
+import { roleNote } from '../pgc/answer/evidence-line.js';
+import { renderLocated } from '../render/locate.js';
+import { line } from '../render/terminal.js';
+import { BusError } from '../errors/bus-error.js';
 import { listsOf, type Cut } from './bounds.js';
-import { nodeOutput, offsetInput, reportInput, symbolInput } from './shapes.js';
-import { listing, looks, type Reply, type Operation } from './operation.js';
+import {
+  nodeOutput,
+  offsetInput,
+  reportInput,
+  rolesFlag,
+  rolesInput,
+  symbolInput,
+} from './shapes.js';
+import { inLines, listing, looks, type Reply, type Operation } from './operation.js';
 
-const filesMax = { default: 10, limit: 50 };
-
-const locateInput = z.strictObject({
+const locateOffer = z.strictObject({
   report: reportInput,
-  limit: z
-    .int()
-    .min(1)
-    .max(filesMax.limit)
-    .default(filesMax.default)
-    .describe('Files in the answer.'),
+  limit: z.int().min(1).max(filesMax).default(10).describe('Files in the answer.'),
+  roles: rolesInput,
+});
+const locateInput = z.strictObject({
+  report: z.string().default(''),
+  limit: z.int().min(1).max(filesMax).default(filesMax),
+  roles: rolesInput,
+  batch: z.custom<AsyncIterable<string | undefined>>().optional(),
 });
 
 /** `locate`: from a bug report to files. */
@@ -44,6 +57,7 @@ export const locate: Operation<typeof locateInput> = {
   description:
     'Which files does this bug report, log or stack trace concern? Files of the whole code base in order, each with the evidence for it. Scores order the files of one report and mean nothing beyond it.',
   input: locateInput,
+  offered: locateOffer,
   output: z.looseObject({
     files: z.array(z.looseObject({ path: z.string(), score: z.number(), agent: z.string() })),
     shards: z.array(z.looseObject({ agent: z.string(), score: z.number() })),
@@ -53,15 +67,62 @@ export const locate: Operation<typeof locateInput> = {
   }),
   annotations: looks,
   doing: 'ranking files',
-  async run({ report, limit }, { bus, deadlineMs, signal }): Promise<Reply<LocateAnswer>> {
-    const asked = await bus.questions();
-    const found = await asked.locate({ text: report, limit }, { deadlineMs, signal });
-    return listing<LocateAnswer>(found, ['files', 'shards', 'warnings'], ({ files, warnings }) =>
-      [
-        ...files.map(({ path, score, agent }, at) => `${at + 1}. ${path} (${agent}, ${score})`),
-        ...warnings.map((each) => `note: ${each}`),
-      ].join('\n'),
-    );
+  cli: {
+    command: 'locate',
+    help: 'rank the files that a bug report, a log or a stack trace is about',
+    arguments: [
+      {
+        ...{ field: 'report', argument: '[file]' },
+        help: 'a bug report, log or stack trace; - reads standard input',
+        // More than is used, so that the answer says what was not.
+        source: { holds: 'beginning', bytesMax: 8 * reportCharsMax },
+      },
+    ],
+    flags: {
+      limit: { flag: '--limit <n>', help: 'number of files' },
+      roles: rolesFlag,
+      batch: {
+        flag: '--batch <file>',
+        help: 'many reports as JSON Lines {id, title, description}; one answer per line',
+        source: { holds: 'lines', bytesMax: rowBytesMax },
+      },
+    },
+  },
+  check({ report, batch }) {
+    if (batch === undefined) parseReport(reportOf(report));
+    else if (report !== '')
+      throw new BusError('USAGE', { detail: 'give either one report or --batch, not both' });
+  },
+  async run(
+    { report, limit, roles, batch },
+    { bus, deadlineMs, signal },
+  ): Promise<Reply<LocateAnswer>> {
+    const locator = await bus.locator();
+    const located = async (its: Report, isBrief: boolean): Promise<LocateAnswer> => {
+      // Text beyond the limit is not read: it need not be sent.
+      const title = its.title.slice(0, reportCharsMax);
+      const text = its.description.slice(0, reportCharsMax - title.length);
+      const asked = { text, title, limit, isBrief, roles };
+      const answer = await locator.locate(asked, { deadlineMs, signal });
+      if (its.title.length + its.description.length > reportCharsMax)
+        answer.warnings.push(`only the first ${reportCharsMax} characters were read`);
+      return answer;
+    };
+    if (batch !== undefined) return inLines(answersOf(batch, (its) => located(its, true)));
+    const found = await located(reportOf(report), false);
+    return {
+      ...listing<LocateAnswer>(found, ['files', 'shards', 'warnings'], ({ files, warnings }) =>
+        [
+          ...files.map(
+            ({ path, score, agent, role }, at) =>
+              line`${at + 1}. ${path}${roleNote({ role })} (${agent}, ${score})`,
+          ),
+          ...warnings.map((each) => line`note: ${each}`),
+        ].join('\n'),
+      ),
+      screen: renderLocated,
+      failure: found.files.length === 0 ? new BusError('NOT_FOUND').toFailure() : undefined,
+    };
   },
 };
 

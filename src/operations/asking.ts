@@ -11,6 +11,7 @@ export function askingOver(client: () => Promise<Client>, folder = process.cwd()
     critic: async () => new RemoteCritic(await client()),
     questions: async () => new RemoteQuestions(await client()),
     analyses: async () => new RemoteQuestions(await client()),
+    locator: async () => new RemoteQuestions(await client()),
     askAgent: async (agent, request, { deadlineMs, signal }) =>
       askAgent(await client(), agent, request, deadlineMs, signal),
     asPerson: async (work) => work(await client()),

@@ -4,7 +4,13 @@ import { attendShape, isProtocol } from '../attention/session/request.js';
 import { protocols, sessionLimits, type SessionView } from '../attention/session/shapes.js';
 import { BusError } from '../errors/bus-error.js';
 import { asksPerson, Attends, openGates } from '../remote/attends.js';
-import { renderQuestion, renderSession, renderSessions, sessionLine } from '../render/attend.js';
+import {
+  endLine,
+  renderQuestion,
+  renderSession,
+  renderSessions,
+  sessionLine,
+} from '../render/attend.js';
 import { waitInput } from './shapes.js';
 import {
   acts,
@@ -314,7 +320,7 @@ function listed(sessions: readonly SessionView[]): Reply<{ sessions: readonly Se
 }
 
 function attendedText(view: SessionView): string {
-  const { context, state, question, is_over, is_converged, trace } = view;
+  const { context, state, question, is_over, trace } = view;
   const gates = openGates({ trace });
   return [
     `Session ${context} is ${state}.`,
@@ -322,7 +328,7 @@ function attendedText(view: SessionView): string {
       (each) =>
         `${each.entry}: ${each.risk || 'not assessed'}; ${each.findings.map(({ signal }) => signal).join(', ') || 'no findings'}; situated by ${each.situated_by || 'nothing yet'}; ${each.outcome || 'not delegated'}`,
     ),
-    ...(is_over ? [is_converged ? 'It converged.' : 'It ended; no convergence is claimed.'] : []),
+    ...(is_over ? [endLine(view)] : []),
     ...(question === null
       ? []
       : [

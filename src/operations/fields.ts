@@ -16,7 +16,10 @@ export interface Field {
 
 /** By name; what a caller may leave out has a default. */
 export function fieldsOf({ input }: { input: unknown }): Record<string, Field> {
-  return (z.toJSONSchema(input as z.ZodObject, { io: 'input' }) as Field).properties ?? {};
+  return (
+    (z.toJSONSchema(input as z.ZodObject, { io: 'input', unrepresentable: 'any' }) as Field)
+      .properties ?? {}
+  );
 }
 
 /** The arguments as the operation takes them, or the field that is wrong and why. */

@@ -6,6 +6,7 @@ import type { Analyses } from '../pgc/analyse/analyses.js';
 import type { AskingOptions, Questions } from '../lattice/questions.js';
 import type { Answer, AskRequest } from '../pgc/shapes.js';
 import type { CriticPort } from '../remote/critic.js';
+import { printableLines } from '../render/terminal.js';
 import { answerTokens, charsPerToken, fitted, listsOf, type Cut, type Drafted } from './bounds.js';
 import { readWith } from './fields.js';
 
@@ -56,6 +57,11 @@ export function listing<V extends object>(
   return { value, cut: listsOf<V>(...lists), total: total ?? shown(value), shown, rest, text };
 }
 
+/** An answer that comes line by line, for people and their scripts. A row with an `error` says that not all is well. */
+export function inLines<V extends object>(rows: AsyncIterable<object>): Reply<V> {
+  return { ...plain({} as V, ''), rows };
+}
+
 /** Where an operation asks: a bus, or the built index of one tree. */
 export interface Asking {
   /** Throws NEEDS_BUS where there is only an index. */
@@ -64,6 +70,8 @@ export interface Asking {
   questions(reads?: 'meaning'): Promise<Questions>;
   /** Of a whole tree. */
   analyses(): Promise<Analyses>;
+  /** Of a whole tree, too. */
+  locator(): Promise<Pick<Questions, 'locate'>>;
   /** One agent, or one shard of the index. */
   askAgent(agent: string, request: AskRequest, options: AskingOptions): Promise<Answer>;
   /** Reviews artifacts, and remembers its reviews. */
@@ -129,6 +137,8 @@ export interface Reply<V extends object> {
   document?: object;
   /** What a person at a terminal reads; absent: `text`. */
   screen?: (value: V, isPlain: boolean) => string;
+  /** Printed instead, each as a line of JSON. */
+  rows?: AsyncIterable<object>;
   /** It came, but it is not what was asked for: the command line ends with 1. Null: the value itself says why. */
   failure?: Failure | null | undefined;
   /** Nothing came but the failure, which a model gets instead. */
@@ -224,14 +234,17 @@ export interface Flag {
 export interface Source {
   /**
    * `beginning`: as much of a text as fits; `bytes`: in base64, as `encoding` says, where they are no text; `either`: JSON or text;
-   * `document`: the whole input as JSON, over which flags go.
+   * `document`: the whole input as JSON, over which flags go; `lines`: one by one, instead of what an argument names.
    */
-  holds: 'beginning' | 'text' | 'bytes' | 'json' | 'either' | 'document';
+  holds: 'beginning' | 'text' | 'bytes' | 'json' | 'either' | 'document' | 'lines';
+  /** Of one line, or of all. */
   bytesMax: number;
   /** In messages: `a prompt`; absent: the name of the file. */
   what?: string;
-  /** What names a file: `-` alone; what stands behind `@`; a file that is there, and what looks like this is never words. Absent: all. */
+  /** What names a file: `-` alone; what stands behind `@`; a file that is there, and what looks like this is never words. Absent: all, an argument without one standard input. */
   names?: '-' | '@' | RegExp;
+  /** The field that gets what a file holds; absent: the one that names it. */
+  gives?: string;
 }
 
 /** A command that no model is offered as a tool, and that needs no words for one. */
@@ -316,7 +329,9 @@ function bounds<V extends object>(answer: Reply<V>, maxTokens: number): Drafted 
     const note = isCut || rows !== total ? rest(rows) : '';
     return {
       structured: { ...structure(part), truncated: isCut, shown: rows, total, rest: note },
-      text: text(part) + (note === '' ? '' : `\n(${rows} of ${total} shown. ${note})`),
+      text: printableLines(
+        text(part) + (note === '' ? '' : `\n(${rows} of ${total} shown. ${note})`),
+      ),
     };
   });
 }

@@ -7,12 +7,13 @@ import type { Review } from '../delegation/manager/review.js';
 import type { DelegatedTask, EvidenceCitation } from '../delegation/task/shapes.js';
 import type { TaskIteration } from '../task/life/task-iteration.js';
 import type { TasksAnswer, TaskView } from '../task/requests/messages.js';
-import { todoUpdateSchema, type TodoListView } from '../task/todo/sigma-task-update.js';
 import { renderTask, renderTasks, stepLine } from '../render/task.js';
 import { renderStory, storyOf, type Story } from '../render/task-story.js';
 import { printable } from '../render/terminal.js';
 import { isAsking, isOver, Tasks, tasksListedMax } from '../remote/tasks.js';
 import { placeOf } from '../pgc/answer/evidence-line.js';
+import { taskReview } from './task-review.js';
+import { sigmaTaskUpdate, taskCancel, taskUpdate } from './task-update.js';
 import { failureOutput, nameCharsMax, rounded, waitInput } from './shapes.js';
 import {
   acts,
@@ -336,6 +337,7 @@ const taskList = forPeople({
   input: listInput,
   command: 'task list',
   help: 'list all tasks, oldest first',
+  above: 'list, show and control delegated tasks',
   arguments: [],
   flags: {
     state: { flag: '--state <list>', help: `only these: ${states.join(', ')}` },
@@ -387,58 +389,6 @@ const taskShow = forPeople({
     return outcome(await waited(client, view, call));
   },
 });
-
-const cancelInput = z.strictObject({ id: z.string(), why: z.string().default('') });
-
-/** `task cancel`: for people, any task; `kill` ends one's own. */
-const taskCancel = forPeople({
-  input: cancelInput,
-  command: 'task cancel',
-  help: 'cancel a task',
-  arguments: ['id'],
-  flags: { why: { flag: '--why <text>', help: 'why' } },
-  asks: 'bus',
-  async run({ id, why }, { bus }) {
-    const view = await new Tasks(await bus.client()).change({ id, what: 'cancel', text: why });
-    return begun(view, `${printable(view.id)}: cancel, now ${printable(view.state)}`);
-  },
-});
-
-const updateInput = todoUpdateSchema;
-
-const updateOutput = z.looseObject({
-  list: z.string(),
-  todos: z.array(
-    z.looseObject({
-      id: z.string(),
-      content: z.string(),
-      status: z.string(),
-      delegated_to: z.string(),
-      task_id: z.string().describe('Of the task that it was delegated as; see task_status.'),
-      result_summary: z.string(),
-      task: z.looseObject({ state: z.string(), asks: z.string() }).nullable(),
-    }),
-  ),
-  warnings: z.array(z.string()),
-});
-
-/** `sigma_task_update`: the list of this agent, which outlives it. */
-const sigmaTaskUpdate: Operation<typeof updateInput> = {
-  name: 'sigma_task_update',
-  title: 'Update the list of tasks',
-  description:
-    'The list of tasks of this agent, kept by the manager: give entries that are new or changed, the others stay as they are. An entry that is `delegated` (with acceptance_criteria and delegated_to, its grounding by id) is handed to that worker and completes itself with the result. One entry at most is in_progress; a completed one says in result_summary what came of it. An empty `todos` reads the list.',
-  input: updateInput,
-  output: updateOutput,
-  annotations: { ...acts, idempotentHint: true },
-  doing: 'updating the list',
-  async run({ todos, grounding, grounding_evidence }, { bus, signal }) {
-    const client = await bus.client();
-    const json = Buffer.from(JSON.stringify({ todos, grounding, grounding_evidence }));
-    const view = await new Tasks(client).update(client.identity.agent, json, { signal });
-    return listing<TodoListView>(view, ['todos', 'warnings'], todosText);
-  },
-};
 
 /** As long as the call may take; the task goes on in any case. */
 export function waited(
@@ -557,23 +507,13 @@ function listAnswer(views: readonly TaskView[]): Reply<Status> {
   );
 }
 
-function todosText({ list, todos, warnings }: TodoListView): string {
-  return [
-    `List of ${list}: ${todos.length} entries`,
-    ...todos.map(({ id, status, content, task_id, task }) => {
-      const at =
-        task_id === '' ? '' : ` (task ${task_id}${task === null ? '' : `: ${task.state}`})`;
-      return `${status} ${id}: ${content}${at}`;
-    }),
-    ...warnings.map((each) => `note: ${each}`),
-  ].join('\n');
-}
-
 export const taskOperations = [
   delegateTask,
   taskStatus,
   sigmaTaskUpdate,
   taskList,
   taskShow,
+  taskUpdate,
+  taskReview,
   taskCancel,
 ];

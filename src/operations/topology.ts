@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { TopologyAnswer } from '../pgc/shapes.js';
 import { renderDot, renderTopology, selected } from '../render/topology.js';
+import { line } from '../render/terminal.js';
 import { listing, looks, plain, type Operation } from './operation.js';
 import { agentArgument, agentInput } from './shapes.js';
 
@@ -38,8 +39,8 @@ export const topology: Operation<typeof topologyInput> = {
       dot: { flag: '--dot', help: 'print a graph for Graphviz' },
     },
   },
-  async run({ agent, min, dot }, { bus, deadlineMs }) {
-    const whole = await (await bus.questions()).topology({ deadlineMs });
+  async run({ agent, min, dot }, { bus, deadlineMs, signal }) {
+    const whole = await (await bus.questions()).topology({ deadlineMs, signal });
     return listing<TopologyAnswer>(
       selected(whole, agent, min),
       ['edges', 'shards', 'nodes'],
@@ -77,8 +78,8 @@ export const latticePath: Operation<typeof pathInput> = {
       max_hops: { flag: '--max-hops <n>', help: 'most shards on the chain, both ends included' },
     },
   },
-  async run({ from, to, max_hops }, { bus, deadlineMs }) {
-    const path = await (await bus.questions()).path(from, to, max_hops, { deadlineMs });
-    return plain({ path }, path.join(' → '));
+  async run({ from, to, max_hops }, { bus, deadlineMs, signal }) {
+    const path = await (await bus.questions()).path(from, to, max_hops, { deadlineMs, signal });
+    return plain({ path }, line`${path.join(' → ')}`);
   },
 };

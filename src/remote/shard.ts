@@ -23,7 +23,7 @@ import {
   type HopRequest,
   type ShardPort,
 } from '../pgc/shapes.js';
-import { insane, isSaneAnswer, isSaneHop } from './foreign-answer.js';
+import { insane, isSaneAnswer, isSaneHop, isSaneRows } from './foreign-answer.js';
 import { ask } from './request.js';
 
 /** More than any shard of ours ever sends for one report: its best files, and where the names stand that it has. */
@@ -76,30 +76,32 @@ export class RemoteShard implements ShardPort, WordsPort {
   }
 
   async definitions(symbols: string[], signal?: AbortSignal): Promise<Definition[]> {
-    return (await this.#ask(shardMessages.definitions, { symbols }, signal)).definitions;
+    return this.#rows(
+      (await this.#ask(shardMessages.definitions, { symbols }, signal)).definitions,
+    );
   }
 
   async callers(symbols: string[], signal?: AbortSignal): Promise<CallSite[]> {
-    return (await this.#ask(shardMessages.callers, { symbols }, signal)).sites;
+    return this.#rows((await this.#ask(shardMessages.callers, { symbols }, signal)).sites);
   }
 
   async references(symbols: string[], signal?: AbortSignal): Promise<CallSite[]> {
-    return (await this.#ask(shardMessages.references, { symbols }, signal)).sites;
+    return this.#rows((await this.#ask(shardMessages.references, { symbols }, signal)).sites);
   }
 
   async implementations(symbols: string[], signal?: AbortSignal): Promise<Definition[]> {
     const { definitions } = await this.#ask(shardMessages.implementations, { symbols }, signal);
-    return definitions;
+    return this.#rows(definitions);
   }
 
   async citeCalls(callee: string, sites: CallSite[], signal?: AbortSignal): Promise<Citation[]> {
     const { citations } = await this.#ask(shardMessages.citeCalls, { callee, sites }, signal);
     this.#check(citations.length <= citationsMax);
-    return citations;
+    return this.#rows(citations);
   }
 
   async expand(anchors: string[], signal?: AbortSignal): Promise<Expansion[]> {
-    return (await this.#ask(shardMessages.expand, { anchors }, signal)).expansions;
+    return this.#rows((await this.#ask(shardMessages.expand, { anchors }, signal)).expansions);
   }
 
   vocabulary(): Promise<Vocabulary> {
@@ -122,6 +124,11 @@ export class RemoteShard implements ShardPort, WordsPort {
   /** An agent that answers beyond all limits is named, and costs only its own part of the answer. */
   #check(isSane: boolean): void {
     if (!isSane) throw insane(this.agent);
+  }
+
+  #rows<Row extends object>(rows: Row[]): Row[] {
+    this.#check(isSaneRows(rows));
+    return rows;
   }
 
   #ask<Q, A>(message: MessageType<Q, A>, request: Q, signal?: AbortSignal): Promise<A> {

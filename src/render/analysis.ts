@@ -3,7 +3,7 @@ import type { BlastNode, BlastRadius } from '../pgc/analyse/blast-radius.js';
 import type { DependencyPatterns } from '../pgc/analyse/dependency-patterns.js';
 import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.js';
 import { renderErrors } from './answer.js';
-import { printable, table } from './terminal.js';
+import { line, printable, table } from './terminal.js';
 
 /** Rows of one list on a screen; --json has them all. */
 export const rowsOnScreen = 40;
@@ -12,7 +12,7 @@ const pairsShown = 20;
 export function renderBlast(answer: BlastRadius, rowsShown: number): string {
   const { metrics } = answer;
   return [
-    ...answer.targets.map((each) => `${each.id}  ${each.file_path}:${each.line}  ${each.role}`),
+    ...answer.targets.map((each) => line`${each.id}  ${each.file_path}:${each.line}  ${each.role}`),
     '',
     `${metrics.totalImpacted} consumers (${metrics.direct_consumers} direct), ` +
       `at most ${metrics.maxConsumerDepth} away; ` +
@@ -32,9 +32,9 @@ export function renderSecurity(answer: SecurityBlastRadius, rowsShown: number): 
   return [
     ...answer.target.targets
       .slice(0, rowsShown)
-      .map((each) => `${each.id}  ${each.file_path}:${each.line}  ${each.role}`),
+      .map((each) => line`${each.id}  ${each.file_path}:${each.line}  ${each.role}`),
     '',
-    `risk ${risk.severity}: ${risk.reason}`,
+    line`risk ${risk.severity}: ${risk.reason}`,
     `${blast.direct_consumers} direct consumers, ${blast.transitive_impact} within ${blast.max_depth} steps`,
     ...listed(
       `Weaknesses (${threats.count})`,
@@ -56,7 +56,7 @@ export function renderSecurity(answer: SecurityBlastRadius, rowsShown: number): 
       })),
     ),
     ...(answer.recommendations.length > 0 ? ['', 'What to do'] : []),
-    ...answer.recommendations.map((each) => `  ${each}`),
+    ...answer.recommendations.map((each) => line`  ${each}`),
     ...notes(answer),
   ].join('\n');
 }
@@ -64,7 +64,7 @@ export function renderSecurity(answer: SecurityBlastRadius, rowsShown: number): 
 export function renderPatterns(answer: DependencyPatterns, rowsShown: number): string {
   const { pairs, violations, cycles } = answer;
   return [
-    `layers ${answer.mode === 'declared' ? 'as .sigma/layers.json declares them' : 'inferred from the folders'}: ${answer.layers.join(', ')}`,
+    line`layers ${answer.mode === 'declared' ? 'as .sigma/layers.json declares them' : 'inferred from the folders'}: ${answer.layers.join(', ')}`,
     ...listed(
       'Uses between layers',
       pairs
@@ -85,8 +85,8 @@ export function renderPatterns(answer: DependencyPatterns, rowsShown: number): s
       rowsShown,
     ),
     ...(cycles.length > 0 ? ['', 'Cycles'] : []),
-    ...cycles.map((each) => `  ${each.path.join(' -> ')}  (${each.layers.length} layers)`),
-    ...answer.warnings.map((each) => `note: ${each}`),
+    ...cycles.map((each) => line`  ${each.path.join(' -> ')}  (${each.layers.length} layers)`),
+    ...answer.warnings.map((each) => line`note: ${each}`),
   ].join('\n');
 }
 
@@ -104,7 +104,7 @@ function renderNodes(head: string, nodes: readonly BlastNode[], rowsShown: numbe
 
 function renderPaths(head: string, paths: readonly { path: string[]; reason: string }[]): string[] {
   if (paths.length === 0) return [];
-  return ['', head, ...paths.map(({ path, reason }) => `  ${reason}: ${path.join(' -> ')}`)];
+  return ['', head, ...paths.map(({ path, reason }) => line`  ${reason}: ${path.join(' -> ')}`)];
 }
 
 /** A head and as many rows as a screen takes; `total` of them there are. */
@@ -125,7 +125,7 @@ function listed(head: string, rows: string[][], total: number, rowsShown: number
 function notes({ truncated, warnings }: { truncated: boolean; warnings: string[] }): string[] {
   return [
     ...(truncated ? ['note: limit reached, there is more'] : []),
-    ...warnings.map((each) => `note: ${each}`),
+    ...warnings.map((each) => line`note: ${each}`),
   ];
 }
 
@@ -133,7 +133,7 @@ export function renderAlgebra({ count, anchors, warnings, errors }: AlgebraAnswe
   const total = `${count} ${count === 1 ? 'anchor' : 'anchors'}`;
   return [
     ...anchors.map((each) => printable(renderAnchor(each))),
-    ...warnings.map((warning) => `note: ${warning}`),
+    ...warnings.map((warning) => line`note: ${warning}`),
     ...renderErrors(errors),
     anchors.length < count ? `${total}, ${anchors.length} shown` : total,
   ].join('\n');

@@ -1,13 +1,14 @@
-import { leftOutLine, subjectOf, placeOf } from '../pgc/answer/evidence-line.js';
+import { leftOutLine, placeOf, roleNote, subjectOf } from '../pgc/answer/evidence-line.js';
 import type {
   Answer,
+  Certainty,
   Evidence,
   ExcerptLine,
   FlowEdge,
   NextStep,
   TraceAnswer,
 } from '../pgc/shapes.js';
-import { printable, shellWord, wrap } from './terminal.js';
+import { line, printable, shellWord, wrap } from './terminal.js';
 
 /** Edges of the flow that are listed. */
 const edgesShown = 12;
@@ -43,9 +44,10 @@ const markdown: Style = {
   prose: unlinked,
   excerpt: fenced,
   head: (text) => `**${text}**`,
+  // Tools have the names of commands, with an underscore.
   next: ({ operation, arguments: its }) =>
     code(
-      `${operation}(${Object.entries(its)
+      `${operation.replaceAll('-', '_')}(${Object.entries(its)
         .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
         .join(', ')})`,
     ),
@@ -76,7 +78,7 @@ function body(answer: Answer, style: Style): string[] {
     ...(isRouted ? hopsOf(answer, style) : evidence.flatMap((each) => shown(each, style))),
     ...unsureOf(answer, style),
     ...notes.map((note) => `note: ${style.text(note)}`),
-    ...renderErrors(errors).map(style.text),
+    ...errors.map(({ code, text }) => style.text(`${code}: ${text}`)),
   ];
 }
 
@@ -107,11 +109,17 @@ function flowOf({ flow }: Answer, style: Style): string[] {
   ];
 }
 
+/** What is said of a call that is not certain to run one definition of the code. */
+export const certaintyNotes: Record<Certainty, string> = {
+  ...{ exact: '', dispatch: 'through an interface', outside: 'of a library', possible: 'possible' },
+};
+
 function edgeLine(
   { from, to, site, certainty, definition, evidence }: FlowEdge,
   style: Style,
 ): string {
-  const doubt = certainty === 'exact' ? '' : ', possible';
+  const note = certaintyNotes[certainty];
+  const doubt = note === '' ? '' : `, ${note}`;
   const at = definition === '' ? '' : `, defined at ${style.text(definition)}`;
   const number = evidence === 0 ? '' : ` [${evidence}]`;
   return `  ${style.code(from)} calls ${style.code(to)} at ${style.text(site)}${at}${doubt}${number}`;
@@ -138,7 +146,7 @@ function shown(evidence: Evidence, style: Style): string[] {
   const reason = kind === 'call' || why.length === 0 ? '' : `  (${why.map(style.text).join('; ')})`;
   return [
     '',
-    `[${id}] ${style.code(placeOf(evidence))}  ${style.text(subjectOf(evidence))}${reason}`,
+    `[${id}] ${style.code(placeOf(evidence))}  ${style.text(subjectOf(evidence))}${roleNote(evidence)}${reason}`,
     ...(said === '' || isRepeated ? [] : [wrap(style.text(said), '    ')]),
     ...style.excerpt(excerpt),
   ];
@@ -201,25 +209,29 @@ function footer({ metadata, safety, partial, query_path }: Answer, style: Style)
 }
 
 export function renderErrors(errors: readonly { code: string; text: string }[]): string[] {
-  return errors.map((error) => `${error.code}: ${error.text}`);
+  return errors.map((error) => line`${error.code}: ${error.text}`);
 }
 
 export function renderTrace(answer: TraceAnswer): string {
   if (!answer.found) return renderErrors(answer.errors).join('\n');
   return answer.path
     .map((step, at) => {
-      const call = step.call_site === '' ? '' : `  called at ${printable(step.call_site)}`;
-      return `${'  '.repeat(at)}${printable(step.symbol)}  ${printable(step.file_path)}:${step.line}  [${printable(step.agent)}]${call}`;
+      const call = step.call_site === '' ? '' : `  called at ${step.call_site}`;
+      return line`${'  '.repeat(at)}${step.symbol}  ${step.file_path}:${step.line}  [${step.agent}]${call}`;
     })
     .join('\n');
 }
 
-/** In one line, and without what Markdown would read as markup. An underscore within a word marks nothing. */
+/** Within a line. An underscore within a word marks nothing, nor does `&` before what is no entity. */
+const inlineMark = /[\\`*<>[\]|~]|&(?=#?\w+;)|(?<![\p{L}\p{N}_])_+|_+(?![\p{L}\p{N}_])/gu;
+/** Where a line begins: a heading, an entry of a list, a line below a title or across the page. */
+const leadingMark = /^(\s*)(?:(?=#{1,6}(?:\s|$)|[-+](?:\s|$)|[-=]+\s*$)|(\d{1,9})(?=[.)](?:\s|$)))/;
+
+/** In one line, and without what Markdown would read as markup. */
 function plain(text: string): string {
-  return printable(text).replace(
-    /[\\`*<>[\]]|(?<![\p{L}\p{N}_])_+|_+(?![\p{L}\p{N}_])/gu,
-    (marks) => marks.replaceAll(/./g, '\\$&'),
-  );
+  return printable(text)
+    .replace(inlineMark, (signs) => signs.replaceAll(/./g, '\\$&'))
+    .replace(leadingMark, '$1$2\\');
 }
 
 /** In one line as code, in which nothing is markup but its end. */

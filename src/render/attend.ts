@@ -1,7 +1,7 @@
 import type { Question, Row, SessionView } from '../attention/session/shapes.js';
 import type { Gate } from '../attention/shapes.js';
 import { openGates } from '../remote/attends.js';
-import { printable, table } from './terminal.js';
+import { line, printable, table } from './terminal.js';
 
 /** State, open question, tasks and trace of one session. */
 export function renderSession(view: SessionView): string {
@@ -45,15 +45,21 @@ function traceTable(rows: readonly Row[]): string {
     row.outcome || '-',
     row.task || '-',
   ]);
-  return table(
-    [['task', 'risk', 'findings', 'judgement', 'situated by', 'outcome', 'as'], ...cells].map(
-      (each) => each.map(printable),
-    ),
-  );
+  return table([
+    ['task', 'risk', 'findings', 'judgement', 'situated by', 'outcome', 'as'],
+    ...cells,
+  ]);
 }
 
-function endLine({ state, is_converged, trace }: SessionView): string {
-  if (is_converged) return `Converged: ${trace.length} tasks, each situated as the trace shows.`;
+/** What came of it. A task that ended without its result leaves nothing to be situated, and nothing done. */
+export function endLine({ state, is_converged, trace }: SessionView): string {
+  const undone = trace.filter(({ is_over, outcome }) => is_over && outcome !== 'completed');
+  const without = undone.map(({ entry, outcome }) => line`${entry} ${outcome || 'not done'}`);
+  const rest = without.length === 0 ? '' : ` Not completed: ${without.join(', ')}.`;
+  const done = trace.length - undone.length;
+  if (is_converged && done === 0) return `Ended without a completed task.${rest}`;
+  if (is_converged)
+    return `Converged: ${done} of ${trace.length} tasks completed, each situated as the trace shows.${rest}`;
   const blind = trace.filter((each) => each.outcome === 'completed' && each.situated_by === '');
   return state === 'diverged'
     ? `Not converged: completed without a judgement: ${blind.map(({ entry }) => printable(entry)).join(', ')}`
@@ -93,9 +99,7 @@ export function renderSessions(views: readonly SessionView[]): string {
     `${view.trace.filter(({ is_over }) => is_over).length}/${view.trace.length}`,
     headOf(view.args),
   ]);
-  return table(
-    [['context', 'state', 'asks', 'tasks', 'intent'], ...rows].map((row) => row.map(printable)),
-  );
+  return table([['context', 'state', 'asks', 'tasks', 'intent'], ...rows]);
 }
 
 /** A line for each step of a session that is followed. */

@@ -75,7 +75,7 @@ export function renderRows(rows: readonly CriticRow[], more: boolean): string {
     row.needs_person ? `${row.state}, a person decides` : row.state,
   ]);
   const head = ['ARTIFACT', 'ITERATION', 'SCORE', 'STATE'];
-  return table([head, ...cells.map((row) => row.map(printable))]) + (more ? '\n… and more' : '');
+  return table([head, ...cells]) + (more ? '\n… and more' : '');
 }
 
 function scoreLines({ score, threshold, reports }: Critique): string[] {

@@ -18,7 +18,7 @@ export function renderGates(gates: readonly Gate[], more: boolean): string {
     short(classification.description),
   ]);
   const head = ['GATE', 'STATE', 'SIGNALS', 'WHERE', 'AGE', 'LEFT', 'ACTION'];
-  return table([head, ...rows.map((row) => row.map(printable))]) + (more ? '\n… and more' : '');
+  return table([head, ...rows]) + (more ? '\n… and more' : '');
 }
 
 /** What a person judges: the exact action, what is risky about it, and where it would have its effect. */
@@ -71,7 +71,7 @@ export function renderApprovals(approvals: readonly Approval[]): string {
     spanOf(expires_ms - Date.now()),
   ]);
   const head = ['SESSION', 'TOOL', 'TARGET', 'WHERE', 'SIGNALS', 'BY', 'LEFT'];
-  return table([head, ...rows.map((row) => row.map(printable))]);
+  return table([head, ...rows]);
 }
 
 function findingLines({ signal, severity, evidence, rule, file }: Finding): string[] {

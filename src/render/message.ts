@@ -17,19 +17,17 @@ export function rendered({ view, body }: MessageAnswer): string {
 }
 
 export function listed(messages: MessageView[], depth: number): string {
-  const rows = messages.map((each) =>
-    [
-      String(each.seq),
-      each.state,
-      each.mailbox,
-      each.from,
-      each.type,
-      `${each.bytes} B`,
-      age(each.stored_ms),
-      String(each.attempts),
-      each.reason.slice(0, previewChars),
-    ].map(printable),
-  );
+  const rows = messages.map((each) => [
+    String(each.seq),
+    each.state,
+    each.mailbox,
+    each.from,
+    each.type,
+    `${each.bytes} B`,
+    age(each.stored_ms),
+    String(each.attempts),
+    each.reason.slice(0, previewChars),
+  ]);
   const head = ['SEQ', 'STATE', 'MAILBOX', 'FROM', 'TYPE', 'SIZE', 'AGE', 'FAILED', 'WHY'];
   const rest = depth > messages.length ? `\n… and ${depth - messages.length} more` : '';
   return table([head, ...rows]) + rest;

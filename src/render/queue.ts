@@ -29,5 +29,5 @@ function rowOf(row: QueueRow): string[] {
   const { name, status, state, created_ms, started_ms, finished_ms, id, progress } = row;
   const sinceMs = finished_ms || started_ms || created_ms;
   const shown = row.is_delivering ? `${status} (its result is on its way)` : status;
-  return [name || '-', shown, state, spanOf(Date.now() - sinceMs), id, progress].map(printable);
+  return [name || '-', shown, state, spanOf(Date.now() - sinceMs), id, progress];
 }

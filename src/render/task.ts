@@ -23,7 +23,7 @@ export function renderTasks(tasks: readonly TaskView[], more: boolean): string {
     headOf(each.task.task),
   ]);
   const head = ['ID', 'STATE', 'CRIT', 'WORKER', 'ATTEMPT', 'AGE', 'TASK'];
-  return table([head, ...rows.map((row) => row.map(printable))]) + (more ? '\n… and more' : '');
+  return table([head, ...rows]) + (more ? '\n… and more' : '');
 }
 
 export function renderTask(view: TaskView): string {

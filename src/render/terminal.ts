@@ -7,9 +7,18 @@ export function printable(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?').replace(reordering, '?');
 }
 
+/** A line as it is written here, with foreign text in it. */
+export function line(words: TemplateStringsArray, ...foreign: (string | number)[]): string {
+  return String.raw({ raw: words }, ...foreign.map((each) => printable(String(each))));
+}
+
 /** The same of a text of several lines. In a pipe it stays as it is. */
 export function printableText(text: string): string {
-  if (!process.stdout.isTTY) return text;
+  return process.stdout.isTTY ? printableLines(text) : text;
+}
+
+/** The same for a reader that is no terminal, and obeys as one. */
+export function printableLines(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '?').replace(reordering, '?');
 }
@@ -41,8 +50,9 @@ export function wrap(text: string, indent = ''): string {
   return lines.map((line) => indent + line).join('\n');
 }
 
-/** Columns as wide as their widest cell. */
-export function table(rows: string[][]): string {
+/** Columns as wide as their widest cell; a cell is one line. */
+export function table(cells: readonly (readonly string[])[]): string {
+  const rows = cells.map((row) => row.map(printable));
   const widths =
     rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return rows

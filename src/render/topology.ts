@@ -1,6 +1,6 @@
 import { BusError } from '../errors/bus-error.js';
 import type { TopologyAnswer } from '../pgc/shapes.js';
-import { table } from './terminal.js';
+import { line, table } from './terminal.js';
 
 const examplesShown = 3;
 /** Inches of a node in a drawing: by the root of its lines. */
@@ -33,7 +33,7 @@ export function selected(
 }
 
 export function renderTopology(topology: TopologyAnswer, agent?: string): string {
-  const head = `topology ${topology.version}: ${topology.shards.length} shards`;
+  const head = line`topology ${topology.version}: ${topology.shards.length} shards`;
   const note = topology.truncated ? ['note: there are more edges; these are the strongest'] : [];
   if (agent === undefined) return [head, edgesTable(topology.edges), ...note].join('\n');
   const needs = topology.edges.filter(({ from }) => from === agent);
@@ -41,10 +41,10 @@ export function renderTopology(topology: TopologyAnswer, agent?: string): string
     .filter(({ to }) => to === agent)
     .sort((one, other) => other.references - one.references);
   return [
-    `${agent} depends on ${needs.length} shards`,
+    line`${agent} depends on ${needs.length} shards`,
     edgesTable(needs),
     '',
-    `${needed.length} shards depend on ${agent}`,
+    line`${needed.length} shards depend on ${agent}`,
     edgesTable(needed),
     ...note,
   ].join('\n');

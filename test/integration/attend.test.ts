@@ -412,7 +412,7 @@ describe('command line', () => {
     expect(shown).toMatch(
       /rid +Elevated +Irreversibility\/Gate +dismiss by \S+ +approved +completed/,
     );
-    expect(shown).toMatch(/Converged: 1 tasks/);
+    expect(shown).toMatch(/Converged: 1 of 1 tasks completed/);
   }, 30_000);
 
   /** In a terminal of its own; what is said when the end of what it shows matches, each once. */

@@ -4,7 +4,14 @@ import { askAgent } from '../../src/remote/questions.js';
 import { RemoteShard } from '../../src/remote/shard.js';
 import { Semaphore } from '../../src/base/semaphore.js';
 import { shardMessages } from '../../src/pgc/serve/messages.js';
-import type { Answer, Evidence, FlowEdge, HopAnswer, HopRequest } from '../../src/pgc/shapes.js';
+import type {
+  Answer,
+  Definition,
+  Evidence,
+  FlowEdge,
+  HopAnswer,
+  HopRequest,
+} from '../../src/pgc/shapes.js';
 import { testBus, type TestBus } from '../support/bus.js';
 import { memoryHarness } from '../support/networks.js';
 
@@ -12,15 +19,17 @@ let bus: TestBus;
 let shard: RemoteShard;
 let hopped: Partial<HopAnswer> = {};
 let answered: Partial<Answer> = {};
+let defined: Definition[] = [];
 
 beforeAll(async () => {
   bus = testBus(memoryHarness());
   await bus.start();
   const foreign = await bus.client('foreign-1');
-  const { hop, ask, read } = shardMessages;
+  const { hop, ask, read, definitions } = shardMessages;
   const nothing = { references: [], errors: [], index_version: '', elapsed_ms: 0 };
   foreign.serve({
     [hop.type]: () => hop.answer.encode({ ...nothing, evidence: [], flow: [], ...hopped }),
+    [definitions.type]: () => definitions.answer.encode({ definitions: defined }),
     [ask.type]: () => ask.answer.encode(answered as Answer),
     [read.type]: ({ body }) => {
       const { files } = read.request.decode(body);
@@ -49,6 +58,14 @@ test('an agent that answers beyond all limits is named, and fails alone', async 
   await expect(shard.readFiles({ files: [7] } as never)).rejects.toMatchObject(failure);
 });
 
+test('rows with longer texts than any name has are refused, too', async () => {
+  const named = (chars: number): Definition[] => [{ symbol: 'x'.repeat(chars) } as Definition];
+  defined = named(16_384);
+  expect(await shard.definitions(['x'])).toHaveLength(1);
+  defined = named(16_385);
+  await expect(shard.definitions(['x'])).rejects.toMatchObject(failure);
+});
+
 test('an answer without its parts, or beyond its limits, is refused; one of no model is not', async () => {
   const line = { line: 1, text: '', decides: false };
   const whole = { metadata: { model: null }, query_intent: {} } as Answer;
@@ -69,6 +86,12 @@ test('an answer without its parts, or beyond its limits, is refused; one of no m
     { ...whole, evidence: evidenceOf(11) },
     excerptOf(Array(13).fill(line)),
     excerptOf([{ ...line, text: 'x'.repeat(201) }]),
+    { ...whole, evidence: [{ id: 1, content: 'x'.repeat(501) } as Evidence] },
+    { ...whole, evidence: [{ id: 1, said: 'x'.repeat(16_385) } as Evidence] },
+    { ...whole, evidence: [{ id: 1, why: Array(2_049).fill('') as string[] } as Evidence] },
+    { ...whole, prose: 'x'.repeat(100_001) },
+    { ...whole, overlay_warnings: Array(2_049).fill('') },
+    { ...whole, errors: Array(42).fill({ text: 'x'.repeat(100_000) }) },
     { ...whole, clauses: [{ text: '', status: 'found', evidence: [1] }] },
     { ...whole, clauses: Array(9).fill({ text: '', status: 'found', evidence: [] }) },
     { ...whole, next: Array(4).fill({ operation: 'callers', arguments: {}, why: '' }) },

@@ -209,6 +209,14 @@ test('Ctrl-C leaves the task running and says how to come back; it is cancelled 
   expect([gone.code, gone.json.state]).toEqual([0, 'cancelled']);
 });
 
+test('grounding in words beside a flag of its fields is refused by name', async () => {
+  const file = path.join(repository.home, 'worded.json');
+  writeFileSync(file, JSON.stringify({ task: 'a', grounding: 'by the code' }));
+  const { code, json } = await run('delegate', file, '--hint', 'ring', '--json');
+  expect([code, json.error.code]).toEqual([2, 'TASK_INVALID']);
+  expect(json.error.text).toMatch(/grounding/);
+});
+
 test('delegated in the name of an agent, that agent gets the result as a message', async () => {
   const args = ['delegate', 'plain', '--strategy', 'none', '--as', 'ann', '--wait', '--json'];
   const { code, json } = await run(...args);

@@ -29,6 +29,7 @@ export async function openProduct(root, home) {
     indexMs,
     lines: built.json.lines_total,
     callers: (symbol) => timed((options) => questions.callers(symbol, options)),
+    references: (symbol) => timed((options) => questions.references(symbol, options)),
     callees: (symbol) => timed((options) => questions.callees(symbol, options)),
     trace: (from, to) => timed((options) => questions.trace(from, to, options)),
     close: () => index[Symbol.asyncDispose](),

@@ -41,6 +41,26 @@ export function reportOf(runs) {
       formsTable(halves.map((half) => [half, runs.filter((run) => run.half === half)])),
     ),
     section(
+      'References, by scoped name',
+      table(
+        referencesHead,
+        [
+          ...groups.map(([name, of]) => [name, of.flatMap((run) => run.references)]),
+          ...halves.flatMap((half) =>
+            referenceKinds.map((kind) => [
+              `${half}: ${kind}`,
+              runs
+                .filter((run) => run.half === half)
+                .flatMap((run) => run.references)
+                .filter((row) => row.kind === kind),
+            ]),
+          ),
+        ]
+          .filter(([, rows]) => rows.length > 0)
+          .map(([name, rows]) => referencesRow(name, rows)),
+      ),
+    ),
+    section(
       'Callees, by scoped name',
       table(
         calleesHead,
@@ -94,6 +114,24 @@ function callersRow(name, rows) {
 
 function wantedOf({ wanted }) {
   return wanted.static + wanted.dispatch;
+}
+
+const referenceKinds = ['constant', 'variable', 'type', 'function passed on'];
+const referencesHead = [
+  ...['', 'symbols', 'lines', 'recall', 'precision', 'invented', 'false noes', 'unknown symbols'],
+  'ms',
+];
+
+function referencesRow(name, rows) {
+  const sum = (of) => rows.reduce((total, row) => total + of(row), 0);
+  const [found, wanted] = [sum((row) => row.found), sum((row) => row.wanted)];
+  const invented = sum((row) => row.invented.length);
+  const used = rows.filter((row) => row.wanted > 0);
+  return [
+    ...[name, rows.length, wanted, share(found, wanted), share(found, found + invented), invented],
+    `${used.filter((row) => row.isNone).length} of ${used.length}`,
+    ...[rows.filter((row) => !row.isKnown).length, milliseconds(rows)],
+  ];
 }
 
 const calleesHead = ['', 'functions', 'static edges', 'recall', 'precision', 'invented', 'ms'];

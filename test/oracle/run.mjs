@@ -12,9 +12,10 @@ import { temporaryFolder } from '../bench/kernel/process.mjs';
 import { measureCallees } from './measure-callees.mjs';
 import { measureCallers } from './measure-callers.mjs';
 import { measureApart, measureChains } from './measure-chains.mjs';
+import { measureReferences } from './measure-references.mjs';
 import { openProduct } from './product.mjs';
 import { reportOf } from './report.mjs';
-import { drawApart, drawChains, drawSymbols } from './sample.mjs';
+import { drawApart, drawChains, drawNamed, drawSymbols } from './sample.mjs';
 import { outputOf, repositories, treeOf } from './sources.mjs';
 import { Truth } from './truth.mjs';
 
@@ -66,6 +67,7 @@ async function measured(repository) {
       ...{ ...repository, commit, lines: product.lines, indexMs: product.indexMs },
       ...{ definitions: truth.definitions.size, missing: truth.summary.missing },
       callers: await measureCallers({ truth, product, symbols }),
+      references: await measureReferences({ truth, product, symbols: drawNamed(truth, seed) }),
       callees: await measureCallees({ truth, product, symbols }),
       chains: await measureChains({ truth, product, chains }),
       apart: await measureApart({ truth, product, pairs }),
@@ -78,8 +80,12 @@ async function measured(repository) {
   }
 }
 
-function disagreements({ callers, chains, apart }) {
+function disagreements({ callers, references, chains, apart }) {
   return [
+    ...references.flatMap(({ asked, missed, invented }) => [
+      ...missed.map((site) => `  unused    ${asked}  ${site}`),
+      ...invented.map((site) => `  invented  ${asked}  ${site}  no use`),
+    ]),
     ...callers
       .filter(({ how }) => how === 'scoped')
       .flatMap(({ asked, missed, invented }) => [

@@ -5,6 +5,8 @@ import { chance, hashOf } from '../bench/lookup/random.mjs';
 const sizes = { function: 20, method: 20, 'several definitions': 20, interface: 15 };
 /** Of each kind so many have no caller at all, where there are such. */
 const uncalledShare = 0.2;
+/** Constants, variables, types, functions that are passed on. */
+const namedOfKind = 15;
 const chainCalls = { min: 2, max: 5 };
 /** Of the chains so many cross an interface, where there are such. */
 const dispatchShare = 0.3;
@@ -42,6 +44,25 @@ function callsOf(truth, place) {
   const calls = own.length + dispatch.length;
   const isUncalled = calls + foreign.length + unknown.length + value.length === 0;
   return { isCalled: calls > 0, isUncalled };
+}
+
+/** Of each kind of what is no function, and functions that are used without being called. */
+export function drawNamed(truth, seed) {
+  const functions = [...truth.definitions].filter(
+    ([place, { kind }]) => kind !== 'interface' && truth.callersOf(place).value.length > 0,
+  );
+  const pools = {
+    constant: [...truth.named].filter(([, { kind }]) => kind === 'constant'),
+    variable: [...truth.named].filter(([, { kind }]) => kind === 'variable'),
+    type: [...truth.named].filter(([, { kind }]) => kind === 'type'),
+    'function passed on': functions,
+  };
+  return Object.entries(pools).flatMap(([kind, pool]) =>
+    pool
+      .map(([place, definition]) => ({ place, kind, definition, at: hashOf(seed, place) }))
+      .sort((one, other) => one.at - other.at || (one.place < other.place ? -1 : 1))
+      .slice(0, namedOfKind),
+  );
 }
 
 /** Chains of true calls: `{ places, crosses }`, no definition twice in one. */

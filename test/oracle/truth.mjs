@@ -9,7 +9,11 @@ export class Truth {
   /** By `path:line`. */
   definitions = new Map();
   summary = {};
+  /** Constants, variables and types at the top of a package or module, by `path:line`; none of some languages. */
+  named = new Map();
   #named = new Map();
+  /** By what they use: `path:line` of the lines. */
+  #uses = new Map();
   #sites = [];
   #byTarget = new Map();
   #byInterface = new Map();
@@ -32,7 +36,11 @@ export class Truth {
       this.definitions.set(place, fact);
       push(this.#named, fact.name, place);
     } else if (fact.is === 'site') this.#sites.push(fact);
-    else if (fact.is === 'implementation') {
+    else if (fact.is === 'named') this.named.set(`${fact.file}:${fact.line}`, fact);
+    else if (fact.is === 'use') {
+      const lines = this.#uses.get(fact.target) ?? new Set();
+      this.#uses.set(fact.target, lines.add(`${fact.file}:${fact.line}`));
+    } else if (fact.is === 'implementation') {
       const method = `${fact.interface} ${fact.method}`;
       push(this.#implementations, method, fact.target);
       push(this.#implemented, fact.target, method);
@@ -44,6 +52,11 @@ export class Truth {
     if (site.target !== undefined) push(this.#byTarget, site.target, site);
     if (site.kind === 'interface') push(this.#byInterface, `${site.interface} ${site.name}`, site);
     if (site.holder !== '' && bound.has(site.kind)) push(this.#byHolder, site.holder, site);
+  }
+
+  /** Lines that use what is defined at a place, calls too. */
+  usesOf(place) {
+    return this.#uses.get(place) ?? new Set();
   }
 
   /** Places of all definitions of a name. */

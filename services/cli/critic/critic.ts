@@ -6,7 +6,8 @@ import type { CriticWords } from './critic-request.js';
 import { orchestrate, orchestrationHelp, orchestrationOption } from './critic-orchestration.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { printable } from '../../../src/render/terminal.js';
-import { FailureWith, print } from '../output.js';
+import { bytesOf, linesIn } from '../input.js';
+import { FailureWith, print, writeLine } from '../output.js';
 
 interface CriticOptions extends CommonOptions, CriticWords {
   select?: string;
@@ -64,12 +65,18 @@ export function addCriticCommand(sigma: Command): void {
           json: options.json === true,
           ...(options.repo !== undefined && { repo: options.repo }),
         });
-      if (options.select !== undefined) {
-        const { selectAll } = await import('./critic-select.js');
-        return await selectAll(options.select, await rulesOf(options));
-      }
+      if (options.select !== undefined) return await selectAll(options.select, options);
       await review(options);
     });
+}
+
+async function selectAll(file: string, options: CriticOptions): Promise<void> {
+  const { selectionsOf, vectorBytesMax } = await import('../../../src/critic/select/batch.js');
+  const lines = linesIn(bytesOf(file), vectorBytesMax);
+  for await (const row of selectionsOf(lines, await rulesOf(options))) {
+    if (row.outcome === 'invalid') process.exitCode = 1;
+    await writeLine(JSON.stringify(row));
+  }
 }
 
 /** Dimensions of the context that have no option in the document. */

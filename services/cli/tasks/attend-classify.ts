@@ -9,7 +9,7 @@ import {
 import { classify } from '../../../src/attention/classify/classify.js';
 import type { Classification } from '../../../src/attention/shapes.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
-import { linesOf } from '../input.js';
+import { bytesOf, linesIn } from '../input.js';
 import { printable, table } from '../../../src/render/terminal.js';
 import { usage, writeLine } from '../output.js';
 
@@ -38,7 +38,7 @@ export async function classifyAll(file: string, options: ClassifyOptions): Promi
   const isTable = process.stdout.isTTY && options.json !== true;
   const rows: Row[] = [];
   let number = 0;
-  for await (const text of linesOf(file, lineBytesMax)) {
+  for await (const text of linesIn(bytesOf(file), lineBytesMax)) {
     number += 1;
     if (text?.trim() === '') continue;
     const row = await rowOf(text, number, { policy, inspector, explain: options.explain === true });
@@ -69,7 +69,7 @@ async function rowOf(text: string | undefined, line: number, judging: Judging): 
   let id: string | number | undefined;
   try {
     if (text === undefined) throw invalid(line, `longer than ${lineBytesMax} bytes`);
-    const wanted = parsed(text.replace(/^\ufeff/, ''), line);
+    const wanted = parsed(text, line);
     id = wanted.id;
     const { policy, inspector, explain } = judging;
     const classification = await classify(actionOf(wanted, line), {

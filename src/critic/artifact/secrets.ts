@@ -1,16 +1,13 @@
+import { withoutPrivateKeys } from '../../base/private-key.js';
 import { withoutCredentials } from '../../pgc/mine/items/redaction.js';
 
 /** Of one line: what is longer is looked at in pieces. */
 const pieceChars = 4_000;
-/** A private key as files have it: its first line is longer than any word. */
-const privateKey =
-  /(?<=-----BEGIN (?:[A-Z]{2,10} )?PRIVATE KEY-----\s{1,4})[A-Za-z0-9+/]{40,100}={0,2}(?:\s{1,4}[A-Za-z0-9+/]{1,100}={0,2})*/g;
 const redacted = '[redacted]';
 
 /** A text without the credentials that it shows; its lines stay where they are. */
 export function withoutSecrets(text: string): string {
-  return text
-    .replace(privateKey, (key) => key.replace(/\S+/g, redacted))
+  return withoutPrivateKeys(text, redacted)
     .split('\n')
     .map((line) => (line.length <= pieceChars ? line : line.match(piece)))
     .map((parts) =>

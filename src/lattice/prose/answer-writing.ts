@@ -58,7 +58,7 @@ function numbered(source: Evidence, number: number): string {
   const deciding = excerpt.filter(({ line }) => line > line_end);
   const more = deciding.map(({ line, text: its }) => `${line}: ${its}`);
   const said = [text.slice(0, itemCharsMax), content, ...more].join('\n');
-  const quoted = said.split('\n').map(withoutCredentials);
+  const quoted = withoutCredentials(said).split('\n');
   const head = `[${number}] ${overlay} ${file_path}:${line_start}-${line_end}`;
   return [head.replace(/\s+/g, ' '), ...quoted.map((line) => `    ${line}`)].join('\n');
 }

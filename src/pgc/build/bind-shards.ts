@@ -7,6 +7,7 @@ import { bindProgram } from '../bind/program/bind-program.js';
 import { ecmascriptRules } from '../bind/program/ecmascript.js';
 import { goRules } from '../bind/program/go.js';
 import type { LanguageRules, Manifest as ModuleManifest } from '../bind/program/rules.js';
+import { pythonRules } from '../bind/program/python.js';
 import { rustRules } from '../bind/program/rust.js';
 import type { FactStore } from '../mine/fact-store.js';
 import { BoundCalls, BoundCallsWriter, writeBoundCalls } from '../format/bound-calls.js';
@@ -18,7 +19,7 @@ import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
 
 /** Languages whose calls are bound over all shards. */
-const boundLanguages = ['c', 'go', 'rust', 'typescript', 'tsx', 'javascript'] as const;
+const boundLanguages = ['c', 'go', 'python', 'rust', 'typescript', 'tsx', 'javascript'] as const;
 
 export function isBound({ languages }: Pick<ManifestShard, 'languages'>): boolean {
   return boundLanguages.some((language) => language in languages);
@@ -70,7 +71,12 @@ export async function bindShards(
 }
 
 function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
-  return [goRules(manifests), rustRules(manifests), ecmascriptRules(manifests)];
+  return [
+    goRules(manifests),
+    rustRules(manifests),
+    ecmascriptRules(manifests),
+    pythonRules(manifests),
+  ];
 }
 
 /** What calls are bound to, and what may run in place of what. */
@@ -137,7 +143,8 @@ async function areReadable(
 }
 
 /** Files that give modules their names. */
-const manifestName = /^(?:go\.mod|Cargo\.toml|package\.json|[jt]sconfig(?:\..+)?\.json)$/;
+const manifestName =
+  /^(?:go\.mod|pyproject\.toml|setup\.cfg|Cargo\.toml|package\.json|[jt]sconfig(?:\..+)?\.json)$/;
 
 /** What the tree says of its modules. */
 async function manifestsOf({ files, facts }: BindJob): Promise<ModuleManifest[]> {

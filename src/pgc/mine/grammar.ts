@@ -3,6 +3,13 @@ import { Language, type Node, Parser, Query } from 'web-tree-sitter';
 import { BusError } from '../../errors/bus-error.js';
 import type { GrammarLanguage } from '../format/facts.js';
 
+/**
+ * Nodes below this depth are not looked at: from 65 536 on a query does not come to an end, and `a.b().c()…` of that many
+ * calls is generated. No bracket is needed to come there: two backticks behind two others are a call.
+ */
+const treeDepthMax = 2_000;
+const within = { maxStartDepth: treeDepthMax };
+
 /** The grammars of several languages, each loaded when it is first wanted. Dispose of it to free them. */
 export class Grammars implements AsyncDisposable {
   readonly #loaded = new Map<GrammarLanguage, Promise<Grammar>>();
@@ -58,7 +65,7 @@ export class Grammar implements Disposable {
     if (tree === null)
       throw new BusError('MINER_FAILED', { path: 'a file', detail: 'the parser gave up' });
     try {
-      for (const { name, node } of this.#query.captures(tree.rootNode)) visit(name, node);
+      for (const { name, node } of this.#query.captures(tree.rootNode, within)) visit(name, node);
     } finally {
       // WebAssembly memory is not garbage collected.
       tree.delete();

@@ -60,6 +60,7 @@ func factsOf(tree *tree) []any {
 	for _, each := range sites.all {
 		facts = append(facts, each)
 	}
+	facts = append(facts, usesOf(tree, definitions)...)
 	for _, each := range implementationsOf(tree, definitions, sites) {
 		facts = append(facts, each)
 	}

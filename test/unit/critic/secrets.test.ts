@@ -18,6 +18,22 @@ test('a text loses its credentials, and no line', () => {
   expect(withoutSecrets(plain)).toBe(plain);
 });
 
+test('a private key is hidden as code, settings and comments write it', () => {
+  const [head, end] = ['-----BEGIN RSA PRIVATE KEY-----', '-----END RSA PRIVATE KEY-----'];
+  const written = [
+    `KEY="${head}\\n${body}\\n${body}\\nQw==\\n${end}\\n"`,
+    `k = "${head}\\n" +\n  "${body}\\n" +\n  "${body}\\n" +\n  "${end}"`,
+    ` * ${head}\n * ${body}\n * ${body}\n * ${end}`,
+    `${head}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AB12\n\n${body}\nQw==\n${end}`,
+  ];
+  for (const text of written) {
+    const without = withoutSecrets(text);
+    expect(without).not.toMatch(/MIIE|Qw==/);
+    expect(without).toContain(end);
+    expect(without.split('\n')).toHaveLength(text.split('\n').length);
+  }
+});
+
 test('a long line is looked at whole, in pieces, in no more time than it has characters', () => {
   for (const before of ['word ', 'x'])
     for (const at of [3_900, 3_950, 3_980, 7_990, 100_000]) {

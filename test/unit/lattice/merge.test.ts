@@ -58,6 +58,15 @@ test('a call goes with the evidence that shows it', () => {
   ]);
 });
 
+test('a call whose place came from another answer goes with that place, each call once', () => {
+  const one = found([evidence(1, 'a', 0.95)]);
+  const other = found([evidence(1, 'c', 0.9), evidence(2, 'a', 0.95)], {
+    flow: [edge('a', 2), edge('c', 1)],
+  });
+  const { flow } = merge([one, other, other], 2);
+  expect(flow).toEqual([edge('a', 1), edge('c', 2)]);
+});
+
 test('doubt is cast on the merged answer anew; what is not shown stays so', () => {
   const weak = { kind: 'weak', text: 'weak' } as const;
   const sites = { kind: 'sites', text: 'at 3 further sites' } as const;

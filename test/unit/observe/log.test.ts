@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { openLog, traceTo, type Logger } from '../../../src/observe/log.js';
+import { redactedText } from '../../../src/observe/redaction.js';
 
 const secret = 'hunter2-0123456789abcdef';
 
@@ -77,6 +78,14 @@ test('a secret inside a text is cut out of it, the rest stays', () => {
   expect(text()).not.toContain(secret);
   expect(text()).toContain('failed');
   expect(text()).toContain('today');
+});
+
+test('a private key in a text is hidden over all its lines', () => {
+  const line = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ';
+  const ends = ['-----BEGIN PRIVATE KEY-----', '-----END PRIVATE KEY-----'];
+  expect(redactedText([ends[0], line, 'Qw==', ends[1]].join('\n'))).toBe(
+    [ends[0], '[redacted]', '[redacted]', ends[1]].join('\n'),
+  );
 });
 
 test('the fields of every line are redacted too', () => {

@@ -201,6 +201,31 @@ test('the prose of a model keeps its lines, and the footer says what it took', (
 const hostile =
   'a`b <script>alert(1)</script> ![x](http://e.vil) **c** __d__ e_f \u001b[31m \u202e \n# g';
 
+test.each([
+  ['# a', '\\# a'],
+  ['###### a', '\\###### a'],
+  ['#include <a.h>', '#include \\<a.h\\>'],
+  ['- a - b', '\\- a - b'],
+  ['+ a', '\\+ a'],
+  ['--flag', '--flag'],
+  ['---', '\\---'],
+  ['==', '\\=='],
+  ['> a', '\\> a'],
+  ['12. a', '12\\. a'],
+  ['1) a', '1\\) a'],
+  ['1.5 of a', '1.5 of a'],
+  ['~~~ a', '\\~\\~\\~ a'],
+  ['~~a~~ ~b~', '\\~\\~a\\~\\~ \\~b\\~'],
+  ['| a | b |', '\\| a \\| b \\|'],
+  ['![a](b)', '!\\[a\\](b)'],
+  ['&lt;b&gt; &#60; a && b & c', '\\&lt;b\\&gt; \\&#60; a && b & c'],
+])('%j in code is no markup', (text, escaped) => {
+  const answer = answerOf([evidence(1)], { unsure: [{ kind: 'sites', text }] });
+  const [terminal, markdown] = both(answer);
+  expect(terminal).toContain(`\n  ${text}\n`);
+  expect(markdown).toContain(`\n  ${escaped}\n`);
+});
+
 test('foreign text is never obeyed by a terminal, nor read as markup', () => {
   const strange = evidence(1, {
     ...{ name: hostile, container: hostile, said: `${hostile} said`, why: [hostile] },

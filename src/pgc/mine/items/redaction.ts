@@ -1,3 +1,4 @@
+import { withoutPrivateKeys } from '../../../base/private-key.js';
 import { cutAtWord } from '../../../base/text.js';
 import { issuerTokens } from '../../source/credentials.js';
 
@@ -5,7 +6,7 @@ const redacted = '[redacted]';
 
 /** Stands in every text that has a credential: most need not be read closer. */
 const mark =
-  /passw|pwd|secret|token|key|credential|authorization|bearer|AKIA|gh[pousr]_|xox|sk_live_|:\/\//i;
+  /passw|pwd|secret|token|key|credential|authorization|bearer|AKIA|gh[pousr]_|xox|sk_live_|:\/\/|(?<![\w+/])[\w+/]{60}/i;
 
 /** Names of secrets as code, settings and commands write them. */
 const secret =
@@ -17,6 +18,8 @@ const value = '(?![$<{[%(])(?![\\w.>-]{0,80}\\()';
 /** What stands behind the mark of a secret. */
 const credentials: readonly RegExp[] = [
   issuerTokens,
+  // A line of a key, or of a certificate, whose first line may be far above.
+  /(?<=^[\s"'`#*>|]{0,20})(?=\S*[a-z])(?=\S*[A-Z])(?=\S*\d)[A-Za-z0-9+/]{60,76}={0,2}(?=(?:[\s"'`+,]|\\[nr]){0,20}$)/gm,
   /(?<=\bauthorization["']?\s?[:=]\s?["']?(?:\w{1,12}\s)?)(?![$<{])[\w.~+/=-]{8,}/gi,
   /(?<=\bbearer\s)(?![$<{])(?=[\w.~+/=-]*\d)[\w.~+/=-]{8,}/gi,
   // A literal, also one that is compared with.
@@ -43,8 +46,11 @@ export function beginningWithout(text: string, charsMax: number): string {
   return withoutCredentials(cutAtWord(text, lookedShare * charsMax)).slice(0, charsMax);
 }
 
-/** A line of an item without the credentials that it shows; for texts of at most some thousand characters. */
-export function withoutCredentials(line: string): string {
-  if (!mark.test(line)) return line;
-  return credentials.reduce((text, each) => text.replace(each, redacted), line);
+/** A text without the credentials that it shows, of at most some thousand characters. */
+export function withoutCredentials(text: string): string {
+  if (!mark.test(text)) return text;
+  return credentials.reduce(
+    (shown, each) => shown.replace(each, redacted),
+    withoutPrivateKeys(text, redacted),
+  );
 }

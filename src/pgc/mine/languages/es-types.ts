@@ -1,12 +1,12 @@
 import type { Node } from 'web-tree-sitter';
-import { bounded, expressionCharsMax, unknown } from '../../format/expression.js';
+import { boundedLink, expressionCharsMax, unknown } from '../../format/expression.js';
 
 /** Names of types inside functions, by which they are meant. */
 export type LocalName = (name: string, at: number) => string;
 
 /** A type as `expression.ts` writes it. */
 export function esType(node: Node | null | undefined, local: LocalName = plain): string {
-  return node ? bounded(shortened(typeOf(node, local))) : unknown;
+  return node ? boundedLink(() => shortened(typeOf(node, local))) : unknown;
 }
 
 /** Arguments of the innermost types are left out until it is short enough. */

@@ -1,12 +1,12 @@
 import type { Node } from 'web-tree-sitter';
-import { bounded, unknown } from '../../format/expression.js';
+import { bounded, boundedLink, unknown } from '../../format/expression.js';
 import type { Locals } from '../locals.js';
 import { isFunction } from './es-signature.js';
 import { esType, functionType, namedType, typeArguments, type LocalName } from './es-types.js';
 
 /** What a value is, as `expression.ts` writes it. */
 export function esExpression(node: Node | null | undefined, locals: Locals): string {
-  return node ? bounded(expressionOf(node, locals)) : unknown;
+  return node ? boundedLink(() => expressionOf(node, locals)) : unknown;
 }
 
 /** Types inside functions are meant by another name than they are written. */

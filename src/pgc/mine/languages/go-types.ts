@@ -1,10 +1,10 @@
 import type { Node } from 'web-tree-sitter';
-import { bounded, unknown } from '../../format/expression.js';
+import { boundedLink, unknown } from '../../format/expression.js';
 import type { Locals } from '../locals.js';
 
 /** A type as `expression.ts` writes it. */
 export function goType(node: Node | null | undefined): string {
-  return node ? bounded(typeOf(node)) : unknown;
+  return node ? boundedLink(() => typeOf(node)) : unknown;
 }
 
 function typeOf(node: Node): string {
@@ -97,7 +97,7 @@ export function goBounds(node: Node): { name: string; type: string }[] {
 
 /** What a value is, as `expression.ts` writes it. */
 export function goExpression(node: Node | null | undefined, locals: Locals): string {
-  return node ? bounded(expressionOf(node, locals)) : unknown;
+  return node ? boundedLink(() => expressionOf(node, locals)) : unknown;
 }
 
 function expressionOf(node: Node, locals: Locals): string {

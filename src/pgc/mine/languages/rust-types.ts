@@ -1,10 +1,10 @@
 import type { Node } from 'web-tree-sitter';
-import { bounded, unknown } from '../../format/expression.js';
+import { bounded, boundedLink, unknown } from '../../format/expression.js';
 import type { Locals } from '../locals.js';
 
 /** A type as `expression.ts` writes it. `self`: what `Self` is here. */
 export function rustType(node: Node | null | undefined, self: string): string {
-  return node ? bounded(typeOf(node, self)) : unknown;
+  return node ? boundedLink(() => typeOf(node, self)) : unknown;
 }
 
 function typeOf(node: Node, self: string): string {
@@ -106,7 +106,7 @@ export function rustExpression(
   locals: Locals,
   self: string,
 ): string {
-  return node ? bounded(expressionOf(node, locals, self)) : unknown;
+  return node ? boundedLink(() => expressionOf(node, locals, self)) : unknown;
 }
 
 function expressionOf(node: Node, locals: Locals, self: string): string {

@@ -1,9 +1,12 @@
 import { z } from 'zod';
-import { BusError } from '../../../errors/bus-error.js';
+import { asBusError, BusError } from '../../../errors/bus-error.js';
+import type { LocateAnswer } from './locate.js';
 import type { Report } from './report.js';
 
 /** Bytes of one line; one that is longer is refused TOO_LARGE and skipped. */
 export const rowBytesMax = 16 * 1024 * 1024;
+/** Reports that are under way together. */
+const atOnce = 4;
 
 const rowSchema = z.object({
   id: z.union([z.string(), z.number()]),
@@ -17,7 +20,7 @@ interface BatchRow {
 }
 
 /** One line of a batch: `{id, title, description}`; other fields are allowed and not read. Throws REPORT_MALFORMED. */
-export function rowOf(line: string): BatchRow {
+function rowOf(line: string): BatchRow {
   const parsed = rowSchema.safeParse(jsonOf(line));
   if (!parsed.success) {
     const detail = z.prettifyError(parsed.error).split('\n').slice(0, 2).join(' ').trim();
@@ -28,7 +31,7 @@ export function rowOf(line: string): BatchRow {
 }
 
 /** The id of a line that is no report, for its error; undefined where it has none. */
-export function idOf(line: string): string | number | undefined {
+function idOf(line: string): string | number | undefined {
   try {
     const parsed = rowSchema.pick({ id: true }).safeParse(JSON.parse(line));
     return parsed.success ? parsed.data.id : undefined;
@@ -47,32 +50,40 @@ function jsonOf(line: string): unknown {
 }
 
 /**
- * The lines of a stream, each in UTF-8 without its end; undefined for one of more than `rowBytesMax`
- * bytes, which is never held as a whole. Blank lines are left out.
+ * Answers in the order of the lines, as they come; a line that is no report has an error, and does not stop the others.
+ * `lines`: undefined for one of more than `rowBytesMax` bytes. `locate`: is asked for a few reports at once.
  */
-export async function* rowsIn(stream: AsyncIterable<Buffer>): AsyncGenerator<string | undefined> {
-  let pieces: Buffer[] = [];
-  let bytes = 0;
-  const take = (piece: Buffer): void => {
-    bytes += piece.length;
-    if (bytes <= rowBytesMax) pieces.push(piece);
-    else pieces = [];
-  };
-  const line = (): string | undefined => {
-    const text = bytes > rowBytesMax ? undefined : Buffer.concat(pieces).toString('utf8');
-    [pieces, bytes] = [[], 0];
-    return text;
-  };
-  for await (const chunk of stream) {
-    let from = 0;
-    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
-      take(chunk.subarray(from, end));
-      from = end + 1;
-      const text = line();
-      if (text?.trim() !== '') yield text;
-    }
-    take(chunk.subarray(from));
+export async function* answersOf(
+  lines: AsyncIterable<string | undefined>,
+  locate: (report: Report) => Promise<LocateAnswer>,
+): AsyncGenerator<object> {
+  const underWay: Promise<object>[] = [];
+  for await (const line of lines) {
+    if (line?.trim() === '') continue;
+    underWay.push(answerOf(line, locate));
+    if (underWay.length >= atOnce) yield (await underWay.shift()) ?? {};
   }
-  const last = line();
-  if (last?.trim() !== '') yield last;
+  for (const each of underWay) yield await each;
+}
+
+/** Never throws. */
+async function answerOf(
+  line: string | undefined,
+  locate: (report: Report) => Promise<LocateAnswer>,
+): Promise<object> {
+  try {
+    if (line === undefined)
+      throw new BusError('TOO_LARGE', {
+        ...{ what: 'a line', bytes: rowBytesMax + 1, limit: rowBytesMax },
+      });
+    const { id, report } = rowOf(line);
+    const { files, shards, agents_asked, elapsed_ms, errors } = await locate(report);
+    const plain = files.map(({ path, score, agent }) => ({ path, score, agent }));
+    const partial = errors.length === 0 ? {} : { errors };
+    return { id, files: plain, shards, agents_asked, elapsed_ms, ...partial };
+  } catch (error) {
+    const id = line === undefined ? undefined : idOf(line);
+    const { code, text, retryable } = asBusError(error).toFailure();
+    return { ...(id === undefined ? {} : { id }), error: { code, text, retryable } };
+  }
 }

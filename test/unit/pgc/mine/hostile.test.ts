@@ -37,6 +37,11 @@ const hostile: [string, FactsLanguage, (count: number) => string, number][] = [
   ['one line of make', 'make', (n) => 'a \\\n'.repeat(n), 10_000],
   ['blanks of make', 'make', (n) => `a${' '.repeat(n)}`, 2_000],
   ['brackets of settings', 'settings', (n) => `${'['.repeat(9_000)}\n`.repeat(n), 25],
+  ['backticks', 'javascript', (n) => '`'.repeat(n), 50_000],
+  ['a chain of calls', 'typescript', (n) => `x = a${'.b()'.repeat(n)}`, 1_000],
+  ['a chain of values', 'tsx', (n) => `x = a${'=a'.repeat(n)}`, 1_000],
+  ['a chain of Go', 'go', (n) => `package a\nfunc f() { x := a${'.b()'.repeat(n)} }`, 1_000],
+  ['a chain of Rust', 'rust', (n) => `fn f() { let x = a${'.b()'.repeat(n)}; }`, 1_000],
 ];
 
 test.each(hostile)('%s take time in proportion', async (_, language, textOf, count) => {

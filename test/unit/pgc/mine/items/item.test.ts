@@ -8,6 +8,7 @@ import {
   oneLine,
 } from '../../../../../src/pgc/mine/items/item.js';
 import { Draft } from '../../../../../src/pgc/mine/draft.js';
+import { withoutCredentials } from '../../../../../src/pgc/mine/items/redaction.js';
 import { mined } from '../../../../support/miners/mined.js';
 
 const itemsIn = (text: string): Items =>
@@ -82,6 +83,18 @@ describe('credentials', () => {
       '#define TOKEN_MAX 12345678',
     ])
       expect(oneLine(line)).toBe(line);
+  });
+
+  test('lines of a private key are hidden, together and each alone', () => {
+    const body = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQ9xYzK7vTnR4sQe';
+    const key = ['-----BEGIN EC PRIVATE KEY-----', body, `${body.slice(2)}==`, 'c2hvcnQ='];
+    expect(withoutCredentials(key.join('\n'))).toBe(
+      [key[0], '[redacted]', '[redacted]', '[redacted]'].join('\n'),
+    );
+    for (const line of [body, ` * ${body}`, `  "${body}\\n" +`])
+      expect(withoutCredentials(line)).toBe(line.replace(body, '[redacted]'));
+    for (const line of ['a'.repeat(64), `${'0123456789abcdef'.repeat(4)}  a.txt`, '='.repeat(70)])
+      expect(withoutCredentials(line)).toBe(line);
   });
 
   test('neither in commands nor in assertions nor in subjects of what is mined', async () => {

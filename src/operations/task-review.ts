@@ -1,21 +1,38 @@
 import { realpath } from 'node:fs/promises';
-import { createInterface } from 'node:readline/promises';
-import type { EvidenceCitation } from '../../../src/delegation/task/shapes.js';
-import { ConfinedReader } from '../../../src/pgc/source/confined-reader.js';
-import type { TaskView } from '../../../src/task/requests/messages.js';
-import { printable } from '../../../src/render/terminal.js';
-import { citationLine, renderTask } from '../../../src/render/task.js';
+import { z } from 'zod';
+import type { EvidenceCitation } from '../delegation/task/shapes.js';
+import { ConfinedReader } from '../pgc/source/confined-reader.js';
+import { Tasks } from '../remote/tasks.js';
+import { citationLine, renderTask, waysOn } from '../render/task.js';
+import { printable } from '../render/terminal.js';
+import type { TaskView } from '../task/requests/messages.js';
+import { forPeople, plain } from './operation.js';
 
 const fileBytesMax = 8 * 1024 * 1024;
 /** Lines shown before and behind what is cited, and of what is cited. */
 const linesAround = 2;
 const linesShownMax = 30;
 
+/** `task review`: what a person should look at before they decide. On a terminal they are asked then. */
+export const taskReview = forPeople({
+  input: z.strictObject({ id: z.string(), repo: z.string().default('.') }),
+  command: 'task review',
+  help: 'show the evidence of a result, then accept or refuse it',
+  arguments: ['id'],
+  flags: { repo: { flag: '--repo <dir>', help: 'root of the cited tree' } },
+  asks: 'bus',
+  async run({ id, repo }, { bus }) {
+    const view = await new Tasks(await bus.client()).show(id);
+    const text = await forReview(view, repo);
+    return { ...plain(view, text), screen: () => [text, ...waysOn(view)].join('\n') };
+  },
+});
+
 /**
  * What is doubtful about a task, and each citation as the tree holds it now, with the lines around it. `root`: of the tree;
  * files outside it are never read, even if a citation names them.
  */
-export async function renderForReview(view: TaskView, root: string): Promise<string> {
+async function forReview(view: TaskView, root: string): Promise<string> {
   const review = view.reviews.at(-1);
   const level = review?.confidence ?? view.response?.grounding_evidence?.grounding_confidence;
   const figure = review === undefined ? '' : ` (${review.similarity.toFixed(2)})`;
@@ -57,25 +74,4 @@ async function linesOf(reader: ConfinedReader, citation: EvidenceCitation): Prom
     const mark = number >= line_start && number <= to ? '>' : ' ';
     return `    ${mark} ${String(number).padStart(5)}  ${printable(line.replaceAll('\t', '    '))}`;
   });
-}
-
-/** True unless the answer is no; undefined at the end of the input. */
-export async function isAccepted(
-  question: string,
-  streams: { input: NodeJS.ReadableStream; output: NodeJS.WritableStream },
-): Promise<boolean | undefined> {
-  const lines = createInterface(streams);
-  try {
-    for (;;) {
-      const ended = new Promise<undefined>((resolve) =>
-        lines.once('close', () => resolve(undefined)),
-      );
-      const answer = await Promise.race([lines.question(`${question} [Y/n] `), ended]);
-      if (answer === undefined) return undefined;
-      if (/^\s*(y|yes)?\s*$/i.test(answer)) return true;
-      if (/^\s*(n|no)\s*$/i.test(answer)) return false;
-    }
-  } finally {
-    lines.close();
-  }
 }
