@@ -142,7 +142,8 @@ export class CValues {
     for (const macro of structure.macros) {
       const members = depth < depthMax ? this.#structure(macro, structure.path) : undefined;
       const found = members && this.#memberOf(members, full, depth + 1);
-      if (found !== undefined) return found;
+      // It belongs to the structure, not to what the macro is called.
+      if (found !== undefined) return { ...found, holders: [memberHolder(structure, full)] };
     }
     return undefined;
   }

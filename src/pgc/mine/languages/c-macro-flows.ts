@@ -1,5 +1,5 @@
 import { bounded, unknown } from '../../format/expression.js';
-import type { Draft, SymbolDraft } from '../draft.js';
+import type { CallDraft, Draft, SymbolDraft } from '../draft.js';
 import { Locals } from '../locals.js';
 import { CExpressions } from './c-expression.js';
 import { nameAlone } from './c-initializers.js';
@@ -21,10 +21,14 @@ export interface MacroBody {
   written: string;
 }
 
-/** Where a macro puts what it is given, and what it gives. `text`: with its comments blanked. */
-export function macroFlows(draft: Draft, text: string, macro: MacroBody): void {
+/**
+ * Where a macro puts what it is given, and what it gives. `text`: with its comments blanked. Returns the names that it hands
+ * on itself: functions, or anything else.
+ */
+export function macroFlows(draft: Draft, text: string, macro: MacroBody): CallDraft[] {
   const { symbol, parameters, from, to } = macro;
-  if (to - from > bodyCharsMax || parameters.length === 0) return;
+  const named: CallDraft[] = [];
+  if (to - from > bodyCharsMax) return named;
   const locals = new Locals();
   locals.open(Infinity);
   for (const [at, name] of parameters.entries()) locals.declare(name, 0, `${symbol.name}@.${at}`);
@@ -40,8 +44,19 @@ export function macroFlows(draft: Draft, text: string, macro: MacroBody): void {
     if (cKeywords.has(name) || parameters.includes(name)) continue;
     const open = from + found.index + whole.length - 1;
     const end = closingOf(text, open, to);
-    for (const [at, part] of partsOfList(text, open + 1, end).entries())
+    for (const [at, part] of partsOfList(text, open + 1, end).entries()) {
       flow(part, `${name}@.${at}`);
+      const alone = nameAlone(text, ...part, false);
+      if (alone === undefined || parameters.includes(alone.name)) continue;
+      const expression = `${name}@.${at}`;
+      named.push({
+        callee: alone.name,
+        at: alone.at,
+        kind: 'slot',
+        receiver: `${name}()`,
+        expression,
+      });
+    }
   }
   for (const { index, 1: left = '', 2: right = '' } of body.matchAll(assigned)) {
     const target = expressions.of(from + index, from + index + left.length);
@@ -50,6 +65,7 @@ export function macroFlows(draft: Draft, text: string, macro: MacroBody): void {
   }
   const given = givenBy(macro.written, parameters);
   if (given !== '') draft.type(symbol, 'returned', '', given);
+  return named;
 }
 
 /** A parameter, a member of one, or the name of something else. */

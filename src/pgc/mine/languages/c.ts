@@ -45,6 +45,7 @@ export const cQuery = `
   right: [(identifier) (pointer_expression) (cast_expression) (field_expression) (subscript_expression)
     (conditional_expression) (parenthesized_expression)]) @assignment
 (compound_statement) @block
+(return_statement (identifier) @result)
 (compound_literal_expression) @literal
 (ERROR) @error
 `;
@@ -70,6 +71,8 @@ class CMiner {
   /** The structure whose fields the surrounding declaration sets. */
   #initialised = { type: '', end: 0 };
   readonly #slots: CallDraft[] = [];
+  /** Names that macros and results hand on: functions, or anything else. */
+  readonly #named: CallDraft[] = [];
   readonly #pointing: CPointers;
   readonly #records: CRecords;
 
@@ -96,6 +99,10 @@ class CMiner {
     const held = this.#pointing.finish();
     const known = new Set(held.map(({ at }) => at));
     this.draft.calls.push(...held, ...this.#slots.filter(({ at }) => !known.has(at)));
+    const functions = new Set(
+      this.draft.symbols.flatMap(({ kind, name }) => (kind === 'function' ? [name] : [])),
+    );
+    this.draft.calls.push(...this.#named.filter(({ callee }) => functions.has(callee)));
     return this.draft;
   }
 
@@ -121,6 +128,7 @@ class CMiner {
     unused: (node) => this.draft.unused.add(node.endIndex),
     slot: (node) => this.#slot(node.startIndex),
     assignment: (node) => this.#assignment(node),
+    result: (node) => this.#result(node.startIndex),
     block: (node) => this.#pointing.block(node.endIndex),
     literal: (node) => this.#pointing.literal(node.startIndex, node.endIndex),
     error: (node) => this.draft.error(node.startIndex, node.endIndex),
@@ -135,6 +143,13 @@ class CMiner {
     const receiver = type === '' ? field : `${type}.${field}`;
     const nameAt = at + whole.length - value.length;
     this.#slots.push({ callee: value, at: nameAt, kind: 'slot', receiver });
+  }
+
+  /** `return compare;`: a function that another one gives. */
+  #result(at: number): void {
+    const callee = this.#wordAt(at);
+    if (this.#pointing.locals.find(callee, at) !== undefined) return;
+    this.#named.push({ callee, at, kind: 'slot', receiver: `${this.#function?.name ?? ''}()` });
   }
 
   #assignment(node: Node): void {
@@ -390,13 +405,13 @@ class CMiner {
     const symbol = this.#symbol(head.name, 'macro', from, end, { signature, exported: true });
     if (head.parameters === undefined) this.#plainMacro(symbol, text, body, head.bodyAt);
     if (!body.includes('(')) return;
-    if (head.parameters !== undefined) {
-      const whole = text.slice(0, head.bodyAt) + body;
-      macroFlows(this.draft, whole, {
-        ...{ symbol, parameters: head.parameters, from: head.bodyAt, to: end },
+    const whole = text.slice(0, head.bodyAt) + body;
+    this.#named.push(
+      ...macroFlows(this.draft, whole, {
+        ...{ symbol, parameters: head.parameters ?? [], from: head.bodyAt, to: end },
         written: this.text.slice(head.bodyAt, end).replace(comments, blankLine),
-      });
-    }
+      }),
+    );
     const parameters = new Set(head.parameters);
     for (const call of scanCalls(body, head.bodyAt, parameters)) {
       if (!isAttribute(call.callee)) this.draft.calls.push(call);
