@@ -7,7 +7,7 @@ import {
 } from './layer.js';
 import type { ScipDocument } from './read-index.js';
 import { isLocal, parseSymbol } from './symbol-text.js';
-import { namedPlaces, type Misfit, type NamedPlace } from './text-ranges.js';
+import { namedPlaces, unclearNames, type Misfit, type NamedPlace } from './text-ranges.js';
 
 /** All documents together: each takes about 20 bytes in memory. */
 const occurrencesMax = 30_000_000;
@@ -75,9 +75,11 @@ export class Intake {
     const number = this.#documents.length;
     const id = (symbol: string): number => this.#id(symbol, number, index);
     const references: Taken['references'] = [];
+    const unclear = unclearNames(places, file.text);
     for (const { line, name, symbol, character, isDefinition } of places) {
       if (isDefinition) this.#define(id(symbol), { path: file.path, line, name });
-      else if (name !== '') references.push({ line, name, character, symbol: id(symbol) });
+      else if (name !== '' && !unclear.has(`${line} ${name}`))
+        references.push({ line, name, character, symbol: id(symbol) });
     }
     for (const { symbol, relationships } of document.symbols)
       for (const each of relationships)

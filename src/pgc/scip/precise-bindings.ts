@@ -73,9 +73,10 @@ export class PreciseBindings {
     const said = this.#said[shard]?.get(site);
     if (said === undefined || index === undefined) return ours;
     const hasEdge = ours.targets.length > 0;
+    const row = index.site(site);
     if (said === 'value') {
-      // It says which variable it is, not what it holds, which we may know.
-      if (hasEdge || ours.binding === 'value') return ours;
+      // It says which variable it is, not what it holds, which we may know. A member may be that of a type that fits.
+      if (hasEdge || ours.binding === 'value' || !isPlainName(row)) return ours;
       this.counts.settled += 1;
       return { binding: 'value', targets: [] };
     }
@@ -84,12 +85,14 @@ export class PreciseBindings {
       else if (ours.binding !== 'outside') this.counts.settled += 1;
       return { binding: 'outside', targets: [] };
     }
-    const row = index.site(site);
     const targets = this.#withConstructors(row, said);
     if (ours.targets.some((each) => targets.some((other) => isSame(each, other)))) {
       this.counts.same += 1;
       return ours;
     }
+    // Of `{ run }` indexers name the property that is set; ours is what it is set to.
+    const isShorthand = row.kind === 'value' && isPlainName(row) && targets.every(isMethod);
+    if (hasEdge && isShorthand) return ours;
     if (hasEdge) this.counts.corrected += 1;
     else this.counts.added += 1;
     const isCalled = row.kind === 'direct' || row.kind === 'member';
@@ -184,6 +187,14 @@ export class PreciseBindings {
 
 /** A method of what the own type is based on: nothing runs in its place. */
 const ofBase = /\.\$super\.[^.]*$/;
+
+function isMethod({ kind }: PlacedSymbol): boolean {
+  return kind === 'method';
+}
+
+function isPlainName({ kind, receiver }: CallRow): boolean {
+  return receiver === '' && (kind === 'direct' || kind === 'value');
+}
 
 function isSame(one: PlacedSymbol, other: PlacedSymbol): boolean {
   return one.shard === other.shard && one.symbol === other.symbol;

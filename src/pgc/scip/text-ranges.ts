@@ -14,6 +14,33 @@ export interface NamedPlace {
   isDefinition: boolean;
 }
 
+/**
+ * Places whose line has their name elsewhere too, where the document says nothing of it: a site of ours may be the other
+ * one. As `line name`.
+ */
+export function unclearNames(places: readonly NamedPlace[], text: string): Set<string> {
+  const lines = text.split('\n');
+  const characters = new Map<string, { name: string; line: number; at: Set<number> }>();
+  for (const { line, character, name } of places) {
+    if (name === '') continue;
+    const key = `${line} ${name}`;
+    const known = characters.get(key) ?? { name, line, at: new Set<number>() };
+    characters.set(key, known);
+    known.at.add(character);
+  }
+  const unclear = new Set<string>();
+  for (const [key, { name, line, at }] of characters)
+    if (wordsIn(lines[line - 1] ?? '', name) > at.size) unclear.add(key);
+  return unclear;
+}
+
+function wordsIn(row: string, name: string): number {
+  let count = 0;
+  for (let at = row.indexOf(name); at >= 0; at = row.indexOf(name, at + name.length))
+    if (!isCut(row, at) && !isCut(row, at + name.length)) count += 1;
+  return count;
+}
+
 /** An occurrence defines its symbol, also where this is a forward declaration. */
 const definitionRoles = 1 | 64;
 

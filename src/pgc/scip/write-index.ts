@@ -1,6 +1,4 @@
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import { once } from 'node:events';
+import { open, rename, rm } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { BusError } from '../../errors/bus-error.js';
 import { codec, scip } from '../../wire/codec.js';
@@ -52,13 +50,10 @@ async function written(job: ExportJob, path: string): Promise<ExportReport> {
   const report = {
     ...{ documents: 0, left_out: 0, definitions: 0, references: 0, unplaced: 0, symbols: 0 },
   };
-  const out = createWriteStream(path);
+  const out = await open(path, 'w');
   // One message after the other: repeated fields of protobuf may come in pieces.
-  const write = async (piece: object): Promise<void> => {
-    if (!out.write(indexCodec.encode(piece))) await once(out, 'drain');
-  };
+  const write = (piece: object): Promise<void> => out.appendFile(indexCodec.encode(piece));
   try {
-    await once(out, 'open');
     await write({
       metadata: {
         tool_info: { name: 'sigma-bus', version: job.version },
@@ -84,8 +79,7 @@ async function written(job: ExportJob, path: string): Promise<ExportReport> {
         await write({ documents: [made.document] });
       }
   } finally {
-    out.end();
-    await once(out, 'close');
+    await out.close();
   }
   return report;
 }
