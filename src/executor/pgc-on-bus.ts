@@ -14,13 +14,8 @@ import {
   shardMessages,
   type MessageType,
 } from '../pgc/serve/messages.js';
-import {
-  citationsMax,
-  engineName,
-  type Answer,
-  type CallersAnswer,
-  type CallSite,
-} from '../pgc/shapes.js';
+import { citationsMax, engineName, type Answer, type CallersAnswer } from '../pgc/shapes.js';
+import { sortedOut } from '../pgc/bind/call-sites.js';
 import { plainName } from '../pgc/answer/verify.js';
 import type { AgentRecord, AgentView } from '../wire/messages.js';
 import type { OverlayWorks } from './overlay-works.js';
@@ -85,11 +80,9 @@ export class PgcOnBus implements Pgc {
     const symbols = [symbol];
     const [{ definitions }, { sites }] = await Promise.all([
       this.#shard(shardMessages.definitions, { symbols }),
-      this.#shard(shardMessages.callers, { symbols }),
+      this.#shard(shardMessages.references, { symbols }),
     ]);
-    const isPossible = ({ certainty }: CallSite): boolean => certainty === 'possible';
-    const callers = sites.filter((site) => !isPossible(site));
-    const possible = sites.filter(isPossible);
+    const { callers, possible, uses_total } = sortedOut(sites);
     const wanted = [...callers]
       .sort((one, other) => Number(other.ignored) - Number(one.ignored))
       .slice(0, Math.min(cite, citationsMax));
@@ -98,7 +91,7 @@ export class PgcOnBus implements Pgc {
       wanted.length === 0 ? { citations: [] } : await this.#shard(shardMessages.citeCalls, asked);
     return {
       ...{ symbol, definitions, callers, errors: [], citations },
-      ...{ possible, possible_total: possible.length },
+      ...{ possible, possible_total: possible.length, uses_total },
     };
   }
 

@@ -46,6 +46,11 @@ export interface AskingOptions {
   onProgress?: (progress: QueryProgress) => void;
 }
 
+export interface RowOptions extends AskingOptions {
+  /** Only rows in files of these; empty: any. */
+  roles?: readonly string[] | undefined;
+}
+
 /** All questions about a code base, whether indexes in this process or agents on the bus answer. */
 export interface Questions extends Analyses {
   query(request: LatticeQuery, options: AskingOptions): Promise<Answer>;
@@ -53,11 +58,11 @@ export interface Questions extends Analyses {
   /** Ranks the files that a report concerns. */
   locate(request: LocateRequest, options: AskingOptions): Promise<LocateAnswer>;
   /** `cite`: number of call sites that are cited, at most 10. */
-  callers(symbol: string, options: AskingOptions, cite?: number): Promise<CallersAnswer>;
+  callers(symbol: string, options: RowOptions, cite?: number): Promise<CallersAnswer>;
   /** Its callers, and where it is used without being called. */
-  references(symbol: string, options: AskingOptions): Promise<CallersAnswer>;
-  callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer>;
-  implementations(symbol: string, options: AskingOptions): Promise<ImplementationsAnswer>;
+  references(symbol: string, options: RowOptions): Promise<CallersAnswer>;
+  callees(symbol: string, options: RowOptions): Promise<CalleesAnswer>;
+  implementations(symbol: string, options: RowOptions): Promise<ImplementationsAnswer>;
   trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer>;
   topology(options: AskingOptions): Promise<TopologyAnswer>;
   path(from: string, to: string, maxHops: number, options: AskingOptions): Promise<string[]>;
@@ -90,20 +95,20 @@ export class LatticeQuestions implements Questions {
     return locate(this.lattice, request, { clock: this.clock, ...options });
   }
 
-  callers(symbol: string, options: AskingOptions, cite = 0): Promise<CallersAnswer> {
-    return callersOf(this.lattice, symbol, { signal: until(options), cite });
+  callers(symbol: string, options: RowOptions, cite = 0): Promise<CallersAnswer> {
+    return callersOf(this.lattice, symbol, { ...rowsOf(options), cite });
   }
 
-  references(symbol: string, options: AskingOptions): Promise<CallersAnswer> {
-    return callersOf(this.lattice, symbol, { signal: until(options), withUses: true });
+  references(symbol: string, options: RowOptions): Promise<CallersAnswer> {
+    return callersOf(this.lattice, symbol, { ...rowsOf(options), withUses: true });
   }
 
-  callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer> {
-    return calleesOf(this.lattice, symbol, until(options));
+  callees(symbol: string, options: RowOptions): Promise<CalleesAnswer> {
+    return calleesOf(this.lattice, symbol, rowsOf(options));
   }
 
-  implementations(symbol: string, options: AskingOptions): Promise<ImplementationsAnswer> {
-    return implementationsOf(this.lattice, symbol, until(options));
+  implementations(symbol: string, options: RowOptions): Promise<ImplementationsAnswer> {
+    return implementationsOf(this.lattice, symbol, rowsOf(options));
   }
 
   trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer> {
@@ -191,6 +196,13 @@ async function verifyOne(trees: readonly ShardTree[], citation: object): Promise
   }
   if (best === undefined) throw new BusError('NO_SHARDS');
   return best;
+}
+
+function rowsOf({ roles = [], ...options }: RowOptions): {
+  signal: AbortSignal;
+  roles: readonly string[];
+} {
+  return { signal: until(options), roles };
 }
 
 function until({ deadlineMs, signal }: AskingOptions): AbortSignal {

@@ -55,31 +55,31 @@ export class QuestionHandler {
     serve(locate, async (request, options) =>
       (await this.#about(byWords(beginningOf(request)))).locate(request, options),
     );
-    serve(callers, ({ symbol, cite }, options) =>
+    serve(callers, ({ symbol, cite, roles }, options) =>
       this.#aboutSymbol(
         symbol,
-        (questions) => questions.callers(symbol, options, cite),
+        (questions) => questions.callers(symbol, { ...options, roles }, cite),
         ({ definitions, callers: sites }) => definitions.length + sites.length > 0,
       ),
     );
-    serve(references, ({ symbol }, options) =>
+    serve(references, ({ symbol, roles }, options) =>
       this.#aboutSymbol(
         symbol,
-        (questions) => questions.references(symbol, options),
+        (questions) => questions.references(symbol, { ...options, roles }),
         ({ definitions, callers: sites }) => definitions.length + sites.length > 0,
       ),
     );
-    serve(callees, ({ symbol }, options) =>
+    serve(callees, ({ symbol, roles }, options) =>
       this.#aboutSymbol(
         symbol,
-        (questions) => questions.callees(symbol, options),
+        (questions) => questions.callees(symbol, { ...options, roles }),
         ({ definitions }) => definitions.length > 0,
       ),
     );
-    serve(implementations, ({ symbol }, options) =>
+    serve(implementations, ({ symbol, roles }, options) =>
       this.#aboutSymbol(
         symbol,
-        (questions) => questions.implementations(symbol, options),
+        (questions) => questions.implementations(symbol, { ...options, roles }),
         ({ definitions }) => definitions.length > 0,
       ),
     );

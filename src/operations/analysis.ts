@@ -23,20 +23,30 @@ import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.j
 import { answersOf, rowBytesMax } from '../pgc/search/locate/batch.js';
 import { filesMax, type LocateAnswer } from '../pgc/search/locate/locate.js';
 import { parseReport, reportCharsMax, reportOf, type Report } from '../pgc/search/locate/report.js';
+import { roleNote } from '../pgc/answer/evidence-line.js';
 import { renderLocated } from '../render/locate.js';
 import { line } from '../render/terminal.js';
 import { BusError } from '../errors/bus-error.js';
 import { listsOf, type Cut } from './bounds.js';
-import { nodeOutput, offsetInput, reportInput, symbolInput } from './shapes.js';
+import {
+  nodeOutput,
+  offsetInput,
+  reportInput,
+  rolesFlag,
+  rolesInput,
+  symbolInput,
+} from './shapes.js';
 import { inLines, listing, looks, type Reply, type Operation } from './operation.js';
 
 const locateOffer = z.strictObject({
   report: reportInput,
   limit: z.int().min(1).max(filesMax).default(10).describe('Files in the answer.'),
+  roles: rolesInput,
 });
 const locateInput = z.strictObject({
   report: z.string().default(''),
   limit: z.int().min(1).max(filesMax).default(filesMax),
+  roles: rolesInput,
   batch: z.custom<AsyncIterable<string | undefined>>().optional(),
 });
 
@@ -70,6 +80,7 @@ export const locate: Operation<typeof locateInput> = {
     ],
     flags: {
       limit: { flag: '--limit <n>', help: 'number of files' },
+      roles: rolesFlag,
       batch: {
         flag: '--batch <file>',
         help: 'many reports as JSON Lines {id, title, description}; one answer per line',
@@ -82,13 +93,16 @@ export const locate: Operation<typeof locateInput> = {
     else if (report !== '')
       throw new BusError('USAGE', { detail: 'give either one report or --batch, not both' });
   },
-  async run({ report, limit, batch }, { bus, deadlineMs, signal }): Promise<Reply<LocateAnswer>> {
+  async run(
+    { report, limit, roles, batch },
+    { bus, deadlineMs, signal },
+  ): Promise<Reply<LocateAnswer>> {
     const locator = await bus.locator();
     const located = async (its: Report, isBrief: boolean): Promise<LocateAnswer> => {
       // Text beyond the limit is not read: it need not be sent.
       const title = its.title.slice(0, reportCharsMax);
       const text = its.description.slice(0, reportCharsMax - title.length);
-      const asked = { text, title, limit, isBrief };
+      const asked = { text, title, limit, isBrief, roles };
       const answer = await locator.locate(asked, { deadlineMs, signal });
       if (its.title.length + its.description.length > reportCharsMax)
         answer.warnings.push(`only the first ${reportCharsMax} characters were read`);
@@ -100,7 +114,8 @@ export const locate: Operation<typeof locateInput> = {
       ...listing<LocateAnswer>(found, ['files', 'shards', 'warnings'], ({ files, warnings }) =>
         [
           ...files.map(
-            ({ path, score, agent }, at) => line`${at + 1}. ${path} (${agent}, ${score})`,
+            ({ path, score, agent, role }, at) =>
+              line`${at + 1}. ${path}${roleNote({ role })} (${agent}, ${score})`,
           ),
           ...warnings.map((each) => line`note: ${each}`),
         ].join('\n'),

@@ -15,6 +15,8 @@ import {
   nameCharsMax,
   questionBytesMax,
   questionInput,
+  rolesFlag,
+  rolesInput,
   topKInput,
 } from './shapes.js';
 import { looks, type Reply, type Operation } from './operation.js';
@@ -48,6 +50,7 @@ const askInput = z.strictObject({
   question: questionInput,
   agent: agentInput.optional().describe('Only this agent, or shard.'),
   grounding: groundingInput,
+  roles: rolesInput,
   top_k: topKInput,
   engine: engineInput,
 });
@@ -63,6 +66,7 @@ const askFlags = {
     flag: '--hint <words>',
     help: 'where to look: words, names or paths; repeatable',
   },
+  roles: rolesFlag,
   top_k: { flag: '--top-k <n>', help: 'number of pieces of evidence' },
   engine: engineFlag,
 };
@@ -123,6 +127,7 @@ export const ask: Operation<typeof askInput> = {
 interface AskArguments {
   question: string;
   grounding: { overlays: string[]; query_hints: string[] };
+  roles: string[];
   top_k: number;
   engine?: string | undefined;
 }
@@ -132,9 +137,9 @@ function check({ question }: { question: string }): void {
   analyse(question);
 }
 
-function requestOf({ question, grounding, top_k, engine = '' }: AskArguments): AskRequest {
+function requestOf({ question, grounding, roles, top_k, engine = '' }: AskArguments): AskRequest {
   const { overlays, query_hints } = grounding;
-  return { question, overlays, top_k, query_hints, engine };
+  return { question, overlays, roles, top_k, query_hints, engine };
 }
 
 function asked(value: Answer): Reply<Answer> {

@@ -4,17 +4,29 @@ import type {
   CalleesAnswer,
   CallersAnswer,
   CallSite,
+  Certainty,
   Definition,
   ImplementationsAnswer,
   TraceAnswer,
 } from '../pgc/shapes.js';
-import { renderErrors, renderTrace } from '../render/answer.js';
+import { certaintyNotes, renderErrors, renderTrace } from '../render/answer.js';
 import { line as lineOf } from '../render/terminal.js';
+import { roleNote } from '../pgc/answer/evidence-line.js';
 import { listsOf } from './bounds.js';
-import { definitionOutput, failureOutput, offsetInput, siteOutput, symbolInput } from './shapes.js';
+import {
+  definitionOutput,
+  failureOutput,
+  offsetInput,
+  roleField,
+  rolesFlag,
+  rolesInput,
+  siteOutput,
+  symbolInput,
+} from './shapes.js';
 import { listing, looks, type Operation, type Reply } from './operation.js';
 
-const input = z.strictObject({ symbol: symbolInput, offset: offsetInput });
+const input = z.strictObject({ symbol: symbolInput, roles: rolesInput, offset: offsetInput });
+const flags = { roles: rolesFlag };
 /** Calls that may mean the symbol in one answer to a reader. */
 const possibleShown = 10;
 
@@ -24,7 +36,12 @@ export const callers = sitesOperation('callers', {
   description:
     'Every call site of a function or method over all shards, resolved, not matched by text. `symbol` of a row is the function that holds the call; `certainty`: exact, or dispatch through the interface method `via`. `possible`: calls of the name of which nothing proves what they call.',
   doing: 'looking for call sites',
-  cli: { command: 'callers', help: 'list all call sites of a symbol', arguments: ['symbol'] },
+  cli: {
+    command: 'callers',
+    help: 'list all call sites of a symbol',
+    arguments: ['symbol'],
+    flags,
+  },
 });
 
 /** `references`: every use of a symbol. */
@@ -33,7 +50,7 @@ export const references = sitesOperation('references', {
   description:
     'Every place that uses a constant, variable, type, function or method over all shards, resolved, not matched by text. `kind`: a call (direct, member, construct, slot), value: used without being called, such as a function that is passed on, or type: mentioned as a type. `possible`: uses of the name of which nothing proves what they mean.',
   doing: 'looking for uses',
-  cli: { command: 'references', help: 'list all uses of a symbol', arguments: ['symbol'] },
+  cli: { command: 'references', help: 'list all uses of a symbol', arguments: ['symbol'], flags },
 });
 
 /** `callees`: everything a symbol calls. */
@@ -42,7 +59,12 @@ export const callees = sitesOperation('callees', {
   description:
     'Everything a function or method calls, each with the line of the call and where the callee is defined.',
   doing: 'looking for calls',
-  cli: { command: 'callees', help: 'list everything a symbol calls', arguments: ['symbol'] },
+  cli: {
+    command: 'callees',
+    help: 'list everything a symbol calls',
+    arguments: ['symbol'],
+    flags,
+  },
 });
 
 type SitesName = 'callers' | 'references' | 'callees';
@@ -70,8 +92,8 @@ function sitesOperation(
       errors: z.array(failureOutput),
     }),
     annotations: looks,
-    async run({ symbol, offset }, { bus, deadlineMs, signal }): Promise<Reply<SitesAnswer>> {
-      const found = await (await bus.questions())[name](symbol, { deadlineMs, signal });
+    async run({ symbol, roles, offset }, { bus, deadlineMs, signal }): Promise<Reply<SitesAnswer>> {
+      const found = await (await bus.questions())[name](symbol, { deadlineMs, signal, roles });
       const answer = name === 'references' && 'callers' in found ? asReferences(found) : found;
       const total = sitesIn(answer).length;
       const value: SitesAnswer = { ...answer, [name]: sitesIn(answer).slice(offset) };
@@ -81,7 +103,7 @@ function sitesOperation(
         total,
         shown: (part) => sitesIn(part).length,
         rest: (shown) => `Call again with offset ${offset + shown}, or a larger max_tokens.`,
-        text: (part) => sitesText(part, total),
+        text: (part) => sitesText(part, total, whereOf(roles)),
         structure: briefSites,
         failure: answer.errors[0],
         isEmpty: answer.definitions.length + total + possibleIn(answer) === 0,
@@ -113,32 +135,41 @@ function briefSites(answer: SitesAnswer): object {
     ...('possible' in answer && {
       possible: answer.possible.slice(0, possibleShown).map(briefSite),
       possible_total: answer.possible_total,
+      uses_total: answer.uses_total,
     }),
     errors,
   };
 }
 
 function briefDefinition(definition: Definition): object {
-  const { symbol, container, kind, file_path, line, signature, agent } = definition;
-  return { symbol, container, kind, file_path, line, signature, agent };
+  const { symbol, container, kind, file_path, line, signature, agent, role } = definition;
+  return { symbol, container, kind, file_path, line, signature, agent, ...roleField(role) };
 }
 
 function briefSite(site: CallSite): object {
-  const { symbol, file_path, line, agent, kind, definition, certainty, via } = site;
-  return { symbol, file_path, line, agent, kind, definition, certainty, via };
+  const { symbol, file_path, line, agent, kind, definition, certainty, via, role } = site;
+  return {
+    ...{ symbol, file_path, line, agent, kind, definition, certainty, via },
+    ...roleField(role),
+  };
 }
 
-function definitionLine({ symbol, kind, file_path, line, agent }: Definition): string {
-  return lineOf`${symbol} (${kind}) is defined at ${file_path}:${line} [${agent}]`;
+function definitionLine({ symbol, kind, file_path, line, agent, role }: Definition): string {
+  return lineOf`${symbol} (${kind}) is defined at ${file_path}:${line}${roleNote({ role })} [${agent}]`;
 }
 
-function sitesText(answer: SitesAnswer, total: number): string {
+/** Where it was looked for, if not everywhere. */
+function whereOf(roles: readonly string[]): string {
+  return roles.length === 0 ? '' : ` in files of role ${roles.join(', ')}`;
+}
+
+function sitesText(answer: SitesAnswer, total: number, where: string): string {
   const { symbol, definitions, errors } = answer;
   const name = lineOf`${definitions[0]?.symbol ?? symbol}`;
   const isKnown = definitions.length + total > 0;
   return [
     ...definitions.map(definitionLine),
-    ...(isKnown ? [headText(name, answer, total)] : []),
+    ...(isKnown ? [headText(name, answer, { total, where })] : []),
     ...sitesIn(answer).map((each) => siteLine(each, nameOf(answer))),
     ...('possible' in answer ? possibleLines(answer) : []),
     ...renderErrors(errors),
@@ -146,16 +177,24 @@ function sitesText(answer: SitesAnswer, total: number): string {
 }
 
 /** That nothing calls or uses it is said only where no place is left that may. */
-function headText(name: string, answer: SitesAnswer, total: number): string {
-  if ('callees' in answer) return `${name} calls ${places(total)}`;
+function headText(
+  name: string,
+  answer: SitesAnswer,
+  { total, where }: { total: number; where: string },
+): string {
+  if ('callees' in answer) return `${name} calls ${places(total)}${where}`;
   const isCalls = 'callers' in answer;
   if (total > 0) {
     const through = sitesIn(answer).filter(({ certainty }) => certainty === 'dispatch').length;
     const note = through === 0 ? '' : `, ${through} of them through an interface`;
-    return `${name} is ${isCalls ? 'called' : 'used'} at ${places(total)}${note}`;
+    return `${name} is ${isCalls ? 'called' : 'used'} at ${places(total)}${where}${note}`;
   }
-  if (answer.possible_total > 0) return `no ${isCalls ? 'call' : 'use'} of ${name} is proven`;
-  return `nothing ${isCalls ? 'calls' : 'uses'} ${name}`;
+  const none = `${isCalls ? 'calls' : 'uses'} ${name}${where}`;
+  const certain = answer.possible_total > 0 ? `nothing certainly ${none}` : `nothing ${none}`;
+  // What is passed on is called by another name.
+  return answer.uses_total === 0
+    ? certain
+    : `${certain} by its name; it is used as a value at ${places(answer.uses_total)}, which \`references\` lists`;
 }
 
 function places(count: number): string {
@@ -173,7 +212,7 @@ function possibleLines(answer: CallersAnswer | ReferencesAnswer): string[] {
 }
 
 function siteLine(
-  { file_path, line, symbol, definition, ignored, kind, via, certainty }: CallSite,
+  { file_path, line, symbol, definition, ignored, kind, via, certainty, role = '' }: CallSite,
   of: SitesName,
 ): string {
   const hasTarget = of === 'callees';
@@ -182,7 +221,8 @@ function siteLine(
     ...(of === 'references' ? [kindNotes[kind] ?? 'called'] : []),
     ...(of === 'callers' && ignored ? ['its result is ignored'] : []),
     ...(via === '' ? [] : [`through ${via}`]),
-    ...(hasTarget && certainty === 'dispatch' ? ['through an interface'] : []),
+    ...(hasTarget ? [certaintyNotes[certainty as Certainty]].filter(Boolean) : []),
+    ...(role === '' ? [] : [role]),
   ];
   const note = notes.length === 0 ? '' : `  (${notes.join(', ')})`;
   return lineOf`  ${file_path}:${line}  ${symbol === '' ? '(file level)' : symbol}${target}${note}`;
@@ -192,7 +232,7 @@ const kindNotes: Partial<Record<string, string>> = {
   ...{ construct: 'constructed', slot: 'put into a structure', value: 'used', type: 'as a type' },
 };
 
-const implementationsInput = z.strictObject({ symbol: symbolInput });
+const implementationsInput = z.strictObject({ symbol: symbolInput, roles: rolesInput });
 
 /** `implementations`: what may run, or stand, in place of a method, a type or an interface. */
 export const implementations: Operation<typeof implementationsInput> = {
@@ -213,14 +253,17 @@ export const implementations: Operation<typeof implementationsInput> = {
     command: 'implementations',
     help: 'list what implements an interface, a type or a method',
     arguments: ['symbol'],
+    flags,
   },
-  async run({ symbol }, { bus, deadlineMs, signal }): Promise<Reply<ImplementationsAnswer>> {
-    const answer = await (await bus.questions()).implementations(symbol, { deadlineMs, signal });
+  async run({ symbol, roles }, { bus, ...options }): Promise<Reply<ImplementationsAnswer>> {
+    const { deadlineMs, signal } = options;
+    const asked = await bus.questions();
+    const answer = await asked.implementations(symbol, { deadlineMs, signal, roles });
     return {
       ...listing<ImplementationsAnswer>(
         answer,
         ['implementations', 'definitions', 'errors'],
-        implementationsText,
+        (part) => implementationsText(part, whereOf(roles)),
       ),
       structure: briefImplementations,
       failure: answer.errors[0],
@@ -239,20 +282,20 @@ function briefImplementations({ symbol, errors, ...its }: ImplementationsAnswer)
   };
 }
 
-function implementationsText(answer: ImplementationsAnswer): string {
+function implementationsText(answer: ImplementationsAnswer, where: string): string {
   const { definitions, implementations: found } = answer;
   return [
     ...definitions.map(definitionLine),
     ...(definitions.length > 0
       ? [
           found.length === 0
-            ? 'nothing is known to implement it'
-            : `implemented at ${places(found.length)}`,
+            ? `nothing is known to implement it${where}`
+            : `implemented at ${places(found.length)}${where}`,
         ]
       : []),
     ...found.map(
-      ({ symbol, container, file_path, line }) =>
-        lineOf`  ${file_path}:${line}  ${container === '' ? symbol : `${container}.${symbol}`}`,
+      ({ symbol, container, file_path, line, role }) =>
+        lineOf`  ${file_path}:${line}  ${container === '' ? symbol : `${container}.${symbol}`}${roleNote({ role })}`,
     ),
     ...renderErrors(answer.errors),
   ].join('\n');

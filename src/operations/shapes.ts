@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Argument } from './operation.js';
+import { fileRoles } from '../pgc/format/facts.js';
 import { contentMax, engineName, overlayNames, type Evidence } from '../pgc/shapes.js';
 
 /**
@@ -29,6 +30,15 @@ export const agentArgument = (field: string): Argument => ({
   help: 'id or alias of an agent, as `sigma agents` shows it',
 });
 export const symbolInput = text('A name, or path#name where a name has several definitions.');
+export const rolesInput = z
+  .array(z.enum(fileRoles))
+  .max(fileRoles.length)
+  .default([])
+  .describe('Only rows in files of these roles; all, when absent.');
+export const rolesFlag = {
+  flag: '--roles <names>',
+  help: 'only files of these roles, for example source,test',
+};
 export const reportInput = text('A bug report, a log or a stack trace.', 100_000);
 export const offsetInput = z.int().min(0).default(0).describe('Rows to pass over.');
 export const waitInput = z
@@ -79,6 +89,8 @@ export const failureOutput = z.looseObject({
   retryable: z.boolean(),
 });
 
+const roleOutput = z.string().optional().describe('Of the file; absent: source.');
+
 export const evidenceOutput = z.looseObject({
   id: z.int(),
   overlay: z.string(),
@@ -91,6 +103,7 @@ export const evidenceOutput = z.looseObject({
   text: z.string(),
   content: z.string(),
   blob: z.string(),
+  role: roleOutput,
 });
 
 export const siteOutput = z.looseObject({
@@ -98,14 +111,20 @@ export const siteOutput = z.looseObject({
   file_path: z.string(),
   line: z.int(),
   agent: z.string(),
+  role: roleOutput,
 });
 export const definitionOutput = siteOutput.extend({ kind: z.string() });
 export const nodeOutput = siteOutput.extend({ id: z.string() });
 
 /** What verify_citations needs and a reader wants; the rest is in the text, and would cost half more. */
 export function evidenceOf(evidence: Evidence): object {
-  const { section: _, weight: _w, excerpt: _e, why: _y, said: _s, ...its } = evidence;
-  return { ...its, similarity: rounded(evidence.similarity) };
+  const { section: _, weight: _w, excerpt: _e, why: _y, said: _s, role, ...its } = evidence;
+  return { ...its, ...roleField(role), similarity: rounded(evidence.similarity) };
+}
+
+/** Nothing for source: most rows are. */
+export function roleField(role = ''): { role?: string } {
+  return role === '' ? {} : { role };
 }
 
 export function rounded(share: number): number {

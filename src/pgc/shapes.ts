@@ -16,17 +16,20 @@ export const engineName = 'extractive';
 export const citationsMax = 10;
 export const contentMax = 500;
 
-export type Citation = Plain<sigma.pgc.Citation>;
+export type Citation = Plain<sigma.pgc.Citation, { role?: string }>;
 export type CodedError = Plain<sigma.pgc.CodedError>;
-export type AskRequest = Plain<sigma.pgc.AskRequest, { query_hints?: string[]; engine?: string }>;
+export type AskRequest = Plain<
+  sigma.pgc.AskRequest,
+  { query_hints?: string[]; engine?: string; roles?: string[] }
+>;
 export type QueryIntent = Plain<sigma.pgc.QueryIntent>;
 export type ModelMetadata = Plain<sigma.pgc.ModelMetadata>;
 export type ExcerptLine = Plain<sigma.pgc.ExcerptLine>;
 /** A citation with what its reader needs to see. */
-export type Evidence = Plain<sigma.pgc.Evidence>;
+export type Evidence = Plain<sigma.pgc.Evidence, { role?: string }>;
 export type Clause = Plain<sigma.pgc.Clause, { status: 'found' | 'partly' | 'not_found' }>;
-/** How surely a call leads where it is said to. */
-export type Certainty = 'exact' | 'dispatch' | 'possible';
+/** How surely a call leads where it is said to; `outside`: to a library or the language. */
+export type Certainty = 'exact' | 'dispatch' | 'outside' | 'possible';
 export type FlowEdge = Plain<sigma.pgc.FlowEdge, { kind: 'call'; certainty: Certainty }>;
 export type Unsure = Plain<sigma.pgc.Unsure, { kind: 'weak' | 'sites' }>;
 /** An overlay that could not be consulted, at least in one shard. */
@@ -38,6 +41,7 @@ export type Answer = Plain<
   sigma.pgc.Answer,
   {
     clauses: Clause[];
+    evidence: Evidence[];
     flow: FlowEdge[];
     unsure: Unsure[];
     next: NextStep[];
@@ -64,9 +68,12 @@ export type Reference = Plain<sigma.pgc.Reference, { lookup: Lookup | null }>;
 
 /** What a call looks for outside its shard, as the calling file sees it. */
 export type Lookup = Plain<sigma.pgc.Lookup>;
-export type HopAnswer = Plain<sigma.pgc.HopAnswer, { references: Reference[]; flow: FlowEdge[] }>;
-export type Definition = Plain<sigma.pgc.Definition>;
-export type CallSite = Plain<sigma.pgc.CallSite, { lookup: Lookup | null }>;
+export type HopAnswer = Plain<
+  sigma.pgc.HopAnswer,
+  { references: Reference[]; evidence: Evidence[]; flow: FlowEdge[] }
+>;
+export type Definition = Plain<sigma.pgc.Definition, { role?: string }>;
+export type CallSite = Plain<sigma.pgc.CallSite, { lookup: Lookup | null; role?: string }>;
 export type Expansion = Plain<sigma.pgc.Expansion, { calls: CallSite[] }>;
 export type CardTerm = Plain<sigma.pgc.CardTerm>;
 
@@ -114,9 +121,15 @@ export type QueryProgress = Plain<sigma.pgc.QueryProgress>;
 export type TraceAnswer = Plain<sigma.pgc.TraceAnswer>;
 export type CallersAnswer = Plain<
   sigma.pgc.CallersAnswer,
-  { callers: CallSite[]; possible: CallSite[] }
+  { definitions: Definition[]; callers: CallSite[]; possible: CallSite[]; citations: Citation[] }
 >;
-export type ImplementationsAnswer = Plain<sigma.pgc.ImplementationsAnswer>;
-export type CalleesAnswer = Plain<sigma.pgc.CalleesAnswer, { callees: CallSite[] }>;
+export type ImplementationsAnswer = Plain<
+  sigma.pgc.ImplementationsAnswer,
+  { definitions: Definition[]; implementations: Definition[] }
+>;
+export type CalleesAnswer = Plain<
+  sigma.pgc.CalleesAnswer,
+  { definitions: Definition[]; callees: CallSite[] }
+>;
 export type TopologyAnswer = Plain<sigma.pgc.TopologyAnswer>;
 export type Verdict = Plain<sigma.pgc.Verdict, { status: 'valid' | 'stale' | 'false' }>;

@@ -1,6 +1,6 @@
 import type { RequestOptions } from '../client/request.js';
 import type { Client } from '../client/client.js';
-import type { AskingOptions, Questions } from '../lattice/questions.js';
+import type { AskingOptions, Questions, RowOptions } from '../lattice/questions.js';
 import type { LocateAnswer, LocateRequest } from '../pgc/search/locate/locate.js';
 import {
   latticeMessages,
@@ -61,20 +61,27 @@ export class RemoteQuestions extends AskedAnalyses implements Questions {
     return this.asked(latticeMessages.locate, request, options);
   }
 
-  callers(symbol: string, options: AskingOptions, cite = 0): Promise<CallersAnswer> {
-    return this.asked(latticeMessages.callers, { symbol, cite }, options);
+  callers(
+    symbol: string,
+    { roles = [], ...options }: RowOptions,
+    cite = 0,
+  ): Promise<CallersAnswer> {
+    return this.asked(latticeMessages.callers, { symbol, cite, roles }, options);
   }
 
-  references(symbol: string, options: AskingOptions): Promise<CallersAnswer> {
-    return this.asked(latticeMessages.references, { symbol }, options);
+  references(symbol: string, { roles = [], ...options }: RowOptions): Promise<CallersAnswer> {
+    return this.asked(latticeMessages.references, { symbol, roles }, options);
   }
 
-  callees(symbol: string, options: AskingOptions): Promise<CalleesAnswer> {
-    return this.asked(latticeMessages.callees, { symbol }, options);
+  callees(symbol: string, { roles = [], ...options }: RowOptions): Promise<CalleesAnswer> {
+    return this.asked(latticeMessages.callees, { symbol, roles }, options);
   }
 
-  implementations(symbol: string, options: AskingOptions): Promise<ImplementationsAnswer> {
-    return this.asked(latticeMessages.implementations, { symbol }, options);
+  implementations(
+    symbol: string,
+    { roles = [], ...options }: RowOptions,
+  ): Promise<ImplementationsAnswer> {
+    return this.asked(latticeMessages.implementations, { symbol, roles }, options);
   }
 
   trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer> {

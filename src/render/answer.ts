@@ -1,6 +1,7 @@
-import { leftOutLine, subjectOf, placeOf } from '../pgc/answer/evidence-line.js';
+import { leftOutLine, placeOf, roleNote, subjectOf } from '../pgc/answer/evidence-line.js';
 import type {
   Answer,
+  Certainty,
   Evidence,
   ExcerptLine,
   FlowEdge,
@@ -108,11 +109,17 @@ function flowOf({ flow }: Answer, style: Style): string[] {
   ];
 }
 
+/** What is said of a call that is not certain to run one definition of the code. */
+export const certaintyNotes: Record<Certainty, string> = {
+  ...{ exact: '', dispatch: 'through an interface', outside: 'of a library', possible: 'possible' },
+};
+
 function edgeLine(
   { from, to, site, certainty, definition, evidence }: FlowEdge,
   style: Style,
 ): string {
-  const doubt = certainty === 'exact' ? '' : ', possible';
+  const note = certaintyNotes[certainty];
+  const doubt = note === '' ? '' : `, ${note}`;
   const at = definition === '' ? '' : `, defined at ${style.text(definition)}`;
   const number = evidence === 0 ? '' : ` [${evidence}]`;
   return `  ${style.code(from)} calls ${style.code(to)} at ${style.text(site)}${at}${doubt}${number}`;
@@ -139,7 +146,7 @@ function shown(evidence: Evidence, style: Style): string[] {
   const reason = kind === 'call' || why.length === 0 ? '' : `  (${why.map(style.text).join('; ')})`;
   return [
     '',
-    `[${id}] ${style.code(placeOf(evidence))}  ${style.text(subjectOf(evidence))}${reason}`,
+    `[${id}] ${style.code(placeOf(evidence))}  ${style.text(subjectOf(evidence))}${roleNote(evidence)}${reason}`,
     ...(said === '' || isRepeated ? [] : [wrap(style.text(said), '    ')]),
     ...style.excerpt(excerpt),
   ];

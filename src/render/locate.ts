@@ -1,4 +1,5 @@
 import type { LocateAnswer, LocatedFile } from '../pgc/search/locate/locate.js';
+import { roleNote } from '../pgc/answer/evidence-line.js';
 import { printable } from './terminal.js';
 
 export function renderLocated(answer: LocateAnswer): string {
@@ -13,11 +14,11 @@ export function renderLocated(answer: LocateAnswer): string {
   ].join('\n');
 }
 
-function renderFile({ path, score, evidence }: LocatedFile, at: number): string {
+function renderFile({ path, score, evidence, role }: LocatedFile, at: number): string {
   const told = evidence.map(({ kind, text, line }) => {
     const place = line === undefined ? '' : ` :${line}`;
     return `${kind}${place} ${printable(text)}`;
   });
-  const head = `${String(at + 1).padStart(2)}. ${printable(path)}  ${score.toFixed(2)}`;
+  const head = `${String(at + 1).padStart(2)}. ${printable(path)}${roleNote({ role })}  ${score.toFixed(2)}`;
   return told.length === 0 ? head : `${head}\n    ${told.join(' · ')}`;
 }

@@ -1,6 +1,6 @@
 import { LinearPattern } from '../../base/pattern/linear-pattern.js';
 import { normalised } from '../finding.js';
-import { pathGlob } from '../../pgc/plan/path-glob.js';
+import { pathGlob } from '../../pgc/source/path-glob.js';
 import type { MarkdownText } from '../artifact/markdown.js';
 import type { Rule, RuleCheck } from './rule.js';
 

@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { pathGlob } from '../../pgc/plan/path-glob.js';
+import { pathGlob } from '../../pgc/source/path-glob.js';
 import { readMarkdown, type MarkdownText } from '../artifact/markdown.js';
 import type { RuleFile } from '../mode.js';
 import { criticLimits } from '../shapes.js';

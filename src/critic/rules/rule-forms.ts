@@ -1,5 +1,5 @@
 import { LinearPattern } from '../../base/pattern/linear-pattern.js';
-import { pathGlob } from '../../pgc/plan/path-glob.js';
+import { pathGlob } from '../../pgc/source/path-glob.js';
 import type { Level, Rule, RuleCheck } from './rule.js';
 
 /** A rule as it is written. */

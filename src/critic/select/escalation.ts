@@ -3,7 +3,7 @@ import { parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
 import { lazily, type Zod } from '../../base/lazy-schema.js';
 import { BusError } from '../../errors/bus-error.js';
-import { pathGlob, type PathGlob } from '../../pgc/plan/path-glob.js';
+import { pathGlob, type PathGlob } from '../../pgc/source/path-glob.js';
 import { criticalities, targetTypes, type Criticality } from '../shapes.js';
 import { atLeast, readWord, type ContextWords, type Detected } from './dimensions.js';
 

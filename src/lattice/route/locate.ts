@@ -62,7 +62,8 @@ class LocateRun {
     this.#errors = lattice.unknownShards();
   }
 
-  async locate({ text, title, limit, isBrief = false }: LocateRequest): Promise<LocateAnswer> {
+  async locate(request: LocateRequest): Promise<LocateAnswer> {
+    const { text, title, limit, isBrief = false, roles = [] } = request;
     const { clock, signal, askedMax = shardsAskedMax } = this.#limits;
     const report = title === undefined ? reportOf(text) : { title, description: text };
     const shards = this.#shards();
@@ -71,7 +72,7 @@ class LocateRun {
     );
     this.#note(errors);
     if (tree.ports.length === 0) throw this.#noAnswer();
-    const options = { limit: Math.max(1, Math.min(filesMax, limit)), isBrief, signal };
+    const options = { limit: Math.max(1, Math.min(filesMax, limit)), isBrief, roles, signal };
     const answer = await locateIn(tree, report, options, {
       choose: (seeking) => rankedShards(tree.index, seeking).slice(0, askedMax),
       each: (asked, ask) => this.#each(tree.ports, asked, ask),

@@ -10,8 +10,10 @@ import {
   type Expansion,
   type ImplementationsAnswer,
 } from '../../pgc/shapes.js';
+import { sortedOut } from '../../pgc/bind/call-sites.js';
 import { mayCallStandIns, nearness } from '../../pgc/bind/visibility.js';
 import { plainName } from '../../pgc/answer/verify.js';
+import { hasRole } from '../../pgc/source/role.js';
 import { fanOut, merged } from '../fan-out.js';
 import { FarDefinitions, farUseOf, type FarUse } from '../topology/far-definitions.js';
 import type { Lattice } from '../lattice.js';
@@ -23,7 +25,7 @@ const possibleMax = 200;
 
 /**
  * Every call site of a symbol, over all shards. Complete unless `errors` names a failed shard. `cite`: number of call
- * sites that are cited. `withUses`: also where it is used without being called.
+ * sites that are cited. `withUses`: also where it is used without being called. `roles`: only sites in files of these.
  */
 export async function callersOf(
   lattice: Lattice,
@@ -32,27 +34,35 @@ export async function callersOf(
     signal,
     cite = 0,
     withUses = false,
-  }: { signal?: AbortSignal; cite?: number; withUses?: boolean } = {},
+    roles = [],
+  }: { signal?: AbortSignal; cite?: number; withUses?: boolean; roles?: readonly string[] } = {},
 ): Promise<CallersAnswer> {
   const ports = [...lattice.ports.values()];
   const definitions = await fanOut(ports, signal, (port) => port.definitions([symbol], signal));
   const known = definitions.answers.flat();
-  const sites = await fanOut(ports, signal, (port) => {
-    const wanted = referencesTo(symbol, known, port.agent);
-    return withUses ? port.references(wanted, signal) : port.callers(wanted, signal);
-  });
-  const all = sorted(sites.answers.flat());
-  const callers = all.filter(({ certainty }) => certainty !== 'possible');
-  const possible = all.filter(({ certainty }) => certainty === 'possible');
+  const sites = await fanOut(ports, signal, (port) =>
+    port.references(referencesTo(symbol, known, port.agent), signal),
+  );
+  const anywhere = sorted(sites.answers.flat());
+  const all = anywhere.filter((each) => hasRole(each, roles));
+  const isCertain = ({ certainty }: CallSite): boolean => certainty !== 'possible';
+  const { callers, possible, uses_total } = withUses
+    ? {
+        callers: all.filter(isCertain),
+        possible: all.filter((each) => !isCertain(each)),
+        uses_total: 0,
+      }
+    : sortedOut(all);
   const cited = await citationsOf(lattice, symbol, callers, { signal, cite });
   const failed = merged(definitions.errors, sites.errors, cited.errors);
-  const found = known.length + all.length;
+  const found = known.length + anywhere.length;
   return {
     symbol,
     definitions: sortedDefinitions(known),
     callers,
     possible: nearest(possible, known).slice(0, possibleMax),
     possible_total: possible.length,
+    uses_total,
     errors: failed.length > 0 ? failed : missing(symbol, found),
     citations: cited.citations,
   };
@@ -106,11 +116,17 @@ async function citationsOf(
   return { citations, errors: cited.errors };
 }
 
+interface Wanted {
+  signal?: AbortSignal | undefined;
+  /** Only rows in files of these; empty: any. */
+  roles?: readonly string[] | undefined;
+}
+
 /** What all definitions of a symbol call, in the order of path and line. */
 export async function calleesOf(
   lattice: Lattice,
   symbol: string,
-  signal?: AbortSignal,
+  { signal, roles }: Wanted = {},
 ): Promise<CalleesAnswer> {
   const ports = [...lattice.ports.values()];
   const known = await fanOut(ports, signal, (port) => port.definitions([symbol], signal));
@@ -134,7 +150,7 @@ export async function calleesOf(
   return {
     symbol,
     definitions,
-    callees: sorted(resolved.sites),
+    callees: sorted(resolved.sites.filter((each) => hasRole(each, roles))),
     errors: failed.length > 0 ? failed : missing(symbol, definitions.length),
   };
 }
@@ -143,7 +159,7 @@ export async function calleesOf(
 export async function implementationsOf(
   lattice: Lattice,
   symbol: string,
-  signal?: AbortSignal,
+  { signal, roles }: Wanted = {},
 ): Promise<ImplementationsAnswer> {
   const ports = [...lattice.ports.values()];
   const known = await fanOut(ports, signal, (port) => port.definitions([symbol], signal));
@@ -155,7 +171,7 @@ export async function implementationsOf(
   return {
     symbol,
     definitions,
-    implementations: sortedDefinitions(found.answers.flat()),
+    implementations: sortedDefinitions(found.answers.flat().filter((each) => hasRole(each, roles))),
     errors: failed.length > 0 ? failed : missing(symbol, definitions.length),
   };
 }
@@ -176,7 +192,11 @@ async function resolveOpen(
     const [target] = use === undefined ? [] : far.of(use);
     const definition =
       target === undefined ? site.definition : `${target.file_path}:${target.line}`;
-    const found = { ...site, symbol: target?.symbol ?? site.symbol, definition, lookup: null };
+    const role = target === undefined ? site.role : target.role;
+    const found = {
+      ...{ ...site, symbol: target?.symbol ?? site.symbol, definition, lookup: null },
+      ...(role !== undefined && { role }),
+    };
     const key = `${site.file_path}:${site.line}:${found.symbol}`;
     sites.set(key, withSite(sites.get(key) ?? [], found));
   }

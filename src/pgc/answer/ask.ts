@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
 import { confidenceOf } from '../../base/confidence.js';
 import { BusError } from '../../errors/bus-error.js';
+import { isAnyRole } from '../source/role.js';
 import type { Excerpts } from './citation.js';
 import { AnswerDraft } from './draft.js';
 import {
@@ -62,9 +63,9 @@ export async function ask(parts: AskParts, request: AskRequest): Promise<Answer>
   const overlays = wanted.slice(0, overlaysMax).sort();
   const { version } = parts.search;
   const engine = engineOf(parts.search);
-  const hints = request.query_hints ?? [];
-  const asked = [request.question, overlays.join(), String(topK), version, engine, ...hints];
-  const key = digest(asked);
+  const { query_hints: hints = [], roles = [] } = request;
+  const asked = [request.question, overlays.join(), String(topK), version, engine];
+  const key = digest([...asked, roles.toSorted().join(), ...hints]);
   const known = parts.cache.use(key);
   const { answer, isWhole } =
     known === undefined
@@ -94,7 +95,7 @@ interface Fresh {
 
 async function fresh(
   parts: AskParts,
-  { question: text, query_hints = [] }: AskRequest,
+  { question: text, query_hints = [], roles = [] }: AskRequest,
   named: string[],
   topK: number,
 ): Promise<Fresh> {
@@ -111,10 +112,12 @@ async function fresh(
     return { answer, isWhole: true };
   }
   const choice = chooseOverlays(parts.search, named);
+  const isWanted = (path: string): boolean => isAnyRole(index.info, path, roles);
   const { found, weighing, gaps } = await parts.search.find(
     question,
     choice.wanted,
     hitsPerSource * topK,
+    roles.length === 0 ? undefined : isWanted,
   );
   const errors = choice.errors.map(fail);
   const lost = gaps.filter((gap) => !isOfMeaning(gap));
@@ -127,7 +130,9 @@ async function fresh(
   const warnings = [...question.warnings, ...parts.search.warnings, ...others];
   if (weighing.known === 0)
     warnings.push(`No word of the question stands anywhere in ${index.info.alias}.`);
-  const draft = new AnswerDraft(index, parts.excerpts, question, weighing, topK, choice.wanted);
+  const draft = new AnswerDraft(
+    ...([index, parts.excerpts, question, weighing, topK, choice.wanted, isWanted] as const),
+  );
   const [best] = found;
   if (best !== undefined && answers(found)) draft.write(found);
   const isAsked = choice.wanted.size > lost.length;

@@ -4,6 +4,7 @@ import { withoutCredentials } from '../mine/items/redaction.js';
 import type { OverlayItem } from '../overlay/overlay-file.js';
 import type { Citation } from '../shapes.js';
 import type { FileRow, ShardIndex, SymbolRow } from '../format/shard-index.js';
+import { saidRole } from '../source/role.js';
 import { holdsSymbol } from './verify.js';
 
 export type CitedFile = Pick<FileRow, 'path' | 'blob'>;
@@ -184,5 +185,6 @@ function cite(index: ShardIndex, excerpts: Excerpts, item: Cited): Citation | un
     symbol: holdsSymbol(content, item.symbol) ? item.symbol : '',
     blob: file.blob,
     agent: index.info.agent,
+    role: saidRole(index.info, file.path),
   };
 }

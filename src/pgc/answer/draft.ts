@@ -55,6 +55,8 @@ export class AnswerDraft {
     readonly weighing: Weighing,
     readonly topK: number,
     readonly overlays: ReadonlySet<OverlayName>,
+    /** Files that may be cited. */
+    readonly isWanted: (path: string) => boolean = () => true,
   ) {
     this.#reading = { index, excerpts, sought: { question, masses: weighing.masses } };
   }
@@ -285,7 +287,7 @@ export class AnswerDraft {
     const site = `${file.path}:${call.line}`;
     // A line on which both ends are told is cited once.
     const known = this.flow.find((edge) => edge.site === site && edge.to === call.callee);
-    if (known !== undefined || this.#isFull) return;
+    if (known !== undefined || this.#isFull || !this.isWanted(file.path)) return;
     // An edge is at most as relevant as the function it belongs to.
     const similarity = hit.similarity * (0.5 + 0.5 * Math.min(1, worth));
     const edge = { caller, callee: call.callee, file: call.file, line: call.line };

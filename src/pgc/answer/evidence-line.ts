@@ -17,7 +17,12 @@ export function subjectOf({ kind, name, container }: Evidence): string {
 /** One line of text: the place, what stands there, and what is said of it. */
 export function evidenceLine(evidence: Evidence): string {
   const said = evidence.said === '' ? '' : `: ${evidence.said}`;
-  return `${placeOf(evidence)} ${subjectOf(evidence)}${said}`;
+  return `${placeOf(evidence)} ${subjectOf(evidence)}${roleNote(evidence)}${said}`;
+}
+
+/** Of what is not source. */
+export function roleNote({ role = '' }: { role?: string | undefined }): string {
+  return role === '' ? '' : ` (${role})`;
 }
 
 export function leftOutLine({ overlay, why }: LeftOut): string {

@@ -58,7 +58,7 @@ function boundTargets(index: ShardIndex, { id }: CallRow): CallTargets | undefin
 /** What no binder has seen is exact where one definition is visible. */
 export function certaintyOf(binding: CallBinding, targets: number): Certainty {
   if (binding === 'unbound') return targets === 1 ? 'exact' : 'possible';
-  return binding === 'exact' || binding === 'dispatch' ? binding : 'possible';
+  return binding === 'value' ? 'possible' : binding;
 }
 
 /** Exactly this definition of another shard. */

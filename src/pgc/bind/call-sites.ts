@@ -5,6 +5,7 @@ import { isModule } from './modules.js';
 import type { CallSite, Expansion } from '../shapes.js';
 import type { BoundTarget } from '../format/bound-calls.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
+import { saidRole } from '../source/role.js';
 import { isConstructor } from './visibility.js';
 
 /** One symbol whose callers are wanted. */
@@ -46,16 +47,40 @@ export function callersOf(
   for (const text of new Set(symbols)) {
     const wanted = wantedBy(index, text);
     const { name, container = '' } = wanted;
-    const called = isConstructor(name) && container !== '' ? container : name;
-    byName.set(called, [...(byName.get(called) ?? []), wanted]);
+    const isMade = isConstructor(name) && container !== '';
+    // What is based on a type may be made by its constructor, and calls that by its name.
+    for (const each of isMade ? [container, name] : [name])
+      byName.set(each, [...(byName.get(each) ?? []), wanted]);
   }
   const places = new Places(index);
-  return [...byName].flatMap(([name, wanted]) =>
-    [...sitesOf(index, name, withUses), ...index.slotsOf(name)].flatMap((call) => {
+  const found = new Set<number>();
+  return [...byName].flatMap(([name, wanted]) => {
+    const isMade = isConstructor(name) && wanted.every(({ container = '' }) => container !== '');
+    const calls = isMade
+      ? boundTo(index, name).map((id) => index.site(id))
+      : [...sitesOf(index, name, withUses), ...index.slotsOf(name)];
+    return calls.flatMap((call) => {
       const meaning = surest(wanted.map((each) => meaningOf(index, call, each)));
-      return meaning === undefined ? [] : [callerSite(places, call, meaning)];
-    }),
-  );
+      if (meaning === undefined || found.has(call.id)) return [];
+      if (call.id >= 0) found.add(call.id);
+      return [callerSite(places, call, meaning)];
+    });
+  });
+}
+
+/** Calls, those that may be meant, and how often it is used as a value without being called. */
+export function sortedOut(sites: readonly CallSite[]): {
+  callers: CallSite[];
+  possible: CallSite[];
+  uses_total: number;
+} {
+  const calls = sites.filter(({ kind }) => kind !== 'value' && kind !== 'type');
+  const uses = sites.filter(({ kind, certainty }) => kind === 'value' && certainty !== 'possible');
+  return {
+    callers: calls.filter(({ certainty }) => certainty !== 'possible'),
+    possible: calls.filter(({ certainty }) => certainty === 'possible'),
+    uses_total: uses.length,
+  };
 }
 
 function wantedBy(index: ShardIndex, text: string): Wanted {
@@ -226,7 +251,7 @@ function callerSite(places: Places, call: CallRow, { certainty, via }: Meaning):
     lookup: null,
     container: caller?.container ?? '',
     ignored: call.unused,
-    ...{ certainty, via },
+    ...{ certainty, via, role: places.role(call.file) },
   };
 }
 
@@ -240,6 +265,7 @@ interface Caller {
 /** Cached texts: a name can have tens of thousands of call sites. */
 class Places {
   readonly #paths = new Map<number, string>();
+  readonly #roles = new Map<number, string>();
   readonly #callers = new Map<number, Caller>();
 
   constructor(readonly index: ShardIndex) {}
@@ -248,6 +274,13 @@ class Places {
     let path = this.#paths.get(file);
     if (path === undefined) this.#paths.set(file, (path = this.index.file(file).path));
     return path;
+  }
+
+  role(file: number): string {
+    let role = this.#roles.get(file);
+    if (role === undefined)
+      this.#roles.set(file, (role = saidRole(this.index.info, this.path(file))));
+    return role;
   }
 
   symbol(id: number): Caller {
@@ -274,8 +307,9 @@ function calleeSites(index: ShardIndex, call: CallRow): CallSite[] {
     ...{ certainty: certaintyOf(binding, inside.length + lookups.length), via: '' },
   };
   const sites = inside.map((id): CallSite => {
-    const { name, container } = index.symbol(id);
-    return { ...site, symbol: name, container, definition: placeOfSymbol(index, id) };
+    const { name, container, file } = index.symbol(id);
+    const role = saidRole(index.info, index.file(file).path);
+    return { ...site, symbol: name, container, definition: placeOfSymbol(index, id), role };
   });
   // One more site without a definition: another shard may define the real target.
   for (const lookup of lookups) sites.push({ ...site, symbol: lookup.name, lookup });

@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { moduleOf } from './modules.js';
 import type { Definition } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
+import { saidRole } from '../source/role.js';
 
 /**
  * `name`, `Container.name`, `module.name`, `path#name`, `path:name` or `path:line`; the path may be any tail of the file's path. `.name`
@@ -57,10 +58,11 @@ function isOfModule(path: string, module: string): boolean {
 
 export function definitionOf(index: ShardIndex, symbol: number): Definition {
   const row = index.symbol(symbol);
+  const { path } = index.file(row.file);
   return {
     symbol: row.name,
     kind: row.kind,
-    file_path: index.file(row.file).path,
+    file_path: path,
     line: row.line_start,
     line_end: row.line_end,
     signature: row.signature,
@@ -69,6 +71,7 @@ export function definitionOf(index: ShardIndex, symbol: number): Definition {
     declaration: row.declaration,
     container: row.container,
     doc: row.doc,
+    role: saidRole(index.info, path),
   };
 }
 
@@ -89,6 +92,7 @@ function scannedDefinitions(index: ShardIndex, text: string): Definition[] {
     .map(({ file_path, line }) => ({
       ...{ symbol: name, kind: 'macro', file_path, line, line_end: line, signature: '' },
       ...{ exported: true, agent: index.info.agent, declaration: false, container: '', doc: '' },
+      role: saidRole(index.info, file_path),
     }));
 }
 

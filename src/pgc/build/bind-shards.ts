@@ -5,6 +5,7 @@ import { bindProgram } from '../bind/program/bind-program.js';
 import { ecmascriptRules } from '../bind/program/ecmascript.js';
 import { goRules } from '../bind/program/go.js';
 import type { LanguageRules, Manifest as ModuleManifest } from '../bind/program/rules.js';
+import { pythonRules } from '../bind/program/python.js';
 import { rustRules } from '../bind/program/rust.js';
 import type { FactStore } from '../mine/fact-store.js';
 import { BoundCalls, writeBoundCalls, type BoundCallsWriter } from '../format/bound-calls.js';
@@ -23,7 +24,7 @@ import {
 } from './precise-layer.js';
 
 /** Languages whose calls are bound over all shards. */
-const boundLanguages = ['go', 'rust', 'typescript', 'tsx', 'javascript'] as const;
+const boundLanguages = ['go', 'python', 'rust', 'typescript', 'tsx', 'javascript'] as const;
 
 export function isBound({ languages }: Pick<ManifestShard, 'languages'>): boolean {
   return boundLanguages.some((language) => language in languages);
@@ -94,7 +95,12 @@ export async function bindShards(
 }
 
 function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
-  return [goRules(manifests), rustRules(manifests), ecmascriptRules(manifests)];
+  return [
+    goRules(manifests),
+    rustRules(manifests),
+    ecmascriptRules(manifests),
+    pythonRules(manifests),
+  ];
 }
 
 function boundFile(file: string | undefined): Pick<ManifestShard, 'bound'> {
@@ -131,7 +137,8 @@ async function areReadable(
 }
 
 /** Files that give modules their names. */
-const manifestName = /^(?:go\.mod|Cargo\.toml|package\.json|[jt]sconfig(?:\..+)?\.json)$/;
+const manifestName =
+  /^(?:go\.mod|pyproject\.toml|setup\.cfg|Cargo\.toml|package\.json|[jt]sconfig(?:\..+)?\.json)$/;
 
 /** What the tree says of its modules. */
 async function manifestsOf({ files, facts }: BindJob): Promise<ModuleManifest[]> {

@@ -31,6 +31,7 @@ import { bindShards, type BoundShards } from './bind-shards.js';
 import { buildShards, membersOf, type BuildJob } from './shard-build.js';
 import type { ShardRequest } from '../plan/shard-plan.js';
 import { SourceMining, type MiningRequest } from './source-mining.js';
+import { readRoleMarks } from '../source/role-marks.js';
 import { SourceTree, type ReadableTree } from '../source/source-tree.js';
 import { IndexCleaner } from './index-cleaner.js';
 import { checkScip, type LayerRequest } from './precise-layer.js';
@@ -107,6 +108,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const files = await run.mine(listed);
   if (files.length === 0) throw new BusError('REPO_EMPTY', { path: tree.root });
   const plan = wanted.planFor(files, place.project, kept);
+  const marksOf = await readRoleMarks(tree, run.leftOut);
   // Only for a first run: a refresh may write next to nothing.
   if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
   const { shards, scip, layer, notes } = await madeShards(
@@ -114,7 +116,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     lineage,
     {
       ...{ place, plan, files, before, facts, run, layers, notice },
-      ...{ root: tree.root, digests: rules.digests },
+      ...{ root: tree.root, digests: rules.digests, marksOf },
       isChecked: changed === undefined,
     },
     signal,

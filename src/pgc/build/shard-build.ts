@@ -16,6 +16,7 @@ import { openBuilders } from './shard-builders.js';
 import type { MinedFile } from './shard-files.js';
 import type { FileRow } from '../format/shard-index.js';
 import type { SourceMining } from './source-mining.js';
+import type { RoleMarks } from '../source/role.js';
 
 /** Files whose facts are in memory at once, for each shard being written. */
 const factsBatch = 64;
@@ -33,6 +34,8 @@ export interface BuildJob {
   layers: readonly OverlayName[];
   /** Digests of the tree's own O2 rules. */
   digests: RuleDigests;
+  /** What attributes say of a path. */
+  marksOf: (path: string) => RoleMarks;
   notice: BuildNotice;
   /** Read kept shards completely, to find damage to repair. */
   isChecked: boolean;
@@ -92,7 +95,7 @@ async function taskOf(
   { alias, scope }: Pick<ManifestShard, 'alias' | 'scope'>,
   files: readonly FileRow[],
 ): Promise<ShardTask> {
-  const version = versionOf(files, job.digests);
+  const version = versionOf(files, job);
   const shard = { alias, scope, version, segment: `${alias}-${version}.seg` };
   const isForced = job.layers.some((name) => name === 'O1' || name === 'O3');
   const kept = isForced ? undefined : await keptShard(job, shard);
@@ -127,13 +130,15 @@ async function keptShard(
 
 /** In batches; the next one is fetched while the current one is processed. */
 async function* minedFiles(
-  { facts, run }: BuildJob,
+  { facts, run, marksOf }: BuildJob,
   files: readonly FileRow[],
 ): AsyncGenerator<MinedFile[]> {
   const fetch = async (at: number): Promise<MinedFile[]> => {
     const batch = files.slice(at, at + factsBatch);
     const found = await facts.getMany(batch);
-    return batch.map((file, position) => ({ file, facts: found[position] }));
+    return batch.map((file, position) => ({
+      ...{ file, facts: found[position], marks: marksOf(file.path) },
+    }));
   };
   let next = fetch(0);
   for (let at = 0; at < files.length; at += factsBatch) {
@@ -147,11 +152,18 @@ async function* minedFiles(
 }
 
 /** Digest of everything that a segment depends on. */
-function versionOf(files: readonly FileRow[], digests: RuleDigests): string {
+function versionOf(
+  files: readonly FileRow[],
+  { digests, marksOf }: Pick<BuildJob, 'digests' | 'marksOf'>,
+): string {
   const digest = createHash('sha256').update(
     `${minerVersion} ${segmentFormat} ${overlayFormat} ${wordsFormat} ${boundFormat}\n`,
   );
-  for (const { path, blob } of files) digest.update(`${path}\0${blob}\n`);
+  for (const { path, blob } of files) {
+    const marks = marksOf(path);
+    const isMarked = Object.keys(marks).length > 0;
+    digest.update(`${path}\0${blob}${isMarked ? `\0${JSON.stringify(marks)}` : ''}\n`);
+  }
   for (const language of [...new Set(files.map((file) => file.language))].sort())
     if (digests[language] !== undefined) digest.update(`${language}\0${digests[language]}\n`);
   return digest.digest('hex').slice(0, 20);

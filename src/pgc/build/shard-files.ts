@@ -3,7 +3,13 @@ import { AbbreviationMiner } from '../format/abbreviations.js';
 import { isBound } from './bind-shards.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
 import type { RuleDigests } from '../mine/fact-store.js';
-import { isCode, type FileFacts, type ItemFact, type SymbolFact } from '../format/facts.js';
+import {
+  isCode,
+  type FileFacts,
+  type FileRole,
+  type ItemFact,
+  type SymbolFact,
+} from '../format/facts.js';
 import { decodeFacts } from '../format/packed-facts.js';
 import { failedRule } from '../mine/items/items.js';
 import { WordsWriter } from '../format/word-lists/words-writer.js';
@@ -23,6 +29,7 @@ import { SegmentWriter } from '../format/segment-writer.js';
 import type { OverlayName } from '../shapes.js';
 import type { FileRow, ShardInfo } from '../format/shard-index.js';
 import { ShardTerms } from '../format/shard-terms.js';
+import { roleOf, type RoleMarks } from '../source/role.js';
 
 /** What to build for one shard. Plain data, because it may be sent to another thread. */
 export interface ShardOrder {
@@ -39,6 +46,7 @@ export interface ShardOrder {
 export interface MinedFile {
   file: FileRow;
   facts: Uint8Array | undefined;
+  marks?: RoleMarks | undefined;
 }
 
 /** Builds the files of one shard: all of them, or some overlays of a kept shard. */
@@ -51,6 +59,8 @@ export class ShardFiles {
   readonly #terms = new ShardTerms();
   readonly #abbreviations = new AbbreviationMiner();
   readonly #languages: ManifestShard['languages'] = {};
+  /** Those that the path does not tell. */
+  readonly #roles: [path: string, role: FileRole][] = [];
   #files = 0;
   #lines = 0;
 
@@ -75,9 +85,12 @@ export class ShardFiles {
     const facts = batch.map(({ facts }) => decoded(facts));
     const broken = facts.flatMap((each, position) => (each === undefined ? [position] : []));
     if (broken.length > 0) return broken;
-    for (const [position, { file }] of batch.entries()) {
+    for (const [position, { file, marks }] of batch.entries()) {
       const known = facts[position];
-      if (known !== undefined) this.#addOne(file, known);
+      if (known === undefined) continue;
+      const role = roleOf(file.path, { generated: known.generated, marks });
+      if (role !== roleOf(file.path)) this.#roles.push([file.path, role]);
+      this.#addOne(file, known);
     }
     return [];
   }
@@ -104,7 +117,8 @@ export class ShardFiles {
       version: generators.O7.version,
     });
     const words = `${shard.alias}-${shard.version}.words`;
-    await this.#shardWriters?.words.write(join(place.segments, words), shard);
+    const roles = Object.fromEntries(this.#roles);
+    await this.#shardWriters?.words.write(join(place.segments, words), { ...shard, roles });
     const sections = this.#shardWriters?.segment.finish(this.#info(items));
     if (sections !== undefined) {
       const path = join(place.segments, shard.segment);
@@ -155,6 +169,7 @@ export class ShardFiles {
       version: shard.version,
       overlays,
       abbreviations: this.#abbreviations.found(),
+      roles: Object.fromEntries(this.#roles),
     };
   }
 }

@@ -29,7 +29,7 @@ export interface BoundTarget {
 }
 
 /** Raised whenever the layout changes, or the binder would bind something else. */
-export const boundFormat = 7;
+export const boundFormat = 8;
 
 const names = [
   'callBindings', // column: by call of the segment

@@ -10,14 +10,16 @@
  *     step       := '.' name          a member
  *                 | '(' number? ')'   a result of a call; no number: the first
  *                 | '[]' | '[k]'      an element; its key
+ *                 | '[*]' | '[' n ']' what comes of going through it; its n-th part
  *                 | '!'               what a promise comes to
  *                 | '@' a '.' p       parameter `p` of the function that it takes as argument `a`; no `a`: its own
  *     type       := '?' | name ('.' name)* ('<' argument (',' argument)* '>')?
- *     argument   := (label ':')? type
+ *     argument   := (label ':')? (type | '=' expression)
  *
  * Types of the language itself begin with `$`: `$list<T>`, `$map<K,V>`, `$chan<T>`, `$promise<T>`,
  * `$func<results, number:parameter>` (`*number`: that and all after it), `$this` (the type whose method it is),
- * `$struct<field:T>`, `$union<A,B>`. Pointers, references and options are left out: they do not change what a name after a
+ * `$struct<field:T>`, `$union<A,B>`, `$tuple<A,B>`, `$type<A>` (the type itself). `=`: the type of what an expression
+ * comes to. Pointers, references and options are left out: they do not change what a name after a
  * dot means. The member `$super` is what a type is based on.
  */
 export interface Expression {
@@ -30,6 +32,8 @@ export type Step =
   | { kind: 'call'; result: number }
   | { kind: 'element' }
   | { kind: 'key' }
+  | { kind: 'each' }
+  | { kind: 'item'; at: number }
   | { kind: 'await' }
   | { kind: 'parameter'; argument: number; at: number };
 
@@ -37,6 +41,8 @@ export interface TypeText {
   /** `pkg.Server` */
   name: string;
   args: { label: string; type: TypeText | undefined }[];
+  /** The type is that of a value; then there is no name. */
+  of?: Expression;
 }
 
 export const unknown = '?';
@@ -67,10 +73,8 @@ export function boundedLink(read: () => string): string {
 /** Undefined root: not known, also for damaged text. */
 export function parseExpression(text: string): Expression {
   const from = new Reader(text);
-  const root = from.root();
-  const steps: Step[] = [];
-  for (let step = from.step(); step !== undefined; step = from.step()) steps.push(step);
-  return from.isAtEnd ? { root, steps } : { root: undefined, steps: [] };
+  const expression = from.expression(0);
+  return from.isAtEnd ? expression : { root: undefined, steps: [] };
 }
 
 /** Undefined: not known. */
@@ -91,23 +95,38 @@ class Reader {
     return this.#at >= this.text.length;
   }
 
-  root(): Expression['root'] {
+  expression(depth: number): Expression {
+    const root = this.#root(depth);
+    const steps: Step[] = [];
+    for (let step = this.#step(); step !== undefined; step = this.#step()) steps.push(step);
+    return { root, steps };
+  }
+
+  #root(depth: number): Expression['root'] {
     if (!this.#take('{')) return this.#name() || undefined;
-    const type = this.type(0);
+    const type = this.type(depth);
     this.#take('}');
     return type;
   }
 
-  step(): Step | undefined {
+  #step(): Step | undefined {
     if (this.#take('.')) return { kind: 'member', name: this.#name() };
     if (this.#take('[]')) return { kind: 'element' };
     if (this.#take('[k]')) return { kind: 'key' };
+    if (this.#take('[*]')) return { kind: 'each' };
+    if (this.#take('[')) return this.#item();
     if (this.#take('!')) return { kind: 'await' };
     if (this.#take('@')) return this.#parameter();
     if (!this.#take('(')) return undefined;
     const result = Number(this.#name());
     this.#take(')');
     return { kind: 'call', result };
+  }
+
+  #item(): Step {
+    const at = Number(this.#name());
+    this.#take(']');
+    return { kind: 'item', at };
   }
 
   #parameter(): Step {
@@ -117,6 +136,8 @@ class Reader {
   }
 
   type(depth: number): TypeText | undefined {
+    if (depth < depthMax && this.#take('='))
+      return { name: '', args: [], of: this.expression(depth + 1) };
     const name = this.#dotted();
     const args: TypeText['args'] = [];
     if (depth < depthMax && this.#take('<'))

@@ -27,6 +27,15 @@ export type TextLanguage = (typeof textLanguages)[number];
 
 export type FactsLanguage = GrammarLanguage | TextLanguage;
 
+/** What a file is for; see `roleOf`. */
+export const fileRoles = [
+  ...(['source', 'test', 'mock', 'generated'] as const),
+  ...(['vendored', 'example', 'benchmark', 'document'] as const),
+] as const;
+export type FileRole = (typeof fileRoles)[number];
+/** By path, of files whose path does not tell it. */
+export type KnownRoles = Readonly<Record<string, FileRole>>;
+
 /** Whether it contains calls. */
 export function isCode(language: FactsLanguage): boolean {
   return (grammarLanguages as readonly string[]).includes(language);
@@ -154,6 +163,8 @@ export interface FileFacts {
   bytes: number;
   /** Bytes in parse errors. */
   error_bytes: number;
+  /** It says that a program wrote it. */
+  generated: boolean;
   symbols: SymbolFact[];
   calls: CallFact[];
   /** Names used, but not called: values, and types where they are written. */
@@ -171,4 +182,4 @@ export interface FileFacts {
 }
 
 /** Raised whenever a miner would find something else in the same blob, or the encoding of facts changes. */
-export const minerVersion = 9;
+export const minerVersion = 10;

@@ -44,7 +44,8 @@ export function packFacts(facts: FileFacts): Buffer {
   const out = new FactsWriter();
   const { symbols, calls, uses, imports, documents, items } = facts;
   out.again(facts.language);
-  for (const number of [facts.lines, facts.bytes, facts.error_bytes]) out.number(number);
+  const { lines, bytes, error_bytes, generated } = facts;
+  for (const number of [lines, bytes, error_bytes, generated ? 1 : 0]) out.number(number);
   packSymbols(out, symbols);
   packCalls(out, calls);
   packCalls(out, uses);
@@ -71,7 +72,8 @@ export function packFacts(facts: FileFacts): Buffer {
 export function unpackFacts(bytes: Uint8Array): FileFacts {
   const from = new FactsReader(bytes);
   const language = from.again();
-  const [lines = 0, size = 0, error_bytes = 0] = from.list(3, () => from.number());
+  const head = from.list(4, () => from.number());
+  const [lines = 0, size = 0, error_bytes = 0, generated = 0] = head;
   const symbols = unpackSymbols(from);
   const calls = unpackCalls(from);
   const uses = unpackCalls(from);
@@ -92,6 +94,7 @@ export function unpackFacts(bytes: Uint8Array): FileFacts {
       lines,
       bytes: size,
       error_bytes,
+      generated: generated === 1,
       symbols,
       calls,
       uses,

@@ -1,6 +1,6 @@
 import type { Abbreviation } from './abbreviations.js';
 import type { BoundCalls } from './bound-calls.js';
-import type { FactsLanguage, TypeFact } from './facts.js';
+import type { FactsLanguage, KnownRoles, TypeFact } from './facts.js';
 import type { TermIndex } from './term-index.js';
 
 /**
@@ -92,6 +92,8 @@ export interface ShardInfo {
   overlays: Record<string, number>;
   /** Abbreviations that its texts explain. */
   abbreviations: Abbreviation[];
+  /** Absent: none. */
+  roles?: KnownRoles;
 }
 
 export interface FileRow {

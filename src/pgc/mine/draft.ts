@@ -112,7 +112,7 @@ export class Draft {
   }
 
   /** All facts but the items, which are made from them. */
-  finish(language: FactsLanguage, bytes: number): Omit<FileFacts, 'items'> {
+  finish(language: FactsLanguage, bytes: number): Omit<FileFacts, 'items' | 'generated'> {
     // Outer before inner; what starts and ends together stays in the order of finding.
     const symbols = this.symbols.sort((a, b) => a.start - b.start || b.end - a.end);
     // A place that two rules found is one call.

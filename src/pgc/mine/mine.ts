@@ -21,6 +21,7 @@ import { javaQuery, mineJava } from './languages/java.js';
 import { minePython, pythonQuery } from './languages/python.js';
 import { mineKconfig, mineMaintainers, mineMake, mineSettings, mineShell } from './recipe.js';
 import { mineRust, rustQuery } from './languages/rust.js';
+import { saysGenerated } from '../source/generated-text.js';
 
 /** Larger files are generated, minified or tables: they are not parsed, at most their lines are read. */
 export const parseBytesMax = 4 * 1024 * 1024;
@@ -81,7 +82,11 @@ export class Miner implements AsyncDisposable {
     const draft = await this.#draft(language, text, bytes);
     // First: it sorts symbols and calls by their offsets.
     const facts = draft.finish(language, bytes);
-    return { ...facts, items: itemsOf({ language, text: draft.text, draft }, this.#rules) };
+    return {
+      ...facts,
+      generated: saysGenerated(language, text),
+      items: itemsOf({ language, text: draft.text, draft }, this.#rules),
+    };
   }
 
   async #draft(language: FactsLanguage, text: string, bytes: number): Promise<Draft> {

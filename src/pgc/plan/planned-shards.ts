@@ -47,7 +47,7 @@ export function ownerOf(shards: readonly PlannedShard[]): (path: string) => numb
   };
 }
 
-/** Makes a valid alias of any text: `drivers/net` → `drivers-net`. */
+/** Makes a valid alias of any text: `conf/zookeeper` → `conf-zookeeper`. */
 export function aliasOf(text: string): string {
   const plain = text
     .toLowerCase()
@@ -66,23 +66,4 @@ export function freeAlias(text: string, taken: Set<string>): string {
   for (let n = 2; taken.has(alias); n += 1) alias = `${wanted}-${n}`;
   taken.add(alias);
   return alias;
-}
-
-/** The common folder if it is one of the paths; else the common folder with its first and last child. */
-export function titleOf(paths: readonly string[]): string {
-  const common = commonFolder(paths);
-  if (paths.includes(common)) return common;
-  const below = paths.map((path) => path.slice(common === '' ? 0 : common.length + 1));
-  const children = below.map((path) => path.split('/')[0] ?? '').sort();
-  return `${common}/${children[0] ?? ''}_${children.at(-1) ?? ''}`;
-}
-
-function commonFolder(paths: readonly string[]): string {
-  let common = paths[0] ?? '';
-  for (const path of paths) {
-    while (common !== '' && path !== common && !path.startsWith(`${common}/`)) {
-      common = common.slice(0, Math.max(common.lastIndexOf('/'), 0));
-    }
-  }
-  return common;
 }

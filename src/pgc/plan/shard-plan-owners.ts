@@ -1,6 +1,6 @@
 import { BusError } from '../../errors/bus-error.js';
 import { addTo } from './planned-shards.js';
-import { pathGlob, type GlobRules, type PathGlob } from './path-glob.js';
+import { pathGlob, type GlobRules, type PathGlob } from '../source/path-glob.js';
 
 /** Who owns which part of a tree according to a file in it: MAINTAINERS as in Linux, CODEOWNERS as on GitHub. */
 export interface OwnersFile {

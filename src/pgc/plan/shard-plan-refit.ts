@@ -1,11 +1,6 @@
 import { autoShardsMax, cutFiles, shardLinesMax } from './shard-plan-cut.js';
-import {
-  freeAlias,
-  ownerOf,
-  titleOf,
-  type PlannedFile,
-  type PlannedShard,
-} from './planned-shards.js';
+import { linesOf, ownerOf, type PlannedFile, type PlannedShard } from './planned-shards.js';
+import { shardNames, type WeighedPath } from './shard-names.js';
 
 /** A shard is cut when it has this many times the lines of the largest shard of a new plan. */
 const heaviestShare = 1.25;
@@ -27,6 +22,7 @@ interface Filled extends PlannedShard {
 export function refitted(
   files: readonly PlannedFile[],
   before: readonly PlannedShard[],
+  project: string,
 ): PlannedShard[] | undefined {
   const filled = fill(files, before);
   if (filled === undefined) return undefined;
@@ -37,9 +33,11 @@ export function refitted(
   const budget = Math.max(shardLinesMax, (lines / autoShardsMax) * grownMax);
   const taken = new Set(filled.map(({ alias }) => alias));
   const empty = filled.filter((shard) => shard.files.length === 0).map(({ alias }) => alias);
-  const cut = filled.map((shard) =>
-    shard.lines > budget * heaviestShare ? cutAnew(shard, budget, taken) : [shard],
-  );
+  const cut = filled.map((shard) => {
+    if (shard.lines <= budget * heaviestShare) return [shard];
+    const others = filled.flatMap((each) => (each === shard ? [] : each.paths));
+    return cutAnew(shard, budget, { project, taken, others });
+  });
   const changed = empty.length + cut.filter((parts) => parts.length > 1).length;
   if (changed > Math.max(1, filled.length * changedShareMax)) return undefined;
   const shards = merged(cut.flat(), new Set(empty));
@@ -75,20 +73,42 @@ function fill(
 }
 
 /** Distributes the shard's paths and the new ones, also those without files, to the parts that own them. */
-function cutAnew(shard: Filled, budget: number, taken: Set<string>): PlannedShard[] {
+function cutAnew(
+  shard: Filled,
+  budget: number,
+  naming: Parameters<typeof shardNames>[1],
+): PlannedShard[] {
   const parts = cutFiles(shard.files, budget).map((paths) => ({ alias: '', paths }));
   const weighed = fill(shard.files, parts) ?? [];
   const largest = weighed.reduce((a, b) => (b.lines > a.lines ? b : a));
   const owner = ownerOf(parts);
   const inside = parts.flatMap(({ paths }) => paths.filter((path) => isWithin(path, shard.paths)));
   const all = [...new Set([...shard.paths, ...inside])];
-  return weighed
+  const owned = weighed
     .map((part, at) => ({ part, paths: all.filter((path) => owner(path) === at) }))
-    .filter(({ paths }) => paths.length > 0)
-    .map(({ part, paths }) => ({
-      alias: part === largest ? shard.alias : freeAlias(titleOf(paths), taken),
-      paths,
-    }));
+    .filter(({ paths }) => paths.length > 0);
+  const kept = owned.find(({ part }) => part === largest)?.paths ?? [];
+  const fresh = owned.filter(({ part }) => part !== largest);
+  const names = shardNames(
+    fresh.map(({ part, paths }) => weighedPaths(part.files, paths)),
+    { ...naming, others: [...(naming.others ?? []), ...kept].map(plain) },
+  );
+  return owned.map((each) => ({
+    alias: each.part === largest ? shard.alias : (names[fresh.indexOf(each)] ?? ''),
+    paths: each.paths,
+  }));
+}
+
+function weighedPaths(files: readonly PlannedFile[], paths: readonly string[]): WeighedPath[] {
+  const owner = ownerOf(paths.map((path) => ({ alias: '', paths: [path] })));
+  return paths.map((path, at) => ({
+    path: plain(path),
+    lines: linesOf(files.filter((file) => owner(file.path) === at)),
+  }));
+}
+
+function plain(path: string): string {
+  return path === '.' ? '' : path;
 }
 
 function isWithin(path: string, folders: readonly string[]): boolean {

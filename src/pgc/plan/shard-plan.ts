@@ -2,8 +2,9 @@ import { posix } from 'node:path';
 import { z } from 'zod';
 import { isName } from '../../base/ids.js';
 import { BusError } from '../../errors/bus-error.js';
-import { freeAlias, titleOf, type PlannedFile, type PlannedShard } from './planned-shards.js';
+import { freeAlias, type PlannedFile, type PlannedShard } from './planned-shards.js';
 import { cutByBudget, cutByCount, type Part } from './shard-plan-cut.js';
+import { shardNames } from './shard-names.js';
 import { isAsEven, refitted } from './shard-plan-refit.js';
 import { sectionsOf, type OwnersFile } from './shard-plan-owners.js';
 import { cutByOwners, type OwnedPart } from './shard-plan-sections.js';
@@ -96,7 +97,7 @@ export function planShards(
     return { mode: valid.owners, shards: ofOwners(cutByOwners(files, valid)) };
   if (typeof valid === 'object') return { mode: 'explicit', shards: valid.shards };
   if (valid === 'auto') {
-    const kept = before?.mode === 'auto' ? refitted(files, before.shards) : undefined;
+    const kept = before?.mode === 'auto' ? refitted(files, before.shards, project) : undefined;
     return { mode: 'auto', shards: kept ?? named(cutByBudget(files), project) };
   }
   const fresh = named(cutByCount(files, valid), project);
@@ -108,12 +109,14 @@ export function planShards(
 }
 
 function named(parts: readonly Part[], project: string): PlannedShard[] {
-  const taken = new Set<string>();
-  return parts.map((part) => {
-    const paths = part.items.map((item) => item.node.path);
-    const alias = freeAlias(titleOf(paths) || project, taken);
-    return { alias, paths: paths.map((path) => path || '.') };
-  });
+  const weighed = parts.map(({ items }) =>
+    items.map(({ node, lines }) => ({ path: node.path, lines })),
+  );
+  const names = shardNames(weighed, { project });
+  return weighed.map((items, at) => ({
+    alias: names[at] ?? '',
+    paths: items.map(({ path }) => path || '.'),
+  }));
 }
 
 /** Drops parts without a path: they own no file. */

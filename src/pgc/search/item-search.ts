@@ -48,7 +48,12 @@ export class ItemSearch {
   }
 
   /** Best first. Findings of secrets are left out: a citation would quote them. */
-  search(question: Question, weighing: Weighing, limit: number): ItemHit[] {
+  search(
+    question: Question,
+    weighing: Weighing,
+    limit: number,
+    isWanted?: (path: string) => boolean,
+  ): ItemHit[] {
     const { overlay } = this.#file.info;
     const { asked, unasked } = priors[overlay];
     const kind = question.concerns.has(overlay) ? asked : unasked;
@@ -61,6 +66,7 @@ export class ItemSearch {
       const most = kind * (plainScore(match) + (names.size > 0 ? 1 : 0) + onPathBonus);
       if (!ranked.admits(most)) continue;
       const path = this.#file.path(this.#file.fileOf(document));
+      if (isWanted?.(path) === false) continue;
       const prior =
         kind * placePrior(path, isAsideWanted) * (chronicle.test(path) ? chroniclePrior : 1);
       const item = this.#file.item(document);

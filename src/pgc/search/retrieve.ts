@@ -31,6 +31,8 @@ interface SearchOptions {
   weighing?: Weighing;
   /** Documents that are returned as well, even if no word matches. */
   also?: readonly number[];
+  /** Files in which is searched; absent: all. */
+  isWanted?: ((path: string) => boolean) | undefined;
 }
 
 /** Fielded search over the symbols of one shard; one search at a time. */
@@ -49,11 +51,24 @@ export class Retriever {
   search(question: Question, options: SearchOptions): Hit[] {
     const weighing = options.weighing ?? weigh([this.#index], question);
     const exact = this.#exactSymbols(question, weighing);
-    const found = [...this.#scorer.read(question, weighing), ...exact.keys()];
+    const isWanted = this.#filterBy(options.isWanted);
+    const found = [...this.#scorer.read(question, weighing), ...exact.keys()].filter(isWanted);
     const limit = Math.min(options.limit, hitsMax);
-    const hits = this.#best(question, found, exact, limit, options.also ?? []);
+    const also = (options.also ?? []).filter(isWanted);
+    const hits = this.#best(question, found, exact, limit, also);
     this.#scorer.forget();
     return hits;
+  }
+
+  #filterBy(isWanted: SearchOptions['isWanted']): (document: number) => boolean {
+    if (isWanted === undefined) return () => true;
+    const known = new Map<number, boolean>();
+    return (document) => {
+      const file = this.#index.fileOf(document);
+      const is = known.get(file) ?? isWanted(this.#index.file(file).path);
+      known.set(file, is);
+      return is;
+    };
   }
 
   #match(document: number, exact: ReadonlyMap<number, number>): NamedMatch {

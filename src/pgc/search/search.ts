@@ -89,11 +89,12 @@ export class Search {
     return `${this.index.info.version}.${this.overlays.version}`;
   }
 
-  /** `wanted`: symbols are searched for O1 and O3. `limit`: of the result. */
+  /** `wanted`: symbols are searched for O1 and O3. `limit`: of the result. `isWanted`: files in which is searched. */
   async find(
     asked: Question,
     wanted: ReadonlySet<OverlayName>,
     limit: number,
+    isWanted?: (path: string) => boolean,
   ): Promise<SearchResult> {
     this.#abbreviations ??= new Abbreviations(
       this.without.has('abbreviations') ? [] : this.index.info.abbreviations,
@@ -107,9 +108,11 @@ export class Search {
     const weighing = weigh([this.index, ...terms], question);
     const most = Math.min(Math.max(limit, foundMin), hitsMax);
     const also = near.map(({ document }) => document);
-    const hits = hasSymbols ? this.retriever.search(question, { limit: most, weighing, also }) : [];
+    const hits = hasSymbols
+      ? this.retriever.search(question, { limit: most, weighing, also, isWanted })
+      : [];
     const items = [...files].flatMap(([name, file]) =>
-      this.#itemSearch(name, file).search(question, weighing, most),
+      this.#itemSearch(name, file).search(question, weighing, most, isWanted),
     );
     const candidates = inTurn(ordered(hits, items), new Set(also));
     const first = candidates.slice(0, judgedMax);

@@ -140,6 +140,12 @@ function analysisMessages(prefix: string) {
 /** Requests to any agent that has the whole index of a tree. */
 export const treeMessages = analysisMessages('tree');
 
+interface RowsRequest {
+  symbol: string;
+  /** Only rows in files of these; empty: any. */
+  roles?: readonly string[];
+}
+
 /** Requests to the manager, for all shards together. */
 export const latticeMessages = {
   ...analysisMessages('lattice'),
@@ -150,22 +156,22 @@ export const latticeMessages = {
     pgc.LocateRequest,
     pgc.LocateAnswer,
   ),
-  callers: messageType<{ symbol: string; cite?: number }, CallersAnswer>(
+  callers: messageType<RowsRequest & { cite?: number }, CallersAnswer>(
     'lattice.callers',
     pgc.SymbolRequest,
     pgc.CallersAnswer,
   ),
-  references: messageType<{ symbol: string }, CallersAnswer>(
+  references: messageType<RowsRequest, CallersAnswer>(
     'lattice.references',
     pgc.SymbolRequest,
     pgc.CallersAnswer,
   ),
-  callees: messageType<{ symbol: string }, CalleesAnswer>(
+  callees: messageType<RowsRequest, CalleesAnswer>(
     'lattice.callees',
     pgc.SymbolRequest,
     pgc.CalleesAnswer,
   ),
-  implementations: messageType<{ symbol: string }, ImplementationsAnswer>(
+  implementations: messageType<RowsRequest, ImplementationsAnswer>(
     'lattice.implementations',
     pgc.SymbolRequest,
     pgc.ImplementationsAnswer,

@@ -30,6 +30,7 @@ class Program {
   #functions = new Map();
   #classes = new Map();
   #names = new Set();
+  #classNames = new Set();
   /** Of a variable: what it is another name of. */
   #aliases = new Map();
 
@@ -38,14 +39,22 @@ class Program {
     for (const { path: file, functions, classes, aliases } of syntax) {
       for (const [at, value] of Object.entries(aliases))
         this.#aliases.set(`${file} ${at}`, { file, at: value });
+      for (const { name } of classes) this.#classNames.add(name);
       for (const each of classes)
         this.#classes.set(`${file} ${each.at}`, { ...each, file, methods: new Map(), below: [] });
+      const overloads = new Map();
       for (const each of functions) {
         const place = `${file}:${each.line}`;
         const found = { ...each, file, place };
-        // The function itself follows the overloads of it.
-        if (each.decorators.includes('overload')) continue;
-        this.#functions.set(`${file} ${each.at}`, found);
+        // The function itself follows the overloads of it, by which it is meant.
+        const its = `${each.class} ${each.container} ${each.name}`;
+        if (each.decorators.includes('overload')) {
+          overloads.set(its, [...(overloads.get(its) ?? []), each.at]);
+          continue;
+        }
+        for (const at of [each.at, ...(overloads.get(its) ?? [])])
+          this.#functions.set(`${file} ${at}`, found);
+        overloads.delete(its);
         this.#names.add(each.name);
         this.#classes.get(`${file} ${each.class}`)?.methods.set(each.name, found);
       }
@@ -70,7 +79,7 @@ class Program {
     ]);
     return [
       ...this.syntax.map(({ path: file }) => ({ is: 'file', path: file })),
-      ...[...this.#functions.values()].map((each) => this.#definition(each)),
+      ...[...new Set(this.#functions.values())].map((each) => this.#definition(each)),
       ...sites,
       ...this.#implementations(),
       {
@@ -107,8 +116,11 @@ class Program {
         const own = methodOf(each, '__init__');
         return own ? [{ ...about, name: '__init__', kind: 'static', target: own.place }] : [];
       });
-    if (!this.#names.has(use.name)) return [];
-    return [{ ...about, kind: this.#kindOfOther(file, use.at) }];
+    const kind = this.#kindOfOther(file, use.at);
+    const sites = this.#names.has(use.name) ? [{ ...about, kind }] : [];
+    return this.#classNames.has(use.name)
+      ? [...sites, { ...about, name: '__init__', kind }]
+      : sites;
   }
 
   #functionSites(file, use) {
@@ -139,8 +151,9 @@ class Program {
   /** A function in a variable, a library, or a receiver without a type. */
   #kindOfOther(file, at) {
     const symbols = this.files.get(file)?.get(at) ?? [];
-    if (symbols.length === 0) return 'unknown';
-    return symbols.some((symbol) => this.defined.has(symbol)) ? 'dynamic' : 'outside';
+    if (symbols.some((symbol) => this.defined.has(symbol))) return 'dynamic';
+    // What it read under the name of another module has a local name that nothing defines.
+    return symbols.every((symbol) => symbol.includes(' local ')) ? 'unknown' : 'outside';
   }
 
   #value(file, use) {

@@ -30,7 +30,44 @@ export async function scipOf(root) {
     }
     files.set(file, symbols);
   }
-  return { files, definitions };
+  return { files: joined(files, definitions), definitions };
+}
+
+/**
+ * A module has the name by which it was found: that of a file begins at the root of the tree (`src.a.b`), that of an
+ * import in a folder of sources at this folder (`a.b`). They are one where a single module of the tree fits.
+ */
+function joined(files, definitions) {
+  const paths = new Set(files.keys());
+  const modules = new Set([...definitions.keys()].flatMap((symbol) => moduleOf(symbol) ?? []));
+  const known = new Map();
+  const wholeOf = (module) => {
+    if (!known.has(module)) {
+      const fitting = [...modules].filter((each) => isBelowRoot(each, module, paths));
+      known.set(module, fitting.length === 1 ? fitting[0] : module);
+    }
+    return known.get(module);
+  };
+  const named = (symbol) => {
+    const module = definitions.has(symbol) ? undefined : moduleOf(symbol);
+    if (module === undefined || modules.has(module)) return symbol;
+    return symbol.replace(`\`${module}\``, `\`${wholeOf(module)}\``);
+  };
+  const renamed = (symbols) =>
+    new Map([...symbols].map(([at, list]) => [at, [...new Set(list.map(named))]]));
+  return new Map([...files].map(([file, symbols]) => [file, renamed(symbols)]));
+}
+
+/** Of a symbol of the tree. */
+function moduleOf(symbol) {
+  return /^scip-python python x 1 `([^`]+)`\//.exec(symbol)?.[1];
+}
+
+/** A folder in which imports begin is no package. */
+function isBelowRoot(whole, module, paths) {
+  if (!whole.endsWith(`.${module}`)) return false;
+  const root = whole.slice(0, -module.length - 1).replaceAll('.', '/');
+  return !paths.has(`${root}/__init__.py`);
 }
 
 async function indexFile(root) {

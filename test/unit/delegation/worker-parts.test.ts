@@ -372,7 +372,7 @@ test('what the task itself names is no claim of a proposal', async () => {
     callers: [],
     errors: [],
     citations: [],
-    ...{ possible: [], possible_total: 0 },
+    ...{ possible: [], possible_total: 0, uses_total: 0 },
   };
   const { pgc } = pgcWith(['O1'], {
     callers: () => Promise.resolve(nobody),
@@ -391,7 +391,7 @@ test('nobody is asked what a name means because the shard that may know it was a
     definitions: [],
     callers: [],
     citations: [],
-    ...{ possible: [], possible_total: 0 },
+    ...{ possible: [], possible_total: 0, uses_total: 0 },
   };
   const away = { code: 'AGENT_OFFLINE', agent: 'net', text: 'net is away', retryable: true };
   const unknown = { code: 'NO_SUCH_SYMBOL', agent: 'mm', text: 'not here', retryable: false };

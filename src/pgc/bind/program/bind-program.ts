@@ -1,6 +1,7 @@
 import type { CallBinding } from '../../format/bound-calls.js';
 import type { CallRow, ShardIndex } from '../../format/shard-index.js';
 import { adopt } from './adopt.js';
+import { alternativesOf } from './alternatives.js';
 import { Definitions, type Definition } from './definitions.js';
 import { Evaluator } from './evaluator.js';
 import {
@@ -90,16 +91,33 @@ function boundTo(
   const value = isUse
     ? evaluator.definitionsOf(expression, text, owner)
     : evaluator.evaluate(expression, text, owner);
-  const targets = isUse ? usedIn(value, kind) : targetsOf({ definitions, evaluator }, value, kind);
+  // There a type that is constructed is called as such.
+  const how = definitions.rules.typesAreCalled === true && !isUse ? 'direct' : kind;
+  const all = definitions.rules.isDynamic === true ? alternativesOf(value) : [value];
+  const targets = [
+    ...new Set(
+      all.flatMap((each) =>
+        isUse ? usedIn(each, kind) : targetsOf({ definitions, evaluator }, each, how),
+      ),
+    ),
+  ];
   // A module is no definition.
-  const binding = isUse && value?.kind === 'scope' ? 'value' : bindingOf(value, kind);
+  const binding =
+    isUse && value?.kind === 'scope' ? 'value' : surest(all.map((each) => bindingOf(each, how)));
   if (binding === 'exact' && targets.length === 0) return { binding: 'possible', targets };
   const isOpen =
     binding === 'exact' &&
-    kind !== 'construct' &&
+    how !== 'construct' &&
     !ofBase.test(expression) &&
+    !all.every((each) => each?.kind === 'function' && each.isFixed === true) &&
     targets.some((each) => isFunction(each) && implementations.has(each));
   return { binding: isOpen ? 'dispatch' : binding, targets };
+}
+
+/** Of what may be called: an edge if there is one; nothing else is said while one of them is not known. */
+function surest(bindings: readonly CallBinding[]): CallBinding {
+  const order: CallBinding[] = ['dispatch', 'exact', 'possible', 'value', 'outside'];
+  return order.find((each) => bindings.includes(each)) ?? 'possible';
 }
 
 /** A method of what the own type is based on: nothing runs in its place. */

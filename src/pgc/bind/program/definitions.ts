@@ -35,6 +35,8 @@ export class Definitions {
   readonly all: Definition[] = [];
   /** By name: they are visible where their text says so by no name. */
   readonly macros = new Map<string, Definition[]>();
+  /** A scope that is a name of another one. */
+  readonly inner: (scope: string, name: string) => string | undefined;
 
   constructor(
     readonly shards: readonly ShardIndex[],
@@ -42,6 +44,7 @@ export class Definitions {
   ) {
     const files = this.#files();
     const places = rules.placesOf(files.map(({ row, types }) => ({ path: row.path, types })));
+    this.inner = (scope, name) => places.inner?.(scope, name);
     for (const [at, each] of files.entries()) {
       const { shard, file, row, types } = each;
       const scope = places.scopes[at] ?? '';

@@ -6,6 +6,7 @@ import {
   type TypeText,
 } from '../../format/expression.js';
 import { typesIn, type Definition, type Definitions } from './definitions.js';
+import { alternativesOf, joined, typeOf } from './alternatives.js';
 import { Members } from './members.js';
 import { Names } from './names.js';
 import type { SourceText } from './rules.js';
@@ -16,6 +17,7 @@ import {
   unbound,
   ownName,
   within,
+  valueOf,
   type Type,
   type Value,
   type FunctionValue,
@@ -38,6 +40,7 @@ export class Evaluator {
   constructor(definitions: Definitions) {
     const evaluation: Evaluation = {
       evaluate: (text, context) => this.#evaluate(text, context),
+      step: (value, step) => this.#step(value, step),
       followed: (start, steps) => this.#followed(start, steps),
       resolve: (text, context) => this.#resolve(text, context),
       bounded: (work) => this.#bounded(work),
@@ -135,14 +138,22 @@ export class Evaluator {
   /** A value of a type; `F<int>` may also be a function, and then it is what that returns. */
   #ofTypeText(text: TypeText, context: Context): Value | undefined {
     const type = this.#resolve(text, context);
-    if (type !== undefined) return { kind: 'value', type };
+    if (type !== undefined)
+      return type.kind === 'language' && type.held ? type.held : { kind: 'value', type };
     const [first = '', ...rest] = text.name.split('.');
     let named = this.#names.named(first, context);
     for (const name of rest) named = named && this.#members.member(named, name);
     return named?.kind === 'function' ? this.#uses.called(named, 0) : undefined;
   }
 
+  /** From what may be one of several, a step is taken from each. */
   #step(value: Value, step: Step): Value | undefined {
+    if (this.#definitions.rules.isDynamic !== true) return this.#stepFrom(value, step);
+    const each = alternativesOf(value).map((one) => one && this.#stepFrom(one, step));
+    return each.length === 1 ? each[0] : joined(each);
+  }
+
+  #stepFrom(value: Value, step: Step): Value | undefined {
     switch (step.kind) {
       case 'member':
         return this.#members.member(value, step.name);
@@ -151,6 +162,10 @@ export class Evaluator {
       case 'element':
       case 'key':
         return this.#uses.part(value, step.kind);
+      case 'each':
+        return this.#uses.eachOf(value);
+      case 'item':
+        return this.#uses.itemOf(value, step.at);
       case 'await':
         return this.#uses.awaited(value);
       case 'parameter':
@@ -163,11 +178,21 @@ export class Evaluator {
   }
 
   #resolved(text: TypeText, context: Context): Type | undefined {
+    if (text.of !== undefined) {
+      const found = this.#followed(this.#start(text.of, context), text.of.steps);
+      return found && typeOf(found);
+    }
+    if (text.name === '$none') return undefined;
     const args = text.args.map(({ label, type }) => ({
       label,
       type: this.#resolve(type, context),
     }));
     if (text.name === ownName) return context.bindings.get(ownName);
+    if (text.name === '$type') return typeItself(args[0]?.type);
+    if (text.name === '$union' && this.#definitions.rules.isDynamic === true) {
+      const all = joined(args.map(({ type }) => valueOf(type)));
+      return all && typeOf(all);
+    }
     if (text.name.startsWith('$')) return { kind: 'language', name: text.name, args };
     const [first = '', ...rest] = text.name.split('.');
     const parameter = rest.length === 0 ? this.#names.parameter(first, context) : undefined;
@@ -204,4 +229,10 @@ export class Evaluator {
     if (this.#definitions.methodsOf(definition).size === 0) return undefined;
     return { kind: 'type', type: { kind: 'inside', definition, args: [] } };
   }
+}
+
+/** A type as a value: it is called, or asked for what it has itself. */
+function typeItself(type: Type | undefined): Type | undefined {
+  if (type === undefined || type.kind === 'outside') return type;
+  return { kind: 'language', name: '$held', args: [], held: { kind: 'type', type, isOpen: true } };
 }

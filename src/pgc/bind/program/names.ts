@@ -1,3 +1,4 @@
+import { joined } from './alternatives.js';
 import { typesIn, type Definition, type Definitions, type NameScope } from './definitions.js';
 import type { Imported } from './rules.js';
 import {
@@ -80,13 +81,15 @@ export class Names {
     return this.#definitions.rules.isPackage?.(name) === true;
   }
 
-  imported({ scopes, name }: Imported, wanted: Wanted = 'value'): Value | undefined {
-    if (scopes.length === 0) return library;
+  imported({ scopes, name, isStandard }: Imported, wanted: Wanted = 'value'): Value | undefined {
+    if (scopes.length === 0) return isStandard === true ? outside : library;
     if (name === '') return { kind: 'scope', scopes };
     for (const scope of scopes) {
       const found = this.#exported(scope, name, wanted);
       if (found !== undefined) return found;
     }
+    const inner = scopes.flatMap((scope) => this.#definitions.inner(scope, name) ?? []);
+    if (inner.length > 0) return { kind: 'scope', scopes: inner };
     // What passes on no value of its own is the scope itself.
     return name === this.#definitions.rules.whole ? { kind: 'scope', scopes } : undefined;
   }
@@ -136,7 +139,9 @@ export class Names {
   /** A type and a value may share a name. */
   meaning(definitions: readonly Definition[], wanted: Wanted): Value | undefined {
     if (wanted === 'definition') return { kind: 'function', definitions };
-    const first = definitions.find(wanted === 'type' ? isType : isValue) ?? definitions[0];
+    // A variable of the same name is set where the definition is missing.
+    const isFirst = this.#definitions.rules.isDynamic === true ? isNoVariable : isValue;
+    const first = definitions.find(wanted === 'type' ? isType : isFirst) ?? definitions[0];
     if (first === undefined) return undefined;
     if (isFunction(first)) return { kind: 'function', definitions: definitions.filter(isFunction) };
     if (isVariable(first)) return this.#variable(first);
@@ -147,17 +152,26 @@ export class Names {
     if (this.#variables.has(definition)) return this.#variables.get(definition);
     // A variable may be declared by itself, through others.
     this.#variables.set(definition, undefined);
-    const [value] = typesIn(definition, 'value');
+    const { isDynamic } = this.#definitions.rules;
+    const values = typesIn(definition, 'value').slice(0, isDynamic === true ? undefined : 1);
     // An object that is written out has its members itself.
     const own: Value = { kind: 'value', type: { kind: 'inside', definition, args: [] } };
     const context = { file: definition.file, owner: undefined, bindings: unbound };
     const found =
-      value === undefined
+      values.length === 0
         ? own
-        : this.#evaluation.bounded(() => this.#evaluation.evaluate(value.text, context));
+        : joined(
+            values.map(({ text }) =>
+              this.#evaluation.bounded(() => this.#evaluation.evaluate(text, context)),
+            ),
+          );
     this.#variables.set(definition, found);
     return found;
   }
+}
+
+function isNoVariable(definition: Definition): boolean {
+  return !isVariable(definition);
 }
 
 /** `module.name`: of a module that stands within a text. */

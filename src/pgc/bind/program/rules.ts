@@ -1,4 +1,5 @@
 import type { FactsLanguage, TypeFact } from '../../format/facts.js';
+import type { Type } from './values.js';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
 
 /** A file as names are looked up in it. */
@@ -24,6 +25,8 @@ export interface Imported {
   scopes: readonly string[];
   /** What it is called there; empty: the whole scope is meant. */
   name: string;
+  /** It leaves the program for the standard library of the language. */
+  isStandard?: boolean;
 }
 
 /** What a file that describes modules says of them. */
@@ -47,6 +50,15 @@ export interface LanguageRules {
   functionsAreTypes?: boolean;
   /** The name of what a whole scope is where it is used as a value. */
   whole?: string;
+  /**
+   * Types are known in part only: all that is assigned or returned counts, not the first that is known; what is based
+   * on something unknown may have any member.
+   */
+  isDynamic?: boolean;
+  /** A type is called to construct a value of it, and a method that is asked of a type by its name is that one. */
+  typesAreCalled?: boolean;
+  /** The steps that stand for what is done with a value of a type of the program. */
+  operators?: Readonly<Partial<Record<Operator, readonly string[]>>>;
   /** What a library gives may be what it was given: nothing is known of it. */
   librariesGiveBack?: boolean;
   /** What the members of the language's own types give, as steps from a value of the type. */
@@ -55,6 +67,9 @@ export interface LanguageRules {
   /** Whether a name that nothing defines, with a member of it, is that of a package. */
   isPackage?(name: string): boolean;
 }
+
+/** A value of a type of the program is called, indexed, gone through; `read`: it is read as a member of another one. */
+export type Operator = 'call' | 'element' | 'each' | 'read';
 
 /** What everybody knows of types that no file of the program defines. */
 export interface Library {
@@ -67,6 +82,8 @@ export interface Library {
 export interface LanguageMembers {
   /** By the name of the member: what a call of it comes to, or `unknown`. */
   results: Readonly<Record<string, string>>;
+  /** The same, where it is a type that holds what the type holds. */
+  made?: Readonly<Record<string, (args: readonly (Type | undefined)[]) => Type>>;
   /** By the name of the member: the parameters of the function that it takes. Empty: any other one. */
   parameters: Readonly<Record<string, readonly string[]>>;
 }
@@ -74,6 +91,8 @@ export interface LanguageMembers {
 export interface Places {
   /** In the order of the files. */
   scopes: string[];
+  /** A scope that is a name of another one; undefined: there is none. */
+  inner?(scope: string, name: string): string | undefined;
   imported(
     path: string,
     imports: readonly ImportRow[],

@@ -1,5 +1,7 @@
 import { parseExpression, unknown, type Step } from '../../format/expression.js';
-import { typesIn, type Definitions } from './definitions.js';
+import type { Operator } from './rules.js';
+import { joined } from './alternatives.js';
+import { typesIn, type Definition, type Definitions } from './definitions.js';
 import type { Members } from './members.js';
 import type { Names } from './names.js';
 import {
@@ -11,6 +13,7 @@ import {
   isVariable,
   type Type,
   type InsideType,
+  type LanguageType,
   type Value,
   type FunctionValue,
   type OutsideValue,
@@ -40,7 +43,9 @@ export class Uses {
       case 'function':
         return this.#result(value, result);
       case 'value':
-        return this.part(value, 'result', result);
+        return value.type.kind === 'inside' && this.#definitions.rules.operators
+          ? this.#asked(value, 'call')
+          : this.part(value, 'result', result);
       case 'scope': {
         const whole = this.#names.whole(value.scopes);
         return whole && whole.kind !== 'scope' ? this.called(whole, result) : undefined;
@@ -54,20 +59,65 @@ export class Uses {
     if (of !== undefined && this.#definitions.rules.standard?.same.has(of.name) === true)
       return valueOf(of.type);
     if (of?.type.kind !== 'language') return outside;
-    const steps = members?.[of.type.name]?.results[of.name];
+    const { type, name } = of as { type: LanguageType; name: string };
+    const its = members?.[type.name];
+    const made = its?.made?.[name];
+    if (made !== undefined) return valueOf(made(type.args.map((each) => each.type)));
+    const steps = its?.results[name];
     if (steps === undefined) return outside;
-    return steps === unknown ? undefined : this.#from(of.type, steps);
+    return steps === unknown ? undefined : this.#from(type, steps);
   }
 
   #result(value: FunctionValue, result: number): Value | undefined {
-    const [definition] = value.definitions;
+    const [definition, ...others] = value.definitions;
     if (definition === undefined) return undefined;
+    if (others.length > 0 && this.#definitions.rules.isDynamic === true)
+      return this.#resultOfAny(value, result);
     if (isVariable(definition)) return valueOf(value.self);
     const written = typesIn(definition, 'result')[result];
     const { self, receiver } = value;
     if (written === undefined)
-      return this.#members.firstKnown(definition, 'returned', '', { self, receiver });
+      return this.#members.known(definition, 'returned', '', { self, receiver });
     return valueOf(this.#evaluation.resolve(written.type, inside(definition, { self, receiver })));
+  }
+
+  /** Overloads give what depends on how they are called: that says something only if it is the same for all. */
+  #resultOfAny(value: FunctionValue, result: number): Value | undefined {
+    const of = (definition: Definition): Value | undefined =>
+      this.#result({ ...value, definitions: [definition] }, result);
+    const overloads = value.definitions.filter(({ isDeclaration }) => isDeclaration);
+    if (overloads.length === 0) return joined(value.definitions.map(of));
+    const texts = new Set(overloads.map((each) => typesIn(each, 'result')[result]?.text));
+    const [first] = overloads;
+    return texts.size === 1 && first !== undefined ? of(first) : undefined;
+  }
+
+  /** What a value of a type of the program gives by its own methods for that. */
+  #asked(value: Value, by: Operator): Value | undefined {
+    for (const steps of this.#definitions.rules.operators?.[by] ?? []) {
+      const found = this.#evaluation.bounded(() =>
+        this.#evaluation.followed(value, parseExpression(`x${steps}`).steps),
+      );
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  /** What comes of going through a value. */
+  eachOf(value: Value): Value | undefined {
+    if (value.kind !== 'value') return value.kind === 'outside' ? value : undefined;
+    const { type } = value;
+    if (type.kind === 'inside') return this.#asked(value, 'each');
+    if (type.kind === 'outside') return type;
+    if (type.name === '$tuple') return joined(type.args.map((each) => valueOf(each.type)));
+    return this.part(value, type.name === '$map' ? 'key' : 'element');
+  }
+
+  itemOf(value: Value, at: number): Value | undefined {
+    const type = value.kind === 'value' ? value.type : undefined;
+    return type?.kind === 'language' && type.name === '$tuple'
+      ? valueOf(type.args[at]?.type)
+      : this.part(value, 'element');
   }
 
   /** An element, a key, or a result of a value of a function's type. */
@@ -78,6 +128,8 @@ export class Uses {
     if (value.kind !== 'value') return undefined;
     const { type } = value;
     if (type.kind === 'outside') return type;
+    if (type.kind === 'inside' && part === 'element' && this.#definitions.rules.operators)
+      return this.#asked(value, 'element');
     if (type.kind === 'inside') {
       const underlying = this.#members.underlying(type);
       return (
@@ -93,6 +145,7 @@ export class Uses {
       }
       return undefined;
     }
+    if (type.name === '$tuple' && part === 'element') return this.eachOf(value);
     const position =
       partOf[part][type.name] ?? (part === 'result' && type.name === '$func' ? at : -1);
     return valueOf(type.args[position]?.type);
@@ -100,6 +153,11 @@ export class Uses {
 
   /** What is no promise is itself. */
   awaited(value: Value): Value | undefined {
+    const isUnknown =
+      this.#definitions.rules.isDynamic === true &&
+      value.kind === 'value' &&
+      value.type.kind === 'inside';
+    if (isUnknown) return undefined;
     if (value.kind !== 'value' || value.type.kind !== 'language') return value;
     return value.type.name === '$promise' ? valueOf(value.type.args[0]?.type) : value;
   }
@@ -184,7 +242,7 @@ export class Uses {
 }
 
 const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number>>> = {
-  element: { $list: 0, $map: 1, $chan: 0 },
+  element: { $list: 0, $map: 1, $chan: 0, $context: 0 },
   key: { $map: 0, $chan: 0 },
   result: {},
 };

@@ -15,6 +15,8 @@ export interface LanguageType {
   kind: 'language';
   name: string;
   args: readonly { label: string; type: Type | undefined }[];
+  /** What a variable of this type is, where that is no value of a type: a function, a type, a module. */
+  held?: Value;
 }
 
 /** `isLibrary`: not of the language itself. */
@@ -26,7 +28,8 @@ export interface Outside {
 /** What an expression stands for; undefined: not known. */
 export type Value =
   | { kind: 'value'; type: Type }
-  | { kind: 'type'; type: Type }
+  /** `isOpen`: or one that is based on it. */
+  | { kind: 'type'; type: Type; isOpen?: boolean }
   | FunctionValue
   | { kind: 'scope'; scopes: readonly string[] }
   | OutsideValue;
@@ -35,6 +38,8 @@ export type Value =
 export interface FunctionValue extends Owner {
   kind: 'function';
   definitions: readonly Definition[];
+  /** It was asked of a type that is named, and nothing runs in its place. */
+  isFixed?: boolean;
 }
 
 /** `of`: the member of a type of the language that it is. */
@@ -63,6 +68,8 @@ export type Wanted = 'value' | 'type' | 'definition';
 /** What names, members and steps ask of the evaluator that they are parts of. */
 export interface Evaluation {
   evaluate(text: string, context: Context): Value | undefined;
+  /** One step of an expression. */
+  step(value: Value, step: Step): Value | undefined;
   /** The steps of an expression, from a value on. */
   followed(start: Value | undefined, steps: readonly Step[]): Value | undefined;
   resolve(text: TypeText | undefined, context: Context): Type | undefined;
@@ -99,16 +106,18 @@ export function within(type: InsideType): Context {
 
 /** A method may call the parameters of its type by other names. */
 function bindingsOf(
-  { args }: InsideType,
+  { args, definition }: InsideType,
   named: Definition,
 ): ReadonlyMap<string, Type | undefined> {
   if (args.length === 0) return unbound;
-  const names = typesIn(named, 'bound');
+  const own = typesIn(named, 'bound');
+  const names = own.length > 0 ? own : typesIn(definition, 'bound');
   return new Map(names.slice(0, args.length).map(({ name }, at) => [name, args[at]]));
 }
 
 export function valueOf(type: Type | undefined): Value | undefined {
   if (type === undefined) return undefined;
+  if (type.kind === 'language' && type.held !== undefined) return type.held;
   return type.kind === 'outside' ? type : { kind: 'value', type };
 }
 

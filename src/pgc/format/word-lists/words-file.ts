@@ -1,5 +1,5 @@
 import { bufferOf, numbersOf, type VarintReader } from '../bytes.js';
-import type { FactsLanguage } from '../facts.js';
+import type { FactsLanguage, KnownRoles } from '../facts.js';
 import { openSections, type SectionLayout } from '../segment-file.js';
 import type { FileRow } from '../shard-index.js';
 import { SortedNames } from '../sorted-names.js';
@@ -37,6 +37,8 @@ export interface WordsInfo {
   alias: string;
   version: string;
   languages: FactsLanguage[];
+  /** Absent: none. */
+  roles?: KnownRoles;
 }
 
 /** What a build option adds: `obj-$(CONFIG_IWLWIFI) += iwlwifi.o`. */

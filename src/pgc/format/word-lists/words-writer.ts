@@ -65,9 +65,12 @@ export class WordsWriter {
   }
 
   /** Throws STORE_UNAVAILABLE. */
-  async write(path: string, { alias, version }: Omit<WordsInfo, 'languages'>): Promise<void> {
+  async write(
+    path: string,
+    { alias, version, roles = {} }: Omit<WordsInfo, 'languages'>,
+  ): Promise<void> {
     const info: WordsInfo = {
-      ...{ alias, version },
+      ...{ alias, version, roles },
       languages: this.#languages.all() as FactsLanguage[],
     };
     const paths = packSorted(this.#paths);

@@ -23,11 +23,14 @@ export const filesMax = 50;
 const readMax = 50;
 
 /** One file that the report may concern. Mirrors what `sigma locate --json` prints. */
-export type LocatedFile = Plain<sigma.pgc.LocatedFile, { evidence: Evidence[] }>;
+export type LocatedFile = Plain<sigma.pgc.LocatedFile, { evidence: Evidence[]; role?: string }>;
 export type LocateAnswer = Plain<sigma.pgc.LocateAnswer, { files: LocatedFile[] }>;
 
 /** Mirrors `proto/pgc.proto`. */
-export type LocateRequest = Plain<sigma.pgc.LocateRequest, { title?: string; isBrief?: boolean }>;
+export type LocateRequest = Plain<
+  sigma.pgc.LocateRequest,
+  { title?: string; isBrief?: boolean; roles?: string[] }
+>;
 
 interface LocateOptions {
   /** At most `filesMax`. */
@@ -38,6 +41,8 @@ interface LocateOptions {
   reranker?: Reranker;
   /** Leaves evidence out, as a batch does. */
   isBrief?: boolean;
+  /** Only files of these; empty: any. */
+  roles?: readonly string[];
   signal?: AbortSignal | undefined;
 }
 
@@ -81,10 +86,11 @@ export async function locateIn(
   const seeking = new Seeking(tree.index, tree.modules, parsed, without);
   const asked = asking.choose(seeking);
   const limit = Math.max(readMax, options.limit);
+  const { roles = [] } = options;
   const answers = await asking.each<RankAnswer>(asked, (port, shard, signal) =>
-    port.rankFiles(seeking.requestFor(shard, limit), signal),
+    port.rankFiles({ ...seeking.requestFor(shard, limit), roles: [...roles] }, signal),
   );
-  const candidates = seeking.rank(answers, limit);
+  const candidates = seeking.rank(answers, limit, roles);
   const late = new LateScores(tree, seeking, parsed, options);
   const ranked = await late.rank(candidates.best, asking);
   return {
@@ -144,6 +150,7 @@ class LateScores {
       path,
       score: rounded(score),
       agent: this.#tree.index.agentOf(file),
+      role: this.#tree.index.roleOf(file),
       evidence: isBrief ? [] : evidence.with(this.#read.get(file)?.evidence ?? [], file, path),
     }));
   }

@@ -1,3 +1,4 @@
+import { hasRole } from '../../source/role.js';
 import { Columns, weights, type FeatureName } from './features.js';
 import { NameScores, type Finding, type ModuleFiles, type SoughtName } from './named.js';
 import type { ParsedReport } from './report.js';
@@ -86,8 +87,12 @@ export class Seeking {
     };
   }
 
-  /** The best files of the shards that have answered, by shard. Once only: it fills the columns. */
-  rank(answers: ReadonlyMap<number, RankAnswer>, limit: number): Candidates {
+  /** The best files of the shards that have answered, by shard, of these roles. Once only: it fills the columns. */
+  rank(
+    answers: ReadonlyMap<number, RankAnswer>,
+    limit: number,
+    roles: readonly string[] = [],
+  ): Candidates {
     const places: Place[][] = this.names.map(() => []);
     const words = new Map<number, number>();
     for (const [shard, answer] of answers) {
@@ -103,7 +108,7 @@ export class Seeking {
     const ranked: Ranked[] = [];
     for (const [file, its] of words) {
       const score = (scores[file] ?? 0) + its;
-      if (score <= 0) continue;
+      if (score <= 0 || !hasRole({ role: this.#index.roleOf(file) }, roles)) continue;
       ranked.push({ file, score: score + this.bonusOf(file), path: this.#index.path(file) });
     }
     return {

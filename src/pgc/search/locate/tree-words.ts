@@ -1,5 +1,6 @@
 import { lowerBound } from '../../format/bytes.js';
 import { hashOf, type KeyHash } from '../../format/word-lists/hashed-lists.js';
+import { saidRole } from '../../source/role.js';
 import { PathIndex } from './path-index.js';
 import type { KnownWords } from './vocabulary.js';
 import type { BuildStep } from '../../format/word-lists/words-file.js';
@@ -87,6 +88,12 @@ export class TreeWords {
   path(file: number): string {
     const shard = this.shardOf(file);
     return this.shards[shard]?.words.path(file - this.baseOf(shard)) ?? '';
+  }
+
+  /** As answers have it. */
+  roleOf(file: number): string {
+    const shard = this.shards[this.shardOf(file)];
+    return shard === undefined ? '' : saidRole(shard.words, this.path(file));
   }
 
   agentOf(file: number): string {

@@ -2,7 +2,7 @@ import type { Plain, sigma } from '../../../wire/codec.js';
 import { z } from 'zod';
 import { BusError } from '../../../errors/bus-error.js';
 import { bufferOf, bytesOf, numbersOf } from '../../format/bytes.js';
-import { isCode } from '../../format/facts.js';
+import { isCode, type KnownRoles } from '../../format/facts.js';
 import { SortedNames } from '../../format/sorted-names.js';
 import { HashedCounts, type FileCounts } from '../../format/word-lists/hashed-counts.js';
 import type { KeyHash } from '../../format/word-lists/hashed-lists.js';
@@ -16,7 +16,7 @@ const namesMax = 100_000;
  * The words of one shard, for the routing of reports: which files there are, and in how many of them each word stands,
  * but not in which. A tenth of what the shard itself reads. Mirrors `proto/pgc.proto`.
  */
-export type Vocabulary = Plain<sigma.pgc.Vocabulary>;
+export type Vocabulary = Plain<sigma.pgc.Vocabulary, { roles?: KnownRoles }>;
 
 const header = /\.(?:h\w*|d\.[cm]?ts)$/;
 
@@ -48,6 +48,7 @@ export function vocabularyOf(file: WordsFile): Vocabulary {
     name_counts: names.counts,
     words_left_out: words.leftOut,
     names_left_out: names.leftOut,
+    roles: file.info.roles ?? {},
   };
 }
 
@@ -70,6 +71,7 @@ export interface KnownWords {
   readonly definitions: LengthSum;
   /** Whether some of its words are not in it. */
   readonly isCut: boolean;
+  readonly roles: KnownRoles;
   path(file: number): string;
   /** In the order of the files. */
   paths(): Iterable<string>;
@@ -87,6 +89,7 @@ export function knownFrom(file: WordsFile): KnownWords {
     steps: file.steps(),
     ...file.lengthSums(),
     isCut: false,
+    roles: file.info.roles ?? {},
     path: (its) => file.path(its),
     paths: () => file.paths(),
     word: (hash) => file.wordCounts(hash),
@@ -103,6 +106,7 @@ export class VocabularyWords implements KnownWords {
   readonly text: LengthSum;
   readonly definitions: LengthSum;
   readonly isCut: boolean;
+  readonly roles: KnownRoles;
   readonly #paths: SortedNames;
   readonly #words: HashedCounts;
   readonly #names: HashedCounts;
@@ -114,6 +118,7 @@ export class VocabularyWords implements KnownWords {
       this.sources = vocabulary.sources;
       this.text = vocabulary.text;
       this.definitions = vocabulary.definitions;
+      this.roles = vocabulary.roles ?? {};
       this.isCut = vocabulary.words_left_out + vocabulary.names_left_out > 0;
       this.#paths = new SortedNames(
         aligned(vocabulary.path_blocks),

@@ -9,6 +9,7 @@ export type RankRequest = Plain<
   {
     terms: Pick<SoughtTerm, 'term' | 'names' | 'once' | 'often' | 'cover'>[];
     names: { key: string; by: 'name' | 'word'; within: number[] }[];
+    roles?: string[];
   }
 >;
 export type RankAnswer = Plain<sigma.pgc.RankAnswer>;

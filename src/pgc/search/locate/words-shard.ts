@@ -3,6 +3,7 @@ import type { Excerpts } from '../../source/excerpt.js';
 import { textEvidence, wordEvidence, type Evidence, type Gain } from './evidence.js';
 import { weights, type FeatureName } from './features.js';
 import { hashOf } from '../../format/word-lists/hashed-lists.js';
+import { isAnyRole } from '../../source/role.js';
 import { FileReader, type Reading } from './reading.js';
 import type { Reranker } from './reranker.js';
 import { often, once, saturated, usual } from './saturation.js';
@@ -106,7 +107,10 @@ export class WordsShard implements WordsPort {
       const given = request.given[at] ?? 0;
       return given + its + (given === 0 && its > 0 && sources[at] === 1 ? request.source : 0);
     });
-    return bestOf(scores, Math.min(request.limit, filesMax));
+    const { roles = [] } = request;
+    const isWanted = (its: number): boolean =>
+      roles.length === 0 || isAnyRole(file.info, file.path(its), roles);
+    return bestOf(scores, Math.min(request.limit, filesMax), isWanted);
   }
 
   async #file(version?: string): Promise<WordsFile> {
@@ -215,10 +219,14 @@ function definersWith(file: WordsFile, term: string): { file: number; line: numb
 }
 
 /** Numbers of the highest scores, best first. Files are in the order of their paths, which decides between equals. */
-function bestOf(scores: Float64Array, count: number): number[] {
+function bestOf(
+  scores: Float64Array,
+  count: number,
+  isWanted: (file: number) => boolean,
+): number[] {
   const found: number[] = [];
   scores.forEach((score, file) => {
-    if (score > 0) found.push(file);
+    if (score > 0 && isWanted(file)) found.push(file);
   });
   return found
     .sort((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0) || one - other)

@@ -26,6 +26,7 @@ const call = fc.record({
 const facts: fc.Arbitrary<FileFacts> = fc
   .record({
     ...{ language: name, lines: number, bytes: number, error_bytes: number },
+    generated: fc.boolean(),
     symbols: many(
       fc.record({
         ...{ name, kind: name, container: name, doc: text, ...lines },
@@ -116,6 +117,7 @@ test('facts of the largest numbers and of long texts come back', () => {
   const untyped = { receiver: '', expression: '' };
   const its: FileFacts = {
     ...{ language: 'c', lines: 2 ** 32 - 1, bytes: 2 ** 31, error_bytes: 2 ** 24 },
+    generated: true,
     symbols: texts.map((name, at) => ({
       ...{ ...symbol, name, signature: `macro:${name}`, ...place },
       ...(at % 2 === 0 ? {} : { line_start: 1, line_end: line }),

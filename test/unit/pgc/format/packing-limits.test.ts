@@ -36,6 +36,7 @@ const none: FileFacts = {
     imports: [],
   },
   ...{ types: [], words: [], documents: [], items: [], scanned_names: [], scanned_lines: [] },
+  generated: false,
 };
 const fileRow = (path: string, lines = 1): FileRow => ({
   ...{ path, blob: 'a'.repeat(40), language: 'c', lines },

@@ -109,6 +109,7 @@ const slabFacts: FileFacts = {
   items: [],
   scanned_names: [],
   scanned_lines: [],
+  generated: false,
 };
 const header: FileRow = { path: 'include/slab.h', blob: 'b'.repeat(40), language: 'c', lines: 20 };
 const headerFacts: FileFacts = {
@@ -139,6 +140,7 @@ const headerFacts: FileFacts = {
   items: [],
   scanned_names: [],
   scanned_lines: [],
+  generated: false,
 };
 
 async function segmentOf(rows: [FileRow, FileFacts][], about: ShardInfo = info): Promise<string> {

@@ -22,6 +22,7 @@ describe.each(languages)('%s', (language) => {
       items: [],
       scanned_names: [],
       scanned_lines: [],
+      generated: false,
     });
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BusError } from '../../../../src/errors/bus-error.js';
-import { pathGlob } from '../../../../src/pgc/plan/path-glob.js';
+import { pathGlob } from '../../../../src/pgc/source/path-glob.js';
 import {
   ownersBytesMax,
   patternsMax,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callersOf, sortedOut } from '../../../../../src/pgc/bind/call-sites.js';
 import { resolveSymbol } from '../../../../../src/pgc/bind/definitions.js';
 import { indexedTree, usesIn, type IndexedTree } from '../../../../support/indexed-tree.js';
 
@@ -185,6 +186,13 @@ describe('Rust: what is used without being called', () => {
       'app/src/main.rs:9 value exact',
     ]);
   });
+});
+
+test('what only is passed on has no caller by its name, and is known to be used', () => {
+  const sites = tree.shards.flatMap(({ index }) =>
+    callersOf(index, ['srv/limits.go#Server.Serve'], { withUses: true }),
+  );
+  expect(sortedOut(sites)).toMatchObject({ callers: [], possible: [], uses_total: 1 });
 });
 
 test('a name may be said with its package, its folder or its file', () => {

@@ -31,6 +31,7 @@ const none: FileFacts = {
     imports: [],
   },
   ...{ types: [], words: [], documents: [], items: [], scanned_names: [], scanned_lines: [] },
+  generated: false,
 };
 const named = (prefix: string, at: number): string => `${prefix}${String(at).padStart(6, '0')}`;
 const symbol = (name: string, line: number, declaration: boolean): SymbolFact => ({

@@ -1,0 +1,82 @@
+import { aliasOf, freeAlias } from './planned-shards.js';
+
+/** A folder or file of a shard; the root is the empty string. */
+export interface WeighedPath {
+  path: string;
+  lines: number;
+}
+
+interface NamingRequest {
+  project: string;
+  /** Aliases of other shards; those that are made are added. */
+  taken?: Set<string>;
+  /** Paths of other shards. */
+  others?: readonly string[];
+}
+
+/** Where build tools put sources: people leave it out when they say a name. */
+const layout = new Set(['src', 'main', 'java', 'kotlin', 'scala', 'groovy', 'resources']);
+/** A folder with more than this share of a shard's lines is what people think of. */
+const dominantShare = 0.5;
+
+/**
+ * What people of the project would call these shards: the shortest tail of a path that is no tail of another shard's path. A
+ * shard of several folders is called after the folder around them, if nobody else is in there, or after the largest.
+ */
+export function shardNames(
+  shards: readonly (readonly WeighedPath[])[],
+  { project, taken = new Set(), others = [] }: NamingRequest,
+): string[] {
+  const outside = (of: readonly WeighedPath[]): string[] => [
+    ...others,
+    ...shards.flatMap((each) => (each === of ? [] : each.map(({ path }) => path))),
+  ];
+  const titles = shards.map((each) => {
+    const elsewhere = outside(each);
+    return shortestTail(homeOf(each, elsewhere), elsewhere);
+  });
+  const names = new Map<number, string>();
+  // The rest of the tree last: a folder may be called like the project.
+  for (const [at, title] of titles.entries())
+    if (title !== '') names.set(at, freeAlias(title, taken));
+  return titles.map(
+    (_, at) => names.get(at) ?? freeAlias(taken.has(aliasOf(project)) ? 'root' : project, taken),
+  );
+}
+
+/** The path that stands for all paths of a shard; empty: the root. */
+function homeOf(paths: readonly WeighedPath[], elsewhere: readonly string[]): string {
+  const common = commonFolder(paths.map(({ path }) => path));
+  if (!elsewhere.some((each) => isWithin(each, common))) return common;
+  const lines = paths.reduce((sum, each) => sum + each.lines, 0);
+  const largest = paths.reduce((best, each) => (each.lines > best.lines ? each : best));
+  const isRest = common !== '' && paths.some(({ path }) => path === common);
+  return isRest && largest.lines <= lines * dominantShare ? common : largest.path;
+}
+
+function shortestTail(path: string, elsewhere: readonly string[]): string {
+  const names = spoken(path);
+  const others = elsewhere.map((each) => `/${spoken(each).join('/')}`);
+  for (let length = 1; length < names.length; length += 1) {
+    const tail = names.slice(-length).join('/');
+    if (!others.some((each) => each.endsWith(`/${tail}`))) return tail;
+  }
+  return names.join('/');
+}
+
+function spoken(path: string): string[] {
+  const names = path.split('/').filter((each) => each !== '' && each !== '.');
+  const telling = names.filter((each) => !layout.has(each));
+  return telling.length > 0 ? telling : names.slice(-1);
+}
+
+function commonFolder(paths: readonly string[]): string {
+  let common = paths[0] ?? '';
+  for (const path of paths)
+    while (!isWithin(path, common)) common = common.slice(0, Math.max(common.lastIndexOf('/'), 0));
+  return common;
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return folder === '' || path === folder || path.startsWith(`${folder}/`);
+}
