@@ -1,6 +1,7 @@
 import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { asBusError } from '../../../../src/errors/bus-error.js';
 import { ScipFile, type ScipDocument } from '../../../../src/pgc/scip/read-index.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 import { ours, scipIndex } from '../../../support/scip.js';
@@ -50,7 +51,7 @@ test('an index that is cut anywhere is refused, or ends after a whole document',
     outcomes.add(
       await read(path).then(
         (documents) => `${documents.length}`,
-        (error: { code?: string }) => error.code ?? 'no code',
+        (error: unknown) => asBusError(error).code,
       ),
     );
   }
