@@ -6,7 +6,7 @@ import {
   type Meaning,
 } from './layer.js';
 import type { ScipDocument } from './read-index.js';
-import { isLocal, parseSymbol } from './symbol-text.js';
+import { isLocal, isMember, parseSymbol } from './symbol-text.js';
 import { namedPlaces, unclearNames, type Misfit, type NamedPlace } from './text-ranges.js';
 
 /** All documents together: each takes about 20 bytes in memory. */
@@ -137,7 +137,8 @@ export class Intake {
     const symbols = at.map(({ symbol }) => symbol);
     const targets = symbols.flatMap(targetsOf);
     if (targets.length > 0) return [...new Set(targets)];
-    if (symbols.every(isOutside)) return 'outside';
+    if (symbols.every(isOutside))
+      return symbols.every((each) => isMember(this.#texts[each] ?? '')) ? 'outside' : 'outer';
     // A field may hold what a type of ours has as a method: only a variable is known to be nothing else.
     return symbols.every((each) => this.#defined.has(each) && this.#isLocal(each))
       ? 'value'

@@ -19,7 +19,7 @@ const target = z.object({
   line: z.number(),
 });
 /** What stands for a target where there is none. */
-const said = { outside: -1, value: -2 } as const;
+const said = { outside: -1, value: -2, outer: -3 } as const;
 const documentSchema = z.object({
   path: z.string(),
   /** Of the content that it speaks of. */
@@ -35,6 +35,7 @@ const documentSchema = z.object({
 export type LayerTarget = z.infer<typeof target>;
 /** What an indexer says of one file. */
 export type LayerDocument = z.infer<typeof documentSchema>;
+/** `outside`: of a library or the language · `outer`: such a thing that is no member of a type · `value`: a local variable. */
 export type Meaning = readonly LayerTarget[] | keyof typeof said;
 
 /** Collects one document; a target that is given twice is kept once. */
@@ -72,6 +73,7 @@ export class LayerDocumentWriter {
 export function meaningOf({ targets }: LayerDocument, means: readonly number[]): Meaning {
   if (means[0] === said.outside) return 'outside';
   if (means[0] === said.value) return 'value';
+  if (means[0] === said.outer) return 'outer';
   return means.flatMap((each) => targets[each] ?? []);
 }
 

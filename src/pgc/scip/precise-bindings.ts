@@ -1,7 +1,7 @@
 import { isConstructor } from '../bind/visibility.js';
 import type { CallBinding } from '../format/bound-calls.js';
 import type { CallRow } from '../format/shard-index.js';
-import { meaningOf, type LayerDocument, type LayerTarget } from './layer.js';
+import { meaningOf, type LayerDocument, type LayerTarget, type Meaning } from './layer.js';
 import { TreeSymbols, type PlacedSymbol } from './tree-symbols.js';
 
 /** What is known of one call or use. */
@@ -25,7 +25,7 @@ export interface LayerCounts {
   stale: number;
 }
 
-type Said = readonly PlacedSymbol[] | 'outside' | 'value';
+type Said = readonly PlacedSymbol[] | Extract<Meaning, string>;
 type Site = Pick<CallRow, 'id' | 'kind'>;
 
 /** A layer over the shards as they are now. */
@@ -80,13 +80,15 @@ export class PreciseBindings {
       this.counts.settled += 1;
       return { binding: 'value', targets: [] };
     }
-    if (said === 'outside') {
+    // What we found in the type of a receiver is a member: an indexer that names none has not looked at the receiver.
+    if (said === 'outer' && row.kind === 'member' && ours.targets.some(isMethod)) return ours;
+    if (said === 'outside' || said === 'outer') {
       if (hasEdge) this.counts.denied += 1;
       else if (ours.binding !== 'outside') this.counts.settled += 1;
       return { binding: 'outside', targets: [] };
     }
     const targets = this.#withConstructors(row, said);
-    if (ours.targets.some((each) => targets.some((other) => isSame(each, other)))) {
+    if (ours.targets.some((each) => targets.some((other) => isSameName(each, other)))) {
       this.counts.same += 1;
       return ours;
     }
@@ -190,6 +192,11 @@ const ofBase = /\.\$super\.[^.]*$/;
 
 function isMethod({ kind }: PlacedSymbol): boolean {
   return kind === 'method';
+}
+
+/** Overloads have one name. */
+function isSameName(one: PlacedSymbol, other: PlacedSymbol): boolean {
+  return one.path === other.path && one.container === other.container && one.name === other.name;
 }
 
 function isPlainName({ kind, receiver }: CallRow): boolean {

@@ -25,6 +25,13 @@ export function parseSymbol(symbol: string): ScipName | undefined {
   return { package: symbol.slice(0, at - 1), name };
 }
 
+/** What it names belongs to a type. */
+export function isMember(symbol: string): boolean {
+  return memberEnd.test(symbol);
+}
+
+const memberEnd = /#(?:`(?:[^`]|``)*`|[\w+$-]+)(?:\([\w+$-]*\)\.|[./#:!])$/;
+
 /** A name with the sign of its kind; parameters in brackets. */
 const descriptor =
   /(?:\((?=[^)]*\)(?!\.))|\[)?(?:`(?<quoted>(?:[^`]|``)*)`|(?<plain>[\w+$-]+))(?:\([\w+$-]*\)\.|[)\]/#.:!])/g;

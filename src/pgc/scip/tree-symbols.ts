@@ -1,4 +1,4 @@
-import type { ShardIndex } from '../format/shard-index.js';
+import type { ShardIndex, SymbolPlace } from '../format/shard-index.js';
 import type { LayerTarget } from './layer.js';
 
 /** A definition, and where it is. */
@@ -46,7 +46,11 @@ export class TreeSymbols {
       .sort((one, other) => other.line_start - one.line_start);
     const [best] = around;
     if (best === undefined || (isLocal && best.line_start !== line)) return undefined;
-    return this.#targetOf(its.shard, index, best.symbol, path);
+    // Of overloads the one with a body: the others only say how it can be called.
+    const whole = best.declaration
+      ? this.#named(path, name).find((symbol) => isBodyOf(index.symbolPlace(symbol), best))
+      : undefined;
+    return this.#targetOf(its.shard, index, whole ?? best.symbol, path);
   }
 
   /** What a target of a layer is now: undefined where its file has no such definition any more, or several. */
@@ -91,4 +95,8 @@ export class TreeSymbols {
     this.#targets[shard]?.set(symbol, target);
     return target;
   }
+}
+
+function isBodyOf(one: SymbolPlace, { container, kind }: SymbolPlace): boolean {
+  return !one.declaration && one.container === container && one.kind === kind;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nameText, parseSymbol } from '../../../../src/pgc/scip/symbol-text.js';
+import { isMember, nameText, parseSymbol } from '../../../../src/pgc/scip/symbol-text.js';
 
 test.each([
   ['scip-typescript npm hono 4.13.3 src/`compose.ts`/compose.', 'compose'],
@@ -25,4 +25,10 @@ test.each(['', 'local 3', 'a b c', 'a b c d', 'a b c d '])('%j is no global symb
 test('a name is written so that it is read again', () => {
   for (const name of ['plain', 'a b', 'a`b', '<init>', 'größe'])
     expect(parseSymbol(`s . p . ${nameText(name)}#`)?.name).toBe(name);
+});
+
+test('what belongs to a type is a member', () => {
+  const base = 'scip-python python python-stdlib 3.11 builtins';
+  expect([`${base}/str#upper().`, `${base}/\`a b\`#\`c#\`.`].map(isMember)).toEqual([true, true]);
+  expect([`${base}/set#`, `${base}/len().`].map(isMember)).toEqual([false, false]);
 });
