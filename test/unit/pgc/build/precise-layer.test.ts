@@ -124,6 +124,37 @@ test('what a SCIP index says of a site wins, and is counted', async () => {
   expect(await at.callers('src/m.py:top')).toEqual(['src/m.py:5 exact']);
 });
 
+test('an overload is its definition, and what is no member does not overrule the type of a receiver', async () => {
+  const text = [
+    'class Bag {',
+    '  get(at: string): void;',
+    '  get(at: number): void;',
+    '  get(at: any) {}',
+    '  set(value: any) {}',
+    '}',
+    'function use(bag: Bag) {',
+    '  bag.get(1);',
+    '  bag.set(2);',
+    '}',
+    '',
+  ].join('\n');
+  await using at = await Bench.create({ 'bag.ts': text });
+  const { scip } = await at.index(
+    await at.scip([
+      {
+        ...{ path: 'bag.ts', text },
+        occurrences: [
+          define(2, 'get', 'bag/Bag#get().'),
+          { line: 8, name: 'get', symbol: ours('bag/Bag#get().') },
+          { line: 9, name: 'set', symbol: 'test npm builtins 1.0.0 builtins/set#' },
+        ],
+      },
+    ]),
+  );
+  expect(scip).toMatchObject({ same: 1, added: 0, corrected: 0, denied: 0 });
+  expect(await at.callers('bag.ts:Bag.set')).toEqual(['bag.ts:9 exact']);
+});
+
 test('implementations are added', async () => {
   await using at = await Bench.create();
   const implementations: [string, string][] = [
