@@ -78,6 +78,7 @@ const rooms = {
   mine: ['base', 'errors', 'wire', 'store'],
   plan: ['base', 'errors'],
   bind: [],
+  scip: ['errors', 'wire'],
   overlay: ['base', 'errors'],
   search: ['base', 'errors', 'wire', 'model'],
   build: ['base', 'errors', 'store'],

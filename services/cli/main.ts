@@ -9,6 +9,7 @@ type AddCommands = (sigma: Command) => void;
 const modules: [names: string, load: () => Promise<AddCommands>][] = [
   ['up', async () => (await import('./bus/up.js')).addUpCommand],
   ['index', async () => (await import('./code/index-repo.js')).addIndexCommand],
+  ['export', async () => (await import('./code/export-index.js')).addExportCommand],
   ['doctor', async () => (await import('./bus/doctor.js')).addDoctorCommand],
   ['error', async () => (await import('./bus/error.js')).addErrorCommand],
   ['overlay', async () => (await import('./code/overlay.js')).addOverlayCommands],
@@ -26,7 +27,7 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
 
 /** The help in parts, each in this order. */
 const helpGroups: Record<string, string> = {
-  'Start:': 'up index doctor error',
+  'Start:': 'up index export doctor error',
   'Ask about code:':
     'ask query lattice callers references callees implementations trace blast-radius security patterns algebra locate verify overlay',
   'Tasks:': 'delegate run push queue kill task gate attend critic',

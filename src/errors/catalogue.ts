@@ -596,6 +596,22 @@ const entries = {
     'another process is building the index of {path}',
     'Wait for it; an existing index is served meanwhile.',
   ),
+  SCIP_UNREADABLE: failed(
+    'the SCIP index {path} cannot be read: {detail}',
+    'Name a file that you may read.',
+  ),
+  SCIP_INVALID: failed(
+    '{path} is not a SCIP index that can be used: {detail}',
+    'Make it again with a SCIP indexer; the index of the tree stays as it was.',
+  ),
+  SCIP_TOO_LARGE: failed(
+    'the SCIP index {path} has more than {limit} {what}',
+    'Index parts of the tree one by one, and give each of them with --scip.',
+  ),
+  SCIP_UNRELATED: failed(
+    'no document of {path} is a file of this tree as it is now',
+    'Run the SCIP indexer on this version of the tree, in its root folder.',
+  ),
   WATCH_LIMITED: failed(
     'file events are not available for {path}: {detail}',
     'Raise the limit (`sysctl fs.inotify.max_user_watches=524288`), or install @parcel/watcher (`npm ci`). Until then the tree is polled, which notices changes later.',

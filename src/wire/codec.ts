@@ -78,3 +78,4 @@ export const delegation = sigma.delegation;
 export const task = sigma.task;
 export const attention = sigma.attention;
 export const critic = sigma.critic;
+export const scip = sigma.scip;

@@ -1,8 +1,13 @@
+import { resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { suggestQuestions } from '../../../src/lattice/suggestions.js';
 import { checkIndex } from '../../../src/pgc/build/index-check.js';
-import { indexFolder, type IndexReport } from '../../../src/pgc/build/index-folder.js';
+import {
+  indexFolder,
+  type IndexReport,
+  type IndexRequest,
+} from '../../../src/pgc/build/index-folder.js';
 import { readLeftOut } from '../../../src/pgc/build/left-out-files.js';
 import { readShardRequest } from '../../../src/pgc/plan/shard-request.js';
 import type { LanguageCount } from '../../../src/pgc/plan/manifest.js';
@@ -10,7 +15,14 @@ import { jobsMax } from '../../../src/pgc/build/source-mining.js';
 import { overlayNames } from '../../../src/pgc/shapes.js';
 import { openIndex } from '../../../src/pgc/search/open-index.js';
 import { wholeOf } from '../input.js';
-import { configOf, size, wholeNumber, withCommon, type CommonOptions } from '../options.js';
+import {
+  configOf,
+  gathered,
+  size,
+  wholeNumber,
+  withCommon,
+  type CommonOptions,
+} from '../options.js';
 import { table, printable } from '../../../src/render/terminal.js';
 import { FailureWith, print, usage } from '../output.js';
 import { progressTo } from './progress.js';
@@ -35,6 +47,8 @@ interface IndexOptions extends CommonOptions {
   disk?: number;
   watch?: boolean;
   changed?: boolean;
+  /** False: --no-scip. */
+  scip?: string[] | false;
 }
 
 export function addIndexCommand(sigma: Command): void {
@@ -47,6 +61,12 @@ export function addIndexCommand(sigma: Command): void {
     .option('--left-out', 'list the paths that were left out, with the reasons')
     .option('--check', 'verify the present index; build nothing')
     .option('--as-of <rev>', 'read this revision of git instead of the work tree')
+    .option(
+      '--scip <file>',
+      'let this SCIP index decide what is called, now and in each refresh; may be given several times',
+      gathered,
+    )
+    .option('--no-scip', 'forget the SCIP indexes of earlier runs')
     .option('--gc', 'also delete cached results of old file contents')
     .option('--jobs <n>', 'worker threads', wholeNumber(1, jobsMax))
     .option('--memory <size>', 'memory limit, like 800m or 2g (default: half of the machine)', size)
@@ -87,6 +107,7 @@ export function addIndexCommand(sigma: Command): void {
           collects: options.gc === true,
           embedding: { settings: embedding, env: process.env },
           ...(options.asOf === undefined ? {} : { asOf: options.asOf }),
+          ...scipOf(options),
           onProgress: progress.onProgress,
           signal: abort.signal,
         });
@@ -112,6 +133,12 @@ export function addIndexCommand(sigma: Command): void {
     });
 }
 
+/** Commander says true where neither option was given. */
+function scipOf({ scip }: IndexOptions): Pick<IndexRequest, 'scip'> {
+  if (scip === false) return { scip: 'none' };
+  return Array.isArray(scip) ? { scip: scip.map((each) => resolve(each)) } : {};
+}
+
 /** What a refresh by itself would not know how to repeat. */
 function checkWatch({
   asOf,
@@ -122,7 +149,9 @@ function checkWatch({
   jobs,
   memory,
   disk,
+  scip,
 }: IndexOptions): void {
+  if (Array.isArray(scip) || scip === false) throw usage('--watch goes with --shards only');
   if ([asOf, leftOut, checks, gc, json, jobs, memory, disk].some((each) => each !== undefined))
     throw usage('--watch goes with --shards only');
 }
@@ -160,6 +189,16 @@ function historyOf({ history: { commits, why } }: IndexReport): string {
   return `${commits} commits, not all (${cuts[why] ?? why})`;
 }
 
+function layerLines({ documents, left_out, ...its }: NonNullable<IndexReport['scip']>): string[] {
+  return [
+    `SCIP: ${documents} documents, ${its.stale} of them of files that have changed since; ${its.added} edges added, ${its.corrected} corrected, ${its.denied} denied, ${its.same} the same, ${its.settled} names without an edge settled, ${its.implementations} implementations added`,
+    ...left_out.map(
+      ({ reason, documents: count, such_as }) =>
+        `SCIP: ${count} documents left out: ${reason}, such as ${printable(JSON.stringify(such_as))}`,
+    ),
+  ];
+}
+
 function unread({ bytes, error_bytes, files, scanned }: LanguageCount): string {
   const lists = `${scanned} of ${files} files with lists of which names and lines are kept`;
   const share = `${((100 * error_bytes) / Math.max(1, bytes)).toFixed(2)} % of the text not understood`;
@@ -184,6 +223,7 @@ function render(report: IndexReport): string {
       .filter(([, { error_bytes, scanned }]) => error_bytes + scanned > 0)
       .map(([name, its]) => `${name}: ${unread(its)}`),
     ...(leftOut.length > 0 ? [`left out: ${leftOut.join(', ')}`] : []),
+    ...(report.scip === undefined ? [] : layerLines(report.scip)),
     ...(report.history.is_complete ? [] : [`history of git: ${historyOf(report)}`]),
     ...report.notes.map((note) => `note: ${note}`),
   ].join('\n');

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { bindPointers, type PointerCall } from '../bind/pointers/bind-pointers.js';
-import type { Place } from '../bind/pointers/c-program.js';
+import { bindPointers } from '../bind/pointers/bind-pointers.js';
 import { bindProgram } from '../bind/program/bind-program.js';
 import { ecmascriptRules } from '../bind/program/ecmascript.js';
 import { goRules } from '../bind/program/go.js';
@@ -11,13 +10,20 @@ import type { LanguageRules, Manifest as ModuleManifest } from '../bind/program/
 import { pythonRules } from '../bind/program/python.js';
 import { rustRules } from '../bind/program/rust.js';
 import type { FactStore } from '../mine/fact-store.js';
-import { BoundCalls, BoundCallsWriter, writeBoundCalls } from '../format/bound-calls.js';
-import type { BoundTarget } from '../format/bound-calls.js';
+import { BoundCalls, writeBoundCalls, type BoundCallsWriter } from '../format/bound-calls.js';
 import { decodeFacts } from '../format/packed-facts.js';
 import { Segment } from '../format/segment.js';
-import type { FileRow } from '../format/shard-index.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
+import { TreeSymbols } from '../scip/tree-symbols.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
+import { BindingWriter } from './binding-writer.js';
+import {
+  hasLayer,
+  isLayerWhole,
+  openLayer,
+  type LayerJob,
+  type LayerReport,
+} from './precise-layer.js';
 
 /** Languages whose calls are bound over all shards. */
 const boundLanguages = [
@@ -29,49 +35,69 @@ export function isBound({ languages }: Pick<ManifestShard, 'languages'>): boolea
   return boundLanguages.some((language) => language in languages);
 }
 
-interface BindJob {
-  place: IndexPlace;
-  files: readonly FileRow[];
+interface BindJob extends LayerJob {
   facts: FactStore;
-  before: Manifest | undefined;
-  throwIfAborted: () => void;
+}
+
+export interface BoundShards {
+  shards: ManifestShard[];
+  scip: Manifest['scip'];
+  /** Undefined: there is no layer, or nothing was bound anew. */
+  layer: LayerReport | undefined;
 }
 
 /**
- * Binds the calls of all shards, because what one means may be defined in another. A file whose content is as before
- * keeps its name, and its shard is served as before. Throws INDEX_*, STORE_UNAVAILABLE.
+ * Binds the calls of all shards, because what one means may be defined in another. Where a SCIP index speaks of a site, it
+ * has the last word. A file whose content is as before keeps its name, and its shard is served as before. Throws INDEX_*,
+ * SCIP_*, STORE_UNAVAILABLE.
  */
 export async function bindShards(
   job: BindJob,
   shards: readonly ManifestShard[],
-): Promise<ManifestShard[]> {
+): Promise<BoundShards> {
   const { place, before } = job;
-  const bound = shards.filter(isBound);
-  if (bound.length === 0) return [...shards];
+  const isLayered = hasLayer(job);
+  const bound = isLayered ? [...shards] : shards.filter(isBound);
+  if (bound.length === 0) return { shards: [...shards], scip: undefined, layer: undefined };
   const known = new Map(before?.shards.map(({ segment, bound: file }) => [segment, file]));
-  if (isAsBefore(shards, known) && (await areReadable(place, bound, known)))
-    return shards.map((shard) => ({ ...shard, ...boundFile(known.get(shard.segment)) }));
+  const isSameLayer = job.scip === undefined || (!isLayered && before?.scip === undefined);
+  if (
+    isSameLayer &&
+    isAsBefore(shards, known) &&
+    (await areReadable(place, shards, known)) &&
+    (await isLayerWhole(place, before?.scip))
+  )
+    return {
+      shards: shards.map((shard) => ({ ...shard, ...boundFile(known.get(shard.segment)) })),
+      ...{ scip: before?.scip, layer: undefined },
+    };
   const segments = await Promise.all(
     bound.map(({ segment }) => Segment.open(join(place.segments, segment))),
   );
-  const writers = segments.map(({ siteCount }) => new BoundCallsWriter(siteCount));
+  const layer = isLayered ? await openLayer(job, new TreeSymbols(segments)) : undefined;
+  const writing = new BindingWriter(segments, layer?.bindings);
   const manifests = await manifestsOf(job);
   for (const rules of rulesOf(manifests)) {
     job.throwIfAborted();
     const isNeeded = bound.some(({ languages }) =>
       rules.languages.some((language) => language in languages),
     );
-    if (isNeeded) writeProgram(bindProgram(segments, rules), writers);
+    if (isNeeded) writing.add(bindProgram(segments, rules));
   }
-  if (bound.some(({ languages }) => 'c' in languages))
-    writeProgram(bindPointers(segments), writers);
+  if (bound.some(({ languages }) => 'c' in languages)) writing.add(bindPointers(segments));
+  const writers = writing.end();
   const files = new Map<string, string>();
   for (const [at, shard] of bound.entries()) {
     job.throwIfAborted();
     const writer = writers[at];
-    if (writer !== undefined) files.set(shard.alias, await written(place, shard, writer));
+    const isWritten = isBound(shard) || layer?.bindings.speaksOf(at) === true;
+    if (writer !== undefined && isWritten)
+      files.set(shard.alias, await written(place, shard, writer));
   }
-  return shards.map((shard) => ({ ...shard, ...boundFile(files.get(shard.alias)) }));
+  return {
+    shards: shards.map((shard) => ({ ...shard, ...boundFile(files.get(shard.alias)) })),
+    ...{ scip: layer?.served, layer: layer?.report() },
+  };
 }
 
 function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
@@ -82,37 +108,6 @@ function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
     pythonRules(manifests),
     javaRules,
   ];
-}
-
-/** What calls are bound to, and what may run in place of what. */
-interface Bound {
-  calls: Iterable<PointerCall>;
-  implementations: ReadonlyMap<Place, readonly Place[]>;
-}
-
-function writeProgram(
-  { calls, implementations }: Bound,
-  writers: readonly BoundCallsWriter[],
-): void {
-  const called = writers.map(() => new Set<Place>());
-  for (const { shard, call, binding, targets } of calls) {
-    writers[shard]?.add(
-      call,
-      binding,
-      targets.map((each) => targetIn(shard, each)),
-    );
-    for (const each of targets) called[shard]?.add(each);
-  }
-  // Known where the one is called, and where either is defined.
-  for (const [definition, all] of implementations)
-    for (const by of all)
-      for (const [shard, writer] of writers.entries())
-        if (
-          definition.shard === shard ||
-          by.shard === shard ||
-          called[shard]?.has(definition) === true
-        )
-          writer.implement(targetIn(shard, definition), targetIn(shard, by));
 }
 
 function boundFile(file: string | undefined): Pick<ManifestShard, 'bound'> {
@@ -135,12 +130,13 @@ function isAsBefore(
 
 async function areReadable(
   place: IndexPlace,
-  bound: readonly ManifestShard[],
+  shards: readonly ManifestShard[],
   known: ReadonlyMap<string, string | undefined>,
 ): Promise<boolean> {
-  const opened = bound.map(({ segment }) =>
-    BoundCalls.open(join(place.segments, known.get(segment) ?? '')),
-  );
+  const opened = shards.flatMap(({ segment }) => {
+    const file = known.get(segment);
+    return file === undefined ? [] : [BoundCalls.open(join(place.segments, file))];
+  });
   return Promise.all(opened).then(
     () => true,
     () => false,
@@ -159,13 +155,6 @@ async function manifestsOf({ files, facts }: BindJob): Promise<ModuleManifest[]>
     const its = found[at];
     return its === undefined ? [] : [{ path, types: decodeFacts(its).types }];
   });
-}
-
-function targetIn(
-  shard: number,
-  { file, symbol, container, name, kind, line = 0, shard: its }: Place,
-): BoundTarget {
-  return { symbol: its === shard ? symbol : -1, path: file.path, container, name, kind, line };
 }
 
 /** Named by its content. Also the card of the shard, which says what it wants of others. */

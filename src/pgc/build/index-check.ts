@@ -3,9 +3,16 @@ import { join } from 'node:path';
 import { asBusError } from '../../errors/bus-error.js';
 import { BoundCalls } from '../format/bound-calls.js';
 import { WordsFile } from '../format/word-lists/words-file.js';
-import { placeOf, readManifest, type IndexPlace, type ManifestShard } from '../plan/manifest.js';
+import {
+  placeOf,
+  readManifest,
+  type IndexPlace,
+  type Manifest,
+  type ManifestShard,
+} from '../plan/manifest.js';
 import { OverlayFile } from '../overlay/overlay-file.js';
 import { Segment } from '../format/segment.js';
+import { readLayer } from '../scip/layer.js';
 import { realRoot } from '../source/source-tree.js';
 import { VectorFile } from '../search/vectors/vector-file.js';
 
@@ -37,6 +44,7 @@ export async function checkIndex(folder: string, home: string): Promise<CheckRep
     files.push(...(await checkShard(place, shard)));
     if (shard.vectors !== undefined) files.push(await checkVectors(place, shard, shard.vectors));
   }
+  if (manifest.scip !== undefined) files.push(await checkLayer(place, manifest.scip));
   const named = new Set(files.map(({ file }) => file));
   const strays = (await readdir(place.segments)).filter((file) => !named.has(file)).sort();
   return { root, files, strays, is_sound: files.every(({ problem }) => problem === '') };
@@ -99,6 +107,17 @@ async function checkVectors(
         ? ''
         : `it holds ${documents.length} symbols, not ${symbols}`;
     },
+    (error: unknown) => asBusError(error).message,
+  );
+  return { file, problem };
+}
+
+async function checkLayer(
+  place: IndexPlace,
+  { file }: NonNullable<Manifest['scip']>,
+): Promise<CheckedFile> {
+  const problem = await readLayer(join(place.segments, file)).then(
+    () => '',
     (error: unknown) => asBusError(error).message,
   );
   return { file, problem };

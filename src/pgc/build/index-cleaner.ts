@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cardFileName } from '../search/card/card-file.js';
-import { filesOf, type IndexPlace, type ManifestShard } from '../plan/manifest.js';
+import { servedFiles, type IndexPlace, type Served } from '../plan/manifest.js';
 
 /**
  * Removes files that are not served: those of a killed run, those of a failed one (after a full disk the next run
@@ -10,35 +10,32 @@ import { filesOf, type IndexPlace, type ManifestShard } from '../plan/manifest.j
 export class IndexCleaner implements AsyncDisposable {
   readonly #place: IndexPlace;
   /** Undefined: it is not known what is served (an older version may know), so nothing is removed. */
-  #served: readonly ManifestShard[] | undefined;
+  #served: Served | undefined;
   /** Files in `segments/` that were there when the run began and were kept. */
   #found: ReadonlySet<string> = new Set();
 
-  private constructor(place: IndexPlace, served: readonly ManifestShard[] | undefined) {
+  private constructor(place: IndexPlace, served: Served | undefined) {
     this.#place = place;
     this.#served = served;
   }
 
-  static async begin(
-    place: IndexPlace,
-    served: readonly ManifestShard[] | undefined,
-  ): Promise<IndexCleaner> {
+  static async begin(place: IndexPlace, served: Served | undefined): Promise<IndexCleaner> {
     const cleaner = new IndexCleaner(place, served);
     cleaner.#found = new Set(await cleaner.#clean());
     return cleaner;
   }
 
   /**
-   * Files of these shards written since the run began. They must reach the disk before a manifest names them. Older
+   * Files of an index written since the run began. They must reach the disk before a manifest names them. Older
    * files are on disk already, or were replaced by `writeAtomically`.
    */
-  written(shards: readonly ManifestShard[]): string[] {
-    return shards.flatMap(filesOf).filter((file) => !this.#found.has(file));
+  written(index: Served): string[] {
+    return servedFiles(index).filter((file) => !this.#found.has(file));
   }
 
-  /** Call after the swap: these shards are served from now on. */
-  async setServed(shards: readonly ManifestShard[]): Promise<void> {
-    this.#served = shards;
+  /** Call after the swap: this index is served from now on. */
+  async setServed(index: Served): Promise<void> {
+    this.#served = index;
     await this.#clean();
   }
 
@@ -56,14 +53,14 @@ export class IndexCleaner implements AsyncDisposable {
     const { folder, segments, cards } = this.#place;
     const left = await remove(segments, this.#isStale());
     await remove(folder, isTemporary);
-    const current = new Set(this.#served?.map(cardFileName));
+    const current = new Set(this.#served?.shards.map(cardFileName));
     await remove(cards, (name) => this.#served !== undefined && !current.has(name));
     return left;
   }
 
   #isStale(): (name: string) => boolean {
     if (this.#served === undefined) return isTemporary;
-    const current = new Set(this.#served.flatMap(filesOf));
+    const current = new Set(servedFiles(this.#served));
     return (name) => !current.has(name);
   }
 }

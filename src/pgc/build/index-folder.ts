@@ -27,13 +27,14 @@ import { RevisionTree } from '../source/revision-tree.js';
 import { bytesBelow, RunBudget, type BudgetRequest } from './run-budget.js';
 import { settle } from '../format/segment-file.js';
 import { overlayNames, type OverlayName } from '../shapes.js';
-import { bindShards } from './bind-shards.js';
+import { bindShards, type BoundShards } from './bind-shards.js';
 import { buildShards, membersOf, type BuildJob } from './shard-build.js';
 import type { ShardRequest } from '../plan/shard-plan.js';
 import { SourceMining, type MiningRequest } from './source-mining.js';
 import { readRoleMarks } from '../source/role-marks.js';
 import { SourceTree, type ReadableTree } from '../source/source-tree.js';
 import { IndexCleaner } from './index-cleaner.js';
+import { checkScip, type LayerRequest } from './precise-layer.js';
 import { refreshVectors, type VectorRequest } from '../search/vectors/build-vectors.js';
 
 export type { IndexReport } from './index-report.js';
@@ -58,6 +59,8 @@ export interface IndexRequest extends Omit<MiningRequest, 'budget'>, BudgetReque
   changed?: ReadonlySet<string>;
   /** Delete facts of contents that no file has any more, such as those of other branches or earlier versions. */
   collects?: boolean;
+  /** SCIP indexes, which have the last word on what is called; `none`: without them; absent: as before. */
+  scip?: LayerRequest;
   /** The embedding to make vectors with; absent: existing vectors stay. */
   embedding?: VectorRequest;
 }
@@ -74,6 +77,7 @@ const ownRulesNote = 'rules of .sigma/security.json are in force; sigma overlay 
  */
 export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const startedMs = performance.now();
+  await checkScip(request.scip);
   await using scope = new Scope();
   const tree = await openTree(request, scope);
   const rules = await rulesOf(tree);
@@ -85,7 +89,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const { store, facts } = opened;
   const before = await servedBefore(place, tree.root);
   const kept = before?.plan ?? (await keptPlan(place));
-  await using cleaner = await IndexCleaner.begin(place, before?.shards);
+  await using cleaner = await IndexCleaner.begin(place, before);
   await using notice = await BuildNotice.begin(place);
   const { layers = [], changed } = request;
   await notice.add(outdated(before, layers, rules.digests));
@@ -107,7 +111,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const marksOf = await readRoleMarks(tree, run.leftOut);
   // Only for a first run: a refresh may write next to nothing.
   if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
-  const { shards, notes } = await madeShards(
+  const { shards, scip, layer, notes } = await madeShards(
     request,
     lineage,
     {
@@ -124,15 +128,16 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const left_out = countReasons(run.leftOut);
   const history = await lineage.mark();
   run.throwIfAborted();
-  await settle(place.segments, cleaner.written(shards));
+  await settle(place.segments, cleaner.written({ shards, scip }));
   // A swap that throws may still have happened.
   cleaner.keepAll();
   await writeManifest(place, {
     ...{ project: place.project, root: tree.root, plan, shards, left_out },
     as_of: tree instanceof RevisionTree ? tree.commit : '',
     ...(history === undefined || history.why === 'broken' ? {} : { history }),
+    ...(scip === undefined ? {} : { scip }),
   });
-  await cleaner.setServed(shards);
+  await cleaner.setServed({ shards, scip });
   const facts_collected = request.collects === true ? await facts.collect(files) : 0;
   // Else LevelDB frees the space only when it rewrites neighbouring keys, which may never happen.
   if (facts_collected + facts.removed > 0) await store.compact();
@@ -148,6 +153,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     peak_rss_bytes: process.resourceUsage().maxRSS * 1024,
     disk_bytes: await bytesBelow(place.folder),
     left_out,
+    ...(layer === undefined ? {} : { scip: layer }),
     notes: [
       ...(opened.note === '' ? [] : [opened.note]),
       ...(Object.keys(rules.digests).length === 0 ? [] : [ownRulesNote]),
@@ -166,11 +172,18 @@ async function madeShards(
   lineage: FileLineage,
   job: BuildJob,
   signal: AbortSignal,
-): Promise<{ shards: ManifestShard[]; notes: string[] }> {
+): Promise<{ shards: ManifestShard[]; notes: string[] } & Omit<BoundShards, 'shards'>> {
   const { place, plan, files, before, run, layers, notice } = job;
   try {
-    const built = await bindShards(
-      { ...job, throwIfAborted: () => run.throwIfAborted() },
+    const {
+      shards: built,
+      scip,
+      layer,
+    } = await bindShards(
+      {
+        ...{ ...job, scip: request.scip, textOf: (file) => run.textOf(file) },
+        throwIfAborted: () => run.throwIfAborted(),
+      },
       await buildShards(job),
     );
     run.progress('history', 0, 0);
@@ -182,10 +195,11 @@ async function madeShards(
       ? traced
       : await buildCoherence(place, traced, before, layers.includes('O7'), notice);
     const { home, embedding } = request;
-    return await refreshVectors({
+    const made = await refreshVectors({
       ...{ place, shards, before, home, embedding, signal, threads: run.writers },
       progress: (done, total) => run.progress('write', done, total),
     });
+    return { ...made, scip, layer };
   } catch (error) {
     // If the run was ended, that is the cause, not the error that followed.
     run.throwIfAborted();

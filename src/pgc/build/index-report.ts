@@ -1,5 +1,6 @@
 import type { LanguageCount, ManifestShard } from '../plan/manifest.js';
 import type { HistoryMark } from '../overlay/file-lineage.js';
+import type { LayerReport } from './precise-layer.js';
 
 /** What `sigma index --json` prints. */
 export interface IndexReport {
@@ -18,6 +19,8 @@ export interface IndexReport {
   peak_rss_bytes: number;
   disk_bytes: number;
   left_out: Record<string, number>;
+  /** Of SCIP indexes; absent: there are none, or nothing was bound anew. */
+  scip?: LayerReport;
   /** What the user may not expect, in sentences. */
   notes: string[];
 }

@@ -137,6 +137,14 @@ export class SourceMining implements AsyncDisposable {
     return rows.sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
+  /** The text of a file as it was mined; undefined: it has changed since, or is not there. */
+  async textOf({ path, language, blob }: FileRow): Promise<string | undefined> {
+    const source = await this.#tree.read({ path, language });
+    return 'reason' in source || source.blob !== blob
+      ? undefined
+      : Buffer.from(source.bytes).toString();
+  }
+
   /** Mines a file again whose facts were lost or damaged. Throws MINER_FAILED when the file has changed since. */
   async mineAgain(file: FileRow): Promise<Buffer> {
     const { path, language, blob } = file;

@@ -93,6 +93,15 @@ const manifestSchema = z.object({
     }),
   ),
   left_out: z.record(z.string(), z.number()),
+  /** What SCIP indexes say of bindings. Absent: none were given. */
+  scip: z
+    .object({
+      /** File name in `segments/`. */
+      file: z.string().regex(/^[\w.-]+\.scip$/),
+      /** The indexes that were read, with SHA-256 of their content. */
+      sources: z.array(z.object({ path: z.string(), digest: z.string(), tool: z.string() })),
+    })
+    .optional(),
   /** The commit that was read instead of the work tree; empty: the work tree. */
   as_of: z.string(),
   /** The git history behind O3; `why`: why it is not complete. Absent without git, and when git failed. */
@@ -106,6 +115,13 @@ export interface Manifest extends z.infer<typeof manifestSchema> {
   plan: ShardPlan;
 }
 export type ManifestShard = Manifest['shards'][number];
+
+/** The files of an index in `segments/`: those of its shards, and those of all of them. */
+export type Served = Pick<Manifest, 'shards' | 'scip'>;
+
+export function servedFiles({ shards, scip }: Served): string[] {
+  return [...shards.flatMap(filesOf), ...(scip === undefined ? [] : [scip.file])];
+}
 
 /** All files of a shard in `segments/`. */
 export function filesOf({

@@ -151,6 +151,6 @@ test('where it is not known what is served, only what is half written is removed
   expect((await readdir(at.place.segments)).sort()).toEqual(
     before.filter((name) => !name.endsWith('.tmp')),
   );
-  await cleaner.setServed([]);
+  await cleaner.setServed({ shards: [] });
   expect(await readdir(at.place.segments)).toEqual([]);
 });
