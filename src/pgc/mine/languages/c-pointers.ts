@@ -39,6 +39,7 @@ export class CPointers {
   #count = 0;
   /** Functions, or anything else of that name: which of them is known at the end. */
   readonly #candidates: CallDraft[] = [];
+  readonly #outside = new Set<CallDraft>();
   readonly #flows = new Set<string>();
 
   constructor(
@@ -65,10 +66,18 @@ export class CPointers {
     this.#endFunction();
     const other = new Set<string>();
     const functions = new Set<string>();
-    for (const { name, kind, container } of this.draft.symbols)
-      if (kind === 'function') functions.add(name);
-      else if (container === '' && /^(?:variable|constant|macro)$/.test(kind)) other.add(name);
-    return this.#candidates.filter(({ callee }) => functions.has(callee) || !other.has(callee));
+    const exported = new Set<string>();
+    for (const { name, kind, container, exported: isExported } of this.draft.symbols)
+      if (kind === 'function') {
+        functions.add(name);
+        if (isExported) exported.add(name);
+      } else if (container === '' && /^(?:variable|constant|macro)$/.test(kind)) other.add(name);
+    // `EXPORT_SYMBOL(f)`: of what others know by its name, a macro outside of functions tells no use.
+    const isListed = (each: CallDraft): boolean =>
+      each.receiver.endsWith('()') && exported.has(each.callee) && this.#outside.has(each);
+    return this.#candidates
+      .filter((each) => !isListed(each))
+      .filter(({ callee }) => functions.has(callee) || !other.has(callee));
   }
 
   /** `(struct ops){ … }` anywhere in an expression. */
@@ -225,10 +234,12 @@ export class CPointers {
   #slot({ name, at }: { name: string; at: number }, target: string, receiver: string): void {
     if (constant.test(name) || cKeywords.has(name)) return;
     const expression = bounded(target);
-    this.#candidates.push({
+    const slot: CallDraft = {
       ...{ callee: name, at, kind: 'slot', receiver: receiver || shown(target) },
       ...(expression !== unknown && { expression }),
-    });
+    };
+    this.#candidates.push(slot);
+    if (at >= (this.#function?.end ?? 0)) this.#outside.add(slot);
   }
 
   #flow(source: string, target: string): void {
