@@ -5,10 +5,10 @@ import {
   type GrammarLanguage,
   type ItemFact,
 } from '../format/facts.js';
-import { readable as readableC } from './languages/c-text.js';
-import { regular } from './languages/c-regular.js';
+import { readable as readableC } from './languages/c/c-text.js';
+import { regular } from './languages/c/c-regular.js';
 import { partsOf, partsQuery, type CodeParts } from './code-parts.js';
-import { readable as readableEs } from './languages/es-text.js';
+import { readable as readableEs } from './languages/ecmascript/es-text.js';
 import { Grammars } from './grammar.js';
 import { languageIn, languageOf } from '../source/language.js';
 import { isParsable, Miner, readableText } from './mine.js';

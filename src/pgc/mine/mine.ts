@@ -8,19 +8,19 @@ import {
 } from '../format/facts.js';
 import { itemsOf } from './items/items.js';
 import { shippedRules, type RulesInForce } from './items/rules-in-force.js';
-import { cQuery, mineC } from './languages/c.js';
-import { scanDefines } from './languages/c-macros.js';
-import { cppQuery, mineCpp } from './languages/cpp.js';
+import { cQuery, mineC } from './languages/c/c.js';
+import { scanDefines } from './languages/c/c-macros.js';
+import { cppQuery, mineCpp } from './languages/c/cpp.js';
 import { mineMarkdown, minePlain, mineRst } from './document.js';
 import { Draft } from './draft.js';
-import { mineEcmascript } from './languages/ecmascript.js';
-import { ecmascriptQuery } from './languages/es-query.js';
-import { goQuery, mineGo } from './languages/go.js';
+import { mineEcmascript } from './languages/ecmascript/ecmascript.js';
+import { ecmascriptQuery } from './languages/ecmascript/es-query.js';
+import { goQuery, mineGo } from './languages/go/go.js';
 import { type Grammar, Grammars } from './grammar.js';
-import { javaQuery, mineJava } from './languages/java.js';
-import { minePython, pythonQuery } from './languages/python.js';
+import { javaQuery, mineJava } from './languages/java/java.js';
+import { minePython, pythonQuery } from './languages/python/python.js';
 import { mineKconfig, mineMaintainers, mineMake, mineSettings, mineShell } from './recipe.js';
-import { mineRust, rustQuery } from './languages/rust.js';
+import { mineRust, rustQuery } from './languages/rust/rust.js';
 import { saysGenerated } from '../source/generated-text.js';
 
 /** Larger files are generated, minified or tables: they are not parsed, at most their lines are read. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { alternativeCharsMax } from '../../../../../src/pgc/mine/languages/c-conditionals.js';
-import { regular } from '../../../../../src/pgc/mine/languages/c-regular.js';
+import { alternativeCharsMax } from '../../../../../src/pgc/mine/languages/c/c-conditionals.js';
+import { regular } from '../../../../../src/pgc/mine/languages/c/c-regular.js';
 import { callsOf, mined, symbolOf } from '../../../../support/miners/mined.js';
 
 const pieces = fc.constantFrom(

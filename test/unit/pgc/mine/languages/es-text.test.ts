@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readable } from '../../../../../src/pgc/mine/languages/es-text.js';
+import { readable } from '../../../../../src/pgc/mine/languages/ecmascript/es-text.js';
 
 test('what the grammar does not know is rewritten in place', () => {
   expect(readable('interface A<in out T, out E> {}')).toBe('interface A<       T,     E> {}');

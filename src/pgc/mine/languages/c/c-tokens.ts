@@ -1,0 +1,63 @@
+import type { Edits } from '../edits.js';
+
+/** Characters behind a token that are searched for the next. */
+export const aheadCharsMax = 2_000;
+
+export function isAtMargin(text: string, at: number): boolean {
+  return at === 0 || text.charCodeAt(at - 1) === 0x0a;
+}
+
+export function isComment(text: string, at: number): boolean {
+  const next = text.charAt(at + 1);
+  return next === '*' || next === '/';
+}
+
+export function commentEnd(text: string, at: number): number {
+  const isBlock = text.charAt(at + 1) === '*';
+  const end = isBlock ? text.indexOf('*/', at + 2) : text.indexOf('\n', at);
+  return end < 0 ? text.length : isBlock ? end + 2 : end;
+}
+
+/** Behind a string or a character; one that is not closed ends with its line. */
+export function literalEnd(text: string, at: number): number {
+  const quote = text.charAt(at);
+  for (let each = at + 1; each < text.length; each += 1) {
+    const sign = text.charAt(each);
+    if (sign === '\\') each += 1;
+    else if (sign === quote) return each + 1;
+    else if (sign === '\n') return each;
+  }
+  return text.length;
+}
+
+/** Offset of what comes after blanks and comments, or of where the search ends. */
+export function nextToken(text: string, from: number): number {
+  let at = from;
+  for (const stop = Math.min(text.length, from + aheadCharsMax); at < stop;) {
+    if (/\s/.test(text.charAt(at))) at += 1;
+    else if (text.charAt(at) === '/' && isComment(text, at)) at = commentEnd(text, at);
+    else break;
+  }
+  return at;
+}
+
+/**
+ * Behind the line break of a directive, with the lines it continues on. The grammar ends the text of a
+ * macro at a comment, also when the macro goes on behind it: those comments are blanked.
+ */
+export function directiveEnd(text: string, from: number, edits: Edits): number {
+  let at = from;
+  while (at < text.length) {
+    const sign = text.charAt(at);
+    if (sign === '\\') at += text.startsWith('\r\n', at + 1) ? 3 : 2;
+    else if (sign === '\n') return at + 1;
+    else if (sign === '/' && text.charAt(at + 1) === '/') at = commentEnd(text, at);
+    else if (sign === '/' && text.charAt(at + 1) === '*') {
+      const end = commentEnd(text, at);
+      edits.blank(at, end, true);
+      at = end;
+    } else if (sign === '"') at = literalEnd(text, at);
+    else at += 1;
+  }
+  return text.length;
+}

@@ -1,0 +1,313 @@
+import type { Node } from 'web-tree-sitter';
+import { bounded, unknown } from '../../../format/expression.js';
+import type { Draft, SymbolDraft } from '../../draft.js';
+import { Locals } from '../../locals.js';
+import { isFunction } from './es-signature.js';
+import { esBounds, esType, functionType, isRest, parametersOf, resultType } from './es-types.js';
+import { esExpression, localNames, valueOf } from './es-values.js';
+
+/** Of one function, so many results are looked at. */
+const returnsMax = 4;
+
+interface Callable {
+  end: number;
+  /** Whose results are wanted: it has no type as written. */
+  symbol: SymbolDraft | undefined;
+  role: 'returned' | 'value';
+  returns: number;
+}
+
+/** What `this` is, and where its members are noted. */
+export interface Own {
+  expression: string;
+  base: string;
+}
+
+interface Described {
+  symbol: SymbolDraft;
+  own: Own | undefined;
+  /** It is read like a field. */
+  isGetter: boolean;
+}
+
+/** The scopes of one text of JavaScript or TypeScript, and what it says of types. */
+export class EsScopes {
+  readonly locals = new Locals();
+  readonly localName = localNames(this.locals);
+  readonly #callables: Callable[] = [];
+  /** By the id of its node: the symbol that a function is, and what `this` is in it. */
+  readonly #described = new Map<number, Described>();
+  /** By what `this` is: classes and functions whose members are assigned to. */
+  readonly #owners = new Map<string, SymbolDraft>();
+  readonly #boundsOf = new Map<SymbolDraft, { name: string; type: string }[]>();
+
+  constructor(readonly draft: Draft) {
+    this.locals.open(Infinity);
+  }
+
+  reach(at: number): void {
+    this.locals.reach(at);
+    while ((this.#callables.at(-1)?.end ?? Infinity) <= at) this.#callables.pop();
+  }
+
+  of(node: Node | null | undefined): string {
+    return esExpression(node, this.locals);
+  }
+
+  type(node: Node | null | undefined): string {
+    return esType(node, this.localName);
+  }
+
+  /** A definition inside a function is meant by its name and its line. */
+  keyOf(symbol: SymbolDraft): string {
+    return `${symbol.name}#${this.draft.lineOf(symbol.start)}`;
+  }
+
+  /** Gives a definition inside a function a name of its own. */
+  nameLocally(symbol: SymbolDraft, from: number): void {
+    const key = this.keyOf(symbol);
+    this.draft.type(symbol, 'local', key);
+    this.locals.declare(symbol.name, from, key);
+  }
+
+  /** What is visible in a class. `key`: the name by which it is meant. */
+  openClass(node: Node, symbol: SymbolDraft, key: string): void {
+    this.#owners.set(`{${key}}`, symbol);
+    this.locals.open(node.endIndex);
+    this.#declareOwn(node.startIndex, { expression: `{${key}}`, base: `{${key}}.$super` });
+  }
+
+  #declareOwn(from: number, { expression, base }: Own): void {
+    this.locals.declare('this', from, expression);
+    this.locals.declare('super', from, base);
+  }
+
+  bounds(symbol: SymbolDraft, node: Node, outer?: SymbolDraft): void {
+    const own = [
+      ...((outer && this.#boundsOf.get(outer)) ?? []),
+      ...esBounds(node, this.localName),
+    ];
+    this.#boundsOf.set(symbol, own);
+    for (const { name, type } of own) this.draft.type(symbol, 'bound', name, type);
+  }
+
+  /** A symbol that is a function: what it takes and gives. `this`: what that is in it. */
+  describe(symbol: SymbolDraft, node: Node, own?: Own, outer?: SymbolDraft): void {
+    const isGetter =
+      node.type === 'method_definition' && node.children.some(({ type }) => type === 'get');
+    this.#described.set(node.id, { symbol, own, isGetter });
+    this.bounds(symbol, node, outer);
+    const taken = parametersOf(node).map((each) => ({
+      name: isRest(each) ? '*' : '',
+      type: this.type(each.childForFieldName('type')),
+    }));
+    if (taken.some(({ type }) => type !== unknown))
+      for (const { name, type } of taken) this.draft.type(symbol, 'parameter', name, type);
+    const result = resultType(node, this.localName);
+    if (result === unknown) return;
+    if (isGetter) this.draft.type(symbol, 'value', '', valueOf(result));
+    else this.draft.type(symbol, 'result', '', result);
+  }
+
+  /** A function with a name may be constructed: `this` is what it makes. */
+  ownOf(symbol: SymbolDraft, key: string): Own {
+    this.#owners.set(`{${key}}`, symbol);
+    return { expression: `{${key}}`, base: unknown };
+  }
+
+  /** Any function, with or without a name. */
+  callable(node: Node): void {
+    const found = this.#described.get(node.id);
+    const isWritten = found === undefined || resultType(node, this.localName) !== unknown;
+    const symbol = isWritten ? undefined : found.symbol;
+    const role = found?.isGetter === true ? 'value' : 'returned';
+    this.#callables.push({ end: node.endIndex, symbol, role, returns: 0 });
+    this.locals.open(node.endIndex);
+    if (node.type !== 'arrow_function')
+      if (found?.own !== undefined) this.#declareOwn(node.startIndex, found.own);
+      else if (node.type !== 'method_definition')
+        this.locals.declare('this', node.startIndex, unknown);
+    for (const [at, each] of parametersOf(node).entries()) this.#parameter(node, each, at);
+    const body = node.childForFieldName('body');
+    if (body !== null && body.type !== 'statement_block') this.#returned(body);
+  }
+
+  #parameter(callable: Node, node: Node, at: number): void {
+    const pattern = node.childForFieldName('pattern') ?? node;
+    const written = this.type(node.childForFieldName('type'));
+    const start = callable.startIndex;
+    const rest = pattern.type === 'rest_pattern' ? pattern.namedChild(0) : null;
+    const value = node.childForFieldName('value');
+    const its =
+      written !== unknown
+        ? valueOf(written)
+        : value !== null
+          ? this.of(value)
+          : this.#handed(callable, at);
+    this.declare(rest ?? pattern, rest === null || written !== unknown ? its : '{$list}', start);
+  }
+
+  /** What a function that is an argument, or has a type as written, is called with. */
+  #handed(callable: Node, at: number): string {
+    const { parent } = callable;
+    if (parent?.type === 'arguments' && parent.parent !== null) {
+      const argument = parent.namedChildren.findIndex(({ id }) => id === callable.id);
+      const { parent: call } = parent;
+      const callee = this.of(
+        call.childForFieldName('function') ?? call.childForFieldName('constructor'),
+      );
+      return callee === unknown ? unknown : bounded(`${callee}@${argument}.${at}`);
+    }
+    if (parent?.type !== 'variable_declarator') return unknown;
+    const type = valueOf(this.type(parent.childForFieldName('type')));
+    return type === unknown ? unknown : bounded(`${type}@.${at}`);
+  }
+
+  /** The names of a pattern, for a value. */
+  declare(pattern: Node, value: string, from: number): void {
+    const part = (steps: string): string => (value === unknown ? unknown : bounded(value + steps));
+    switch (pattern.type) {
+      case 'identifier':
+      case 'shorthand_property_identifier_pattern':
+        this.locals.declare(pattern.text, from, value);
+        return;
+      case 'assignment_pattern':
+      case 'object_assignment_pattern': {
+        const left = pattern.childForFieldName('left');
+        if (left?.type.startsWith('shorthand') === true)
+          this.declare(left, part(`.${left.text}`), from);
+        else if (left !== null)
+          this.declare(
+            left,
+            value === unknown ? this.of(pattern.childForFieldName('right')) : value,
+            from,
+          );
+        return;
+      }
+      case 'object_pattern':
+        for (const each of pattern.namedChildren) this.#property(each, part, from);
+        return;
+      case 'array_pattern':
+        for (const each of pattern.namedChildren) this.declare(each, part('[]'), from);
+        return;
+      case 'rest_pattern':
+        if (pattern.namedChild(0) !== null)
+          this.declare(pattern.namedChild(0) as Node, value, from);
+    }
+  }
+
+  #property(node: Node, part: (steps: string) => string, from: number): void {
+    if (node.type === 'shorthand_property_identifier_pattern')
+      this.declare(node, part(`.${node.text}`), from);
+    else if (node.type === 'pair_pattern') {
+      const key = node.childForFieldName('key')?.text ?? '';
+      const value = node.childForFieldName('value');
+      const its = /^[\w$]+$/.test(key) ? part(`.${key}`) : unknown;
+      if (value !== null) this.declare(value, its, from);
+    } else if (node.type === 'object_assignment_pattern') this.declare(node, part(''), from);
+    else if (node.type === 'rest_pattern') this.declare(node, part(''), from);
+  }
+
+  /** Functions and classes of a block can be used above their definition; the definition comes later. */
+  block(node: Node): void {
+    this.locals.open(node.endIndex);
+    if (this.#callables.length === 0) return;
+    for (const each of node.namedChildren) {
+      if (!/^(?:generator_)?function_declaration$|^class_declaration$/.test(each.type)) continue;
+      const name = each.childForFieldName('name')?.text ?? '';
+      const line = this.draft.lineOf(each.startIndex);
+      if (name !== '') this.locals.declare(name, node.startIndex, `${name}#${line}`);
+    }
+  }
+
+  forIn(node: Node): void {
+    this.locals.open(node.endIndex);
+    const left = node.childForFieldName('left');
+    const over = this.of(node.childForFieldName('right'));
+    const isOf = node.children.some(({ type }) => type === 'of');
+    const value = isOf ? (over === unknown ? unknown : bounded(`${over}[]`)) : '{string}';
+    if (left !== null) this.declare(left, value, node.startIndex);
+  }
+
+  catches(node: Node): void {
+    this.locals.open(node.endIndex);
+    const parameter = node.childForFieldName('parameter');
+    const type = valueOf(this.type(node.childForFieldName('type')));
+    if (parameter !== null) this.declare(parameter, type, node.startIndex);
+  }
+
+  returns(node: Node): void {
+    const value = node.namedChild(0);
+    if (value !== null) this.#returned(value);
+  }
+
+  #returned(value: Node): void {
+    const callable = this.#callables.at(-1);
+    if (callable?.symbol === undefined || callable.returns >= returnsMax) return;
+    const own = this.locals.find('this', value.startIndex);
+    const expression =
+      value.type === 'this' && own?.startsWith('{') === true ? '{$this}' : this.of(value);
+    if (expression === unknown) return;
+    callable.returns += 1;
+    this.draft.type(callable.symbol, callable.role, '', expression);
+  }
+
+  /** `this.x = …` in a class or in a function that is constructed. */
+  assignOwn(name: string, right: Node, at: number): void {
+    const symbol = this.#owners.get(this.locals.find('this', at) ?? '');
+    const value = this.of(right);
+    if (symbol !== undefined && value !== unknown) this.draft.type(symbol, 'assigned', name, value);
+  }
+
+  /** `x = …` */
+  assign(node: Node): void {
+    const left = node.childForFieldName('left');
+    const value = this.of(node.childForFieldName('right'));
+    if (left?.type === 'identifier' && value !== unknown)
+      this.locals.assign(left.text, node.endIndex, value);
+  }
+
+  /** A field of a class, or a property of an interface. */
+  field(owner: SymbolDraft, node: Node): void {
+    const name =
+      node.childForFieldName('name')?.text ?? node.childForFieldName('property')?.text ?? '';
+    const type = this.type(node.childForFieldName('type'));
+    if (!/^#?[\w$]+$/.test(name)) return;
+    if (type !== unknown) this.draft.type(owner, 'field', name, type);
+    else {
+      const value = this.of(node.childForFieldName('value'));
+      if (value !== unknown) this.draft.type(owner, 'assigned', name, value);
+    }
+  }
+
+  /** `constructor(private readonly x: X)` */
+  parameterFields(owner: SymbolDraft, node: Node): void {
+    for (const each of parametersOf(node)) {
+      const isField = each.children.some(({ type }) =>
+        /^(?:accessibility_modifier|readonly)$/.test(type),
+      );
+      const name = each.childForFieldName('pattern')?.text ?? '';
+      const type = this.type(each.childForFieldName('type'));
+      if (isField && type !== unknown) this.draft.type(owner, 'field', name, type);
+    }
+  }
+
+  /** The properties of an object that a name holds. */
+  properties(symbol: SymbolDraft, object: Node): void {
+    for (const each of object.namedChildren) {
+      const value =
+        each.type === 'shorthand_property_identifier' ? each : each.childForFieldName('value');
+      const name = (each.childForFieldName('key') ?? each).text;
+      if (value === null || isFunction(value) || !/^[\w$]+$/.test(name)) continue;
+      // The functions of an object in an object belong to the same name.
+      const expression = value.type === 'object' ? symbol.name : this.of(value);
+      if (expression !== unknown) this.draft.type(symbol, 'assigned', name, expression);
+      if (value.type === 'object') this.properties(symbol, value);
+    }
+  }
+
+  /** A signature that a type is called by. */
+  signature(owner: SymbolDraft, node: Node): void {
+    this.draft.type(owner, 'is', '', functionType(node, this.localName));
+  }
+}

@@ -1,0 +1,65 @@
+import type { Node } from 'web-tree-sitter';
+import { unknown } from '../../../format/expression.js';
+import type { Use } from '../../draft.js';
+import type { Locals } from '../../locals.js';
+import { esExpression, isExports, localNames } from './es-values.js';
+
+/** A name that is used; undefined: the node defines it, it is local, or it is part of a larger one. */
+export function esUse(node: Node, locals: Locals): Use | undefined {
+  switch (node.type) {
+    case 'identifier':
+    case 'shorthand_property_identifier': {
+      if (isDefined(node)) return undefined;
+      const expression = nameOutside(node, locals);
+      return expression === undefined ? undefined : { name: node, kind: 'value', expression };
+    }
+    case 'type_identifier': {
+      if (isDefined(node)) return undefined;
+      const whole = node.parent?.type === 'nested_type_identifier' ? node.parent : node;
+      const written = whole.text.replaceAll(/\s/g, '');
+      const expression = whole === node ? localNames(locals)(written, node.startIndex) : written;
+      return { name: node, kind: 'type', expression };
+    }
+    default: {
+      const name = node.childForFieldName('property');
+      const object = node.childForFieldName('object');
+      if (name === null || object === null || isExports(object)) return undefined;
+      const isOfName = object.type === 'identifier' && nameOutside(object, locals) !== undefined;
+      if (!isOfName && !isHandedOn(node)) return undefined;
+      const expression = esExpression(node, locals);
+      return expression.startsWith(unknown) ? undefined : { name, kind: 'value', expression };
+    }
+  }
+}
+
+/** A name of the file, or of a function or class inside a function; undefined: a local variable. */
+function nameOutside(node: Node, locals: Locals): string | undefined {
+  const found = locals.find(node.text, node.startIndex);
+  if (found === undefined) return node.text === 'undefined' ? undefined : node.text;
+  return /^[\w$]+#\d+$/.test(found) ? found : undefined;
+}
+
+/** Fields of nodes around a name that they define. */
+const definingFields = ['name', 'pattern', 'parameter', 'alias'] as const;
+const definingNodes =
+  /^(?:formal_parameters|rest_pattern|array_pattern|object_pattern|namespace_import|import_clause|import_specifier|export_specifier|labeled_statement|break_statement|continue_statement)$/;
+
+function isDefined(node: Node): boolean {
+  const { parent } = node;
+  if (parent === null || definingNodes.test(parent.type)) return true;
+  if (/^jsx_/.test(parent.type)) return false;
+  const isIn = (field: string): boolean => parent.childForFieldName(field)?.id === node.id;
+  if (definingFields.some((field) => isIn(field)))
+    return parent.type !== 'nested_type_identifier' && parent.type !== 'generic_type';
+  if (parent.type === 'pair_pattern') return isIn('value');
+  return isIn('left') && /^(?:object_)?assignment_pattern$|^for_in_statement$/.test(parent.type);
+}
+
+/** A member as a value of its own: passed, assigned, returned. */
+function isHandedOn(node: Node): boolean {
+  const { parent } = node;
+  if (parent === null) return false;
+  if (/^(?:arguments|array|return_statement|jsx_expression)$/.test(parent.type)) return true;
+  const field = parent.type === 'assignment_expression' ? 'right' : 'value';
+  return parent.childForFieldName(field)?.id === node.id;
+}

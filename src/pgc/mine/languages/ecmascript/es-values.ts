@@ -1,0 +1,200 @@
+import type { Node } from 'web-tree-sitter';
+import { bounded, boundedLink, unknown } from '../../../format/expression.js';
+import type { Locals } from '../../locals.js';
+import { isFunction } from './es-signature.js';
+import { esType, functionType, namedType, typeArguments, type LocalName } from './es-types.js';
+
+/** What a value is, as `expression.ts` writes it. */
+export function esExpression(node: Node | null | undefined, locals: Locals): string {
+  return node ? boundedLink(() => expressionOf(node, locals)) : unknown;
+}
+
+/** Types inside functions are meant by another name than they are written. */
+export function localNames(locals: Locals): LocalName {
+  return (name, at) => {
+    const found = locals.find(name, at);
+    return found !== undefined && /^[\w$]+#\d+$/.test(found) ? found : name;
+  };
+}
+
+function expressionOf(node: Node, locals: Locals): string {
+  const of = (field: string): string => esExpression(node.childForFieldName(field), locals);
+  switch (node.type) {
+    case 'identifier':
+    case 'shorthand_property_identifier':
+      return node.text === 'undefined' ? unknown : locals.expressionOf(node.text, node.startIndex);
+    case 'this':
+      return locals.find('this', node.startIndex) ?? unknown;
+    case 'super':
+      return locals.find('super', node.startIndex) ?? unknown;
+    case 'member_expression':
+      return memberOf(node, locals);
+    case 'subscript_expression':
+      return elementOf(node, of('object'));
+    case 'call_expression':
+      return callOf(node, locals);
+    case 'new_expression':
+      return constructed(node, locals);
+    case 'await_expression':
+      return after(inner(node, locals), '!');
+    case 'as_expression':
+    case 'type_assertion':
+      return asserted(node, locals);
+    case 'satisfies_expression':
+    case 'non_null_expression':
+    case 'parenthesized_expression':
+      return inner(node, locals);
+    case 'ternary_expression':
+      return firstKnown(of('consequence'), of('alternative'));
+    case 'binary_expression':
+      return operationOf(node, locals);
+    case 'assignment_expression':
+      return firstKnown(of('right'), of('left'));
+    case 'sequence_expression':
+      return esExpression(node.lastNamedChild, locals);
+    case 'array':
+      return listOf(node, locals);
+    case 'object':
+      return objectOf(node, locals);
+    case 'string':
+    case 'template_string':
+      return '{string}';
+    case 'number':
+      return '{number}';
+    case 'regex':
+      return '{RegExp}';
+    case 'true':
+    case 'false':
+      return '{boolean}';
+    default:
+      return isFunction(node) ? `{${functionType(node, localNames(locals))}}` : unknown;
+  }
+}
+
+function inner(node: Node, locals: Locals): string {
+  return esExpression(node.namedChild(0), locals);
+}
+
+function firstKnown(one: string, other: string): string {
+  return one === unknown ? other : one;
+}
+
+/** Names of a module that it passes on are its own. */
+function memberOf(node: Node, locals: Locals): string {
+  const object = node.childForFieldName('object');
+  const name = node.childForFieldName('property')?.text ?? unknown;
+  if (object !== null && isExports(object)) return name;
+  // In an object that is passed on, `this` is the module.
+  if (object?.type === 'this' && esExpression(object, locals) === moduleItself) return name;
+  return after(esExpression(object, locals), `.${name}`);
+}
+
+/** What `this` is in the functions of an object that a module passes on. */
+export const moduleItself = 'exports';
+
+export function isExports({ text }: Node): boolean {
+  return text === 'exports' || text === 'module.exports';
+}
+
+function elementOf(node: Node, object: string): string {
+  const index = node.childForFieldName('index');
+  const name = index?.type === 'string' ? /^['"]([\w$]+)['"]$/.exec(index.text)?.[1] : undefined;
+  return after(object, name === undefined ? '[]' : `.${name}`);
+}
+
+/** Functions of the runtime that give back what they take, or its elements. */
+const passing = /^(?:Object\.(?:assign|freeze|seal|values)|Array\.from|Promise\.resolve)$/;
+/** Those that give what something they take holds or gives. */
+const gathering = /^(?:Promise|Reflect|Object\.(?:entries|fromEntries|create)|Array\.of)\b/;
+
+function callOf(node: Node, locals: Locals): string {
+  const callee = node.childForFieldName('function');
+  const args = node.childForFieldName('arguments');
+  const name =
+    callee?.type === 'member_expression' && callee.endIndex - callee.startIndex < 30
+      ? callee.text
+      : '';
+  if (passing.test(name)) return esExpression(args?.namedChild(0), locals);
+  if (gathering.test(name)) return unknown;
+  if (callee?.childForFieldName('property')?.text === 'bind')
+    return esExpression(callee.childForFieldName('object'), locals);
+  if (callee?.type === 'identifier' && callee.text === 'require') return unknown;
+  return after(esExpression(callee, locals), '()');
+}
+
+/** Of what is not known nothing else is. */
+function after(expression: string, step: string): string {
+  return expression === unknown ? unknown : expression + step;
+}
+
+function constructed(node: Node, locals: Locals): string {
+  return constructedBy(
+    node.childForFieldName('constructor'),
+    typeArguments(node, localNames(locals)),
+    locals,
+  );
+}
+
+/** A value of the type that a constructor makes. */
+export function constructedBy(
+  constructor: Node | null,
+  args: readonly string[],
+  locals: Locals,
+): string {
+  if (constructor === null) return unknown;
+  const callee = esExpression(constructor, locals);
+  // A type of the file or of an import; else a variable holds it.
+  return /^[\w$]+(?:#\d+)?(?:\.[\w$]+)*$/.test(callee)
+    ? `{${namedType(callee, args)}}`
+    : after(callee, '()');
+}
+
+function asserted(node: Node, locals: Locals): string {
+  const isPrefix = node.type === 'type_assertion';
+  const value = node.namedChild(isPrefix ? 1 : 0);
+  const type = isPrefix ? node.namedChild(0)?.namedChild(0) : node.namedChild(1);
+  if (!type || type.type === 'const') return esExpression(value, locals);
+  return valueOf(esType(type, localNames(locals)));
+}
+
+/** A value of this type. */
+export function valueOf(type: string): string {
+  return type === unknown ? unknown : bounded(`{${type}}`);
+}
+
+function operationOf(node: Node, locals: Locals): string {
+  const [left, right] = ['left', 'right'].map((each) => node.childForFieldName(each));
+  switch (node.childForFieldName('operator')?.type) {
+    case '||':
+    case '??':
+      return firstKnown(esExpression(left, locals), esExpression(right, locals));
+    case '&&':
+      return esExpression(right, locals);
+    case '+':
+      return '{string}';
+    case '-':
+    case '*':
+    case '/':
+      return '{number}';
+    default:
+      return '{boolean}';
+  }
+}
+
+function listOf(node: Node, locals: Locals): string {
+  const first = esExpression(node.namedChild(0), locals);
+  const type = /^\{([^{}]*)\}$/.exec(first)?.[1];
+  return type === undefined ? '{$list}' : `{$list<${type}>}`;
+}
+
+function objectOf(node: Node, locals: Locals): string {
+  const fields = node.namedChildren.flatMap((each) => {
+    const name = (each.childForFieldName('key') ?? each).text;
+    const value =
+      each.type === 'shorthand_property_identifier' ? each : each.childForFieldName('value');
+    const type = /^\{([^{}]*)\}$/.exec(esExpression(value, locals))?.[1];
+    return type === undefined || !/^[\w$]+$/.test(name) ? [] : [`${name}:${type}`];
+  });
+  // Of a property that is not known, nothing can be said.
+  return fields.length === 0 ? unknown : `{$struct<${fields.join(',')}>}`;
+}

@@ -1,0 +1,512 @@
+import type { Node } from 'web-tree-sitter';
+import { bounded, unknown } from '../../../format/expression.js';
+import { isTypeForm, pythonType, type PythonNames } from './python-types.js';
+import { joined, nothing, typeOfExpression, type PythonFlow } from './python-flow.js';
+
+/** What is known once an expression is true, or false. */
+export interface Narrowing {
+  path: string;
+  expression: string;
+}
+
+/** What the expressions of a text tell to the reader of its statements. */
+export interface PythonTexts {
+  flow: PythonFlow;
+  names: PythonNames;
+  /** Whether the text says itself what a name of the language is. */
+  isRedefined(name: string): boolean;
+  /** Name of a module and of what is imported from it, for a name of the text. */
+  imported(name: string): string | undefined;
+  /** The class around, for `super()`. */
+  base(): string;
+  call(callee: Node, expression: string): void;
+  yielded(expression: string): void;
+  /** False: it is no statement. */
+  statement(node: Node): boolean;
+}
+
+/** Deeper ones are generated. */
+const depthMax = 150;
+const partsMax = 4;
+
+/** Reads each expression once: what it stands for, as `expression.ts` writes it, and the calls in it. */
+export class PythonValues {
+  #depth = 0;
+
+  constructor(readonly text: PythonTexts) {}
+
+  of(node: Node | null | undefined): string {
+    if (!node) return unknown;
+    if (this.#depth >= depthMax) return this.#flat(node);
+    this.#depth += 1;
+    const found = this.#of(node);
+    this.#depth -= 1;
+    return bounded(found);
+  }
+
+  type(node: Node | null | undefined): string {
+    return (node && pythonType(node.text, this.text.names)) || unknown;
+  }
+
+  /** Of what is nested too deep the calls alone. */
+  #flat(node: Node): string {
+    for (const call of node.descendantsOfType('call')) {
+      const callee = call.childForFieldName('function');
+      if (callee) this.text.call(callee, unknown);
+    }
+    return unknown;
+  }
+
+  #of(node: Node): string {
+    switch (node.type) {
+      case 'identifier':
+        return this.text.flow.find(node.text) ?? node.text;
+      case 'attribute':
+        return this.#attribute(node);
+      case 'call':
+        return this.#call(node);
+      case 'subscript':
+        return this.#subscript(node);
+      case 'await':
+        return after(this.of(node.firstNamedChild), '!');
+      case 'parenthesized_expression':
+      case 'list_splat':
+      case 'dictionary_splat':
+      case 'expression_statement':
+        return this.#inner(node);
+      case 'conditional_expression':
+        return this.#conditional(node);
+      case 'boolean_operator':
+        return this.#logical(node);
+      case 'binary_operator':
+        return this.#binary(node);
+      case 'named_expression':
+        return this.#named(node);
+      case 'lambda':
+        return this.#lambda(node);
+      case 'list_comprehension':
+      case 'set_comprehension':
+      case 'generator_expression':
+      case 'dictionary_comprehension':
+        return this.#comprehension(node);
+      case 'list':
+      case 'set':
+        return listOf(this.#all(node));
+      case 'tuple':
+      case 'expression_list':
+        return tupleOf(this.#all(node));
+      case 'dictionary':
+        return this.#dictionary(node);
+      case 'string':
+      case 'concatenated_string':
+        return this.#string(node);
+      case 'integer':
+      case 'float':
+        return '{$number}';
+      case 'true':
+      case 'false':
+        return '{$number}';
+      case 'none':
+        return nothing;
+      case 'not_operator':
+      case 'comparison_operator':
+        this.#all(node);
+        return '{$number}';
+      case 'yield':
+        this.#yield(node);
+        return unknown;
+      case 'keyword_argument':
+        return this.of(node.childForFieldName('value'));
+      case 'type':
+        return this.#inner(node);
+      case 'comment':
+        return unknown;
+      default:
+        if (!this.text.statement(node)) this.#all(node);
+        return unknown;
+    }
+  }
+
+  #inner(node: Node): string {
+    return this.of(node.namedChildren.find(({ type }) => type !== 'comment'));
+  }
+
+  #all(node: Node): string[] {
+    return node.namedChildren
+      .filter(({ type }) => type !== 'comment')
+      .map((each) => (each.type === 'list_splat' ? (this.of(each), '*') : this.of(each)));
+  }
+
+  #attribute(node: Node): string {
+    const object = this.of(node.childForFieldName('object'));
+    const name = node.childForFieldName('attribute')?.text ?? '';
+    const path = pathOf(node);
+    const known = path === undefined ? undefined : this.text.flow.findPath(path);
+    if (known !== undefined) return known;
+    if (name === '__class__')
+      return object === unknown ? unknown : `{$type<${typeOfExpression(object)}>}`;
+    return after(object, `.${name}`);
+  }
+
+  #subscript(node: Node): string {
+    const value = node.childForFieldName('value');
+    const object = this.of(value);
+    const [index, ...others] = node.childrenForFieldName('subscript');
+    const parts = [index, ...others].map((each) => this.of(each));
+    const head = value && this.text.names.typing(value.text);
+    if (head && isTypeForm(head)) return `{$type<${this.type(node)}>}`;
+    if (index?.type === 'slice') return object;
+    const number = index?.type === 'integer' && parts.length === 1 && /^\d{1,3}$/.test(index.text);
+    return after(object, number ? `[${index.text}]` : '[]');
+  }
+
+  #call(node: Node): string {
+    const callee = node.childForFieldName('function');
+    const args = node.childForFieldName('arguments');
+    if (callee === null) return unknown;
+    const own = this.#builtin(callee);
+    const its = own === 'super' ? unknown : this.of(callee);
+    const given =
+      args?.type === 'argument_list'
+        ? args.namedChildren.filter(({ type }) => type !== 'comment')
+        : args === null
+          ? []
+          : [args];
+    const values = given.map((each) => this.of(each));
+    this.text.call(callee, its);
+    const result = own === undefined ? undefined : this.#ofBuiltin(own, given, values);
+    if (result !== undefined) return result;
+    return this.#ofTyping(callee, given, values) ?? after(its, '()');
+  }
+
+  /** A function of the language itself. */
+  #builtin(callee: Node): string | undefined {
+    if (callee.type !== 'identifier') return undefined;
+    const { text: name } = callee;
+    const isOther = this.text.flow.find(name) !== undefined || this.text.isRedefined(name);
+    return isOther ? undefined : name;
+  }
+
+  /** Functions of the language whose result is what they take, or something in it. */
+  #ofBuiltin(name: string, given: readonly Node[], values: readonly string[]): string | undefined {
+    const [first = unknown, second = unknown] = values;
+    const each = after(first, '[*]');
+    switch (name) {
+      case 'super':
+        return this.text.base();
+      case 'list':
+      case 'tuple':
+      case 'set':
+      case 'frozenset':
+      case 'sorted':
+      case 'reversed':
+      case 'iter':
+      case 'aiter':
+        return listOf([each]);
+      case 'filter':
+        return listOf([after(second, '[*]')]);
+      case 'map':
+        return listOf([after(first, '()')]);
+      case 'enumerate':
+        return listOf([tupleOf(['{$number}', each])]);
+      case 'zip':
+        return listOf([tupleOf(values.map((value) => after(value, '[*]')))]);
+      case 'next':
+      case 'anext':
+      case 'sum':
+        return each;
+      case 'min':
+      case 'max': {
+        const plain = values.filter((_, at) => given[at]?.type !== 'keyword_argument');
+        return plain.length < 2 ? each : joined(plain);
+      }
+      case 'dict':
+        return values.length === 1 && given[0]?.type !== 'keyword_argument' ? first : '{$map}';
+      case 'type':
+        return values.length === 1 && first !== unknown
+          ? `{$type<${typeOfExpression(first)}>}`
+          : unknown;
+      case 'getattr':
+      case 'eval':
+      case 'vars':
+      case '__import__':
+        return unknown;
+      default:
+        return undefined;
+    }
+  }
+
+  /** Functions of the standard library that only speak of types, or give back what they take. */
+  #ofTyping(callee: Node, given: readonly Node[], values: readonly string[]): string | undefined {
+    const name = this.text.imported(callee.text);
+    switch (name) {
+      case 'typing.cast':
+      case 'typing_extensions.cast':
+        return valueOf(this.type(given[0]));
+      case 'typing.TypeVar':
+      case 'typing_extensions.TypeVar':
+      case 'typing.ParamSpec':
+      case 'typing_extensions.ParamSpec': {
+        const bound = given.find((each) => each.childForFieldName('name')?.text === 'bound');
+        const type = this.type(bound?.childForFieldName('value'));
+        return type === unknown ? unknown : `{$type<${type}>}`;
+      }
+      case 'typing.NewType':
+        return `{$type<${this.type(given[1])}>}`;
+      case 'copy.copy':
+      case 'copy.deepcopy':
+        return values[0] ?? unknown;
+      default:
+        return undefined;
+    }
+  }
+
+  #conditional(node: Node): string {
+    const [yes, condition, no] = node.namedChildren.filter(({ type }) => type !== 'comment');
+    this.of(condition);
+    return joined([this.#under(yes, condition, true), this.#under(no, condition, false)]);
+  }
+
+  /** An expression that is evaluated only where another one is true, or false. */
+  #under(node: Node | undefined, condition: Node | undefined, isTrue: boolean): string {
+    const known = condition === undefined ? [] : this.narrowed(condition, isTrue);
+    this.text.flow.enter({ kind: 'inner' });
+    for (const { path, expression } of known) this.text.flow.set(path, expression);
+    const found = this.of(node);
+    this.text.flow.leave();
+    return found;
+  }
+
+  #logical(node: Node): string {
+    const left = node.childForFieldName('left') ?? undefined;
+    const right = node.childForFieldName('right') ?? undefined;
+    const isOr = node.childForFieldName('operator')?.type === 'or';
+    const first = this.of(left);
+    const second = this.#under(right, left, !isOr);
+    return isOr ? joined([first, second]) : second;
+  }
+
+  #binary(node: Node): string {
+    const left = this.of(node.childForFieldName('left'));
+    const right = this.of(node.childForFieldName('right'));
+    const operator = node.childForFieldName('operator')?.type ?? '';
+    if (operator === '|' && this.text.flow.isModule && typeNames.test(node.text))
+      return `{$type<${this.type(node)}>}`;
+    if (left === unknown || /^\{\$(?:list|tuple)/.test(left))
+      return left === unknown ? unknown : joined([left, right]);
+    const method = operators[operator];
+    return method === undefined ? unknown : after(left, `.${method}()`);
+  }
+
+  #named(node: Node): string {
+    const value = this.of(node.childForFieldName('value'));
+    const name = node.childForFieldName('name');
+    if (name !== null) this.text.flow.setOutside(name.text, value);
+    return value;
+  }
+
+  #lambda(node: Node): string {
+    const parameters = node.childForFieldName('parameters');
+    const names = (parameters?.namedChildren ?? []).map((each) =>
+      (each.childForFieldName('name') ?? each).text.replace(/^\*+/, ''),
+    );
+    for (const each of parameters?.namedChildren ?? []) this.of(each.childForFieldName('value'));
+    this.text.flow.enter({ kind: 'inner' });
+    for (const name of names) this.text.flow.set(name, unknown);
+    const body = this.of(node.childForFieldName('body'));
+    this.text.flow.leave();
+    return body === unknown ? '{$func}' : `{$func<${typeOfExpression(body)}>}`;
+  }
+
+  #comprehension(node: Node): string {
+    this.text.flow.enter({ kind: 'inner' });
+    for (const each of node.namedChildren) {
+      if (each.type === 'for_in_clause') {
+        const over = this.of(each.childForFieldName('right'));
+        const left = each.childForFieldName('left');
+        if (left !== null) this.assign(left, after(over, '[*]'));
+      } else if (each.type === 'if_clause') {
+        const condition = each.firstNamedChild;
+        this.of(condition);
+        if (condition === null) continue;
+        for (const { path, expression } of this.narrowed(condition, true))
+          this.text.flow.set(path, expression);
+      }
+    }
+    const body = node.childForFieldName('body');
+    const isMap = body?.type === 'pair';
+    const [key, value] = isMap
+      ? ['key', 'value'].map((field) => this.of(body.childForFieldName(field)))
+      : [this.of(body)];
+    this.text.flow.leave();
+    return isMap ? mapOf([key ?? unknown], [value ?? unknown]) : listOf([key ?? unknown]);
+  }
+
+  #dictionary(node: Node): string {
+    const keys: string[] = [];
+    const values: string[] = [];
+    for (const each of node.namedChildren) {
+      if (each.type !== 'pair') this.of(each);
+      else {
+        keys.push(this.of(each.childForFieldName('key')));
+        values.push(this.of(each.childForFieldName('value')));
+      }
+    }
+    return mapOf(keys, values);
+  }
+
+  #string(node: Node): string {
+    for (const each of node.namedChildren)
+      if (each.type === 'interpolation') this.#all(each);
+      else if (each.type === 'string') this.#string(each);
+    return '{$text}';
+  }
+
+  #yield(node: Node): void {
+    const [value] = node.namedChildren;
+    const its = this.of(value);
+    const isFrom = node.children.some(({ type }) => type === 'from');
+    this.text.yielded(isFrom ? after(its, '[*]') : its);
+  }
+
+  /** What becomes known of names where this is true, or false. */
+  narrowed(condition: Node, isTrue: boolean): Narrowing[] {
+    switch (condition.type) {
+      case 'parenthesized_expression':
+        return condition.firstNamedChild ? this.narrowed(condition.firstNamedChild, isTrue) : [];
+      case 'not_operator': {
+        const its = condition.childForFieldName('argument');
+        return its ? this.narrowed(its, !isTrue) : [];
+      }
+      case 'boolean_operator': {
+        const isOr = condition.childForFieldName('operator')?.type === 'or';
+        if (isOr === isTrue) return [];
+        return ['left', 'right'].flatMap((side) => {
+          const its = condition.childForFieldName(side);
+          return its ? this.narrowed(its, isTrue) : [];
+        });
+      }
+      case 'call':
+        return this.#tested(condition, isTrue);
+      default:
+        return [];
+    }
+  }
+
+  /** `isinstance(x, A)` */
+  #tested(node: Node, isTrue: boolean): Narrowing[] {
+    const callee = node.childForFieldName('function')?.text;
+    if (callee !== 'isinstance' && callee !== 'issubclass') return [];
+    const [subject, wanted] = (node.childForFieldName('arguments')?.namedChildren ?? []).filter(
+      ({ type }) => type !== 'comment',
+    );
+    const path = subject && pathOf(subject);
+    if (path === undefined || wanted === undefined) return [];
+    const all = wanted.type === 'tuple' ? wanted.namedChildren : [wanted];
+    const types = all.map((each) => (pathOf(each) === undefined ? unknown : this.type(each)));
+    if (!isTrue) return this.#without(path, types);
+    const type = types.length === 1 ? (types[0] ?? unknown) : `$union<${types.join(',')}>`;
+    const its = callee === 'issubclass' && type !== unknown ? `$type<${type}>` : type;
+    return [{ path, expression: valueOf(its) }];
+  }
+
+  /** The other ones of several types. */
+  #without(path: string, types: readonly string[]): Narrowing[] {
+    const known = path.includes('.') ? this.text.flow.findPath(path) : this.text.flow.find(path);
+    const list = /^\{\$union<([^<>]*)>\}$/.exec(known ?? '')?.[1];
+    if (list === undefined) return [];
+    const left = list.split(',').filter((each) => !types.includes(each));
+    if (left.length === 0) return [];
+    return [
+      {
+        path,
+        expression: valueOf(left.length === 1 ? (left[0] ?? '') : `$union<${left.join(',')}>`),
+      },
+    ];
+  }
+
+  /** Gives names, and paths such as `self.x`, what a value is, or its parts. */
+  assign(target: Node, value: string, onPath?: (node: Node, value: string) => void): void {
+    switch (target.type) {
+      case 'identifier':
+        this.text.flow.set(target.text, value);
+        onPath?.(target, value);
+        return;
+      case 'pattern_list':
+      case 'tuple_pattern':
+      case 'list_pattern':
+      case 'tuple':
+      case 'expression_list': {
+        const parts = target.namedChildren.filter(({ type }) => type !== 'comment');
+        const isOpen = parts.some(({ type }) => type === 'list_splat_pattern');
+        for (const [at, each] of parts.entries())
+          this.assign(each, after(value, isOpen ? '[*]' : `[${at}]`), onPath);
+        return;
+      }
+      case 'list_splat_pattern':
+        if (target.firstNamedChild) this.assign(target.firstNamedChild, listOf([value]), onPath);
+        return;
+      case 'as_pattern_target':
+      case 'parenthesized_expression':
+        if (target.firstNamedChild) this.assign(target.firstNamedChild, value, onPath);
+        return;
+      case 'attribute': {
+        this.of(target.childForFieldName('object'));
+        const path = pathOf(target);
+        if (path !== undefined) this.text.flow.set(path, value);
+        onPath?.(target, value);
+        return;
+      }
+      default:
+        this.of(target);
+    }
+  }
+}
+
+/** Names with a dot or a capital, which classes have. */
+const typeNames =
+  /^(?:[\w.]*[A-Z][\w.]*|None|str|int|bytes|float|bool)(?:\[[^\]]*\])?(?:\s*\|\s*(?:[\w.]*[A-Z][\w.]*|None|str|int|bytes|float|bool)(?:\[[^\]]*\])?)+$/;
+
+const operators: Partial<Record<string, string>> = {
+  ...{ '+': '__add__', '-': '__sub__', '*': '__mul__', '/': '__truediv__', '//': '__floordiv__' },
+  ...{ '%': '__mod__', '@': '__matmul__', '&': '__and__', '|': '__or__', '^': '__xor__' },
+  ...{ '<<': '__lshift__', '>>': '__rshift__', '**': '__pow__' },
+};
+
+/** `a.b.c`; undefined: something else. */
+export function pathOf(node: Node): string | undefined {
+  if (node.type === 'identifier') return node.text;
+  if (node.type !== 'attribute' || node.endIndex - node.startIndex > 80) return undefined;
+  return /^[\w.]+$/.test(node.text) ? node.text : undefined;
+}
+
+/** Of what is not known nothing else is. */
+export function after(expression: string, step: string): string {
+  return expression === unknown || expression === nothing ? unknown : bounded(expression + step);
+}
+
+/** A value of this type. */
+export function valueOf(type: string): string {
+  return type === unknown || type === '' ? unknown : bounded(`{${type}}`);
+}
+
+export function listOf(parts: readonly string[]): string {
+  const its = partOf(parts);
+  return its === unknown ? '{$list}' : bounded(`{$list<${its}>}`);
+}
+
+function tupleOf(parts: readonly string[]): string {
+  if (parts.includes('*')) return '{$list}';
+  return bounded(`{$tuple<${parts.map(typeOfExpression).join(',')}>}`);
+}
+
+function mapOf(keys: readonly string[], values: readonly string[]): string {
+  const [key, value] = [partOf(keys), partOf(values)];
+  return key === unknown && value === unknown ? '{$map}' : bounded(`{$map<${key},${value}>}`);
+}
+
+/** The type of what one of the parts is. */
+function partOf(parts: readonly string[]): string {
+  const known = parts.filter((each) => each !== '*').slice(0, partsMax);
+  return known.length === 0 ? unknown : typeOfExpression(joined(known));
+}
