@@ -1,4 +1,5 @@
-import { typesIn, type Definition, type Definitions } from './definitions.js';
+import { type Definitions } from './definitions.js';
+import { typesIn, type Definition } from './definition.js';
 import type { Evaluator } from './evaluator.js';
 
 /**

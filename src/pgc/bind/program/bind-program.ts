@@ -3,14 +3,16 @@ import { parseExpression } from '../../format/expression.js';
 import type { CallRow, ShardIndex } from '../../format/shard-index.js';
 import { adopt } from './adopt.js';
 import { alternativesOf } from './alternatives.js';
-import { Definitions, type Definition } from './definitions.js';
+import { Definitions } from './definitions.js';
+import { type Definition } from './definition.js';
 import { Evaluator } from './evaluator.js';
 import {
   declaredImplementations,
   structuralImplementations,
   type Implementations,
 } from './implementations.js';
-import type { LanguageRules, SourceText } from './rules.js';
+import type { LanguageRules } from './rules.js';
+import type { SourceText } from './source-text.js';
 import { isFunction, isType, isValue, type Value } from './values.js';
 
 /** What one call site is bound to. */

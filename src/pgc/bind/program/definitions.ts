@@ -1,27 +1,7 @@
-import { parseType, type TypeText } from '../../format/expression.js';
-import type { TypeRole } from '../../format/facts.js';
 import type { FileRow, ShardIndex, SymbolPlace, TypeRow } from '../../format/shard-index.js';
-import type { LanguageRules, SourceText } from './rules.js';
-
-/** A definition of the program, in any shard. */
-export interface Definition {
-  shard: number;
-  symbol: number;
-  name: string;
-  /** By which it is meant: its name, unless it is inside a function. */
-  key: string;
-  kind: string;
-  container: string;
-  /** The type around it, with those around that one: `Outer.Inner`. */
-  inside: string;
-  /** It has no body: a method of an interface. */
-  isAbstract: boolean;
-  isDeclaration: boolean;
-  /** Where functions of a name are told apart by their arguments; else 0. */
-  line: number;
-  file: SourceText;
-  types: readonly TypeRow[];
-}
+import type { Definition } from './definition.js';
+import type { LanguageRules } from './rules.js';
+import type { SourceText } from './source-text.js';
 
 /** Top-level names of one package or module, and the methods of its types. */
 export interface NameScope {
@@ -181,27 +161,6 @@ const noMembers: ReadonlyMap<string, Definition[]> = new Map();
 
 function isAbstract({ declaration, kind, container }: SymbolPlace): boolean {
   return declaration && kind === 'method' && container !== '';
-}
-
-/** What a definition says in one role, in order. */
-export function typesIn(
-  { types }: Definition,
-  role: TypeRole,
-): { name: string; type: TypeText | undefined; text: string }[] {
-  return types
-    .filter((each) => each.role === role)
-    .map(({ name, type }) => ({ name, type: parsed(type), text: type }));
-}
-
-const parsedTypes = new Map<string, TypeText | undefined>();
-const parsedMax = 100_000;
-
-function parsed(text: string): TypeText | undefined {
-  if (parsedTypes.has(text)) return parsedTypes.get(text);
-  if (parsedTypes.size >= parsedMax) parsedTypes.clear();
-  const type = parseType(text);
-  parsedTypes.set(text, type);
-  return type;
 }
 
 function push<Key, Each>(map: Map<Key, Each[]>, key: Key, each: Each): void {

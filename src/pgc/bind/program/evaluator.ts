@@ -6,12 +6,13 @@ import {
   type Step,
   type TypeText,
 } from '../../format/expression.js';
-import { typesIn, type Definition, type Definitions } from './definitions.js';
+import { type Definitions } from './definitions.js';
+import { typesIn, type Definition } from './definition.js';
 import { alternativesOf, joined, typeOf } from './alternatives.js';
 import { Members } from './members.js';
 import { Names } from './names.js';
 import type { Arguments } from './overloads.js';
-import type { SourceText } from './rules.js';
+import type { SourceText } from './source-text.js';
 import { Uses } from './uses.js';
 import {
   outside,

@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
 import { packagesIn, type PackagePlace } from './manifests.js';
-import type { Imported, LanguageRules, Manifest, Places, SourceText } from './rules.js';
+import type { LanguageRules, Manifest, Places } from './rules.js';
+import type { Imported, SourceText } from './source-text.js';
 
 /** Of the specification, "Predeclared identifiers". */
 const predeclared =

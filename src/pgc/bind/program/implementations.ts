@@ -1,5 +1,6 @@
 import { derivedTypes } from './adopt.js';
-import { typesIn, type Definition, type Definitions } from './definitions.js';
+import { type Definitions } from './definitions.js';
+import { typesIn, type Definition } from './definition.js';
 import type { Evaluator } from './evaluator.js';
 import { isAlike } from './overloads.js';
 import { isFunction, type Type } from './values.js';

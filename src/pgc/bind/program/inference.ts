@@ -1,5 +1,5 @@
 import type { TypeText } from '../../format/expression.js';
-import { typesIn, type Definition } from './definitions.js';
+import { typesIn, type Definition } from './definition.js';
 import type { Arguments } from './overloads.js';
 import type { InsideType, Type } from './values.js';
 

@@ -1,6 +1,7 @@
 import { parseExpression } from '../../format/expression.js';
 import { joined } from './alternatives.js';
-import { typesIn, type Definition, type Definitions } from './definitions.js';
+import { type Definitions } from './definitions.js';
+import { typesIn, type Definition } from './definition.js';
 import type { Names } from './names.js';
 import { Choice, isAlike, type Arguments, type Candidate } from './overloads.js';
 import {

@@ -1,8 +1,9 @@
 import { joined } from './alternatives.js';
-import { typesIn, type Definition, type Definitions, type NameScope } from './definitions.js';
+import { type Definitions, type NameScope } from './definitions.js';
+import { typesIn, type Definition } from './definition.js';
 import type { Step } from '../../format/expression.js';
 import type { Arguments } from './overloads.js';
-import type { Imported, SourceText } from './rules.js';
+import type { Imported, SourceText } from './source-text.js';
 import {
   outside,
   library,

@@ -1,4 +1,4 @@
-import { typesIn, type Definition } from './definitions.js';
+import { typesIn, type Definition } from './definition.js';
 import type { Overloads } from './rules.js';
 import { inside, type Evaluation, type FunctionValue, type Owner, type Type } from './values.js';
 

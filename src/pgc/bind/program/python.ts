@@ -1,14 +1,8 @@
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
 import { PythonModules } from './python-modules.js';
 import { builtins } from './python-standard.js';
-import type {
-  Imported,
-  LanguageMembers,
-  LanguageRules,
-  Manifest,
-  Places,
-  SourceText,
-} from './rules.js';
+import type { LanguageMembers, LanguageRules, Manifest, Places } from './rules.js';
+import type { Imported, SourceText } from './source-text.js';
 import type { Type } from './values.js';
 
 const members: Readonly<Record<string, LanguageMembers>> = {

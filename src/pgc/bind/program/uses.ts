@@ -1,7 +1,8 @@
 import { parseExpression, unknown, type Step } from '../../format/expression.js';
 import type { Operator } from './rules.js';
 import { joined } from './alternatives.js';
-import { typesIn, type Definition, type Definitions } from './definitions.js';
+import { type Definitions } from './definitions.js';
+import { typesIn, type Definition } from './definition.js';
 import { inferred } from './inference.js';
 import type { Members } from './members.js';
 import type { Names } from './names.js';

@@ -1,7 +1,7 @@
-import { typesIn, type Definition } from './definitions.js';
+import { typesIn, type Definition } from './definition.js';
 import type { Step, TypeText } from '../../format/expression.js';
 import type { Arguments } from './overloads.js';
-import type { SourceText } from './rules.js';
+import type { SourceText } from './source-text.js';
 
 /** A type of the program, of the language (`$list`), or of a library. */
 export type Type = InsideType | LanguageType | Outside;
