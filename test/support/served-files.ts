@@ -9,8 +9,8 @@ export async function servedFiles(root: string, home: string): Promise<Record<st
   const place = placeOf(root, home);
   const { shards } = await readManifest(place, root);
   const named = shards
-    .flatMap(({ segment, candidates, words, overlays }) => [
-      ...[segment, candidates, words],
+    .flatMap(({ segment, bound = '', candidates, words, overlays }) => [
+      ...[segment, bound, candidates, words],
       ...Object.values(overlays).map(({ file }) => file),
     ])
     .filter(Boolean)

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { access } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { bindPointers } from '../bind/pointers/bind-pointers.js';
 import { bindProgram } from '../bind/program/bind-program.js';
@@ -68,7 +67,7 @@ export async function bindShards(
     (await isLayerWhole(place, before?.scip))
   )
     return {
-      shards: shards.map((shard) => ({ ...shard, ...boundFile(known.get(shard.segment)) })),
+      shards: shards.map((shard) => withBound(shard, known.get(shard.segment))),
       ...{ scip: before?.scip, layer: undefined },
     };
   const segments = await Promise.all(
@@ -87,15 +86,16 @@ export async function bindShards(
   if (bound.some(({ languages }) => 'c' in languages)) writing.add(bindPointers(segments));
   const writers = writing.end();
   const files = new Map<string, string>();
+  const served = new Set(known.values());
   for (const [at, shard] of bound.entries()) {
     job.throwIfAborted();
     const writer = writers[at];
     const isWritten = isBound(shard) || layer?.bindings.speaksOf(at) === true;
     if (writer !== undefined && isWritten)
-      files.set(shard.alias, await written(place, shard, writer));
+      files.set(shard.alias, await written(place, shard, { writer, served }));
   }
   return {
-    shards: shards.map((shard) => ({ ...shard, ...boundFile(files.get(shard.alias)) })),
+    shards: shards.map((shard) => withBound(shard, files.get(shard.alias))),
     ...{ scip: layer?.served, layer: layer?.report() },
   };
 }
@@ -110,8 +110,10 @@ function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
   ];
 }
 
-function boundFile(file: string | undefined): Pick<ManifestShard, 'bound'> {
-  return file === undefined ? {} : { bound: file };
+/** Always last: the order of fields counts for the digest of a manifest. */
+function withBound(shard: ManifestShard, file: string | undefined): ManifestShard {
+  const { bound: _, ...others } = shard;
+  return file === undefined ? others : { ...others, bound: file };
 }
 
 /** The same segments as before are bound to the same. */
@@ -161,21 +163,20 @@ async function manifestsOf({ files, facts }: BindJob): Promise<ModuleManifest[]>
 async function written(
   place: IndexPlace,
   shard: ManifestShard,
-  writer: BoundCallsWriter,
+  { writer, served }: { writer: BoundCallsWriter; served: ReadonlySet<string | undefined> },
 ): Promise<string> {
   const sections = writer.sections();
   const digest = createHash('sha256');
   for (const bytes of Object.values(sections)) digest.update(bytes);
   const file = `${shard.alias}-${shard.version}.${digest.digest('hex').slice(0, 12)}.bound`;
   const path = join(place.segments, file);
-  const isThere = await access(path).then(
-    () =>
-      BoundCalls.open(path).then(
-        () => true,
-        () => false,
-      ),
-    () => false,
-  );
+  // What a killed run has left may not have reached the disk.
+  const isThere =
+    served.has(file) &&
+    (await BoundCalls.open(path).then(
+      () => true,
+      () => false,
+    ));
   if (!isThere) await writeBoundCalls(path, sections);
   const index = await Segment.open(join(place.segments, shard.segment), {}, path);
   await writeCard(cardPath(place, { ...shard, bound: file }), makeCard(index));

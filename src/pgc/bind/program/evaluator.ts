@@ -11,7 +11,7 @@ import { typesIn, type Definition } from './definition.js';
 import { alternativesOf, joined, typeOf } from './alternatives.js';
 import { Members } from './members.js';
 import { Names } from './names.js';
-import type { Arguments } from './overloads.js';
+import type { Arguments } from './values.js';
 import type { SourceText } from './source-text.js';
 import { Uses } from './uses.js';
 import {

@@ -1,6 +1,6 @@
 import type { TypeText } from '../../format/expression.js';
 import { typesIn, type Definition } from './definition.js';
-import type { Arguments } from './overloads.js';
+import type { Arguments } from './values.js';
 import type { InsideType, Type } from './values.js';
 
 const typesMax = 32;

@@ -3,7 +3,8 @@ import { joined } from './alternatives.js';
 import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
 import type { Names } from './names.js';
-import { Choice, isAlike, type Arguments, type Candidate } from './overloads.js';
+import { Choice, isAlike, type Candidate } from './overloads.js';
+import type { Arguments } from './values.js';
 import {
   outside,
   library,

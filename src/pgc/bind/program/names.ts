@@ -2,7 +2,7 @@ import { joined } from './alternatives.js';
 import { type Definitions, type NameScope } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
 import type { Step } from '../../format/expression.js';
-import type { Arguments } from './overloads.js';
+import type { Arguments } from './values.js';
 import type { Imported, SourceText } from './source-text.js';
 import {
   outside,

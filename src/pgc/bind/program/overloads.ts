@@ -1,13 +1,13 @@
 import { typesIn, type Definition } from './definition.js';
 import type { Overloads } from './rules.js';
-import { inside, type Evaluation, type FunctionValue, type Owner, type Type } from './values.js';
-
-/** The arguments of a call; nothing is known of some. */
-export interface Arguments {
-  /** Undefined: any number. */
-  count: number | undefined;
-  types(): readonly (Type | undefined)[];
-}
+import {
+  inside,
+  type Arguments,
+  type Evaluation,
+  type FunctionValue,
+  type Owner,
+  type Type,
+} from './values.js';
 
 /** A function of a name, and the type where it was found. */
 export interface Candidate {

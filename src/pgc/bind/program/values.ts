@@ -1,6 +1,5 @@
 import { typesIn, type Definition } from './definition.js';
 import type { Step, TypeText } from '../../format/expression.js';
-import type { Arguments } from './overloads.js';
 import type { SourceText } from './source-text.js';
 
 /** A type of the program, of the language (`$list`), or of a library. */
@@ -66,6 +65,13 @@ export interface OutsideValue extends Outside {
 export interface Owner {
   self?: Type | undefined;
   receiver?: Type | undefined;
+}
+
+/** The arguments of a call; nothing is known of some. */
+export interface Arguments {
+  /** Undefined: any number. */
+  count: number | undefined;
+  types(): readonly (Type | undefined)[];
 }
 
 /** Where a type or an expression is written. */

@@ -241,7 +241,7 @@ describe('a check of an index', () => {
     await at.index({ shards: twoShards });
     const place = placeOf(at.tree.root, at.home);
     const sound = await checkIndex(at.tree.root, at.home);
-    expect([sound.is_sound, sound.strays, sound.files.length]).toEqual([true, [], 16]);
+    expect([sound.is_sound, sound.strays, sound.files.length]).toEqual([true, [], 18]);
     const overlay = sound.files.find(({ file }) => file.endsWith('.O2.ovl'))!.file;
     const bytes = await readFile(join(place.segments, overlay));
     bytes[bytes.length - 1]! ^= 1;

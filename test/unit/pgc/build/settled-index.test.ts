@@ -80,7 +80,7 @@ const namedIn = ({ before, named }: Settled): string[] =>
 test('all that a manifest names has reached the disk before it: segments, words, overlays, vectors', async () => {
   const settled = await run({ shards });
   const endings = [...new Set(settled.named.map((name) => name.split('.').pop()))].sort();
-  expect(endings).toEqual(['ovl', 'seg', 'vec', 'words']);
+  expect(endings).toEqual(['bound', 'ovl', 'seg', 'vec', 'words']);
   expect(namedIn(settled)).toEqual(settled.named);
 });
 
