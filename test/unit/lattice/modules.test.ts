@@ -251,6 +251,7 @@ describe('Python in three shards', () => {
   test('a call means what its import says: names of packages, modules and dotted modules', async () => {
     expect(await callees(opened.lattice, 'post')).toEqual([
       'Mailbox lib/mailbox.py:4',
+      '__init__ lib/mailbox.py:7',
       'put lib/mailbox.py:10',
       'stamp core/stamp.py:1',
       'note core/audit.py:1',
@@ -272,7 +273,7 @@ describe('Python in three shards', () => {
   test('the topology has edges for what is imported and none for lists', () => {
     expect(edges(opened.lattice)).toEqual([
       'app core book,note,stamp',
-      'app lib Mailbox,put',
+      'app lib Mailbox,__init__,put',
       'lib core keep',
     ]);
   });
