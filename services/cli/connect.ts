@@ -5,7 +5,7 @@ import type { Questions } from '../../src/lattice/questions.js';
 import { withClient as withRemoteClient } from '../../src/remote/with-client.js';
 
 /**
- * Runs `work` with a connected client, and ends with INTERRUPTED at Ctrl-C; whoever works on it is told by `signal`. Throws NO_BROKER at once when no broker
+ * Runs `work` with a connected client, and ends with INTERRUPTED at Ctrl-C; `signal` tells the work of it. Throws NO_BROKER at once when no broker
  * listens, KEYS_MISSING, KEY_FILE_INVALID.
  */
 export async function withClient<T>(

@@ -16,7 +16,7 @@ interface Verified {
 const offered = z.strictObject({
   citations: z.array(citationInput).min(1).max(citationsMax).describe('Sources of an answer.'),
 });
-/** Whoever reads the files says what is wrong with a citation. */
+/** The index says what is wrong with a citation: it reads the files. */
 const input = z.strictObject({
   citations: z.array(z.looseObject({}) as unknown as typeof citationInput),
 });

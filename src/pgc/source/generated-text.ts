@@ -6,7 +6,7 @@ const headLinesMax = 100;
 
 /**
  * Whether the comments before all code say that a program wrote this text. Further down, a comment speaks of what is below
- * it. Generators say that they wrote it, and mostly also that nobody should edit it.
+ * it. Generators say that they wrote it, and mostly also that it should not be edited.
  */
 export function saysGenerated(language: FactsLanguage, text: string): boolean {
   const said = headComments(language, text.slice(0, headCharsMax));

@@ -52,7 +52,7 @@ export function hasRole({ role = '' }: { role?: string }, wanted: readonly strin
 }
 
 /**
- * Copies and what programs write are that whatever they hold. A README is for people wherever it stands. What a test runner
+ * Copies and what programs write are that with any content. A README is for people wherever it stands. What a test runner
  * takes by its name is a test, also where it tests a mock; otherwise a mock among tests is a mock.
  */
 export function roleOf(path: string, { generated = false, marks = {} }: RoleSigns = {}): FileRole {
@@ -204,7 +204,7 @@ function isBenchmark({ folders, stem, sourceSet, language }: Place): boolean {
   return mayBe && !isShipped(sourceSet) && benchmarkName.test(stem);
 }
 
-/** Whatever the classes of such a set are called, they are what the module gives to others. */
+/** The classes of such a set, by any name, are what the module gives to others. */
 function isShipped(sourceSet: string): boolean {
   return sourceSet !== '' && sourceSet !== 'jmh' && !testSet.test(sourceSet);
 }

@@ -256,7 +256,7 @@ class Facts:
                 if function not in known:
                     known.add(function)
                     work.append((target, function))
-                    # What is handed to whatever a member holds is handed to the function.
+                    # What is handed to what a member holds is handed to the function.
                     for at in range(8):
                         parameter = "P:%s:%d" % (target, at)
                         if parameter in held or parameter in self.edges:

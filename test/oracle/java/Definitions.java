@@ -170,7 +170,7 @@ final class Definitions {
     }
   }
 
-  /** Constructors and accessors that nobody wrote. */
+  /** Constructors and accessors that are not written. */
   static boolean isGenerated(JCMethodDecl tree) {
     long generated = Flags.GENERATEDCONSTR | Flags.GENERATED_MEMBER;
     boolean isCompact = (tree.mods.flags & Flags.COMPACT_RECORD_CONSTRUCTOR) != 0;

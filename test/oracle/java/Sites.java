@@ -90,7 +90,7 @@ final class Sites {
         int at = TreeInfo.endPos(member.selected);
         add(nameAt(member, at), tree, member.name.toString(), symbol, forms.of(member.selected));
       } else if (callee instanceof JCIdent name) {
-        // The compiler writes `super()` where nobody did.
+        // The compiler adds a missing `super()`.
         if (text.startsWith(name.name.toString(), name.pos))
           add(name.pos, tree, name.name.toString(), symbol, "plain");
       }
@@ -181,7 +181,7 @@ final class Sites {
     private Json meaning(Symbol symbol, JCTree tree) {
       if (!(symbol instanceof MethodSymbol method) || symbol.kind != Kinds.Kind.MTH)
         return new Json().put("kind", "unknown");
-      // A type that is missing fits every parameter: which of several methods is meant, nobody knows.
+      // A type that is missing fits every parameter: which of several methods is meant, is unknown.
       if (isOverloaded(method) && hasUnknownArgument(tree)) return new Json().put("kind", "unknown");
       String target = definitions.placeOf(method);
       boolean isFixed = method.isConstructor() || method.isStatic() || isOfSuper(tree);

@@ -175,7 +175,7 @@ function boundTo(
   return { binding: 'dispatch', targets: holders.map((each) => places.of(each)) };
 }
 
-/** A member is what is called, whatever it holds; of a variable or a parameter it must be known. */
+/** A member is what is called, with any content; of a variable or a parameter it must be known. */
 function calledThrough({ holders }: CValue, held: HeldFunctions): Holder[] {
   return holders.filter(({ place, key }) =>
     place.kind === 'method' && key.startsWith('m') ? true : held.of({ key, place }).size > 0,

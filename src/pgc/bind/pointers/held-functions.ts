@@ -8,7 +8,7 @@ interface Node extends Holder {
   functions: Set<Place>;
   /** Nodes that are given what this one holds. */
   into: Set<Node>;
-  /** Parameters of whatever it holds, by number. */
+  /** Parameters of the functions that it holds, by number. */
   parameters: Map<number, Node>;
 }
 
@@ -33,7 +33,7 @@ export class HeldFunctions {
     if (from.place.kind === 'method' && isLocal(to)) this.#add(to, from.place);
   }
 
-  /** The parameter of whatever is called through a holder. */
+  /** The parameter of the functions that are called through a holder. */
   parameter(holder: Holder, at: number, of: Holder): void {
     const node = this.#node(of);
     if (node.parameters.has(at)) return;

@@ -120,7 +120,7 @@ function like(value: string, names: string): Record<string, string> {
   return each(value, names.split(' '));
 }
 
-/** Between types of the library: of most nobody knows. */
+/** Between types of the library: of most it is unknown. */
 function distance(given: string, wanted: string): number | undefined {
   if (given === wanted) return 0;
   const [from, to] = [numbers.indexOf(given), numbers.indexOf(wanted)];

@@ -15,7 +15,7 @@ export interface Candidate {
   self: Type | undefined;
 }
 
-/** How far the type of an argument is from that of the parameter: undefined where nobody knows. */
+/** How far the type of an argument is from that of the parameter: undefined where it is unknown. */
 type Distance = number | undefined;
 const never = Infinity;
 /** What takes everything. */
