@@ -48,6 +48,8 @@ function callsOf(truth, place) {
 
 /** Of each kind of what is no function, and functions that are used without being called. */
 export function drawNamed(truth, seed) {
+  // Of other languages no uses are known.
+  if (truth.named.size === 0) return [];
   const functions = [...truth.definitions].filter(
     ([place, { kind }]) => kind !== 'interface' && truth.callersOf(place).value.length > 0,
   );
