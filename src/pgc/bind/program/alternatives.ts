@@ -1,4 +1,4 @@
-import { outside, library, valueOf, type Type, type Value } from './values.js';
+import { outside, foreign, valueOf, type Type, type Value } from './values.js';
 
 /** More of them say nothing. */
 const alternativesMax = 12;
@@ -16,7 +16,7 @@ export function joined(values: readonly (Value | undefined)[]): Value | undefine
   if (all.length < 2 || all.length > alternativesMax) return all.length < 2 ? all[0] : undefined;
   const isElsewhere = all.every((each) => each === undefined || each.kind === 'outside');
   if (isElsewhere)
-    return all.includes(undefined) ? undefined : all.find(isLibrary) ? library : outside;
+    return all.includes(undefined) ? undefined : all.find(isLibrary) ? foreign : outside;
   const args = all.map((each) => ({ label: '', type: each && typeOf(each) }));
   return { kind: 'value', type: { kind: 'language', name: '$union', args } };
 }
@@ -28,7 +28,7 @@ function isLibrary(value: Value | undefined): boolean {
 /** A function, a type and a module are held by a type of their own. */
 export function typeOf(value: Value): Type {
   if (value.kind === 'value') return value.type;
-  if (value.kind === 'outside') return value.isLibrary === true ? library : outside;
+  if (value.kind === 'outside') return value.isLibrary === true ? foreign : outside;
   return { kind: 'language', name: '$held', args: [], held: value };
 }
 

@@ -16,7 +16,7 @@ import type { SourceText } from './source-text.js';
 import { Uses } from './uses.js';
 import {
   outside,
-  library,
+  foreign,
   unbound,
   ownName,
   within,
@@ -266,7 +266,7 @@ export class Evaluator {
     if (value?.kind === 'function') value = this.#typeOfFunction(value);
     if (this.#definitions.rules.overloads !== undefined && value?.kind !== 'type')
       return outsideType(written, args);
-    if (value?.kind === 'outside') return value.isLibrary === true ? library : outside;
+    if (value?.kind === 'outside') return value.isLibrary === true ? foreign : outside;
     if (value?.kind !== 'type') return undefined;
     const { type } = value;
     if (type.kind !== 'inside') return type;

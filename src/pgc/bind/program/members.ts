@@ -7,7 +7,7 @@ import { Choice, isAlike, type Candidate } from './overloads.js';
 import type { Arguments } from './values.js';
 import {
   outside,
-  library,
+  foreign,
   superName,
   inside,
   within,
@@ -65,7 +65,7 @@ export class Members {
     switch (value.kind) {
       case 'outside':
         if (value.isClosed === true || this.#isOfAll(name)) return this.#closed(name, given);
-        return value.isLibrary === true ? library : outside;
+        return value.isLibrary === true ? foreign : outside;
       case 'scope':
         return this.#memberOfScope(value.scopes, name);
       case 'function':
@@ -129,7 +129,7 @@ export class Members {
   #closed(name: string, given: Arguments | undefined): Value {
     const gives = this.#definitions.rules.overloads?.everyMember.get(name);
     return {
-      ...{ ...library, isClosed: true },
+      ...{ ...foreign, isClosed: true },
       ...(given && { given }),
       ...(gives !== undefined && { gives }),
     };
@@ -139,7 +139,7 @@ export class Members {
     const [base] = this.basesOf(type);
     // A class without another one below it is based on what every type is based on.
     const isClass = base?.kind !== 'inside' || base.definition.kind === 'class';
-    return isClass ? this.constructed(valueOf(base), given) : library;
+    return isClass ? this.constructed(valueOf(base), given) : foreign;
   }
 
   get #isOfNamedType(): boolean {
@@ -162,7 +162,7 @@ export class Members {
       if (type === undefined) return undefined;
       isOutside ||= found !== undefined;
     }
-    return isOutside ? library : undefined;
+    return isOutside ? foreign : undefined;
   }
 
   /** What defines a member, given like a function; of a field, which has no definition of its own, its value. */
@@ -199,7 +199,7 @@ export class Members {
         if (its !== undefined && its.kind !== 'outside') return its;
         const isTyped = this.#choice !== undefined;
         const ofLibrary = type?.kind === 'outside' ? this.member(type, name, given) : its;
-        beyond = (isTyped ? ofLibrary : undefined) ?? library;
+        beyond = (isTyped ? ofLibrary : undefined) ?? foreign;
         return undefined;
       },
     );

@@ -6,7 +6,7 @@ import type { Arguments } from './values.js';
 import type { Imported, SourceText } from './source-text.js';
 import {
   outside,
-  library,
+  foreign,
   unbound,
   isFunction,
   isType,
@@ -62,7 +62,7 @@ export class Names {
       if (found !== undefined) return found;
     }
     if (rules.builtins.has(name)) return outside;
-    if (file.isOpen) return library;
+    if (file.isOpen) return foreign;
     return undefined;
   }
 
@@ -92,7 +92,7 @@ export class Names {
         given !== undefined && imported.others !== undefined
           ? this.#amongImported([imported, ...imported.others], file, given)
           : this.#ofPackage(imported, file, wanted, given);
-      if (its !== undefined || given === undefined) return its ?? library;
+      if (its !== undefined || given === undefined) return its ?? foreign;
     }
     const [own] = given === undefined ? nearest(scopes.get(file.scope)?.types.get(name), file) : [];
     if (own !== undefined) return this.meaning([own], 'type');
@@ -103,7 +103,7 @@ export class Names {
       if (found !== undefined) return found;
     }
     if (rules.builtins.has(name)) return outside;
-    return beyond ?? (file.isOpen ? library : undefined);
+    return beyond ?? (file.isOpen ? foreign : undefined);
   }
 
   /** Several imports may give functions of one name. */
@@ -116,7 +116,7 @@ export class Names {
     });
     const isDoubtful = types.length < all.length;
     return (
-      this.#evaluation.among(types, name, given, isDoubtful) ?? (isDoubtful ? library : undefined)
+      this.#evaluation.among(types, name, given, isDoubtful) ?? (isDoubtful ? foreign : undefined)
     );
   }
 
@@ -216,7 +216,7 @@ export class Names {
   }
 
   imported({ scopes, name, isStandard }: Imported, wanted: Wanted = 'value'): Value | undefined {
-    if (scopes.length === 0) return isStandard === true ? outside : library;
+    if (scopes.length === 0) return isStandard === true ? outside : foreign;
     if (name === '') return { kind: 'scope', scopes };
     for (const scope of scopes) {
       const found = this.#exported(scope, name, wanted);

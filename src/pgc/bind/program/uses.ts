@@ -8,7 +8,7 @@ import type { Members } from './members.js';
 import type { Names } from './names.js';
 import {
   outside,
-  library,
+  foreign,
   inside,
   within,
   valueOf,
@@ -60,7 +60,7 @@ export class Uses {
     const { of, isLibrary } = value;
     const { members, librariesGiveBack, overloads } = this.#definitions.rules;
     if (overloads !== undefined && of === undefined) return resultOfLibrary(value);
-    if (isLibrary === true) return librariesGiveBack === true ? undefined : library;
+    if (isLibrary === true) return librariesGiveBack === true ? undefined : foreign;
     if (of !== undefined && this.#definitions.rules.standard?.same.has(of.name) === true)
       return valueOf(of.type);
     if (of?.type.kind !== 'language') return outside;
@@ -140,7 +140,7 @@ export class Uses {
   part(value: Value, part: 'element' | 'key' | 'result', at = 0): Value | undefined {
     // Type arguments stand where an index does.
     if (value.kind === 'function' || value.kind === 'type') return value;
-    if (value.kind === 'outside') return value.isLibrary === true ? library : outside;
+    if (value.kind === 'outside') return value.isLibrary === true ? foreign : outside;
     if (value.kind !== 'value') return undefined;
     const { type } = value;
     if (type.kind === 'outside') return type;
@@ -270,9 +270,9 @@ export class Uses {
 
 /** A method of a library gives what is of libraries, unless it was given something else. */
 function resultOfLibrary({ isClosed, given, gives }: OutsideValue): Value | undefined {
-  if (gives !== undefined) return { ...library, name: gives, args: [], isClosed: true };
+  if (gives !== undefined) return { ...foreign, name: gives, args: [], isClosed: true };
   const isPlain = isClosed === true && given?.types().every(isOfLibrary) === true;
-  return isPlain ? { ...library, isClosed } : undefined;
+  return isPlain ? { ...foreign, isClosed } : undefined;
 }
 
 const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number>>> = {

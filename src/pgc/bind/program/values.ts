@@ -111,7 +111,8 @@ export interface Evaluation {
 }
 
 export const outside: Outside = { kind: 'outside' };
-export const library: Outside = { kind: 'outside', isLibrary: true };
+/** Of a library, which may do more than the language says. */
+export const foreign: Outside = { kind: 'outside', isLibrary: true };
 export const unbound: ReadonlyMap<string, Type | undefined> = new Map();
 /** The member that stands for what a type is based on. */
 export const superName = '$super';
