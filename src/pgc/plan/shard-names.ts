@@ -21,8 +21,8 @@ const dominantShare = 0.5;
 
 /**
  * What people of the project would call these shards: the last name of a path, and where another shard has a path that ends so,
- * the nearest folder above that tells them apart. A shard of several folders is called after the folder around them, if nobody
- * else is in there, or after the largest.
+ * the nearest folder above that tells them apart. A shard of several folders is called after the folder around them, if no other
+ * shard is in there, or after the largest.
  */
 export function shardNames(
   shards: readonly (readonly WeighedPath[])[],
