@@ -191,6 +191,10 @@ const entries = {
     'agent {agent} is registered but not connected',
     'Start it, or wait for its return (`sigma agents`).',
   ),
+  ALIAS_TAKEN: failed(
+    'another agent is already called {alias}',
+    'Choose another alias (`sigma agents` lists those in use).',
+  ),
   AMBIGUOUS_ALIAS: unknown('several agents are called {alias}: {agents}', 'Address one by its id.'),
   NO_RESPONDER: offline(
     'no agent answers for {service}',

@@ -1,10 +1,11 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { Client } from '../../src/client/client.js';
 import { loadConfig, type Config } from '../../src/config/config.js';
 import { noTrace, type Trace } from '../../src/base/trace.js';
+import { plainRecord } from '../../src/client/registration.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { indexFolder } from '../../src/pgc/build/index-folder.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
@@ -14,7 +15,9 @@ import { handOverType, recordOf } from '../../src/pgc/serve/hosted-shard.js';
 import { claim, type HostBus } from '../../src/pgc/serve/take-over.js';
 import { eventually } from '../support/eventually.js';
 import { chainRepository } from '../support/repository.js';
+import { memoryHarness } from '../support/networks.js';
 import { startSigma } from '../support/sigma.js';
+import { testBus } from '../support/bus.js';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -105,4 +108,32 @@ test('a host that is told to stop while a shard is handed over to it leaves the 
   );
   await expect(claimed).rejects.toMatchObject({ code: 'INTERRUPTED' });
   expect(begun).toEqual([]);
+}, 30_000);
+
+test('a shard that is called like an agent is served under a longer name and bars no agent', async () => {
+  const { root, config } = setUp();
+  const folders = ['executor', 'critic', 'taken', 'free'];
+  for (const folder of folders) {
+    mkdirSync(path.join(root, folder));
+    writeFileSync(path.join(root, folder, 'a.c'), `int of_${folder}(void) { return 1; }\n`);
+  }
+  const shards = folders.map((alias) => ({ alias, paths: [alias] }));
+  await indexFolder({ root, home: config.home, jobs: 0, shards: { shards } });
+  const bus = testBus(memoryHarness());
+  ends.push(() => bus.close());
+  await bus.start();
+  const other = await bus.client('other', { role: 'client' });
+  await other.register({ ...plainRecord('taken', []) });
+  const connect: HostBus['connect'] = ({ agent, role }) => bus.dial(agent, { role });
+  const host = hostOf(root, config, { connect, trace: noTrace });
+  ends.push(() => host.close());
+  await host.load();
+  const agents = await other.agents({ role: 'pgc' });
+  expect(agents.map(({ record }) => record.alias).toSorted()).toEqual([
+    'free',
+    'tree-critic',
+    'tree-executor',
+    'tree-taken',
+  ]);
+  expect((await bus.client('executor', { role: 'executor' })).state).toBe('live');
 }, 30_000);

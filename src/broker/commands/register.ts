@@ -12,8 +12,7 @@ export const register: CommandRun = async (core, session, frame) => {
     throw new BusError('INVALID_NAME', { name: record.alias.slice(0, 120), what: 'alias' });
   }
   if (isAliasTaken(core, session, record.alias)) {
-    const role = `"${record.alias}", which is what another agent is called`;
-    throw new BusError('UNAUTHORISED', { agent: session.agent, role });
+    throw new BusError('ALIAS_TAKEN', { alias: record.alias });
   }
   // The sender is known from the session; the record's claims about it are ignored.
   const stamped = { ...record, id: session.agent, role: session.role };

@@ -4,6 +4,7 @@ import type { Client } from '../../client/client.js';
 import { untilAccepted } from '../../client/registration.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { placeOf } from '../plan/manifest.js';
+import { aliasOf } from '../plan/planned-shards.js';
 import { type Opened, ShardPool } from './shard-pool.js';
 import { ShardSource, type ServedShard, type Share } from './shard-source.js';
 import type { Shard } from './shard.js';
@@ -247,9 +248,17 @@ export class Host {
   #register(hosted: HostedShard, shard: ServedShard, planVersion: string): Promise<void> {
     if (hosted.isGone) return Promise.resolve();
     const { client } = hosted;
-    return untilAccepted(client, this.#parts.bus.trace, () =>
-      client.register(recordOf(shard, planVersion)),
-    );
+    const record = recordOf(shard, planVersion);
+    const longer = { ...record, alias: aliasOf(`${shard.project} ${shard.alias}`) };
+    return untilAccepted(client, this.#parts.bus.trace, async () => {
+      if (idsOfServices.has(shard.alias)) return client.register(longer);
+      try {
+        await client.register(record);
+      } catch (error) {
+        if (asBusError(error).code !== 'ALIAS_TAKEN') throw error;
+        await client.register(longer);
+      }
+    });
   }
 
   #onGone(id: string, client: Client): void {
@@ -290,6 +299,9 @@ export class Host {
     }
   }
 }
+
+/** They may come later than a shard; an alias would bar them from their id. */
+const idsOfServices = new Set(['manager', 'executor', 'critic', 'operator']);
 
 /** Sentences that are logged. */
 const warningsMax = 2_048;
