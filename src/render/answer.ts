@@ -146,10 +146,21 @@ function shown(evidence: Evidence, style: Style): string[] {
   const reason = kind === 'call' || why.length === 0 ? '' : `  (${why.map(style.text).join('; ')})`;
   return [
     '',
-    `[${id}] ${style.code(placeOf(evidence))}  ${style.text(subjectOf(evidence))}${style.text(roleNote(evidence))}${reason}`,
+    `[${id}] ${style.code(placeOf(spanOf(evidence)))}  ${style.text(subjectOf(evidence))}${style.text(roleNote(evidence))}${reason}`,
     ...(said === '' || isRepeated ? [] : [wrap(style.text(said), '    ')]),
     ...style.excerpt(excerpt),
   ];
+}
+
+/** From the first to the last line that is cited or shown: what decides may stand further down. */
+function spanOf({
+  file_path,
+  line_start,
+  line_end,
+  excerpt,
+}: Evidence): Parameters<typeof placeOf>[0] {
+  const last = excerpt.at(-1)?.line ?? line_end;
+  return { file_path, line_start, line_end: Math.max(line_end, last) };
 }
 
 /** `>` marks the lines that decide; a gap is three dots. */

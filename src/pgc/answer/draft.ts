@@ -16,11 +16,17 @@ import { conceptsIn, type Question } from '../search/question/question.js';
 import { tellingShare } from '../search/retrieve.js';
 import type { Weighing } from '../search/scorer.js';
 import type { Found } from '../search/search.js';
-import type { Evidence, FlowEdge, NextStep, OverlayName, Unsure } from '../shapes.js';
+import {
+  askedSymbols,
+  callersFor,
+  implementationsFor,
+  referenceOf,
+  type AskedSymbol,
+  type SymbolHit,
+} from './relations.js';
+import type { CallSite, Evidence, FlowEdge, NextStep, OverlayName, Unsure } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 
-/** Call sites of one symbol that a question about its users lists. */
-const callersListed = 4;
 const callsPerSymbol = 2;
 /** Of the sources, those that are calls where the question names a function and does not ask who calls it. */
 const callsShare = 0.4;
@@ -35,7 +41,6 @@ const messageLinesMax = 600;
 /** That a string of the code is the message is hardly ever chance. */
 const printedSimilarity = 0.9;
 
-type SymbolHit = Extract<Found, { kind: 'symbol' }>;
 type ItemHit = Extract<Found, { kind: 'item' }>;
 
 /** One answer in the making. */
@@ -47,6 +52,7 @@ export class AnswerDraft {
   /** Whether no evidence is missing because its text could not be read. */
   isWhole = true;
   readonly #reading: Reading;
+  readonly #told = new Set<number>();
 
   constructor(
     readonly index: ShardIndex,
@@ -71,24 +77,25 @@ export class AnswerDraft {
     if (this.overlays.has('O1')) this.#messages(telling);
     const first = Math.max(this.overlays.has('O1') ? 1 : 0, this.topK - this.#callsWanted(chosen));
     const calls = this.overlays.has('O3') ? chosen : [];
-    // Who asks for callers is answered by them; what they call comes behind.
-    const isAsked = this.question.asks === 'callers';
-    const asked = calls.slice(0, 1).filter((each) => isAsked && this.#wantsCallers(each));
-    for (const each of asked) this.#calls(each);
-    for (const each of shown.slice(0, first)) this.#cited(each);
-    for (const each of calls.slice(asked.length)) this.#calls(each);
+    const asked = this.#asked(found);
+    const isAnswered = asked.length > 0 && this.overlays.has('O3') && this.#related(asked);
+    const isOther = (each: Found): boolean => asked.every(({ hit }) => hit !== each);
+    const others = isAnswered ? [] : shown.filter(isOther);
+    for (const each of asked) this.#defined(each);
+    for (const each of others.slice(0, first)) this.#cited(each);
+    if (!isAnswered) for (const each of calls.filter(isOther)) this.#calls(each);
     // What the call edges left over goes to further hits.
-    for (const each of shown.slice(first)) this.#cited(each);
+    for (const each of others.slice(first)) this.#cited(each);
     this.#suggest(chosen);
   }
 
   /** What the graph knows of the function that the question names, and the answer does not show. */
   #suggest(chosen: readonly Found[]): void {
-    const named = chosen.find((each) => each.kind === 'symbol' && each.exact > 0);
-    if (named?.kind !== 'symbol' || named.symbol === undefined) return;
+    const [named] = askedSymbols(this.index, this.question, chosen).asked;
+    if (named === undefined) return;
     const row = this.index.symbol(named.symbol);
     if (row.kind !== 'function' && row.kind !== 'method') return;
-    const symbol = `${this.index.file(row.file).path}#${row.name}`;
+    const symbol = referenceOf(this.index, named.symbol);
     if (this.next.every(({ operation }) => operation !== 'callers'))
       this.next.push({ operation: 'callers', arguments: { symbol }, why: 'every call site' });
     const why = 'all that a change of it affects';
@@ -108,9 +115,22 @@ export class AnswerDraft {
     return this.question.intent === 'usage' ? this.topK - 1 : Math.floor(this.topK * callsShare);
   }
 
-  #wantsCallers(hit: Found): boolean {
+  /** The symbols whose users, implementations, or calls the question asks for. */
+  #asked(found: readonly Found[]): AskedSymbol[] {
     const { asks, intent } = this.question;
-    return intent === 'usage' && asks !== 'callees' && hit.kind === 'symbol' && hit.exact > 0;
+    if (asks === undefined && intent !== 'usage') return [];
+    const { asked, others } = askedSymbols(this.index, this.question, found);
+    if (others > 0) {
+      const text = `the name means ${count(others, 'further definition')}, of which nothing is said here`;
+      this.unsure.push({ kind: 'sites', text });
+    }
+    return asked;
+  }
+
+  #defined({ hit, symbol }: AskedSymbol): void {
+    if (!this.overlays.has('O1') || this.#isFull || this.#told.has(symbol)) return;
+    this.#told.add(symbol);
+    this.#symbol(hit);
   }
 
   /** Declarations, stand-ins, copies of one name in one file, and what an item says again, add nothing. */
@@ -187,7 +207,7 @@ export class AnswerDraft {
     }
   }
 
-  #symbol(hit: SymbolHit): void {
+  #symbol(hit: SymbolHit, why: string[] = []): void {
     const citation = citeDocument(this.index, this.excerpts, hit.document, hit.similarity);
     if (citation === undefined) {
       this.isWhole = false;
@@ -196,7 +216,7 @@ export class AnswerDraft {
     const evidence = symbolEvidence(this.#reading, hit.document, citation);
     const name = hit.symbol === undefined ? '' : this.index.symbol(hit.symbol).name;
     const text = `${name} ${citation.file_path} ${evidence.said} ${textOf(evidence)}`;
-    this.#add({ ...evidence, why: reasons(this.question, hit.exact > 0, text) });
+    this.#add({ ...evidence, why: [...why, ...reasons(this.question, hit.exact > 0, text)] });
   }
 
   #item(hit: ItemHit): void {
@@ -217,8 +237,39 @@ export class AnswerDraft {
 
   #calls(each: Found): void {
     if (this.#isFull || each.kind === 'item' || each.symbol === undefined) return;
-    if (this.#wantsCallers(each)) this.#callers(each, each.symbol);
-    else this.#callees(each, each.symbol);
+    this.#callees(each, each.symbol);
+  }
+
+  /** What the graph knows of them; whether it knows anything. Who asks for it gets it first, else the definitions come first. */
+  #related(asked: readonly AskedSymbol[]): boolean {
+    const { asks } = this.question;
+    if (asks !== 'callers' && asks !== 'implementations')
+      for (const each of asked) this.#defined(each);
+    const before = this.evidence.length;
+    const most = Math.max(1, Math.floor((this.topK - asked.length) / asked.length));
+    for (const each of asked) {
+      if (asks === 'implementations') this.#implementations(each, most);
+      else if (asks === 'callees') this.#allCallees(each, most);
+      else this.#callers(each, most);
+    }
+    return this.evidence.length > before;
+  }
+
+  /** In the order of the text; calls of libraries say nothing of the code base. */
+  #allCallees({ hit, symbol, reference }: AskedSymbol, most: number): void {
+    const { index } = this;
+    const { name } = index.symbol(symbol);
+    const calls = index.callsFrom(symbol).filter((call) => {
+      const { inside, lookups } = targetsOfCall(index, call);
+      return inside.length + lookups.length > 0;
+    });
+    const before = this.flow.length;
+    for (const call of calls.slice(0, most)) this.#call(hit, name, call, 1);
+    const rest = calls.length - (this.flow.length - before);
+    if (rest > 0)
+      this.unsure.push({ kind: 'sites', text: `${name} makes ${count(rest, 'further call')}` });
+    const why = 'every call that it makes';
+    this.next.push({ operation: 'callees', arguments: { symbol: reference }, why });
   }
 
   /** The calls of a function whose names the question speaks of, the most telling first. */
@@ -240,46 +291,57 @@ export class AnswerDraft {
     for (const { call, worth } of calls) this.#call(hit, name, call, worth);
   }
 
-  #callers(hit: SymbolHit, symbol: number): void {
-    const { index } = this;
-    const name = index.symbol(symbol).name;
-    const sites = this.#sitesOf(symbol);
-    const most = Math.min(callersListed, Math.max(1, this.topK - 1));
-    const before = this.flow.length;
-    for (const call of sites.slice(0, most)) {
-      const caller = call.caller < 0 ? index.file(call.file).path : index.symbol(call.caller).name;
-      this.#call(hit, caller, call, 1);
+  #implementations({ hit, symbol, reference }: AskedSymbol, most: number): void {
+    const all = implementationsFor(this.index, reference);
+    const file = (id: number): number => this.index.symbol(id).file;
+    const { name } = this.index.symbol(symbol);
+    for (const each of all.slice(0, most)) {
+      const its = { ...hit, exact: 0, document: each, symbol: each, file: file(each) };
+      this.#symbol(its, [`implements ${name}`]);
     }
-    const shown = this.flow.length - before;
-    const rest = sites.length - shown;
-    if (shown === 0 || rest === 0) return;
-    const path = index.file(index.symbol(symbol).file).path;
-    this.unsure.push({
-      kind: 'sites',
-      text: `${name} of ${path} is called at ${count(rest, 'further site')}`,
-    });
-    const all = { symbol: `${path}#${name}` };
-    this.next.push({ operation: 'callers', arguments: all, why: `all ${sites.length} call sites` });
+    if (all.length === 0) return;
+    const why = all.length === 1 ? 'the one implementation' : `all ${all.length} implementations`;
+    this.next.push({ operation: 'implementations', arguments: { symbol: reference }, why });
+    if (all.length <= most) return;
+    const text = `${name} has ${count(all.length - most, 'further implementation')}`;
+    this.unsure.push({ kind: 'sites', text });
   }
 
-  /** Calls that mean this symbol; when none does, those that leave the shard and may mean it elsewhere. */
-  #sitesOf(symbol: number): CallRow[] {
+  #callers({ hit, symbol, reference }: AskedSymbol, most: number): void {
     const { index } = this;
-    const row = index.symbol(symbol);
-    const isPublic = (id: number): boolean =>
-      !index.symbol(id).declaration && index.symbol(id).exported;
-    // No call means a declaration: it stands for what is declared.
-    const meant = new Set(
-      row.declaration ? index.symbolsNamed(row.name).filter(isPublic) : [symbol],
-    );
-    const sites = index
-      .callsTo(row.name)
-      .map((call) => ({ call, targets: targetsOfCall(index, call) }));
-    const sure = sites.filter(({ targets }) => targets.inside.some((id) => meant.has(id)));
-    // A private definition is known in its own file only.
-    const mayBeElsewhere = row.exported || row.declaration;
-    const open = mayBeElsewhere ? sites.filter(({ targets }) => targets.lookups.length > 0) : [];
-    return (sure.length > 0 ? sure : open).map(({ call }) => call);
+    const { name, line_start, file } = index.symbol(symbol);
+    const definition = `${index.file(file).path}:${line_start}`;
+    const { callers, possible } = callersFor(index, reference);
+    const before = this.flow.length;
+    for (const site of callers.slice(0, most)) this.#caller(hit, name, definition, site);
+    const rest = callers.length - (this.flow.length - before);
+    const left = [
+      ...(rest === 0 ? [] : [`is called at ${count(rest, 'further site')}`]),
+      ...(possible === 0 ? [] : [`may be called at ${count(possible, 'site')} that prove nothing`]),
+    ];
+    if (left.length > 0)
+      this.unsure.push({ kind: 'sites', text: `${name} of ${definition} ${left.join(', and ')}` });
+    const why = callers.length < 2 ? 'every call site' : `all ${callers.length} call sites`;
+    this.next.push({ operation: 'callers', arguments: { symbol: reference }, why });
+  }
+
+  #caller(hit: SymbolHit, callee: string, definition: string, site: CallSite): void {
+    const { index } = this;
+    const file = index.fileAt(site.file_path);
+    const at = `${site.file_path}:${site.line}`;
+    const isKnown = this.flow.some((edge) => edge.site === at && edge.to === callee);
+    if (file === undefined || isKnown || this.#isFull || !this.isWanted(site.file_path)) return;
+    const caller = site.symbol === '' ? site.file_path : site.symbol;
+    const call = { caller, callee, file, line: site.line };
+    const citation = citeCall(index, this.excerpts, call, hit.similarity);
+    if (citation === undefined) return;
+    const how = { kind: 'call', name: callee, container: caller };
+    const evidence = this.#add(lineEvidence(this.#reading, citation, how));
+    this.flow.push({
+      ...{ from: caller, to: callee, site: at, kind: 'call' },
+      certainty: site.via === '' ? 'exact' : 'dispatch',
+      ...{ agent: index.info.agent, evidence, definition },
+    });
   }
 
   #call(hit: SymbolHit, caller: string, call: CallRow, worth: number): void {

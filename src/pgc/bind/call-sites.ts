@@ -206,6 +206,13 @@ export function implementationsOf(index: ShardIndex, symbols: readonly string[])
   return [...found];
 }
 
+/** Symbols of this shard that others implement or override. */
+export function implementedSymbols(index: ShardIndex): Set<number> {
+  const { bound } = index;
+  const targets = [...(bound?.implementations() ?? [])].map(([target]) => target);
+  return new Set(targets.flatMap((target) => bound?.target(target).symbol ?? []));
+}
+
 function partsOf(
   index: ShardIndex,
   name: string,

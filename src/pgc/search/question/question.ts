@@ -42,12 +42,14 @@ interface Concept {
 export interface Question {
   text: string;
   intent: Intent;
-  /** Which end of the calls of what it names it asks for, where it says so. */
-  asks: 'callers' | 'callees' | undefined;
+  /** What it asks of the symbol that it names, where it says so; whoever asks what a change breaks asks for callers. */
+  asks: 'callers' | 'callees' | 'implementations' | undefined;
   /** Overlays that its words ask for. */
   concerns: ReadonlySet<OverlayName>;
   /** What looks like a symbol of the code base, exactly as written. */
   identifiers: string[];
+  /** Of these, names with what they belong to: `Type.method`, `package.Type`, `a::b`. */
+  scoped: string[];
   paths: string[];
   /** Text in quotation marks. */
   quoted: string[];
@@ -107,6 +109,12 @@ const calleesAsked = /\b(?:do|does|did)\b.{0,120}\b(?:call|use|invoke)\b/i;
 const callersAsked =
   /\b(?:who|what|which)(?:\s\w{1,40}){0,2}?\s(?:calls?|uses?|invokes?)\b|\b(?:callers?|users?|usages?|uses) of\b|\bwhere\b.{0,120}\b(?:called|used|invoked)\b|\b(?:called|used|invoked) by\b/i;
 
+/** A change breaks those that use what is changed. */
+const impactAsked =
+  /\bwhat\b.{0,80}\b(?:breaks?|is affected|are affected|depends? on)\b|\bimpact of\b|\baffected (?:by|if|when)\b/i;
+const implementationsAsked =
+  /\b(?:implementations?|implementers?|implementors?|subclasses|subtypes|overrides) of\b|\b(?:who|what|which)(?:\s\w{1,40}){0,2}?\s(?:implements?|extends?|overrides?)\b/i;
+
 /** Reads the question without any knowledge of the code base. Throws EMPTY_QUESTION, QUESTION_UNREADABLE. */
 export function analyse(raw: string): Question {
   const warnings: string[] = [];
@@ -126,17 +134,24 @@ export function analyse(raw: string): Question {
     ),
   );
   const quoted = unique(matches(text, /"([^"\n]{2,200})"|“([^”\n]{2,200})”/g));
-  const identifiers = identifiersIn(text, paths);
+  const asks = asksFor(text);
+  const scoped = unique(matches(withoutPaths(text, paths), scopedName));
+  const identifiers = unique([
+    ...identifiersIn(text, paths),
+    // Of what is asked for its users or implementations, a name in capitals is the symbol.
+    ...(asks === undefined ? [] : matches(text, /(?<=\S\s)\b[A-Z]+[a-z]\w{0,120}\b/g)),
+  ]);
   const names = unique(matches(text, /\b(?=\w{0,120}\d)(?=\w{0,120}[A-Za-z])\w{2,40}\b/g)).filter(
     (name) => !/^0x/i.test(name),
   );
   const concepts = conceptsOf(text, identifiers);
   return {
     text,
-    intent: intents.find(([, pattern]) => pattern.test(text))?.[0] ?? 'general',
-    asks: asksFor(text),
+    intent: impactAsked.test(text) ? 'usage' : intentOf(text),
+    asks,
     concerns: concernsOf(text),
     identifiers,
+    scoped,
     paths,
     quoted,
     messages: messagesIn(text, quoted),
@@ -177,9 +192,14 @@ export function withHints(question: Question, hints: readonly string[]): Questio
   };
 }
 
+function intentOf(text: string): Intent {
+  return intents.find(([, pattern]) => pattern.test(text))?.[0] ?? 'general';
+}
+
 function asksFor(text: string): Question['asks'] {
   if (calleesAsked.test(text)) return 'callees';
-  return callersAsked.test(text) ? 'callers' : undefined;
+  if (implementationsAsked.test(text)) return 'implementations';
+  return callersAsked.test(text) || impactAsked.test(text) ? 'callers' : undefined;
 }
 
 export function queryIntent(question: Question): QueryIntent {
@@ -217,8 +237,14 @@ function messagesIn(text: string, quoted: readonly string[]): string[] {
   );
 }
 
+const scopedName = /\b(?:[A-Za-z]\w{0,120}(?:::|\.))+[A-Za-z_]\w{0,120}\b/g;
+
+function withoutPaths(text: string, paths: readonly string[]): string {
+  return paths.reduce((rest, each) => rest.replaceAll(each, ' '), text);
+}
+
 function identifiersIn(text: string, paths: string[]): string[] {
-  const prose = paths.reduce((rest, each) => rest.replaceAll(each, ' '), text);
+  const prose = withoutPaths(text, paths);
   // Without bounds a long run of letters is read again from each of them.
   const found = [
     ...matches(
@@ -233,9 +259,7 @@ function identifiersIn(text: string, paths: string[]): string[] {
       prose,
       /\b(?:function|method|macro|struct|class|symbol|type|interface)\s+([A-Za-z_$][\w$]{0,120})/g,
     ).filter((each) => !stopWords.has(each.toLowerCase()) && !lightWords.has(each.toLowerCase())),
-    ...matches(prose, /\b(?:[A-Za-z]\w{0,120}(?:::|\.))+[A-Za-z_]\w{0,120}\b/g).flatMap((each) =>
-      each.split(/::|\./),
-    ),
+    ...matches(prose, scopedName).flatMap((each) => each.split(/::|\./)),
     ...matches(
       prose,
       /(?<![\w+])(?:_*[A-Za-z]\w{0,120}_\w{0,120}|_+[A-Za-z]\w+|[a-z][a-z0-9]{0,120}[A-Z]\w{0,120}|[A-Z][a-z0-9]{1,120}[A-Z]\w{0,120})/g,

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../../../src/base/bounded-map.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.js';
 import { overlaysMax } from '../../../../src/pgc/answer/ask.js';
 import { analyse } from '../../../../src/pgc/search/question/question.js';
@@ -140,6 +140,72 @@ test('of two static functions of one name each has its own callers', async () =>
   expect(callers.every(({ certainty }) => certainty === 'exact')).toBe(true);
   // What looks like the number of a source is text like any other.
   expect(evidence.map(({ said }) => said)).toContain('Resets the left [0]');
+});
+
+describe('what the graph knows is asked in words', () => {
+  const files = {
+    'notify/go.mod': 'module example.org/mail\n',
+    'notify/stage.go': `package notify
+
+// Stage does one step.
+type Stage interface {
+	Exec(n int) int
+}
+
+// Mute drops alerts.
+type Mute struct{}
+
+func (m Mute) Exec(n int) int { return n }
+
+// Wait lets time pass.
+type Wait struct{}
+
+func (w Wait) Exec(n int) int { return n + 1 }
+
+// Log has a method of the same name, and is no stage.
+type Log struct{}
+
+func (l Log) Exec() {}
+
+func run(s Stage) int { return s.Exec(1) }
+
+func muted() int { return Mute{}.Exec(2) }
+`,
+    'notify/stage_test.go': `package notify
+
+func testMute() int { return Mute{}.Exec(3) }
+`,
+  };
+  const asked = async (question: string): Promise<Answer> => {
+    await using tree = await indexedTree(files, ['notify']);
+    return await tree.shards[0]!.ask({ question, overlays: [], top_k: 5 });
+  };
+
+  test('who implements an interface', async () => {
+    const { evidence, next, unsure } = await asked('Which types implement Stage?');
+    expect(evidence.map(({ name, why }) => [name, why[0]])).toEqual([
+      ['Mute', 'implements Stage'],
+      ['Wait', 'implements Stage'],
+      ['Stage', 'the question names it'],
+    ]);
+    expect(next[0]).toMatchObject({ operation: 'implementations' });
+    expect(unsure).toEqual([]);
+  });
+
+  test('what breaks if a method changes: its callers, tests last, and those through an interface', async () => {
+    const { flow, evidence } = await asked('What breaks if Mute.Exec changes?');
+    expect(flow.map(({ from, certainty }) => [from, certainty])).toEqual([
+      ['run', 'dispatch'],
+      ['muted', 'exact'],
+      ['testMute', 'exact'],
+    ]);
+    expect(evidence.at(-1)).toMatchObject({ name: 'Exec', container: 'Mute' });
+  });
+
+  test('a name of several definitions: what is not shown is said', async () => {
+    const { unsure } = await asked('Who calls Exec?');
+    expect(unsure.map(({ text }) => text).join()).toContain('the name means 1 further definition');
+  });
 });
 
 test('an answer that lacks an excerpt is not kept', async () => {
