@@ -19,7 +19,8 @@ export async function settleLayout(db: Db, folder: string, layout: Layout): Prom
   try {
     const wanted = [layout.name, String(layout.version)];
     const keys = [layoutKey, schemaKey];
-    const found = (await db.getMany(keys)).map((each) => each?.toString());
+    const all: (Buffer | undefined)[] = await db.getMany(keys);
+    const found = all.map((each) => each?.toString());
     if (found.every((each, at) => each === wanted[at])) return;
     if (found.some((each) => each !== undefined))
       throw new BusError('STORE_SCHEMA', {
