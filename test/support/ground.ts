@@ -19,9 +19,9 @@ export function groundIn({
 }: Pick<IndexedTree, 'root' | 'shards'>): Promise<TreeGround> {
   const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
   const trees = shards.map(({ index }) => index.info);
-  const none = askedBy(treeMessages, async () => {
-    throw new BusError('NO_SHARDS');
-  });
+  const none = askedBy(treeMessages, (): Promise<never> =>
+    Promise.reject(new BusError('NO_SHARDS')),
+  );
   return TreeGround.open(root, new LatticeQuestions(lattice, systemClock, trees), none);
 }
 
