@@ -37,8 +37,8 @@ export async function withQuestions<T>(
   work: (questions: Questions) => Promise<T>,
 ): Promise<T> {
   if (repo === undefined) {
-    const { RemoteQuestions } = await import('../../src/remote/questions.js');
-    return withClient(config, (client) => work(new RemoteQuestions(client)));
+    const { remoteQuestions } = await import('../../src/remote/questions.js');
+    return withClient(config, (client) => work(remoteQuestions(client)));
   }
   const { withIndex } = await import('./local.js');
   return withIndex(config, repo, work);

@@ -24,7 +24,7 @@ export function askingIndex(config: Config, repo: string): Asking & AsyncDisposa
   const opened = async (reads?: 'meaning'): Promise<Questions> => {
     if (reads === 'meaning') engine ??= openEngine(config);
     const { shards } = await openShards(repo, config.home, await engine);
-    return new ProseQuestions(proseOf(config), ...latticeOf(config, repo, shards));
+    return new ProseQuestions(proseOf(config), ...latticeOf(shards));
   };
   const noAgents = (): Promise<never> =>
     Promise.reject(usage('this asks agents: leave out --repo'));
@@ -76,13 +76,11 @@ export async function withIndex<T>(
 
 /** Of these shards, as questions in this process need it. */
 export function latticeOf(
-  config: Config,
-  repo: string,
   shards: readonly Shard[],
 ): ConstructorParameters<typeof LatticeQuestions> {
   const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
   const trees = shards.map(({ index }) => index.info);
-  return [lattice, systemClock, trees, localAnalyses(config, repo)];
+  return [lattice, systemClock, trees];
 }
 
 /** The analyses of a built index, which is opened once, when the first is asked for. */

@@ -8,7 +8,7 @@ import { asBusError } from '../../src/errors/bus-error.js';
 import { LatticeQuestions } from '../../src/lattice/questions.js';
 import { HealthServer } from '../../src/observe/health-server.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
-import { RemoteAnalyses } from '../../src/remote/analyses.js';
+import { remoteAnalyses } from '../../src/remote/analyses.js';
 import { Shards } from '../../src/remote/shards.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { plainRecord, untilAccepted } from '../../src/client/registration.js';
@@ -67,9 +67,9 @@ async function groundOf(client: Client, shards: Shards, root: string): Promise<G
   const lattice = (await shards.lattices()).get(root);
   if (lattice === undefined)
     return { ground: undefined, why: `the running lattice does not know the tree ${root}` };
-  const analyses = new RemoteAnalyses(client, root);
-  const questions = new LatticeQuestions(lattice, systemClock, undefined, analyses);
-  return { ground: await TreeGround.open(root, questions), why: '' };
+  const questions = new LatticeQuestions(lattice, systemClock);
+  const analyses = remoteAnalyses(client, root);
+  return { ground: await TreeGround.open(root, questions, analyses), why: '' };
 }
 
 /** Throws HTTP_ADDRESS. */

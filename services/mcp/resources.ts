@@ -47,7 +47,7 @@ export function addResources(server: McpServer, bus: Bus): void {
     { ...json, title: 'Topology', description: 'Which shard depends on which, by references.' },
     () =>
       read(uris.topology, bus, async () => {
-        const topology = await (await bus.questions()).topology({ deadlineMs });
+        const topology = await (await bus.questions()).topology({}, { deadlineMs });
         return document(strongestFirst(topology), listsOf('edges', 'shards'));
       }),
   );

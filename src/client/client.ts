@@ -35,10 +35,8 @@ import {
 import { clientLimits, comebackBackoff, restoreBackoff } from './limits.js';
 import { PendingRequests, type Reply } from './pending.js';
 import type { RequestOptions } from './request.js';
-import { gather, type Ask, type Gathered, type GatherOptions } from './gather.js';
 import { blobReplyType, Responder, type Handler } from './responder.js';
 import type { SubscribeOptions } from './follower.js';
-import type { BlobCache } from './blob-cache.js';
 import { Blobs } from './blobs.js';
 import { Inbox, type MessageHandler, type Message, type ReceiveOptions } from './inbox.js';
 import { Mail } from './mail.js';
@@ -59,8 +57,6 @@ export interface ClientParts {
   heartbeatMs?: number;
   /** Time between two looks for lost publications. */
   checkMs?: number;
-  /** Cache of fetched blobs; without one they are fetched each time. */
-  blobCache?: BlobCache;
   trace?: Trace;
 }
 
@@ -149,7 +145,6 @@ export class Client implements AsyncDisposable {
     this.blobs = new Blobs({
       client: this,
       agent: parts.identity.agent,
-      ...(parts.blobCache !== undefined && { cache: parts.blobCache }),
       ...{ clock: parts.clock, random: parts.random, trace: this.#trace },
     });
     this.mail = new Mail((command, type, body) => this.#ask(command, { type }, body));
@@ -237,11 +232,6 @@ export class Client implements AsyncDisposable {
     const leftMs = Math.max(1, Math.round(untilMs - this.#clock.monotonicMs()));
     const whole = await this.blobs.fetch(ref, { ...options, deadlineMs: leftMs });
     return { ...reply, type: `${type}.reply`, body: whole };
-  }
-
-  /** Asks many agents at once and waits for every outcome. */
-  gather(asks: Ask[], options: Omit<GatherOptions, 'clock'>): Promise<Gathered[]> {
-    return gather(this, asks, { ...options, clock: this.#clock });
   }
 
   /** One way, at most once. Throws NO_BROKER, BROKER_BUSY, TOO_LARGE. */

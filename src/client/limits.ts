@@ -77,9 +77,9 @@ export const blobLimits = {
   fetchesMax: 8,
   /** One more waiting is refused BROKER_BUSY. */
   fetchesWaitingMax: 1_024,
-  /** Offers from memory, in bytes; at the limit the oldest offer is forgotten. */
+  /** Of all offers together; at the limit the oldest offer is forgotten. */
   offeredBytesMax: 64 * 1024 * 1024,
-  /** Offers of files and from memory; likewise. */
+  /** Offers; likewise. */
   offersMax: 1_024,
   /** Questions in a row that brought nothing; then a fetch fails with the last error. */
   attemptsMax: 6,

@@ -1,4 +1,5 @@
 import type { Questions } from '../lattice/questions.js';
+import type { Analyses } from '../pgc/analyse/analyses.js';
 
 /** What a critic may ask of the code that an artifact is about: an index, and the tree as it is. */
 export interface Ground {
@@ -6,6 +7,8 @@ export interface Ground {
   root: string;
   /** Answers by index; its own limits and codes. */
   questions: Questions;
+  /** Of the whole tree. */
+  analyses: Analyses;
   /** Files of the tree from its root, with `/`, in order. Read once. */
   paths(): Promise<readonly string[]>;
   /** Text of a file of the tree; undefined: there is none, it is no text, or too large. Never outside the root. */

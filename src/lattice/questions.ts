@@ -1,16 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
-import type { AlgebraAnswer } from '../pgc/analyse/algebra/evaluate.js';
-import type {
-  AlgebraRequest,
-  Analyses,
-  BlastRequest,
-  PatternsRequest,
-  SecurityRequest,
-} from '../pgc/analyse/analyses.js';
-import type { BlastRadius } from '../pgc/analyse/blast-radius.js';
-import type { DependencyPatterns } from '../pgc/analyse/dependency-patterns.js';
-import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.js';
+import type { AskedBy, questionMessages } from '../pgc/serve/messages.js';
 import type { LocateAnswer, LocateRequest } from '../pgc/search/locate/locate.js';
 import type {
   Answer,
@@ -46,28 +36,10 @@ export interface AskingOptions {
   onProgress?: (progress: QueryProgress) => void;
 }
 
-export interface RowOptions extends AskingOptions {
-  /** Only rows in files of these; empty: any. */
-  roles?: readonly string[] | undefined;
-}
-
 /** All questions about a code base, whether indexes in this process or agents on the bus answer. */
-export interface Questions extends Analyses {
-  query(request: LatticeQuery, options: AskingOptions): Promise<Answer>;
-  ask(request: AskRequest, options: AskingOptions): Promise<Answer>;
-  /** Ranks the files that a report concerns. */
-  locate(request: LocateRequest, options: AskingOptions): Promise<LocateAnswer>;
-  /** `cite`: number of call sites that are cited, at most 10. */
-  callers(symbol: string, options: RowOptions, cite?: number): Promise<CallersAnswer>;
-  /** Its callers, and where it is used without being called. */
-  references(symbol: string, options: RowOptions): Promise<CallersAnswer>;
-  callees(symbol: string, options: RowOptions): Promise<CalleesAnswer>;
-  implementations(symbol: string, options: RowOptions): Promise<ImplementationsAnswer>;
-  trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer>;
-  topology(options: AskingOptions): Promise<TopologyAnswer>;
-  path(from: string, to: string, maxHops: number, options: AskingOptions): Promise<string[]>;
-  verify(citations: object[], options: AskingOptions): Promise<Verdict[]>;
-}
+export type Questions = AskedBy<typeof questionMessages, AskingOptions>;
+
+type Rows = Parameters<Questions['callees']>[0];
 
 /** A shard and the root of its tree. */
 export type ShardTree = Pick<Card, 'agent' | 'alias' | 'root'>;
@@ -79,8 +51,6 @@ export class LatticeQuestions implements Questions {
     readonly lattice: Lattice,
     readonly clock: Clock,
     readonly trees?: readonly ShardTree[],
-    /** Analyses need a host of the whole tree; absent: NO_SHARDS. */
-    readonly analyses?: Analyses,
   ) {}
 
   query(request: LatticeQuery, options: AskingOptions & { journal?: Journal }): Promise<Answer> {
@@ -95,23 +65,29 @@ export class LatticeQuestions implements Questions {
     return locate(this.lattice, request, { clock: this.clock, ...options });
   }
 
-  callers(symbol: string, options: RowOptions, cite = 0): Promise<CallersAnswer> {
-    return callersOf(this.lattice, symbol, { ...rowsOf(options), cite });
+  callers(
+    { symbol, cite = 0, ...rows }: Rows & { cite?: number },
+    options: AskingOptions,
+  ): Promise<CallersAnswer> {
+    return callersOf(this.lattice, symbol, { ...rowsOf(rows, options), cite });
   }
 
-  references(symbol: string, options: RowOptions): Promise<CallersAnswer> {
-    return callersOf(this.lattice, symbol, { ...rowsOf(options), withUses: true });
+  references({ symbol, ...rows }: Rows, options: AskingOptions): Promise<CallersAnswer> {
+    return callersOf(this.lattice, symbol, { ...rowsOf(rows, options), withUses: true });
   }
 
-  callees(symbol: string, options: RowOptions): Promise<CalleesAnswer> {
-    return calleesOf(this.lattice, symbol, rowsOf(options));
+  callees({ symbol, ...rows }: Rows, options: AskingOptions): Promise<CalleesAnswer> {
+    return calleesOf(this.lattice, symbol, rowsOf(rows, options));
   }
 
-  implementations(symbol: string, options: RowOptions): Promise<ImplementationsAnswer> {
-    return implementationsOf(this.lattice, symbol, rowsOf(options));
+  implementations(
+    { symbol, ...rows }: Rows,
+    options: AskingOptions,
+  ): Promise<ImplementationsAnswer> {
+    return implementationsOf(this.lattice, symbol, rowsOf(rows, options));
   }
 
-  trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer> {
+  trace({ from, to }: { from: string; to: string }, options: AskingOptions): Promise<TraceAnswer> {
     return trace(this.lattice, from, to, { clock: this.clock, signal: until(options) });
   }
 
@@ -119,41 +95,22 @@ export class LatticeQuestions implements Questions {
     return Promise.resolve(this.#topology());
   }
 
-  path(from: string, to: string, maxHops: number): Promise<string[]> {
-    return Promise.resolve(pathBetween(adjacencyOf(this.#topology()), from, to, maxHops));
+  path({ from, to, max_hops }: Parameters<Questions['path']>[0]): Promise<{ path: string[] }> {
+    const path = pathBetween(adjacencyOf(this.#topology()), from, to, max_hops);
+    return Promise.resolve({ path });
   }
 
-  verify(citations: object[], options: AskingOptions): Promise<Verdict[]> {
-    return verifyAll(this.trees ?? [...this.lattice.cards.values()], citations, options);
-  }
-
-  async blastRadius(request: BlastRequest, options: AskingOptions): Promise<BlastRadius> {
-    return this.#analyses().blastRadius(request, options);
-  }
-
-  async securityBlastRadius(
-    request: SecurityRequest,
+  async verify(
+    { citations }: { citations: object[] },
     options: AskingOptions,
-  ): Promise<SecurityBlastRadius> {
-    return this.#analyses().securityBlastRadius(request, options);
-  }
-
-  async patterns(request: PatternsRequest, options: AskingOptions): Promise<DependencyPatterns> {
-    return this.#analyses().patterns(request, options);
-  }
-
-  async algebra(request: AlgebraRequest, options: AskingOptions): Promise<AlgebraAnswer> {
-    return this.#analyses().algebra(request, options);
+  ): Promise<{ results: Verdict[] }> {
+    const trees = this.trees ?? [...this.lattice.cards.values()];
+    return { results: await verifyAll(trees, citations, options) };
   }
 
   #topology(): TopologyAnswer {
     const { kept, cards } = this.lattice;
     return kept.topologies.of([...cards.values()], () => this.lattice.directory);
-  }
-
-  #analyses(): Analyses {
-    if (this.analyses === undefined) throw new BusError('NO_SHARDS');
-    return this.analyses;
   }
 }
 
@@ -198,10 +155,10 @@ async function verifyOne(trees: readonly ShardTree[], citation: object): Promise
   return best;
 }
 
-function rowsOf({ roles = [], ...options }: RowOptions): {
-  signal: AbortSignal;
-  roles: readonly string[];
-} {
+function rowsOf(
+  { roles = [] }: Pick<Rows, 'roles'>,
+  options: AskingOptions,
+): { signal: AbortSignal; roles: readonly string[] } {
   return { signal: until(options), roles };
 }
 

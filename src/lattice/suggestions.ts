@@ -137,23 +137,20 @@ function tellingEdge(
   const directory = new Directory(cards);
   let best: { from: string; to: string; name: string; worth: number } | undefined;
   for (const card of cards) {
-    for (const { term, documents, modules, container } of card.unresolved) {
-      const kind = container === '' ? 'direct' : 'member';
-      const { agents, lookup } = directory.find(
-        { name: term, kind, container, modules, path: '', line: 0 },
-        card.agent,
-      );
+    for (const reference of card.unresolved) {
+      const { term: name, documents } = reference;
+      const agents = directory.findOpen(reference, card.agent);
       const [agent] = agents;
       if (agents.length !== 1 || agent === card.agent) continue;
       const target = indexes.find((index) => index.info.agent === agent);
       if (target === undefined || isRest(card.scope)) continue;
-      const rows = target.symbolsNamed(lookup.name).map((each) => target.symbol(each));
+      const rows = target.symbolsNamed(name).map((each) => target.symbol(each));
       const row = rows.find((each) => isTelling(target, each));
       if (row === undefined) continue;
       const clarity = clarityOf(row.name, firstSentence(row.doc, row.name));
       const worth = useOf(documents) * clarity;
       if (worth <= (best?.worth ?? 0)) continue;
-      best = { from: card.alias, to: target.info.alias, name: lookup.name, worth };
+      best = { from: card.alias, to: target.info.alias, name, worth };
     }
   }
   return best;

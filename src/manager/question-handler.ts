@@ -15,8 +15,9 @@ import {
 import type { Analyses } from '../pgc/analyse/analyses.js';
 import type { LocateRequest } from '../pgc/search/locate/locate.js';
 import { latticeMessages, queryProgress, type MessageType } from '../pgc/serve/messages.js';
+import type { CallersAnswer } from '../pgc/shapes.js';
 import { analyse, questionCharsMax } from '../pgc/search/question/question.js';
-import { RemoteAnalyses } from '../remote/analyses.js';
+import { remoteAnalyses } from '../remote/analyses.js';
 import { choose, type Shards } from '../remote/shards.js';
 
 /** Answers questions of the bus from the lattice they are about. */
@@ -34,9 +35,6 @@ export class QuestionHandler {
   }
 
   serveOn(client: Client): void {
-    const { query, ask, locate, callers, references, callees, implementations, trace } =
-      latticeMessages;
-    const { topology, path, verify } = latticeMessages;
     const serve = <Q, A>(
       message: MessageType<Q, A>,
       answer: (request: Q, options: AskingOptions) => Promise<A>,
@@ -48,73 +46,59 @@ export class QuestionHandler {
           ),
       });
     };
-    client.serve({ [query.type]: (incoming) => this.#query(incoming) });
-    serve(ask, async (request, options) =>
+    const its = latticeMessages;
+    client.serve({ [its.query.type]: (incoming) => this.#query(incoming) });
+    serve(its.ask, async (request, options) =>
       (await this.#about(byWords(request.question))).ask(request, options),
     );
-    serve(locate, async (request, options) =>
+    serve(its.locate, async (request, options) =>
       (await this.#about(byWords(beginningOf(request)))).locate(request, options),
     );
-    serve(callers, ({ symbol, cite, roles }, options) =>
+    serve(its.callers, (request, options) =>
+      this.#aboutSymbol(request.symbol, (tree) => tree.callers(request, options), isUsed),
+    );
+    serve(its.references, (request, options) =>
+      this.#aboutSymbol(request.symbol, (tree) => tree.references(request, options), isUsed),
+    );
+    serve(its.callees, (request, options) =>
+      this.#aboutSymbol(request.symbol, (tree) => tree.callees(request, options), isDefined),
+    );
+    serve(its.implementations, (request, options) =>
       this.#aboutSymbol(
-        symbol,
-        (questions) => questions.callers(symbol, { ...options, roles }, cite),
-        ({ definitions, callers: sites }) => definitions.length + sites.length > 0,
+        request.symbol,
+        (tree) => tree.implementations(request, options),
+        isDefined,
       ),
     );
-    serve(references, ({ symbol, roles }, options) =>
+    serve(its.trace, (request, options) =>
       this.#aboutSymbol(
-        symbol,
-        (questions) => questions.references(symbol, { ...options, roles }),
-        ({ definitions, callers: sites }) => definitions.length + sites.length > 0,
-      ),
-    );
-    serve(callees, ({ symbol, roles }, options) =>
-      this.#aboutSymbol(
-        symbol,
-        (questions) => questions.callees(symbol, { ...options, roles }),
-        ({ definitions }) => definitions.length > 0,
-      ),
-    );
-    serve(implementations, ({ symbol, roles }, options) =>
-      this.#aboutSymbol(
-        symbol,
-        (questions) => questions.implementations(symbol, { ...options, roles }),
-        ({ definitions }) => definitions.length > 0,
-      ),
-    );
-    serve(trace, ({ from, to }, options) =>
-      this.#aboutSymbol(
-        from,
-        (questions) => questions.trace(from, to, options),
+        request.from,
+        (tree) => tree.trace(request, options),
         ({ found, errors }) => found || errors.length === 0,
       ),
     );
-    serve(latticeMessages.shards, async () => {
+    serve(its.shards, async () => {
       const all = [...(await this.#shards.lattices()).values()];
       const unknown = all.flatMap((lattice) => lattice.unknownShards().map(({ agent }) => agent));
       return { known: all.flatMap(({ cards }) => [...cards.keys()]), unknown };
     });
-    serve(topology, async () => (await this.#about(bySize)).topology());
-    serve(path, async ({ from, to, max_hops }) => ({
-      path: await (await this.#about(byAgent(from))).path(from, to, max_hops),
-    }));
-    const { blastRadius, securityBlastRadius, patterns, algebra } = latticeMessages;
-    serve(blastRadius, (request, options) =>
+    serve(its.topology, async () => (await this.#about(bySize)).topology());
+    serve(its.path, async (request) => (await this.#about(byAgent(request.from))).path(request));
+    serve(its.blastRadius, (request, options) =>
       this.#analysed(bySymbol(request.symbol), (tree) => tree.blastRadius(request, options)),
     );
-    serve(securityBlastRadius, (request, options) =>
+    serve(its.securityBlastRadius, (request, options) =>
       this.#analysed(bySymbol(request.symbol), (tree) =>
         tree.securityBlastRadius(request, options),
       ),
     );
-    serve(patterns, (request, options) =>
+    serve(its.patterns, (request, options) =>
       this.#analysed(bySize, (tree) => tree.patterns(request, options)),
     );
-    serve(algebra, (request, options) =>
+    serve(its.algebra, (request, options) =>
       this.#analysed(bySize, (tree) => tree.algebra(request, options)),
     );
-    serve(verify, async ({ citations }, options) => {
+    serve(its.verify, async ({ citations }, options) => {
       const lattices = [...(await this.#shards.lattices()).values()];
       const cards = lattices.flatMap((lattice) => [...lattice.cards.values()]);
       return { results: await verifyAll(cards, citations, options) };
@@ -170,10 +154,9 @@ export class QuestionHandler {
   ): Promise<A> {
     const lattices = [...(await this.#shards.lattices())].sort(([, a], [, b]) => rank(b) - rank(a));
     let unknown: unknown = new BusError('NO_SHARDS');
-    for (const [root, lattice] of lattices) {
-      const analyses = new RemoteAnalyses(this.#client, root);
+    for (const [root] of lattices) {
       try {
-        return await ask(new LatticeQuestions(lattice, systemClock, undefined, analyses));
+        return await ask(remoteAnalyses(this.#client, root));
       } catch (error) {
         if (asBusError(error).code !== 'NO_SUCH_SYMBOL') throw error;
         unknown = error;
@@ -186,6 +169,14 @@ export class QuestionHandler {
     const lattice = choose(await this.#shards.lattices(), rank);
     return new ProseQuestions(this.#prose, lattice, systemClock);
   }
+}
+
+function isDefined({ definitions }: { definitions: object[] }): boolean {
+  return definitions.length > 0;
+}
+
+function isUsed({ definitions, callers }: CallersAnswer): boolean {
+  return definitions.length + callers.length > 0;
 }
 
 const byWords =

@@ -1,6 +1,6 @@
 import type { Client } from '../client/client.js';
 import { RemoteCritic } from '../remote/critic.js';
-import { askAgent, RemoteQuestions } from '../remote/questions.js';
+import { askAgent, remoteQuestions } from '../remote/questions.js';
 import type { Asking } from './operation.js';
 
 /** Asks over a bus. `client`: one that is connected. */
@@ -9,9 +9,9 @@ export function askingOver(client: () => Promise<Client>, folder = process.cwd()
     client,
     folder,
     critic: async () => new RemoteCritic(await client()),
-    questions: async () => new RemoteQuestions(await client()),
-    analyses: async () => new RemoteQuestions(await client()),
-    locator: async () => new RemoteQuestions(await client()),
+    questions: async () => remoteQuestions(await client()),
+    analyses: async () => remoteQuestions(await client()),
+    locator: async () => remoteQuestions(await client()),
     askAgent: async (agent, request, { deadlineMs, signal }) =>
       askAgent(await client(), agent, request, deadlineMs, signal),
     asPerson: async (work) => work(await client()),

@@ -93,7 +93,7 @@ function sitesOperation(
     }),
     annotations: looks,
     async run({ symbol, roles, offset }, { bus, deadlineMs, signal }): Promise<Reply<SitesAnswer>> {
-      const found = await (await bus.questions())[name](symbol, { deadlineMs, signal, roles });
+      const found = await (await bus.questions())[name]({ symbol, roles }, { deadlineMs, signal });
       const answer = name === 'references' && 'callers' in found ? asReferences(found) : found;
       const total = sitesIn(answer).length;
       const value: SitesAnswer = { ...answer, [name]: sitesIn(answer).slice(offset) };
@@ -258,7 +258,7 @@ export const implementations: Operation<typeof implementationsInput> = {
   async run({ symbol, roles }, { bus, ...options }): Promise<Reply<ImplementationsAnswer>> {
     const { deadlineMs, signal } = options;
     const asked = await bus.questions();
-    const answer = await asked.implementations(symbol, { deadlineMs, signal, roles });
+    const answer = await asked.implementations({ symbol, roles }, { deadlineMs, signal });
     return {
       ...listing<ImplementationsAnswer>(
         answer,
@@ -333,7 +333,7 @@ export const trace: Operation<typeof traceInput> = {
     arguments: ['from', 'to'],
   },
   async run({ from, to }, { bus, deadlineMs, signal }): Promise<Reply<TraceAnswer>> {
-    const found = await (await bus.questions()).trace(from, to, { deadlineMs, signal });
+    const found = await (await bus.questions()).trace({ from, to }, { deadlineMs, signal });
     const hasReason = found.found || found.errors.length > 0;
     const noRoute = { ...new BusError('NO_ROUTE', { from, to }).toFailure(), agent: '' };
     const value = hasReason ? found : { ...found, errors: [noRoute] };

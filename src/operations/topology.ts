@@ -40,7 +40,7 @@ export const topology: Operation<typeof topologyInput> = {
     },
   },
   async run({ agent, min, dot }, { bus, deadlineMs, signal }) {
-    const whole = await (await bus.questions()).topology({ deadlineMs, signal });
+    const whole = await (await bus.questions()).topology({}, { deadlineMs, signal });
     return listing<TopologyAnswer>(
       selected(whole, agent, min),
       ['edges', 'shards', 'nodes'],
@@ -79,7 +79,8 @@ export const latticePath: Operation<typeof pathInput> = {
     },
   },
   async run({ from, to, max_hops }, { bus, deadlineMs, signal }) {
-    const path = await (await bus.questions()).path(from, to, max_hops, { deadlineMs, signal });
+    const questions = await bus.questions();
+    const { path } = await questions.path({ from, to, max_hops }, { deadlineMs, signal });
     return plain({ path }, line`${path.join(' → ')}`);
   },
 };

@@ -59,7 +59,8 @@ export const verifyCitations: Operation<typeof input> = {
     refusal: 'CITATION_MALFORMED',
   },
   async run({ citations }, { bus, deadlineMs, signal }): Promise<Reply<Verified>> {
-    const verdicts = await (await bus.questions()).verify(citations, { deadlineMs, signal });
+    const questions = await bus.questions();
+    const { results: verdicts } = await questions.verify({ citations }, { deadlineMs, signal });
     const results = citations.map(({ file_path, line_start, line_end }, at) => ({
       ...(verdicts[at] ?? { status: 'false' as const, reason: 'was not judged', now_at: '' }),
       ...{ file_path, line_start, line_end },

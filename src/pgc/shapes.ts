@@ -80,9 +80,6 @@ export type CardTerm = Plain<sigma.pgc.CardTerm>;
 /** A name that is called here and may be defined in another shard. */
 export type CardReference = Plain<sigma.pgc.CardReference>;
 
-/** One file of a language with modules. */
-export type CardModule = Plain<sigma.pgc.CardModule>;
-export type CardForward = Plain<sigma.pgc.CardForward>;
 export type Card = Plain<sigma.pgc.Card, { truncated?: string[]; places?: string[] }>;
 
 /**

@@ -49,7 +49,7 @@ export class LevelStore implements Store, Upkeep {
   }
 
   /**
-   * Migrates the store to the version of its layout. Throws STORE_LOCKED, STORE_SCHEMA or
+   * Throws STORE_LOCKED, STORE_SCHEMA or
    * STORE_UNAVAILABLE. The folder is created with mode 0700.
    */
   static async open(path: string, options: StoreOptions): Promise<LevelStore> {
@@ -137,10 +137,10 @@ export class LevelStore implements Store, Upkeep {
   }
 
   async #openDb(): Promise<Db> {
-    const { layout, clock } = this.#options;
+    const { layout } = this.#options;
     const db = await openLevel(this.#path, { writeBufferBytes: layout.writeBufferBytes });
     try {
-      await settleLayout(db, this.#path, layout, clock);
+      await settleLayout(db, this.#path, layout);
       return db;
     } catch (error) {
       await db.close();

@@ -96,7 +96,8 @@ async function lookedUp(root, home, { path: file, text }) {
     const analyses = new TreeAnalyses(() => openIndex(root, home));
     const ground = await TreeGround.open(
       root,
-      new LatticeQuestions(lattice, systemClock, trees, analyses),
+      new LatticeQuestions(lattice, systemClock, trees),
+      analyses,
     );
     const tree = await Tree.open(ground, file, globalThis.AbortSignal.timeout(documentMsMax));
     const { claims, read } = extractClaims(file, text);

@@ -26,7 +26,7 @@ export async function openGround(repo, home) {
   let opened;
   const analyses = new TreeAnalyses(() => (opened ??= openIndex(repo, home)));
   const trees = shards.map(({ index }) => index.info);
-  return TreeGround.open(repo, new LatticeQuestions(lattice, systemClock, trees, analyses));
+  return TreeGround.open(repo, new LatticeQuestions(lattice, systemClock, trees), analyses);
 }
 
 /** What one mode says. `before`: what others said, by mode. */

@@ -1,17 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { noTrace } from '../../src/base/trace.js';
-import { BlobCache } from '../../src/client/blob-cache.js';
 import { Blobs, type BlobsParts } from '../../src/client/blobs.js';
 import type { Client } from '../../src/client/client.js';
-import { gather } from '../../src/client/gather.js';
 import { blobRangeCodec } from '../../src/wire/messages.js';
 import { recordOf, testBus, type TestBus } from '../support/bus.js';
 import { eventually } from '../support/eventually.js';
-import { temporaryFolder } from '../support/temporary.js';
 import type { TransportHarness } from './transport.js';
 
 const mib = 1024 * 1024;
@@ -20,21 +15,14 @@ const mib = 1024 * 1024;
 export function blobsContract(name: string, open: () => TransportHarness): void {
   describe(`blobs contract: ${name}`, () => {
     let bus: TestBus;
-    const folders: { remove: () => void }[] = [];
     const openBus = async (): Promise<void> => {
       bus = testBus(open());
       await bus.start();
     };
     afterEach(async () => {
       await bus.close();
-      for (const folder of folders.splice(0)) folder.remove();
     });
 
-    const folder = (): string => {
-      const made = temporaryFolder();
-      folders.push(made);
-      return made.path;
-    };
     const blobsOf = (client: Client, more: Partial<BlobsParts> = {}): Blobs =>
       new Blobs({
         client,
@@ -78,67 +66,21 @@ export function blobsContract(name: string, open: () => TransportHarness): void 
     });
 
     test.each([0, 1, 256 * 1024, mib, mib + 1, 10 * mib])(
-      'a blob of %i bytes arrives as it was offered, from memory and from a file',
+      'a blob of %i bytes arrives as it was offered',
       async (bytes) => {
         await openBus();
         const content = randomBytes(bytes);
-        const file = path.join(folder(), 'blob');
-        writeFileSync(file, content);
         const owner = blobsOf(await registered('owner'));
         const reader = blobsOf(await bus.client('reader'));
-        for (const source of [content, { file }]) {
-          const ref = await owner.offer(source);
-          expect(ref).toMatchObject({ bytes, owner: 'owner' });
-          expect((await reader.fetch(ref, { deadlineMs })).equals(content)).toBe(true);
-          owner.withdraw(ref.sha256);
-        }
+        const ref = await owner.offer(content);
+        expect(ref).toMatchObject({ bytes, owner: 'owner' });
+        expect((await reader.fetch(ref, { deadlineMs })).equals(content)).toBe(true);
       },
     );
 
-    test('a blob that was fetched once comes from the cache, without its owner', async () => {
-      await openBus();
-      const content = randomBytes(3 * mib);
-      const owner = await registered('owner');
-      const ref = await blobsOf(owner).offer(content);
-      const cacheFolder = path.join(folder(), 'blobs');
-      const cache = await BlobCache.open({
-        folder: cacheFolder,
-        bytesMax: 8 * mib,
-        clock: systemClock,
-        trace: noTrace,
-      });
-      const reader = blobsOf(await bus.client('reader'), { cache });
-      await reader.fetch(ref, { deadlineMs });
-      await owner.close();
-      expect((await reader.fetch(ref, { deadlineMs })).equals(content)).toBe(true);
-      expect(readdirSync(cacheFolder)).toEqual([ref.sha256]);
-      expect(statSync(cacheFolder).mode & 0o777).toBe(0o700);
-    });
-
-    test('a damaged cache entry is fetched anew', async () => {
-      await openBus();
-      const content = randomBytes(1_000);
-      const ref = await blobsOf(await registered('owner')).offer(content);
-      const cacheFolder = folder();
-      const cache = await BlobCache.open({
-        folder: cacheFolder,
-        bytesMax: mib,
-        clock: systemClock,
-        trace: noTrace,
-      });
-      const reader = blobsOf(await bus.client('reader'), { cache });
-      await reader.fetch(ref, { deadlineMs });
-      truncateSync(path.join(cacheFolder, ref.sha256), 999);
-      expect((await reader.fetch(ref, { deadlineMs })).equals(content)).toBe(true);
-      expect(readFileSync(path.join(cacheFolder, ref.sha256)).equals(content)).toBe(true);
-    });
-
-    test('the oldest offers from memory are forgotten at the limit, files are not', async () => {
+    test('the oldest offers are forgotten at the limit', async () => {
       await openBus();
       const owner = blobsOf(await registered('owner'), { limits: { offeredBytesMax: 2_500 } });
-      const file = path.join(folder(), 'blob');
-      writeFileSync(file, randomBytes(5_000));
-      const onDisk = await owner.offer({ file });
       const first = await owner.offer(randomBytes(1_000));
       const second = await owner.offer(randomBytes(1_000));
       const third = await owner.offer(randomBytes(1_000));
@@ -146,7 +88,7 @@ export function blobsContract(name: string, open: () => TransportHarness): void 
       await expect(reader.fetch(first, { deadlineMs })).rejects.toMatchObject({
         code: 'BLOB_MISSING',
       });
-      for (const ref of [onDisk, second, third])
+      for (const ref of [second, third])
         expect(await reader.fetch(ref, { deadlineMs })).toHaveLength(ref.bytes);
       await expect(owner.offer(randomBytes(3_000))).rejects.toMatchObject({ code: 'TOO_LARGE' });
     });
@@ -154,15 +96,14 @@ export function blobsContract(name: string, open: () => TransportHarness): void 
     test('content that is not what its name says is refused', async () => {
       await openBus();
       const owner = blobsOf(await registered('owner'));
-      const file = path.join(folder(), 'blob');
-      writeFileSync(file, randomBytes(5_000));
-      const changed = await owner.offer({ file });
-      writeFileSync(file, randomBytes(5_000));
+      const content = randomBytes(5_000);
+      const changed = await owner.offer(content);
+      content.fill(0);
       const reader = blobsOf(await bus.client('reader'));
       await expect(reader.fetch(changed, { deadlineMs })).rejects.toMatchObject({
         code: 'BLOB_CORRUPT',
       });
-      writeFileSync(file, 'shorter');
+      owner.withdraw(changed.sha256);
       await expect(reader.fetch(changed, { deadlineMs })).rejects.toMatchObject({
         code: 'BLOB_MISSING',
       });
@@ -243,90 +184,6 @@ export function blobsContract(name: string, open: () => TransportHarness): void 
       await expect(late).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
       abort.abort();
       await expect(cancelled).rejects.toMatchObject({ code: 'CANCELLED' });
-    });
-
-    test('a fan-in ends as soon as nobody is left to wait for, with what became of each', async () => {
-      await openBus();
-      (await registered('good')).serve({
-        sum: (request) => {
-          request.progress(Buffer.from('half'));
-          return request.body;
-        },
-      });
-      (await registered('bad')).serve({
-        sum: () => Promise.reject(new Error('no idea')),
-      });
-      const mortal = await registered('mortal');
-      let isAsked = false;
-      mortal.serve({
-        sum: () => {
-          isAsked = true;
-          return new Promise<Buffer>(() => undefined);
-        },
-      });
-      const asker = await bus.client('asker');
-      const partial: [number, string][] = [];
-      const gathering = gather(
-        asker,
-        ['mortal', 'good', 'bad', 'nobody'].map((agent) => ({
-          to: `agent:${agent}`,
-          type: 'sum',
-          body: Buffer.from(agent),
-        })),
-        {
-          // Far beyond the limit of this test.
-          deadlineMs: 600_000,
-          concurrency: 2,
-          clock: systemClock,
-          onPartial: (at, body) => partial.push([at, body.toString()]),
-        },
-      );
-      await eventually(() => expect(isAsked).toBe(true));
-      await mortal.close();
-      const results = await gathering;
-      expect(
-        results.map((each) => [
-          each.to,
-          each.status,
-          each.status === 'answered' ? each.reply.body.toString() : each.error.code,
-        ]),
-      ).toEqual([
-        ['agent:mortal', 'lost', 'RESPONDER_LOST'],
-        ['agent:good', 'answered', 'good'],
-        ['agent:bad', 'failed', 'INTERNAL'],
-        ['agent:nobody', 'lost', 'UNKNOWN_AGENT'],
-      ]);
-      expect(partial).toEqual([[1, 'half']]);
-    });
-
-    test('a fan-in ends at the deadline of all, or when it is cancelled', async () => {
-      await openBus();
-      (await registered('mute')).serve({ ask: () => new Promise<Buffer>(() => undefined) });
-      const asker = await bus.client('asker');
-      const asks = Array.from({ length: 3 }, () => ({
-        to: 'agent:mute',
-        type: 'ask',
-        body: Buffer.alloc(0),
-      }));
-      const late = await gather(asker, asks, {
-        deadlineMs: 100,
-        concurrency: 1,
-        clock: systemClock,
-      });
-      expect(late.map((each) => each.status)).toEqual(['timeout', 'timeout', 'timeout']);
-      const abort = new AbortController();
-      const gathering = gather(asker, asks, {
-        deadlineMs,
-        concurrency: 2,
-        clock: systemClock,
-        signal: abort.signal,
-      });
-      abort.abort();
-      expect((await gathering).map((each) => each.status)).toEqual([
-        'cancelled',
-        'cancelled',
-        'cancelled',
-      ]);
     });
   });
 }

@@ -28,10 +28,10 @@ export async function openProduct(root, home) {
   return {
     indexMs,
     lines: built.json.lines_total,
-    callers: (symbol) => timed((options) => questions.callers(symbol, options)),
-    references: (symbol) => timed((options) => questions.references(symbol, options)),
-    callees: (symbol) => timed((options) => questions.callees(symbol, options)),
-    trace: (from, to) => timed((options) => questions.trace(from, to, options)),
+    callers: (symbol) => timed((options) => questions.callers({ symbol }, options)),
+    references: (symbol) => timed((options) => questions.references({ symbol }, options)),
+    callees: (symbol) => timed((options) => questions.callees({ symbol }, options)),
+    trace: (from, to) => timed((options) => questions.trace({ from, to }, options)),
     close: () => index[Symbol.asyncDispose](),
   };
 }

@@ -28,6 +28,7 @@ export function groundOf(files: Record<string, string>): Ground {
   return {
     root: '/tree',
     questions: {} as Questions,
+    analyses: {} as Ground['analyses'],
     paths: () => Promise.resolve(Object.keys(files).sort()),
     read: (path) => Promise.resolve(files[path]),
     committed: () => Promise.resolve(undefined),

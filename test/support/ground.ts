@@ -1,11 +1,13 @@
 import { systemClock } from '../../src/base/clock.js';
 import { TreeGround } from '../../src/critic/artifact/tree-ground.js';
+import { BusError } from '../../src/errors/bus-error.js';
 import { Lattice } from '../../src/lattice/lattice.js';
 import { LatticeQuestions } from '../../src/lattice/questions.js';
 import { lazyCardOf } from '../../src/pgc/search/card/card.js';
 import { TreeAnalyses } from '../../src/pgc/analyse/analyses.js';
 import { indexFolder } from '../../src/pgc/build/index-folder.js';
 import { openIndex } from '../../src/pgc/search/open-index.js';
+import { askedBy, treeMessages } from '../../src/pgc/serve/messages.js';
 import { openShards } from '../../src/pgc/serve/open-shards.js';
 import { TemporaryTree } from './git-tree.js';
 import type { IndexedTree } from './indexed-tree.js';
@@ -17,7 +19,10 @@ export function groundIn({
 }: Pick<IndexedTree, 'root' | 'shards'>): Promise<TreeGround> {
   const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
   const trees = shards.map(({ index }) => index.info);
-  return TreeGround.open(root, new LatticeQuestions(lattice, systemClock, trees));
+  const none = askedBy(treeMessages, (): Promise<never> =>
+    Promise.reject(new BusError('NO_SHARDS')),
+  );
+  return TreeGround.open(root, new LatticeQuestions(lattice, systemClock, trees), none);
 }
 
 /** An indexed tree with its questions and analyses. Closing it removes the tree. */
@@ -25,6 +30,7 @@ export class AnalysedTree implements AsyncDisposable {
   private constructor(
     readonly root: string,
     readonly questions: LatticeQuestions,
+    readonly analyses: TreeAnalyses,
     readonly close: () => Promise<void>,
   ) {}
 
@@ -36,8 +42,8 @@ export class AnalysedTree implements AsyncDisposable {
     const opened = openIndex(tree.root, home.root);
     const analyses = new TreeAnalyses(() => opened);
     const trees = shards.map(({ index }) => index.info);
-    const questions = new LatticeQuestions(lattice, systemClock, trees, analyses);
-    return new AnalysedTree(tree.root, questions, async () => {
+    const questions = new LatticeQuestions(lattice, systemClock, trees);
+    return new AnalysedTree(tree.root, questions, analyses, async () => {
       for (const { index } of shards) index.close();
       const { shards: others } = await opened.catch(() => ({ shards: [] }));
       for (const each of others) each.close();
@@ -48,7 +54,7 @@ export class AnalysedTree implements AsyncDisposable {
 
   /** Reads the tree again. */
   ground(): Promise<TreeGround> {
-    return TreeGround.open(this.root, this.questions);
+    return TreeGround.open(this.root, this.questions, this.analyses);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -4,7 +4,7 @@ import { newAgentKeys, readAgentKeys, storeAgentKeys } from '../../src/config/ag
 import { KeyRing } from '../../src/config/key-ring.js';
 import { newCurveKeyPair, type CurveKeyPair, type LinkKeys } from '../../src/transport/curve.js';
 import { ListenerSet } from '../../src/transport/listener-set.js';
-import { MemoryNetwork } from '../../src/transport/memory.js';
+import { MemoryNetwork } from './memory-network.js';
 import type { Listener } from '../../src/transport/port.js';
 import { ZapGate } from '../../src/transport/zap-gate.js';
 import { ZeromqLink, ZeromqListener } from '../../src/transport/zeromq.js';

@@ -11,7 +11,7 @@ import type { LevelStore } from '../../../src/store/level-store.js';
 import { listed } from '../../../src/critic/serve/requests.js';
 import { openCritic, openStore, storeOf } from '../../../src/critic/serve/open-critic.js';
 import { artifactsListedMax, type CriticPort } from '../../../src/remote/critic.js';
-import { latticeOf } from '../local.js';
+import { latticeOf, localAnalyses } from '../local.js';
 
 /** In this process, with the store of the home and the built index of a tree. Throws CRITIC_ELSEWHERE, CRITIC_POLICY_INVALID. */
 export async function withLocalCritic<T>(
@@ -75,6 +75,6 @@ async function opened(config: Config): Promise<LevelStore> {
 async function groundOf(config: Config, { root }: CritiqueRequest): Promise<Grounded> {
   if (root === '') return { ground: undefined, why: 'no tree is named that it is about' };
   const { shards } = await openShards(root, config.home);
-  const questions = new LatticeQuestions(...latticeOf(config, root, shards));
-  return { ground: await TreeGround.open(root, questions), why: '' };
+  const questions = new LatticeQuestions(...latticeOf(shards));
+  return { ground: await TreeGround.open(root, questions, localAnalyses(config, root)), why: '' };
 }

@@ -57,10 +57,10 @@ export function mailboxFor(core: BrokerCore, session: Session, frame: Frame, fro
   }
 }
 
-/** Only the agent that was asked, or one that may offer the asked service. Empty: an earlier version did not record it. */
+/** Only the agent that was asked, or one that may offer the asked service. */
 function mayAnswer({ rights }: Session, from: string, asked: string): boolean {
   // A reply may be replied to.
-  if (['', `agent:${from}`, `reply:${from}`].includes(asked)) return true;
+  if ([`agent:${from}`, `reply:${from}`].includes(asked)) return true;
   if (rights.mayAdminister('inbox.take')) return true;
   const { kind, name } = parseAddress(asked);
   return kind === 'service' && rights.mayOffer(name);

@@ -3,7 +3,7 @@ import type { Operation } from '../../store/port.js';
 
 interface Seen {
   seq: number;
-  /** Where it went; empty where an earlier version did not note it. */
+  /** Where it went. */
   mailbox: string;
   atMs: number;
   /** Its message is settled: there is an entry on disk. */

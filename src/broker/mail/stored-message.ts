@@ -84,10 +84,10 @@ export function settleOperations(
   return operations;
 }
 
-/** Reads the id of a settled message. Entries of an earlier version have no mailbox. */
+/** Reads the id of a settled message. */
 export function readSeen(value: Buffer): { atMs: number; id: string; mailbox: string } {
   const [, atMs = '0', id = '', mailbox = ''] =
-    /^(\d+) ([^\t]*)(?:\t(.*))?$/s.exec(value.toString()) ?? [];
+    /^(\d+) ([^\t]*)\t(.*)$/s.exec(value.toString()) ?? [];
   return { atMs: Number(atMs), id, mailbox };
 }
 

@@ -1,5 +1,6 @@
 import { runGit } from '../../pgc/source/git/run-git.js';
 import type { Questions } from '../../lattice/questions.js';
+import type { Analyses } from '../../pgc/analyse/analyses.js';
 import { ConfinedReader, isInnerPath } from '../../pgc/source/confined-reader.js';
 import { SourceTree } from '../../pgc/source/source-tree.js';
 import type { Ground } from '../ground.js';
@@ -18,20 +19,22 @@ function textOf(bytes: Buffer): string | undefined {
 export class TreeGround implements Ground {
   readonly root: string;
   readonly questions: Questions;
+  readonly analyses: Analyses;
   readonly #tree: SourceTree;
   readonly #reader: ConfinedReader;
   #paths: Promise<readonly string[]> | undefined;
 
-  private constructor(tree: SourceTree, questions: Questions) {
+  private constructor(tree: SourceTree, questions: Questions, analyses: Analyses) {
     this.root = tree.root;
     this.questions = questions;
+    this.analyses = analyses;
     this.#tree = tree;
     this.#reader = new ConfinedReader(tree.root, fileBytesMax);
   }
 
   /** Throws REPO_UNREADABLE. */
-  static async open(root: string, questions: Questions): Promise<TreeGround> {
-    return new TreeGround(await SourceTree.open(root), questions);
+  static async open(root: string, questions: Questions, analyses: Analyses): Promise<TreeGround> {
+    return new TreeGround(await SourceTree.open(root), questions, analyses);
   }
 
   paths(): Promise<readonly string[]> {

@@ -62,7 +62,7 @@ export class Tree {
   async #ask(name: string): Promise<Uses> {
     this.signal.throwIfAborted();
     const options = { deadlineMs: claimLimits.questionMs, signal: this.signal };
-    const { definitions, callers } = await this.ground.questions.callers(name, options);
+    const { definitions, callers } = await this.ground.questions.callers({ symbol: name }, options);
     return { definitions, callers };
   }
 

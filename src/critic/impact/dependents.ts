@@ -134,12 +134,14 @@ class Users {
     const isMember = container !== '';
     const place = `${this.path}#${isMember ? `${container}.` : ''}${name}`;
     const answer = await this.#asking.ask((options) =>
-      this.ground.questions.callers(place, options),
+      this.ground.questions.callers({ symbol: place }, options),
     );
     const sites = (answer?.callers ?? []).filter(({ kind }) => kind !== 'slot' || !isMember);
     if (!isMember || !sites.some(({ kind }) => kind === 'member')) return sites;
     // A call of a member has only its name: where other classes define it too, either may be meant.
-    const all = await this.#asking.ask((options) => this.ground.questions.callers(name, options));
+    const all = await this.#asking.ask((options) =>
+      this.ground.questions.callers({ symbol: name }, options),
+    );
     const defined = (all?.definitions ?? []).filter(({ declaration }) => !declaration);
     return defined.length > 1 ? sites.filter(({ kind }) => kind !== 'member') : sites;
   }
@@ -162,7 +164,7 @@ class Users {
   async #users(): Promise<string[]> {
     const request = { symbol: this.path, max_depth: 1, direction: 'up' as const };
     const answer = await this.#asking.ask((options) =>
-      this.ground.questions.blastRadius(request, options),
+      this.ground.analyses.blastRadius(request, options),
     );
     const paths = (answer?.consumers ?? []).map(({ file_path }) => file_path);
     return [...new Set(paths)].filter((path) => path !== this.path).slice(0, filesMax);

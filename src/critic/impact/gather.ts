@@ -139,7 +139,7 @@ class Gathering {
 
   async #security(path: string): Promise<Partial<FileKnowledge>> {
     const answer = await this.#asking.ask((options) =>
-      this.ground.questions.securityBlastRadius({ symbol: path }, options),
+      this.ground.analyses.securityBlastRadius({ symbol: path }, options),
     );
     if (answer === undefined) return {};
     const { exposed, wide, data_exposure } = answer.risk_assessment;
@@ -163,7 +163,7 @@ class Gathering {
   /** Items of the file, each once, in order of the text. */
   async #facts(expression: string, path: string): Promise<Fact[]> {
     const answer = await this.#asking.ask((options) =>
-      this.ground.questions.algebra({ expression, limit: 500 }, options),
+      this.ground.analyses.algebra({ expression, limit: 500 }, options),
     );
     const facts = new Map<string, Fact>();
     for (const { overlay, rule, file_path, line, text } of answer?.anchors.flatMap(
@@ -197,12 +197,12 @@ class Gathering {
   async #reach(symbol: string, isSymbol: boolean): Promise<Reach | undefined> {
     const request = { symbol, max_depth: 1, direction: 'up' as const };
     const near = await this.#asking.ask((options) =>
-      this.ground.questions.blastRadius(request, options),
+      this.ground.analyses.blastRadius(request, options),
     );
     if (near === undefined) return undefined;
     if (near.metrics.direct_consumers > impactLimits.wide) return reachOf(near, isSymbol, true);
     const far = await this.#asking.ask((options) =>
-      this.ground.questions.blastRadius({ ...request, max_depth: impactLimits.depth }, options),
+      this.ground.analyses.blastRadius({ ...request, max_depth: impactLimits.depth }, options),
     );
     return reachOf(far ?? near, isSymbol, far === undefined);
   }
@@ -251,7 +251,7 @@ class Gathering {
       if ((each.reach?.direct ?? 0) < impactLimits.usersMin) continue;
       const place = `${each.path}:${each.line}`;
       const callers = await this.#asking.ask((options) =>
-        this.ground.questions.callers(place, options),
+        this.ground.questions.callers({ symbol: place }, options),
       );
       Object.assign(each, usesOf(callers?.callers ?? []));
     }
@@ -266,7 +266,7 @@ class Gathering {
       if (reach === undefined || kind === 'file' || name === 'constructor') continue;
       if (isC(path) || (reach.tests.length > 0 && reach.consumers > 0)) continue;
       const answer = await this.#asking.ask((options) =>
-        this.ground.questions.callers(name, options),
+        this.ground.questions.callers({ symbol: name }, options),
       );
       reach.alike = alikeOf(answer?.callers ?? [], reach);
     }

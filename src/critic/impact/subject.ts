@@ -41,7 +41,7 @@ export async function subjectOfSource(
   const subject = empty();
   subject.files.push(path);
   const request = { symbol: path, max_depth: 1, direction: 'up' as const };
-  const answer = await ask((options) => ground.questions.blastRadius(request, options));
+  const answer = await ask((options) => ground.analyses.blastRadius(request, options));
   const targets = (answer?.targets ?? []).filter((each) => each.file_path === path);
   if (targets.length === 0)
     subject.unable.push(`to name the functions of ${path}: the index has none of them`);
@@ -93,7 +93,7 @@ export async function subjectOfDocument(
     }
     const symbol = symbolOf(name);
     if (symbol === undefined) continue;
-    const known = await ask((options) => ground.questions.callers(symbol, options));
+    const known = await ask((options) => ground.questions.callers({ symbol }, options));
     const found = (known?.definitions ?? []).filter(
       (each) => !each.declaration && !testPath.test(each.file_path),
     );

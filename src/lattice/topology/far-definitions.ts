@@ -1,10 +1,5 @@
 import type { CallSite, CodedError, Definition, Lookup, ShardPort } from '../../pgc/shapes.js';
-import {
-  constructorsOf,
-  isConstructor,
-  visibleDefinitions,
-  type Use,
-} from '../../pgc/bind/visibility.js';
+import { isConstructor, visibleDefinitions, type Use } from '../../pgc/bind/visibility.js';
 import { fanOut } from '../fan-out.js';
 import type { Directory } from './directory.js';
 
@@ -40,16 +35,14 @@ export class FarDefinitions {
   async learn(uses: readonly FarUse[]): Promise<void> {
     const wanted = new Map<string, Set<string>>();
     for (const { agent, lookup } of uses) {
-      const found = this.directory.find(lookup, agent);
-      for (const owner of found.agents) {
-        for (const name of namesOf(found.lookup)) {
-          const key = `${owner} ${name}`;
-          if (this.#known.has(key)) continue;
-          const known = this.directory.definitions.get(key);
-          this.#known.set(key, known === undefined ? [] : [...known]);
-          if (known !== undefined) continue;
-          wanted.set(owner, (wanted.get(owner) ?? new Set()).add(name));
-        }
+      const name = keyOf(lookup);
+      for (const owner of this.directory.find(lookup, agent)) {
+        const key = `${owner} ${name}`;
+        if (this.#known.has(key)) continue;
+        const known = this.directory.definitions.get(key);
+        this.#known.set(key, known === undefined ? [] : [...known]);
+        if (known !== undefined) continue;
+        wanted.set(owner, (wanted.get(owner) ?? new Set()).add(name));
       }
     }
     const ports = [...wanted.keys()].flatMap((agent) => this.ports.get(agent) ?? []);
@@ -80,26 +73,13 @@ export class FarDefinitions {
     else if (!known.some((other) => isSamePlace(definition, other))) known.push(definition);
   }
 
-  /** What a use means among what was learned, best first; a constructor after its class. */
+  /** What a use means among what was learned, best first. */
   of(use: FarUse): Definition[] {
-    const { agents, lookup } = this.directory.find(use.lookup, use.agent);
-    const found = this.#visible({ ...use, lookup }, agents, keyOf(lookup));
-    const [first] = found;
-    if (first === undefined) return [];
-    const constructors = constructorsOf(lookup).flatMap((each) =>
-      this.#visible({ ...use, lookup: each }, [first.agent], `${lookup.name}.${each.name}`),
-    );
-    return [...found, ...constructors];
-  }
-
-  #visible(use: Use, agents: readonly string[], name: string): Definition[] {
+    const name = keyOf(use.lookup);
+    const agents = this.directory.find(use.lookup, use.agent);
     const candidates = agents.flatMap((agent) => this.#known.get(`${agent} ${name}`) ?? []);
     return visibleDefinitions(use, candidates);
   }
-}
-
-function namesOf(lookup: Lookup): string[] {
-  return [keyOf(lookup), ...constructorsOf(lookup).map((each) => `${lookup.name}.${each.name}`)];
 }
 
 /** Every class has constructors of the same name. */

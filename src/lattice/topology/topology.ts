@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BusError } from '../../errors/bus-error.js';
-import type { Card, CardReference, TopologyAnswer } from '../../pgc/shapes.js';
+import type { Card, TopologyAnswer } from '../../pgc/shapes.js';
 import { Directory } from './directory.js';
 
 /** Example symbols per edge. */
@@ -13,7 +13,6 @@ export type Adjacency = ReadonlyMap<string, readonly string[]>;
 export const edgesMax = 20_000;
 
 type Edge = TopologyAnswer['edges'][number];
-type Targets = { agents: readonly string[]; name: string };
 
 /** The edges of one card; valid while the card and the owners of its open names stay the same. */
 interface Row {
@@ -23,7 +22,7 @@ interface Row {
 
 /**
  * Which shard depends on which. A depends on B with the number of A's call sites of names that A lacks and B defines for
- * others; in languages with modules, of names in a file that A imports. A name that several shards define counts for those
+ * others; in languages that are bound by types, of what is defined in a file of B. A name that several shards define counts for those
  * that A needs anyway, in proportion to the names that only they define. Where A needs none of them for sure, each of n
  * owners gets 1/n² of the sites. Only the rows of shards that changed, or whose open names got or lost an owner, are
  * computed again; with no change the answer is the same object.
@@ -77,17 +76,17 @@ export class TopologyKeeper {
 /** Open names of shards that another shard may define. */
 function* namesOpenIn(cards: readonly Card[]): Iterable<string> {
   for (const { unresolved } of cards)
-    for (const { term, modules } of unresolved) if (modules.length === 0) yield term;
+    for (const { term, files } of unresolved) if (files.length === 0) yield term;
 }
 
 interface Changes {
   /** Names that some shard defines now and did not, or the other way round. */
   names: ReadonlySet<string>;
-  /** Files that can be imported have changed. */
-  modules: boolean;
+  /** Files belong to other shards than before. */
+  scopes: boolean;
 }
 
-const noChanges: Changes = { names: new Set(), modules: false };
+const noChanges: Changes = { names: new Set(), scopes: false };
 
 function changesBetween(before: readonly Card[], now: readonly Card[]): Changes {
   const old = new Map(before.map((card) => [card.agent, card]));
@@ -97,14 +96,14 @@ function changesBetween(before: readonly Card[], now: readonly Card[]): Changes 
     .filter((card) => old.get(card.agent)?.index_version !== card.index_version)
     .map((card) => [old.get(card.agent), card]);
   const names = new Set<string>();
-  let modules = false;
+  let scopes = false;
   for (const [one, other] of [...gone, ...changed]) {
     const [left, right] = [ownedBy(one), ownedBy(other)];
     for (const name of [...left.keys(), ...right.keys()])
       if (left.get(name) !== right.get(name)) names.add(name);
-    modules ||= JSON.stringify(one?.modules ?? []) !== JSON.stringify(other?.modules ?? []);
+    scopes ||= scopeOf(one) !== scopeOf(other);
   }
-  return { names, modules };
+  return { names, scopes };
 }
 
 /** How a card owns each name: in C or another language, as a real definition or a stand-in. */
@@ -116,17 +115,20 @@ function ownedBy(card: Card | undefined): Map<string, string> {
   );
 }
 
-function concerns({ names, modules }: Changes, card: Card): boolean {
-  if (names.size === 0 && !modules) return false;
-  return card.unresolved.some((each) =>
-    each.modules.length > 0 ? modules || names.has(each.term) : names.has(each.term),
-  );
+function scopeOf(card: Card | undefined): string {
+  return JSON.stringify([card?.root, card?.scope]);
+}
+
+function concerns({ names, scopes }: Changes, card: Card): boolean {
+  if (names.size === 0 && !scopes) return false;
+  return card.unresolved.some(({ term, files }) => (files.length > 0 ? scopes : names.has(term)));
 }
 
 function edgesOf(card: Card, directory: Directory): Edge[] {
   const open = card.unresolved.map((reference) => ({
     sites: reference.documents,
-    ...targetsOf(reference, card.agent, directory),
+    name: reference.term,
+    agents: directory.findOpen(reference, card.agent).filter((agent) => agent !== card.agent),
   }));
   const sure = new Map<string, number>();
   for (const { sites, agents } of open) {
@@ -157,19 +159,6 @@ function edgesOf(card: Card, directory: Directory): Edge[] {
     }))
     .filter((edge) => edge.references > 0)
     .sort((one, other) => other.references - one.references || (one.to < other.to ? -1 : 1));
-}
-
-function targetsOf(
-  { term, modules, container }: CardReference,
-  from: string,
-  directory: Directory,
-): Targets {
-  const kind = container === '' ? 'direct' : 'member';
-  const { agents, lookup } = directory.find(
-    { name: term, kind, container, modules, path: '', line: 0 },
-    from,
-  );
-  return { agents: agents.filter((agent) => agent !== from), name: lookup.name };
 }
 
 function strongest(edges: Edge[]): Edge[] {

@@ -1,7 +1,8 @@
 import { BusError } from '../../errors/bus-error.js';
 import { targetsOfCall, targetsOfCalls } from '../bind/call-graph.js';
 import { resolveSymbol } from '../bind/definitions.js';
-import { aliasesOf, type CallTargets } from '../bind/index-cache.js';
+import { sitesOf } from '../bind/call-sites.js';
+import type { CallTargets } from '../bind/index-cache.js';
 import type { CallRow, ShardIndex, SymbolRow } from '../format/shard-index.js';
 import { candidateOf, isStandInOf } from '../bind/symbol-candidate.js';
 import { isConstructor, withoutStandIns } from '../bind/visibility.js';
@@ -9,6 +10,7 @@ import { Edges, type Edge, type EdgeType } from './edges.js';
 import { FarTargets, type PlacedCandidate } from './far-targets.js';
 import { extensionsIn, ModuleUses, type NamedUse } from './module-uses.js';
 import { Nodes, type NodeKey } from './nodes.js';
+import { TreeModules } from './tree-modules.js';
 
 /** Symbols that one question may be about; a path may hold more. */
 export const targetsMax = 2_000;
@@ -33,11 +35,16 @@ export class CodeGraph {
   readonly #targets = new WeakMap<CallTargets, NodeKey[]>();
   readonly #slots = new Map<number, ReadonlyMap<NodeKey, CallRow[]>>();
   readonly #structures = new Map<string, Structure[]>();
+  #modules: TreeModules | undefined;
   #uses: ModuleUses | undefined;
 
   constructor(readonly shards: readonly ShardIndex[]) {
     this.nodes = new Nodes(shards);
     this.far = new FarTargets(shards);
+  }
+
+  get modules(): TreeModules {
+    return (this.#modules ??= new TreeModules(this.shards));
   }
 
   /**
@@ -183,15 +190,7 @@ export class CodeGraph {
   #declarationOf(all: readonly PlacedCandidate[]): PlacedCandidate[] {
     const [first] = all;
     if (first === undefined) return [];
-    const lookup = {
-      name: first.symbol,
-      kind: 'direct',
-      container: '',
-      modules: [],
-      path: '',
-      line: 0,
-    };
-    const declared = this.far.declared(lookup);
+    const declared = this.far.declared(first.symbol);
     return declared.length > 0 ? declared : [first];
   }
 
@@ -206,7 +205,7 @@ export class CodeGraph {
     if (binding !== 'unbound') return [...near, ...farther];
     if (far.length > 0) return farther;
     if (near.length > 0) return near;
-    const declared = lookups.flatMap((lookup) => this.far.declared(lookup));
+    const declared = lookups.flatMap(({ name }) => this.far.declared(name));
     return declared.map(({ shard: at, id }) => this.nodes.of(at, id));
   }
 
@@ -218,9 +217,8 @@ export class CodeGraph {
     const name = calledName(row);
     return this.shards.flatMap((index, from) => {
       if (isPrivate && from !== shard) return [];
-      const called = isSlotOnly ? [] : [name, ...aliasesOf(index, name)];
-      const calls = [...called.flatMap((each) => index.callsTo(each)), ...index.slotsOf(row.name)];
-      return calls
+      const calls = isSlotOnly ? [] : sitesOf(index, name);
+      return [...calls, ...index.slotsOf(row.name)]
         .filter((call) => !isPrivate || call.file === row.file)
         .filter((call) => this.targets(from, call).includes(node))
         .map((call) => ({ shard: from, call }));
@@ -283,7 +281,7 @@ export class CodeGraph {
   }
 
   #moduleUses(): ModuleUses {
-    return (this.#uses ??= new ModuleUses(this.shards, this.far));
+    return (this.#uses ??= new ModuleUses(this.shards, this.far, this.modules));
   }
 }
 

@@ -89,7 +89,7 @@ function* importUses(graph: CodeGraph, index: ShardIndex, file: number): Generat
     const locals = names.map((each) => each.slice(each.indexOf(':') + 1));
     const modules = new Set(locals.flatMap((each) => bindings.get(each)?.modules ?? []));
     const to_symbol = names.map((each) => each.split(':')[0] ?? each).join(', ');
-    for (const to_path of graph.far.filesOf([...modules])) {
+    for (const to_path of graph.modules.filesOf([...modules])) {
       if (to_path === from_path) continue;
       yield { from_path, line, from_symbol: '', to_path, to_symbol, type: 'imports' };
     }

@@ -3,6 +3,7 @@ import { importsInto, isC } from '../bind/index-cache.js';
 import { isModule } from '../bind/modules.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import type { FarTargets, PlacedCandidate } from './far-targets.js';
+import type { TreeModules } from './tree-modules.js';
 
 /** Bases of one class that are looked at. */
 const basesMax = 16;
@@ -30,6 +31,7 @@ export class ModuleUses {
   constructor(
     readonly shards: readonly ShardIndex[],
     readonly far: FarTargets,
+    readonly modules: TreeModules,
   ) {
     for (const [shard, index] of shards.entries()) {
       for (let file = 0; file < index.fileCount; file += 1) {
@@ -57,15 +59,7 @@ export class ModuleUses {
     if (binding === undefined || binding.modules.length === 0)
       return this.#unbound(shard, file, local);
     const name = binding.original === 'default' ? local : binding.original;
-    const lookup = {
-      name,
-      kind: 'construct',
-      container: '',
-      modules: binding.modules,
-      path: '',
-      line: 0,
-    };
-    for (const wanted of this.far.throughForwards(lookup)) {
+    for (const wanted of this.modules.throughForwards({ name, modules: binding.modules })) {
       const found = this.far
         .named(wanted.name)
         .filter((each) => each.container === '' && isModule(each.file_path, wanted.modules));

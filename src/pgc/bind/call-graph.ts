@@ -1,6 +1,4 @@
 import { includesOf, isC, pathOf, cachedTargets, type CallTargets } from './index-cache.js';
-import { ownReceivers, targetsInModules, type ModuleTargets } from './module-calls.js';
-import { moduleOf } from './modules.js';
 import type { BoundTarget, CallBinding } from '../format/bound-calls.js';
 import type { Certainty, Lookup } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
@@ -12,25 +10,16 @@ const nowhere: CallTargets = { inside: [], lookups: [], binding: 'unbound' };
 /**
  * The definitions that a call leads to; used by everything that follows calls.
  *
- * C and C++: the definitions of the call's own file, else those visible through its includes. A header that both
- * declares and defines a name holds a stand-in for other configurations, so a call that reaches only stand-ins may
- * also leave the shard.
- *
- * Languages with modules: what the file defines or imports; a method of the caller's own class or its bases; or a
- * method in an imported file, where the receiver's name decides between classes.
+ * What the binder has seen is what it says. Other calls are of C: the definitions of the call's own file, else those
+ * visible through its includes. A header that both declares and defines a name holds a stand-in for other configurations,
+ * so a call that reaches only stand-ins may also leave the shard.
  */
 export function targetsOfCall(index: ShardIndex, call: CallRow): CallTargets {
   const bound = boundTargets(index, call);
   if (bound !== undefined) return bound;
-  const scope = ownReceivers.test(call.receiver) ? call.caller : '';
-  const key = `${call.kind} ${call.file} ${call.receiver} ${scope} ${call.callee}`;
-  return cachedTargets(index, key, () =>
-    isC(index, call.file) ? targetsInC(index, call) : unbound(targetsInModules(index, call)),
-  );
-}
-
-function unbound({ inside, lookup }: ModuleTargets): CallTargets {
-  return { inside, lookups: lookup === undefined ? [] : [lookup], binding: 'unbound' };
+  if (!isC(index, call.file)) return nowhere;
+  const key = `${call.kind} ${call.file} ${call.callee}`;
+  return cachedTargets(index, key, () => targetsInC(index, call));
 }
 
 /** Of a call that the binder has seen; a method of an interface also leads to those that implement it. */
@@ -62,9 +51,8 @@ export function certaintyOf(binding: CallBinding, targets: number): Certainty {
 }
 
 /** Exactly this definition of another shard. */
-function lookupOf({ path, container, name, kind, line }: BoundTarget): Lookup {
-  const how = kind === 'method' ? 'member' : kind === 'function' ? 'direct' : 'construct';
-  return { name, kind: how, container, modules: [moduleOf(path)], path, line };
+function lookupOf({ path, container, name, line }: BoundTarget): Lookup {
+  return { name, container, path, line };
 }
 
 /** As `targetsOfCall` for all calls of one name: candidates are looked up once, includes once for each file. */
@@ -90,14 +78,7 @@ function targetsInC(
   candidates: readonly SymbolCandidate[] = candidatesNamed(index, call.callee),
 ): CallTargets {
   if (call.kind === 'member') return nowhere;
-  const lookup = {
-    name: call.callee,
-    kind: call.kind,
-    container: '',
-    modules: [],
-    path: '',
-    line: 0,
-  };
+  const lookup = { name: call.callee, container: '', path: '', line: 0 };
   const use = {
     path: pathOf(index, call.file),
     lookup,

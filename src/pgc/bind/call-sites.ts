@@ -1,7 +1,6 @@
 import { certaintyOf, targetsOfCall } from './call-graph.js';
-import { aliasesOf, isC, replacedBy, targetsNamed, type CallTargets } from './index-cache.js';
+import { replacedBy, targetsNamed, type CallTargets } from './index-cache.js';
 import { isTail, parseReference, placeOfSymbol, resolveSymbol } from './definitions.js';
-import { isModule } from './modules.js';
 import type { CallSite, Expansion } from '../shapes.js';
 import type { BoundTarget } from '../format/bound-calls.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
@@ -34,8 +33,7 @@ const exactly: Meaning = { certainty: 'exact', via: '' };
 const possibly: Meaning = { certainty: 'possible', via: '' };
 
 /**
- * All call sites of these symbols, in order of the files. A bare name means each of its definitions, also under
- * import aliases. With a path, calls that certainly mean another definition are left out, and, unless the symbol is
+ * All call sites of these symbols, in order of the files. A bare name means each of its definitions. With a path, calls that certainly mean another definition are left out, and, unless the symbol is
  * exported, calls in other files. A function in a structure of operations has a site of kind `slot` there: calls
  * through that field call it. Sites that may mean a symbol, but of which nothing proves it, are `possible`. `withUses`:
  * also where it is used without being called, as a value or as a type.
@@ -114,13 +112,10 @@ function meaningOf(index: ShardIndex, site: CallRow, wanted: Wanted): Meaning | 
   // In C, what is called by its name alone is no member.
   const isByName = index.file(site.file).language === 'c' && site.kind !== 'member';
   if (isByName && wanted.isPrecise && mayBeMember(index, wanted)) return undefined;
-  if (!wanted.isPrecise || mayMean(index, call, targets, wanted)) return exactly;
+  if (!wanted.isPrecise || mayMean(index, targets, wanted)) return exactly;
   const isOpen = targets.inside.length + targets.lookups.length === 0;
-  if (!isOpen) return undefined;
   // The name of a member of a structure in C does not say which function it holds, but which members it may be.
-  return !isC(index, site.file) || (site.kind === 'member' && mayBeMember(index, wanted))
-    ? possibly
-    : undefined;
+  return isOpen && site.kind === 'member' && mayBeMember(index, wanted) ? possibly : undefined;
 }
 
 /** What is put into a member may also be a number. */
@@ -227,14 +222,11 @@ function partsOf(
 }
 
 /** Calls, or also uses, that bear the name, and those that the binder found under another one. */
-function sitesOf(index: ShardIndex, name: string, withUses: boolean): CallRow[] {
+export function sitesOf(index: ShardIndex, name: string, withUses = false): CallRow[] {
   const direct = [...index.callsTo(name), ...(withUses ? index.usesOf(name) : [])];
-  const aliased = aliasesOf(index, name).flatMap((alias) =>
-    index.callsTo(alias).filter((call) => reallyNamed(index, call, name)),
-  );
   const known = new Set(direct.map(({ id }) => id));
   const others = boundSites(index, name, withUses).filter(({ id }) => !known.has(id));
-  return [...direct, ...aliased, ...others];
+  return [...direct, ...others];
 }
 
 function boundSites(index: ShardIndex, name: string, withUses: boolean): CallRow[] {
@@ -254,35 +246,18 @@ function boundTo(index: ShardIndex, name: string): number[] {
   return [...new Set(targets.flatMap((target) => bound.callsOf(target)))];
 }
 
-function reallyNamed(index: ShardIndex, call: CallRow, name: string): boolean {
-  const { inside, lookups } = targetsOfCall(index, call);
-  return (
-    lookups.some((each) => each.name === name) ||
-    inside.some((each) => index.symbol(each).name === name)
-  );
-}
-
-/** By the rule of visibility. */
+/** By the rule of visibility: a call in C leaves the shard only when nothing in it fits. */
 function mayMean(
   index: ShardIndex,
-  call: CallRow,
   { inside, lookups }: CallTargets,
-  wanted: Wanted,
+  { symbols }: Wanted,
 ): boolean {
-  if (inside.some((id) => wanted.symbols.has(id))) return true;
-  const [lookup] = lookups;
-  if (lookup === undefined) return false;
-  if (wanted.symbols.size === 0) {
-    // The definition is in another shard: compare paths.
-    return (
-      lookup.modules.length === 0 || wanted.path === '' || isModule(wanted.path, lookup.modules)
-    );
-  }
-  if (inside.length > 0 || lookup.modules.length > 0) return false;
-  const definitions = [...wanted.symbols].filter((id) => !index.symbol(id).declaration);
-  if (definitions.length === 0) return true;
-  // In C, a call leaves the shard only when nothing in it fits.
-  return !isC(index, call.file) && definitions.some((id) => index.symbol(id).exported);
+  if (inside.some((id) => symbols.has(id))) return true;
+  if (lookups.length === 0) return false;
+  return (
+    symbols.size === 0 ||
+    (inside.length === 0 && [...symbols].every((id) => index.symbol(id).declaration))
+  );
 }
 
 function callerSite(places: Places, call: CallRow, { certainty, via }: Meaning): CallSite {

@@ -10,7 +10,7 @@ export interface CallTargets {
   inside: number[];
   /** What other shards define, or may define instead; none when no other shard can be meant. */
   lookups: readonly Lookup[];
-  /** `unbound`: found by the rule of visibility. */
+  /** `unbound`: of C, found by the rule of visibility. */
   binding: CallBinding;
 }
 
@@ -20,7 +20,6 @@ interface Cache {
   targets: Map<string, CallTargets>;
   sites: Map<string, number>;
   scopes: Map<number, FileScope>;
-  aliases?: Map<string, Set<string>>;
   modules?: Map<string, number>;
   /** By file number: the most frequent lookup. */
   isC?: readonly boolean[];
@@ -74,22 +73,6 @@ export function siteCount(index: ShardIndex, name: string): number {
 export function importsInto(index: ShardIndex, file: number): FileScope {
   const { scopes } = cacheOf(index);
   return cached(scopes, file, () => scopeOf(index, file));
-}
-
-/** Names under which files of this shard import a name: `import { encode as pack }`. */
-export function aliasesOf(index: ShardIndex, name: string): readonly string[] {
-  const cache = cacheOf(index);
-  if (cache.aliases === undefined) {
-    cache.aliases = new Map();
-    for (const file of filesWithModules(index)) {
-      for (const [local, { original }] of importsInto(index, file).bindings) {
-        if (local === original || original === '*') continue;
-        const known = cache.aliases.get(original) ?? new Set();
-        cache.aliases.set(original, known.add(local));
-      }
-    }
-  }
-  return [...(cache.aliases.get(name) ?? [])];
 }
 
 /** Ids of what calls are bound to under this name. */

@@ -37,11 +37,6 @@ export function importedModules(from: string, target: string, language: FactsLan
   }
 }
 
-/** Whether both files see each other's names without an import. */
-export function arePackageMates(one: string, other: string): boolean {
-  return isPackaged(one) && isPackaged(other) && folderOf(one) === folderOf(other);
-}
-
 function isPackaged(file: string): boolean {
   return /\.(?:go|java)$/.test(file);
 }
@@ -59,11 +54,6 @@ export function isModule(file: string, modules: readonly string[]): boolean {
       ? own === module.slice(anywhere.length) || own.endsWith(module.slice(2))
       : own === module,
   );
-}
-
-/** Adds the modules that `from package import module` may mean. */
-export function submodules(modules: readonly string[], name: string): string[] {
-  return modules.map((module) => (module === '' ? name : `${module}/${name}`));
 }
 
 function esModules(from: string, target: string): string[] {

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { arePackageMates, isModule } from './modules.js';
 import { isHeader, isOfSister, mayBeVisible } from './c-visibility.js';
 import type { Lookup } from '../shapes.js';
 
@@ -7,7 +6,7 @@ import type { Lookup } from '../shapes.js';
 export const candidatesMax = 4;
 
 /** Kinds that can be called. In C, a struct and a function may share a name. */
-const callableKinds = new Set(['function', 'method', 'macro', 'class', 'variable', 'constant']);
+const callableKinds = new Set(['function', 'macro', 'class', 'variable', 'constant']);
 const constructorNames = new Set(['constructor', '__init__']);
 const cFile = /\.(?:c|h|cc|cpp|hpp|hh)$/;
 
@@ -35,9 +34,8 @@ export interface Use {
 }
 
 /**
- * The rule for what a call may mean, best first: callable definitions of the name that are visible at the call. In C:
- * those that the file includes, then those nearest to it. Elsewhere: only those in a module that the lookup names.
- * Empty when too many fit equally well. Never a declaration, nor a definition private to another file; a stand-in only
+ * The rule for what a call may mean, best first: the definition that the binder found, or in C the callable definitions of the
+ * name that are visible at the call: those that the file includes, then those nearest to it. Empty when too many fit equally well. Never a declaration, nor a definition private to another file; a stand-in only
  * when no real definition is visible.
  */
 export function visibleDefinitions<C extends Candidate>(use: Use, candidates: readonly C[]): C[] {
@@ -47,10 +45,9 @@ export function visibleDefinitions<C extends Candidate>(use: Use, candidates: re
     (each) =>
       each.symbol === lookup.name &&
       !each.declaration &&
-      (each.exported || each.file_path === use.path || arePackageMates(each.file_path, use.path)) &&
-      isCallable(each, lookup),
+      (each.exported || each.file_path === use.path) &&
+      isCallable(each),
   );
-  if (lookup.modules.length > 0) return inModules(lookup, visible);
   const real = withoutStandIns(visible, candidates);
   const meant = inC(use, real);
   return meant.length > 0 || real.length === visible.length ? meant : inC(use, visible);
@@ -89,17 +86,9 @@ export function withoutStandIns<C extends Candidate>(found: readonly C[], all: r
   return real.length > 0 ? real : [...found];
 }
 
-/** Whether a symbol of this kind can be called in this way. */
-export function isCallable(candidate: Candidate, lookup: Lookup): boolean {
-  if (!callableKinds.has(candidate.kind)) return false;
-  if (lookup.kind === 'construct' && lookup.container !== '') return candidate.kind === 'method';
-  return lookup.kind === 'member' ? candidate.kind === 'method' : candidate.kind !== 'method';
-}
-
-/** The lookup of the constructor that `new X()` runs. */
-export function constructorsOf(lookup: Lookup): Lookup[] {
-  if (lookup.kind !== 'construct') return [];
-  return [...constructorNames].map((name) => ({ ...lookup, name, container: lookup.name }));
+/** Whether a symbol of this kind can be called by its name alone. */
+export function isCallable({ kind }: Candidate): boolean {
+  return callableKinds.has(kind);
 }
 
 /** Constructors are not called by name; their class is. */
@@ -117,20 +106,6 @@ function isExactly({ name, container, path: file, line }: Lookup, candidate: Can
   );
 }
 
-function inModules<C extends Candidate>(lookup: Lookup, visible: C[]): C[] {
-  const wanted = lookup.container.toLowerCase();
-  const found = visible.filter(
-    (each) =>
-      !cFile.test(each.file_path) &&
-      isModule(each.file_path, lookup.modules) &&
-      (wanted === '' || each.container.toLowerCase() === wanted),
-  );
-  // The class of the receiver is not known: one candidate class is a fair guess, several are not.
-  const owners = new Set(found.map((each) => `${each.file_path}#${each.container}`));
-  const isFair = lookup.kind !== 'member' || owners.size === 1;
-  return isFair && owners.size <= candidatesMax ? found.slice(0, candidatesMax) : [];
-}
-
 /** The candidates that code of a C file can see. */
 function seenInC<C extends Candidate>(
   { path: from, includes }: Use,
@@ -146,7 +121,7 @@ function seenInC<C extends Candidate>(
 /** Whether a call in C sees a public definition. If so it means that one, even when too many fit equally well. */
 export function seesPublic(use: Use, candidates: readonly Candidate[]): boolean {
   return seenInC(use, candidates).some(
-    (each) => each.exported && !each.declaration && isCallable(each, use.lookup),
+    (each) => each.exported && !each.declaration && isCallable(each),
   );
 }
 

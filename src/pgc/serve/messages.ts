@@ -55,6 +55,30 @@ function messageType<Request extends object, Answer extends object>(
   return { type, request: codec<Request>(request), answer: codec<Answer>(answer) };
 }
 
+/** What a protocol can be asked, each question under its name. */
+export type AskedBy<Messages, Options> = {
+  [Name in keyof Messages]: Messages[Name] extends MessageType<infer Request, infer Answer>
+    ? (request: Request, options: Options) => Promise<Answer>
+    : never;
+};
+
+/** Asks each question of a protocol in the same way. */
+export function askedBy<Messages extends object, Options>(
+  messages: Messages,
+  ask: <Request, Answer>(
+    message: MessageType<Request, Answer>,
+    request: Request,
+    options: Options,
+  ) => Promise<Answer>,
+): AskedBy<Messages, Options> {
+  const all = Object.entries(messages) as [string, MessageType<object, object>][];
+  const asked = all.map(([name, message]) => [
+    name,
+    (request: object, options: Options) => ask(message, request, options),
+  ]);
+  return Object.fromEntries(asked) as AskedBy<Messages, Options>;
+}
+
 const askMessage = (type: string): MessageType<AskRequest, Answer> =>
   messageType(type, pgc.AskRequest, pgc.Answer);
 
@@ -146,21 +170,23 @@ interface RowsRequest {
   roles?: readonly string[];
 }
 
-/** Requests to the manager, for all shards together. */
-export const latticeMessages = {
-  ...analysisMessages('lattice'),
+/** Questions about a code base, for all shards together. */
+export const questionMessages = {
   query: messageType<LatticeQuery, Answer>('lattice.query', pgc.LatticeQuery, pgc.Answer),
   ask: askMessage('lattice.ask'),
+  /** Ranks the files that a report concerns. */
   locate: messageType<LocateRequest, LocateAnswer>(
     'lattice.locate',
     pgc.LocateRequest,
     pgc.LocateAnswer,
   ),
+  /** `cite`: number of call sites that are cited, at most 10. */
   callers: messageType<RowsRequest & { cite?: number }, CallersAnswer>(
     'lattice.callers',
     pgc.SymbolRequest,
     pgc.CallersAnswer,
   ),
+  /** Its callers, and where it is used without being called. */
   references: messageType<RowsRequest, CallersAnswer>(
     'lattice.references',
     pgc.SymbolRequest,
@@ -186,11 +212,6 @@ export const latticeMessages = {
     pgc.SymbolsRequest,
     pgc.TopologyAnswer,
   ),
-  shards: messageType<object, { known: string[]; unknown: string[] }>(
-    'lattice.shards',
-    pgc.SymbolsRequest,
-    pgc.ShardsAnswer,
-  ),
   path: messageType<{ from: string; to: string; max_hops: number }, { path: string[] }>(
     'lattice.path',
     pgc.PathRequest,
@@ -200,6 +221,17 @@ export const latticeMessages = {
     'lattice.verify',
     pgc.VerifyRequest,
     pgc.VerifyAnswer,
+  ),
+};
+
+/** Requests to the manager. */
+export const latticeMessages = {
+  ...analysisMessages('lattice'),
+  ...questionMessages,
+  shards: messageType<object, { known: string[]; unknown: string[] }>(
+    'lattice.shards',
+    pgc.SymbolsRequest,
+    pgc.ShardsAnswer,
   ),
 };
 

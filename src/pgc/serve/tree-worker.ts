@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { assert } from '../../base/assert.js';
 import { systemClock } from '../../base/clock.js';
 import { asBusError } from '../../errors/bus-error.js';
-import { TreeAnalyses, type AnalysisName, type AnalysisOptions } from '../analyse/analyses.js';
+import { TreeAnalyses, type AnalysisOptions } from '../analyse/analyses.js';
 import { treeMessages, type MessageType } from './messages.js';
 import { openIndex, type OpenedTree } from '../search/open-index.js';
 import type { TreeJob, TreeReply, TreeWorkerData } from './tree-analyst.js';
@@ -10,6 +10,8 @@ import type { TreeJob, TreeReply, TreeWorkerData } from './tree-analyst.js';
 assert(parentPort, 'this module runs as a thread that analyses a tree');
 const port = parentPort;
 const { folder, home } = workerData as TreeWorkerData;
+type Analyse = (request: object, options: AnalysisOptions) => Promise<object>;
+
 let tree: Promise<OpenedTree> | undefined;
 const analyses = new TreeAnalyses(() => (tree ??= opened()));
 
@@ -30,26 +32,12 @@ async function opened(): Promise<OpenedTree> {
 async function answerTo({ id, name, body, untilMs }: TreeJob): Promise<TreeReply> {
   const deadlineMs = untilMs === 0 ? 0 : Math.max(1, untilMs - systemClock.nowMs());
   try {
-    return { id, body: await answers[name](Buffer.from(body), { deadlineMs }) };
+    const { request, answer } = treeMessages[name] as MessageType<object, object>;
+    const analyse = analyses[name].bind(analyses) as Analyse;
+    const found = await analyse(request.decode(Buffer.from(body)), { deadlineMs });
+    return { id, body: answer.encode(found) };
   } catch (error) {
     const { code, data } = asBusError(error);
     return { id, failure: { code, data } };
   }
-}
-
-const { blastRadius, securityBlastRadius, patterns, algebra } = treeMessages;
-const answers: Record<AnalysisName, (body: Buffer, options: AnalysisOptions) => Promise<Buffer>> = {
-  blastRadius: answering(blastRadius, (request, how) => analyses.blastRadius(request, how)),
-  securityBlastRadius: answering(securityBlastRadius, (request, how) =>
-    analyses.securityBlastRadius(request, how),
-  ),
-  patterns: answering(patterns, (request, how) => analyses.patterns(request, how)),
-  algebra: answering(algebra, (request) => analyses.algebra(request)),
-};
-
-function answering<Q, A>(
-  { request, answer }: MessageType<Q, A>,
-  run: (request: Q, options: AnalysisOptions) => Promise<A>,
-): (body: Buffer, options: AnalysisOptions) => Promise<Buffer> {
-  return async (body, options) => answer.encode(await run(request.decode(body), options));
 }

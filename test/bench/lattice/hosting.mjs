@@ -25,7 +25,7 @@ export async function measureHosting({ root, home, seed }) {
     const idle = memoryOf(lattice.pid);
     const asked = await askMany(questions, seed);
     await wait(idleMs);
-    const { shards } = await questions.topology({ deadlineMs });
+    const { shards } = await questions.topology({}, { deadlineMs });
     const after = memoryOf(lattice.pid);
     return {
       ready_ms: lattice.readyMs,
@@ -67,10 +67,11 @@ async function askMany(questions, seed) {
         below(2) === 0 ? texts[below(texts.length)] : `How does ${name()} reach ${name()}?`;
       return questions.query({ question, from: '', max_hops: 6, top_k: 5 }, { deadlineMs });
     },
-    callers: () => questions.callers(name(), { deadlineMs }),
+    callers: () => questions.callers({ symbol: name() }, { deadlineMs }),
     trace: () => {
       const { functions } = chains[below(chains.length)];
-      return questions.trace(functions[0].name, functions.at(-1).name, { deadlineMs });
+      const ends = { from: functions[0].name, to: functions.at(-1).name };
+      return questions.trace(ends, { deadlineMs });
     },
   };
   const rows = [];

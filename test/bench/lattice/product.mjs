@@ -42,7 +42,7 @@ export async function running({ root, home, args = [], log = 'warn' }, work) {
 async function untilWhole(questions, { startedMs }, count) {
   let known = 0;
   while (performance.now() - startedMs < wholeMsMax) {
-    known = await questions.topology({ deadlineMs: upMsMax }).then(
+    known = await questions.topology({}, { deadlineMs: upMsMax }).then(
       ({ shards }) => shards.length,
       () => 0,
     );

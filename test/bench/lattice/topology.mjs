@@ -12,7 +12,7 @@ const functionsPerEdge = 8;
 
 /** `count` calls on either side, one of a function. */
 export async function measureTopology({ product, oracle, plan, seed, count }) {
-  const topology = await product.topology({ deadlineMs });
+  const topology = await product.topology({}, { deadlineMs });
   const pairs = new Set(topology.edges.map(({ from, to }) => `${from} ${to}`));
   const asked = new Asked(product);
   const { edges, left } = await oracleEdges({ oracle, plan, seed, count });
@@ -34,7 +34,7 @@ class Asked {
 
   async callees({ file, name }) {
     const startedMs = performance.now();
-    const answer = await this.#product.callees(`${file}#${name}`, { deadlineMs });
+    const answer = await this.#product.callees({ symbol: `${file}#${name}` }, { deadlineMs });
     this.times.push(performance.now() - startedMs);
     return answer;
   }

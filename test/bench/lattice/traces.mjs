@@ -16,11 +16,13 @@ export async function measureTraces({ product, oracle }) {
   for (const { functions, shards } of chains) {
     const [from, to] = [functions[0], functions.at(-1)];
     const startedMs = performance.now();
-    const answer = await product.trace(from.name, to.name, { deadlineMs }).catch((error) => ({
-      found: false,
-      path: [],
-      errors: [{ code: error.code ?? String(error) }],
-    }));
+    const answer = await product
+      .trace({ from: from.name, to: to.name }, { deadlineMs })
+      .catch((error) => ({
+        found: false,
+        path: [],
+        errors: [{ code: error.code ?? String(error) }],
+      }));
     const ms = performance.now() - startedMs;
     const objections = objectionsToWay(oracle, answer, from, to);
     asked.push({ functions, shards, from, to, answer, ms, objections });

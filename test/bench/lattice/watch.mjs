@@ -107,7 +107,7 @@ function refreshesIn(log) {
 }
 
 async function isKnown(questions, file, name) {
-  const { definitions } = await questions.callers(name, { deadlineMs });
+  const { definitions } = await questions.callers({ symbol: name }, { deadlineMs });
   return definitions.some(({ file_path }) => file_path === file);
 }
 

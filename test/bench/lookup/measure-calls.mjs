@@ -26,7 +26,7 @@ export async function measureCalls({ product, peers, seed, count, rulings }) {
   const asked = [];
   for (const name of names) {
     const theirs = (await cscope.callers(name)).sites;
-    const answer = await product.questions.callers(name, { deadlineMs });
+    const answer = await product.questions.callers({ symbol: name }, { deadlineMs });
     const calls = answer.callers.filter(
       ({ kind, file_path }) => kind !== 'slot' && cFile.test(file_path),
     );

@@ -46,7 +46,8 @@ export async function measureCitations(bench) {
 /** A citation that is not even well formed is refused with a code. */
 async function statusOf(questions, citation) {
   try {
-    const [verdict] = await questions.verify([citation], { deadlineMs });
+    const { results } = await questions.verify({ citations: [citation] }, { deadlineMs });
+    const [verdict] = results;
     return { status: verdict.status, reason: verdict.reason };
   } catch (error) {
     if (error.code !== 'CITATION_MALFORMED') throw error;

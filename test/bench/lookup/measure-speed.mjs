@@ -36,7 +36,8 @@ export async function measureSpeed(bench) {
 /** Each name is asked of each side once per round. The first round is kept apart: nothing was in memory yet. */
 async function lookups({ product, cscope, names, times }) {
   const sides = {
-    callers: async (name) => (await product.questions.callers(name, { deadlineMs })).callers.length,
+    callers: async (name) =>
+      (await product.questions.callers({ symbol: name }, { deadlineMs })).callers.length,
     definitions: async (name) => (await definitionsOf(product.ports, name)).length,
     cscope: async (name) => (await cscope.callers(name)).sites.length,
   };

@@ -136,7 +136,12 @@ export async function verifiedAmong({ questions }, sources) {
   const verdicts = [];
   for (let from = 0; from < sources.length; from += 500)
     verdicts.push(
-      ...(await questions.verify(sources.slice(from, from + 500), { deadlineMs: answerMsMax })),
+      ...(
+        await questions.verify(
+          { citations: sources.slice(from, from + 500) },
+          { deadlineMs: answerMsMax },
+        )
+      ).results,
     );
   return verdicts.filter(({ status }) => status === 'valid').length;
 }

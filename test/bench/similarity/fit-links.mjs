@@ -73,8 +73,7 @@ function* chainsOf({ agent, index }) {
 
 /** The documented definition in the one other shard that has it. */
 function targetOf(agent, index, name) {
-  const lookup = { name, kind: 'direct', container: '', modules: [] };
-  const { agents } = lattice.directory.find(lookup, agent);
+  const agents = lattice.directory.find({ name, path: '' }, agent);
   const isOwn = index.symbolsNamed(name).some((each) => !index.symbol(each).declaration);
   if (agents.length !== 1 || isOwn) return undefined;
   const far = shards.find((shard) => shard.agent === agents[0]).index;

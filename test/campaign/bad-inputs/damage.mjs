@@ -119,7 +119,7 @@ async function otherFacts(at) {
   await indexed(at);
   const facts = path.join(at.place, 'facts');
   rmSync(facts, { recursive: true });
-  const layout = { name: 'facts', version: 9, migrations: [] };
+  const layout = { name: 'facts', version: 9 };
   const others = await LevelStore.open(facts, { layout, clock: systemClock, random: Math.random });
   await others[Symbol.asyncDispose]();
   const again = await at.index();

@@ -7,7 +7,7 @@ function card(agent: string, languages: string[], defines: string[]): Card {
   const counts = { files: 1, lines: 1, documents: 1, index_version: '1' };
   return {
     ...{ ...place, ...counts, languages, defines },
-    ...{ terms: [], stand_ins: [], unresolved: [], modules: [] },
+    ...{ terms: [], stand_ins: [], unresolved: [] },
   };
 }
 
@@ -19,11 +19,9 @@ test('a call in C leads to no shard that speaks another language', () => {
   ]);
   const lookup = {
     name: 'open',
-    kind: 'direct' as const,
     container: '',
-    modules: [],
     path: '',
     line: 0,
   };
-  expect(directory.find(lookup, 'net').agents).toEqual(['mm']);
+  expect(directory.find(lookup, 'net')).toEqual(['mm']);
 });

@@ -36,17 +36,9 @@ const cards: fc.Arbitrary<Card> = fc.record({
   ),
   defines: names,
   stand_ins: names,
-  unresolved: fc.array(fc.record({ term: name, documents, modules: names, container: name }), {
+  unresolved: fc.array(fc.record({ term: name, documents, files: names, container: name }), {
     maxLength: 10,
   }),
-  modules: fc.array(
-    fc.record({
-      path: name,
-      defines: names,
-      forwards: fc.array(fc.record({ name, original: name, modules: names }), { maxLength: 3 }),
-    }),
-    { maxLength: 3 },
-  ),
   truncated: fc.constantFrom([], ['defines']),
   places: names,
 });

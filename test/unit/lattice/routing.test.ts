@@ -26,7 +26,6 @@ function card(
     defines,
     stand_ins: standIns,
     unresolved: [],
-    modules: [],
   };
 }
 

@@ -34,10 +34,9 @@ function card(agent: string, defines: string[], unresolved: Record<string, numbe
     unresolved: Object.entries(unresolved).map(([term, documents]) => ({
       term,
       documents,
-      modules: [],
+      files: [],
       container: '',
     })),
-    modules: [],
   };
 }
 

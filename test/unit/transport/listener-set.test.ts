@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { ListenerSet } from '../../../src/transport/listener-set.js';
-import { MemoryNetwork } from '../../../src/transport/memory.js';
+import { MemoryNetwork } from '../../support/memory-network.js';
 import type { Link, Listener, PeerId } from '../../../src/transport/port.js';
 import { ZeromqListener } from '../../../src/transport/zeromq.js';
 import { eventually } from '../../support/eventually.js';

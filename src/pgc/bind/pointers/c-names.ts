@@ -43,7 +43,7 @@ export class CNames {
     const key = `${name} ${path}`;
     let found = this.#visible.get(key);
     if (found === undefined) {
-      const lookup = { name, kind: 'direct', container: '', modules: [], line: 0, path: '' };
+      const lookup = { name, container: '', line: 0, path: '' };
       const includes = this.program.includes.targetsOf(path);
       found = visibleDefinitions({ path, lookup, includes }, all).map(({ place }) => place);
       this.#visible.set(key, found);

@@ -1,21 +1,11 @@
 import { targetsOfCalls } from '../../bind/call-graph.js';
-import { filesByModule, importsInto } from '../../bind/index-cache.js';
-import type {
-  Card,
-  CardForward,
-  CardModule,
-  CardReference,
-  CardTerm,
-  Lookup,
-} from '../../shapes.js';
+import type { Card, CardReference, CardTerm, Lookup } from '../../shapes.js';
 import type { CallRow, ShardIndex } from '../../format/shard-index.js';
 import { candidateOf } from '../../bind/symbol-candidate.js';
 import { isStandIn } from '../../bind/visibility.js';
 
 /** Terms of a card's sketch. */
 export const cardTermsMax = 20_000;
-/** Files whose exports a card lists; edges to the others are not confirmed. */
-export const cardModulesMax = 20_000;
 /** Names of a card: a shard of 100 000 lines defines some 15 000, one of tables of registers 75 000. */
 export const cardDefinesMax = 100_000;
 export const cardStandInsMax = 20_000;
@@ -23,8 +13,8 @@ export const cardReferencesMax = 50_000;
 export const cardPlacesMax = 20_000;
 /** Shorter names of files and folders say nothing. */
 const placeCharsMin = 3;
-/** Modules that one name is imported from; beyond them it belongs to everybody. */
-const referenceModulesMax = 64;
+/** Files that define one name for a shard; beyond them it belongs to everybody. */
+const referenceFilesMax = 64;
 
 /** The description of a shard for routing. Costs a pass over terms and calls: callers keep it per index version. */
 export function cardOf(index: ShardIndex): Card {
@@ -48,10 +38,6 @@ export function lazyCardOf(index: ShardIndex): Card {
     stand_ins: () => bounded('stand_ins', cut(standInsOf(index), cardStandInsMax)),
     places: () => bounded('places', cut(placesOf(index), cardPlacesMax)),
     unresolved: () => bounded('unresolved', cutReferences(referencesOf(index))),
-    modules: () => {
-      const files = [...filesByModule(index)].sort(([a], [b]) => compare(a, b));
-      return modulesOf(index, bounded('modules', cut(files, cardModulesMax)));
-    },
   };
   const card = {
     agent: info.agent,
@@ -120,63 +106,34 @@ function standInsOf(index: ShardIndex): string[] {
 
 /** Calls that another shard may define, by the name it would have there. */
 function referencesOf(index: ShardIndex): CardReference[] {
-  const found = new Map<string, { lookup: Lookup; sites: number; modules: Set<string> }>();
+  const found = new Map<string, { lookup: Lookup; sites: number; files: Set<string> }>();
   const isWanted = wantedNames(index);
   for (const [name, calls] of index.callsByName()) {
     if (!isWanted(name, calls)) continue;
     for (const lookup of targetsOfCalls(index, calls).flatMap(({ lookups }) => lookups)) {
       const key = `${lookup.name} ${lookup.container}`;
       let known = found.get(key);
-      if (known === undefined) found.set(key, (known = { lookup, sites: 0, modules: new Set() }));
+      if (known === undefined) found.set(key, (known = { lookup, sites: 0, files: new Set() }));
       known.sites += 1;
-      for (const each of lookup.modules) {
-        if (known.modules.size < referenceModulesMax) known.modules.add(each);
-      }
+      if (lookup.path !== '' && known.files.size < referenceFilesMax) known.files.add(lookup.path);
     }
   }
   return [...found.values()]
-    .map(({ lookup: { name, container }, sites, modules }) => ({
+    .map(({ lookup: { name, container }, sites, files }) => ({
       term: name,
       documents: sites,
-      modules: [...modules].sort(),
+      files: [...files].sort(),
       container,
     }))
     .sort((one, other) => compare(one.term, other.term) || compare(one.container, other.container));
 }
 
-/** Names of calls inside symbols, of calls at file level that are not defined here, and of imports. */
+/** Names of calls inside symbols, and of calls at file level that are not defined here or known to be elsewhere. */
 function wantedNames(index: ShardIndex): (name: string, calls: readonly CallRow[]) => boolean {
   const open = new Set(index.unresolved().map((each) => each.name));
-  for (const file of filesByModule(index).values())
-    for (const local of importsInto(index, file).bindings.keys()) open.add(local);
-  return (name, calls) => open.has(name) || calls.some(({ caller }) => caller >= 0);
-}
-
-function modulesOf(
-  index: ShardIndex,
-  files: readonly [path: string, file: number][],
-): CardModule[] {
-  return files.map(([path, file]) => {
-    const rows = index.symbolsOf(file).map((id) => index.symbol(id));
-    const defines = rows.filter((row) => row.exported && !row.declaration).map((row) => row.name);
-    return {
-      path,
-      defines: [...new Set(defines)].sort(),
-      forwards: forwardsOf(index, file, rows.length === 0),
-    };
-  });
-}
-
-/** A module that only imports is there to pass names on; any other one passes on what it has wholesale. */
-function forwardsOf(index: ShardIndex, file: number, isBarrel: boolean): CardForward[] {
-  const { bindings, wildcards } = importsInto(index, file);
-  const isPackage = isBarrel || /(?:^|\/)(?:index\.\w+|__init__\.py)$/.test(index.file(file).path);
-  const named = isPackage
-    ? [...bindings].filter(([, { original, modules }]) => original !== '*' && modules.length > 0)
-    : [];
-  const forwards = named.map(([name, binding]): CardForward => ({ name, ...binding }));
-  if (wildcards.length > 0) forwards.push({ name: '', original: '', modules: [...wildcards] });
-  return forwards;
+  const isBound = (id: number): boolean => (index.bound?.targetsOf(id).length ?? 0) > 0;
+  return (name, calls) =>
+    open.has(name) || calls.some(({ id, caller }) => caller >= 0 || isBound(id));
 }
 
 /**

@@ -22,9 +22,8 @@ const longFields = {
   11: 'terms',
   12: 'defines',
   13: 'unresolved',
-  14: 'modules',
-  15: 'stand_ins',
-  17: 'places',
+  14: 'stand_ins',
+  16: 'places',
 } as const;
 type Field = keyof typeof longFields;
 type Long = (typeof longFields)[Field];
@@ -63,7 +62,6 @@ export class PackedCard implements Card {
   declare readonly defines: string[];
   declare readonly stand_ins: string[];
   declare readonly unresolved: Card['unresolved'];
-  declare readonly modules: Card['modules'];
   declare readonly places: string[];
   readonly #lists: CardLists;
 
@@ -78,9 +76,8 @@ export class PackedCard implements Card {
       Object.defineProperty(whole, name, { enumerable: true, get });
     }
     Object.defineProperties(this, Object.getOwnPropertyDescriptors(whole));
-    // The few parts with nested messages are checked now, so that no later question fails.
+    // The part with texts that are not scanned is checked now, so that no later question fails.
     decoded('unresolved');
-    decoded('modules');
     const names = (name: Long): NameList => {
       const { starts, numbers } = long.get(name) ?? nothing;
       return new PackedNames(bytes, starts, numbers.length > 0 ? numbers : undefined);
@@ -137,7 +134,6 @@ function scan(bytes: Uint8Array): { long: Map<Long, Found>; short: [number, numb
     let found = long.get(name);
     if (found === undefined) long.set(name, (found = { starts: [], numbers: [], ranges: [] }));
     if (name === 'terms' || name === 'unresolved') countedName(reader, found);
-    else if (name === 'modules') reader.skipType(lengthDelimited);
     else found.starts.push(textIn(reader));
     extend(found.ranges, from, reader.pos);
   }

@@ -17,11 +17,9 @@ function definition(file_path: string, more: Partial<Candidate> = {}): Candidate
 
 const lookup = (more: Partial<Lookup> = {}): Lookup => ({
   name: 'x',
-  kind: 'direct',
   container: '',
   path: '',
   line: 0,
-  modules: [],
   ...more,
 });
 const paths = (found: Candidate[]): string[] => found.map((each) => each.file_path);
@@ -113,45 +111,16 @@ describe('in C', () => {
   });
 });
 
-describe('with modules', () => {
-  const use = (more: Partial<Lookup>) => ({
+test('what the binder found is meant, and nothing else of its name', () => {
+  const container = 'Broker';
+  const method = definition('src/a.ts', { kind: 'method', container });
+  const others = [definition('src/a.ts'), definition('src/b.ts', { kind: 'method', container })];
+  const exactly = (line: number) => ({
     path: 'src/main.ts',
     includes: [],
-    lookup: lookup(more),
+    lookup: lookup({ container, path: 'src/a.ts', line }),
   });
-
-  test('only what stands in the module is meant, whatever its extension', () => {
-    const candidates = [definition('lib/crc.ts'), definition('src/base/crc.mts')];
-    expect(paths(visibleDefinitions(use({ modules: ['src/base/crc'] }), candidates))).toEqual([
-      'src/base/crc.mts',
-    ]);
-    expect(
-      paths(visibleDefinitions(use({ modules: ['lib'] }), [definition('lib/index.ts')])),
-    ).toEqual(['lib/index.ts']);
-  });
-
-  test('a Python module is found by the end of its path', () => {
-    const candidates = [definition('old/user.py'), definition('app/models/user.py')];
-    expect(paths(visibleDefinitions(use({ modules: ['**/models/user'] }), candidates))).toEqual([
-      'app/models/user.py',
-    ]);
-  });
-
-  test('a method is called on an object, a function is not', () => {
-    const method = definition('src/a.ts', { kind: 'method', container: 'A' });
-    const plain = definition('src/a.ts');
-    const modules = ['src/a'];
-    expect(visibleDefinitions(use({ modules, kind: 'member' }), [method, plain])).toEqual([method]);
-    expect(visibleDefinitions(use({ modules }), [method, plain])).toEqual([plain]);
-  });
-
-  test('of two classes with the method the named one is meant, apart from case, and without a name neither', () => {
-    const [broker, client] = ['Broker', 'Client'].map((container) =>
-      definition('src/a.ts', { kind: 'method', container }),
-    );
-    const member = { modules: ['src/a'], kind: 'member' };
-    const both = [broker!, client!];
-    expect(visibleDefinitions(use({ ...member, container: 'broker' }), both)).toEqual([broker]);
-    expect(visibleDefinitions(use(member), both)).toEqual([]);
-  });
+  expect(visibleDefinitions(exactly(0), [...others, method])).toEqual([method]);
+  expect(visibleDefinitions(exactly(1), [...others, method])).toEqual([method]);
+  expect(visibleDefinitions(exactly(2), [...others, method])).toEqual([]);
 });

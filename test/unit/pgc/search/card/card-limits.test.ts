@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Directory } from '../../../../../src/lattice/topology/directory.js';
 import {
   cardDefinesMax,
-  cardModulesMax,
   cardOf,
   cardPlacesMax,
   cardReferencesMax,
@@ -63,7 +62,7 @@ async function crowded(folder: string): Promise<Segment> {
     .map(({ name, line_start }) => symbol(name, line_start - 1, true));
   const both = [...declared, ...symbols].sort((a, b) => a.line_start - b.line_start);
   writer.add(row('b.h', 'c'), { ...none, symbols: both, words, documents });
-  for (let at = 0; at < cardModulesMax + 10; at += 1)
+  for (let at = 0; at < cardPlacesMax + 10; at += 1)
     writer.add(row(`${named('m', at)}.ts`, 'typescript'), { ...none, language: 'typescript' });
   const path = join(folder, 'crowded.seg');
   const info = {
@@ -90,10 +89,9 @@ test('each list of a card ends at its limit, and the card says which of them did
   expect(card.stand_ins).toHaveLength(cardStandInsMax);
   expect(card.places).toHaveLength(cardPlacesMax);
   expect(card.unresolved).toHaveLength(cardReferencesMax);
-  expect(card.modules).toHaveLength(cardModulesMax);
   // A sketch never was all terms.
   expect(new Set(card.truncated)).toEqual(
-    new Set(['defines', 'stand_ins', 'places', 'unresolved', 'modules']),
+    new Set(['defines', 'stand_ins', 'places', 'unresolved']),
   );
 });
 
@@ -109,7 +107,7 @@ test('of the names that are called elsewhere those with the most call sites are 
 test('who has not told all that it calls is asked for callers of any name', () => {
   const { answer } = shardMessages.card;
   const unresolved = card.unresolved.slice(0, 10);
-  const few = { ...card, unresolved, terms: [], defines: [], stand_ins: [], modules: [] };
+  const few = { ...card, unresolved, terms: [], defines: [], stand_ins: [] };
   const whole = { ...few, agent: 'whole', truncated: [] };
   const cards = [few, whole].map((each) => answer.decode(answer.encode(each)));
   const called = new Directory(cards).whoCalls(['callee000001', 'nowhere']);

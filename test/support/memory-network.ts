@@ -1,4 +1,4 @@
-import type { Link, LinkEvents, Listener, PeerId, SendOutcome } from './port.js';
+import type { Link, LinkEvents, Listener, PeerId, SendOutcome } from '../../src/transport/port.js';
 
 /** Parts under way to one receiver; above it the receiver counts as stalled, as with ZeroMQ's pipes. */
 const pipePartsMax = 1_024;
