@@ -11,7 +11,8 @@ export async function factsOf(root) {
   const digest = createHash('sha256').update(commit);
   for (const each of own) digest.update(readFileSync(each));
   const kept = path.join(cacheFolder('cpp'), `${digest.digest('hex').slice(0, 16)}.jsonl`);
-  if (!existsSync(kept)) writeFileSync(kept, await outputOf('/usr/bin/python3', [own[0], root], root));
+  if (!existsSync(kept))
+    writeFileSync(kept, await outputOf('/usr/bin/python3', [own[0], root], root));
   return readFileSync(kept, 'utf8')
     .split('\n')
     .filter(Boolean)
