@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join, posix } from 'node:path';
 import { bindPointers } from '../bind/pointers/bind-pointers.js';
 import { bindProgram } from '../bind/program/bind-program.js';
+import { cppRules } from '../bind/program/cpp.js';
 import { ecmascriptRules } from '../bind/program/ecmascript.js';
 import { goRules } from '../bind/program/go.js';
 import { javaRules } from '../bind/program/java.js';
@@ -26,7 +27,7 @@ import {
 
 /** Languages whose calls are bound over all shards. */
 const boundLanguages = [
-  ...(['c', 'go', 'java', 'python', 'rust'] as const),
+  ...(['c', 'cpp', 'go', 'java', 'python', 'rust'] as const),
   ...(['typescript', 'tsx', 'javascript'] as const),
 ];
 
@@ -107,6 +108,7 @@ function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
     ecmascriptRules(manifests),
     pythonRules(manifests),
     javaRules,
+    cppRules,
   ];
 }
 

@@ -7,8 +7,9 @@
  *                 | name given?       what the file, its package or an import calls so
  *                 | '$' name          a macro
  *                 | '?'               not known
- *     given      := '^' ('(' (expression (',' expression)*)? ')' | number)?
- *                                     the function of that name that takes these arguments, or so many; none: any of them
+ *     given      := '^' ('<' type (',' type)* '>')? ('(' (expression (',' expression)*)? ')' | number)?
+ *                                     the function of that name that takes these arguments, or so many; none: any of them;
+ *                                     the types are those that its type parameters stand for
  *     step       := '.' name given?   a member
  *                 | '(' number? ')'   a result of a call; no number: the first
  *                 | '[]' | '[k]'      an element; its key
@@ -21,8 +22,8 @@
  * Types of the language itself begin with `$`: `$list<T>`, `$map<K,V>`, `$chan<T>`, `$promise<T>`,
  * `$func<results, number:parameter>` (`*number`: that and all after it), `$this` (the type whose method it is),
  * `$struct<field:T>`, `$union<A,B>`, `$tuple<A,B>`, `$type<A>` (the type itself). `=`: the type of what an expression
- * comes to. Pointers, references and options are left out: they do not change what a name after a
- * dot means. The member `$super` is what a type is based on.
+ * comes to. Pointers, references and options are left out where they do not change what a name after a
+ * dot means; else a pointer is `$ptr<T>`, and what must not be changed `$const<T>`. `$root` is what holds everything. The member `$super` is what a type is based on.
  */
 export interface Expression {
   around: string;
@@ -35,6 +36,7 @@ export interface Expression {
 export interface Given {
   /** As expressions. */
   arguments: readonly string[] | undefined;
+  types?: readonly (TypeText | undefined)[];
 }
 
 export type Step =
@@ -156,9 +158,19 @@ class Reader {
 
   #given(): Given | undefined {
     if (!this.#take('^')) return undefined;
+    const types: (TypeText | undefined)[] = [];
+    if (this.#take('<')) {
+      do types.push(this.type(0));
+      while (this.#take(','));
+      this.#take('>');
+    }
+    return { arguments: this.#arguments(), ...(types.length > 0 && { types }) };
+  }
+
+  #arguments(): string[] | undefined {
     if (!this.#take('(')) {
       const count = this.#name();
-      return { arguments: count === '' ? undefined : Array<string>(Number(count)).fill(unknown) };
+      return count === '' ? undefined : Array<string>(Number(count)).fill(unknown);
     }
     const all: string[] = [];
     while (!this.isAtEnd && !this.#take(')')) {
@@ -167,7 +179,7 @@ class Reader {
       all.push(this.text.slice(start, this.#at));
       this.#take(',');
     }
-    return { arguments: all };
+    return all;
   }
 
   /** An expression as it stands, up to the comma or bracket behind it. */

@@ -94,7 +94,9 @@ export interface CallFact {
  * type is written: `assigned`: what a member is set to (of a text: what the one expression holds is put into the other) · `returned`: what a function returns. `local`: the name by which a
  * definition inside a function is meant, because others of the file may be called the same; of a method that of its type ·
  * `exported`: what a module passes on, by the name that others see · `within`: the type around a definition, with those
- * around that one (`Outer.Inner`) · `unnamed`: a type without a name, by one that it is given, and what it is based on.
+ * around that one (`Outer.Inner`) · `unnamed`: a type without a name, by one that it is given, and what it is based on ·
+ * `using`: a namespace whose names are visible in another one, or in a text · `mark`: what else is said of a definition, by
+ * its name: `virtual`, `pure`, `const`, `explicit`, `hidden` (of its text alone), `special` (for some arguments of a template).
  */
 export const typeRoles = [
   'package',
@@ -112,6 +114,8 @@ export const typeRoles = [
   'exported',
   'within',
   'unnamed',
+  'using',
+  'mark',
 ] as const;
 export type TypeRole = (typeof typeRoles)[number];
 
@@ -185,4 +189,4 @@ export interface FileFacts {
 }
 
 /** Raised whenever a miner would find something else in the same blob, or the encoding of facts changes. */
-export const minerVersion = 12;
+export const minerVersion = 13;

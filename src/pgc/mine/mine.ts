@@ -10,7 +10,7 @@ import { itemsOf } from './items/items.js';
 import { shippedRules, type RulesInForce } from './items/rules-in-force.js';
 import { cQuery, mineC } from './languages/c/c.js';
 import { scanDefines } from './languages/c/c-macros.js';
-import { cppQuery, mineCpp } from './languages/c/cpp.js';
+import { cppQuery, mineCpp } from './languages/cpp/cpp.js';
 import { mineMarkdown, minePlain, mineRst } from './document.js';
 import { Draft } from './draft.js';
 import { mineEcmascript } from './languages/ecmascript/ecmascript.js';

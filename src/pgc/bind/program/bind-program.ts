@@ -110,7 +110,9 @@ function boundTo(
   ];
   // A module is no definition.
   const binding =
-    isUse && value?.kind === 'scope' ? 'value' : surest(all.map((each) => bindingOf(each, how)));
+    isUse && value?.kind === 'scope'
+      ? 'value'
+      : surest(all.map((each) => bindingOf(each, how, definitions.rules)));
   if (binding === 'exact' && targets.length === 0) return { binding: 'possible', targets };
   const isOpen =
     binding === 'exact' &&
@@ -134,7 +136,7 @@ function isOfBase(expression: string): boolean {
   return before?.kind === 'member' && before.name === '$super';
 }
 
-function bindingOf(value: Value | undefined, kind: string): CallBinding {
+function bindingOf(value: Value | undefined, kind: string, rules: LanguageRules): CallBinding {
   switch (value?.kind) {
     case undefined:
     case 'scope':
@@ -148,8 +150,19 @@ function bindingOf(value: Value | undefined, kind: string): CallBinding {
       return value.type.kind === 'inside' ? 'exact' : 'outside';
     case 'value':
       if (value.constructors?.isUnsure === true) return 'possible';
-      return kind === 'construct' ? 'exact' : 'value';
+      if (!isMade(value, kind, rules)) return 'value';
+      // Nothing of the program constructs what is not of it.
+      return rules.namespaces === true && value.type.kind !== 'inside' ? 'outside' : 'exact';
   }
+}
+
+/** A value that is constructed at this place; in a language with namespaces a type may be called like a function. */
+function isMade(
+  { constructors }: Value & { kind: 'value' },
+  kind: string,
+  { namespaces }: LanguageRules,
+): boolean {
+  return kind === 'construct' || (namespaces === true && constructors !== undefined);
 }
 
 /** A type and a value may share a name. */
@@ -166,8 +179,8 @@ function targetsOf(
   kind: string,
 ): readonly Definition[] {
   if (value?.kind === 'function') return value.isUnsure === true ? [] : meantOf(value.definitions);
-  const isType = value?.kind === 'type' || (value?.kind === 'value' && kind === 'construct');
-  if (!isType || value.type.kind !== 'inside') return [];
+  const isConstructed = value?.kind === 'value' && isMade(value, kind, definitions.rules);
+  if ((value?.kind !== 'type' && !isConstructed) || value.type.kind !== 'inside') return [];
   const { type } = value;
   if (value.kind === 'value' && definitions.rules.constructorsAreTypes === true)
     return value.constructors?.isUnsure === true

@@ -21,6 +21,13 @@ export interface Definition {
   line: number;
   file: SourceText;
   types: readonly TypeRow[];
+  /** Its language says nothing of types. */
+  isBare?: boolean;
+}
+
+/** See `TypeRole`. */
+export function hasMark({ types }: Definition, mark: string): boolean {
+  return types.some(({ role, name }) => role === 'mark' && name === mark);
 }
 
 /** What a definition says in one role, in order. */

@@ -1,6 +1,7 @@
 import type { FileRow, ShardIndex, SymbolPlace, TypeRow } from '../../format/shard-index.js';
 import type { Definition } from './definition.js';
 import type { LanguageRules } from './rules.js';
+import { Sight } from './sight.js';
 import type { SourceText } from './source-text.js';
 
 /** Top-level names of one package or module, and the methods of its types. */
@@ -23,6 +24,11 @@ export class Definitions {
   readonly macros = new Map<string, Definition[]>();
   /** A scope that is a name of another one. */
   readonly inner: (scope: string, name: string) => string | undefined;
+  /** What each text sees, where names of all texts are in one scope. */
+  readonly sight: Sight;
+  /** The namespace that holds everything. */
+  readonly root: Definition | undefined;
+  #names: Set<string> | undefined;
 
   constructor(
     readonly shards: readonly ShardIndex[],
@@ -31,6 +37,7 @@ export class Definitions {
     const files = this.#files();
     const places = rules.placesOf(files.map(({ row, types }) => ({ path: row.path, types })));
     this.inner = (scope, name) => places.inner?.(scope, name);
+    this.sight = new Sight((path) => places.sees?.(path) ?? noNames);
     for (const [at, each] of files.entries()) {
       const { shard, file, row, types } = each;
       const scope = places.scopes[at] ?? '';
@@ -47,15 +54,20 @@ export class Definitions {
       };
       this.texts.push(text);
       this.scopeOf(scope).texts.push(text);
-      this.#addSymbols(index, text, types);
+      const isBare = !rules.languages.includes(row.language);
+      if (rules.namespaces === true) this.#addPlaced(index, text, { types, isBare });
+      else this.#addSymbols(index, text, types);
     }
+    const [first] = this.texts;
+    if (rules.namespaces === true && first !== undefined) this.root = this.#namespace('', first);
   }
 
   #files(): { shard: number; file: number; row: FileRow; types: TypeRow[] }[] {
     return this.shards.flatMap((index, shard) =>
       Array.from({ length: index.fileCount }, (_, file) => file).flatMap((file) => {
         const row = index.file(file);
-        const isOurs = this.rules.languages.includes(row.language);
+        const { languages, others } = this.rules;
+        const isOurs = languages.includes(row.language) || others?.includes(row.language) === true;
         return isOurs ? [{ shard, file, row, types: index.typesOf(file) }] : [];
       }),
     );
@@ -90,12 +102,65 @@ export class Definitions {
     for (const each of file.types) if (each.role === 'unnamed') this.#addUnnamed(file, each);
   }
 
+  /** Of a language with namespaces: all is known by its path. */
+  #addPlaced(
+    index: ShardIndex,
+    file: SourceText,
+    { types, isBare }: { types: readonly TypeRow[]; isBare: boolean },
+  ): void {
+    const typesOf = new Map<number, TypeRow[]>();
+    for (const each of types) push(typesOf, each.symbol, each);
+    const shared = sharedNames(index, file.file);
+    for (const symbol of index.symbolsOf(file.file)) {
+      const row = index.symbolPlace(symbol);
+      const { name, kind, container } = row;
+      const its = typesOf.get(symbol) ?? [];
+      // Members of structures of which no type is known.
+      if (isBare && container !== '' && kind !== 'constant') continue;
+      const known = its.find(({ role }) => role === 'local')?.name ?? name;
+      const inside = its.find(({ role }) => role === 'within')?.name ?? '';
+      const isOuter = isTypeKind(kind) || kind === 'module';
+      const definition: Definition = {
+        ...{ shard: file.shard, symbol, name, kind, container, inside, file, types: its, isBare },
+        key: isOuter && inside !== '' ? `${inside}.${known}` : known,
+        isAbstract: its.some((each) => each.role === 'mark' && each.name === 'pure'),
+        isDeclaration: row.declaration,
+        line: shared.has(`${container} ${name}`) ? row.line_start : 0,
+      };
+      if (kind === 'macro') {
+        this.all.push(definition);
+        push(this.macros, name, definition);
+      } else this.#add(definition, known);
+      if (kind === 'module') this.#namespace(inside, file);
+    }
+  }
+
+  /** The namespaces around one may be written nowhere else: `namespace a::b`. */
+  #namespace(path: string, file: SourceText): Definition {
+    const { types } = this.scopeOf(file.scope);
+    const [known] = types.get(path) ?? [];
+    if (known !== undefined) return known;
+    const dot = path.lastIndexOf('.');
+    const definition: Definition = {
+      ...{ shard: file.shard, symbol: -1, name: path.slice(dot + 1), key: path, kind: 'module' },
+      ...{ container: '', inside: path.slice(0, Math.max(dot, 0)), isAbstract: false },
+      ...{ isDeclaration: false, line: 0, file, types: [] },
+    };
+    if (path === '') types.set('', [definition]);
+    else {
+      this.#namespace(definition.inside, file);
+      this.#add(definition, definition.name);
+    }
+    return definition;
+  }
+
   /** `member`: its name in the type around it; empty: it is at the top. */
   #add(definition: Definition, member: string): void {
     const { file, key, kind, inside } = definition;
     this.all.push(definition);
     const scope = this.scopeOf(file.scope);
-    if (isTypeKind(kind)) push(scope.types, key, definition);
+    const isOuter = isTypeKind(kind) || (kind === 'module' && this.rules.namespaces === true);
+    if (isOuter) push(scope.types, key, definition);
     if (member === '') return push(scope.names, key, definition);
     const members = scope.members.get(inside) ?? new Map<string, Definition[]>();
     scope.members.set(inside, members);
@@ -120,6 +185,11 @@ export class Definitions {
     const known = members.get(key) ?? new Map<string, Definition[]>();
     members.set(key, known);
     if (known.get(method.name)?.includes(method) !== true) push(known, method.name, method);
+  }
+
+  isNamed(name: string): boolean {
+    this.#names ??= new Set(this.all.flatMap((each) => [each.name, each.key]));
+    return this.#names.has(name);
   }
 
   scopeOf(key: string): NameScope {

@@ -16,6 +16,8 @@ import type { SourceText } from './source-text.js';
 import { Uses } from './uses.js';
 import {
   outside,
+  rootName,
+  asConst,
   foreign,
   unbound,
   ownName,
@@ -53,6 +55,8 @@ export class Evaluator {
         this.#members.among(types, name, given, isDoubtful),
       innerType: (type, name) => this.#members.innerType(type, name),
       resolve: (text, context) => this.#resolve(text, context),
+      visible: (name, context, wanted, given) =>
+        this.#members.namespaces?.visible(name, context, wanted, given),
       bounded: (work) => this.#bounded(work),
     };
     this.#definitions = definitions;
@@ -174,9 +178,12 @@ export class Evaluator {
       const value = this.#bounded(() => context && this.#evaluate(text, context));
       return typeOfValue(value);
     };
+    const { types: written } = given;
     return {
       count: given.arguments?.length,
       types: () => (types ??= (given.arguments ?? []).map(evaluated)),
+      written: written && (() => written.map((each) => context && this.#resolve(each, context))),
+      from: context?.file,
     };
   }
 
@@ -225,7 +232,8 @@ export class Evaluator {
   #resolved(text: TypeText, context: Context): Type | undefined {
     if (text.of !== undefined) {
       const found = this.#followed(this.#start(text.of, context), text.of.steps);
-      return found && typeOf(found);
+      const isNamed = this.#definitions.rules.namespaces === true && found?.kind === 'type';
+      return found && (isNamed ? found.type : typeOf(found));
     }
     if (text.name === '$none') return undefined;
     const args = text.args.map(({ label, type }) => ({
@@ -234,11 +242,13 @@ export class Evaluator {
     }));
     if (text.name === ownName) return context.bindings.get(ownName);
     if (text.name === '$type') return typeItself(args[0]?.type);
+    if (text.name === '$const') return asConst(args[0]?.type);
     if (text.name === '$union' && this.#definitions.rules.isDynamic === true) {
       const all = joined(args.map(({ type }) => valueOf(type)));
       return all && typeOf(all);
     }
-    if (text.name.startsWith('$')) return { kind: 'language', name: text.name, args };
+    if (text.name.startsWith('$') && !text.name.startsWith(rootName))
+      return { kind: 'language', name: text.name, args };
     const [first = '', ...rest] = text.name.split('.');
     const parameter = rest.length === 0 ? this.#names.parameter(first, context) : undefined;
     if (parameter !== undefined) return parameter.type;
@@ -264,6 +274,10 @@ export class Evaluator {
       return known === '=' ? args[0]?.type : languageType(known, written, args);
     if (value?.kind === 'scope') value = this.#names.whole(value.scopes, 'type');
     if (value?.kind === 'function') value = this.#typeOfFunction(value);
+    if (this.#definitions.rules.namespaces === true && value?.kind !== 'type')
+      return value?.kind === 'outside' || this.#names.isPackage(first)
+        ? outsideType(written, args)
+        : undefined;
     if (this.#definitions.rules.overloads !== undefined && value?.kind !== 'type')
       return outsideType(written, args);
     if (value?.kind === 'outside') return value.isLibrary === true ? foreign : outside;
@@ -272,6 +286,7 @@ export class Evaluator {
     if (type.kind !== 'inside') return type;
     const made = { ...type, args: args.map((each) => each.type) };
     const [alias] = typesIn(type.definition, 'alias');
+    if (alias === undefined && type.from !== undefined) return type;
     return alias === undefined ? made : this.#resolve(alias.type, within(made));
   }
 

@@ -3,6 +3,7 @@ import { joined } from './alternatives.js';
 import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
 import type { Names } from './names.js';
+import { Namespaces } from './namespaces.js';
 import { Choice, isAlike, type Candidate } from './overloads.js';
 import type { Arguments } from './values.js';
 import {
@@ -13,6 +14,7 @@ import {
   within,
   valueOf,
   isFunction,
+  isNamespace,
   isType,
   isVariable,
   isAbstract,
@@ -41,13 +43,25 @@ export class Members {
   readonly #inner = new Map<Definition, Map<string, Value | undefined>>();
   /** Where functions of a name are told apart by their arguments. */
   readonly #choice: Choice | undefined;
+  readonly namespaces: Namespaces | undefined;
 
   constructor(definitions: Definitions, names: Names, evaluation: Evaluation) {
     this.#definitions = definitions;
     this.#names = names;
     this.#evaluation = evaluation;
     const { overloads } = definitions.rules;
-    this.#choice = overloads && new Choice(overloads, evaluation, (type) => this.basesOf(type));
+    const functionsOf = (type: InsideType, name: string): Definition[] =>
+      this.#membersOf(type, name).filter(isFunction);
+    const hasConversion = ({ definition }: InsideType): boolean =>
+      [...definitions.methodsOf(definition).keys()].some((name) => name.startsWith('operator~'));
+    const basesOf = (type: InsideType): readonly (Type | undefined)[] => this.basesOf(type);
+    this.#choice =
+      overloads && new Choice(overloads, evaluation, { basesOf, functionsOf, hasConversion });
+    if (definitions.rules.namespaces === true && this.#choice !== undefined)
+      this.namespaces = new Namespaces(definitions, evaluation, {
+        ...{ basesOf, choice: this.#choice },
+        meaning: (definition) => names.meaning([definition], 'value'),
+      });
   }
 
   /** Notes that another text says what a type is based on. */
@@ -72,7 +86,8 @@ export class Members {
         return this.#memberOfFunction(value, name, given);
       default: {
         const found = this.memberOf(value.type, name, given) ?? this.#ofEveryType(value.type, name);
-        const isFixed = value.kind === 'type' && value.isOpen !== true && this.#isOfNamedType;
+        const isNamed = this.#isOfNamedType || this.namespaces !== undefined;
+        const isFixed = value.kind === 'type' && value.isOpen !== true && isNamed;
         return isFixed && found?.kind === 'function' ? { ...found, isFixed } : found;
       }
     }
@@ -114,11 +129,23 @@ export class Members {
     return this.#evaluation.bounded(() => {
       if (type.kind === 'outside') return this.member(type, name, given);
       if (type.kind === 'language') return this.#memberOfLanguage(type, name, given);
+      if (this.namespaces !== undefined) return this.#memberOfPlaced(type, name, given);
       if (name === superName)
         return this.#choice === undefined ? this.#superOf(type) : this.#super(type, given);
       const found = this.#inheritedMember(type, name, given);
       return found === undefined && this.#isOfAll(name) ? this.#closed(name, given) : found;
     });
+  }
+
+  /** `$star` and `$arrow` are what a value points to, where that is none itself. */
+  #memberOfPlaced(type: InsideType, name: string, given?: Arguments): Value | undefined {
+    const real = this.namespaces?.real(type);
+    if (real?.kind !== 'inside') return real && this.memberOf(real, name, given);
+    if (name !== '$star' && name !== '$arrow') return this.namespaces?.member(real, name, given);
+    const steps = name === '$star' ? '.operator$2a^0()' : '.operator$2d$3e^0().$star';
+    const start: Value = { kind: 'value', type: real };
+    const followed = this.#evaluation.followed(start, parseExpression(`x${steps}`).steps);
+    return followed ?? start;
   }
 
   #isOfAll(name: string): boolean {
@@ -286,6 +313,7 @@ export class Members {
   /** With the constructor that takes these arguments. */
   constructed(value: Value | undefined, given: Arguments | undefined): Value | undefined {
     if (given === undefined || value?.kind !== 'value') return value;
+    if (this.namespaces !== undefined) return this.namespaces.constructed(value, given);
     return { ...value, constructors: this.constructorsOf(value.type, given) };
   }
 
@@ -329,6 +357,7 @@ export class Members {
   }
 
   innerType(start: InsideType, name: string): Value | undefined {
+    if (this.namespaces !== undefined) return this.namespaces.innerType(start, name);
     const known = this.#inner.get(start.definition) ?? new Map<string, Value | undefined>();
     this.#inner.set(start.definition, known);
     if (known.has(name)) return known.get(name);
@@ -370,6 +399,8 @@ export class Members {
     const field = type.args.find(({ label }) => label === name);
     if (field !== undefined) return valueOf(field.type);
     if (type.name === '$struct') return undefined;
+    const read = this.#definitions.rules.members?.[type.name]?.values?.[name];
+    if (read !== undefined) return valueOf(read(type.args.map((each) => each.type)));
     if (type.name === '$first') return this.#memberOfFirst(type, name);
     if (type.name !== '$union' && this.#isOfAll(name)) return this.#closed(name, given);
     if (type.name !== '$union')
@@ -480,6 +511,8 @@ export class Members {
   basesOf(type: InsideType): readonly (Type | undefined)[] {
     const { definition } = type;
     if (this.#choice === undefined) return this.#basesIn(type);
+    if (this.namespaces !== undefined && isNamespace(definition))
+      return this.namespaces.usedIn(type);
     if (type.args.length > 0) return this.#basesIn(type);
     const known = this.#bases.get(definition);
     if (known !== undefined) return known;

@@ -6,6 +6,7 @@ import type { Arguments } from './values.js';
 import type { Imported, SourceText } from './source-text.js';
 import {
   outside,
+  rootName,
   foreign,
   unbound,
   isFunction,
@@ -43,6 +44,7 @@ export class Names {
     given?: Arguments,
   ): Value | undefined {
     const { file } = context;
+    if (name === rootName) return this.#evaluation.visible(name, context, wanted, given);
     if (name.startsWith('$')) {
       const macros = this.#definitions.macros.get(name.slice(1));
       return macros === undefined ? outside : { kind: 'function', definitions: macros };
@@ -50,6 +52,7 @@ export class Names {
     const parameter = this.parameter(name, context);
     if (parameter !== undefined) return parameter.type && { kind: 'type', type: parameter.type };
     const { scopes, rules } = this.#definitions;
+    if (rules.namespaces === true) return this.#evaluation.visible(name, context, wanted, given);
     if (rules.overloads !== undefined) return this.#visible(name, context, wanted, given);
     const beside = this.#beside(name, context, wanted);
     if (beside !== undefined) return beside;
@@ -157,7 +160,9 @@ export class Names {
   typeAround(path: string, file: SourceText): Definition | undefined {
     if (path === '') return undefined;
     const types = this.#definitions.scopes.get(file.scope)?.types.get(path);
-    return types?.find((each) => each.file === file);
+    return this.#definitions.rules.namespaces === true
+      ? this.#definitions.sight.nearest(types ?? [], file)[0]
+      : types?.find((each) => each.file === file);
   }
 
   /** A scope that is written out, `org.example.Type`: the value that its last name has, and how many steps it takes. */
@@ -212,7 +217,10 @@ export class Names {
   }
 
   isPackage(name: string): boolean {
-    return this.#definitions.rules.isPackage?.(name) === true;
+    const { rules } = this.#definitions;
+    // A name that nothing in the program bears.
+    if (rules.namespaces === true) return !this.#definitions.isNamed(name);
+    return rules.isPackage?.(name) === true;
   }
 
   imported({ scopes, name, isStandard }: Imported, wanted: Wanted = 'value'): Value | undefined {
@@ -290,7 +298,8 @@ export class Names {
     const values = typesIn(definition, 'value').slice(0, isDynamic === true ? undefined : 1);
     // An object that is written out has its members itself.
     const own: Value = { kind: 'value', type: { kind: 'inside', definition, args: [] } };
-    const context = { file: definition.file, owner: undefined, bindings: unbound };
+    const owner = this.#definitions.rules.namespaces === true ? definition : undefined;
+    const context = { file: definition.file, owner, bindings: unbound };
     const found =
       values.length === 0
         ? own

@@ -1,5 +1,6 @@
-import { typesIn, type Definition } from './definition.js';
-import type { Overloads } from './rules.js';
+import type { TypeText } from '../../format/expression.js';
+import { hasMark, typesIn, type Definition } from './definition.js';
+import type { Overloads, TypeRelations } from './rules.js';
 import {
   inside,
   type Arguments,
@@ -13,6 +14,8 @@ import {
 export interface Candidate {
   definition: Definition;
   self: Type | undefined;
+  /** All that declares or defines it. */
+  family?: readonly Definition[];
 }
 
 /** How far the type of an argument is from that of the parameter: undefined where it is unknown. */
@@ -33,7 +36,7 @@ export class Choice {
   constructor(
     readonly rules: Overloads,
     readonly evaluation: Evaluation,
-    readonly basesOf: (type: Type & { kind: 'inside' }) => readonly (Type | undefined)[],
+    readonly relations: TypeRelations,
   ) {}
 
   /** Undefined: none of them takes these arguments. `isOpen`: a library may have others; `isDoubtful`: and they may be meant. */
@@ -43,7 +46,8 @@ export class Choice {
     { receiver, isOpen = false, isDoubtful = false }: ChoiceOptions = {},
   ): FunctionValue | undefined {
     const { count } = given;
-    const fitting = all.filter(({ definition }) => takes(definition, count));
+    const able = all.filter(({ definition }) => takes(definition, count));
+    const fitting = withoutConst(able, receiver);
     const isPlain = fitting.length === 0 || (fitting.length === 1 && !isOpen);
     const one = isPlain ? fitting : this.#nearest(fitting, given, receiver);
     const [first] = one;
@@ -78,7 +82,12 @@ export class Choice {
       ({ isSpread, distances }) => !isSpread && !distances.includes(undefined),
     );
     const left = exact.length > 0 ? rows.filter(({ isSpread }) => !isSpread) : rows;
-    const best = left.find((row) => left.every((other) => row === other || isNearer(row, other)));
+    const isSole = this.rules.between !== undefined;
+    const best = left.find((row) =>
+      left.every(
+        (other) => row === other || (isNearer(row, other) && !(isSole && isNearer(other, row))),
+      ),
+    );
     return (best === undefined ? left : [best]).map(({ candidate }) => candidate);
   }
 
@@ -90,9 +99,10 @@ export class Choice {
     const written = typesIn(definition, 'parameter');
     const context = inside(definition, { self, receiver } satisfies Owner);
     const own = new Set(typesIn(definition, 'bound').map(({ name }) => name));
-    const wanted = written.map(({ type }) => ({
+    const wanted = written.map(({ type, name }) => ({
       type: this.evaluation.resolve(type, context),
-      isOpen: type !== undefined && own.has(type.name),
+      isOpen: type !== undefined && own.has(bare(type).name),
+      isMoved: name === '&&',
     }));
     const rest = written.at(-1)?.name === '*' ? wanted.at(-1) : undefined;
     const last = wanted.length - 1;
@@ -101,12 +111,13 @@ export class Choice {
       (rest === undefined || this.#isArray(types[last], rest.type));
     const isSpread = rest !== undefined && !isWhole;
     const element =
-      rest?.type?.kind === 'language'
-        ? { type: rest.type.args[0]?.type, isOpen: rest.isOpen }
-        : rest;
+      rest?.type?.kind === 'language' ? { ...rest, type: rest.type.args[0]?.type } : rest;
     const distances = types.map((type, at): Distance => {
       const its = isSpread && at >= last ? element : wanted[at];
       if (its === undefined) return undefined;
+      // Whether a value is a passing one is not known.
+      if (its.isMoved && !its.isOpen)
+        return this.distance(type, its.type) === never ? never : undefined;
       if (!its.isOpen || its.type === undefined)
         return its.isOpen ? loose : this.distance(type, its.type);
       // A type parameter takes what its bound takes, and is never nearer than a type.
@@ -126,6 +137,7 @@ export class Choice {
   /** From what is given to what is wanted. */
   distance(given: Type | undefined, wanted: Type | undefined): Distance {
     if (given === undefined || wanted === undefined) return undefined;
+    if (this.rules.between !== undefined) return this.rules.between(given, wanted, this.relations);
     if (nameOf(wanted) === this.rules.everything) return loose;
     if (given.kind === 'inside') return this.#fromInside(given, wanted);
     if (wanted.kind === 'inside')
@@ -172,7 +184,7 @@ export class Choice {
           if (wanted.kind === 'inside' && type.definition === wanted.definition) return distance;
           if (seen.has(type.definition)) continue;
           seen.add(type.definition);
-          next.push(...this.basesOf(type));
+          next.push(...this.relations.basesOf(type));
         } else {
           const above = type && wanted.kind !== 'inside' ? this.distance(type, wanted) : undefined;
           if (above !== undefined && above !== never) return distance + above;
@@ -207,11 +219,69 @@ function isNearer(one: Row, other: Row): boolean {
 }
 
 function takes(definition: Definition, count: number | undefined): boolean {
-  if (count === undefined) return true;
+  if (count === undefined || definition.isBare === true) return true;
   const parameters = definition.types.filter(({ role }) => role === 'parameter');
-  return parameters.at(-1)?.name === '*'
-    ? count >= parameters.length - 1
-    : count === parameters.length;
+  const isOpen = parameters.at(-1)?.name === '*';
+  const wanted = parameters.filter(({ name }) => name !== '=' && name !== '*').length;
+  return count >= wanted && (isOpen || count <= parameters.length);
+}
+
+/** Of two methods that take the same, the one for values that must not be changed is that of such a value. */
+function withoutConst(all: readonly Candidate[], receiver: Type | undefined): readonly Candidate[] {
+  if (all.length < 2 || receiver?.kind !== 'inside') return all;
+  const isConst = receiver.isConst === true;
+  return all.filter(
+    (each) =>
+      hasMark(each.definition, 'const') === isConst ||
+      !all.some(
+        (other) =>
+          hasMark(other.definition, 'const') === isConst &&
+          isAlike(each.definition, other.definition),
+      ),
+  );
+}
+
+/** Functions by what they take: each with all that declares or defines it. */
+export function families(all: readonly Definition[]): (readonly Definition[])[] {
+  if (all.length < 2) return all.map((each) => [each]);
+  const found = new Map<string, Definition[]>();
+  for (const each of all) {
+    const shape = each.isBare === true ? '' : shapeOf(each);
+    const known = found.get(shape);
+    if (known === undefined) found.set(shape, [each]);
+    else known.push(each);
+  }
+  // What says nothing of its parameters may be any of them.
+  const bare = found.get('') ?? [];
+  if (bare.length > 0 && found.size > 1) {
+    found.delete('');
+    for (const family of found.values()) family.push(...bare);
+  }
+  return [...found.values()];
+}
+
+const shapes = new WeakMap<Definition, string>();
+
+/** What a function takes, without the namespaces of types: declarations call them otherwise than definitions. */
+function shapeOf(definition: Definition): string {
+  let shape = shapes.get(definition);
+  if (shape === undefined) {
+    const own = typesIn(definition, 'bound').map(({ name }) => name);
+    const named = (type: TypeText | undefined): string => {
+      if (type === undefined) return '?';
+      const at = own.indexOf(type.name);
+      const name = at >= 0 ? `#${at}` : type.name.slice(type.name.lastIndexOf('.') + 1);
+      return type.args.length === 0
+        ? name
+        : `${name}<${type.args.map((each) => named(each.type)).join(',')}>`;
+    };
+    const parameters = typesIn(definition, 'parameter').map(
+      ({ name, type }) => `${name.replace('=', '')}${named(type)}`,
+    );
+    shape = `(${parameters.join(',')})${hasMark(definition, 'const') ? 'const' : ''}`;
+    shapes.set(definition, shape);
+  }
+  return shape;
 }
 
 function nameOf(type: Type): string | undefined {
@@ -238,8 +308,14 @@ export function isAlike(method: Definition, replaced: Definition): boolean {
 /** Without the packages and arguments of types. */
 function erased({ name, args }: { name: string; args: readonly { type: unknown }[] }): string {
   const first = args[0]?.type;
-  if (name === '$array' && isTypeText(first)) return `$array ${erased(first)}`;
+  if (/^\$(?:array|ptr|const)$/.test(name) && isTypeText(first)) return `${name} ${erased(first)}`;
   return name.slice(name.lastIndexOf('.') + 1);
+}
+
+/** Without marks. */
+function bare(type: TypeText): TypeText {
+  const [inner] = type.args;
+  return type.name === '$const' && inner?.type !== undefined ? inner.type : type;
 }
 
 function isTypeText(type: unknown): type is { name: string; args: readonly { type: unknown }[] } {

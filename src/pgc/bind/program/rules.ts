@@ -1,6 +1,7 @@
 import type { FactsLanguage, TypeFact } from '../../format/facts.js';
 import type { SourceText } from './source-text.js';
-import type { Type } from './values.js';
+import type { Definition } from './definition.js';
+import type { InsideType, Type } from './values.js';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
 
 /** What a file that describes modules says of them. */
@@ -12,6 +13,13 @@ export interface Manifest {
 /** How names are looked up in one language; everything else is the same for all. */
 export interface LanguageRules {
   languages: readonly FactsLanguage[];
+  /** Languages whose definitions may be meant, but of which nothing is bound here. */
+  others?: readonly FactsLanguage[];
+  /**
+   * Namespaces stand in texts: what is in one is found like a member of a type. A function may be declared in one text and
+   * defined in another one.
+   */
+  namespaces?: boolean;
   /** The scopes of all files of the program, and what an import in one of them means. */
   placesOf(files: readonly { path: string; types: readonly TypeRow[] }[]): Places;
   /** Names of the language itself, which no file defines. */
@@ -65,6 +73,17 @@ export interface Overloads {
   distance(given: string, wanted: string): number | undefined;
   /** No type is based on it. */
   isFinal(name: string): boolean;
+  /** Takes the place of all that is said of types otherwise: how far what is given is from what is wanted. */
+  between?(given: Type, wanted: Type, among: TypeRelations): number | undefined;
+}
+
+/** What is known of types of the program. */
+export interface TypeRelations {
+  basesOf(type: InsideType): readonly (Type | undefined)[];
+  /** Its own functions of a name. */
+  functionsOf(type: InsideType, name: string): readonly Definition[];
+  /** It says itself what it can be given as. */
+  hasConversion(type: InsideType): boolean;
 }
 
 export interface LanguageMembers {
@@ -72,6 +91,8 @@ export interface LanguageMembers {
   results: Readonly<Record<string, string>>;
   /** The same, where it is a type that holds what the type holds. */
   made?: Readonly<Record<string, (args: readonly (Type | undefined)[]) => Type>>;
+  /** Members that are no functions. */
+  values?: Readonly<Record<string, (args: readonly (Type | undefined)[]) => Type | undefined>>;
   /** By the name of the member: the parameters of the function that it takes. Empty: any other one. */
   parameters: Readonly<Record<string, readonly string[]>>;
 }
@@ -79,6 +100,8 @@ export interface LanguageMembers {
 export interface Places {
   /** In the order of the files. */
   scopes: string[];
+  /** Paths of the files that one sees, itself not among them. */
+  sees?(path: string): ReadonlySet<string>;
   /** A scope that is a name of another one; undefined: there is none. */
   inner?(scope: string, name: string): string | undefined;
   imported(

@@ -46,6 +46,9 @@ export class Uses {
       case 'function':
         return this.#result(value, result);
       case 'value':
+        // A type that was called is constructed already.
+        if (value.constructors !== undefined && this.#definitions.rules.namespaces === true)
+          return { kind: 'value', type: value.type };
         return value.type.kind === 'inside' && this.#definitions.rules.operators
           ? this.#asked(value, 'call')
           : this.part(value, 'result', result);
@@ -91,10 +94,23 @@ export class Uses {
     const context = inside(definition, { self, receiver });
     if (value.given === undefined) return valueOf(this.#evaluation.resolve(written.type, context));
     const known = new Map(context.bindings);
+    const { namespaces } = this.#definitions.rules;
+    if (namespaces === true && value.isUnsure === true && !this.#isAgreed(value)) return undefined;
+    const types = value.given.written?.() ?? [];
+    // Behind those of its type.
+    const outer = self?.kind === 'inside' ? typesIn(self.definition, 'bound').length : 0;
+    for (const [at, each] of typesIn(definition, 'bound').slice(outer).entries())
+      if (at < types.length) known.set(each.name, types[at]);
     const bindings = inferred(definition, value.given, known, (type) =>
       this.#members.basesOf(type),
     );
     return valueOf(this.#evaluation.resolve(written.type, { ...context, bindings }));
+  }
+
+  /** All that may be meant give the same. */
+  #isAgreed({ definitions }: FunctionValue): boolean {
+    const given = definitions.map((each) => typesIn(each, 'result')[0]?.text);
+    return given.every((each) => each === given[0]);
   }
 
   /** Overloads give what depends on how they are called: that says something only if it is the same for all. */
@@ -131,7 +147,11 @@ export class Uses {
 
   itemOf(value: Value, at: number): Value | undefined {
     const type = value.kind === 'value' ? value.type : undefined;
-    return type?.kind === 'language' && type.name === '$tuple'
+    if (type?.kind === 'inside' && this.#definitions.rules.namespaces === true) {
+      const field = typesIn(type.definition, 'field')[at];
+      return field && valueOf(this.#evaluation.resolve(field.type, within(type)));
+    }
+    return type?.kind === 'language' && /^\$(?:tuple|pair)$/.test(type.name)
       ? valueOf(type.args[at]?.type)
       : this.part(value, 'element');
   }
@@ -276,7 +296,7 @@ function resultOfLibrary({ isClosed, given, gives }: OutsideValue): Value | unde
 }
 
 const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number>>> = {
-  element: { $list: 0, $array: 0, $map: 1, $chan: 0, $context: 0 },
+  element: { $list: 0, $array: 0, $map: 1, $chan: 0, $context: 0, $ptr: 0, $seq: 0, $smart: 0 },
   key: { $map: 0, $chan: 0 },
   result: {},
 };

@@ -9,6 +9,10 @@ export interface InsideType {
   kind: 'inside';
   definition: Definition;
   args: readonly (Type | undefined)[];
+  /** It must not be changed. */
+  isConst?: boolean;
+  /** Of a namespace: the text that looks into it. */
+  from?: SourceText | undefined;
 }
 
 export interface LanguageType {
@@ -72,6 +76,10 @@ export interface Arguments {
   /** Undefined: any number. */
   count: number | undefined;
   types(): readonly (Type | undefined)[];
+  /** What type parameters stand for, where that is written. */
+  written?: (() => readonly (Type | undefined)[]) | undefined;
+  /** The text that calls. */
+  from?: SourceText | undefined;
 }
 
 /** Where a type or an expression is written. */
@@ -106,6 +114,8 @@ export interface Evaluation {
   /** A type that stands in another one, or in what that is based on. */
   innerType(type: InsideType, name: string): Value | undefined;
   resolve(text: TypeText | undefined, context: Context): Type | undefined;
+  /** A name of a language with namespaces. */
+  visible(name: string, context: Context, wanted: Wanted, given?: Arguments): Value | undefined;
   /** Undefined where it is nested too deep: variables, aliases and bases may form circles. */
   bounded<T>(work: () => T): T | undefined;
 }
@@ -116,6 +126,8 @@ export const foreign: Outside = { kind: 'outside', isLibrary: true };
 export const unbound: ReadonlyMap<string, Type | undefined> = new Map();
 /** The member that stands for what a type is based on. */
 export const superName = '$super';
+/** The namespace that holds everything. */
+export const rootName = '$root';
 /** The type whose method it is. */
 export const ownName = '$this';
 
@@ -163,6 +175,20 @@ export function valueOf(type: Type | undefined): Value | undefined {
 
 export function isFunction({ kind }: Definition): boolean {
   return kind === 'function' || kind === 'method';
+}
+
+/** The same, but that it must not be changed: with it what it holds. */
+export function asConst(type: Type | undefined): Type | undefined {
+  if (type?.kind === 'inside') return { ...type, isConst: true };
+  if (type?.kind !== 'language' || !/^\$(?:seq|map|pair|iterator)$/.test(type.name)) return type;
+  return {
+    ...type,
+    args: type.args.map(({ label, type: its }) => ({ label, type: asConst(its) })),
+  };
+}
+
+export function isNamespace({ kind }: Definition): boolean {
+  return kind === 'module';
 }
 
 export function isType(definition: Definition): boolean {

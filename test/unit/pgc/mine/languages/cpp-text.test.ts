@@ -4,7 +4,7 @@ import {
   isMark,
   withConstructors,
   withoutMarks,
-} from '../../../../../src/pgc/mine/languages/c/cpp-text.js';
+} from '../../../../../src/pgc/mine/languages/cpp/cpp-text.js';
 
 test.each([
   ['class API_EXPORT A {', 'class            A {'],

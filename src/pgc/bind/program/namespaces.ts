@@ -1,0 +1,403 @@
+import type { Definitions } from './definitions.js';
+import { hasMark, typesIn, type Definition } from './definition.js';
+import { families, type Candidate, type Choice } from './overloads.js';
+import type { SourceText } from './source-text.js';
+import {
+  asConst,
+  foreign,
+  isFunction,
+  isNamespace,
+  isType,
+  outside,
+  rootName,
+  valueOf,
+  within,
+  type Arguments,
+  type Context,
+  type Evaluation,
+  type FunctionValue,
+  type InsideType,
+  type Type,
+  type Value,
+  type Wanted,
+} from './values.js';
+
+/** Types and namespaces on the way to a name. */
+const askedMax = 200;
+/** Definitions of one macro that a text may mean. */
+const macrosMax = 4;
+interface Parts {
+  choice: Choice;
+  /** Of a variable: its value. */
+  meaning(definition: Definition): Value | undefined;
+  basesOf(type: InsideType): readonly (Type | undefined)[];
+}
+
+/** What names mean in a language whose namespaces are written in texts; see `LanguageRules.namespaces`. */
+export class Namespaces {
+  readonly #definitions: Definitions;
+  readonly #evaluation: Evaluation;
+  readonly #parts: Parts;
+
+  constructor(definitions: Definitions, evaluation: Evaluation, parts: Parts) {
+    this.#definitions = definitions;
+    this.#evaluation = evaluation;
+    this.#parts = parts;
+  }
+
+  /** A name that stands alone: what is around it is asked from inside out, then where the types of the arguments stand. */
+  visible(name: string, context: Context, wanted: Wanted, given?: Arguments): Value | undefined {
+    const { file, owner, isHeader } = context;
+    if (name === rootName) return this.#root(file);
+    const macro = wanted === 'type' ? undefined : this.#macro(name, file);
+    if (macro !== undefined) return macro;
+    const ask = (type: Type): Value | undefined => this.#ask(type, name, wanted, given);
+    const used = owner && isFunction(owner) ? this.#passed([owner], name, file, ask) : undefined;
+    if (used !== undefined) return used;
+    let beyond: Value | undefined;
+    for (const type of this.#around(owner, file, isHeader)) {
+      const found = ask(type);
+      // What a library has may be inherited; what the program has is nearer.
+      if (found?.kind === 'outside') beyond ??= found;
+      else if (found !== undefined) return found;
+    }
+    for (const each of given?.types() ?? []) {
+      const beside = this.#besideType(each, file);
+      const found = beside && ask(beside);
+      if (found?.kind === 'function') return found;
+    }
+    return this.#definitions.rules.builtins.has(name) ? outside : beyond;
+  }
+
+  #ask(type: Type, name: string, wanted: Wanted, given?: Arguments): Value | undefined {
+    return wanted === 'type'
+      ? type.kind === 'inside'
+        ? this.innerType(type, name)
+        : undefined
+      : this.#evaluation.member(type, name, given);
+  }
+
+  #macro(name: string, file: SourceText): Value | undefined {
+    const { macros, sight } = this.#definitions;
+    const seen = (macros.get(name) ?? []).filter((each) => sight.isSeen(each, file));
+    if (seen.length === 0) return undefined;
+    return {
+      kind: 'function',
+      definitions: seen,
+      ...(seen.length > macrosMax && { isUnsure: true }),
+    };
+  }
+
+  /** Each holds the one before. */
+  *#around(
+    owner: Definition | undefined,
+    file: SourceText,
+    isHeader = false,
+  ): Generator<InsideType> {
+    let path = '';
+    if (owner !== undefined) {
+      const isOuter =
+        !isHeader && (isNamespace(owner) || (isType(owner) && owner.kind !== 'macro'));
+      path = isOuter ? owner.key : owner.inside;
+    }
+    const isConst = owner !== undefined && hasMark(owner, 'const');
+    for (let at = path; at !== ''; at = at.slice(0, Math.max(at.lastIndexOf('.'), 0))) {
+      const definition = this.at(at, file);
+      if (definition === undefined) continue;
+      const type = this.#inside(definition, file);
+      yield isConst && at === path && !isNamespace(definition) ? { ...type, isConst } : type;
+    }
+    const { root } = this.#definitions;
+    if (root !== undefined) yield this.#inside(root, file);
+  }
+
+  /** What has this path. */
+  at(path: string, file: SourceText): Definition | undefined {
+    const all = this.#definitions.scopes.get(file.scope)?.types.get(path) ?? [];
+    return this.#definitions.sight.nearest(all, file)[0];
+  }
+
+  #inside(definition: Definition, from: SourceText | undefined): InsideType {
+    return {
+      ...{ kind: 'inside', definition, args: [] },
+      ...(isNamespace(definition) && { from }),
+    };
+  }
+
+  #root(file: SourceText): Value | undefined {
+    const { root } = this.#definitions;
+    return root && { kind: 'type', type: this.#inside(root, file) };
+  }
+
+  /** The namespace of a type. */
+  #besideType(type: Type | undefined, file: SourceText): Type | undefined {
+    if (type?.kind === 'language') return this.#besideType(type.args[0]?.type, file);
+    if (type?.kind !== 'inside') return undefined;
+    for (
+      let path = type.definition.inside;
+      path !== '';
+      path = path.slice(0, Math.max(path.lastIndexOf('.'), 0))
+    ) {
+      const around = this.at(path, file);
+      if (around !== undefined && isNamespace(around)) return this.#inside(around, file);
+    }
+    return undefined;
+  }
+
+  /** A member of a type, of what it is based on, or of a namespace. */
+  member(start: InsideType, name: string, given: Arguments | undefined): Value | undefined {
+    const asked = new Set<Definition>();
+    let beyond: Value | undefined;
+    let isUnknown = false;
+    let level: (Type | undefined)[] = [start];
+    while (level.length > 0 && asked.size < askedMax) {
+      const candidates: Candidate[] = [];
+      const next: (Type | undefined)[] = [];
+      let other: Value | undefined;
+      for (const each of level) {
+        const type = this.real(each);
+        isUnknown ||= type === undefined;
+        if (type?.kind === 'outside') beyond ??= foreign;
+        if (type?.kind !== 'inside' || asked.has(type.definition)) continue;
+        asked.add(type.definition);
+        const functions = this.#membersOf(type, name).filter(isFunction);
+        candidates.push(...this.#candidates(functions, type));
+        if (functions.length === 0) other ??= this.#otherMember(type, name, given);
+        if (functions.length === 0 || this.#says(type, 'exported', name).length > 0)
+          next.push(...this.#parts.basesOf(type));
+      }
+      if (candidates.length > 0) return this.#chosen(candidates, given, start, name);
+      if (other !== undefined) return this.#used(other, given);
+      level = next;
+    }
+    return isUnknown ? undefined : beyond;
+  }
+
+  #candidates(functions: readonly Definition[], self: InsideType): Candidate[] {
+    const { from } = self;
+    const all = families(this.#definitions.sight.possible(functions, from));
+    const { sight } = this.#definitions;
+    const seen =
+      from === undefined || all.length < 2
+        ? all
+        : all.filter((family) => family.some((each) => sight.isSeen(each, from)));
+    return (seen.length > 0 ? seen : all).map((family) => ({
+      ...{ definition: representative(family), family, self },
+    }));
+  }
+
+  #chosen(
+    candidates: readonly Candidate[],
+    given: Arguments | undefined,
+    receiver: InsideType,
+    name: string,
+  ): Value {
+    const whole: FunctionValue = {
+      ...{ kind: 'function', receiver, self: candidates[0]?.self },
+      ...(given !== undefined && { given }),
+      definitions: candidates.flatMap(({ family }) => this.#meant(family ?? [], given)),
+    };
+    const isOne = candidates.length === 1;
+    if (given === undefined) return isOne ? whole : { ...whole, isUnsure: true };
+    const found = this.#parts.choice.of(candidates, given, { receiver });
+    if (found === undefined) return { ...whole, isUnsure: true };
+    const families = candidates.filter(({ definition }) => found.definitions.includes(definition));
+    const definitions = families.flatMap(({ family }) => this.#meant(family ?? [], given));
+    const isSpecial = this.#isSpecial(receiver) && name !== receiver.definition.name;
+    return { ...found, definitions, ...(isSpecial && { isUnsure: true }) };
+  }
+
+  /** For some arguments of the template another definition of it stands in. */
+  #isSpecial({ args, definition }: InsideType): boolean {
+    const { types } = this.#definitions.scopeOf(definition.file.scope);
+    return args.length > 0 && types.has(`${definition.key}~`);
+  }
+
+  /** Of a function its definition, as far as there is one. */
+  #meant(family: readonly Definition[], given: Arguments | undefined): readonly Definition[] {
+    const whole = family.filter(({ isDeclaration }) => !isDeclaration);
+    const { sight } = this.#definitions;
+    if (whole.length > 0) return sight.nearest(whole, given?.from);
+    return sight.nearest(family, given?.from).slice(0, 1);
+  }
+
+  /** What is no function: a field, a variable, a type, a namespace, or what is passed on from elsewhere. */
+  #otherMember(type: InsideType, name: string, given?: Arguments): Value | undefined {
+    const field = typesIn(type.definition, 'field').find((each) => each.name === name);
+    if (field !== undefined) {
+      const its = this.#evaluation.resolve(field.type, within(type));
+      return valueOf(type.isConst === true ? asConst(its) : its);
+    }
+    const all = this.#membersOf(type, name);
+    const near = this.#definitions.sight.nearest(all, type.from);
+    if (near.length > 0) return this.#meaning(near, type.from);
+    return this.#passed(this.#textsOf(type), name, type.from, (its) =>
+      this.#ask(its, name, 'value', given),
+    );
+  }
+
+  #meaning(definitions: readonly Definition[], from: SourceText | undefined): Value | undefined {
+    const first = definitions.find((each) => !isType(each)) ?? definitions[0];
+    if (first === undefined) return undefined;
+    if (isType(first)) return { kind: 'type', type: this.#inside(first, from) };
+    return this.#parts.meaning(first);
+  }
+
+  /** A type that is called is constructed; a value that is called has an operator for that. */
+  #used(value: Value, given: Arguments | undefined): Value | undefined {
+    if (given === undefined) return value;
+    if (
+      value.kind === 'type' &&
+      value.type.kind === 'inside' &&
+      !isNamespace(value.type.definition)
+    ) {
+      const type = this.real(value.type);
+      if (type === undefined) return undefined;
+      const args = given.written?.() ?? [];
+      const its: Type = type.kind === 'inside' && args.length > 0 ? { ...type, args } : type;
+      return this.constructed(valueOf(its), given);
+    }
+    if (value.kind !== 'value' || value.type.kind !== 'inside') return value;
+    return this.#evaluation.member(value.type, 'operator$28$29', given);
+  }
+
+  constructed(value: Value | undefined, given: Arguments): Value | undefined {
+    if (value?.kind !== 'value' || value.type.kind !== 'inside') return value;
+    const { type } = value;
+    const own = this.#membersOf(type, type.definition.name).filter(isFunction);
+    if (own.length === 0)
+      return { ...value, constructors: { kind: 'function', definitions: [], self: type } };
+    const found = this.#chosen(this.#candidates(own, type), given, type, type.definition.name);
+    return found.kind === 'function' ? { ...value, constructors: found } : value;
+  }
+
+  innerType(start: InsideType, name: string): Value | undefined {
+    const asked = new Set<Definition>();
+    const level: (Type | undefined)[] = [start];
+    let isOutside = false;
+    for (const each of level) {
+      const type = this.real(each);
+      isOutside ||= type?.kind === 'outside';
+      if (type?.kind !== 'inside' || asked.has(type.definition) || asked.size >= askedMax) continue;
+      asked.add(type.definition);
+      const [found] = this.#definitions.sight.nearest(
+        this.#membersOf(type, name).filter(isType),
+        type.from,
+      );
+      if (found !== undefined) return { kind: 'type', type: this.#inside(found, type.from) };
+      const passed = this.#passed(this.#textsOf(type), name, type.from, (its) =>
+        this.#ask(its, name, 'type'),
+      );
+      if (passed !== undefined) return passed;
+      level.push(...this.#parts.basesOf(type));
+    }
+    return isOutside ? foreign : undefined;
+  }
+
+  /** What an alias stands for. */
+  real(type: Type | undefined): Type | undefined {
+    if (type?.kind !== 'inside') return type;
+    const [alias] = typesIn(type.definition, 'alias');
+    if (alias === undefined) return type;
+    const found = this.#evaluation.resolve(alias.type, within(type));
+    return type.isConst === true ? asConst(found) : found;
+  }
+
+  /** Namespaces whose names are visible in this one, as a text sees it. */
+  usedIn(type: InsideType): readonly (Type | undefined)[] {
+    return this.#textsOf(type).flatMap((each) =>
+      typesIn(each, 'using').map(({ type: used }) => {
+        const found = this.#evaluation.resolve(used, { ...within(this.#inside(each, type.from)) });
+        return found?.kind === 'inside'
+          ? this.#inside(found.definition, type.from)
+          : (found ?? foreign);
+      }),
+    );
+  }
+
+  /** All that opens a namespace, or says the same of everything, as far as a text sees it. */
+  #textsOf({ definition, from }: InsideType): readonly Definition[] {
+    if (!isNamespace(definition)) return [definition];
+    const { sight, root } = this.#definitions;
+    if (definition === root)
+      return from === undefined ? [] : [{ ...root, file: from, types: from.types }];
+    const all = this.#definitions.scopeOf(definition.file.scope).types.get(definition.key) ?? [];
+    return from === undefined
+      ? all
+      : all.filter((each) => each.types.length > 0 && sight.isSeen(each, from));
+  }
+
+  #says(type: InsideType, role: 'exported', name: string): readonly Definition[] {
+    return this.#textsOf(type).filter((each) =>
+      each.types.some((its) => its.role === role && its.name === name),
+    );
+  }
+
+  /** `using A::b`, `namespace a = b`: `ask` asks what holds it. */
+  #passed(
+    definitions: readonly Definition[],
+    name: string,
+    from: SourceText | undefined,
+    ask: (type: Type) => Value | undefined,
+  ): Value | undefined {
+    for (const definition of definitions)
+      for (const each of typesIn(definition, 'exported')) {
+        if (each.name !== name) continue;
+        const found = this.#evaluation.bounded(() =>
+          this.#passedOn(definition, each.text, name, from, ask),
+        );
+        if (found !== undefined) return found;
+      }
+    return undefined;
+  }
+
+  #passedOn(
+    definition: Definition,
+    path: string,
+    name: string,
+    from: SourceText | undefined,
+    ask: (type: Type) => Value | undefined,
+  ): Value | undefined {
+    const plain = path.replace(/<.*$/, '');
+    const dot = plain.lastIndexOf('.');
+    const context: Context = {
+      file: from ?? definition.file,
+      owner: definition,
+      bindings: new Map(),
+    };
+    // Another name for a whole namespace or type.
+    if (plain.slice(dot + 1) !== name) {
+      const whole = this.#evaluation.resolve({ name: plain, args: [] }, context);
+      return (
+        whole && {
+          kind: 'type',
+          type: whole.kind === 'inside' ? this.#inside(whole.definition, from) : whole,
+        }
+      );
+    }
+    const holder = this.#evaluation.resolve(
+      { name: plain.slice(0, Math.max(dot, 0)), args: [] },
+      context,
+    );
+    if (holder === undefined) return foreign;
+    return ask(holder.kind === 'inside' ? this.#inside(holder.definition, from) : holder);
+  }
+
+  /** Of types of the same name in several programs, each has its own members. */
+  #membersOf({ definition, from }: InsideType, name: string): readonly Definition[] {
+    const all = this.#definitions.methodsOf(definition).get(name) ?? [];
+    if (isNamespace(definition)) return this.#definitions.sight.possible(all, from);
+    const types = this.#definitions.scopeOf(definition.file.scope).types.get(definition.key) ?? [];
+    if (all.length < 2 || types.length < 2) return all;
+    const { sight } = this.#definitions;
+    const own = all.filter((each) => sight.isSeen(definition, each.file));
+    return own.length > 0 ? own : all;
+  }
+}
+
+/** What says most of how a function is called: where its last parameters may be left out. */
+function representative(family: readonly Definition[]): Definition {
+  const isOpen = (each: Definition): boolean =>
+    each.types.some(({ role, name }) => role === 'parameter' && name === '=');
+  return family.find(isOpen) ?? (family[0] as Definition);
+}
