@@ -50,7 +50,8 @@ export class Truth {
   #file(site) {
     push(this.#byName, site.name, site);
     if (site.target !== undefined) push(this.#byTarget, site.target, site);
-    if (site.kind === 'interface') push(this.#byInterface, `${site.interface} ${site.name}`, site);
+    if (site.interface !== undefined)
+      push(this.#byInterface, `${site.interface} ${site.name}`, site);
     if (site.holder !== '' && bound.has(site.kind)) push(this.#byHolder, site.holder, site);
   }
 
@@ -82,9 +83,9 @@ export class Truth {
     const named = this.#byName.get(this.definitions.get(place).name) ?? [];
     return {
       static: own.filter(({ kind }) => bound.has(kind)),
-      dispatch: through.filter(({ target }) => target !== undefined),
-      foreign: through.filter(({ target }) => target === undefined),
-      value: own.filter(({ kind }) => kind === 'value'),
+      dispatch: through.filter(({ kind, target }) => kind === 'interface' && target !== undefined),
+      foreign: through.filter(({ kind, target }) => kind === 'interface' && target === undefined),
+      value: [...own, ...through].filter(({ kind }) => kind === 'value'),
       unknown: named.filter(({ kind }) => kind === 'unknown'),
     };
   }

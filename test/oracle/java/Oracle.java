@@ -47,6 +47,7 @@ public final class Oracle {
     ((JavacTask) task).analyze();
 
     var definitions = new Definitions(root, Types.instance(task.getContext()));
+    units.removeIf(definitions::noteDoubled);
     for (JCCompilationUnit each : units) definitions.read(each);
     definitions.implement();
     var sites = new Sites(definitions);

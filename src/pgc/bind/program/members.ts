@@ -47,7 +47,7 @@ export class Members {
     this.#names = names;
     this.#evaluation = evaluation;
     const { overloads } = definitions.rules;
-    this.#choice = overloads && new Choice(overloads, evaluation, (type) => this.basesOf(type));
+    this.#choice = overloads && new Choice(overloads, evaluation, this);
   }
 
   /** Notes that another text says what a type is based on. */
@@ -72,7 +72,8 @@ export class Members {
         return this.#memberOfFunction(value, name, given);
       default: {
         const found = this.memberOf(value.type, name, given) ?? this.#ofEveryType(value.type, name);
-        const isFixed = value.kind === 'type' && value.isOpen !== true && this.#isOfNamedType;
+        const isFixed =
+          value.kind === 'type' && value.isOpen !== true && this.#isOfNamedType(given);
         return isFixed && found?.kind === 'function' ? { ...found, isFixed } : found;
       }
     }
@@ -142,8 +143,10 @@ export class Members {
     return isClass ? this.constructed(valueOf(base), given) : foreign;
   }
 
-  get #isOfNamedType(): boolean {
-    return this.#definitions.rules.typesAreCalled === true;
+  /** What is called on a type by its name is its own; a reference to it takes the object later. */
+  #isOfNamedType(given: Arguments | undefined): boolean {
+    const isCalled = this.#choice !== undefined && given?.count !== undefined;
+    return isCalled || this.#definitions.rules.typesAreCalled === true;
   }
 
   /** What a type is based on: where there are several, the first that has a member. */
@@ -296,7 +299,7 @@ export class Members {
     return this.#choice?.of(candidates, given, { receiver: type });
   }
 
-  /** The method of an interface that a function stands for. */
+  /** The method of an interface that a function stands for: of the interface, else of what it is based on. */
   soleMethod(start: InsideType): Candidate | undefined {
     const asked = new Set<Definition>();
     const level: InsideType[] = [start];

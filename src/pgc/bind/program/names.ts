@@ -100,7 +100,8 @@ export class Names {
       const [scope = '', type] = wildcard.split('#');
       const path = type === undefined ? name : `${type}.${name}`;
       const found = this.#ofPackage({ scopes: [scope], name: path }, file, wanted, given);
-      if (found !== undefined) return found;
+      if (found?.kind === 'outside') beyond ??= found;
+      else if (found !== undefined) return found;
     }
     if (rules.builtins.has(name)) return outside;
     return beyond ?? (file.isOpen ? foreign : undefined);

@@ -65,6 +65,16 @@ export interface Overloads {
   distance(given: string, wanted: string): number | undefined;
   /** No type is based on it. */
   isFinal(name: string): boolean;
+  /** Every value of it is something. */
+  isPlain(name: string): boolean;
+  /** Of an interface that a function may be given as. */
+  shapeOf(name: string): Shape | undefined;
+}
+
+/** How many a function takes, and whether it gives something. */
+export interface Shape {
+  takes: number;
+  gives: boolean;
 }
 
 export interface LanguageMembers {

@@ -113,11 +113,11 @@ class JavaMiner extends ScopedMiner {
     const own = path.slice(path.lastIndexOf('.') + 1);
     if (own !== name) this.draft.type(symbol, 'local', own);
     const bounds = javaBounds(node, this.#scopes.localType);
-    this.#scopes.enterType({ path, end: node.endIndex, symbol, bounds });
+    const bases = javaBases(node, this.#scopes.localType);
+    this.#scopes.enterType({ name, path, end: node.endIndex, symbol, bounds, base: bases[0] });
     for (const each of this.#scopes.type?.bounds ?? [])
       this.draft.type(symbol, 'bound', each.name, each.type);
-    for (const each of javaBases(node, this.#scopes.localType))
-      this.draft.type(symbol, 'base', '', each);
+    for (const each of bases) this.draft.type(symbol, 'base', '', each);
     this.#implied(node, symbol, path);
   }
 
@@ -269,7 +269,8 @@ class JavaMiner extends ScopedMiner {
   #explicit(node: Node): void {
     const name = node.childForFieldName('constructor');
     if (name === null) return;
-    this.draft.call(name.text, name.startIndex, 'construct', '', this.#callee(node));
+    const called = this.#scopes.constructed(name.type === 'this') ?? name.text;
+    this.draft.call(called, name.startIndex, 'construct', '', this.#callee(node));
   }
 
   #construct(node: Node): void {
