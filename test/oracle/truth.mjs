@@ -14,6 +14,8 @@ export class Truth {
   #named = new Map();
   /** By what they use: `path:line` of the lines. */
   #uses = new Map();
+  /** `name path:line`: what the compiler cannot say. */
+  #unknownUses = new Set();
   #sites = [];
   #byTarget = new Map();
   #byInterface = new Map();
@@ -37,6 +39,8 @@ export class Truth {
       push(this.#named, fact.name, place);
     } else if (fact.is === 'site') this.#sites.push(fact);
     else if (fact.is === 'named') this.named.set(`${fact.file}:${fact.line}`, fact);
+    else if (fact.is === 'use' && fact.target === undefined)
+      this.#unknownUses.add(`${fact.name} ${fact.file}:${fact.line}`);
     else if (fact.is === 'use') {
       const lines = this.#uses.get(fact.target) ?? new Set();
       this.#uses.set(fact.target, lines.add(`${fact.file}:${fact.line}`));
@@ -58,6 +62,10 @@ export class Truth {
   /** Lines that use what is defined at a place, calls too. */
   usesOf(place) {
     return this.#uses.get(place) ?? new Set();
+  }
+
+  isUnknownUse(name, line) {
+    return this.#unknownUses.has(`${name} ${line}`);
   }
 
   /** Places of all definitions of a name. */

@@ -69,10 +69,10 @@ final class Definitions {
   }
 
   /** Two projects of the tree have a class of this name, and the compiler knows one of them. */
-  boolean isDoubled(Symbol method) {
+  boolean isDoubled(Symbol symbol) {
     // Methods of arrays and of what is missing are in no class.
     ClassSymbol type = null;
-    for (Symbol each = method; each != null && each.kind != Kinds.Kind.PCK; each = each.owner)
+    for (Symbol each = symbol; each != null && each.kind != Kinds.Kind.PCK; each = each.owner)
       if (each instanceof ClassSymbol found) type = found;
     return type != null && doubled.contains(type.flatname.toString());
   }

@@ -52,6 +52,7 @@ export class Evaluator {
       among: (types, name, given, isDoubtful) =>
         this.#members.among(types, name, given, isDoubtful),
       innerType: (type, name) => this.#members.innerType(type, name),
+      definitionsOf: (type, name) => this.#members.definitionsOf({ kind: 'value', type }, name),
       resolve: (text, context) => this.#resolve(text, context),
       bounded: (work) => this.#bounded(work),
     };
@@ -77,8 +78,8 @@ export class Evaluator {
     const place = this.#placed(expression, context);
     const last = steps.at(-1);
     if (last === undefined && typeof root === 'string')
-      return this.#names.parameter(root, context) === undefined
-        ? this.#names.named(root, context, 'definition')
+      return this.#names.parameter(root, place) === undefined
+        ? this.#names.named(root, place, 'definition')
         : outside;
     if (last?.kind !== 'member') return undefined;
     return this.#bounded(() => {

@@ -175,10 +175,18 @@ export class Members {
     const found =
       type &&
       this.#inherited(type, ({ definition }) => {
-        const definitions = this.#definitions.methodsOf(definition).get(name);
+        const definitions = this.#definedIn(definition, name);
         return definitions && { kind: 'function', definitions };
       });
     return found?.kind === 'function' ? found : this.member(value, name);
+  }
+
+  /** Where functions are told apart by their arguments, they have names of their own. */
+  #definedIn(definition: Definition, name: string): readonly Definition[] | undefined {
+    if (this.#choice === undefined) return this.#definitions.methodsOf(definition).get(name);
+    const own = this.#membersOf({ kind: 'inside', definition, args: [] }, name);
+    const values = own.filter((each) => !isFunction(each));
+    return values.length === 0 ? undefined : values;
   }
 
   #inheritedMember(

@@ -103,6 +103,8 @@ export interface Evaluation {
     given: Arguments,
     isDoubtful: boolean,
   ): Value | undefined;
+  /** What defines a member, given like a function. */
+  definitionsOf(type: InsideType, name: string): Value | undefined;
   /** A type that stands in another one, or in what that is based on. */
   innerType(type: InsideType, name: string): Value | undefined;
   resolve(text: TypeText | undefined, context: Context): Type | undefined;

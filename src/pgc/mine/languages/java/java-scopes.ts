@@ -53,6 +53,11 @@ export class JavaScopes implements JavaPlace {
     return javaExpression(node, this);
   }
 
+  /** Whether a type around a place has a parameter of this name. */
+  isBound(name: string): boolean {
+    return this.type?.bounds.some((each) => each.name === name) === true;
+  }
+
   /** The name of what `this(…)` and `super(…)` call. */
   constructed(isOwn: boolean): string | undefined {
     const { name, base } = this.type ?? {};
@@ -198,6 +203,6 @@ export function argumentsIn(list: Node): Node[] {
 }
 
 /** Types and variables may have the same name. */
-function typeKey(name: string): string {
+export function typeKey(name: string): string {
   return `class ${name}`;
 }

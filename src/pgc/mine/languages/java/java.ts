@@ -5,6 +5,7 @@ import { membersIn, parametersOf, ScopedMiner, textOf } from '../../scoped-draft
 import { compact, renderSignature } from '../../signature.js';
 import { JavaScopes } from './java-scopes.js';
 import { arrayOf, dimensionsOf, javaBases, javaBounds, javaParameters } from './java-types.js';
+import { javaUse } from './java-uses.js';
 import { javaCallee } from './java-values.js';
 
 export const javaQuery = `
@@ -32,6 +33,7 @@ export const javaQuery = `
 (catch_clause) @catch
 (lambda_expression) @lambda
 [(instanceof_expression) (type_pattern) (record_pattern_component)] @pattern
+[(identifier) (type_identifier) (field_access)] @use
 (expression_statement (method_invocation name: (_) @unused))
 (ERROR) @error
 `;
@@ -64,6 +66,7 @@ class JavaMiner extends ScopedMiner {
     catch: (node) => this.#caught(node),
     lambda: (node) => this.#scopes.lambda(node),
     pattern: (node) => this.#scopes.pattern(node),
+    use: (node) => this.#use(node),
   });
 
   #reaching(visitors: Record<string, (node: Node) => void>): Record<string, (node: Node) => void> {
@@ -239,6 +242,14 @@ class JavaMiner extends ScopedMiner {
   #caught(node: Node): void {
     this.draft.locals.open(node.endIndex);
     this.#scopes.caught(node);
+  }
+
+  #use(node: Node): void {
+    const found = javaUse(node, this.#scopes);
+    if (found === undefined) return;
+    const isInFunction = this.draft.scope?.kind === 'method';
+    const expression = this.#scopes.inPlace(found.expression, isInFunction);
+    this.draft.use({ ...found, expression });
   }
 
   /** What a call calls, as the binder reads it. */
