@@ -94,7 +94,8 @@ export interface CallFact {
  * type is written: `assigned`: what a member is set to (of a text: what the one expression holds is put into the other) · `returned`: what a function returns. `local`: the name by which a
  * definition inside a function is meant, because others of the file may be called the same; of a method that of its type ·
  * `exported`: what a module passes on, by the name that others see · `within`: the type around a definition, with those
- * around that one (`Outer.Inner`) · `unnamed`: a type without a name, by one that it is given, and what it is based on.
+ * around that one (`Outer.Inner`) · `unnamed`: a type without a name, by one that it is given, and what it is based on ·
+ * `private`: a function that is called from its own text alone.
  */
 export const typeRoles = [
   'package',
@@ -112,6 +113,7 @@ export const typeRoles = [
   'exported',
   'within',
   'unnamed',
+  'private',
 ] as const;
 export type TypeRole = (typeof typeRoles)[number];
 

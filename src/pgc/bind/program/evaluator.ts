@@ -177,6 +177,7 @@ export class Evaluator {
     };
     return {
       count: given.arguments?.length,
+      by: context?.file,
       types: () => (types ??= (given.arguments ?? []).map(evaluated)),
     };
   }

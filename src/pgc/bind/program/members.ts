@@ -202,7 +202,7 @@ export class Members {
       start,
       (type) =>
         isChosen
-          ? this.#collect(type, name, candidates)
+          ? this.#collect(type, name, candidates, given)
           : (this.#ownMember(type, name, start) ?? this.#embedded(type, name)),
       (type) => {
         isUnknown ||= type === undefined && this.#definitions.rules.isDynamic === true;
@@ -269,15 +269,22 @@ export class Members {
     const candidates: Candidate[] = [];
     for (const type of types)
       this.#inherited(type, (each) => {
-        this.#collect(each, name, candidates);
+        this.#collect(each, name, candidates, given);
         return undefined;
       });
     return this.#choice?.of(candidates, given, { isOpen: isDoubtful, isDoubtful });
   }
 
   /** Adds the functions of a type that no function of those before replaces. */
-  #collect(type: InsideType, name: string, candidates: Candidate[]): Value | undefined {
-    const own = this.#membersOf(type, name).filter(isFunction);
+  #collect(
+    type: InsideType,
+    name: string,
+    candidates: Candidate[],
+    given: Arguments,
+  ): Value | undefined {
+    const own = this.#membersOf(type, name).filter(
+      (each) => isFunction(each) && isOpen(each, given),
+    );
     const below = [...candidates];
     for (const definition of own)
       if (!below.some((each) => isAlike(each.definition, definition)))
@@ -302,7 +309,9 @@ export class Members {
 
   constructorsOf(type: Type, given: Arguments): FunctionValue | undefined {
     if (type.kind !== 'inside') return undefined;
-    const own = this.#membersOf(type, type.definition.name).filter(isFunction);
+    const own = this.#membersOf(type, type.definition.name).filter(
+      (each) => isFunction(each) && isOpen(each, given),
+    );
     const candidates = own.map((definition) => ({ definition, self: type }));
     return this.#choice?.of(candidates, given, { receiver: type });
   }
@@ -516,6 +525,11 @@ export class Members {
     }
     return undefined;
   }
+}
+
+/** What a text keeps to itself is called there alone. */
+function isOpen(definition: Definition, { by }: Arguments): boolean {
+  return definition.file === by || typesIn(definition, 'private').length === 0;
 }
 
 /** Of a function that has members: itself. */

@@ -71,6 +71,8 @@ export interface Owner {
 export interface Arguments {
   /** Undefined: any number. */
   count: number | undefined;
+  /** The text that gives them. */
+  by: SourceText | undefined;
   types(): readonly (Type | undefined)[];
 }
 

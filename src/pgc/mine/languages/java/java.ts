@@ -193,6 +193,7 @@ class JavaMiner extends ScopedMiner {
       declaration: isTyped && node.childForFieldName('body') === null,
     });
     this.#within(symbol);
+    if (/\bprivate\b/.test(modifiers)) this.draft.type(symbol, 'private', '');
     this.#typesOfMethod(symbol, node);
     this.#scopes.enterMethod(node);
   }
