@@ -96,9 +96,17 @@ final class Definitions {
       for (Symbol member : each.tsym.members().getSymbolsByName(method.name))
         if (member instanceof MethodSymbol other
             && takes(other, count)
-            && found.stream().noneMatch(it -> types.overrideEquivalent(it.type, other.type)))
+            && found.stream().noneMatch(it -> isAlike(it, other)))
           found.add(other);
     return found;
+  }
+
+  /** To the compiler everything is alike what is missing. */
+  private boolean isAlike(MethodSymbol one, MethodSymbol other) {
+    List<Type> parameters = one.type.getParameterTypes();
+    if (parameters.toString().equals(other.type.getParameterTypes().toString())) return true;
+    boolean isWhole = !Type.isErroneous(one.type.getParameterTypes()) && !Type.isErroneous(other.type.getParameterTypes());
+    return isWhole && types.overrideEquivalent(one.type, other.type);
   }
 
   private static boolean takes(MethodSymbol method, int count) {

@@ -24,6 +24,8 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Types and fields that are written in the tree, and the lines that name them or a method; imports name nothing here. */
 final class Uses {
@@ -108,9 +110,14 @@ final class Uses {
       places.put(symbol, place);
       Json named = new Json().put("is", "named").put("name", name).put("kind", kind);
       if (!around.isEmpty()) named.put("container", around.peek());
-      put(named.put("file", file).put("line", line).put("test", Definitions.isTest(file)));
+      int start = (int) unit.getLineMap().getLineNumber(TreeInfo.getStartPos(tree));
+      put(named.put("file", file).put("line", line).put("start", start).put("test", Definitions.isTest(file)));
     }
   }
+
+  private static final String space = "(?:\\s|/\\*.*?\\*/|//[^\n]*)*";
+  private static final Pattern behindDot =
+      Pattern.compile("\\." + space + "(?:<[^;()]*>|@\\w+)?" + space, Pattern.DOTALL);
 
   private final class Reader extends TreeScanner {
     private final JCCompilationUnit unit;
@@ -131,15 +138,47 @@ final class Uses {
 
     @Override
     public void visitIdent(JCIdent tree) {
-      use(tree.sym, tree.name.toString(), tree.pos);
+      String name = tree.name.toString();
+      use(tree.sym, name, tree.pos);
+      // `this(…)`, `super(…)`
+      if (tree.sym instanceof MethodSymbol method && method.isConstructor() && text.startsWith(name, tree.pos))
+        put(method.owner, tree.pos);
+    }
+
+    /** A constant of an enumeration that calls a constructor. */
+    @Override
+    public void visitVarDef(JCVariableDecl tree) {
+      boolean isConstant = tree.sym != null && (tree.sym.flags() & Flags.ENUM) != 0;
+      if (!isConstant) super.visitVarDef(tree);
+      else if (tree.init instanceof JCNewClass made) {
+        if (made.constructor != null && definitions.placeOf(made.constructor) != null)
+          put(tree.sym.owner, tree.pos);
+        scan(made.args);
+        if (made.def != null) scan(made.def.defs);
+      }
+    }
+
+    private void put(Symbol type, int at) {
+      String target = placeOf(type);
+      if (target != null) put(null, at, target);
+    }
+
+    private void put(String unknown, int at, String target) {
+      Uses.this.put(
+          new Json()
+              .put("is", "use")
+              .put("name", unknown)
+              .put("file", definitions.pathOf(unit))
+              .put("line", (int) unit.getLineMap().getLineNumber(at))
+              .put("target", target));
     }
 
     @Override
     public void visitSelect(JCFieldAccess tree) {
       super.visitSelect(tree);
-      String name = tree.name.toString();
-      int at = text.indexOf(name, Math.max(tree.pos, TreeInfo.endPos(tree.selected)));
-      use(tree.sym, name, at < 0 ? tree.pos : at);
+      // The compiler writes types itself, where there are none.
+      Matcher dot = behindDot.matcher(text).region(tree.pos, text.length());
+      if (dot.lookingAt()) use(tree.sym, tree.name.toString(), dot.end());
     }
 
     @Override
@@ -164,15 +203,14 @@ final class Uses {
     private void use(Symbol symbol, String name, int at) {
       if (!text.startsWith(name, at)) return;
       String target = symbol == null ? null : placeOf(symbol);
-      boolean isUnknown = symbol == null || symbol.type == null || symbol.type.isErroneous() && target == null;
+      boolean isUnknown = target == null && isUnknown(symbol);
       if (target == null && !isUnknown) return;
-      put(
-          new Json()
-              .put("is", "use")
-              .put("name", isUnknown ? name : null)
-              .put("file", definitions.pathOf(unit))
-              .put("line", (int) unit.getLineMap().getLineNumber(at))
-              .put("target", target));
+      put(isUnknown ? name : null, at, target);
+    }
+
+    private boolean isUnknown(Symbol symbol) {
+      if (symbol == null || symbol.type == null || symbol.type.isErroneous()) return true;
+      return definitions.isDoubled(symbol);
     }
 
     private String placeOf(Symbol symbol) {

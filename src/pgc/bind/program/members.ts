@@ -64,7 +64,7 @@ export class Members {
   member(value: Value, name: string, given?: Arguments): Value | undefined {
     switch (value.kind) {
       case 'outside':
-        if (value.isClosed === true || this.#isOfAll(name)) return this.#closed(name, given);
+        if (value.isClosed === true || this.#isOfAll(name, given)) return this.#closed(name, given);
         return value.isLibrary === true ? foreign : outside;
       case 'scope':
         return this.#memberOfScope(value.scopes, name);
@@ -118,12 +118,13 @@ export class Members {
       if (name === superName)
         return this.#choice === undefined ? this.#superOf(type) : this.#super(type, given);
       const found = this.#inheritedMember(type, name, given);
-      return found === undefined && this.#isOfAll(name) ? this.#closed(name, given) : found;
+      return found === undefined && this.#isOfAll(name, given) ? this.#closed(name, given) : found;
     });
   }
 
-  #isOfAll(name: string): boolean {
-    return this.#definitions.rules.overloads?.everyMember.has(name) === true;
+  /** A method that every type has; a field of its name is another one. */
+  #isOfAll(name: string, given: Arguments | undefined): boolean {
+    return given !== undefined && this.#definitions.rules.overloads?.everyMember.has(name) === true;
   }
 
   /** A member of a type of a library that holds nothing of the program. */
@@ -391,7 +392,7 @@ export class Members {
     if (field !== undefined) return valueOf(field.type);
     if (type.name === '$struct') return undefined;
     if (type.name === '$first') return this.#memberOfFirst(type, name);
-    if (type.name !== '$union' && this.#isOfAll(name)) return this.#closed(name, given);
+    if (type.name !== '$union' && this.#isOfAll(name, given)) return this.#closed(name, given);
     if (type.name !== '$union')
       return { kind: 'outside', of: { type, name }, ...(given && { given }) };
     const each = type.args.map(({ type: its }) => its && this.memberOf(its, name, given));

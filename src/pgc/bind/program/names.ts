@@ -79,8 +79,8 @@ export class Names {
     for (const definition of this.#typesAround(owner, file, isHeader)) {
       const found = this.#memberIn({ kind: 'inside', definition, args: [] }, name, wanted, given);
       // What a library has may be inherited; what the program has is nearer.
-      if (found?.kind === 'outside' && rules.overloads?.everyMember.has(name) !== true)
-        beyond ??= found;
+      const isOfAll = given !== undefined && rules.overloads?.everyMember.has(name) === true;
+      if (found?.kind === 'outside' && !isOfAll) beyond ??= found;
       else if (found !== undefined) return found;
     }
     const imported = file.imports.get(name);

@@ -9,8 +9,8 @@ export function javaUse(node: Node, scopes: JavaScopes): Use | undefined {
     case 'identifier': {
       if (isDefined(node)) return undefined;
       if (scopes.locals.find(node.text, node.startIndex) !== undefined) return undefined;
-      const chosen = switchAround(node);
-      const before = chosen === undefined ? '' : `${javaExpression(chosen, scopes)}.`;
+      const chosen = javaExpression(switchAround(node), scopes);
+      const before = noConstants.test(chosen) ? '' : `${chosen}.`;
       const type = scopes.locals.find(typeKey(node.text), node.startIndex);
       return { name: node, kind: 'value', expression: `${before}${type ?? node.text}` };
     }
@@ -53,6 +53,9 @@ function isDefined(node: Node): boolean {
   if (field !== undefined) return isIn(field);
   return isIn('name') && !/annotation$/.test(parent.type);
 }
+
+/** Of a value without constants of its own, and of one that is not known, a case is an expression like others. */
+const noConstants = /^(?:\?|\{(?:byte|char|short|int|String)\})$/;
 
 /** `case NAME`: a constant of what is asked. */
 function switchAround({ parent }: Node): Node | undefined {
