@@ -1,16 +1,17 @@
-import { isPossible } from './product.mjs';
+import { isPossible, scopedName } from './product.mjs';
 
 /** Constants, variables, types, and functions that are passed on: the lines that use them. */
 export async function measureReferences({ truth, product, symbols }) {
   const rows = [];
   for (const { place, kind, definition } of symbols) {
-    // By name: places of lines are those of the name, and a definition may begin before it.
-    const asked = `${definition.file}#${definition.container ? `${definition.container}.` : ''}${definition.name}`;
+    const asked = askedFor(truth, place, definition);
     const { answer, ms } = await product.references(asked);
     const lines = (sites) => new Set(sites.map((site) => `${site.file_path}:${site.line}`));
     const given = lines(answer.callers.filter((site) => !isPossible(site) && isCertain(site)));
     const wanted = truth.usesOf(place);
-    const isJudged = (line) => truth.files.has(line.slice(0, line.lastIndexOf(':')));
+    const isJudged = (line) =>
+      truth.files.has(line.slice(0, line.lastIndexOf(':'))) &&
+      !truth.isUnknownUse(definition.name, line);
     rows.push({
       ...{ kind, asked, ms, isKnown: answer.definitions.length > 0 },
       wanted: wanted.size,
@@ -21,6 +22,17 @@ export async function measureReferences({ truth, product, symbols }) {
     });
   }
   return rows;
+}
+
+/** By name: a line is that of the name, and a definition may begin before it. A method may have the name of a field. */
+function askedFor(truth, place, { file, container = '', name, start }) {
+  if (truth.definitions.has(place)) return scopedName(truth, place);
+  const isShared = truth.definitionsNamed(name).some((other) => {
+    const its = truth.definitions.get(other);
+    return its.file === file && its.container === container;
+  });
+  if (isShared && start !== undefined) return `${file}:${start}`;
+  return `${file}#${container === '' ? '' : `${container}.`}${name}`;
 }
 
 /** A call through an interface does not name the method. */

@@ -14,6 +14,8 @@ export class Truth {
   #named = new Map();
   /** By what they use: `path:line` of the lines. */
   #uses = new Map();
+  /** `name path:line`: what the compiler cannot say. */
+  #unknownUses = new Set();
   #sites = [];
   #byTarget = new Map();
   #byInterface = new Map();
@@ -37,6 +39,8 @@ export class Truth {
       push(this.#named, fact.name, place);
     } else if (fact.is === 'site') this.#sites.push(fact);
     else if (fact.is === 'named') this.named.set(`${fact.file}:${fact.line}`, fact);
+    else if (fact.is === 'use' && fact.target === undefined)
+      this.#unknownUses.add(`${fact.name} ${fact.file}:${fact.line}`);
     else if (fact.is === 'use') {
       const lines = this.#uses.get(fact.target) ?? new Set();
       this.#uses.set(fact.target, lines.add(`${fact.file}:${fact.line}`));
@@ -50,13 +54,18 @@ export class Truth {
   #file(site) {
     push(this.#byName, site.name, site);
     if (site.target !== undefined) push(this.#byTarget, site.target, site);
-    if (site.kind === 'interface') push(this.#byInterface, `${site.interface} ${site.name}`, site);
+    if (site.interface !== undefined)
+      push(this.#byInterface, `${site.interface} ${site.name}`, site);
     if (site.holder !== '' && bound.has(site.kind)) push(this.#byHolder, site.holder, site);
   }
 
   /** Lines that use what is defined at a place, calls too. */
   usesOf(place) {
     return this.#uses.get(place) ?? new Set();
+  }
+
+  isUnknownUse(name, line) {
+    return this.#unknownUses.has(`${name} ${line}`);
   }
 
   /** Places of all definitions of a name. */
@@ -82,9 +91,9 @@ export class Truth {
     const named = this.#byName.get(this.definitions.get(place).name) ?? [];
     return {
       static: own.filter(({ kind }) => bound.has(kind)),
-      dispatch: through.filter(({ target }) => target !== undefined),
-      foreign: through.filter(({ target }) => target === undefined),
-      value: own.filter(({ kind }) => kind === 'value'),
+      dispatch: through.filter(({ kind, target }) => kind === 'interface' && target !== undefined),
+      foreign: through.filter(({ kind, target }) => kind === 'interface' && target === undefined),
+      value: [...own, ...through].filter(({ kind }) => kind === 'value'),
       unknown: named.filter(({ kind }) => kind === 'unknown'),
     };
   }

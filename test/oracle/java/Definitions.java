@@ -1,4 +1,5 @@
 import com.sun.tools.javac.code.Flags;
+import com.sun.tools.javac.code.Kinds;
 import com.sun.tools.javac.code.Symbol;
 import com.sun.tools.javac.code.Symbol.ClassSymbol;
 import com.sun.tools.javac.code.Symbol.MethodSymbol;
@@ -32,6 +33,8 @@ final class Definitions {
   private final Map<String, Json> implementations = new LinkedHashMap<>();
   /** Methods that others replace, as `nameOf` writes them. */
   private final Set<String> replaced = new HashSet<>();
+  /** Top-level classes that several files define. */
+  private final Set<String> doubled = new HashSet<>();
   final Set<String> names = new HashSet<>();
 
   Definitions(Path root, Types types) {
@@ -63,6 +66,52 @@ final class Definitions {
 
   boolean isReplaced(MethodSymbol method) {
     return replaced.contains(nameOf(method));
+  }
+
+  /** Two projects of the tree have a class of this name, and the compiler knows one of them. */
+  boolean isDoubled(Symbol symbol) {
+    // Methods of arrays and of what is missing are in no class.
+    ClassSymbol type = null;
+    for (Symbol each = symbol; each != null && each.kind != Kinds.Kind.PCK; each = each.owner)
+      if (each instanceof ClassSymbol found) type = found;
+    return type != null && doubled.contains(type.flatname.toString());
+  }
+
+  /** Whether a class of a file is known from another one: then its calls are not read. */
+  boolean noteDoubled(JCCompilationUnit unit) {
+    boolean isFound = false;
+    for (JCTree each : unit.defs)
+      if (each instanceof JCClassDecl type && type.sym != null && type.sym.type.isErroneous()) {
+        String scope = unit.getPackageName() == null ? "" : unit.getPackageName() + ".";
+        doubled.add(scope + type.name);
+        isFound = true;
+      }
+    return isFound;
+  }
+
+  /** Methods of this name that take so many arguments, of its class and of what that is based on. */
+  List<MethodSymbol> callable(MethodSymbol method, int count) {
+    List<MethodSymbol> found = new ArrayList<>();
+    for (Type each : method.isConstructor() ? List.of(method.owner.type) : types.closure(method.owner.type))
+      for (Symbol member : each.tsym.members().getSymbolsByName(method.name))
+        if (member instanceof MethodSymbol other
+            && takes(other, count)
+            && found.stream().noneMatch(it -> isAlike(it, other)))
+          found.add(other);
+    return found;
+  }
+
+  /** To the compiler everything is alike what is missing. */
+  private boolean isAlike(MethodSymbol one, MethodSymbol other) {
+    List<Type> parameters = one.type.getParameterTypes();
+    if (parameters.toString().equals(other.type.getParameterTypes().toString())) return true;
+    boolean isWhole = !Type.isErroneous(one.type.getParameterTypes()) && !Type.isErroneous(other.type.getParameterTypes());
+    return isWhole && types.overrideEquivalent(one.type, other.type);
+  }
+
+  private static boolean takes(MethodSymbol method, int count) {
+    int wanted = method.type.getParameterTypes().size();
+    return method.isVarArgs() ? count >= wanted - 1 : count == wanted;
   }
 
   /** By which an implementation is asked for: its place, else its name in a library. */

@@ -47,10 +47,14 @@ public final class Oracle {
     ((JavacTask) task).analyze();
 
     var definitions = new Definitions(root, Types.instance(task.getContext()));
+    units.removeIf(definitions::noteDoubled);
     for (JCCompilationUnit each : units) definitions.read(each);
     definitions.implement();
     var sites = new Sites(definitions);
     for (JCCompilationUnit each : units) sites.read(each);
+    var uses = new Uses(definitions);
+    for (JCCompilationUnit each : units) uses.define(each);
+    for (JCCompilationUnit each : units) uses.read(each);
 
     try (var out =
         new PrintStream(new BufferedOutputStream(System.out), false, StandardCharsets.UTF_8)) {
@@ -59,6 +63,7 @@ public final class Oracle {
       for (Json each : definitions.all()) out.println(each);
       for (Json each : sites.all()) out.println(each);
       for (Json each : definitions.implementations()) out.println(each);
+      for (Json each : uses.all()) out.println(each);
       int errors = problems.getDiagnostics().size() - parsed;
       out.println(
           new Json()

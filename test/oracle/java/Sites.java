@@ -3,6 +3,7 @@ import com.sun.tools.javac.code.Flags;
 import com.sun.tools.javac.code.Kinds;
 import com.sun.tools.javac.code.Symbol;
 import com.sun.tools.javac.code.Symbol.MethodSymbol;
+import com.sun.tools.javac.code.Type;
 import com.sun.tools.javac.tree.JCTree;
 import com.sun.tools.javac.tree.JCTree.JCClassDecl;
 import com.sun.tools.javac.tree.JCTree.JCCompilationUnit;
@@ -19,7 +20,9 @@ import com.sun.tools.javac.tree.JCTree.JCVariableDecl;
 import com.sun.tools.javac.tree.TreeInfo;
 import com.sun.tools.javac.tree.TreeScanner;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 
 /** Calls, constructions and references to methods. */
@@ -54,11 +57,19 @@ final class Sites {
     private final Forms forms = new Forms();
     private String holder = "";
     private boolean isClosure;
+    private final Deque<String> types = new ArrayDeque<>();
 
     Reader(JCCompilationUnit unit, String text) {
       this.unit = unit;
       this.text = text;
       forms.scan(unit);
+    }
+
+    @Override
+    public void visitClassDef(JCClassDecl tree) {
+      types.push(tree.name.toString());
+      super.visitClassDef(tree);
+      types.pop();
     }
 
     @Override
@@ -137,12 +148,21 @@ final class Sites {
       String name = tree.getMode() == com.sun.source.tree.MemberReferenceTree.ReferenceMode.NEW
           ? nameOf(tree.expr)
           : tree.name.toString();
-      String target = tree.sym == null ? null : definitions.placeOf(tree.sym);
-      if (name != null && target != null)
-        put(tree.pos, tree, name, forms.of(tree.expr), new Json().put("kind", "value").put("target", target));
-      else if (tree.sym == null && name != null && definitions.names.contains(name))
+      Symbol symbol = tree.sym;
+      boolean isKnown = symbol != null && symbol.kind == Kinds.Kind.MTH;
+      String target = isKnown ? definitions.placeOf(symbol) : null;
+      if (name != null && target != null && !definitions.isDoubled(symbol))
+        put(tree.pos, tree, name, forms.of(tree.expr), passedOn((MethodSymbol) symbol, target));
+      else if ((!isKnown || target != null) && name != null && definitions.names.contains(name))
         put(tree.pos, tree, name, forms.of(tree.expr), new Json().put("kind", "unknown"));
       super.visitReference(tree);
+    }
+
+    /** Who gets the reference may call what runs in place of the method. */
+    private Json passedOn(MethodSymbol method, String target) {
+      Json meaning = new Json().put("kind", "value").put("target", target);
+      boolean isFixed = method.isConstructor() || method.isStatic();
+      return isFixed ? meaning : meaning.put("interface", definitions.nameOf(method));
     }
 
     /** Of the name behind the dot. */
@@ -154,6 +174,7 @@ final class Sites {
     private void add(int at, JCTree tree, String name, Symbol symbol, String form) {
       Json meaning = meaning(symbol, tree);
       if (meaning.get("kind").equals("unknown")) unresolved++;
+      if (meaning.get("target") == null && meaning.get("kind").equals("unknown")) name = constructed(name);
       if (meaning.get("target") == null && !definitions.names.contains(name)) return;
       put(at, tree, name, form, meaning);
     }
@@ -174,6 +195,11 @@ final class Sites {
               .put("closure", isClosure ? true : null));
     }
 
+    /** A constructor has the name of its class, whichever of them is meant. */
+    private String constructed(String name) {
+      return types.isEmpty() || !name.equals("this") ? name : types.peek();
+    }
+
     private int lineAt(int position) {
       return (int) unit.getLineMap().getLineNumber(position);
     }
@@ -181,8 +207,8 @@ final class Sites {
     private Json meaning(Symbol symbol, JCTree tree) {
       if (!(symbol instanceof MethodSymbol method) || symbol.kind != Kinds.Kind.MTH)
         return new Json().put("kind", "unknown");
-      // A type that is missing fits every parameter: which of several methods is meant, is unknown.
-      if (isOverloaded(method) && hasUnknownArgument(tree)) return new Json().put("kind", "unknown");
+      if (definitions.isDoubled(method) || isUndecided(method, tree))
+        return new Json().put("kind", "unknown");
       String target = definitions.placeOf(method);
       boolean isFixed = method.isConstructor() || method.isStatic() || isOfSuper(tree);
       boolean isAbstract = (method.flags() & Flags.ABSTRACT) != 0;
@@ -194,21 +220,22 @@ final class Sites {
       return new Json().put("kind", target == null ? "outside" : "static").put("target", target);
     }
 
-    private static boolean isOverloaded(MethodSymbol method) {
-      int count = 0;
-      for (Symbol each : method.owner.members().getSymbolsByName(method.name))
-        if (each.kind == Kinds.Kind.MTH) count++;
-      return count > 1;
-    }
-
-    private static boolean hasUnknownArgument(JCTree tree) {
-      var given =
-          tree instanceof JCMethodInvocation call
-              ? call.args
-              : tree instanceof JCNewClass made ? made.args : List.<JCExpression>of();
+    /** What is missing fits everything: as an argument every parameter, as a parameter every argument. */
+    private boolean isUndecided(MethodSymbol method, JCTree tree) {
+      var given = argumentsOf(tree);
+      List<MethodSymbol> fitting = definitions.callable(method, given.size());
+      if (fitting.size() < 2) return false;
+      for (MethodSymbol each : fitting)
+        for (Type parameter : each.type.getParameterTypes()) if (parameter.isErroneous()) return true;
       for (JCExpression each : given)
         if (each.type == null || each.type.isErroneous()) return true;
       return false;
+    }
+
+    private static List<JCExpression> argumentsOf(JCTree tree) {
+      return tree instanceof JCMethodInvocation call
+          ? call.args
+          : tree instanceof JCNewClass made ? made.args : List.of();
     }
 
     private boolean isOfSuper(JCTree tree) {

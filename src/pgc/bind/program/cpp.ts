@@ -31,6 +31,8 @@ export const cppRules: LanguageRules = {
     everyMember: new Map(),
     distance: () => undefined,
     isFinal: () => false,
+    isPlain: () => false,
+    shapeOf: () => undefined,
     between: cppDistance,
   },
 };

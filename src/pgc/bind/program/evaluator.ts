@@ -54,6 +54,7 @@ export class Evaluator {
       among: (types, name, given, isDoubtful) =>
         this.#members.among(types, name, given, isDoubtful),
       innerType: (type, name) => this.#members.innerType(type, name),
+      definitionsOf: (type, name) => this.#members.definitionsOf({ kind: 'value', type }, name),
       resolve: (text, context) => this.#resolve(text, context),
       visible: (name, context, wanted, given) =>
         this.#members.namespaces?.visible(name, context, wanted, given),
@@ -81,8 +82,8 @@ export class Evaluator {
     const place = this.#placed(expression, context);
     const last = steps.at(-1);
     if (last === undefined && typeof root === 'string')
-      return this.#names.parameter(root, context) === undefined
-        ? this.#names.named(root, context, 'definition')
+      return this.#names.parameter(root, place) === undefined
+        ? this.#names.named(root, place, 'definition')
         : outside;
     if (last?.kind !== 'member') return undefined;
     return this.#bounded(() => {
@@ -181,6 +182,7 @@ export class Evaluator {
     const { types: written } = given;
     return {
       count: given.arguments?.length,
+      by: context?.file,
       types: () => (types ??= (given.arguments ?? []).map(evaluated)),
       written: written && (() => written.map((each) => context && this.#resolve(each, context))),
       from: context?.file,

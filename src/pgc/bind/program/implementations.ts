@@ -2,7 +2,7 @@ import { derivedTypes } from './adopt.js';
 import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
 import type { Evaluator } from './evaluator.js';
-import { isAlike } from './overloads.js';
+import { isAlike, isSame } from './overloads.js';
 import { isFunction, type Type } from './values.js';
 
 /** Types embedded in each other on the way to a method. */
@@ -75,15 +75,21 @@ export function declaredImplementations(
       for (const [name, methods] of definitions.methodsOf(type)) {
         if (definitions.rules.constructors.includes(name)) continue;
         for (const its of replaced.get(name) ?? [])
-          for (const method of methods)
-            if (method !== its && !method.isAbstract && (!isOverloaded || isReplacing(method, its)))
-              note(found, its, method);
+          for (const method of isOverloaded ? replacing(methods, its) : methods)
+            if (method !== its && !method.isAbstract) note(found, its, method);
       }
     }
     if (isOverloaded && type.kind !== 'interface')
       noteInherited(found, definitions, [type, ...bases]);
   }
   return found;
+}
+
+/** Those with the same parameters; one whose parameters are called the same leaves no room for another one. */
+function replacing(methods: readonly Definition[], replaced: Definition): readonly Definition[] {
+  const alike = methods.filter((each) => isReplacing(each, replaced));
+  const same = alike.filter((each) => isSame(each, replaced));
+  return same.length > 0 ? same : alike;
 }
 
 function isReplacing(method: Definition, replaced: Definition): boolean {

@@ -1,5 +1,5 @@
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
-import type { LanguageMembers, LanguageRules, Places } from './rules.js';
+import type { LanguageMembers, LanguageRules, Places, Shape } from './rules.js';
 import type { Imported, SourceText } from './source-text.js';
 
 /** From each to those after it, a value may be given as it is. */
@@ -109,6 +109,8 @@ export const javaRules: LanguageRules = {
     everyMember: new Map(Object.entries(everyMember)),
     distance,
     isFinal: (name) => finals.has(name),
+    isPlain: (name) => name in boxes,
+    shapeOf,
   },
 };
 
@@ -118,6 +120,22 @@ function each(value: string, names: readonly string[]): Record<string, string> {
 
 function like(value: string, names: string): Record<string, string> {
   return each(value, names.split(' '));
+}
+
+/** What `java.util.function` and its neighbours call their interfaces: by how many they take; the first gives nothing. */
+const shapes: readonly [name: RegExp, takes: number, gives: boolean][] = [
+  [/^Runnable$/, 0, false],
+  [/^(?:Callable|(?:Boolean|Int|Long|Double)?Supplier)$/, 0, true],
+  [/^(?:Int|Long|Double)?Consumer$/, 1, false],
+  [/^(?:Int|Long|Double)?(?:To(?:Int|Long|Double))?(?:Function|UnaryOperator|Predicate)$/, 1, true],
+  [/^(?:Bi|Obj(?:Int|Long|Double))Consumer$/, 2, false],
+  [/^(?:To(?:Int|Long|Double))?BiFunction$/, 2, true],
+  [/^(?:BiPredicate|(?:Int|Long|Double)?BinaryOperator|Comparator)$/, 2, true],
+];
+
+function shapeOf(name: string): Shape | undefined {
+  const found = shapes.find(([names]) => names.test(name));
+  return found && { takes: found[1], gives: found[2] };
 }
 
 /** Between types of the library: of most it is unknown. */

@@ -55,8 +55,10 @@ export class Members {
     const hasConversion = ({ definition }: InsideType): boolean =>
       [...definitions.methodsOf(definition).keys()].some((name) => name.startsWith('operator~'));
     const basesOf = (type: InsideType): readonly (Type | undefined)[] => this.basesOf(type);
+    const soleMethod = (type: InsideType): Candidate | undefined => this.soleMethod(type);
     this.#choice =
-      overloads && new Choice(overloads, evaluation, { basesOf, functionsOf, hasConversion });
+      overloads &&
+      new Choice(overloads, evaluation, { basesOf, functionsOf, hasConversion, soleMethod });
     if (definitions.rules.namespaces === true && this.#choice !== undefined)
       this.namespaces = new Namespaces(definitions, evaluation, {
         ...{ basesOf, choice: this.#choice },
@@ -78,7 +80,7 @@ export class Members {
   member(value: Value, name: string, given?: Arguments): Value | undefined {
     switch (value.kind) {
       case 'outside':
-        if (value.isClosed === true || this.#isOfAll(name)) return this.#closed(name, given);
+        if (value.isClosed === true || this.#isOfAll(name, given)) return this.#closed(name, given);
         return value.isLibrary === true ? foreign : outside;
       case 'scope':
         return this.#memberOfScope(value.scopes, name);
@@ -86,7 +88,7 @@ export class Members {
         return this.#memberOfFunction(value, name, given);
       default: {
         const found = this.memberOf(value.type, name, given) ?? this.#ofEveryType(value.type, name);
-        const isNamed = this.#isOfNamedType || this.namespaces !== undefined;
+        const isNamed = this.#isOfNamedType(given) || this.namespaces !== undefined;
         const isFixed = value.kind === 'type' && value.isOpen !== true && isNamed;
         return isFixed && found?.kind === 'function' ? { ...found, isFixed } : found;
       }
@@ -133,7 +135,7 @@ export class Members {
       if (name === superName)
         return this.#choice === undefined ? this.#superOf(type) : this.#super(type, given);
       const found = this.#inheritedMember(type, name, given);
-      return found === undefined && this.#isOfAll(name) ? this.#closed(name, given) : found;
+      return found === undefined && this.#isOfAll(name, given) ? this.#closed(name, given) : found;
     });
   }
 
@@ -148,8 +150,9 @@ export class Members {
     return followed ?? start;
   }
 
-  #isOfAll(name: string): boolean {
-    return this.#definitions.rules.overloads?.everyMember.has(name) === true;
+  /** A method that every type has; a field of its name is another one. */
+  #isOfAll(name: string, given: Arguments | undefined): boolean {
+    return given !== undefined && this.#definitions.rules.overloads?.everyMember.has(name) === true;
   }
 
   /** A member of a type of a library that holds nothing of the program. */
@@ -169,8 +172,10 @@ export class Members {
     return isClass ? this.constructed(valueOf(base), given) : foreign;
   }
 
-  get #isOfNamedType(): boolean {
-    return this.#definitions.rules.typesAreCalled === true;
+  /** What is called on a type by its name is its own; a reference to it takes the object later. */
+  #isOfNamedType(given: Arguments | undefined): boolean {
+    const isCalled = this.#choice !== undefined && given?.count !== undefined;
+    return isCalled || this.#definitions.rules.typesAreCalled === true;
   }
 
   /** What a type is based on: where there are several, the first that has a member. */
@@ -199,10 +204,18 @@ export class Members {
     const found =
       type &&
       this.#inherited(type, ({ definition }) => {
-        const definitions = this.#definitions.methodsOf(definition).get(name);
+        const definitions = this.#definedIn(definition, name);
         return definitions && { kind: 'function', definitions };
       });
     return found?.kind === 'function' ? found : this.member(value, name);
+  }
+
+  /** Where functions are told apart by their arguments, they have names of their own. */
+  #definedIn(definition: Definition, name: string): readonly Definition[] | undefined {
+    if (this.#choice === undefined) return this.#definitions.methodsOf(definition).get(name);
+    const own = this.#membersOf({ kind: 'inside', definition, args: [] }, name);
+    const values = own.filter((each) => !isFunction(each));
+    return values.length === 0 ? undefined : values;
   }
 
   #inheritedMember(
@@ -218,7 +231,7 @@ export class Members {
       start,
       (type) =>
         isChosen
-          ? this.#collect(type, name, candidates)
+          ? this.#collect(type, name, candidates, given)
           : (this.#ownMember(type, name, start) ?? this.#embedded(type, name)),
       (type) => {
         isUnknown ||= type === undefined && this.#definitions.rules.isDynamic === true;
@@ -285,15 +298,22 @@ export class Members {
     const candidates: Candidate[] = [];
     for (const type of types)
       this.#inherited(type, (each) => {
-        this.#collect(each, name, candidates);
+        this.#collect(each, name, candidates, given);
         return undefined;
       });
     return this.#choice?.of(candidates, given, { isOpen: isDoubtful, isDoubtful });
   }
 
   /** Adds the functions of a type that no function of those before replaces. */
-  #collect(type: InsideType, name: string, candidates: Candidate[]): Value | undefined {
-    const own = this.#membersOf(type, name).filter(isFunction);
+  #collect(
+    type: InsideType,
+    name: string,
+    candidates: Candidate[],
+    given: Arguments,
+  ): Value | undefined {
+    const own = this.#membersOf(type, name).filter(
+      (each) => isFunction(each) && isOpen(each, given),
+    );
     const below = [...candidates];
     for (const definition of own)
       if (!below.some((each) => isAlike(each.definition, definition)))
@@ -319,12 +339,14 @@ export class Members {
 
   constructorsOf(type: Type, given: Arguments): FunctionValue | undefined {
     if (type.kind !== 'inside') return undefined;
-    const own = this.#membersOf(type, type.definition.name).filter(isFunction);
+    const own = this.#membersOf(type, type.definition.name).filter(
+      (each) => isFunction(each) && isOpen(each, given),
+    );
     const candidates = own.map((definition) => ({ definition, self: type }));
     return this.#choice?.of(candidates, given, { receiver: type });
   }
 
-  /** The method of an interface that a function stands for. */
+  /** The method of an interface that a function stands for: of the interface, else of what it is based on. */
   soleMethod(start: InsideType): Candidate | undefined {
     const asked = new Set<Definition>();
     const level: InsideType[] = [start];
@@ -402,7 +424,7 @@ export class Members {
     const read = this.#definitions.rules.members?.[type.name]?.values?.[name];
     if (read !== undefined) return valueOf(read(type.args.map((each) => each.type)));
     if (type.name === '$first') return this.#memberOfFirst(type, name);
-    if (type.name !== '$union' && this.#isOfAll(name)) return this.#closed(name, given);
+    if (type.name !== '$union' && this.#isOfAll(name, given)) return this.#closed(name, given);
     if (type.name !== '$union')
       return { kind: 'outside', of: { type, name }, ...(given && { given }) };
     const each = type.args.map(({ type: its }) => its && this.memberOf(its, name, given));
@@ -538,6 +560,11 @@ export class Members {
     }
     return undefined;
   }
+}
+
+/** What a text keeps to itself is called there alone. */
+function isOpen(definition: Definition, { by }: Arguments): boolean {
+  return definition.file === by || typesIn(definition, 'private').length === 0;
 }
 
 /** Of a function that has members: itself. */

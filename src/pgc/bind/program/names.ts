@@ -13,6 +13,7 @@ import {
   isType,
   isValue,
   isVariable,
+  type InsideType,
   type Type,
   type Value,
   type Context,
@@ -79,14 +80,10 @@ export class Names {
     const { rules, scopes } = this.#definitions;
     let beyond: Value | undefined;
     for (const definition of this.#typesAround(owner, file, isHeader)) {
-      const type: Type = { kind: 'inside', definition, args: [] };
-      const found =
-        wanted === 'type'
-          ? this.#evaluation.innerType(type, name)
-          : this.#evaluation.member(type, name, given);
+      const found = this.#memberIn({ kind: 'inside', definition, args: [] }, name, wanted, given);
       // What a library has may be inherited; what the program has is nearer.
-      if (found?.kind === 'outside' && rules.overloads?.everyMember.has(name) !== true)
-        beyond ??= found;
+      const isOfAll = given !== undefined && rules.overloads?.everyMember.has(name) === true;
+      if (found?.kind === 'outside' && !isOfAll) beyond ??= found;
       else if (found !== undefined) return found;
     }
     const imported = file.imports.get(name);
@@ -98,12 +95,13 @@ export class Names {
       if (its !== undefined || given === undefined) return its ?? foreign;
     }
     const [own] = given === undefined ? nearest(scopes.get(file.scope)?.types.get(name), file) : [];
-    if (own !== undefined) return this.meaning([own], 'type');
+    if (own !== undefined) return this.meaning([own], typeOr(wanted));
     for (const wildcard of file.wildcards) {
       const [scope = '', type] = wildcard.split('#');
       const path = type === undefined ? name : `${type}.${name}`;
       const found = this.#ofPackage({ scopes: [scope], name: path }, file, wanted, given);
-      if (found !== undefined) return found;
+      if (found?.kind === 'outside') beyond ??= found;
+      else if (found !== undefined) return found;
     }
     if (rules.builtins.has(name)) return outside;
     return beyond ?? (file.isOpen ? foreign : undefined);
@@ -132,15 +130,23 @@ export class Names {
   ): Value | undefined {
     const types = this.#definitions.scopes.get(scope)?.types;
     const [own] = given === undefined ? nearest(types?.get(name), file) : [];
-    if (own !== undefined) return this.meaning([own], 'type');
+    if (own !== undefined) return this.meaning([own], typeOr(wanted));
     const dot = name.lastIndexOf('.');
     const [definition] = dot < 0 ? [] : nearest(types?.get(name.slice(0, dot)), file);
     if (definition === undefined) return undefined;
-    const around: Type = { kind: 'inside', definition, args: [] };
-    const member = name.slice(dot + 1);
-    return wanted === 'type'
-      ? this.#evaluation.innerType(around, member)
-      : this.#evaluation.member(around, member, given);
+    const around: InsideType = { kind: 'inside', definition, args: [] };
+    return this.#memberIn(around, name.slice(dot + 1), wanted, given);
+  }
+
+  #memberIn(
+    type: InsideType,
+    name: string,
+    wanted: Wanted,
+    given: Arguments | undefined,
+  ): Value | undefined {
+    if (wanted === 'type') return this.#evaluation.innerType(type, name);
+    if (wanted === 'value') return this.#evaluation.member(type, name, given);
+    return this.#evaluation.definitionsOf(type, name);
   }
 
   /** Each holds the one before. */
@@ -311,6 +317,11 @@ export class Names {
     this.#variables.set(definition, found);
     return found;
   }
+}
+
+/** A type is no value, but it is defined. */
+function typeOr(wanted: Wanted): Wanted {
+  return wanted === 'definition' ? wanted : 'type';
 }
 
 function isNoVariable(definition: Definition): boolean {

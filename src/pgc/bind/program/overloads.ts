@@ -1,11 +1,13 @@
 import type { TypeText } from '../../format/expression.js';
 import { hasMark, typesIn, type Definition } from './definition.js';
-import type { Overloads, TypeRelations } from './rules.js';
+import type { Overloads, Shape, TypeRelations } from './rules.js';
 import {
   inside,
   type Arguments,
   type Evaluation,
   type FunctionValue,
+  type InsideType,
+  type LanguageType,
   type Owner,
   type Type,
 } from './values.js';
@@ -36,7 +38,9 @@ export class Choice {
   constructor(
     readonly rules: Overloads,
     readonly evaluation: Evaluation,
-    readonly relations: TypeRelations,
+    readonly relations: TypeRelations & {
+      soleMethod(type: InsideType): Candidate | undefined;
+    },
   ) {}
 
   /** Undefined: none of them takes these arguments. `isOpen`: a library may have others; `isDoubtful`: and they may be meant. */
@@ -85,7 +89,8 @@ export class Choice {
     const isSole = this.rules.between !== undefined;
     const best = left.find((row) =>
       left.every(
-        (other) => row === other || (isNearer(row, other) && !(isSole && isNearer(other, row))),
+        (other) =>
+          row === other || (this.#isNearer(row, other) && !(isSole && this.#isNearer(other, row))),
       ),
     );
     return (best === undefined ? left : [best]).map(({ candidate }) => candidate);
@@ -126,7 +131,29 @@ export class Choice {
     });
     const texts = types.map((_, at) => written[Math.min(at, last)]?.text ?? '');
     const inner = types.map((_, at) => wanted[Math.min(at, last)]?.type?.kind === 'inside');
-    return { distances, isSpread, texts, isInner: inner };
+    const fitted = types.map((_, at) => (isSpread && at >= last ? element : wanted[at])?.type);
+    return { distances, isSpread, texts, isInner: inner, given: types, wanted: fitted };
+  }
+
+  /** Nowhere further than another one. */
+  #isNearer(one: Row, other: Row): boolean {
+    return one.distances.every((distance, at) => {
+      if (one.texts[at] === other.texts[at]) return true;
+      const given = one.given[at];
+      const its = other.distances[at];
+      if (isNothing(given)) return this.#isBased(one.wanted[at], other.wanted[at]);
+      // A function may be given as several interfaces of which none is nearer.
+      if (functionIn(given) !== undefined)
+        return distance !== undefined && its !== undefined && distance < its;
+      if (distance !== undefined && its !== undefined) return distance <= its;
+      // What may fit as well is not nearer than the type itself, and no type of a library is based on one of the program.
+      return distance === 0 || (distance !== undefined && one.isInner[at] === true);
+    });
+  }
+
+  #isBased(one: Type | undefined, other: Type | undefined): boolean {
+    const distance = this.distance(one, other);
+    return distance !== undefined && distance !== never;
   }
 
   #isArray(type: Type | undefined, rest: Type | undefined): boolean {
@@ -138,31 +165,47 @@ export class Choice {
   distance(given: Type | undefined, wanted: Type | undefined): Distance {
     if (given === undefined || wanted === undefined) return undefined;
     if (this.rules.between !== undefined) return this.rules.between(given, wanted, this.relations);
+    const written = functionIn(given);
+    if (written !== undefined) return this.#fromFunction(written, wanted);
     if (nameOf(wanted) === this.rules.everything) return loose;
+    if (isNothing(given)) return this.rules.isPlain(nameOf(wanted) ?? '') ? never : undefined;
     if (given.kind === 'inside') return this.#fromInside(given, wanted);
     if (wanted.kind === 'inside')
-      return given.kind === 'language' && given.name === '$func'
-        ? wanted.definition.kind === 'interface'
-          ? 1
-          : never
-        : given.kind === 'language' && given.name === '$union'
-          ? this.#fromUnion(given, wanted)
-          : never;
+      return given.kind === 'language' && given.name === '$union'
+        ? this.#fromUnion(given, wanted)
+        : never;
     if (given.kind === 'language') return this.#fromLanguage(given, wanted);
     const [one, other] = [nameOf(given), nameOf(wanted)];
     return one === undefined || other === undefined ? undefined : this.rules.distance(one, other);
   }
 
-  #fromUnion(given: Type & { kind: 'language' }, wanted: Type): Distance {
+  /** A function that is written out, or named: it fits what takes as much and gives something if it does. */
+  #fromFunction(given: LanguageType, wanted: Type): Distance {
+    if (wanted.kind === 'inside') {
+      if (wanted.definition.kind !== 'interface') return never;
+      const sole = this.relations.soleMethod(wanted)?.definition;
+      if (sole === undefined) return undefined;
+      const [result] = typesIn(sole, 'result');
+      const shape = { takes: typesIn(sole, 'parameter').length, gives: result?.text !== 'void' };
+      return fits(given, shape) ? 1 : never;
+    }
+    const name = nameOf(wanted);
+    if (name === undefined) return undefined;
+    if (name === '$array' || name === this.rules.everything || this.rules.isFinal(name))
+      return never;
+    const shape = this.rules.shapeOf(name);
+    return shape && (fits(given, shape) ? 1 : never);
+  }
+
+  #fromUnion(given: LanguageType, wanted: Type): Distance {
     const all = given.args.map(({ type }) => this.distance(type, wanted));
     return all.find((each) => each !== undefined && each !== never) ?? all[0];
   }
 
-  #fromLanguage(given: Type & { kind: 'language' }, wanted: Type): Distance {
+  #fromLanguage(given: LanguageType, wanted: Type): Distance {
     if (given.name === '$union') return this.#fromUnion(given, wanted);
     if (wanted.kind === 'language') {
-      if (given.name === '$func' || wanted.name === '$func')
-        return given.name === wanted.name ? 0 : wanted.name === '$array' ? never : undefined;
+      if (wanted.name === '$func') return undefined;
       if (given.name === '$array' && wanted.name === '$array')
         return this.distance(given.args[0]?.type, wanted.args[0]?.type);
       if (given.name === '$array' || wanted.name === '$array') return never;
@@ -171,7 +214,7 @@ export class Choice {
     return one === undefined || other === undefined ? undefined : this.rules.distance(one, other);
   }
 
-  #fromInside(given: Type & { kind: 'inside' }, wanted: Type): Distance {
+  #fromInside(given: InsideType, wanted: Type): Distance {
     if (wanted.kind === 'language' && wanted.name === '$array') return never;
     const name = nameOf(wanted);
     let isUnknown = false;
@@ -205,17 +248,26 @@ interface Row {
   texts: readonly string[];
   /** Parameters of types of the program. */
   isInner: readonly boolean[];
+  given: readonly (Type | undefined)[];
+  wanted: readonly (Type | undefined)[];
 }
 
-/** Nowhere further than another one. */
-function isNearer(one: Row, other: Row): boolean {
-  return one.distances.every((distance, at) => {
-    const its = other.distances[at];
-    if (distance !== undefined && its !== undefined) return distance <= its;
-    if (one.texts[at] === other.texts[at]) return true;
-    // What may fit as well is not nearer than the type itself, and no type of a library is based on one of the program.
-    return distance === 0 || (distance !== undefined && one.isInner[at] === true);
-  });
+function isNothing(type: Type | undefined): boolean {
+  return type?.kind === 'language' && type.name === '$null';
+}
+
+/** Not of a library's interface, which has a name. */
+function functionIn(type: Type | undefined): LanguageType | undefined {
+  const isOne = type?.kind === 'language' && type.name === '$func' && type.written === undefined;
+  return isOne ? type : undefined;
+}
+
+/** `args`: see the miner of the language. Of a method that is named nothing is known. */
+function fits({ args }: LanguageType, { takes: count, gives }: Shape): boolean {
+  if (args.some(({ label }) => label.startsWith('*'))) return true;
+  if (args.filter(({ label }) => /^\d/.test(label)).length !== count) return false;
+  const given = args.find(({ label }) => label === '' || label === 'value');
+  return given === undefined || (given.label === 'value') === gives;
 }
 
 function takes(definition: Definition, count: number | undefined): boolean {
@@ -303,6 +355,14 @@ export function isAlike(method: Definition, replaced: Definition): boolean {
     if (one === two) return true;
     return open?.has(two.replace(/^\$array /, '')) === true || its?.has(one) === true;
   });
+}
+
+/** Whether two methods call their parameters the same. */
+export function isSame(one: Definition, other: Definition): boolean {
+  const [own, others] = [one, other].map((each) =>
+    typesIn(each, 'parameter').map(({ type }) => (type === undefined ? '' : erased(type))),
+  );
+  return own?.join() === others?.join();
 }
 
 /** Without the packages and arguments of types. */

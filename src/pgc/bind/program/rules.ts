@@ -75,6 +75,10 @@ export interface Overloads {
   isFinal(name: string): boolean;
   /** Takes the place of all that is said of types otherwise: how far what is given is from what is wanted. */
   between?(given: Type, wanted: Type, among: TypeRelations): number | undefined;
+  /** Every value of it is something. */
+  isPlain(name: string): boolean;
+  /** Of an interface that a function may be given as. */
+  shapeOf(name: string): Shape | undefined;
 }
 
 /** What is known of types of the program. */
@@ -84,6 +88,12 @@ export interface TypeRelations {
   functionsOf(type: InsideType, name: string): readonly Definition[];
   /** It says itself what it can be given as. */
   hasConversion(type: InsideType): boolean;
+}
+
+/** How many a function takes, and whether it gives something. */
+export interface Shape {
+  takes: number;
+  gives: boolean;
 }
 
 export interface LanguageMembers {

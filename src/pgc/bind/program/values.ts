@@ -75,6 +75,8 @@ export interface Owner {
 export interface Arguments {
   /** Undefined: any number. */
   count: number | undefined;
+  /** The text that gives them. */
+  by: SourceText | undefined;
   types(): readonly (Type | undefined)[];
   /** What type parameters stand for, where that is written. */
   written?: (() => readonly (Type | undefined)[]) | undefined;
@@ -111,6 +113,8 @@ export interface Evaluation {
     given: Arguments,
     isDoubtful: boolean,
   ): Value | undefined;
+  /** What defines a member, given like a function. */
+  definitionsOf(type: InsideType, name: string): Value | undefined;
   /** A type that stands in another one, or in what that is based on. */
   innerType(type: InsideType, name: string): Value | undefined;
   resolve(text: TypeText | undefined, context: Context): Type | undefined;

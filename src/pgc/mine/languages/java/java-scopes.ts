@@ -10,6 +10,9 @@ interface TypeScope {
   path: string;
   end: number;
   symbol: SymbolDraft | undefined;
+  /** As it is written; and the class that it is based on. */
+  name?: string;
+  base?: string | undefined;
   /** Type parameters that are visible in it, its own first. */
   bounds: readonly { name: string; type: string }[];
 }
@@ -48,6 +51,17 @@ export class JavaScopes implements JavaPlace {
 
   of(node: Node | null | undefined): string {
     return javaExpression(node, this);
+  }
+
+  /** Whether a type around a place has a parameter of this name. */
+  isBound(name: string): boolean {
+    return this.type?.bounds.some((each) => each.name === name) === true;
+  }
+
+  /** The name of what `this(…)` and `super(…)` call. */
+  constructed(isOwn: boolean): string | undefined {
+    const { name, base } = this.type ?? {};
+    return isOwn ? name : base?.replace(/<.*/s, '').split('.').at(-1);
   }
 
   /** Where the function around a call does not tell the type around it, the expression does. */
@@ -189,6 +203,6 @@ export function argumentsIn(list: Node): Node[] {
 }
 
 /** Types and variables may have the same name. */
-function typeKey(name: string): string {
+export function typeKey(name: string): string {
   return `class ${name}`;
 }

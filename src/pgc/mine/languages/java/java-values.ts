@@ -105,9 +105,12 @@ class Values {
         return /^!/.test(node.text) ? '{boolean}' : this.of(operandOf(node), detail);
       case 'class_literal':
         return `{Class<${this.#type(node.namedChild(0))}>}`;
+      case 'null_literal':
+        return '{$null}';
       case 'lambda_expression':
+        return this.#lambda(node);
       case 'method_reference':
-        return '{$func}';
+        return '{$func<*0:?>}';
       default:
         return unknown;
     }
@@ -135,11 +138,11 @@ class Values {
     }
   }
 
-  /** `super` of an interface is that interface. */
+  /** `super` of an interface is what that has itself. */
   #receiver(node: Node, object: Node, detail: Detail): string {
     const isSuper = node.children.some(({ type }) => type === 'super');
     if (isSuper && object.type !== 'super')
-      return `{${this.#place.localType(object.text.replace(/\s/g, ''), object.startIndex)}}`;
+      return this.#place.localType(object.text.replace(/\s/g, ''), object.startIndex);
     return this.of(object, detail === 2 ? 1 : detail);
   }
 
@@ -151,6 +154,15 @@ class Values {
     const isType = /type|generic/.test(object.type);
     const before = isType ? `{${this.#type(object)}}` : this.of(object, detail);
     return `${before}.${name.text}^`;
+  }
+
+  /** How many it takes, and whether it gives something. */
+  #lambda(node: Node): string {
+    const list = node.childForFieldName('parameters');
+    const names = list?.type === 'identifier' ? [list] : (list?.namedChildren ?? []);
+    const body = node.childForFieldName('body');
+    const args = [...givenBy(body), ...names.map((_, at) => `${at}:?`)];
+    return args.length === 0 ? '{$func}' : `{$func<${args.join(',')}>}`;
   }
 
   #given(node: Node, detail: Detail): string {
@@ -185,6 +197,31 @@ class Values {
   #type(node: Node | null | undefined): string {
     return javaType(node, this.#place.localType);
   }
+}
+
+/** `void`: nothing; `value`: something; neither: what its body calls says that. */
+function givenBy(body: Node | null): string[] {
+  if (body === null || isStatement.test(body.type)) return [];
+  if (body.type !== 'block') return ['value:?'];
+  const returned = returnIn(body);
+  if (returned !== undefined) return [returned.namedChildCount > 0 ? 'value:?' : 'void'];
+  // What does not end may be given as either.
+  return /^(?:throw|while|do|for)/.test(body.namedChildren.at(-1)?.type ?? '') ? [] : ['void'];
+}
+
+const isStatement =
+  /^(?:method_invocation|object_creation_expression|assignment_expression|update_expression)$/;
+const nodesMax = 2_000;
+
+/** Not of what stands inside it. */
+function returnIn(body: Node): Node | undefined {
+  const nodes = [...body.namedChildren];
+  for (const node of nodes) {
+    if (node.type === 'return_statement') return node;
+    if (/^(?:lambda_expression|class_body)$/.test(node.type) || nodes.length > nodesMax) continue;
+    nodes.push(...node.namedChildren);
+  }
+  return undefined;
 }
 
 /** Longer arguments are left out in the middle of a chain. */

@@ -5,6 +5,7 @@ import { membersIn, parametersOf, ScopedMiner, textOf } from '../../scoped-draft
 import { compact, renderSignature } from '../../signature.js';
 import { JavaScopes } from './java-scopes.js';
 import { arrayOf, dimensionsOf, javaBases, javaBounds, javaParameters } from './java-types.js';
+import { javaUse } from './java-uses.js';
 import { javaCallee } from './java-values.js';
 
 export const javaQuery = `
@@ -32,6 +33,7 @@ export const javaQuery = `
 (catch_clause) @catch
 (lambda_expression) @lambda
 [(instanceof_expression) (type_pattern) (record_pattern_component)] @pattern
+[(identifier) (type_identifier) (field_access)] @use
 (expression_statement (method_invocation name: (_) @unused))
 (ERROR) @error
 `;
@@ -64,6 +66,7 @@ class JavaMiner extends ScopedMiner {
     catch: (node) => this.#caught(node),
     lambda: (node) => this.#scopes.lambda(node),
     pattern: (node) => this.#scopes.pattern(node),
+    use: (node) => this.#use(node),
   });
 
   #reaching(visitors: Record<string, (node: Node) => void>): Record<string, (node: Node) => void> {
@@ -113,11 +116,11 @@ class JavaMiner extends ScopedMiner {
     const own = path.slice(path.lastIndexOf('.') + 1);
     if (own !== name) this.draft.type(symbol, 'local', own);
     const bounds = javaBounds(node, this.#scopes.localType);
-    this.#scopes.enterType({ path, end: node.endIndex, symbol, bounds });
+    const bases = javaBases(node, this.#scopes.localType);
+    this.#scopes.enterType({ name, path, end: node.endIndex, symbol, bounds, base: bases[0] });
     for (const each of this.#scopes.type?.bounds ?? [])
       this.draft.type(symbol, 'bound', each.name, each.type);
-    for (const each of javaBases(node, this.#scopes.localType))
-      this.draft.type(symbol, 'base', '', each);
+    for (const each of bases) this.draft.type(symbol, 'base', '', each);
     this.#implied(node, symbol, path);
   }
 
@@ -190,6 +193,7 @@ class JavaMiner extends ScopedMiner {
       declaration: isTyped && node.childForFieldName('body') === null,
     });
     this.#within(symbol);
+    if (/\bprivate\b/.test(modifiers)) this.draft.type(symbol, 'private', '');
     this.#typesOfMethod(symbol, node);
     this.#scopes.enterMethod(node);
   }
@@ -241,6 +245,14 @@ class JavaMiner extends ScopedMiner {
     this.#scopes.caught(node);
   }
 
+  #use(node: Node): void {
+    const found = javaUse(node, this.#scopes);
+    if (found === undefined) return;
+    const isInFunction = this.draft.scope?.kind === 'method';
+    const expression = this.#scopes.inPlace(found.expression, isInFunction);
+    this.draft.use({ ...found, expression });
+  }
+
   /** What a call calls, as the binder reads it. */
   #callee(node: Node): string {
     const isInFunction = this.draft.scope?.kind === 'method';
@@ -269,7 +281,8 @@ class JavaMiner extends ScopedMiner {
   #explicit(node: Node): void {
     const name = node.childForFieldName('constructor');
     if (name === null) return;
-    this.draft.call(name.text, name.startIndex, 'construct', '', this.#callee(node));
+    const called = this.#scopes.constructed(name.type === 'this') ?? name.text;
+    this.draft.call(called, name.startIndex, 'construct', '', this.#callee(node));
   }
 
   #construct(node: Node): void {

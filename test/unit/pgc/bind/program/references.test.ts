@@ -91,16 +91,64 @@ fn pick(mode: Mode) -> usize {
 `,
 };
 
+const classes: Record<string, string> = {
+  'core/Limits.java': `package org.core;
+
+public class Limits<T extends Mode.Kind> {
+  public static final int SIZE = 3;
+  protected T kind;
+  int size() { return SIZE + this.size; }
+  int size = SIZE;
+}
+`,
+  'core/Mode.java': `package org.core;
+
+public enum Mode {
+  FAST, SLOW;
+  public interface Kind {}
+  static Mode of(boolean fast) { return fast ? FAST : SLOW; }
+}
+`,
+  'app/Main.java': `package org.app;
+
+import static org.core.Limits.SIZE;
+
+import org.core.*;
+
+@Marked
+class Main extends Limits<Mode.Kind> {
+  int run(Mode mode, int size) {
+    switch (mode) {
+      case FAST: return size;
+      default: return new Limits<Mode.Kind>().size();
+    }
+  }
+  Object kindOf(Mode.Kind of) {
+    int SIZE = 1;
+    Runnable later = () -> { Object it = Main.this.kind; };
+    if (SIZE > Limits.SIZE) return kind;
+    return new Object() { Object SLOW = kind; Object get() { return SLOW; } };
+  }
+  int all = SIZE;
+}
+
+@interface Marked {}
+`,
+};
+
+let javaTree: IndexedTree;
 let rustTree: IndexedTree;
 let scriptTree: IndexedTree;
 let tree: IndexedTree;
 beforeAll(async () => {
   tree = await indexedTree(files, ['srv']);
   scriptTree = await indexedTree(scripts, ['app', 'lib']);
+  javaTree = await indexedTree(classes, ['app', 'core']);
   rustTree = await indexedTree(crates, ['app', 'core']);
 });
 afterAll(async () => {
   await tree[Symbol.asyncDispose]();
+  await javaTree[Symbol.asyncDispose]();
   await rustTree[Symbol.asyncDispose]();
   await scriptTree[Symbol.asyncDispose]();
 });
@@ -185,6 +233,51 @@ describe('Rust: what is used without being called', () => {
       'app/src/main.rs:8 value exact',
       'app/src/main.rs:9 value exact',
     ]);
+  });
+});
+
+describe('Java: what is used without being called', () => {
+  const used = (symbol: string): string[] => usesIn(javaTree, symbol);
+
+  test('a constant by its import, by its type and inside of it, but no variable of its name', () => {
+    expect(used('core/Limits.java#Limits.SIZE')).toEqual([
+      'app/Main.java:18 value exact',
+      'app/Main.java:21 value exact',
+      'core/Limits.java:6 value exact',
+      'core/Limits.java:7 value exact',
+    ]);
+  });
+
+  test('a field, inherited or of the class around; a method of its name is another one', () => {
+    expect(used('core/Limits.java#Limits.kind')).toEqual([
+      'app/Main.java:17 value exact',
+      'app/Main.java:18 value exact',
+      'app/Main.java:19 value exact',
+    ]);
+    expect(used('core/Limits.java#Limits.size')).toEqual(['core/Limits.java:6 value exact']);
+  });
+
+  test('a constant of an enumeration, also where it is chosen by its name alone', () => {
+    expect(used('core/Mode.java#Mode.FAST')).toEqual([
+      'app/Main.java:11 value exact',
+      'core/Mode.java:6 value exact',
+    ]);
+    expect(used('core/Mode.java#Mode.SLOW')).toEqual(['core/Mode.java:6 value exact']);
+  });
+
+  test('a type, one inside of it, an annotation; a parameter of a type is none', () => {
+    expect(used('core/Mode.java#Mode.Kind')).toEqual([
+      'app/Main.java:8 type exact',
+      'app/Main.java:12 type exact',
+      'app/Main.java:15 type exact',
+      'core/Limits.java:3 type exact',
+    ]);
+    expect(used('core/Limits.java#Limits')).toEqual([
+      'app/Main.java:8 type exact',
+      'app/Main.java:18 value exact',
+    ]);
+    expect(used('app/Main.java#Marked')).toEqual(['app/Main.java:7 value exact']);
+    expect(used('app/Main.java#Main')).toEqual(['app/Main.java:17 value exact']);
   });
 });
 
