@@ -14,6 +14,8 @@ export class Truth {
   #named = new Map();
   /** By what they use: `path:line` of the lines. */
   #uses = new Map();
+  /** Lines with a use of a name that the compiler cannot bind: `name path:line`. */
+  #unbound = new Set();
   #sites = [];
   #byTarget = new Map();
   #byInterface = new Map();
@@ -37,6 +39,8 @@ export class Truth {
       push(this.#named, fact.name, place);
     } else if (fact.is === 'site') this.#sites.push(fact);
     else if (fact.is === 'named') this.named.set(`${fact.file}:${fact.line}`, fact);
+    else if (fact.is === 'use' && fact.target === undefined)
+      this.#unbound.add(`${fact.name} ${fact.file}:${fact.line}`);
     else if (fact.is === 'use') {
       const lines = this.#uses.get(fact.target) ?? new Set();
       this.#uses.set(fact.target, lines.add(`${fact.file}:${fact.line}`));
@@ -57,6 +61,13 @@ export class Truth {
   /** Lines that use what is defined at a place, calls too. */
   usesOf(place) {
     return this.#uses.get(place) ?? new Set();
+  }
+
+  /** Whether the compiler knows what a name means on a line. */
+  isJudged(name, line) {
+    return (
+      this.files.has(line.slice(0, line.lastIndexOf(':'))) && !this.#unbound.has(`${name} ${line}`)
+    );
   }
 
   /** Places of all definitions of a name. */

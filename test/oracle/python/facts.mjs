@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { run } from '../../bench/kernel/process.mjs';
 import { scipOf } from './scip.mjs';
+import { usesOf } from './uses.mjs';
 
 const syntaxMsMax = 300_000;
 
@@ -9,7 +10,8 @@ const syntaxMsMax = 300_000;
 export async function factsOf(root) {
   const { files, definitions } = await scipOf(root);
   const syntax = await syntaxOf(root, [...files.keys()]);
-  return new Program(files, definitions, syntax).facts();
+  const program = new Program(files, definitions, syntax);
+  return [...program.facts(), ...usesOf({ files, definitions, syntax })];
 }
 
 async function syntaxOf(root, paths) {

@@ -21,6 +21,10 @@ class Reader(ast.NodeVisitor):
         self.called = set()
         # A variable that is another name of something: where both are.
         self.aliases = {}
+        # Names that are defined: at the top, by classes in their bodies.
+        self.variables = []
+        # Where names stand that nothing uses: lines of imports, places of what is defined.
+        self.imports, self.defining = [], []
 
     def column(self, line, byte):
         text = self.lines[line - 1].encode()[:byte].decode(errors="replace")
@@ -84,15 +88,26 @@ class Reader(ast.NodeVisitor):
         for each in node.decorator_list + node.bases + [one.value for one in node.keywords]:
             self.visit(each)
         at = self.name_after(node, "class")
-        self.classes.append(
-            {"at": at, "name": node.name, "bases": [self.place(each) for each in node.bases]}
-        )
+        top = not self.container
+        bases = [self.place(each) for each in node.bases]
+        self.classes.append({"at": at, "line": node.lineno, "name": node.name, "bases": bases, "top": top})
         self.container.append({"kind": "class", "name": node.name, "at": at})
         self.forms.append({})
         for each in node.body:
             self.visit(each)
         self.forms.pop()
         self.container.pop()
+
+    def define(self, target):
+        outer = self.container[-1] if self.container else {"kind": "", "name": ""}
+        if isinstance(target, ast.Name) and (outer["kind"] == "" or len(self.container) == 1 and outer["kind"] == "class"):
+            found = {"at": self.place(target), "line": target.lineno, "name": target.id}
+            self.variables.append({**found, "container": outer["name"]})
+
+    def visit_Import(self, node):
+        self.imports += range(node.lineno, node.end_lineno + 1)
+
+    visit_ImportFrom = visit_Global = visit_Nonlocal = visit_Import
 
     def visit_Lambda(self, node):
         self.closures += 1
@@ -108,14 +123,22 @@ class Reader(ast.NodeVisitor):
         for each in node.targets:
             if isinstance(each, ast.Name) and isinstance(node.value, (ast.Name, ast.Attribute)):
                 self.aliases[self.place(each)] = self.place(node.value)
+            self.define(each)
             many = isinstance(each, (ast.Tuple, ast.List))
             if isinstance(each, (ast.Name, ast.Tuple, ast.List)):
                 self.declare(each, "local, unpacked" if many else form_of_value(node.value))
         self.generic_visit(node)
 
     def visit_AnnAssign(self, node):
+        self.define(node.target)
         self.declare(node.target, "local, annotated")
         self.generic_visit(node)
+
+    def visit_AugAssign(self, node):
+        # It reads what it sets.
+        if isinstance(node.target, ast.Attribute):
+            self.visit(node.target.value)
+        self.visit(node.value)
 
     def visit_NamedExpr(self, node):
         self.declare(node.target, form_of_value(node.value))
@@ -167,6 +190,9 @@ class Reader(ast.NodeVisitor):
 
     def value(self, node):
         at = self.place(node)
+        inside = any(each["kind"] == "function" for each in self.container)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and not inside:
+            self.defining.append(at)
         if at not in self.called and isinstance(node.ctx, ast.Load):
             self.values.append(self.use(node, at, node.lineno))
 
@@ -249,6 +275,9 @@ def main():
                     "calls": reader.calls,
                     "aliases": reader.aliases,
                     "values": reader.values,
+                    "variables": reader.variables,
+                    "imports": reader.imports,
+                    "defining": reader.defining,
                 }
             )
         )

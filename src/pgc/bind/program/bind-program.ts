@@ -4,7 +4,7 @@ import type { CallRow, ShardIndex } from '../../format/shard-index.js';
 import { adopt } from './adopt.js';
 import { alternativesOf } from './alternatives.js';
 import { Definitions } from './definitions.js';
-import { type Definition } from './definition.js';
+import { typesIn, type Definition } from './definition.js';
 import { Evaluator } from './evaluator.js';
 import {
   declaredImplementations,
@@ -101,23 +101,32 @@ function boundTo(
   // There a type that is constructed is called as such.
   const how = definitions.rules.typesAreCalled === true && !isUse ? 'direct' : kind;
   const all = definitions.rules.isDynamic === true ? alternativesOf(value) : [value];
+  const isRead = definitions.rules.isDynamic === true && kind === 'member';
   const targets = [
-    ...new Set(
-      all.flatMap((each) =>
+    ...new Set([
+      ...all.flatMap((each) =>
         isUse ? usedIn(each, kind) : targetsOf({ definitions, evaluator }, each, how),
       ),
-    ),
+      ...(isRead && !all.every((each) => each?.kind === 'function')
+        ? readIn(evaluator.definitionsOf(expression, text, owner))
+        : []),
+    ]),
   ];
   // A module is no definition.
   const binding =
-    isUse && value?.kind === 'scope' ? 'value' : surest(all.map((each) => bindingOf(each, how)));
+    isUse && value?.kind === 'scope'
+      ? 'value'
+      : surest([
+          ...all.map((each) => bindingOf(each, how)),
+          ...(isRead && targets.length > 0 ? (['exact'] as const) : []),
+        ]);
   if (binding === 'exact' && targets.length === 0) return { binding: 'possible', targets };
   const isOpen =
     binding === 'exact' &&
     how !== 'construct' &&
     !isOfBase(expression) &&
     !all.every((each) => each?.kind === 'function' && each.isFixed === true) &&
-    targets.some((each) => isFunction(each) && implementations.has(each));
+    targets.some((each) => !isType(each) && implementations.has(each));
   return { binding: isOpen ? 'dispatch' : binding, targets };
 }
 
@@ -150,6 +159,15 @@ function bindingOf(value: Value | undefined, kind: string): CallBinding {
       if (value.constructors?.isUnsure === true) return 'possible';
       return kind === 'construct' ? 'exact' : 'value';
   }
+}
+
+/** A method that is read like a field runs where what it gives is called. */
+function readIn(value: Value | undefined): Definition[] {
+  return alternativesOf(value).flatMap((each) =>
+    each?.kind === 'function'
+      ? each.definitions.filter((one) => isFunction(one) && typesIn(one, 'value').length > 0)
+      : [],
+  );
 }
 
 /** A type and a value may share a name. */

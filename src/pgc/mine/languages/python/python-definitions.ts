@@ -103,8 +103,9 @@ export class PythonDefinitions {
     );
     const parameters = this.#parameters(node, decorators, of);
     for (const [parameter] of parameters) names.add(parameter);
-    const written = this.text.values.annotation(node.childForFieldName('return_type'));
-    const part: FunctionPart = { returned: new Set(), yielded: new Set() };
+    const written = this.#written(node, of);
+    const sent = this.#sent(node.childForFieldName('return_type'));
+    const part: FunctionPart = { returned: new Set(), yielded: new Set(), sent };
     this.text.functions.push(part);
     this.text.flow.enter({
       kind: 'function',
@@ -118,6 +119,32 @@ export class PythonDefinitions {
     this.#results(symbol, node, { part, written, decorators, isMethod: of !== undefined });
     this.text.flow.leave();
     this.text.functions.pop();
+  }
+
+  /** The result, as it is written. `def f(self: T) -> T` gives what it is asked of. */
+  #written(node: Node, of: ClassPart | undefined): string {
+    const written = this.text.values.annotation(node.childForFieldName('return_type'));
+    const first = node.childForFieldName('parameters')?.firstNamedChild?.childForFieldName('type');
+    if (of === undefined || !first) return written;
+    const name = /^(?:\$type<)?(\w+)>?$/.exec(this.text.values.type(first))?.[1];
+    if (name === undefined || !this.#isTypeVariable(name, node)) return written;
+    return written.replaceAll(/[\w.#$]+/g, (each) => (each === name ? '$this' : each));
+  }
+
+  #isTypeVariable(name: string, node: Node): boolean {
+    const own = node.childForFieldName('type_parameters')?.namedChildren ?? [];
+    return this.text.imports.isTypeVariable(name) || own.some(({ text }) => text === name);
+  }
+
+  /** `Generator[Y, S, R]`: what a `yield` comes to. */
+  #sent(type: Node | null): string {
+    const whole = type?.firstNamedChild;
+    const head = whole?.childForFieldName('value') ?? whole?.firstNamedChild;
+    const name = head && this.text.imports.typing(head.text);
+    if (!whole || (name !== 'Generator' && name !== 'AsyncGenerator')) return unknown;
+    const list = whole.namedChildren.find((each) => each.type === 'type_parameter');
+    const all = list?.namedChildren ?? whole.childrenForFieldName('subscript');
+    return valueOf(this.text.values.type(all[1]));
   }
 
   /** Names and what they stand for; defaults and annotations belong to what is around. */

@@ -11,6 +11,8 @@ import { PythonValues } from './python-values.js';
 import { PythonVariables } from './python-variables.js';
 
 const depthMax = 100;
+/** Longer types behind an assignment are not read. */
+const commentCharsMax = 400;
 
 /** Reads the statements of one text in their order. */
 export class PythonStatements {
@@ -38,6 +40,7 @@ export class PythonStatements {
       base: () => (flow.own === '' ? unknown : `{${flow.own}}.$super`),
       call: (callee, expression) => symbols.call(callee, ofClass(expression, flow.own)),
       use: (found) => draft.use({ ...found, expression: ofClass(found.expression, flow.own) }),
+      sent: () => this.#functions.at(-1)?.sent ?? unknown,
       yielded: (expression) => this.#functions.at(-1)?.yielded.add(expression),
       statement: (node) => this.#statement(node),
     });
@@ -157,9 +160,20 @@ export class PythonStatements {
       return unknown;
     }
     this.#imports.noteTypeVariable(left, right);
-    if (type !== null) this.#variables.annotated(left, type, value, statement);
+    const written = type?.text ?? this.#typeComment(node, left);
+    if (type !== null) this.#values.annotation(type);
+    if (written !== undefined) this.#variables.annotated(left, written, value, statement);
     else this.#variables.assign(left, value ?? unknown, statement);
     return value ?? unknown;
+  }
+
+  /** `x = … # type: T` */
+  #typeComment(assignment: Node, left: Node): string | undefined {
+    const isWhole = assignment.parent?.type === 'expression_statement';
+    if (!isWhole || !/^(?:identifier|attribute)$/.test(left.type)) return undefined;
+    const { text } = this.#imports.draft;
+    const behind = text.slice(assignment.endIndex, assignment.endIndex + commentCharsMax);
+    return /^[ \t]*#[ \t]*type:[ \t]*(?!ignore\b)([^#\n]+)/.exec(behind)?.[1]?.trim();
   }
 
   #return(node: Node): void {

@@ -24,6 +24,8 @@ export interface ClassPart {
 export interface FunctionPart {
   returned: Set<string>;
   yielded: Set<string>;
+  /** What a `yield` in it comes to. */
+  sent: string;
 }
 
 /** One text while its statements are read. */

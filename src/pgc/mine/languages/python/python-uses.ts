@@ -17,7 +17,7 @@ export function usesInType(type: Node, text: UsedNames): Use[] {
   if (type.endIndex - type.startIndex > annotationCharsMax) return [];
   return ranges(type, text).flatMap(({ from, to }) => {
     const written = type.text.slice(from - type.startIndex, to - type.startIndex);
-    return namesIn(written, from, text);
+    return namesIn(written.replaceAll(quoted, withoutStrings), from, text);
   });
 }
 
@@ -32,6 +32,14 @@ function ranges(type: Node, { names }: UsedNames): { from: number; to: number }[
     from = each.endIndex;
   }
   return [...found, { from, to: type.endIndex }];
+}
+
+const quoted = /(["'])(?:(?!\1).)*\1/g;
+
+/** A string in a string is no type: `"Literal['a']"`. */
+function withoutStrings(written: string): string {
+  const inner = written.slice(1, -1).replaceAll(quoted, (each) => ' '.repeat(each.length));
+  return ` ${inner} `;
 }
 
 const dottedName = /[\p{L}_][\p{L}\p{N}_]*(?:\s*\.\s*[\p{L}_][\p{L}\p{N}_]*)*/gu;

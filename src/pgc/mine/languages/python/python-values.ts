@@ -32,6 +32,8 @@ export interface PythonTexts {
   call(callee: Node, expression: string): void;
   use(found: Use): void;
   yielded(expression: string): void;
+  /** What the function around is sent where it yields. */
+  sent(): string;
   /** False: it is no statement. */
   statement(node: Node): boolean;
 }
@@ -138,8 +140,7 @@ export class PythonValues {
         this.#all(node);
         return '{$number}';
       case 'yield':
-        this.#yield(node);
-        return unknown;
+        return this.#yield(node);
       case 'keyword_argument':
         return this.of(node.childForFieldName('value'));
       case 'type':
@@ -328,11 +329,12 @@ export class PythonValues {
     return '{$text}';
   }
 
-  #yield(node: Node): void {
+  #yield(node: Node): string {
     const [value] = node.namedChildren;
     const its = this.of(value);
     const isFrom = node.children.some(({ type }) => type === 'from');
     this.text.yielded(isFrom ? after(its, '[*]') : its);
+    return isFrom ? unknown : this.text.sent();
   }
 
   /** Gives names, and paths such as `self.x`, what a value is, or its parts. */

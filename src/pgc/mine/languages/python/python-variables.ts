@@ -3,6 +3,7 @@ import { unknown } from '../../../format/expression.js';
 import type { SymbolDraft } from '../../draft.js';
 import { nothing, ofClass, valueOf } from './python-expressions.js';
 import type { ClassPart, PythonText } from './python-text.js';
+import { pythonType } from './python-types.js';
 
 /** Of one thing, so many values are noted. */
 const valuesMax = 6;
@@ -66,12 +67,11 @@ export class PythonVariables {
     if (symbol !== undefined) this.fact(symbol, 'value', '', ofClass(value, this.text.flow.own));
   }
 
-  /** `x: T = …` */
-  annotated(target: Node, annotation: Node, value: string | undefined, statement: Node): void {
-    const { flow, classes, values } = this.text;
-    const text = annotation.text;
-    const isAlias = /\bTypeAlias$/.test(text);
-    const type = values.annotation(annotation);
+  /** `x: T = …`; `written`: the type. */
+  annotated(target: Node, written: string, value: string | undefined, statement: Node): void {
+    const { flow, classes, imports, values } = this.text;
+    const isAlias = /\bTypeAlias$/.test(written);
+    const type = pythonType(written, imports) || unknown;
     const its = isAlias || type === unknown ? (value ?? unknown) : valueOf(type);
     const ofClassAround = flow.isClass ? classes.at(-1) : undefined;
     const owner = target.type === 'attribute' ? this.#ownerOf(target) : ofClassAround;
