@@ -11,7 +11,8 @@ export async function factsOf(root) {
   const { files, definitions } = await scipOf(root);
   const syntax = await syntaxOf(root, [...files.keys()]);
   const program = new Program(files, definitions, syntax);
-  return [...program.facts(), ...usesOf({ files, definitions, syntax })];
+  const baseOf = (file, name) => program.basesOf(file, name);
+  return [...program.facts(), ...usesOf({ files, definitions, syntax, baseOf })];
 }
 
 async function syntaxOf(root, paths) {
@@ -65,6 +66,16 @@ class Program {
       each.above = each.bases.flatMap((at) => this.#meant(each.file, at, this.#classes));
       for (const base of each.above) base.below.push(each);
     }
+  }
+
+  /** The classes that one of a file is based on, the nearest first. */
+  basesOf(file, name) {
+    const own = [...this.#classes.values()].find(
+      (each) => each.file === file && each.name === name,
+    );
+    const all = new Set(own?.above);
+    for (const each of all) for (const base of each.above) all.add(base);
+    return [...all];
   }
 
   /** What Pyright resolves a name to, among functions or classes of the tree. */

@@ -18,12 +18,16 @@ export async function scipOf(root) {
   const { documents } = index.decode(readFileSync(await indexFile(root)));
   const files = new Map();
   const names = new Map();
+  /** Names under which something is imported. */
+  const aliases = new Set();
   /** Symbol -> places `path line:column`. */
   const definitions = new Map();
   for (const { relativePath: file, occurrences } of documents) {
     const symbols = new Map();
     const written = new Map();
-    const lines = readFileSync(path.join(root, file), 'utf8').split('\n');
+    const text = readFileSync(path.join(root, file), 'utf8');
+    for (const [, alias] of text.matchAll(/\bas\s+(\w+)/g)) aliases.add(alias);
+    const lines = text.split('\n');
     for (const { range, symbol: own, symbolRoles } of occurrences) {
       // Local symbols are numbered in each file.
       const symbol = own.startsWith('local ') ? `${file} ${own}` : own;
@@ -39,20 +43,19 @@ export async function scipOf(root) {
   for (const [file, symbols] of whole)
     for (const [at, list] of symbols) {
       const written = names.get(file).get(at) ?? '';
-      symbols.set(
-        at,
-        list.map((symbol) => meantBy(symbol, written, definitions)),
-      );
+      const meant = (symbol) => meantBy(symbol, written, { definitions, aliases });
+      symbols.set(at, list.flatMap(meant));
     }
   return { files: whole, definitions };
 }
 
-/** What a module has from another one by `*` bears the symbol of any name of that one. */
-function meantBy(symbol, written, definitions) {
-  const [, module, name] = /^(.+`\/)([\w]+)(?:#|\.|\(\)\.)$/.exec(symbol) ?? [];
-  if (name === undefined || name === written) return symbol;
+/** What a module has from another one by `*` bears the symbol of any name of that one: none is better. */
+function meantBy(symbol, written, { definitions, aliases }) {
+  const [, module, name] = /^(.+`\/)(\w+)(?:#|\.|\(\)\.)$/.exec(symbol) ?? [];
+  const isName = /^\w+$/.test(written);
+  if (name === undefined || name === written || !isName || aliases.has(written)) return [symbol];
   const own = ['#', '.', '().'].map((end) => `${module}${written}${end}`);
-  return own.find((each) => definitions.has(each)) ?? symbol;
+  return own.filter((each) => definitions.has(each)).slice(0, 1);
 }
 
 /**

@@ -181,6 +181,12 @@ class Reader(ast.NodeVisitor):
             self.calls.append(self.use(node.func, at, node.lineno))
         self.generic_visit(node)
 
+    def visit_keyword(self, node):
+        # It names a parameter.
+        if node.arg:
+            self.defining.append(f"{node.lineno - 1}:{self.column(node.lineno, node.col_offset)}")
+        self.visit(node.value)
+
     def visit_Name(self, node):
         self.value(node)
 

@@ -1,34 +1,61 @@
 // Where names of the tree are used: those at the top of modules, and those in the bodies of classes at the top.
 
 /** `named` and `use` as in ../README.md. */
-export function usesOf({ files, definitions, syntax }) {
+export function usesOf({ files, definitions, syntax, baseOf }) {
   const named = syntax.flatMap((file) => namedIn(file));
   const placeOf = new Map(named.map(({ at, fact }) => [`${fact.file} ${at}`, fact]));
-  const functions = syntax.flatMap(({ path: file, functions: all }) =>
-    all.map(({ at, line, name }) => [`${file} ${at}`, { file, line, name }]),
-  );
-  for (const [at, each] of functions) placeOf.set(at, each);
+  for (const { path: file, functions } of syntax)
+    for (const { at, line, name } of functions) placeOf.set(`${file} ${at}`, { file, line, name });
   const known = new Set([...placeOf.values()].map(({ name }) => name));
+  const targets = new Targets({ definitions, placeOf, named, baseOf });
   const uses = syntax.flatMap((file) => {
     const symbols = files.get(file.path) ?? new Map();
     const isUse = usesIn(file);
     const resolved = [...symbols].flatMap(([at, list]) =>
-      isUse(at) ? list.flatMap((symbol) => targetsOf(symbol, `${file.path} ${at}`)) : [],
+      isUse(at) ? list.flatMap((symbol) => targets.of(symbol, `${file.path} ${at}`)) : [],
     );
-    return [...resolved, ...unresolvedIn(file, { symbols, known })];
+    const isKnown = (symbol) => targets.isKnown(symbol);
+    return [...resolved, ...unresolvedIn(file, { symbols, known, isKnown })];
   });
   return [...named.map(({ fact }) => fact), ...uses];
+}
 
-  function targetsOf(symbol, place) {
-    const places = definitions.get(symbol) ?? [];
-    if (places.includes(place)) return [];
-    return places.flatMap((each) => {
-      const target = placeOf.get(each);
-      const [file, line] = splitPlace(place);
-      return target === undefined
-        ? []
-        : [{ is: 'use', file, line, target: `${target.file}:${target.line}` }];
-    });
+class Targets {
+  #attributes;
+
+  constructor({ definitions, placeOf, named, baseOf }) {
+    Object.assign(this, { definitions, placeOf, baseOf });
+    this.#attributes = new Map(
+      named.map(({ fact }) => [`${fact.file} ${fact.container} ${fact.name}`, fact]),
+    );
+  }
+
+  of(symbol, place) {
+    const places = this.definitions.get(symbol) ?? [];
+    if (places.includes(place) || !this.isKnown(symbol)) return [];
+    const [file, line] = splitPlace(place);
+    const found = places.flatMap((each) => this.placeOf.get(each) ?? []);
+    const all = found.length > 0 ? found : this.#inherited(symbol, places[0]);
+    return all.map((target) => ({
+      ...{ is: 'use', file, line, target: `${target.file}:${target.line}` },
+    }));
+  }
+
+  /** Functions of one name in the methods of a class have one symbol. */
+  isKnown(symbol) {
+    const places = this.definitions.get(symbol) ?? [];
+    if (places.length === 0) return !symbol.includes(' local ');
+    const functions = places.filter((each) => this.placeOf.get(each)?.kind === undefined);
+    return !/\(\)\.$/.test(symbol) || functions.length < 2;
+  }
+
+  /** What a method sets is the attribute of the class above that has one of this name. */
+  #inherited(symbol, place) {
+    const [, own, name] = /([^#/`]+)#([^#/`.]+)\.$/.exec(symbol) ?? [];
+    if (own === undefined || place === undefined) return [];
+    const classes = this.baseOf(splitPlace(place)[0], own);
+    const found = classes.map((each) => this.#attributes.get(`${each.file} ${each.name} ${name}`));
+    return found.filter((each) => each !== undefined).slice(0, 1);
   }
 }
 
@@ -62,9 +89,9 @@ function usesIn({ imports, defining, functions, classes }) {
 }
 
 /** Uses of names of the tree on receivers without a type. */
-function unresolvedIn({ path: file, values }, { symbols, known }) {
-  return values.flatMap(({ at, line, name }) => {
-    const isUnknown = (symbols.get(at) ?? []).length === 0;
+function unresolvedIn({ path: file, values, calls }, { symbols, known, isKnown }) {
+  return [...values, ...calls].flatMap(({ at, line, name }) => {
+    const isUnknown = (symbols.get(at) ?? []).every((each) => !isKnown(each));
     return isUnknown && known.has(name) ? [{ is: 'use', file, line, name }] : [];
   });
 }

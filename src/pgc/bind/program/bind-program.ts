@@ -13,7 +13,7 @@ import {
 } from './implementations.js';
 import type { LanguageRules } from './rules.js';
 import type { SourceText } from './source-text.js';
-import { isFunction, isType, isValue, type Value } from './values.js';
+import { isFunction, isType, isValue, isVariable, type Value } from './values.js';
 
 /** What one call site is bound to. */
 export interface BoundCall {
@@ -101,32 +101,31 @@ function boundTo(
   // There a type that is constructed is called as such.
   const how = definitions.rules.typesAreCalled === true && !isUse ? 'direct' : kind;
   const all = definitions.rules.isDynamic === true ? alternativesOf(value) : [value];
-  const isRead = definitions.rules.isDynamic === true && kind === 'member';
-  const targets = [
-    ...new Set([
-      ...all.flatMap((each) =>
-        isUse ? usedIn(each, kind) : targetsOf({ definitions, evaluator }, each, how),
-      ),
-      ...(isRead && !all.every((each) => each?.kind === 'function')
-        ? readIn(evaluator.definitionsOf(expression, text, owner))
-        : []),
-    ]),
-  ];
+  const own = all.flatMap((each) =>
+    isUse ? usedIn(each, kind) : targetsOf({ definitions, evaluator }, each, how),
+  );
+  const isThrough =
+    definitions.rules.isDynamic === true &&
+    !isUse &&
+    !all.every((each) => each?.kind === 'function');
+  const through = isThrough ? usedOnTheWay(evaluator.definitionsOf(expression, text, owner)) : [];
+  const targets = [...new Set([...own, ...through])];
   // A module is no definition.
   const binding =
     isUse && value?.kind === 'scope'
       ? 'value'
       : surest([
           ...all.map((each) => bindingOf(each, how)),
-          ...(isRead && targets.length > 0 ? (['exact'] as const) : []),
+          ...(through.some(isFunction) ? (['exact'] as const) : []),
         ]);
-  if (binding === 'exact' && targets.length === 0) return { binding: 'possible', targets };
+  if (binding === 'exact' && own.length === 0 && !through.some(isFunction))
+    return { binding: 'possible', targets };
   const isOpen =
     binding === 'exact' &&
     how !== 'construct' &&
     !isOfBase(expression) &&
     !all.every((each) => each?.kind === 'function' && each.isFixed === true) &&
-    targets.some((each) => !isType(each) && implementations.has(each));
+    targets.some((each) => (isUse ? !isType(each) : isFunction(each)) && implementations.has(each));
   return { binding: isOpen ? 'dispatch' : binding, targets };
 }
 
@@ -161,11 +160,11 @@ function bindingOf(value: Value | undefined, kind: string): CallBinding {
   }
 }
 
-/** A method that is read like a field runs where what it gives is called. */
-function readIn(value: Value | undefined): Definition[] {
+/** What holds what is called: a variable, or a method that is read like a field, which runs then. */
+function usedOnTheWay(value: Value | undefined): Definition[] {
   return alternativesOf(value).flatMap((each) =>
     each?.kind === 'function'
-      ? each.definitions.filter((one) => isFunction(one) && typesIn(one, 'value').length > 0)
+      ? each.definitions.filter((one) => isVariable(one) || typesIn(one, 'value').length > 0)
       : [],
   );
 }

@@ -160,7 +160,7 @@ export class PythonStatements {
       return unknown;
     }
     this.#imports.noteTypeVariable(left, right);
-    const written = type?.text ?? this.#typeComment(node, left);
+    const written = type === null ? this.#typeComment(node, left) : type.text;
     if (type !== null) this.#values.annotation(type);
     if (written !== undefined) this.#variables.annotated(left, written, value, statement);
     else this.#variables.assign(left, value ?? unknown, statement);
@@ -173,7 +173,10 @@ export class PythonStatements {
     if (!isWhole || !/^(?:identifier|attribute)$/.test(left.type)) return undefined;
     const { text } = this.#imports.draft;
     const behind = text.slice(assignment.endIndex, assignment.endIndex + commentCharsMax);
-    return /^[ \t]*#[ \t]*type:[ \t]*(?!ignore\b)([^#\n]+)/.exec(behind)?.[1]?.trim();
+    const comment = /^([ \t]*#[ \t]*type:[ \t]*)(?!ignore\b)([^#\n]+)/.exec(behind);
+    const [, before = '', type] = comment ?? [];
+    if (type !== undefined) this.#values.written(type, assignment.endIndex + before.length);
+    return type?.trim();
   }
 
   #return(node: Node): void {

@@ -12,26 +12,18 @@ export interface UsedNames {
 /** Longer annotations are not read; see `python-types.ts`. */
 const annotationCharsMax = 1_000;
 
-/** The names in a type as it is written, also in strings. */
-export function usesInType(type: Node, text: UsedNames): Use[] {
-  if (type.endIndex - type.startIndex > annotationCharsMax) return [];
-  return ranges(type, text).flatMap(({ from, to }) => {
-    const written = type.text.slice(from - type.startIndex, to - type.startIndex);
-    return namesIn(written.replaceAll(quoted, withoutStrings), from, text);
+/** The names in a type as it is written, also in strings; `at`: where it begins. */
+export function usesInType(type: string, at: number, text: UsedNames): Use[] {
+  if (type.length > annotationCharsMax) return [];
+  const written = type
+    .replaceAll(quoted, withoutStrings)
+    .replaceAll(literal, (whole, head: string) =>
+      text.names.typing(head.trim()) === 'Literal' ? head.padEnd(whole.length) : whole,
+    );
+  return [...written.matchAll(dottedName)].flatMap((match) => {
+    const { 0: path, index } = match;
+    return usesOfPath(path, at + index, { text, kind: 'type' });
   });
-}
-
-/** All but what is in `Literal[…]`, whose strings are no types. */
-function ranges(type: Node, { names }: UsedNames): { from: number; to: number }[] {
-  const found: { from: number; to: number }[] = [];
-  let from = type.startIndex;
-  for (const each of type.descendantsOfType(['generic_type', 'subscript'])) {
-    const head = each.childForFieldName('value') ?? each.firstNamedChild;
-    if (head === null || each.startIndex < from || names.typing(head.text) !== 'Literal') continue;
-    found.push({ from, to: head.endIndex });
-    from = each.endIndex;
-  }
-  return [...found, { from, to: type.endIndex }];
 }
 
 const quoted = /(["'])(?:(?!\1).)*\1/g;
@@ -42,14 +34,9 @@ function withoutStrings(written: string): string {
   return ` ${inner} `;
 }
 
+/** `Literal[…]` holds values. */
+const literal = /([\w.]*Literal\s*)\[[^[\]]*\]/g;
 const dottedName = /[\p{L}_][\p{L}\p{N}_]*(?:\s*\.\s*[\p{L}_][\p{L}\p{N}_]*)*/gu;
-
-function namesIn(written: string, at: number, text: UsedNames): Use[] {
-  return [...written.matchAll(dottedName)].flatMap((match) => {
-    const { 0: path, index } = match;
-    return usesOfPath(path, at + index, { text, kind: 'type' });
-  });
-}
 
 /** `case a.B(): …`, `case a.B: …`; a name alone is a new variable. */
 export function usesInPattern(pattern: Node, text: UsedNames): Use[] {

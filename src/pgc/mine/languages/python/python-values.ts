@@ -65,8 +65,13 @@ export class PythonValues {
 
   /** A type where it is written: what it names is used there. */
   annotation(node: Node | null | undefined): string {
-    if (node) for (const each of usesInType(node, this.text)) this.text.use(each);
+    if (node) this.written(node.text, node.startIndex);
     return this.type(node);
+  }
+
+  /** The same of a type that no node stands for. */
+  written(type: string, at: number): void {
+    for (const each of usesInType(type, at, this.text)) this.text.use(each);
   }
 
   /** What a pattern compares with is used. */
