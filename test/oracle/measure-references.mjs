@@ -1,11 +1,11 @@
-import { isPossible } from './product.mjs';
+import { isPossible, scopedName } from './product.mjs';
 
 /** Constants, variables, types, and functions that are passed on: the lines that use them. */
 export async function measureReferences({ truth, product, symbols }) {
   const rows = [];
   for (const { place, kind, definition } of symbols) {
     // By name: places of lines are those of the name, and a definition may begin before it.
-    const asked = `${definition.file}#${definition.container ? `${definition.container}.` : ''}${definition.name}`;
+    const asked = truth.definitions.has(place) ? scopedName(truth, place) : namedAs(definition);
     const { answer, ms } = await product.references(asked);
     const lines = (sites) => new Set(sites.map((site) => `${site.file_path}:${site.line}`));
     const given = lines(answer.callers.filter((site) => !isPossible(site) && isCertain(site)));
@@ -21,6 +21,10 @@ export async function measureReferences({ truth, product, symbols }) {
     });
   }
   return rows;
+}
+
+function namedAs({ file, container = '', name }) {
+  return `${file}#${container === '' ? name : `${container}.${name}`}`;
 }
 
 /** A call through an interface does not name the method. */

@@ -1,7 +1,7 @@
 // What Pyright says of a tree of Python.
 import path from 'node:path';
 import { run } from '../../bench/kernel/process.mjs';
-import { scipOf } from './scip.mjs';
+import { isElsewhere, scipOf } from './scip.mjs';
 import { usesOf } from './uses.mjs';
 
 const syntaxMsMax = 300_000;
@@ -165,8 +165,7 @@ class Program {
   #kindOfOther(file, at) {
     const symbols = this.files.get(file)?.get(at) ?? [];
     if (symbols.some((symbol) => this.defined.has(symbol))) return 'dynamic';
-    // What it read under the name of another module has a local name that nothing defines.
-    return symbols.every((symbol) => symbol.includes(' local ')) ? 'unknown' : 'outside';
+    return symbols.some(isElsewhere) ? 'outside' : 'unknown';
   }
 
   #value(file, use) {

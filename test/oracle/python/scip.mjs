@@ -83,6 +83,11 @@ function joined(files, definitions) {
   return new Map([...files].map(([file, symbols]) => [file, renamed(symbols)]));
 }
 
+/** Of a library; what it read under the name of another module, or by `*`, has a name that nothing defines. */
+export function isElsewhere(symbol) {
+  return !symbol.includes(' local ') && !symbol.startsWith('scip-python python x 1 ');
+}
+
 /** Of a symbol of the tree. */
 function moduleOf(symbol) {
   return /^scip-python python x 1 `([^`]+)`\//.exec(symbol)?.[1];

@@ -19,8 +19,8 @@ class Reader(ast.NodeVisitor):
         # How the variables of the function around were declared: causes of what is missed are told apart by it.
         self.forms = [{}]
         self.called = set()
-        # A variable that is another name of something: where both are.
-        self.aliases = {}
+        # A variable that is another name of something: where both are, and its name.
+        self.aliases, self.aliased = {}, {}
         # Names that are defined: at the top, by classes in their bodies.
         self.variables = []
         # Where names stand that nothing uses: lines of imports, places of what is defined.
@@ -123,6 +123,7 @@ class Reader(ast.NodeVisitor):
         for each in node.targets:
             if isinstance(each, ast.Name) and isinstance(node.value, (ast.Name, ast.Attribute)):
                 self.aliases[self.place(each)] = self.place(node.value)
+                self.aliased[self.place(each)] = last_name(node.value)
             self.define(each)
             many = isinstance(each, (ast.Tuple, ast.List))
             if isinstance(each, (ast.Name, ast.Tuple, ast.List)):
@@ -280,6 +281,7 @@ def main():
                     "classes": reader.classes,
                     "calls": reader.calls,
                     "aliases": reader.aliases,
+                    "aliased": reader.aliased,
                     "values": reader.values,
                     "variables": reader.variables,
                     "imports": reader.imports,

@@ -1,12 +1,16 @@
 // Where names of the tree are used: those at the top of modules, and those in the bodies of classes at the top.
+import { isElsewhere } from './scip.mjs';
 
 /** `named` and `use` as in ../README.md. */
 export function usesOf({ files, definitions, syntax, baseOf }) {
   const named = syntax.flatMap((file) => namedIn(file));
-  const placeOf = new Map(named.map(({ at, fact }) => [`${fact.file} ${at}`, fact]));
+  const placeOf = new Map(
+    named.flatMap(({ places, fact }) => places.map((at) => [`${fact.file} ${at}`, fact])),
+  );
   for (const { path: file, functions } of syntax)
     for (const { at, line, name } of functions) placeOf.set(`${file} ${at}`, { file, line, name });
   const known = new Set([...placeOf.values()].map(({ name }) => name));
+  const namesOf = aliasedNames(syntax, placeOf);
   const targets = new Targets({ definitions, placeOf, named, baseOf });
   const uses = syntax.flatMap((file) => {
     const symbols = files.get(file.path) ?? new Map();
@@ -15,9 +19,29 @@ export function usesOf({ files, definitions, syntax, baseOf }) {
       isUse(at) ? list.flatMap((symbol) => targets.of(symbol, `${file.path} ${at}`)) : [],
     );
     const isKnown = (symbol) => targets.isKnown(symbol);
-    return [...resolved, ...unresolvedIn(file, { symbols, known, isKnown })];
+    const other = otherNames(resolved, namesOf);
+    return [...resolved, ...other, ...unresolvedIn(file, { symbols, known, isKnown })];
   });
   return [...named.map(({ fact }) => fact), ...uses];
+}
+
+/** By the place of a variable: what it is another name of. */
+function aliasedNames(syntax, placeOf) {
+  const names = new Map();
+  for (const { path: file, aliases, aliased } of syntax)
+    for (const at of Object.keys(aliases)) {
+      const variable = placeOf.get(`${file} ${at}`);
+      if (variable !== undefined) names.set(`${file}:${variable.line}`, aliased[at]);
+    }
+  return names;
+}
+
+/** A use of another name of something may count as one of it. */
+function otherNames(resolved, namesOf) {
+  return resolved.flatMap(({ file, line, target }) => {
+    const name = namesOf.get(target);
+    return name === undefined ? [] : [{ is: 'use', file, line, name }];
+  });
 }
 
 class Targets {
@@ -32,9 +56,10 @@ class Targets {
 
   of(symbol, place) {
     const places = this.definitions.get(symbol) ?? [];
-    if (places.includes(place) || !this.isKnown(symbol)) return [];
+    if (!this.isKnown(symbol)) return [];
     const [file, line] = splitPlace(place);
     const found = places.flatMap((each) => this.placeOf.get(each) ?? []);
+    if (found.length > 0 && places.includes(place)) return [];
     const all = found.length > 0 ? found : this.#inherited(symbol, places[0]);
     return all.map((target) => ({
       ...{ is: 'use', file, line, target: `${target.file}:${target.line}` },
@@ -44,7 +69,7 @@ class Targets {
   /** Functions of one name in the methods of a class have one symbol. */
   isKnown(symbol) {
     const places = this.definitions.get(symbol) ?? [];
-    if (places.length === 0) return !symbol.includes(' local ');
+    if (places.length === 0) return isElsewhere(symbol);
     const functions = places.filter((each) => this.placeOf.get(each)?.kind === undefined);
     return !/\(\)\.$/.test(symbol) || functions.length < 2;
   }
@@ -59,20 +84,33 @@ class Targets {
   }
 }
 
-/** The first definition of each name. */
-function namedIn({ path: file, variables, classes }) {
+/** The first definition of each name that the file has once, also in functions: by that name none else is meant. */
+function namedIn({ path: file, variables, classes, functions }) {
   const test = /(^|\/)(tests?\/|test_)/.test(file);
   const first = new Map();
   for (const each of variables) {
     const key = `${each.container} ${each.name}`;
     if (!first.has(key)) first.set(key, each);
   }
+  const isShared = ({ name, container }, others) =>
+    others.some((each) => each.name === name && (container === '' || each.container === container));
   const all = [
-    ...[...first.values()].map((each) => ({ ...each, kind: kindOf(each) })),
-    ...classes.filter(({ top }) => top).map((each) => ({ ...each, container: '', kind: 'type' })),
+    ...[...first.values()]
+      .filter((each) => !isShared(each, functions) && !isShared(each, classes))
+      .map((each) => ({ ...each, kind: kindOf(each) })),
+    ...classes
+      .filter(({ top, name }) => top && classes.filter((each) => each.name === name).length === 1)
+      .map((each) => ({ ...each, container: '', kind: 'type' })),
+  ];
+  const placesOf = ({ at, name, container }) => [
+    at,
+    ...variables
+      .filter((each) => each.name === name && each.container === container)
+      .map((each) => each.at),
   ];
   return all.map(({ at, name, container, kind, line }) => ({
-    ...{ at, fact: { is: 'named', name, container, kind, file, line, test } },
+    places: placesOf({ at, name, container }),
+    fact: { is: 'named', name, container, kind, file, line, test },
   }));
 }
 

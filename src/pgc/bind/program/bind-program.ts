@@ -107,7 +107,7 @@ function boundTo(
   const isThrough =
     definitions.rules.isDynamic === true &&
     !isUse &&
-    !all.every((each) => each?.kind === 'function');
+    !all.every((each) => isNamedIn(each, expression));
   const through = isThrough ? usedOnTheWay(evaluator.definitionsOf(expression, text, owner)) : [];
   const targets = [...new Set([...own, ...through])];
   // A module is no definition.
@@ -158,6 +158,11 @@ function bindingOf(value: Value | undefined, kind: string): CallBinding {
       if (value.constructors?.isUnsure === true) return 'possible';
       return kind === 'construct' ? 'exact' : 'value';
   }
+}
+
+/** Nothing else can hold it. */
+function isNamedIn(value: Value | undefined, expression: string): boolean {
+  return value?.kind === 'function' && expression.endsWith(value.definitions[0]?.name ?? '');
 }
 
 /** What holds what is called: a variable, or a method that is read like a field, which runs then. */

@@ -77,7 +77,8 @@ export function resultOfLibrary(
     case 'typing_extensions.ParamSpec': {
       const bound = nodes.find((each) => each.childForFieldName('name')?.text === 'bound');
       const type = typeOf(bound?.childForFieldName('value'));
-      return type === unknown ? unknown : `{$type<${type}>}`;
+      // It stands for what is based on that as well.
+      return type === unknown ? unknown : `{$type<$union<${type},?>>}`;
     }
     case 'typing.NewType':
       return `{$type<${typeOf(nodes[1])}>}`;
