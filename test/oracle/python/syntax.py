@@ -24,7 +24,7 @@ class Reader(ast.NodeVisitor):
         # Names that are defined: at the top, by classes in their bodies.
         self.variables = []
         # Where names stand that nothing uses: lines of imports, places of what is defined.
-        self.imports, self.defining = [], []
+        self.imports, self.imported, self.defining = [], [], []
 
     def column(self, line, byte):
         text = self.lines[line - 1].encode()[:byte].decode(errors="replace")
@@ -106,6 +106,8 @@ class Reader(ast.NodeVisitor):
 
     def visit_Import(self, node):
         self.imports += range(node.lineno, node.end_lineno + 1)
+        if not self.container:
+            self.imported += [getattr(each, "asname", None) or getattr(each, "name", each) for each in node.names]
 
     visit_ImportFrom = visit_Global = visit_Nonlocal = visit_Import
 
@@ -285,6 +287,7 @@ def main():
                     "values": reader.values,
                     "variables": reader.variables,
                     "imports": reader.imports,
+                    "imported": reader.imported,
                     "defining": reader.defining,
                 }
             )

@@ -20,7 +20,7 @@ export function usesOf({ files, definitions, syntax, baseOf }) {
     );
     const isKnown = (symbol) => targets.isKnown(symbol);
     const other = otherNames(resolved, namesOf);
-    return [...resolved, ...other, ...unresolvedIn(file, { symbols, known, isKnown })];
+    return [...resolved, ...other, ...unresolvedIn(file, { symbols, known, isKnown, namesOf })];
   });
   return [...named.map(({ fact }) => fact), ...uses];
 }
@@ -31,7 +31,8 @@ function aliasedNames(syntax, placeOf) {
   for (const { path: file, aliases, aliased } of syntax)
     for (const at of Object.keys(aliases)) {
       const variable = placeOf.get(`${file} ${at}`);
-      if (variable !== undefined) names.set(`${file}:${variable.line}`, aliased[at]);
+      if (variable !== undefined)
+        names.set(`${file}:${variable.line}`, { name: aliased[at], by: variable.name });
     }
   return names;
 }
@@ -39,7 +40,7 @@ function aliasedNames(syntax, placeOf) {
 /** A use of another name of something may count as one of it. */
 function otherNames(resolved, namesOf) {
   return resolved.flatMap(({ file, line, target }) => {
-    const name = namesOf.get(target);
+    const { name } = namesOf.get(target) ?? {};
     return name === undefined ? [] : [{ is: 'use', file, line, name }];
   });
 }
@@ -84,8 +85,11 @@ class Targets {
   }
 }
 
-/** The first definition of each name that the file has once, also in functions: by that name none else is meant. */
-function namedIn({ path: file, variables, classes, functions }) {
+/**
+ * The first definition of each name that the file has once, also in functions: by that name none else is meant. What is
+ * imported where it is there, and set where it is not, has two.
+ */
+function namedIn({ path: file, variables, classes, functions, imported }) {
   const test = /(^|\/)(tests?\/|test_)/.test(file);
   const first = new Map();
   for (const each of variables) {
@@ -97,6 +101,7 @@ function namedIn({ path: file, variables, classes, functions }) {
   const all = [
     ...[...first.values()]
       .filter((each) => !isShared(each, functions) && !isShared(each, classes))
+      .filter(({ name, container }) => container !== '' || !imported.includes(name))
       .map((each) => ({ ...each, kind: kindOf(each) })),
     ...classes
       .filter(({ top, name }) => top && classes.filter((each) => each.name === name).length === 1)
@@ -126,11 +131,14 @@ function usesIn({ imports, defining, functions, classes }) {
   return (at) => !places.has(at) && !lines.has(Number(at.split(':')[0]) + 1);
 }
 
-/** Uses of names of the tree on receivers without a type. */
-function unresolvedIn({ path: file, values, calls }, { symbols, known, isKnown }) {
+/** Uses of names of the tree, or of other names of theirs, on receivers without a type. */
+function unresolvedIn({ path: file, values, calls }, { symbols, known, isKnown, namesOf }) {
+  const others = [...namesOf.values()];
   return [...values, ...calls].flatMap(({ at, line, name }) => {
     const isUnknown = (symbols.get(at) ?? []).every((each) => !isKnown(each));
-    return isUnknown && known.has(name) ? [{ is: 'use', file, line, name }] : [];
+    if (!isUnknown || !known.has(name)) return [];
+    const names = [name, ...others.filter(({ by }) => by === name).map((each) => each.name)];
+    return names.map((each) => ({ is: 'use', file, line, name: each }));
   });
 }
 

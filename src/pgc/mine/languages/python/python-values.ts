@@ -91,8 +91,7 @@ export class PythonValues {
   #of(node: Node): string {
     switch (node.type) {
       case 'identifier':
-        this.#used(node);
-        return this.text.flow.find(node.text) ?? node.text;
+        return this.#name(node);
       case 'attribute':
         return this.#attribute(node);
       case 'call':
@@ -168,24 +167,32 @@ export class PythonValues {
       .map((each) => (each.type === 'list_splat' ? (this.of(each), '*') : this.of(each)));
   }
 
-  /** A name that is no local variable. */
-  #used(name: Node): void {
-    const outside = this.text.outside(name.text);
-    if (outside !== undefined) this.text.use({ name, kind: 'value', expression: outside });
+  #name(name: Node): string {
+    const found = this.text.flow.find(name.text) ?? name.text;
+    this.#used(name, found);
+    return found;
   }
 
-  #memberUsed(object: string, name: Node | null): void {
+  /** A name that is no local variable. `held`: what it stands for here. */
+  #used(name: Node, held: string): void {
+    const expression = this.text.outside(name.text);
+    if (expression !== undefined)
+      this.text.use({ name, kind: 'value', expression, isHeld: held !== expression });
+  }
+
+  #memberUsed(object: string, name: Node | null, isHeld = false): void {
     if (name === null) return;
-    this.text.use({ name, kind: 'value', expression: after(object, `.${name.text}`) });
+    const expression = after(object, `.${name.text}`);
+    this.text.use({ name, kind: 'value', expression, isHeld });
   }
 
   #attribute(node: Node): string {
     const object = this.of(node.childForFieldName('object'));
     const member = node.childForFieldName('attribute');
-    this.#memberUsed(object, member);
     const name = member?.text ?? '';
     const path = pathOf(node);
     const known = path === undefined ? undefined : this.text.flow.findPath(path);
+    this.#memberUsed(object, member, known !== undefined);
     if (known !== undefined) return known;
     if (name === '__class__')
       return object === unknown ? unknown : `{$type<${typeOfExpression(object)}>}`;
@@ -346,7 +353,7 @@ export class PythonValues {
   assign(target: Node, value: string, onPath?: (node: Node, value: string) => void): void {
     switch (target.type) {
       case 'identifier':
-        if (!this.text.flow.isModule && this.text.flow.isGlobal(target.text)) this.#used(target);
+        if (!this.text.flow.isModule && this.text.flow.isGlobal(target.text)) this.#name(target);
         this.text.flow.set(target.text, value);
         onPath?.(target, value);
         return;

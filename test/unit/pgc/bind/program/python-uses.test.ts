@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { calleesOf } from '../../../../../src/pgc/bind/call-sites.js';
 import {
   callersIn,
   indexedTree,
@@ -77,6 +78,32 @@ def pick(kind, text: t.Literal["Kind"] = "Kind", other: "t.Literal['Kind']" = ""
 `,
 };
 
+/** What is called is not what bears the name. */
+const holding: Record<string, string> = {
+  'app/held.py': `from functools import partial
+
+later = partial(print)
+
+class Shelf:
+    make = dict
+    item_class = partial
+
+    @property
+    def chosen(self):
+        return read
+
+    def fill(self):
+        later()
+        self.item_class()
+        return self.make(), self.chosen()
+
+def read(): ...
+
+pick = read
+pick()
+`,
+};
+
 let tree: IndexedTree;
 beforeAll(async () => {
   tree = await indexedTree(files, ['app', 'core']);
@@ -152,4 +179,18 @@ describe('Python: what is used without being called', () => {
       'core/src/shop/limits.py:18 exact',
     ]);
   });
+});
+
+test('what holds what is called is used there, and is no callee', async () => {
+  await using held = await indexedTree(holding, ['app']);
+  const users = (symbol: string): string[] => callersIn(held, `app/held.py#${symbol}`);
+  expect(users('later')).toEqual(['app/held.py:14 exact']);
+  expect(users('Shelf.make')).toEqual(['app/held.py:16 exact']);
+  expect(users('Shelf.item_class')).toEqual(['app/held.py:15 exact']);
+  expect(users('Shelf.chosen')).toEqual(['app/held.py:16 exact']);
+  expect(usesIn(held, 'app/held.py#pick')).toEqual(['app/held.py:21 value exact']);
+  expect(users('read')).toEqual(['app/held.py:16 exact', 'app/held.py:21 exact']);
+  const [fill] = held.shards.map(({ index }) => calleesOf(index, ['app/held.py#Shelf.fill']));
+  const names = fill?.[0]?.calls.flatMap((each) => (each.definition === '' ? [] : [each.symbol]));
+  expect(names).toEqual(['read', 'chosen']);
 });

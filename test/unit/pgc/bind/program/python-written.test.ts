@@ -38,6 +38,23 @@ def flow() -> Generator[int, Request, None]:
     request = yield 1
     request.send()
 
+def given(kind: Type[S]) -> S:
+    return kind()
+
+class Plain(dict):
+    def __enter__(self: S) -> S: ...
+
+P = TypeVar("P", bound=Plain)
+
+def plain(kind: Type[P]) -> P:
+    return kind()
+
+class Rich(Plain):
+    def stop(self): ...
+
+given(Derived).run()
+plain(Rich).stop()
+
 with Derived() as entered:
     entered.run()
 Derived.make().run()
@@ -57,10 +74,18 @@ test('a type behind an assignment, and what a generator is sent', () => {
 });
 
 test('a method that gives what it is asked of', () => {
-  expect(callers('Derived.run')).toEqual(['app/types.py:38 exact', 'app/types.py:39 exact']);
-  expect(callers('Base.run')).toEqual([]);
+  expect(callers('Derived.run')).toEqual([
+    'app/types.py:51 dispatch Base.run',
+    'app/types.py:55 exact',
+    'app/types.py:56 exact',
+  ]);
 });
 
 test('a method that is read like a field runs where what it gives is called', () => {
   expect(callers('Store.factory')).toEqual(['app/types.py:31 exact']);
+});
+
+test('what a type variable stands for may be based on what it says, and have more', () => {
+  expect(callers('Base.run')).toEqual(['app/types.py:51 exact']);
+  expect(callers('Rich.stop')).toEqual(['app/types.py:52 possible']);
 });
