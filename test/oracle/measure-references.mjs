@@ -9,9 +9,7 @@ export async function measureReferences({ truth, product, symbols }) {
     const lines = (sites) => new Set(sites.map((site) => `${site.file_path}:${site.line}`));
     const given = lines(answer.callers.filter((site) => !isPossible(site) && isCertain(site)));
     const wanted = truth.usesOf(place);
-    const isJudged = (line) =>
-      truth.files.has(line.slice(0, line.lastIndexOf(':'))) &&
-      !truth.isUnknownUse(definition.name, line);
+    const isJudged = (line) => truth.isJudged(definition.name, line);
     rows.push({
       ...{ kind, asked, ms, isKnown: answer.definitions.length > 0 },
       wanted: wanted.size,

@@ -116,7 +116,7 @@ function wantedOf({ wanted }) {
   return wanted.static + wanted.dispatch;
 }
 
-const referenceKinds = ['constant', 'variable', 'type', 'function passed on'];
+const referenceKinds = ['constant', 'variable', 'attribute', 'type', 'function passed on'];
 const referencesHead = [
   ...['', 'symbols', 'lines', 'recall', 'precision', 'invented', 'false noes', 'unknown symbols'],
   'ms',

@@ -56,6 +56,7 @@ export function drawNamed(truth, seed) {
   const pools = {
     constant: [...truth.named].filter(([, { kind }]) => kind === 'constant'),
     variable: [...truth.named].filter(([, { kind }]) => kind === 'variable'),
+    attribute: [...truth.named].filter(([, { kind }]) => kind === 'attribute'),
     type: [...truth.named].filter(([, { kind }]) => kind === 'type'),
     'function passed on': functions,
   };

@@ -14,8 +14,8 @@ export class Truth {
   #named = new Map();
   /** By what they use: `path:line` of the lines. */
   #uses = new Map();
-  /** `name path:line`: what the compiler cannot say. */
-  #unknownUses = new Set();
+  /** Lines with a use of a name that the compiler cannot bind: `name path:line`. */
+  #unbound = new Set();
   #sites = [];
   #byTarget = new Map();
   #byInterface = new Map();
@@ -40,7 +40,7 @@ export class Truth {
     } else if (fact.is === 'site') this.#sites.push(fact);
     else if (fact.is === 'named') this.named.set(`${fact.file}:${fact.line}`, fact);
     else if (fact.is === 'use' && fact.target === undefined)
-      this.#unknownUses.add(`${fact.name} ${fact.file}:${fact.line}`);
+      this.#unbound.add(`${fact.name} ${fact.file}:${fact.line}`);
     else if (fact.is === 'use') {
       const lines = this.#uses.get(fact.target) ?? new Set();
       this.#uses.set(fact.target, lines.add(`${fact.file}:${fact.line}`));
@@ -64,8 +64,11 @@ export class Truth {
     return this.#uses.get(place) ?? new Set();
   }
 
-  isUnknownUse(name, line) {
-    return this.#unknownUses.has(`${name} ${line}`);
+  /** Whether the compiler knows what a name means on a line. */
+  isJudged(name, line) {
+    return (
+      this.files.has(line.slice(0, line.lastIndexOf(':'))) && !this.#unbound.has(`${name} ${line}`)
+    );
   }
 
   /** Places of all definitions of a name. */

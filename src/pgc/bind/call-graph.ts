@@ -23,12 +23,16 @@ export function targetsOfCall(index: ShardIndex, call: CallRow): CallTargets {
 }
 
 /** Of a call that the binder has seen; a method of an interface also leads to those that implement it. */
-function boundTargets(index: ShardIndex, { id }: CallRow): CallTargets | undefined {
+function boundTargets(index: ShardIndex, { id, kind }: CallRow): CallTargets | undefined {
   const { bound } = index;
   if (bound === undefined || id < 0) return undefined;
   const binding = bound.bindingOf(id);
   if (binding === 'unbound') return undefined;
-  const targets = bound.targetsOf(id);
+  const isUse = kind === 'value' || kind === 'type';
+  // What a variable holds is called, not the variable.
+  const targets = bound
+    .targetsOf(id)
+    .filter((target) => isUse || bound.target(target).kind !== 'variable');
   return cachedTargets(index, `${binding} ${targets.join(' ')}`, () => {
     const isDispatch = binding === 'dispatch';
     const meant = targets.flatMap((target) => [

@@ -136,10 +136,6 @@ function mayBeMember(index: ShardIndex, { symbols, container = '' }: Wanted): bo
 function boundMeaning(index: ShardIndex, call: CallRow, wanted: Wanted): Meaning | undefined {
   const { bound } = index;
   const binding = bound?.bindingOf(call.id);
-  if (binding === 'possible') {
-    const isMethod = [...wanted.symbols].some((id) => index.symbol(id).kind === 'method');
-    return call.kind === 'direct' && isMethod ? undefined : possibly;
-  }
   for (const target of bound?.targetsOf(call.id) ?? []) {
     const its = bound?.target(target);
     if (its !== undefined && isMeant(its, wanted)) return exactly;
@@ -150,7 +146,9 @@ function boundMeaning(index: ShardIndex, call: CallRow, wanted: Wanted): Meaning
         return { certainty: 'dispatch', via: spoken(its) };
     }
   }
-  return undefined;
+  if (binding !== 'possible') return undefined;
+  const isMethod = [...wanted.symbols].some((id) => index.symbol(id).kind === 'method');
+  return call.kind === 'direct' && isMethod ? undefined : possibly;
 }
 
 function spoken(target: BoundTarget | undefined): string {

@@ -45,6 +45,8 @@ export interface Use {
   name: { readonly text: string; readonly startIndex: number };
   kind: 'value' | 'type';
   expression: string;
+  /** Where it is called, that is what it holds: it is used all the same. */
+  isHeld?: boolean;
 }
 
 /** See `TypeFact`. */
@@ -69,6 +71,8 @@ export class Draft {
   readonly types: TypeDraft[] = [];
   /** Definitions of a list that is too long for a symbol each. */
   readonly scanned: { name: string; at: number }[] = [];
+  /** Where uses stay that are called. */
+  readonly #held = new Set<number>();
   /** Ends of the names whose calls are statements. */
   readonly unused = new Set<number>();
   #lineStarts: number[] | undefined;
@@ -84,7 +88,8 @@ export class Draft {
   /** Undefined: the place uses no name. What is called there as well is a call. */
   use(found: Use | undefined): void {
     if (found === undefined) return;
-    const { name, kind, expression } = found;
+    const { name, kind, expression, isHeld = false } = found;
+    if (isHeld) this.#held.add(name.startIndex);
     this.uses.push({ callee: name.text, at: name.startIndex, kind, receiver: '', expression });
   }
 
@@ -108,7 +113,7 @@ export class Draft {
 
   #uncalled(): CallDraft[] {
     const called = new Set(this.calls.map(({ at }) => at));
-    return this.uses.filter(({ at }) => !called.has(at)).sort(inText);
+    return this.uses.filter(({ at }) => !called.has(at) || this.#held.has(at)).sort(inText);
   }
 
   /** All facts but the items, which are made from them. */

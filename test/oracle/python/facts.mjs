@@ -1,7 +1,8 @@
 // What Pyright says of a tree of Python.
 import path from 'node:path';
 import { run } from '../../bench/kernel/process.mjs';
-import { scipOf } from './scip.mjs';
+import { isElsewhere, scipOf } from './scip.mjs';
+import { usesOf } from './uses.mjs';
 
 const syntaxMsMax = 300_000;
 
@@ -9,7 +10,9 @@ const syntaxMsMax = 300_000;
 export async function factsOf(root) {
   const { files, definitions } = await scipOf(root);
   const syntax = await syntaxOf(root, [...files.keys()]);
-  return new Program(files, definitions, syntax).facts();
+  const program = new Program(files, definitions, syntax);
+  const baseOf = (file, name) => program.basesOf(file, name);
+  return [...program.facts(), ...usesOf({ files, definitions, syntax, baseOf })];
 }
 
 async function syntaxOf(root, paths) {
@@ -63,6 +66,16 @@ class Program {
       each.above = each.bases.flatMap((at) => this.#meant(each.file, at, this.#classes));
       for (const base of each.above) base.below.push(each);
     }
+  }
+
+  /** The classes that one of a file is based on, the nearest first. */
+  basesOf(file, name) {
+    const own = [...this.#classes.values()].find(
+      (each) => each.file === file && each.name === name,
+    );
+    const all = new Set(own?.above);
+    for (const each of all) for (const base of each.above) all.add(base);
+    return [...all];
   }
 
   /** What Pyright resolves a name to, among functions or classes of the tree. */
@@ -152,8 +165,7 @@ class Program {
   #kindOfOther(file, at) {
     const symbols = this.files.get(file)?.get(at) ?? [];
     if (symbols.some((symbol) => this.defined.has(symbol))) return 'dynamic';
-    // What it read under the name of another module has a local name that nothing defines.
-    return symbols.every((symbol) => symbol.includes(' local ')) ? 'unknown' : 'outside';
+    return symbols.some(isElsewhere) ? 'outside' : 'unknown';
   }
 
   #value(file, use) {

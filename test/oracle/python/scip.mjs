@@ -12,25 +12,50 @@ message Index { repeated Document documents = 2; }
 message Document { string relative_path = 1; repeated Occurrence occurrences = 2; }
 message Occurrence { repeated int32 range = 1; string symbol = 2; int32 symbol_roles = 3; }`;
 
-/** By path: `{ symbols, definitions }`, the symbols at each place `line:column`. */
+/** `files`: by path the symbols at each place `line:column`. `definitions`: the places of each symbol. */
 export async function scipOf(root) {
   const index = protobuf.parse(schema).root.lookupType('Index');
   const { documents } = index.decode(readFileSync(await indexFile(root)));
   const files = new Map();
+  const names = new Map();
+  /** Names under which something is imported. */
+  const aliases = new Set();
   /** Symbol -> places `path line:column`. */
   const definitions = new Map();
   for (const { relativePath: file, occurrences } of documents) {
     const symbols = new Map();
-    for (const { range, symbol: written, symbolRoles } of occurrences) {
+    const written = new Map();
+    const text = readFileSync(path.join(root, file), 'utf8');
+    for (const [, alias] of text.matchAll(/\bas\s+(\w+)/g)) aliases.add(alias);
+    const lines = text.split('\n');
+    for (const { range, symbol: own, symbolRoles } of occurrences) {
       // Local symbols are numbered in each file.
-      const symbol = written.startsWith('local ') ? `${file} ${written}` : written;
+      const symbol = own.startsWith('local ') ? `${file} ${own}` : own;
       const at = `${range[0]}:${range[1]}`;
+      if (range.length === 3) written.set(at, lines[range[0]]?.slice(range[1], range[2]) ?? '');
       push(symbols, at, symbol);
       if ((symbolRoles & definitionRole) !== 0) push(definitions, symbol, `${file} ${at}`);
     }
     files.set(file, symbols);
+    names.set(file, written);
   }
-  return { files: joined(files, definitions), definitions };
+  const whole = joined(files, definitions);
+  for (const [file, symbols] of whole)
+    for (const [at, list] of symbols) {
+      const written = names.get(file).get(at) ?? '';
+      const meant = (symbol) => meantBy(symbol, written, { definitions, aliases });
+      symbols.set(at, list.flatMap(meant));
+    }
+  return { files: whole, definitions };
+}
+
+/** What a module has from another one by `*` bears the symbol of any name of that one: none is better. */
+function meantBy(symbol, written, { definitions, aliases }) {
+  const [, module, name] = /^(.+`\/)(\w+)(?:#|\.|\(\)\.)$/.exec(symbol) ?? [];
+  const isName = /^\w+$/.test(written);
+  if (name === undefined || name === written || !isName || aliases.has(written)) return [symbol];
+  const own = ['#', '.', '().'].map((end) => `${module}${written}${end}`);
+  return own.filter((each) => definitions.has(each)).slice(0, 1);
 }
 
 /**
@@ -56,6 +81,11 @@ function joined(files, definitions) {
   const renamed = (symbols) =>
     new Map([...symbols].map(([at, list]) => [at, [...new Set(list.map(named))]]));
   return new Map([...files].map(([file, symbols]) => [file, renamed(symbols)]));
+}
+
+/** Of a library; what it read under the name of another module, or by `*`, has a name that nothing defines. */
+export function isElsewhere(symbol) {
+  return !symbol.includes(' local ') && !symbol.startsWith('scip-python python x 1 ');
 }
 
 /** Of a symbol of the tree. */

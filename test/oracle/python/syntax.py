@@ -19,8 +19,12 @@ class Reader(ast.NodeVisitor):
         # How the variables of the function around were declared: causes of what is missed are told apart by it.
         self.forms = [{}]
         self.called = set()
-        # A variable that is another name of something: where both are.
-        self.aliases = {}
+        # A variable that is another name of something: where both are, and its name.
+        self.aliases, self.aliased = {}, {}
+        # Names that are defined: at the top, by classes in their bodies.
+        self.variables = []
+        # Where names stand that nothing uses: lines of imports, places of what is defined.
+        self.imports, self.imported, self.defining = [], [], []
 
     def column(self, line, byte):
         text = self.lines[line - 1].encode()[:byte].decode(errors="replace")
@@ -84,15 +88,28 @@ class Reader(ast.NodeVisitor):
         for each in node.decorator_list + node.bases + [one.value for one in node.keywords]:
             self.visit(each)
         at = self.name_after(node, "class")
-        self.classes.append(
-            {"at": at, "name": node.name, "bases": [self.place(each) for each in node.bases]}
-        )
+        top = not self.container
+        bases = [self.place(each) for each in node.bases]
+        self.classes.append({"at": at, "line": node.lineno, "name": node.name, "bases": bases, "top": top})
         self.container.append({"kind": "class", "name": node.name, "at": at})
         self.forms.append({})
         for each in node.body:
             self.visit(each)
         self.forms.pop()
         self.container.pop()
+
+    def define(self, target):
+        outer = self.container[-1] if self.container else {"kind": "", "name": ""}
+        if isinstance(target, ast.Name) and (outer["kind"] == "" or len(self.container) == 1 and outer["kind"] == "class"):
+            found = {"at": self.place(target), "line": target.lineno, "name": target.id}
+            self.variables.append({**found, "container": outer["name"]})
+
+    def visit_Import(self, node):
+        self.imports += range(node.lineno, node.end_lineno + 1)
+        if not self.container:
+            self.imported += [getattr(each, "asname", None) or getattr(each, "name", each) for each in node.names]
+
+    visit_ImportFrom = visit_Global = visit_Nonlocal = visit_Import
 
     def visit_Lambda(self, node):
         self.closures += 1
@@ -108,14 +125,23 @@ class Reader(ast.NodeVisitor):
         for each in node.targets:
             if isinstance(each, ast.Name) and isinstance(node.value, (ast.Name, ast.Attribute)):
                 self.aliases[self.place(each)] = self.place(node.value)
+                self.aliased[self.place(each)] = last_name(node.value)
+            self.define(each)
             many = isinstance(each, (ast.Tuple, ast.List))
             if isinstance(each, (ast.Name, ast.Tuple, ast.List)):
                 self.declare(each, "local, unpacked" if many else form_of_value(node.value))
         self.generic_visit(node)
 
     def visit_AnnAssign(self, node):
+        self.define(node.target)
         self.declare(node.target, "local, annotated")
         self.generic_visit(node)
+
+    def visit_AugAssign(self, node):
+        # It reads what it sets.
+        if isinstance(node.target, ast.Attribute):
+            self.visit(node.target.value)
+        self.visit(node.value)
 
     def visit_NamedExpr(self, node):
         self.declare(node.target, form_of_value(node.value))
@@ -158,6 +184,12 @@ class Reader(ast.NodeVisitor):
             self.calls.append(self.use(node.func, at, node.lineno))
         self.generic_visit(node)
 
+    def visit_keyword(self, node):
+        # It names a parameter.
+        if node.arg:
+            self.defining.append(f"{node.lineno - 1}:{self.column(node.lineno, node.col_offset)}")
+        self.visit(node.value)
+
     def visit_Name(self, node):
         self.value(node)
 
@@ -167,6 +199,9 @@ class Reader(ast.NodeVisitor):
 
     def value(self, node):
         at = self.place(node)
+        inside = any(each["kind"] == "function" for each in self.container)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and not inside:
+            self.defining.append(at)
         if at not in self.called and isinstance(node.ctx, ast.Load):
             self.values.append(self.use(node, at, node.lineno))
 
@@ -248,7 +283,12 @@ def main():
                     "classes": reader.classes,
                     "calls": reader.calls,
                     "aliases": reader.aliases,
+                    "aliased": reader.aliased,
                     "values": reader.values,
+                    "variables": reader.variables,
+                    "imports": reader.imports,
+                    "imported": reader.imported,
+                    "defining": reader.defining,
                 }
             )
         )

@@ -4,7 +4,7 @@ import type { CallRow, ShardIndex } from '../../format/shard-index.js';
 import { adopt } from './adopt.js';
 import { alternativesOf } from './alternatives.js';
 import { Definitions } from './definitions.js';
-import { type Definition } from './definition.js';
+import { typesIn, type Definition } from './definition.js';
 import { Evaluator } from './evaluator.js';
 import {
   declaredImplementations,
@@ -13,7 +13,7 @@ import {
 } from './implementations.js';
 import type { LanguageRules } from './rules.js';
 import type { SourceText } from './source-text.js';
-import { isFunction, isType, isValue, type Value } from './values.js';
+import { isFunction, isType, isValue, isVariable, type Value } from './values.js';
 
 /** What one call site is bound to. */
 export interface BoundCall {
@@ -101,25 +101,31 @@ function boundTo(
   // There a type that is constructed is called as such.
   const how = definitions.rules.typesAreCalled === true && !isUse ? 'direct' : kind;
   const all = definitions.rules.isDynamic === true ? alternativesOf(value) : [value];
-  const targets = [
-    ...new Set(
-      all.flatMap((each) =>
-        isUse ? usedIn(each, kind) : targetsOf({ definitions, evaluator }, each, how),
-      ),
-    ),
-  ];
+  const own = all.flatMap((each) =>
+    isUse ? usedIn(each, kind) : targetsOf({ definitions, evaluator }, each, how),
+  );
+  const isThrough =
+    definitions.rules.isDynamic === true &&
+    !isUse &&
+    !all.every((each) => isNamedIn(each, expression));
+  const through = isThrough ? usedOnTheWay(evaluator.definitionsOf(expression, text, owner)) : [];
+  const targets = [...new Set([...own, ...through])];
   // A module is no definition.
   const binding =
     isUse && value?.kind === 'scope'
       ? 'value'
-      : surest(all.map((each) => bindingOf(each, how, definitions.rules)));
-  if (binding === 'exact' && targets.length === 0) return { binding: 'possible', targets };
+      : surest([
+          ...all.map((each) => bindingOf(each, how, definitions.rules)),
+          ...(through.some(isFunction) ? (['exact'] as const) : []),
+        ]);
+  if (binding === 'exact' && own.length === 0 && !through.some(isFunction))
+    return { binding: 'possible', targets };
   const isOpen =
     binding === 'exact' &&
     how !== 'construct' &&
     !isOfBase(expression) &&
     !all.every((each) => each?.kind === 'function' && each.isFixed === true) &&
-    targets.some((each) => isFunction(each) && implementations.has(each));
+    targets.some((each) => (isUse ? !isType(each) : isFunction(each)) && implementations.has(each));
   return { binding: isOpen ? 'dispatch' : binding, targets };
 }
 
@@ -163,6 +169,20 @@ function isMade(
   { namespaces }: LanguageRules,
 ): boolean {
   return kind === 'construct' || (namespaces === true && constructors !== undefined);
+}
+
+/** Nothing else can hold it. */
+function isNamedIn(value: Value | undefined, expression: string): boolean {
+  return value?.kind === 'function' && expression.endsWith(value.definitions[0]?.name ?? '');
+}
+
+/** What holds what is called: a variable, or a method that is read like a field, which runs then. */
+function usedOnTheWay(value: Value | undefined): Definition[] {
+  return alternativesOf(value).flatMap((each) =>
+    each?.kind === 'function'
+      ? each.definitions.filter((one) => isVariable(one) || typesIn(one, 'value').length > 0)
+      : [],
+  );
 }
 
 /** A type and a value may share a name. */

@@ -89,7 +89,8 @@ export class Evaluator {
     return this.#bounded(() => {
       const of = this.#start(expression, place);
       const value = this.#followed(of, steps.slice(0, -1), place);
-      return value && this.#members.definitionsOf(value, last.name);
+      const all = this.#definitions.rules.isDynamic === true ? alternativesOf(value) : [value];
+      return joined(all.map((each) => each && this.#members.definitionsOf(each, last.name)));
     });
   }
 

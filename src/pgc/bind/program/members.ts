@@ -440,7 +440,10 @@ export class Members {
     const { definition } = type;
     const isApart = this.#choice !== undefined;
     const all = this.#membersOf(type, name);
-    const members = isApart ? all.filter((each) => !isFunction(each)) : all;
+    const isAssigned = this.#definitions.rules.isDynamic === true;
+    const members = all.filter(
+      (each) => !(isApart && isFunction(each)) && !(isAssigned && isVariable(each)),
+    );
     const field = typesIn(definition, 'field').find((each) => each.name === name);
     if (members.length > 0 && (field === undefined || !isApart))
       return this.#meantBy(members, type, receiver);

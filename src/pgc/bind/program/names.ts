@@ -216,7 +216,7 @@ export class Names {
 
   /** A function or type of the inner module or function that holds the one around the expression. */
   #beside(name: string, { file, owner }: Context, wanted: Wanted): Value | undefined {
-    if (owner === undefined || owner.container === '') return undefined;
+    if (owner === undefined || owner.container === '' || owner.kind === 'method') return undefined;
     const found = this.#definitions.scopes.get(file.scope)?.members.get(owner.container)?.get(name);
     const isMember = found?.some(({ kind }) => kind === 'method') !== false;
     return isMember ? undefined : this.meaning(found, wanted);

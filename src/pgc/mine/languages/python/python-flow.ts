@@ -1,4 +1,5 @@
-import { bounded, unknown } from '../../../format/expression.js';
+import { unknown } from '../../../format/expression.js';
+import { joined, ofClass } from './python-expressions.js';
 
 /** What names, and paths such as `self.x`, stand for at one point of the text: one expression for each way that leads there. */
 export type Flow = Map<string, readonly string[]>;
@@ -8,11 +9,14 @@ const waysMax = 6;
 /** A path is known only where it was set on every way. */
 const isPath = (name: string): boolean => name.includes('.');
 
+/** A function, a class or an import in a function. */
+const isLocalDefinition = /^\w+#\d+$/;
+
 /** A module, a class, a function, or an expression with variables of its own. */
 interface Frame {
   kind: 'module' | 'class' | 'function' | 'inner';
   /** All that is bound in it, anywhere. */
-  names: ReadonlySet<string>;
+  names: Set<string>;
   /** Names that belong to the module. */
   globals: ReadonlySet<string>;
   /** What its functions and classes are called, for those who use them above. */
@@ -22,6 +26,8 @@ interface Frame {
   isDead: boolean;
   /** The class whose method a function is, by the name by which it is meant. */
   own: string;
+  /** Of a class: the name by which it is meant. */
+  key: string;
 }
 
 /** The variables of one text of Python while its statements come in order. */
@@ -30,7 +36,7 @@ export class PythonFlow {
 
   enter(frame: Partial<Frame> & Pick<Frame, 'kind'>): void {
     const empty = {
-      ...{ names: new Set<string>(), globals: new Set<string>(), own: this.own },
+      ...{ names: new Set<string>(), globals: new Set<string>(), own: this.own, key: '' },
       definitions: new Map<string, string>(),
     };
     this.#frames.push({ ...empty, flow: new Map(), isDead: false, ...frame });
@@ -69,6 +75,12 @@ export class PythonFlow {
     if (frame === undefined) return;
     this.#forgetBelow(frame.flow, name);
     frame.flow.set(name, [expression]);
+    if (frame.kind === 'inner') frame.names.add(name);
+  }
+
+  /** Says more of what a name or a path stands for, inside an expression. */
+  assume(path: string, expression: string): void {
+    this.#frames.at(-1)?.flow.set(path, [expression]);
   }
 
   /** Of a variable that is set inside an expression. */
@@ -101,6 +113,22 @@ export class PythonFlow {
       if (frame.globals.has(name)) return undefined;
       if (frame.names.has(name) && frame.kind !== 'module')
         return frame.definitions.get(name) ?? unknown;
+      if (frame.kind !== 'inner') isOuter = true;
+    }
+    return undefined;
+  }
+
+  /** What a name is called outside of functions; undefined: it is a variable of one. */
+  nameOutside(name: string): string | undefined {
+    let isOuter = false;
+    for (const frame of this.#frames.toReversed()) {
+      if (frame.kind === 'module' || frame.globals.has(name)) return name;
+      if (frame.kind === 'class') {
+        if (!isOuter && frame.flow.has(name)) return `${frame.key}.${name}`;
+      } else if (frame.names.has(name)) {
+        const [known = frame.definitions.get(name) ?? ''] = frame.flow.get(name) ?? [];
+        return isLocalDefinition.test(known) ? known : undefined;
+      }
       if (frame.kind !== 'inner') isOuter = true;
     }
     return undefined;
@@ -156,28 +184,4 @@ function both(one: Flow, other: Flow): Flow {
   }
   for (const [name, ways] of other) if (!one.has(name) && !isPath(name)) flow.set(name, ways);
   return flow;
-}
-
-/** One of several expressions. */
-export function joined(ways: readonly string[]): string {
-  const all = [...new Set(ways.filter((each) => each !== nothing))];
-  if (all.length < 2) return all[0] ?? (ways.length === 0 ? unknown : nothing);
-  return bounded(`{$union<${all.map(typeOfExpression).join(',')}>}`);
-}
-
-/** `None`: what it is set to besides says more. */
-export const nothing = '{$none}';
-
-/** An expression where a type is wanted. */
-export function typeOfExpression(expression: string): string {
-  if (expression === unknown) return unknown;
-  const its = /^\{([^{}=]*)\}$/.exec(expression)?.[1];
-  return its ?? `=${expression}`;
-}
-
-/** Outside of the methods of a class it is called by its name. */
-export function ofClass(expression: string, key: string): string {
-  return expression.includes('$this')
-    ? bounded(expression.replaceAll('$this', key || unknown))
-    : expression;
 }

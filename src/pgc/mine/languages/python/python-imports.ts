@@ -21,6 +21,8 @@ export class PythonImports implements PythonNames {
   /** By local name: `module.name`, or the module. */
   readonly #originals = new Map<string, string>();
   readonly #typeVariables = new Set<string>();
+  /** Any name may be one of another module. */
+  isOpen = false;
 
   constructor(
     readonly draft: Draft,
@@ -87,6 +89,7 @@ export class PythonImports implements PythonNames {
       this.#bind(alias ?? name, target, name, node);
     }
     const isAll = node.namedChildren.some((child) => child.type === 'wildcard_import');
+    this.isOpen ||= isAll;
     this.draft.imports.push({ target, names: isAll ? ['*'] : names, at: node.startIndex });
   }
 

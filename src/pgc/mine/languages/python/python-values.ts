@@ -1,13 +1,21 @@
 import type { Node } from 'web-tree-sitter';
 import { bounded, unknown } from '../../../format/expression.js';
+import type { Use } from '../../draft.js';
+import { PythonConditions } from './python-conditions.js';
+import {
+  after,
+  joined,
+  listOf,
+  mapOf,
+  nothing,
+  pathOf,
+  tupleOf,
+  typeOfExpression,
+} from './python-expressions.js';
+import type { PythonFlow } from './python-flow.js';
+import { resultOfBuiltin, resultOfLibrary } from './python-known-calls.js';
 import { isTypeForm, pythonType, type PythonNames } from './python-types.js';
-import { joined, nothing, typeOfExpression, type PythonFlow } from './python-flow.js';
-
-/** What is known once an expression is true, or false. */
-export interface Narrowing {
-  path: string;
-  expression: string;
-}
+import { usesInPattern, usesInType } from './python-uses.js';
 
 /** What the expressions of a text tell to the reader of its statements. */
 export interface PythonTexts {
@@ -15,25 +23,32 @@ export interface PythonTexts {
   names: PythonNames;
   /** Whether the text says itself what a name of the language is. */
   isRedefined(name: string): boolean;
+  /** What a name is called outside of functions; undefined: it is a variable of one, or of the language. */
+  outside(name: string): string | undefined;
   /** Name of a module and of what is imported from it, for a name of the text. */
   imported(name: string): string | undefined;
   /** The class around, for `super()`. */
   base(): string;
   call(callee: Node, expression: string): void;
+  use(found: Use): void;
   yielded(expression: string): void;
+  /** What the function around is sent where it yields. */
+  sent(): string;
   /** False: it is no statement. */
   statement(node: Node): boolean;
 }
 
 /** Deeper ones are generated. */
 const depthMax = 150;
-const partsMax = 4;
 
 /** Reads each expression once: what it stands for, as `expression.ts` writes it, and the calls in it. */
 export class PythonValues {
+  readonly conditions: PythonConditions;
   #depth = 0;
 
-  constructor(readonly text: PythonTexts) {}
+  constructor(readonly text: PythonTexts) {
+    this.conditions = new PythonConditions(text.flow, text.names);
+  }
 
   of(node: Node | null | undefined): string {
     if (!node) return unknown;
@@ -48,6 +63,22 @@ export class PythonValues {
     return (node && pythonType(node.text, this.text.names)) || unknown;
   }
 
+  /** A type where it is written: what it names is used there. */
+  annotation(node: Node | null | undefined): string {
+    if (node) this.written(node.text, node.startIndex);
+    return this.type(node);
+  }
+
+  /** The same of a type that no node stands for. */
+  written(type: string, at: number): void {
+    for (const each of usesInType(type, at, this.text)) this.text.use(each);
+  }
+
+  /** What a pattern compares with is used. */
+  pattern(node: Node): void {
+    for (const each of usesInPattern(node, this.text)) this.text.use(each);
+  }
+
   /** Of what is nested too deep the calls alone. */
   #flat(node: Node): string {
     for (const call of node.descendantsOfType('call')) {
@@ -60,7 +91,7 @@ export class PythonValues {
   #of(node: Node): string {
     switch (node.type) {
       case 'identifier':
-        return this.text.flow.find(node.text) ?? node.text;
+        return this.#name(node);
       case 'attribute':
         return this.#attribute(node);
       case 'call':
@@ -113,8 +144,7 @@ export class PythonValues {
         this.#all(node);
         return '{$number}';
       case 'yield':
-        this.#yield(node);
-        return unknown;
+        return this.#yield(node);
       case 'keyword_argument':
         return this.of(node.childForFieldName('value'));
       case 'type':
@@ -137,11 +167,32 @@ export class PythonValues {
       .map((each) => (each.type === 'list_splat' ? (this.of(each), '*') : this.of(each)));
   }
 
+  #name(name: Node): string {
+    const found = this.text.flow.find(name.text) ?? name.text;
+    this.#used(name, found);
+    return found;
+  }
+
+  /** A name that is no local variable. `held`: what it stands for here. */
+  #used(name: Node, held: string): void {
+    const expression = this.text.outside(name.text);
+    if (expression !== undefined)
+      this.text.use({ name, kind: 'value', expression, isHeld: held !== expression });
+  }
+
+  #memberUsed(object: string, name: Node | null, isHeld = false): void {
+    if (name === null) return;
+    const expression = after(object, `.${name.text}`);
+    this.text.use({ name, kind: 'value', expression, isHeld });
+  }
+
   #attribute(node: Node): string {
     const object = this.of(node.childForFieldName('object'));
-    const name = node.childForFieldName('attribute')?.text ?? '';
+    const member = node.childForFieldName('attribute');
+    const name = member?.text ?? '';
     const path = pathOf(node);
     const known = path === undefined ? undefined : this.text.flow.findPath(path);
+    this.#memberUsed(object, member, known !== undefined);
     if (known !== undefined) return known;
     if (name === '__class__')
       return object === unknown ? unknown : `{$type<${typeOfExpression(object)}>}`;
@@ -174,9 +225,11 @@ export class PythonValues {
           : [args];
     const values = given.map((each) => this.of(each));
     this.text.call(callee, its);
-    const result = own === undefined ? undefined : this.#ofBuiltin(own, given, values);
+    const all = { nodes: given, values };
+    const result = own === undefined ? undefined : resultOfBuiltin(own, all, this.text.base());
     if (result !== undefined) return result;
-    return this.#ofTyping(callee, given, values) ?? after(its, '()');
+    const known = resultOfLibrary(this.text.imported(callee.text), all, (each) => this.type(each));
+    return known ?? after(its, '()');
   }
 
   /** A function of the language itself. */
@@ -187,80 +240,6 @@ export class PythonValues {
     return isOther ? undefined : name;
   }
 
-  /** Functions of the language whose result is what they take, or something in it. */
-  #ofBuiltin(name: string, given: readonly Node[], values: readonly string[]): string | undefined {
-    const [first = unknown, second = unknown] = values;
-    const each = after(first, '[*]');
-    switch (name) {
-      case 'super':
-        return this.text.base();
-      case 'list':
-      case 'tuple':
-      case 'set':
-      case 'frozenset':
-      case 'sorted':
-      case 'reversed':
-      case 'iter':
-      case 'aiter':
-        return listOf([each]);
-      case 'filter':
-        return listOf([after(second, '[*]')]);
-      case 'map':
-        return listOf([after(first, '()')]);
-      case 'enumerate':
-        return listOf([tupleOf(['{$number}', each])]);
-      case 'zip':
-        return listOf([tupleOf(values.map((value) => after(value, '[*]')))]);
-      case 'next':
-      case 'anext':
-      case 'sum':
-        return each;
-      case 'min':
-      case 'max': {
-        const plain = values.filter((_, at) => given[at]?.type !== 'keyword_argument');
-        return plain.length < 2 ? each : joined(plain);
-      }
-      case 'dict':
-        return values.length === 1 && given[0]?.type !== 'keyword_argument' ? first : '{$map}';
-      case 'type':
-        return values.length === 1 && first !== unknown
-          ? `{$type<${typeOfExpression(first)}>}`
-          : unknown;
-      case 'getattr':
-      case 'eval':
-      case 'vars':
-      case '__import__':
-        return unknown;
-      default:
-        return undefined;
-    }
-  }
-
-  /** Functions of the standard library that only speak of types, or give back what they take. */
-  #ofTyping(callee: Node, given: readonly Node[], values: readonly string[]): string | undefined {
-    const name = this.text.imported(callee.text);
-    switch (name) {
-      case 'typing.cast':
-      case 'typing_extensions.cast':
-        return valueOf(this.type(given[0]));
-      case 'typing.TypeVar':
-      case 'typing_extensions.TypeVar':
-      case 'typing.ParamSpec':
-      case 'typing_extensions.ParamSpec': {
-        const bound = given.find((each) => each.childForFieldName('name')?.text === 'bound');
-        const type = this.type(bound?.childForFieldName('value'));
-        return type === unknown ? unknown : `{$type<${type}>}`;
-      }
-      case 'typing.NewType':
-        return `{$type<${this.type(given[1])}>}`;
-      case 'copy.copy':
-      case 'copy.deepcopy':
-        return values[0] ?? unknown;
-      default:
-        return undefined;
-    }
-  }
-
   #conditional(node: Node): string {
     const [yes, condition, no] = node.namedChildren.filter(({ type }) => type !== 'comment');
     this.of(condition);
@@ -269,9 +248,9 @@ export class PythonValues {
 
   /** An expression that is evaluated only where another one is true, or false. */
   #under(node: Node | undefined, condition: Node | undefined, isTrue: boolean): string {
-    const known = condition === undefined ? [] : this.narrowed(condition, isTrue);
+    const known = condition === undefined ? [] : this.conditions.narrowed(condition, isTrue);
     this.text.flow.enter({ kind: 'inner' });
-    for (const { path, expression } of known) this.text.flow.set(path, expression);
+    for (const { path, expression } of known) this.text.flow.assume(path, expression);
     const found = this.of(node);
     this.text.flow.leave();
     return found;
@@ -329,8 +308,8 @@ export class PythonValues {
         const condition = each.firstNamedChild;
         this.of(condition);
         if (condition === null) continue;
-        for (const { path, expression } of this.narrowed(condition, true))
-          this.text.flow.set(path, expression);
+        for (const { path, expression } of this.conditions.narrowed(condition, true))
+          this.text.flow.assume(path, expression);
       }
     }
     const body = node.childForFieldName('body');
@@ -362,73 +341,19 @@ export class PythonValues {
     return '{$text}';
   }
 
-  #yield(node: Node): void {
+  #yield(node: Node): string {
     const [value] = node.namedChildren;
     const its = this.of(value);
     const isFrom = node.children.some(({ type }) => type === 'from');
     this.text.yielded(isFrom ? after(its, '[*]') : its);
-  }
-
-  /** What becomes known of names where this is true, or false. */
-  narrowed(condition: Node, isTrue: boolean): Narrowing[] {
-    switch (condition.type) {
-      case 'parenthesized_expression':
-        return condition.firstNamedChild ? this.narrowed(condition.firstNamedChild, isTrue) : [];
-      case 'not_operator': {
-        const its = condition.childForFieldName('argument');
-        return its ? this.narrowed(its, !isTrue) : [];
-      }
-      case 'boolean_operator': {
-        const isOr = condition.childForFieldName('operator')?.type === 'or';
-        if (isOr === isTrue) return [];
-        return ['left', 'right'].flatMap((side) => {
-          const its = condition.childForFieldName(side);
-          return its ? this.narrowed(its, isTrue) : [];
-        });
-      }
-      case 'call':
-        return this.#tested(condition, isTrue);
-      default:
-        return [];
-    }
-  }
-
-  /** `isinstance(x, A)` */
-  #tested(node: Node, isTrue: boolean): Narrowing[] {
-    const callee = node.childForFieldName('function')?.text;
-    if (callee !== 'isinstance' && callee !== 'issubclass') return [];
-    const [subject, wanted] = (node.childForFieldName('arguments')?.namedChildren ?? []).filter(
-      ({ type }) => type !== 'comment',
-    );
-    const path = subject && pathOf(subject);
-    if (path === undefined || wanted === undefined) return [];
-    const all = wanted.type === 'tuple' ? wanted.namedChildren : [wanted];
-    const types = all.map((each) => (pathOf(each) === undefined ? unknown : this.type(each)));
-    if (!isTrue) return this.#without(path, types);
-    const type = types.length === 1 ? (types[0] ?? unknown) : `$union<${types.join(',')}>`;
-    const its = callee === 'issubclass' && type !== unknown ? `$type<${type}>` : type;
-    return [{ path, expression: valueOf(its) }];
-  }
-
-  /** The other ones of several types. */
-  #without(path: string, types: readonly string[]): Narrowing[] {
-    const known = path.includes('.') ? this.text.flow.findPath(path) : this.text.flow.find(path);
-    const list = /^\{\$union<([^<>]*)>\}$/.exec(known ?? '')?.[1];
-    if (list === undefined) return [];
-    const left = list.split(',').filter((each) => !types.includes(each));
-    if (left.length === 0) return [];
-    return [
-      {
-        path,
-        expression: valueOf(left.length === 1 ? (left[0] ?? '') : `$union<${left.join(',')}>`),
-      },
-    ];
+    return isFrom ? unknown : this.text.sent();
   }
 
   /** Gives names, and paths such as `self.x`, what a value is, or its parts. */
   assign(target: Node, value: string, onPath?: (node: Node, value: string) => void): void {
     switch (target.type) {
       case 'identifier':
+        if (!this.text.flow.isModule && this.text.flow.isGlobal(target.text)) this.#name(target);
         this.text.flow.set(target.text, value);
         onPath?.(target, value);
         return;
@@ -451,7 +376,8 @@ export class PythonValues {
         if (target.firstNamedChild) this.assign(target.firstNamedChild, value, onPath);
         return;
       case 'attribute': {
-        this.of(target.childForFieldName('object'));
+        const object = this.of(target.childForFieldName('object'));
+        this.#memberUsed(object, target.childForFieldName('attribute'));
         const path = pathOf(target);
         if (path !== undefined) this.text.flow.set(path, value);
         onPath?.(target, value);
@@ -472,41 +398,3 @@ const operators: Partial<Record<string, string>> = {
   ...{ '%': '__mod__', '@': '__matmul__', '&': '__and__', '|': '__or__', '^': '__xor__' },
   ...{ '<<': '__lshift__', '>>': '__rshift__', '**': '__pow__' },
 };
-
-/** `a.b.c`; undefined: something else. */
-export function pathOf(node: Node): string | undefined {
-  if (node.type === 'identifier') return node.text;
-  if (node.type !== 'attribute' || node.endIndex - node.startIndex > 80) return undefined;
-  return /^[\w.]+$/.test(node.text) ? node.text : undefined;
-}
-
-/** Of what is not known nothing else is. */
-export function after(expression: string, step: string): string {
-  return expression === unknown || expression === nothing ? unknown : bounded(expression + step);
-}
-
-/** A value of this type. */
-export function valueOf(type: string): string {
-  return type === unknown || type === '' ? unknown : bounded(`{${type}}`);
-}
-
-export function listOf(parts: readonly string[]): string {
-  const its = partOf(parts);
-  return its === unknown ? '{$list}' : bounded(`{$list<${its}>}`);
-}
-
-function tupleOf(parts: readonly string[]): string {
-  if (parts.includes('*')) return '{$list}';
-  return bounded(`{$tuple<${parts.map(typeOfExpression).join(',')}>}`);
-}
-
-function mapOf(keys: readonly string[], values: readonly string[]): string {
-  const [key, value] = [partOf(keys), partOf(values)];
-  return key === unknown && value === unknown ? '{$map}' : bounded(`{$map<${key},${value}>}`);
-}
-
-/** The type of what one of the parts is. */
-function partOf(parts: readonly string[]): string {
-  const known = parts.filter((each) => each !== '*').slice(0, partsMax);
-  return known.length === 0 ? unknown : typeOfExpression(joined(known));
-}

@@ -4,7 +4,8 @@ import type { Draft, SymbolDraft } from '../../draft.js';
 import type { Grammar } from '../../grammar.js';
 import { parametersOf, ScopedMiner, textOf } from '../../scoped-draft.js';
 import { compact, renderSignature, splitList } from '../../signature.js';
-import { PythonStatements, type PythonSymbols } from './python-statements.js';
+import { PythonStatements } from './python-statements.js';
+import type { PythonSymbols } from './python-text.js';
 
 export const pythonQuery = `
 (module) @module
@@ -43,6 +44,7 @@ class PythonMiner extends ScopedMiner implements PythonSymbols {
   }
 
   variable(name: string, node: Node): SymbolDraft {
+    this.draft.reach(node.startIndex);
     const kind = /^_*[A-Z][A-Z0-9_]*$/.test(name) ? 'constant' : 'variable';
     const signature = renderSignature(kind, name, { type: textOf(node, 'type') });
     return this.#symbol(name, { kind, node, signature, doc: '', from: node.startIndex });
