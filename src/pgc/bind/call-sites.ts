@@ -70,7 +70,10 @@ export function callersOf(
   });
 }
 
-/** Calls, those that may be meant, and how often it is used as a value without being called. */
+/**
+ * Calls, those that may be meant, and how often it is used as a value without being called. What nothing calls by its
+ * name may be called from where it is handed on.
+ */
 export function sortedOut(sites: readonly CallSite[]): {
   callers: CallSite[];
   possible: CallSite[];
@@ -78,9 +81,11 @@ export function sortedOut(sites: readonly CallSite[]): {
 } {
   const calls = sites.filter(({ kind }) => kind !== 'value' && kind !== 'type');
   const uses = sites.filter(({ kind, certainty }) => kind === 'value' && certainty !== 'possible');
+  const handedOn =
+    calls.length > 0 ? [] : uses.map((site): CallSite => ({ ...site, certainty: 'possible' }));
   return {
     callers: calls.filter(({ certainty }) => certainty !== 'possible'),
-    possible: calls.filter(({ certainty }) => certainty === 'possible'),
+    possible: [...calls.filter(({ certainty }) => certainty === 'possible'), ...handedOn],
     uses_total: uses.length,
   };
 }
@@ -142,6 +147,9 @@ function boundMeaning(index: ShardIndex, call: CallRow, wanted: Wanted): Meaning
   const { bound } = index;
   const binding = bound?.bindingOf(call.id);
   if (binding === 'possible') {
+    const among = bound?.targetsOf(call.id) ?? [];
+    if (among.length > 0)
+      return among.some((each) => isMeant(bound?.target(each), wanted)) ? possibly : undefined;
     const isMethod = [...wanted.symbols].some((id) => index.symbol(id).kind === 'method');
     return call.kind === 'direct' && isMethod ? undefined : possibly;
   }
@@ -163,8 +171,8 @@ function spoken(target: BoundTarget | undefined): string {
   return container === '' ? name : `${container}.${name}`;
 }
 
-function isMeant(target: BoundTarget, wanted: Wanted): boolean {
-  if (target.name !== wanted.name) return false;
+function isMeant(target: BoundTarget | undefined, wanted: Wanted): boolean {
+  if (target?.name !== wanted.name) return false;
   if (target.symbol >= 0 && wanted.symbols.size > 0) return wanted.symbols.has(target.symbol);
   return (
     (wanted.line === 0 || target.line === 0 || wanted.line === target.line) &&

@@ -9,7 +9,7 @@
  *                 | '?'               not known
  *     given      := '^' ('(' (expression (',' expression)*)? ')' | number)?
  *                                     the function of that name that takes these arguments, or so many; none: any of them
- *     step       := '.' name given?   a member
+ *     step       := '.' name given?   a member; no name: that which the expression in `given` names
  *                 | '(' number? ')'   a result of a call; no number: the first
  *                 | '[]' | '[k]'      an element; its key
  *                 | '[*]' | '[' n ']' what comes of going through it; its n-th part

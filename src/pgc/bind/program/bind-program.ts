@@ -165,7 +165,8 @@ function targetsOf(
   value: Value | undefined,
   kind: string,
 ): readonly Definition[] {
-  if (value?.kind === 'function') return value.isUnsure === true ? [] : meantOf(value.definitions);
+  if (value?.kind === 'function')
+    return value.isUnsure === true && value.isAnyOf !== true ? [] : meantOf(value.definitions);
   const isType = value?.kind === 'type' || (value?.kind === 'value' && kind === 'construct');
   if (!isType || value.type.kind !== 'inside') return [];
   const { type } = value;

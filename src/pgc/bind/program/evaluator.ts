@@ -206,6 +206,8 @@ export class Evaluator {
   #stepFrom(value: Value, step: Step, context: Context | undefined): Value | undefined {
     switch (step.kind) {
       case 'member':
+        if (step.name === '')
+          return this.#uses.anyMember(value, this.#arguments(step.given, context));
         return this.#members.member(value, step.name, this.#arguments(step.given, context));
       case 'call':
         return this.#uses.called(value, step.result);

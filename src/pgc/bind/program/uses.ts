@@ -12,6 +12,7 @@ import {
   inside,
   within,
   valueOf,
+  isFunction,
   isOfLibrary,
   isVariable,
   type Type,
@@ -20,8 +21,14 @@ import {
   type Value,
   type FunctionValue,
   type OutsideValue,
+  type Arguments,
   type Evaluation,
 } from './values.js';
+
+/** More functions of a type than these are no answer. */
+const anyOfMax = 64;
+/** Types in the line of what one is based on. */
+const linesMax = 32;
 
 /** What a value gives where it is called, indexed or awaited, and what it hands to the functions that it takes. */
 export class Uses {
@@ -80,7 +87,7 @@ export class Uses {
 
   #result(value: FunctionValue, result: number): Value | undefined {
     const [definition, ...others] = value.definitions;
-    if (definition === undefined) return undefined;
+    if (definition === undefined || value.isAnyOf === true) return undefined;
     if (others.length > 0 && this.#definitions.rules.isDynamic === true)
       return this.#resultOfAny(value, result);
     if (isVariable(definition)) return valueOf(value.self);
@@ -165,6 +172,38 @@ export class Uses {
     const position =
       partOf[part][type.name] ?? (part === 'result' && type.name === '$func' ? at : -1);
     return valueOf(type.args[position]?.type);
+  }
+
+  /** A member that an expression names: each function of the type may be meant, unless a symbol names it. */
+  anyMember(value: Value, given: Arguments | undefined): Value | undefined {
+    const type = value.kind === 'value' ? value.type : undefined;
+    if (type?.kind !== 'inside' || this.#members.underlying(type) !== undefined)
+      return this.part(value, 'element');
+    if (given?.types()[0]?.kind === 'outside') return undefined;
+    const definitions = [...new Set(this.#functionsOf(type))];
+    return definitions.length === 0 || definitions.length > anyOfMax
+      ? undefined
+      : { kind: 'function', definitions, isUnsure: true, isAnyOf: true };
+  }
+
+  /** Those that it has itself or by what it is based on, also by other names. */
+  #functionsOf(start: InsideType): Definition[] {
+    const types = [start];
+    for (const type of types)
+      for (const base of this.#members.basesOf(type))
+        if (
+          base?.kind === 'inside' &&
+          types.length < linesMax &&
+          !types.some(({ definition }) => definition === base.definition)
+        )
+          types.push(base);
+    return types.flatMap((type) => [
+      ...[...this.#definitions.methodsOf(type.definition).values()].flat().filter(isFunction),
+      ...typesIn(type.definition, 'assigned').flatMap(({ name }) => {
+        const held = this.#members.memberOf(type, name);
+        return held?.kind === 'function' ? held.definitions : [];
+      }),
+    ]);
   }
 
   /** What is no promise is itself. */

@@ -21,6 +21,7 @@ const shared = `
 (import_statement) @import
 (call_expression function: (identifier) @call)
 (call_expression function: (member_expression) @member)
+(call_expression function: (subscript_expression) @computed)
 (call_expression function: (import) @dynamicImport)
 (call_expression function: (super) @super)
 (new_expression constructor: (identifier) @construct)
