@@ -20,7 +20,7 @@
  *
  * Types of the language itself begin with `$`: `$list<T>`, `$map<K,V>`, `$chan<T>`, `$promise<T>`,
  * `$func<results, number:parameter>` (`*number`: that and all after it), `$this` (the type whose method it is),
- * `$struct<field:T>`, `$union<A,B>`, `$tuple<A,B>`, `$type<A>` (the type itself). `=`: the type of what an expression
+ * `$struct<field:T>`, `$union<A,B>`, `$tuple<A,B>`, `$type<A>` (the type itself), `$symbol` (no name). `=`: the type of what an expression
  * comes to. Pointers, references and options are left out: they do not change what a name after a
  * dot means. The member `$super` is what a type is based on.
  */

@@ -179,7 +179,8 @@ export class Uses {
     const type = value.kind === 'value' ? value.type : undefined;
     if (type?.kind !== 'inside' || this.#members.underlying(type) !== undefined)
       return this.part(value, 'element');
-    if (given?.types()[0]?.kind === 'outside') return undefined;
+    const [named] = given?.types() ?? [];
+    if (named?.kind === 'language' && named.name === '$symbol') return undefined;
     const definitions = [...new Set(this.#functionsOf(type))];
     return definitions.length === 0 || definitions.length > anyOfMax
       ? undefined

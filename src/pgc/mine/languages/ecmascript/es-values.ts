@@ -85,10 +85,14 @@ function memberOf(node: Node, locals: Locals): string {
   const object = node.childForFieldName('object');
   const name = node.childForFieldName('property')?.text ?? unknown;
   if (object !== null && isExports(object)) return name;
+  if (object?.type === 'identifier' && object.text === 'Symbol') return symbolValue;
   // In an object that is passed on, `this` is the module.
   if (object?.type === 'this' && esExpression(object, locals) === moduleItself) return name;
   return after(esExpression(object, locals), `.${name}`);
 }
+
+/** No name is like it. */
+const symbolValue = '{$symbol}';
 
 /** What `this` is in the functions of an object that a module passes on. */
 export const moduleItself = 'exports';
@@ -133,6 +137,8 @@ function callOf(node: Node, locals: Locals): string {
   if (callee?.childForFieldName('property')?.text === 'bind')
     return esExpression(callee.childForFieldName('object'), locals);
   if (callee?.type === 'identifier' && callee.text === 'require') return unknown;
+  if (/^Symbol(?:\.for)?$/.test(callee?.type === 'identifier' ? callee.text : name))
+    return symbolValue;
   return after(esExpression(callee, locals), '()');
 }
 
