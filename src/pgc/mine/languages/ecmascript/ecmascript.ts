@@ -94,6 +94,8 @@ class EcmascriptMiner {
     computed: (node) => this.#computedCall(node),
     construct: (node) => this.#construct(node),
     element: (node) => this.#construct(node),
+    wrapped: (node) => this.#wrappedCall(node),
+    elementMember: (node) => this.#memberCall(node, 'construct'),
     constructMember: (node) => this.#memberCall(node, 'construct'),
     super: (node) => this.#construct(node),
     assign: (node) => this.#assign(node),
@@ -503,6 +505,15 @@ class EcmascriptMiner {
     });
   }
 
+  /** `(f)()`, `x.f!()`, `(f as F)()` */
+  #wrappedCall(node: Node): void {
+    let inner: Node | null = node;
+    while (inner !== null && wrapping.test(inner.type)) inner = inner.namedChild(0);
+    if (inner?.type === 'identifier') this.#call(inner);
+    else if (inner?.type === 'member_expression') this.#memberCall(inner, 'member');
+    else if (inner?.type === 'subscript_expression') this.#computedCall(inner);
+  }
+
   /** `x['name']()`, `x[name]()` */
   #computedCall(node: Node): void {
     const name = indexName(node);
@@ -610,6 +621,8 @@ function ownOfMember({ kind, key, container }: Scope, node: Node): Own | undefin
   const isStatic = node.children.some(({ type }) => type === 'static');
   return isStatic ? { expression: key, base: `{${key}}.$super` } : undefined;
 }
+
+const wrapping = /^(?:parenthesized|non_null|as|satisfies)_expression$/;
 
 function isMemberOf(owner: Scope['kind'], capture: string, node: Node): boolean {
   if (capture !== 'methodSignature') return owner === 'class' || owner === 'object';

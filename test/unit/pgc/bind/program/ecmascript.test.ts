@@ -61,6 +61,17 @@ handlers['first']()
   return { open, shut }
 }
 `,
+  'app/forms.tsx': `import * as parts from './parts';
+const one = <parts.Panel title="x"><parts.Line /></parts.Panel>;
+(parts.draw)();
+parts.draw!();
+(parts.draw as () => void)();
+const again = parts.draw as typeof parts.draw;
+`,
+  'app/parts.tsx': `export function Panel() { return null; }
+export function Line() { return null; }
+export function draw() {}
+`,
   'app/types.ts': `export class Scene { draw() {} }
 export class App { scene = new Scene(); list: Scene[] = []; }
 export type Parts = { scene: App["scene"]; first: App["list"][number]; make: typeof build };
@@ -118,6 +129,14 @@ describe('types of values', () => {
       lines.map((each) => `${at('app/types.ts', each)} exact`),
     );
   });
+});
+
+test('a call in brackets is one, and so is an element of a module', () => {
+  expect(callers('app/parts.tsx#draw')).toEqual(
+    [3, 4, 5].map((line) => `app/forms.tsx:${line} exact`),
+  );
+  expect(callers('app/parts.tsx#Panel')).toEqual(['app/forms.tsx:2 exact']);
+  expect(callers('app/parts.tsx#Line')).toEqual(['app/forms.tsx:2 exact']);
 });
 
 test('what is assigned first is what a name at the top holds', () => {
