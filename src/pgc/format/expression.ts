@@ -19,7 +19,8 @@
  *     argument   := (label ':')? (type | '=' expression)
  *
  * Types of the language itself begin with `$`: `$list<T>`, `$map<K,V>`, `$chan<T>`, `$promise<T>`,
- * `$func<results, number:parameter>` (`*number`: that and all after it), `$this` (the type whose method it is),
+ * `$func<results, number:parameter>` (`*number`: that and all after it), `$this` (the type whose method it is, as it is asked),
+ * `$this<A>` (the same; asked of none, it is A),
  * `$struct<field:T>`, `$union<A,B>`, `$tuple<A,B>`, `$type<A>` (the type itself), `$symbol` (no name). `=`: the type of what an expression
  * comes to. Pointers, references and options are left out: they do not change what a name after a
  * dot means. The member `$super` is what a type is based on.

@@ -190,6 +190,8 @@ export class Evaluator {
     const type = this.#resolve(text, context);
     if (type !== undefined)
       return type.kind === 'language' && type.held ? type.held : { kind: 'value', type };
+    const [own] = text.args;
+    if (text.name === ownName) return own?.type && this.#ofTypeText(own.type, context);
     const [first = '', ...rest] = text.name.split('.');
     let named = this.#names.named(first, context);
     for (const name of rest) named = named && this.#members.member(named, name);
@@ -239,7 +241,7 @@ export class Evaluator {
       label,
       type: this.#resolve(type, context),
     }));
-    if (text.name === ownName) return context.bindings.get(ownName);
+    if (text.name === ownName) return context.bindings.get(ownName) ?? args[0]?.type;
     if (text.name === '$type') return typeItself(args[0]?.type);
     if (text.name === '$union' && this.#definitions.rules.isDynamic === true) {
       const all = joined(args.map(({ type }) => valueOf(type)));

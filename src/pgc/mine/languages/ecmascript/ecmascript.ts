@@ -10,7 +10,7 @@ import {
   nameOf,
   typeSignature,
 } from './es-signature.js';
-import { EsScopes, type Own } from './es-scopes.js';
+import { EsScopes, ownValue, type Own } from './es-scopes.js';
 import { readable } from './es-text.js';
 import { esBases, membersOf } from './es-types.js';
 import { esUse } from './es-uses.js';
@@ -374,7 +374,7 @@ class EcmascriptMiner {
       return;
     }
     const signature = functionSignature('method', name, right, right);
-    const expression = property?.[2] === undefined ? owner : `{${owner}}`;
+    const expression = property?.[2] === undefined ? owner : ownValue(owner);
     this.#symbol(name, node, {
       ...declared,
       kind: 'method',

@@ -31,6 +31,11 @@ interface Described {
   isGetter: boolean;
 }
 
+/** `this` in what belongs to a type; where another one inherits it, that is meant. */
+export function ownValue(key: string): string {
+  return `{$this<${key}>}`;
+}
+
 /** The scopes of one text of JavaScript or TypeScript, and what it says of types. */
 export class EsScopes {
   readonly locals = new Locals();
@@ -93,9 +98,9 @@ export class EsScopes {
 
   /** What is visible in a class. `key`: the name by which it is meant. */
   openClass(node: Node, symbol: SymbolDraft, key: string): void {
-    this.#owners.set(`{${key}}`, symbol);
+    this.#owners.set(ownValue(key), symbol);
     this.locals.open(node.endIndex);
-    this.#declareOwn(node.startIndex, { expression: `{${key}}`, base: `{${key}}.$super` });
+    this.#declareOwn(node.startIndex, { expression: ownValue(key), base: `{${key}}.$super` });
   }
 
   #declareOwn(from: number, { expression, base }: Own): void {
@@ -132,8 +137,8 @@ export class EsScopes {
 
   /** A function with a name may be constructed: `this` is what it makes. */
   ownOf(symbol: SymbolDraft, key: string): Own {
-    this.#owners.set(`{${key}}`, symbol);
-    return { expression: `{${key}}`, base: unknown };
+    this.#owners.set(ownValue(key), symbol);
+    return { expression: ownValue(key), base: unknown };
   }
 
   /** Any function, with or without a name. */
@@ -146,7 +151,7 @@ export class EsScopes {
     this.locals.open(node.endIndex);
     if (node.type !== 'arrow_function')
       if (found?.own !== undefined) this.#declareOwn(node.startIndex, found.own);
-      else if (node.type !== 'method_definition')
+      else if (found === undefined || node.type !== 'method_definition')
         this.locals.declare('this', node.startIndex, unknown);
     for (const [at, each] of parametersOf(node).entries()) this.#parameter(node, each, at);
     const body = node.childForFieldName('body');
@@ -265,9 +270,7 @@ export class EsScopes {
   #returned(value: Node): void {
     const callable = this.#callables.at(-1);
     if (callable?.symbol === undefined || callable.returns >= returnsMax) return;
-    const own = this.locals.find('this', value.startIndex);
-    const expression =
-      value.type === 'this' && own?.startsWith('{') === true ? '{$this}' : this.of(value);
+    const expression = this.of(value);
     if (expression === unknown) return;
     callable.returns += 1;
     this.draft.type(callable.symbol, callable.role, '', expression);

@@ -61,6 +61,14 @@ handlers['first']()
   return { open, shut }
 }
 `,
+  'app/schema.ts': `class Schema {
+  copy() { const next = this; return next; }
+  same() { let schema = this; schema = schema.copy(); return schema; }
+  rule() { return { check(value) { return this.same(value); } }; }
+}
+class Text extends Schema { trim() {} }
+new Text().same().trim();
+`,
   'app/forms.tsx': `import * as parts from './parts';
 const one = <parts.Panel title="x"><parts.Line /></parts.Panel>;
 (parts.draw)();
@@ -129,6 +137,14 @@ describe('types of values', () => {
       lines.map((each) => `${at('app/types.ts', each)} exact`),
     );
   });
+});
+
+test('what a method gives of its own type is of the type that was asked; objects in it are others', () => {
+  expect(callers('app/schema.ts#Text.trim')).toEqual([`${at('app/schema.ts', '.trim()')} exact`]);
+  expect(callers('app/schema.ts#Schema.same')).toEqual([
+    `${at('app/schema.ts', 'return this.same')} possible`,
+    `${at('app/schema.ts', '.trim()')} exact`,
+  ]);
 });
 
 test('a call in brackets is one, and so is an element of a module', () => {
