@@ -90,6 +90,9 @@ export class Uses {
     if (definition === undefined || value.isAnyOf === true) return undefined;
     if (others.length > 0 && this.#definitions.rules.isDynamic === true)
       return this.#resultOfAny(value, result);
+    // A class and an interface of its name declare the same method: one of them may say what it gives.
+    if (others.length > 0 && this.#definitions.rules.functionsAreTypes === true)
+      return this.#firstResult(value, result);
     if (isVariable(definition)) return valueOf(value.self);
     const written = typesIn(definition, 'result')[result];
     const { self, receiver } = value;
@@ -102,6 +105,14 @@ export class Uses {
       this.#members.basesOf(type),
     );
     return valueOf(this.#evaluation.resolve(written.type, { ...context, bindings }));
+  }
+
+  #firstResult(value: FunctionValue, result: number): Value | undefined {
+    for (const definition of value.definitions) {
+      const found = this.#result({ ...value, definitions: [definition] }, result);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /** Overloads give what depends on how they are called: that says something only if it is the same for all. */

@@ -4,7 +4,15 @@ import type { Draft, SymbolDraft } from '../../draft.js';
 import { Locals } from '../../locals.js';
 import { CommentTypes } from './es-comments.js';
 import { isFunction } from './es-signature.js';
-import { esBounds, esType, functionType, isRest, parametersOf, resultType } from './es-types.js';
+import {
+  esBounds,
+  esType,
+  functionType,
+  isRest,
+  parametersOf,
+  resultType,
+  thisParameter,
+} from './es-types.js';
 import { esExpression, localNames, valueOf } from './es-values.js';
 
 /** Of one function, so many results are looked at. */
@@ -149,7 +157,10 @@ export class EsScopes {
     const role = found?.isGetter === true ? 'value' : 'returned';
     this.#callables.push({ end: node.endIndex, symbol, role, returns: 0 });
     this.locals.open(node.endIndex);
-    if (node.type !== 'arrow_function')
+    const ownType = thisParameter(node);
+    if (ownType !== undefined)
+      this.#declareOwn(node.startIndex, { expression: valueOf(this.type(ownType)), base: unknown });
+    else if (node.type !== 'arrow_function')
       if (found?.own !== undefined) this.#declareOwn(node.startIndex, found.own);
       else if (found === undefined || node.type !== 'method_definition')
         this.locals.declare('this', node.startIndex, unknown);

@@ -184,6 +184,14 @@ export function isRest(parameter: Node): boolean {
   return type === 'rest_pattern';
 }
 
+/** `function (this: T)` */
+export function thisParameter(node: Node): Node | undefined {
+  const first = node.childForFieldName('parameters')?.namedChild(0);
+  return first?.childForFieldName('pattern')?.type === 'this'
+    ? (first.childForFieldName('type') ?? undefined)
+    : undefined;
+}
+
 /** Without the type of `this`. */
 export function parametersOf(node: Node): Node[] {
   const single = node.childForFieldName('parameter');

@@ -66,7 +66,10 @@ handlers['first']()
   same() { let schema = this; schema = schema.copy(); return schema; }
   rule() { return { check(value) { return this.same(value); } }; }
 }
-class Text extends Schema { trim() {} }
+class Text extends Schema { trim() {} needed() { return super.missing(); } }
+interface Text { needed(): Text }
+new Text().needed().trim();
+function bare(this: Text) { this.trim(); }
 new Text().same().trim();
 `,
   'app/forms.tsx': `import * as parts from './parts';
@@ -140,10 +143,14 @@ describe('types of values', () => {
 });
 
 test('what a method gives of its own type is of the type that was asked; objects in it are others', () => {
-  expect(callers('app/schema.ts#Text.trim')).toEqual([`${at('app/schema.ts', '.trim()')} exact`]);
+  expect(callers('app/schema.ts#Text.trim')).toEqual(
+    ['needed().trim', 'this.trim', 'same().trim'].map(
+      (each) => `${at('app/schema.ts', each)} exact`,
+    ),
+  );
   expect(callers('app/schema.ts#Schema.same')).toEqual([
     `${at('app/schema.ts', 'return this.same')} possible`,
-    `${at('app/schema.ts', '.trim()')} exact`,
+    `${at('app/schema.ts', 'same().trim')} exact`,
   ]);
 });
 
