@@ -207,7 +207,9 @@ function possibleLines(answer: CallersAnswer | ReferencesAnswer): string[] {
   const shown = possible.slice(0, possibleShown);
   const [what, verb] = 'callers' in answer ? ['call', 'call'] : ['use', 'mean'];
   const one = possible_total === 1;
-  const head = `${possible_total} other ${what}${one ? '' : 's'} of this name may mean it; nothing proves what ${one ? `it ${verb}s` : `they ${verb}`}${shown.length < possible_total ? ', the nearest first' : ''}:`;
+  const isHandedOn = 'callers' in answer && possible.every(({ kind }) => kind === 'value');
+  const named = `${possible_total} other ${what}${one ? '' : 's'} of this name may mean it; nothing proves what ${one ? `it ${verb}s` : `they ${verb}`}${shown.length < possible_total ? ', the nearest first' : ''}:`;
+  const head = isHandedOn ? 'it may be called from where it is handed on:' : named;
   return [head, ...shown.map((each) => siteLine(each, nameOf(answer)))];
 }
 

@@ -68,7 +68,10 @@ export function callersOf(
   });
 }
 
-/** Calls, those that may be meant, and how often it is used as a value without being called. */
+/**
+ * Calls, those that may be meant, and how often it is used as a value without being called. What nothing calls by its
+ * name may be called from where it is handed on.
+ */
 export function sortedOut(sites: readonly CallSite[]): {
   callers: CallSite[];
   possible: CallSite[];
@@ -76,9 +79,11 @@ export function sortedOut(sites: readonly CallSite[]): {
 } {
   const calls = sites.filter(({ kind }) => kind !== 'value' && kind !== 'type');
   const uses = sites.filter(({ kind, certainty }) => kind === 'value' && certainty !== 'possible');
+  const handedOn =
+    calls.length > 0 ? [] : uses.map((site): CallSite => ({ ...site, certainty: 'possible' }));
   return {
     callers: calls.filter(({ certainty }) => certainty !== 'possible'),
-    possible: calls.filter(({ certainty }) => certainty === 'possible'),
+    possible: [...calls.filter(({ certainty }) => certainty === 'possible'), ...handedOn],
     uses_total: uses.length,
   };
 }
@@ -136,6 +141,15 @@ function mayBeMember(index: ShardIndex, { symbols, container = '' }: Wanted): bo
 function boundMeaning(index: ShardIndex, call: CallRow, wanted: Wanted): Meaning | undefined {
   const { bound } = index;
   const binding = bound?.bindingOf(call.id);
+  if (binding === 'possible') {
+    const among = (bound?.targetsOf(call.id) ?? []).map((each) => bound?.target(each));
+    const meant = among.find((each) => isMeant(each, wanted));
+    // A variable that holds what is called is used there; of several functions any may be called.
+    if (meant !== undefined) return isCallable(meant) ? possibly : exactly;
+    if (among.some(isCallable)) return undefined;
+    const isMethod = [...wanted.symbols].some((id) => index.symbol(id).kind === 'method');
+    return call.kind === 'direct' && isMethod ? undefined : possibly;
+  }
   for (const target of bound?.targetsOf(call.id) ?? []) {
     const its = bound?.target(target);
     if (its !== undefined && isMeant(its, wanted)) return exactly;
@@ -146,9 +160,11 @@ function boundMeaning(index: ShardIndex, call: CallRow, wanted: Wanted): Meaning
         return { certainty: 'dispatch', via: spoken(its) };
     }
   }
-  if (binding !== 'possible') return undefined;
-  const isMethod = [...wanted.symbols].some((id) => index.symbol(id).kind === 'method');
-  return call.kind === 'direct' && isMethod ? undefined : possibly;
+  return undefined;
+}
+
+function isCallable(target: BoundTarget | undefined): boolean {
+  return target?.kind === 'function' || target?.kind === 'method';
 }
 
 function spoken(target: BoundTarget | undefined): string {
@@ -156,8 +172,8 @@ function spoken(target: BoundTarget | undefined): string {
   return container === '' ? name : `${container}.${name}`;
 }
 
-function isMeant(target: BoundTarget, wanted: Wanted): boolean {
-  if (target.name !== wanted.name) return false;
+function isMeant(target: BoundTarget | undefined, wanted: Wanted): boolean {
+  if (target?.name !== wanted.name) return false;
   if (target.symbol >= 0 && wanted.symbols.size > 0) return wanted.symbols.has(target.symbol);
   return (
     (wanted.line === 0 || target.line === 0 || wanted.line === target.line) &&

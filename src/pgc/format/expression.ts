@@ -10,7 +10,7 @@
  *     given      := '^' ('<' type (',' type)* '>')? ('(' (expression (',' expression)*)? ')' | number)?
  *                                     the function of that name that takes these arguments, or so many; none: any of them;
  *                                     the types are those that its type parameters stand for
- *     step       := '.' name given?   a member
+ *     step       := '.' name given?   a member; no name: that which the expression in `given` names
  *                 | '(' number? ')'   a result of a call; no number: the first
  *                 | '[]' | '[k]'      an element; its key
  *                 | '[*]' | '[' n ']' what comes of going through it; its n-th part
@@ -20,10 +20,11 @@
  *     argument   := (label ':')? (type | '=' expression)
  *
  * Types of the language itself begin with `$`: `$list<T>`, `$map<K,V>`, `$chan<T>`, `$promise<T>`,
- * `$func<results, number:parameter>` (`*number`: that and all after it), `$this` (the type whose method it is),
- * `$struct<field:T>`, `$union<A,B>`, `$tuple<A,B>`, `$type<A>` (the type itself). `=`: the type of what an expression
- * comes to. Pointers, references and options are left out where they do not change what a name after a
- * dot means; else a pointer is `$ptr<T>`, and what must not be changed `$const<T>`. `$root` is what holds everything. The member `$super` is what a type is based on.
+ * `$func<results, number:parameter>` (`*number`: that and all after it), `$this` (the type whose method it is, as it is asked),
+ * `$this<A>` (the same; asked of none, it is A), `$struct<field:T>`, `$union<A,B>`, `$tuple<A,B>`, `$type<A>` (the type itself),
+ * `$symbol` (no name). `=`: the type of what an expression comes to. Pointers, references and options are left out where they do
+ * not change what a name after a dot means; else a pointer is `$ptr<T>`, and what must not be changed `$const<T>`. `$root` is what
+ * holds everything. The member `$super` is what a type is based on.
  */
 export interface Expression {
   around: string;

@@ -3,6 +3,7 @@ import ts from 'typescript';
 import { Definitions } from './definitions.mjs';
 import { programOf } from './program.mjs';
 import { Sites } from './sites.mjs';
+import { Uses } from './uses.mjs';
 
 /** Facts as in ../README.md, of TypeScript and JavaScript. */
 export async function factsOf(root) {
@@ -14,10 +15,14 @@ export async function factsOf(root) {
   const implementations = definitions.implementations();
   const sites = new Sites(definitions, checker);
   for (const each of sources) sites.read(each);
+  const uses = new Uses(definitions, checker);
+  for (const each of sources) uses.note(each);
+  for (const each of sources) uses.read(each);
   return [
     ...sources.map((each) => ({ is: 'file', path: definitions.pathOf(each) })),
     ...definitions.all(),
     ...sites.all,
+    ...uses.all(),
     ...implementations,
     { is: 'summary', packages: 1, missing: missingIn(program, sources), errors: 0 },
   ];

@@ -198,7 +198,8 @@ function targetsOf(
   value: Value | undefined,
   kind: string,
 ): readonly Definition[] {
-  if (value?.kind === 'function') return value.isUnsure === true ? [] : meantOf(value.definitions);
+  if (value?.kind === 'function')
+    return value.isUnsure === true && value.isAnyOf !== true ? [] : meantOf(value.definitions);
   const isConstructed = value?.kind === 'value' && isMade(value, kind, definitions.rules);
   if ((value?.kind !== 'type' && !isConstructed) || value.type.kind !== 'inside') return [];
   const { type } = value;

@@ -35,6 +35,8 @@ import {
 
 /** Variables, aliases and bases followed on the way to a type: they may form circles. */
 const depthMax = 24;
+/** Steps on the way to one answer: functions that call each other in turns have more ways than anyone can go. */
+const workMax = 20_000;
 
 /** Evaluates expressions in the definitions of one language. */
 export class Evaluator {
@@ -44,6 +46,7 @@ export class Evaluator {
   readonly #uses: Uses;
   readonly #parsed = new Map<string, Expression>();
   #depth = 0;
+  #work = 0;
 
   constructor(definitions: Definitions) {
     const evaluation: Evaluation = {
@@ -119,7 +122,9 @@ export class Evaluator {
   }
 
   #bounded<T>(work: () => T): T | undefined {
-    if (this.#depth >= depthMax) return undefined;
+    if (this.#depth === 0) this.#work = 0;
+    this.#work += 1;
+    if (this.#depth >= depthMax || this.#work > workMax) return undefined;
     this.#depth += 1;
     try {
       return work();
@@ -195,6 +200,8 @@ export class Evaluator {
     const type = this.#resolve(text, context);
     if (type !== undefined)
       return type.kind === 'language' && type.held ? type.held : { kind: 'value', type };
+    const [own] = text.args;
+    if (text.name === ownName) return own?.type && this.#ofTypeText(own.type, context);
     const [first = '', ...rest] = text.name.split('.');
     let named = this.#names.named(first, context);
     for (const name of rest) named = named && this.#members.member(named, name);
@@ -211,6 +218,8 @@ export class Evaluator {
   #stepFrom(value: Value, step: Step, context: Context | undefined): Value | undefined {
     switch (step.kind) {
       case 'member':
+        if (step.name === '')
+          return this.#uses.anyMember(value, this.#arguments(step.given, context));
         return this.#members.member(value, step.name, this.#arguments(step.given, context));
       case 'call':
         return this.#uses.called(value, step.result);
@@ -243,7 +252,7 @@ export class Evaluator {
       label,
       type: this.#resolve(type, context),
     }));
-    if (text.name === ownName) return context.bindings.get(ownName);
+    if (text.name === ownName) return context.bindings.get(ownName) ?? args[0]?.type;
     if (text.name === '$type') return typeItself(args[0]?.type);
     if (text.name === '$const') return asConst(args[0]?.type);
     if (text.name === '$union' && this.#definitions.rules.isDynamic === true) {

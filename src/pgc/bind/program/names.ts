@@ -1,7 +1,7 @@
 import { joined } from './alternatives.js';
 import { type Definitions, type NameScope } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
-import type { Step } from '../../format/expression.js';
+import { unknown, type Step } from '../../format/expression.js';
 import type { Arguments } from './values.js';
 import type { Imported, SourceText } from './source-text.js';
 import {
@@ -301,7 +301,11 @@ export class Names {
     // A variable may be declared by itself, through others.
     this.#variables.set(definition, undefined);
     const { isDynamic } = this.#definitions.rules;
-    const values = typesIn(definition, 'value').slice(0, isDynamic === true ? undefined : 1);
+    const all = typesIn(definition, 'value');
+    const values =
+      isDynamic === true
+        ? all
+        : [all.find(({ text }) => text !== unknown) ?? all[0]].flatMap((each) => each ?? []);
     // An object that is written out has its members itself.
     const own: Value = { kind: 'value', type: { kind: 'inside', definition, args: [] } };
     const owner = this.#definitions.rules.namespaces === true ? definition : undefined;

@@ -12,6 +12,7 @@ import {
   inside,
   within,
   valueOf,
+  isFunction,
   isOfLibrary,
   isVariable,
   type Type,
@@ -20,8 +21,14 @@ import {
   type Value,
   type FunctionValue,
   type OutsideValue,
+  type Arguments,
   type Evaluation,
 } from './values.js';
+
+/** More functions of a type than these are no answer. */
+const anyOfMax = 64;
+/** Types in the line of what one is based on. */
+const linesMax = 32;
 
 /** What a value gives where it is called, indexed or awaited, and what it hands to the functions that it takes. */
 export class Uses {
@@ -83,9 +90,12 @@ export class Uses {
 
   #result(value: FunctionValue, result: number): Value | undefined {
     const [definition, ...others] = value.definitions;
-    if (definition === undefined) return undefined;
+    if (definition === undefined || value.isAnyOf === true) return undefined;
     if (others.length > 0 && this.#definitions.rules.isDynamic === true)
       return this.#resultOfAny(value, result);
+    // A class and an interface of its name declare the same method: one of them may say what it gives.
+    if (others.length > 0 && this.#definitions.rules.functionsAreTypes === true)
+      return this.#firstResult(value, result);
     if (isVariable(definition)) return valueOf(value.self);
     const written = typesIn(definition, 'result')[result];
     const { self, receiver } = value;
@@ -111,6 +121,14 @@ export class Uses {
   #isAgreed({ definitions }: FunctionValue): boolean {
     const given = definitions.map((each) => typesIn(each, 'result')[0]?.text);
     return given.every((each) => each === given[0]);
+  }
+
+  #firstResult(value: FunctionValue, result: number): Value | undefined {
+    for (const definition of value.definitions) {
+      const found = this.#result({ ...value, definitions: [definition] }, result);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /** Overloads give what depends on how they are called: that says something only if it is the same for all. */
@@ -185,6 +203,39 @@ export class Uses {
     const position =
       partOf[part][type.name] ?? (part === 'result' && type.name === '$func' ? at : -1);
     return valueOf(type.args[position]?.type);
+  }
+
+  /** A member that an expression names: each function of the type may be meant, unless a symbol names it. */
+  anyMember(value: Value, given: Arguments | undefined): Value | undefined {
+    const type = value.kind === 'value' ? value.type : undefined;
+    if (type?.kind !== 'inside' || this.#members.underlying(type) !== undefined)
+      return this.part(value, 'element');
+    const [named] = given?.types() ?? [];
+    if (named?.kind === 'language' && named.name === '$symbol') return undefined;
+    const definitions = [...new Set(this.#functionsOf(type))];
+    return definitions.length === 0 || definitions.length > anyOfMax
+      ? undefined
+      : { kind: 'function', definitions, isUnsure: true, isAnyOf: true };
+  }
+
+  /** Those that it has itself or by what it is based on, also by other names. */
+  #functionsOf(start: InsideType): Definition[] {
+    const types = [start];
+    for (const type of types)
+      for (const base of this.#members.basesOf(type))
+        if (
+          base?.kind === 'inside' &&
+          types.length < linesMax &&
+          !types.some(({ definition }) => definition === base.definition)
+        )
+          types.push(base);
+    return types.flatMap((type) => [
+      ...[...this.#definitions.methodsOf(type.definition).values()].flat().filter(isFunction),
+      ...typesIn(type.definition, 'assigned').flatMap(({ name }) => {
+        const held = this.#members.memberOf(type, name);
+        return held?.kind === 'function' ? held.definitions : [];
+      }),
+    ]);
   }
 
   /** What is no promise is itself. */

@@ -55,6 +55,8 @@ export interface FunctionValue extends Owner {
   given?: Arguments;
   /** One of them is meant, and nothing tells which. */
   isUnsure?: boolean;
+  /** Any of them may be meant: an expression names it. */
+  isAnyOf?: boolean;
 }
 
 /** `of`: the member of a type of the language that it is. */

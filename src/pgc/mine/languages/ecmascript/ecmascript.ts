@@ -10,11 +10,11 @@ import {
   nameOf,
   typeSignature,
 } from './es-signature.js';
-import { EsScopes, type Own } from './es-scopes.js';
+import { EsScopes, ownValue, type Own } from './es-scopes.js';
 import { readable } from './es-text.js';
 import { esBases, membersOf } from './es-types.js';
 import { esUse } from './es-uses.js';
-import { moduleItself, valueOf } from './es-values.js';
+import { computedMember, indexName, moduleItself, valueOf } from './es-values.js';
 import type { Grammar } from '../../grammar.js';
 import { compact, renderSignature } from '../../signature.js';
 
@@ -91,11 +91,14 @@ class EcmascriptMiner {
   readonly #visitors: Record<string, (node: Node) => void> = {
     call: (node) => this.#call(node),
     member: (node) => this.#memberCall(node, 'member'),
+    computed: (node) => this.#computedCall(node),
     construct: (node) => this.#construct(node),
     element: (node) => this.#construct(node),
+    wrapped: (node) => this.#wrappedCall(node),
+    elementMember: (node) => this.#memberCall(node, 'construct'),
     constructMember: (node) => this.#memberCall(node, 'construct'),
     super: (node) => this.#construct(node),
-    assign: (node) => this.#es.assign(node),
+    assign: (node) => this.#assign(node),
     block: (node) => this.#es.block(node),
     forIn: (node) => this.#es.forIn(node),
     catch: (node) => this.#es.catches(node),
@@ -272,7 +275,7 @@ class EcmascriptMiner {
           { kind, signature, scope: 'object', exported },
           span,
         );
-        this.#valueOf(symbol, annotation, value);
+        this.#valueOf(symbol, this.#es.declared(declarator), value);
       }
     });
   }
@@ -280,19 +283,29 @@ class EcmascriptMiner {
   #declare(declarator: Node, name: Node, value: Node | null): void {
     // A function has a name of its own, also before its end.
     if (value !== null && (isFunction(value) || value.type === 'class')) return;
-    const type = valueOf(this.#es.type(declarator.childForFieldName('type')));
+    const type = valueOf(this.#es.declared(declarator));
     // The variable of a loop is declared by it.
     if (declarator.parent?.parent?.type === 'for_in_statement') return;
     this.#es.declare(name, type === unknown ? this.#es.of(value) : type, declarator.endIndex);
   }
 
   /** What a name at the top stands for; an object that is written out stands for itself. */
-  #valueOf(symbol: SymbolDraft, type: Node | null, value: Node | null): void {
+  #valueOf(symbol: SymbolDraft, type: string, value: Node | null): void {
     this.#tops.set(symbol.name, symbol);
-    const written = valueOf(this.#es.type(type));
+    const written = valueOf(type);
     const object = objectIn(value);
     if (written === unknown && object !== null) this.#es.properties(symbol, object);
     else this.draft.type(symbol, 'value', '', written === unknown ? this.#es.of(value) : written);
+  }
+
+  /** `x = …`; a name at the top of the file that holds nothing at first is what is assigned to it first. */
+  #assign(node: Node): void {
+    const name = node.childForFieldName('left')?.text ?? '';
+    const top = this.#tops.get(name);
+    if (top === undefined || this.#es.locals.find(name, node.startIndex) !== undefined)
+      return this.#es.assign(node);
+    const value = this.#es.of(node.childForFieldName('right'));
+    if (value !== unknown && top.kind === 'variable') this.draft.type(top, 'value', '', value);
   }
 
   /** A function or class that is bound to a name is a symbol of that name. */
@@ -361,7 +374,7 @@ class EcmascriptMiner {
       return;
     }
     const signature = functionSignature('method', name, right, right);
-    const expression = property?.[2] === undefined ? owner : `{${owner}}`;
+    const expression = property?.[2] === undefined ? owner : ownValue(owner);
     this.#symbol(name, node, {
       ...declared,
       kind: 'method',
@@ -375,7 +388,7 @@ class EcmascriptMiner {
   #constant(name: string, node: Node, value: Node): void {
     const signature = renderSignature('constant', name, {});
     const what = { kind: 'constant', signature, scope: 'object' as const, exported: true };
-    this.#valueOf(this.#symbol(name, node, what), null, value);
+    this.#valueOf(this.#symbol(name, node, what), unknown, value);
   }
 
   /** A name of the file under the name that others see. */
@@ -492,6 +505,28 @@ class EcmascriptMiner {
     });
   }
 
+  /** `(f)()`, `x.f!()`, `(f as F)()` */
+  #wrappedCall(node: Node): void {
+    let inner: Node | null = node;
+    while (inner !== null && wrapping.test(inner.type)) inner = inner.namedChild(0);
+    if (inner?.type === 'identifier') this.#call(inner);
+    else if (inner?.type === 'member_expression') this.#memberCall(inner, 'member');
+    else if (inner?.type === 'subscript_expression') this.#computedCall(inner);
+  }
+
+  /** `x['name']()`, `x[name]()` */
+  #computedCall(node: Node): void {
+    const name = indexName(node);
+    const expression =
+      name === undefined ? computedMember(node, this.#es.locals) : this.#es.of(node);
+    if (name === undefined && expression === unknown) return;
+    const object = node.childForFieldName('object');
+    this.draft.calls.push({
+      ...{ callee: name ?? '[]', at: node.startIndex, kind: 'member' as const, expression },
+      receiver: compact(object?.text.slice(0, receiverCharsMax) ?? ''),
+    });
+  }
+
   #construct(node: Node): void {
     const callee = node.text;
     const expression = this.#es.of(node);
@@ -586,6 +621,8 @@ function ownOfMember({ kind, key, container }: Scope, node: Node): Own | undefin
   const isStatic = node.children.some(({ type }) => type === 'static');
   return isStatic ? { expression: key, base: `{${key}}.$super` } : undefined;
 }
+
+const wrapping = /^(?:parenthesized|non_null|as|satisfies)_expression$/;
 
 function isMemberOf(owner: Scope['kind'], capture: string, node: Node): boolean {
   if (capture !== 'methodSignature') return owner === 'class' || owner === 'object';

@@ -21,6 +21,8 @@ const shared = `
 (import_statement) @import
 (call_expression function: (identifier) @call)
 (call_expression function: (member_expression) @member)
+(call_expression function: (subscript_expression) @computed)
+(call_expression function: (parenthesized_expression) @wrapped)
 (call_expression function: (import) @dynamicImport)
 (call_expression function: (super) @super)
 (new_expression constructor: (identifier) @construct)
@@ -31,6 +33,7 @@ const shared = `
 `;
 const typed = `
 (abstract_class_declaration) @class
+(call_expression function: (non_null_expression) @wrapped)
 (function_signature) @functionSignature
 [(method_signature) (abstract_method_signature)] @methodSignature
 (public_field_definition value: [(arrow_function) (function_expression)]) @field
@@ -51,6 +54,8 @@ const untyped = `
 const elements = `
 (jsx_opening_element name: (identifier) @element)
 (jsx_self_closing_element name: (identifier) @element)
+(jsx_opening_element name: (member_expression) @elementMember)
+(jsx_self_closing_element name: (member_expression) @elementMember)
 `;
 
 export const ecmascriptQuery: Record<EcmascriptLanguage, string> = {

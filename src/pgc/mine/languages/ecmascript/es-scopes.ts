@@ -2,8 +2,17 @@ import type { Node } from 'web-tree-sitter';
 import { bounded, unknown } from '../../../format/expression.js';
 import type { Draft, SymbolDraft } from '../../draft.js';
 import { Locals } from '../../locals.js';
+import { CommentTypes } from './es-comments.js';
 import { isFunction } from './es-signature.js';
-import { esBounds, esType, functionType, isRest, parametersOf, resultType } from './es-types.js';
+import {
+  esBounds,
+  esType,
+  functionType,
+  isRest,
+  parametersOf,
+  resultType,
+  thisParameter,
+} from './es-types.js';
 import { esExpression, localNames, valueOf } from './es-values.js';
 
 /** Of one function, so many results are looked at. */
@@ -30,10 +39,16 @@ interface Described {
   isGetter: boolean;
 }
 
+/** `this` in what belongs to a type; where another one inherits it, that is meant. */
+export function ownValue(key: string): string {
+  return `{$this<${key}>}`;
+}
+
 /** The scopes of one text of JavaScript or TypeScript, and what it says of types. */
 export class EsScopes {
   readonly locals = new Locals();
   readonly localName = localNames(this.locals);
+  readonly #comments: CommentTypes;
   readonly #callables: Callable[] = [];
   /** By the id of its node: the symbol that a function is, and what `this` is in it. */
   readonly #described = new Map<number, Described>();
@@ -42,6 +57,7 @@ export class EsScopes {
   readonly #boundsOf = new Map<SymbolDraft, { name: string; type: string }[]>();
 
   constructor(readonly draft: Draft) {
+    this.#comments = new CommentTypes(draft.imports);
     this.locals.open(Infinity);
   }
 
@@ -58,6 +74,24 @@ export class EsScopes {
     return esType(node, this.localName);
   }
 
+  /** The type of a variable or a field, as written beside or above it. */
+  declared(node: Node): string {
+    const type = this.type(node.childForFieldName('type'));
+    return type === unknown ? this.#comments.of(node).type : type;
+  }
+
+  #resultOf(node: Node): string {
+    const type = resultType(node, this.localName);
+    return type === unknown ? this.#comments.of(node).result : type;
+  }
+
+  #parameterType(callable: Node, node: Node): string {
+    const type = this.type(node.childForFieldName('type'));
+    if (type !== unknown) return type;
+    const name = node.childForFieldName('left') ?? node.childForFieldName('pattern') ?? node;
+    return this.#comments.of(callable).parameters.get(name.text) ?? unknown;
+  }
+
   /** A definition inside a function is meant by its name and its line. */
   keyOf(symbol: SymbolDraft): string {
     return `${symbol.name}#${this.draft.lineOf(symbol.start)}`;
@@ -72,9 +106,9 @@ export class EsScopes {
 
   /** What is visible in a class. `key`: the name by which it is meant. */
   openClass(node: Node, symbol: SymbolDraft, key: string): void {
-    this.#owners.set(`{${key}}`, symbol);
+    this.#owners.set(ownValue(key), symbol);
     this.locals.open(node.endIndex);
-    this.#declareOwn(node.startIndex, { expression: `{${key}}`, base: `{${key}}.$super` });
+    this.#declareOwn(node.startIndex, { expression: ownValue(key), base: `{${key}}.$super` });
   }
 
   #declareOwn(from: number, { expression, base }: Own): void {
@@ -99,11 +133,11 @@ export class EsScopes {
     this.bounds(symbol, node, outer);
     const taken = parametersOf(node).map((each) => ({
       name: isRest(each) ? '*' : '',
-      type: this.type(each.childForFieldName('type')),
+      type: this.#parameterType(node, each),
     }));
     if (taken.some(({ type }) => type !== unknown))
       for (const { name, type } of taken) this.draft.type(symbol, 'parameter', name, type);
-    const result = resultType(node, this.localName);
+    const result = this.#resultOf(node);
     if (result === unknown) return;
     if (isGetter) this.draft.type(symbol, 'value', '', valueOf(result));
     else this.draft.type(symbol, 'result', '', result);
@@ -111,21 +145,24 @@ export class EsScopes {
 
   /** A function with a name may be constructed: `this` is what it makes. */
   ownOf(symbol: SymbolDraft, key: string): Own {
-    this.#owners.set(`{${key}}`, symbol);
-    return { expression: `{${key}}`, base: unknown };
+    this.#owners.set(ownValue(key), symbol);
+    return { expression: ownValue(key), base: unknown };
   }
 
   /** Any function, with or without a name. */
   callable(node: Node): void {
     const found = this.#described.get(node.id);
-    const isWritten = found === undefined || resultType(node, this.localName) !== unknown;
+    const isWritten = found === undefined || this.#resultOf(node) !== unknown;
     const symbol = isWritten ? undefined : found.symbol;
     const role = found?.isGetter === true ? 'value' : 'returned';
     this.#callables.push({ end: node.endIndex, symbol, role, returns: 0 });
     this.locals.open(node.endIndex);
-    if (node.type !== 'arrow_function')
+    const ownType = thisParameter(node);
+    if (ownType !== undefined)
+      this.#declareOwn(node.startIndex, { expression: valueOf(this.type(ownType)), base: unknown });
+    else if (node.type !== 'arrow_function')
       if (found?.own !== undefined) this.#declareOwn(node.startIndex, found.own);
-      else if (node.type !== 'method_definition')
+      else if (found === undefined || node.type !== 'method_definition')
         this.locals.declare('this', node.startIndex, unknown);
     for (const [at, each] of parametersOf(node).entries()) this.#parameter(node, each, at);
     const body = node.childForFieldName('body');
@@ -134,7 +171,7 @@ export class EsScopes {
 
   #parameter(callable: Node, node: Node, at: number): void {
     const pattern = node.childForFieldName('pattern') ?? node;
-    const written = this.type(node.childForFieldName('type'));
+    const written = this.#parameterType(callable, node);
     const start = callable.startIndex;
     const rest = pattern.type === 'rest_pattern' ? pattern.namedChild(0) : null;
     const value = node.childForFieldName('value');
@@ -244,9 +281,7 @@ export class EsScopes {
   #returned(value: Node): void {
     const callable = this.#callables.at(-1);
     if (callable?.symbol === undefined || callable.returns >= returnsMax) return;
-    const own = this.locals.find('this', value.startIndex);
-    const expression =
-      value.type === 'this' && own?.startsWith('{') === true ? '{$this}' : this.of(value);
+    const expression = this.of(value);
     if (expression === unknown) return;
     callable.returns += 1;
     this.draft.type(callable.symbol, callable.role, '', expression);
@@ -255,7 +290,8 @@ export class EsScopes {
   /** `this.x = …` in a class or in a function that is constructed. */
   assignOwn(name: string, right: Node, at: number): void {
     const symbol = this.#owners.get(this.locals.find('this', at) ?? '');
-    const value = this.of(right);
+    const said = right.parent === null ? unknown : this.#comments.of(right.parent).type;
+    const value = said === unknown ? this.of(right) : valueOf(said);
     if (symbol !== undefined && value !== unknown) this.draft.type(symbol, 'assigned', name, value);
   }
 
@@ -271,7 +307,7 @@ export class EsScopes {
   field(owner: SymbolDraft, node: Node): void {
     const name =
       node.childForFieldName('name')?.text ?? node.childForFieldName('property')?.text ?? '';
-    const type = this.type(node.childForFieldName('type'));
+    const type = this.declared(node);
     if (!/^#?[\w$]+$/.test(name)) return;
     if (type !== unknown) this.draft.type(owner, 'field', name, type);
     else {

@@ -1,8 +1,8 @@
 import type { Node } from 'web-tree-sitter';
 import { boundedLink, expressionCharsMax, unknown } from '../../../format/expression.js';
 
-/** Names of types inside functions, by which they are meant. */
-export type LocalName = (name: string, at: number) => string;
+/** What names inside functions are meant by: of a value, all that is known of it. */
+export type LocalName = (name: string, at: number, isValue?: boolean) => string;
 
 /** A type as `expression.ts` writes it. */
 export function esType(node: Node | null | undefined, local: LocalName = plain): string {
@@ -53,6 +53,10 @@ function typeOf(node: Node, local: LocalName): string {
     case 'union_type':
     case 'intersection_type':
       return unionOf(partsOf(node).map((each) => esType(each, local)));
+    case 'type_query':
+      return typeOfValue(node.namedChild(0), local);
+    case 'lookup_type':
+      return memberType(node, local);
     case 'type_predicate_annotation':
     case 'type_predicate':
       return 'boolean';
@@ -69,6 +73,36 @@ function typeOf(node: Node, local: LocalName): string {
   }
 }
 
+/** `typeof a.b` */
+function typeOfValue(node: Node | null, local: LocalName): string {
+  const path = /^([\w$]+)((?:\.[\w$]+)*)$/.exec(node?.text ?? '');
+  const root =
+    path === null || node === null ? unknown : local(path[1] ?? '', node.startIndex, true);
+  return root === unknown ? unknown : `=${root}${path?.[2] ?? ''}`;
+}
+
+/** `T['name']`, `T[number]` */
+function memberType(node: Node, local: LocalName): string {
+  const of = valueText(esType(node.namedChild(0), local));
+  const index = node.namedChild(1)?.text ?? '';
+  const name = /^['"]([\w$]+)['"]$/.exec(index)?.[1];
+  if (of === unknown || (name === undefined && index !== 'number')) return unknown;
+  return `=${of}${name === undefined ? '[]' : `.${name}`}`;
+}
+
+/** A value of a type. */
+function valueText(type: string): string {
+  if (type.startsWith('=')) return type.slice(1);
+  return type === unknown ? unknown : `{${type}}`;
+}
+
+/** Types that are made of what a value of another one gives. */
+const given: Partial<Record<string, string>> = {
+  ReturnType: '()',
+  InstanceType: '()',
+  Awaited: '!',
+};
+
 const anything = new Set(['any', 'unknown', 'object', 'never']);
 const literals: Partial<Record<string, string>> = {
   string: 'string',
@@ -82,7 +116,12 @@ const literals: Partial<Record<string, string>> = {
 };
 const nothing = new Set(['null', 'undefined', 'void']);
 
-function unionOf(types: readonly string[]): string {
+/** A type by its name alone, as a comment has it. */
+export function writtenType(name: string): string {
+  return anything.has(name.toLowerCase()) || name === 'Function' ? unknown : namedType(name, []);
+}
+
+export function unionOf(types: readonly string[]): string {
   const all = [...new Set(types.filter((each) => !nothing.has(each)))];
   if (all.length < 2) return all[0] ?? unknown;
   return `$union<${all.join(',')}>`;
@@ -99,7 +138,7 @@ const maps = /^(?:Readonly|Weak)?Map$|^Record$/;
 const promises = /^Promise(?:Like)?$/;
 /** Types with the members of their first argument. */
 const same =
-  /^(?:Partial|Required|Readonly|NonNullable|Omit|Pick|Exclude|Extract|Awaited|NoInfer|ThisType|Mutable|DeepPartial)$/;
+  /^(?:Partial|Required|Readonly|NonNullable|Omit|Pick|Exclude|Extract|NoInfer|ThisType|Mutable|DeepPartial)$/;
 
 /** Types of the runtime are written as those of every language. */
 export function namedType(name: string, args: readonly string[]): string {
@@ -107,6 +146,11 @@ export function namedType(name: string, args: readonly string[]): string {
   if (maps.test(name)) return `$map${listed(args)}`;
   if (promises.test(name)) return `$promise${listed(args)}`;
   if (same.test(name) && args[0] !== undefined) return args[0];
+  const steps = given[name];
+  if (steps !== undefined && args[0] !== undefined) {
+    const of = valueText(args[0]);
+    return of === unknown ? unknown : `=${of}${steps}`;
+  }
   return nothing.has(name) ? unknown : `${name}${listed(args)}`;
 }
 
@@ -138,6 +182,14 @@ export function resultType(node: Node, local: LocalName): string {
 export function isRest(parameter: Node): boolean {
   const { type } = parameter.childForFieldName('pattern') ?? parameter;
   return type === 'rest_pattern';
+}
+
+/** `function (this: T)` */
+export function thisParameter(node: Node): Node | undefined {
+  const first = node.childForFieldName('parameters')?.namedChild(0);
+  return first?.childForFieldName('pattern')?.type === 'this'
+    ? (first.childForFieldName('type') ?? undefined)
+    : undefined;
 }
 
 /** Without the type of `this`. */

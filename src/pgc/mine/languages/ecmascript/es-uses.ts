@@ -9,6 +9,7 @@ export function esUse(node: Node, locals: Locals): Use | undefined {
   switch (node.type) {
     case 'identifier':
     case 'shorthand_property_identifier': {
+      if (node.parent?.type === 'export_specifier') return passedOn(node, node.parent);
       if (isDefined(node)) return undefined;
       const expression = nameOutside(node, locals);
       return expression === undefined ? undefined : { name: node, kind: 'value', expression };
@@ -32,6 +33,14 @@ export function esUse(node: Node, locals: Locals): Use | undefined {
   }
 }
 
+/** Under another name: calls by that one call it. */
+function passedOn(name: Node, specifier: Node): Use | undefined {
+  const alias = specifier.childForFieldName('alias');
+  if (alias === null || alias.id === name.id) return undefined;
+  const isOfOther = specifier.parent?.parent?.childForFieldName('source') != null;
+  return { name, kind: 'value', expression: (isOfOther ? alias : name).text };
+}
+
 /** A name of the file, or of a function or class inside a function; undefined: a local variable. */
 function nameOutside(node: Node, locals: Locals): string | undefined {
   const found = locals.find(node.text, node.startIndex);
@@ -42,11 +51,12 @@ function nameOutside(node: Node, locals: Locals): string | undefined {
 /** Fields of nodes around a name that they define. */
 const definingFields = ['name', 'pattern', 'parameter', 'alias'] as const;
 const definingNodes =
-  /^(?:formal_parameters|rest_pattern|array_pattern|object_pattern|namespace_import|import_clause|import_specifier|export_specifier|labeled_statement|break_statement|continue_statement)$/;
+  /^(?:formal_parameters|rest_pattern|array_pattern|object_pattern|namespace_import|import_clause|import_specifier|labeled_statement|break_statement|continue_statement)$/;
 
 function isDefined(node: Node): boolean {
   const { parent } = node;
   if (parent === null || definingNodes.test(parent.type)) return true;
+  if (parent.type === 'jsx_closing_element') return true;
   if (/^jsx_/.test(parent.type)) return false;
   const isIn = (field: string): boolean => parent.childForFieldName(field)?.id === node.id;
   if (definingFields.some((field) => isIn(field)))

@@ -1,5 +1,5 @@
 import type { Node } from 'web-tree-sitter';
-import { bounded, boundedLink, unknown } from '../../../format/expression.js';
+import { bounded, boundedLink, expressionCharsMax, unknown } from '../../../format/expression.js';
 import type { Locals } from '../../locals.js';
 import { isFunction } from './es-signature.js';
 import { esType, functionType, namedType, typeArguments, type LocalName } from './es-types.js';
@@ -11,9 +11,10 @@ export function esExpression(node: Node | null | undefined, locals: Locals): str
 
 /** Types inside functions are meant by another name than they are written. */
 export function localNames(locals: Locals): LocalName {
-  return (name, at) => {
+  return (name, at, isValue = false) => {
     const found = locals.find(name, at);
-    return found !== undefined && /^[\w$]+#\d+$/.test(found) ? found : name;
+    const isMeant = isValue || (found !== undefined && /^[\w$]+#\d+$/.test(found));
+    return isMeant ? (found ?? name) : name;
   };
 }
 
@@ -84,10 +85,14 @@ function memberOf(node: Node, locals: Locals): string {
   const object = node.childForFieldName('object');
   const name = node.childForFieldName('property')?.text ?? unknown;
   if (object !== null && isExports(object)) return name;
+  if (object?.type === 'identifier' && object.text === 'Symbol') return symbolValue;
   // In an object that is passed on, `this` is the module.
   if (object?.type === 'this' && esExpression(object, locals) === moduleItself) return name;
   return after(esExpression(object, locals), `.${name}`);
 }
+
+/** No name is like it. */
+const symbolValue = '{$symbol}';
 
 /** What `this` is in the functions of an object that a module passes on. */
 export const moduleItself = 'exports';
@@ -97,9 +102,22 @@ export function isExports({ text }: Node): boolean {
 }
 
 function elementOf(node: Node, object: string): string {
-  const index = node.childForFieldName('index');
-  const name = index?.type === 'string' ? /^['"]([\w$]+)['"]$/.exec(index.text)?.[1] : undefined;
+  const name = indexName(node);
   return after(object, name === undefined ? '[]' : `.${name}`);
+}
+
+/** The name of a member in brackets: `x['name']`. */
+export function indexName(node: Node): string | undefined {
+  const index = node.childForFieldName('index');
+  return index?.type === 'string' ? /^['"]([\w$]+)['"]$/.exec(index.text)?.[1] : undefined;
+}
+
+/** A member that an expression names when the program runs. */
+export function computedMember(node: Node, locals: Locals): string {
+  const [object, index] = ['object', 'index'].map((each) =>
+    esExpression(node.childForFieldName(each), locals),
+  );
+  return object === undefined || object === unknown ? unknown : bounded(`${object}.^(${index})`);
 }
 
 /** Functions of the runtime that give back what they take, or its elements. */
@@ -119,6 +137,8 @@ function callOf(node: Node, locals: Locals): string {
   if (callee?.childForFieldName('property')?.text === 'bind')
     return esExpression(callee.childForFieldName('object'), locals);
   if (callee?.type === 'identifier' && callee.text === 'require') return unknown;
+  if (/^Symbol(?:\.for)?$/.test(callee?.type === 'identifier' ? callee.text : name))
+    return symbolValue;
   return after(esExpression(callee, locals), '()');
 }
 
@@ -159,6 +179,7 @@ function asserted(node: Node, locals: Locals): string {
 
 /** A value of this type. */
 export function valueOf(type: string): string {
+  if (type.startsWith('=')) return type.slice(1);
   return type === unknown ? unknown : bounded(`{${type}}`);
 }
 
@@ -192,9 +213,21 @@ function objectOf(node: Node, locals: Locals): string {
     const name = (each.childForFieldName('key') ?? each).text;
     const value =
       each.type === 'shorthand_property_identifier' ? each : each.childForFieldName('value');
-    const type = /^\{([^{}]*)\}$/.exec(esExpression(value, locals))?.[1];
-    return type === undefined || !/^[\w$]+$/.test(name) ? [] : [`${name}:${type}`];
+    const type = typeText(esExpression(value, locals));
+    return type === unknown || !/^[\w$]+$/.test(name) ? [] : [`${name}:${type}`];
   });
-  // Of a property that is not known, nothing can be said.
-  return fields.length === 0 ? unknown : `{$struct<${fields.join(',')}>}`;
+  // Of a property that is not known, or for which there is no room, nothing can be said.
+  let known = '';
+  for (const each of fields)
+    if (known.length + each.length < structCharsMax) known += `${known === '' ? '' : ','}${each}`;
+  return known === '' ? unknown : `{$struct<${known}>}`;
+}
+
+/** What is written around it has room, too. */
+const structCharsMax = expressionCharsMax - 40;
+
+/** The type of a value, as a type is written: `=` before what it comes to. */
+function typeText(expression: string): string {
+  const type = /^\{([^{}]*)\}$/.exec(expression)?.[1];
+  return type ?? (expression === unknown ? unknown : `=${expression}`);
 }
