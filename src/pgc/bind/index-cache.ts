@@ -26,10 +26,6 @@ interface Cache {
   isC?: readonly boolean[];
   paths?: readonly string[];
   includes: Map<number, readonly string[]>;
-  /** What calls are bound to, by name. */
-  bound?: Map<string, number[]>;
-  /** Targets by the names of what may run in their place. */
-  replaced?: Map<string, Set<number>>;
 }
 
 /** An index never changes, so cached results hold for as long as it lives. */
@@ -90,37 +86,6 @@ export function aliasesOf(index: ShardIndex, name: string): readonly string[] {
     }
   }
   return [...(cache.aliases.get(name) ?? [])];
-}
-
-/** Ids of what calls are bound to under this name. */
-export function targetsNamed(index: ShardIndex, name: string): readonly number[] {
-  const cache = cacheOf(index);
-  if (cache.bound === undefined) {
-    cache.bound = new Map();
-    for (let id = 0; id < (index.bound?.targetCount ?? 0); id += 1) {
-      const its = index.bound?.target(id).name ?? '';
-      const known = cache.bound.get(its);
-      if (known === undefined) cache.bound.set(its, [id]);
-      else known.push(id);
-    }
-  }
-  return cache.bound.get(name) ?? [];
-}
-
-/** Targets in whose place one of this name may run. */
-export function replacedBy(index: ShardIndex, name: string): readonly number[] {
-  const cache = cacheOf(index);
-  const { bound } = index;
-  if (cache.replaced === undefined) {
-    cache.replaced = new Map();
-    for (const [target, by] of bound?.implementations() ?? []) {
-      const its = bound?.target(by).name ?? '';
-      const known = cache.replaced.get(its);
-      if (known === undefined) cache.replaced.set(its, new Set([target]));
-      else known.add(target);
-    }
-  }
-  return [...(cache.replaced.get(name) ?? [])];
 }
 
 /** Module name → file, for languages with modules. */

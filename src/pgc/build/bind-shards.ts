@@ -71,7 +71,7 @@ export async function bindShards(
       ...{ scip: before?.scip, layer: undefined },
     };
   const segments = await Promise.all(
-    bound.map(({ segment }) => Segment.open(join(place.segments, segment))),
+    bound.map(({ segment }) => Segment.open(join(place.segments, segment), {}, '', 'lazy')),
   );
   const layer = isLayered ? await openLayer(job, new TreeSymbols(segments)) : undefined;
   const writing = new BindingWriter(segments, layer?.bindings);

@@ -42,6 +42,7 @@ export interface ShardIndex extends TermIndex {
   fileOf(document: number): number;
   /** As `symbol` without any text: for scans of all symbols. */
   outline(symbol: number): SymbolOutline;
+  isDocumented(symbol: number): boolean;
   /** All names in order; the name of an outline is an index into it. */
   names(): Iterable<string>;
   nameAt(number: number): string;
@@ -124,7 +125,6 @@ export type SymbolPlace = Omit<SymbolRow, 'signature' | 'doc'>;
 export interface SymbolOutline extends Pick<SymbolRow, 'kind' | 'exported' | 'declaration'> {
   /** Index in `names`. */
   name: number;
-  documented: boolean;
 }
 
 export interface ImportRow {
