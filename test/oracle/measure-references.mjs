@@ -10,7 +10,7 @@ export async function measureReferences({ truth, product, symbols }) {
     const lines = (sites) => new Set(sites.map((site) => `${site.file_path}:${site.line}`));
     const given = lines(answer.callers.filter((site) => !isPossible(site) && isCertain(site)));
     const wanted = truth.usesOf(place);
-    const isJudged = (line) => truth.files.has(line.slice(0, line.lastIndexOf(':')));
+    const isJudged = (line) => truth.isRead(...placeOf(line));
     rows.push({
       ...{ kind, asked, ms, isKnown: answer.definitions.length > 0 },
       wanted: wanted.size,
@@ -21,6 +21,11 @@ export async function measureReferences({ truth, product, symbols }) {
     });
   }
   return rows;
+}
+
+function placeOf(line) {
+  const colon = line.lastIndexOf(':');
+  return [line.slice(0, colon), Number(line.slice(colon + 1))];
 }
 
 /** A call through an interface does not name the method. */

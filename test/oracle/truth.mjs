@@ -9,6 +9,8 @@ export class Truth {
   /** By `path:line`. */
   definitions = new Map();
   summary = {};
+  /** By file: lines `[from, to]` of which the compiler says nothing. */
+  #unread = new Map();
   /** Constants, variables and types at the top of a package or module, by `path:line`; none of some languages. */
   named = new Map();
   #named = new Map();
@@ -44,7 +46,8 @@ export class Truth {
       const method = `${fact.interface} ${fact.method}`;
       push(this.#implementations, method, fact.target);
       push(this.#implemented, fact.target, method);
-    } else this.summary = fact;
+    } else if (fact.is === 'unread') push(this.#unread, fact.file, [fact.start, fact.end]);
+    else this.summary = fact;
   }
 
   #file(site) {
@@ -57,6 +60,12 @@ export class Truth {
   /** Lines that use what is defined at a place, calls too. */
   usesOf(place) {
     return this.#uses.get(place) ?? new Set();
+  }
+
+  /** Whether the compiler says what a line uses, and what not. */
+  isRead(file, line) {
+    const isIn = ([from, to]) => from <= line && line <= to;
+    return this.files.has(file) && this.#unread.get(file)?.some(isIn) !== true;
   }
 
   /** Places of all definitions of a name. */
