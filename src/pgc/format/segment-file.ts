@@ -219,7 +219,7 @@ function opened(path: string): number {
 function read(path: string, file: number, start: number, end: number): Buffer {
   // Of its own: views of 32-bit numbers need an aligned start.
   const bytes = Buffer.allocUnsafeSlow(end - start);
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const count = readSync(file, bytes, at, bytes.length - at, start + at);
     if (count === 0) throw corrupt(path, 'too short');
     at += count;

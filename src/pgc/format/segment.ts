@@ -93,7 +93,10 @@ export class Segment implements ShardIndex {
 
   importsOf(file: number): ImportRow[] {
     const importRows = this.#parts.rows('importRows');
-    const [importStarts, importNames] = [this.#parts.numbers('importStarts'), this.#parts.numbers('importNames')];
+    const [importStarts, importNames] = [
+      this.#parts.numbers('importStarts'),
+      this.#parts.numbers('importNames'),
+    ];
     return range(importStarts, file).map((row) => {
       const isLast = row + 1 === importRows.length;
       const end = isLast ? importNames.length : importRows.at(row + 1, importColumn.firstName);
@@ -313,7 +316,10 @@ export class Segment implements ShardIndex {
   }
 
   #nameAt(at: number): number {
-    const [nameSymbols, symbolRows] = [this.#parts.rows('nameSymbols'), this.#parts.rows('symbolRows')];
+    const [nameSymbols, symbolRows] = [
+      this.#parts.rows('nameSymbols'),
+      this.#parts.rows('symbolRows'),
+    ];
     return symbolRows.at(nameSymbols.at(at), symbolColumn.name);
   }
 }
