@@ -68,13 +68,13 @@ export async function callersOf(
   };
 }
 
-/** A text of C says whether it names a structure or anything else, and the definition which of them is wanted. */
+/** A text of C says whether it names a type or anything else; a `typedef` of another shard may look like either. */
 function fitsKind({ kind, file_path }: CallSite, definitions: readonly Definition[]): boolean {
   const isUse = (kind === 'value' || kind === 'type') && /\.[ch]$/.test(file_path);
-  const inC = definitions.filter((each) => /\.[ch]$/.test(each.file_path));
-  if (!isUse || inC.length === 0) return true;
-  const isTag = (each: Definition): boolean => /^(?:struct|union|enum)$/.test(each.kind);
-  return inC.some((each) => each.kind !== 'method' && isTag(each) === (kind === 'type'));
+  const kinds = definitions.flatMap((each) => (/\.[ch]$/.test(each.file_path) ? [each.kind] : []));
+  if (!isUse || kinds.length === 0 || kinds.includes('type')) return true;
+  const wanted = /^(?:struct|union|enum)$/;
+  return kinds.some((each) => each !== 'method' && wanted.test(each) === (kind === 'type'));
 }
 
 /** A place is known in its own shard only; the others know the definition by its path, name and line. */

@@ -11,7 +11,7 @@ import { CText, type Occurrence } from './c-text-uses.js';
 
 /** Files that are read before others get their turn. */
 const filesAtOnce = 16;
-const tagKinds = /^(?:struct|union|enum)$/;
+const typeKinds = /^(?:struct|union|enum|type)$/;
 
 /** What is asked for. */
 interface Wanted {
@@ -25,8 +25,8 @@ interface Wanted {
 /**
  * Where texts of C use a name without calling it. They are read when they are asked for: an entry for each use would be
  * the largest part of an index. The postings say which files hold the name; a text that is not as it was indexed is left
- * out. `known`: sites that are listed already, by `path:line`. What is named by a word before it (`struct page`) is of the
- * kind `type`, anything else a `value`.
+ * out. `known`: sites that are listed already, by `path:line`. What is named by a word before it (`struct page`) or by a
+ * `typedef` of this shard is of the kind `type`, anything else a `value`.
  */
 export async function usesInC(
   index: ShardIndex,
@@ -87,10 +87,12 @@ function usesIn(
   wanted: readonly Wanted[],
 ): CallSite[] {
   const { path, blob, lines } = index.file(file);
+  const hasTypedef = index.symbolsNamed(name).some((id) => index.outline(id).kind === 'type');
   const meaning = new Map<boolean, 'exact' | 'possible' | undefined>();
   const meant = (isTag: boolean): 'exact' | 'possible' | undefined => {
-    if (!meaning.has(isTag)) meaning.set(isTag, meaningIn(index, file, name, isTag, wanted));
-    return meaning.get(isTag);
+    const isType = isTag || hasTypedef;
+    if (!meaning.has(isType)) meaning.set(isType, meaningIn(index, file, name, isType, wanted));
+    return meaning.get(isType);
   };
   if (meant(true) === undefined && meant(false) === undefined) return [];
   const text = excerpts.lines({ path, blob }, 1, lines);
@@ -98,7 +100,9 @@ function usesIn(
   const symbols = index.symbolsOf(file).map((id) => ({ id, ...index.symbolPlace(id) }));
   return new CText(text, symbols).occurrencesOf(name).flatMap((each) => {
     const certainty = meant(each.isTag);
-    return certainty === undefined ? [] : [siteOf(index, file, each, certainty)];
+    return certainty === undefined
+      ? []
+      : [siteOf(index, file, each, { isType: each.isTag || hasTypedef, certainty })];
   });
 }
 
@@ -107,20 +111,25 @@ function meaningIn(
   index: ShardIndex,
   file: number,
   name: string,
-  isTag: boolean,
+  isType: boolean,
   wanted: readonly Wanted[],
 ): 'exact' | 'possible' | undefined {
   if (wanted.some(({ path }) => path === '')) return 'exact';
   const { path } = index.file(file);
   const isOfKind = ({ kind, declaration }: Candidate): boolean =>
-    !declaration && kind !== 'method' && tagKinds.test(kind) === isTag;
+    !declaration && kind !== 'method' && typeKinds.test(kind) === isType;
   const here = candidatesNamed(index, name).filter(isOfKind);
   const own = here.filter((each) => each.file_path === path);
-  const isMeant = (each: Candidate): boolean =>
+  const isNamed = (each: Candidate): boolean =>
     wanted.some((its) => isTail(each.file_path, its.path));
+  const isTypedef = ({ kind }: Candidate): boolean => kind === 'type';
+  // `typedef struct page page;`: one type of two kinds of names.
+  const isMeant = (each: Candidate): boolean =>
+    isNamed(each) ||
+    (isType && here.some((its) => isNamed(its) && isTypedef(its) !== isTypedef(each)));
   if (own.length > 0) return own.some(isMeant) ? 'exact' : undefined;
   const isLinked =
-    isTag || here.some(isMeant) || wanted.some(({ symbols }) => symbols.length === 0);
+    isType || here.some(isMeant) || wanted.some(({ symbols }) => symbols.length === 0);
   if (!isLinked) return undefined;
   // Definitions of other shards are known by their paths alone.
   const far = wanted
@@ -151,14 +160,14 @@ function asSeen({ kind, file_path: path }: Candidate): string {
 function siteOf(
   index: ShardIndex,
   file: number,
-  { line, isTag, holder }: Occurrence,
-  certainty: 'exact' | 'possible',
+  { line, holder }: Occurrence,
+  { isType, certainty }: { isType: boolean; certainty: 'exact' | 'possible' },
 ): CallSite {
   const { path } = index.file(file);
   const caller = holder === undefined ? undefined : candidateOf(index, holder);
   return {
     ...{ symbol: caller?.symbol ?? '', file_path: path, line, agent: index.info.agent },
-    ...{ kind: isTag ? 'type' : 'value', lookup: null, container: caller?.container ?? '' },
+    ...{ kind: isType ? 'type' : 'value', lookup: null, container: caller?.container ?? '' },
     definition: holder === undefined ? '' : placeOfSymbol(index, holder),
     ...{ ignored: false, certainty, via: '', role: saidRole(index.info, path) },
   };

@@ -73,6 +73,15 @@ def is_function_pointer(type_):
     return type_.kind in (T.FUNCTIONPROTO, T.FUNCTIONNOPROTO)
 
 
+def structure_of(cursor):
+    """`typedef struct node node;`: one type of two kinds of names."""
+    if cursor.kind == K.TYPEDEF_DECL:
+        named = cursor.underlying_typedef_type.get_declaration()
+        if named.kind in TYPES and named.spelling == cursor.spelling:
+            return named
+    return cursor
+
+
 class Facts:
     def __init__(self):
         self.seen = set()  # Top-level declarations of headers.
@@ -158,16 +167,19 @@ class Facts:
             is_top = cursor.semantic_parent is not None and cursor.semantic_parent.kind == K.TRANSLATION_UNIT
             return self.node_of(cursor) if is_top else None
         if kind in TYPES:
+            cursor = structure_of(cursor)
             cursor = cursor.get_definition() or cursor
             # A structure that is only declared here is the one that is defined elsewhere.
             if not cursor.is_definition() and cursor.spelling:
-                return "T:%s %s" % (kind.name, cursor.spelling)
+                return "T:%s %s" % (cursor.kind.name, cursor.spelling)
         elif kind not in (K.ENUM_CONSTANT_DECL, K.MACRO_DEFINITION):
             return None
         path = inside(cursor.location)
         return None if path is None else "N:%s:%d:%s" % (path, cursor.location.line, cursor.spelling)
 
     def name(self, cursor, said):
+        if structure_of(cursor) != cursor:
+            return
         (path, line, at), key = written(cursor.location), self.named_key(cursor)
         if path is None or key is None or not self.is_written(path, at, cursor.spelling):
             return
