@@ -1,5 +1,5 @@
 import type { CallBinding } from '../format/bound-calls.js';
-import { hasModules, isCFamily } from '../format/facts.js';
+import { hasModules, isCFamily, type FactsLanguage } from '../format/facts.js';
 import { moduleOf } from './modules.js';
 import { scopeOf, type FileScope } from './scope.js';
 import type { Lookup } from '../shapes.js';
@@ -120,6 +120,7 @@ export function includesOf(index: ShardIndex, file: number): readonly string[] {
 }
 
 function filesWithModules(index: ShardIndex): number[] {
+  if (!index.info.languages.some((each) => hasModules(each as FactsLanguage))) return [];
   return Array.from({ length: index.fileCount }, (_, file) => file).filter((file) =>
     hasModules(index.file(file).language),
   );

@@ -136,7 +136,7 @@ export class Segment implements ShardIndex {
   }
 
   usesOf(name: string): CallRow[] {
-    return this.#parts.uses.to(name);
+    return this.#hasName(name) ? this.#parts.uses.to(name) : [];
   }
 
   #tableOf(id: number): CallTable {
@@ -219,7 +219,7 @@ export class Segment implements ShardIndex {
   }
 
   callsTo(name: string): CallRow[] {
-    return this.#parts.calls.to(name);
+    return this.#hasName(name) ? this.#parts.calls.to(name) : [];
   }
 
   callsByName(): Iterable<[name: string, calls: CallRow[]]> {
@@ -227,7 +227,7 @@ export class Segment implements ShardIndex {
   }
 
   slotsOf(name: string): SlotRow[] {
-    return this.#parts.slots.of(name);
+    return this.#hasName(name) ? this.#parts.slots.of(name) : [];
   }
 
   slots(): Iterable<SlotRow> {
@@ -295,6 +295,11 @@ export class Segment implements ShardIndex {
 
   #path(file: number): string {
     return this.#parts.labels.at(this.#parts.numbers('fileRows')[file * fileColumns] ?? 0);
+  }
+
+  /** Nothing else is read for a name that the shard does not have. */
+  #hasName(name: string): boolean {
+    return this.#parts.names.position(name) !== undefined;
   }
 
   /** Definitions first. */
