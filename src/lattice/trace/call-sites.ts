@@ -72,7 +72,8 @@ export async function callersOf(
 function fitsKind({ kind, file_path }: CallSite, definitions: readonly Definition[]): boolean {
   const isUse = (kind === 'value' || kind === 'type') && /\.[ch]$/.test(file_path);
   const kinds = definitions.flatMap((each) => (/\.[ch]$/.test(each.file_path) ? [each.kind] : []));
-  if (!isUse || kinds.length === 0 || kinds.includes('type')) return true;
+  if (!isUse || kinds.includes('type')) return true;
+  if (kinds.length === 0) return definitions.length === 0;
   const wanted = /^(?:struct|union|enum)$/;
   return kinds.some((each) => each !== 'method' && wanted.test(each) === (kind === 'type'));
 }

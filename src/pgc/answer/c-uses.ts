@@ -24,8 +24,8 @@ interface Wanted {
 
 /**
  * Where texts of C use a name without calling it. They are read when they are asked for: an entry for each use would be
- * the largest part of an index. The postings say which files hold the name; a text that is not as it was indexed is left
- * out. `known`: sites that are listed already, by `path:line`. What is named by a word before it (`struct page`) or by a
+ * the largest part of an index. The postings say which files hold the name; one that is not as it was indexed may use
+ * it. `known`: sites that are listed already, by `path:line`. What is named by a word before it (`struct page`) or by a
  * `typedef` of this shard is of the kind `type`, anything else a `value`.
  */
 export async function usesInC(
@@ -68,14 +68,14 @@ function areMembers(index: ShardIndex, { symbols }: Wanted): boolean {
   return symbols.length > 0 && symbols.every((each) => index.symbolPlace(each).kind === 'method');
 }
 
-/** Files of C with all words of the name. */
+/** Files of C with the rarest word of the name; all where it has none. */
 function filesWith(index: ShardIndex, name: string): number[] {
   const [rarest] = [...bodyTermsOf(name)].sort(
     (one, other) => index.documentFrequency(one) - index.documentFrequency(other),
   );
-  if (rarest === undefined) return [];
   const files = new Set<number>();
-  index.postings(rarest, (document) => void files.add(index.fileOf(document)));
+  if (rarest === undefined) for (let each = 0; each < index.fileCount; each += 1) files.add(each);
+  else index.postings(rarest, (document) => void files.add(index.fileOf(document)));
   return [...files].filter((file) => index.file(file).language === 'c').sort((a, b) => a - b);
 }
 
@@ -96,7 +96,10 @@ function usesIn(
   };
   if (meant(true) === undefined && meant(false) === undefined) return [];
   const text = excerpts.lines({ path, blob }, 1, lines);
-  if (text === undefined) return [];
+  if (text === undefined) {
+    const unread: Occurrence = { line: 1, isTag: hasTypedef, holder: undefined };
+    return [siteOf(index, file, unread, { isType: hasTypedef, certainty: 'possible' })];
+  }
   const symbols = index.symbolsOf(file).map((id) => ({ id, ...index.symbolPlace(id) }));
   return new CText(text, symbols).occurrencesOf(name).flatMap((each) => {
     const certainty = meant(each.isTag);

@@ -103,3 +103,17 @@ test('a structure is used by its tag and by its typedef', async () => {
 test('a function that is passed on is used there, and called where it comes to', async () => {
   expect(await uses('net/net.c#print')).toEqual(['core/node.c:10 visit', 'net/net.c:7 walk']);
 });
+
+test('a file that has changed since may use what its words said', async () => {
+  const all = await callersOf(lattice, 'core/node.h#NODES_ALL', { withUses: true });
+  expect(all.callers.map(({ line }) => line)).toEqual([6]);
+  await source.write({ 'net/net.c': 'int nothing(void) { return 0; }\n' });
+  const opened = await openShards(source.root, home.root);
+  const { callers, possible } = await callersOf(
+    new Lattice(opened.shards, opened.cards),
+    'core/node.h#NODES_ALL',
+    { withUses: true },
+  );
+  expect(callers).toEqual([]);
+  expect(possible.map(({ file_path, line }) => `${file_path}:${line}`)).toEqual(['net/net.c:1']);
+});
