@@ -110,13 +110,15 @@ export class Segment implements ShardIndex {
   }
 
   typesOf(file: number): TypeRow[] {
-    const typeRows = this.#parts.rows('typeRows');
-    return range(this.#parts.numbers('typeStarts'), file).map((row) => ({
-      symbol: typeRows.at(row, typeColumn.owner) - 1,
-      role: typeRoles[typeRows.at(row, typeColumn.role)] ?? 'value',
-      name: this.#parts.labels.at(typeRows.at(row, typeColumn.name)),
-      type: this.#parts.labels.at(typeRows.at(row, typeColumn.type)),
-    }));
+    return range(this.#parts.numbers('typeStarts'), file).map((row) => this.#type(row));
+  }
+
+  *ownTypesOf(file: number): Generator<TypeRow> {
+    const owners = this.#parts.rows('typeRows');
+    for (const row of range(this.#parts.numbers('typeStarts'), file)) {
+      if (owners.at(row, typeColumn.owner) !== 0) return;
+      yield this.#type(row);
+    }
   }
 
   expressionOf(id: number): string {
@@ -295,6 +297,16 @@ export class Segment implements ShardIndex {
 
   #path(file: number): string {
     return this.#parts.labels.at(this.#parts.numbers('fileRows')[file * fileColumns] ?? 0);
+  }
+
+  #type(row: number): TypeRow {
+    const [typeRows, { labels }] = [this.#parts.rows('typeRows'), this.#parts];
+    return {
+      symbol: typeRows.at(row, typeColumn.owner) - 1,
+      role: typeRoles[typeRows.at(row, typeColumn.role)] ?? 'value',
+      name: labels.at(typeRows.at(row, typeColumn.name)),
+      type: labels.at(typeRows.at(row, typeColumn.type)),
+    };
   }
 
   /** Nothing else is read for a name that the shard does not have. */

@@ -21,7 +21,10 @@ export interface ShardIndex extends TermIndex {
   importsOf(file: number): ImportRow[];
 
   /** What the file says about types. */
+  /** In order of what they speak of: first the text itself. */
   typesOf(file: number): TypeRow[];
+  /** Of them those of the text itself. */
+  ownTypesOf(file: number): Iterable<TypeRow>;
   /** What is called or used, as `expression.ts` writes it; empty where the miner does not tell. */
   expressionOf(site: number): string;
   /** A call or a use by its id: those of the uses follow those of the calls. */

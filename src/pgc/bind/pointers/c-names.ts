@@ -18,6 +18,7 @@ const symbolsMax = 2 ** 32;
 export class CNames {
   /** Of each name its symbols, with their shards in one number. */
   readonly #named = new Map<string, number[]>();
+  readonly #macros = new Set<string>();
   readonly #candidates = new Map<string, readonly Named[]>();
   #candidateCount = 0;
   readonly #places = new Map<number, Place>();
@@ -36,9 +37,15 @@ export class CNames {
   #add(shard: number, index: ShardIndex, name: string, symbols: readonly number[]): void {
     for (const symbol of symbols) {
       const { kind, container, file } = index.symbolPlace(symbol);
-      if (kinds.has(kind) && container === '' && isC(index, file))
-        push(this.#named, name, shard * symbolsMax + symbol);
+      if (!kinds.has(kind) || container !== '' || !isC(index, file)) continue;
+      push(this.#named, name, shard * symbolsMax + symbol);
+      if (kind === 'macro') this.#macros.add(name);
     }
+  }
+
+  /** Whether a macro has this name. */
+  isMacro(name: string): boolean {
+    return this.#macros.has(name);
   }
 
   /** What a file means by a name. */

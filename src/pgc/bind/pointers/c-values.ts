@@ -11,7 +11,7 @@ import { push, type CProgram, type Place, type Structure } from './c-program.js'
 
 /** Types followed on the way to a structure: they may form circles. */
 const depthMax = 16;
-const expressionsMax = 200_000;
+const expressionsMax = 50_000;
 /** Structures of several definitions, by the files that mean them. */
 const nearestMax = 100_000;
 
