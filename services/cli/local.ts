@@ -6,10 +6,8 @@ import type { AskingOptions, LatticeQuestions, Questions } from '../../src/latti
 import { BusError } from '../../src/errors/bus-error.js';
 import { TreeAnalyses, type Analyses } from '../../src/pgc/analyse/analyses.js';
 import { openIndex } from '../../src/pgc/search/open-index.js';
-import { lazyCardOf } from '../../src/pgc/search/card/card.js';
 import { Locator } from '../../src/pgc/search/locate/locate.js';
-import type { Shard } from '../../src/pgc/serve/shard.js';
-import { openShards } from '../../src/pgc/serve/open-shards.js';
+import { openShards, type OpenedShards } from '../../src/pgc/serve/open-shards.js';
 import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
 import { Engine } from '../../src/pgc/search/vectors/engine.js';
 import { judgeOf } from '../../src/pgc/search/vectors/judge.js';
@@ -21,10 +19,10 @@ import { proseOf } from '../prose.js';
 export function askingIndex(config: Config, repo: string): Asking & AsyncDisposable {
   let engine: Promise<Engine> | undefined;
   let questions: Promise<Questions> | undefined;
-  const opened = async (reads?: 'meaning'): Promise<Questions> => {
+  const ask = async (reads?: 'meaning'): Promise<Questions> => {
     if (reads === 'meaning') engine ??= openEngine(config);
-    const { shards } = await openShards(repo, config.home, await engine);
-    return new ProseQuestions(proseOf(config), ...latticeOf(shards));
+    const opened = await openShards(repo, config.home, await engine);
+    return new ProseQuestions(proseOf(config), ...latticeOf(opened));
   };
   const noAgents = (): Promise<never> =>
     Promise.reject(usage('this asks agents: leave out --repo'));
@@ -33,7 +31,7 @@ export function askingIndex(config: Config, repo: string): Asking & AsyncDisposa
     asPerson: noAgents,
     critic: noAgents,
     folder: process.cwd(),
-    questions: (reads) => (questions ??= opened(reads)),
+    questions: (reads) => (questions ??= ask(reads)),
     analyses: () => Promise.resolve(localAnalyses(config, repo)),
     locator: async () => {
       engine ??= openEngine(config);
@@ -75,10 +73,11 @@ export async function withIndex<T>(
 }
 
 /** Of these shards, as questions in this process need it. */
-export function latticeOf(
-  shards: readonly Shard[],
-): ConstructorParameters<typeof LatticeQuestions> {
-  const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
+export function latticeOf({
+  shards,
+  cards,
+}: Pick<OpenedShards, 'shards' | 'cards'>): ConstructorParameters<typeof LatticeQuestions> {
+  const lattice = new Lattice(shards, cards);
   const trees = shards.map(({ index }) => index.info);
   return [lattice, systemClock, trees];
 }

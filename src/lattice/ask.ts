@@ -1,4 +1,4 @@
-import { BusError } from '../errors/bus-error.js';
+import { BusError, RemoteError } from '../errors/bus-error.js';
 import { doubts, judged, nextMax } from '../pgc/answer/ask.js';
 import { analyse, withHints } from '../pgc/search/question/question.js';
 import {
@@ -41,8 +41,7 @@ export async function ask(
     .filter((answer) => answer.evidence.length > 0)
     .sort((one, other) => best(other) - best(one));
   const first = found[0] ?? answers[0];
-  if (first === undefined)
-    throw new BusError('AGENT_FAILED', { agent: 'every shard', detail: errors[0]?.text ?? '' });
+  if (first === undefined) throw everyShardFailed(errors);
   const used = found.filter((answer) => best(answer) >= best(first) * shareOfBest);
   const telling = used.length === 0 ? [first] : used;
   return {
@@ -125,4 +124,10 @@ export function placeOf({ overlay, section, file_path, line_start, line_end }: C
 /** The same call may be in the answers of several. */
 function callOf({ from, to, site }: FlowEdge): string {
   return [from, to, site].join('\0');
+}
+
+/** A damaged index is said to be one: asking again does not help. */
+function everyShardFailed([first]: readonly CodedError[]): BusError {
+  if (first?.code === 'INDEX_CORRUPT') return new RemoteError(first);
+  return new BusError('AGENT_FAILED', { agent: 'every shard', detail: first?.text ?? '' });
 }

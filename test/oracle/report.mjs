@@ -80,6 +80,7 @@ export function reportOf(runs) {
 const callersHead = [
   ...['', 'symbols', 'static edges', 'dispatch edges', 'precision', 'recall, static'],
   ...['recall, dispatch', 'recall', 'recall, per symbol', 'false noes', 'true noes', 'possible'],
+  'possible, median',
   ...['invented', 'unjudged', 'wrong holder', 'unknown symbols', 'ms'],
 ];
 
@@ -104,12 +105,18 @@ function callersRow(name, rows) {
     `${called.filter((row) => row.isNone).length} of ${called.length}`,
     `${uncalled.filter((row) => row.isNone).length} of ${uncalled.length}`,
     `${sum((row) => row.possible.true)} of ${sum((row) => row.possible.sites)}`,
+    medianOf(rows.map((row) => row.possible.sites).filter((sites) => sites > 0)),
     invented,
     sum((row) => row.unjudged),
     sum((row) => row.wrongHolder),
     rows.filter((row) => !row.isKnown).length,
     milliseconds(rows),
   ];
+}
+
+/** Of those that have any. */
+function medianOf(numbers) {
+  return numbers.length === 0 ? '–' : percentile(numbers, 50);
 }
 
 function wantedOf({ wanted }) {

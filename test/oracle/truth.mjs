@@ -9,6 +9,8 @@ export class Truth {
   /** By `path:line`. */
   definitions = new Map();
   summary = {};
+  /** By file: lines `[from, to]` of which the compiler says nothing. */
+  #unread = new Map();
   /** Constants, variables and types at the top of a package or module, by `path:line`; none of some languages. */
   named = new Map();
   #named = new Map();
@@ -48,7 +50,8 @@ export class Truth {
       const method = `${fact.interface} ${fact.method}`;
       push(this.#implementations, method, fact.target);
       push(this.#implemented, fact.target, method);
-    } else this.summary = fact;
+    } else if (fact.is === 'unread') push(this.#unread, fact.file, [fact.start, fact.end]);
+    else this.summary = fact;
   }
 
   #file(site) {
@@ -66,8 +69,13 @@ export class Truth {
 
   /** Whether the compiler knows what a name means on a line. */
   isJudged(name, line) {
+    const colon = line.lastIndexOf(':');
+    const [file, at] = [line.slice(0, colon), Number(line.slice(colon + 1))];
+    const isIn = ([from, to]) => from <= at && at <= to;
     return (
-      this.files.has(line.slice(0, line.lastIndexOf(':'))) && !this.#unbound.has(`${name} ${line}`)
+      this.files.has(file) &&
+      !this.#unbound.has(`${name} ${line}`) &&
+      this.#unread.get(file)?.some(isIn) !== true
     );
   }
 

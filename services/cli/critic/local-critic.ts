@@ -74,7 +74,7 @@ async function opened(config: Config): Promise<LevelStore> {
 /** The built index of the tree that is named. */
 async function groundOf(config: Config, { root }: CritiqueRequest): Promise<Grounded> {
   if (root === '') return { ground: undefined, why: 'no tree is named that it is about' };
-  const { shards } = await openShards(root, config.home);
-  const questions = new LatticeQuestions(...latticeOf(shards));
+  const opened = await openShards(root, config.home);
+  const questions = new LatticeQuestions(...latticeOf(opened));
   return { ground: await TreeGround.open(root, questions, localAnalyses(config, root)), why: '' };
 }

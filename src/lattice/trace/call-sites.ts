@@ -43,7 +43,7 @@ export async function callersOf(
   const sites = await fanOut(ports, signal, (port) =>
     port.references(referencesTo(symbol, known, port.agent), signal),
   );
-  const anywhere = sorted(sites.answers.flat());
+  const anywhere = sorted(sites.answers.flat().filter((each) => fitsKind(each, known)));
   const all = anywhere.filter((each) => hasRole(each, roles));
   const isCertain = ({ certainty }: CallSite): boolean => certainty !== 'possible';
   const { callers, possible, uses_total } = withUses
@@ -66,6 +66,16 @@ export async function callersOf(
     errors: failed.length > 0 ? failed : missing(symbol, found),
     citations: cited.citations,
   };
+}
+
+/** A text of C says whether it names a type or anything else; a `typedef` of another shard may look like either. */
+function fitsKind({ kind, file_path }: CallSite, definitions: readonly Definition[]): boolean {
+  const isUse = (kind === 'value' || kind === 'type') && /\.[ch]$/.test(file_path);
+  const kinds = definitions.flatMap((each) => (/\.[ch]$/.test(each.file_path) ? [each.kind] : []));
+  if (!isUse || kinds.includes('type')) return true;
+  if (kinds.length === 0) return definitions.length === 0;
+  const wanted = /^(?:struct|union|enum)$/;
+  return kinds.some((each) => each !== 'method' && wanted.test(each) === (kind === 'type'));
 }
 
 /** A place is known in its own shard only; the others know the definition by its path, name and line. */

@@ -1,5 +1,5 @@
 import { certaintyOf, targetsOfCall } from './call-graph.js';
-import { replacedBy, targetsNamed, type CallTargets } from './index-cache.js';
+import type { CallTargets } from './index-cache.js';
 import { isTail, parseReference, placeOfSymbol, resolveSymbol } from './definitions.js';
 import type { CallSite, Expansion } from '../shapes.js';
 import type { BoundTarget } from '../format/bound-calls.js';
@@ -204,13 +204,16 @@ export function calleesOf(index: ShardIndex, anchors: readonly string[]): Expans
 export function implementationsOf(index: ShardIndex, symbols: readonly string[]): number[] {
   const { bound } = index;
   if (bound === undefined) return [];
-  const wanted = symbols.map((text) => wantedBy(index, text));
   const found = new Set<number>();
-  for (const [target, by] of bound.implementations()) {
-    const { symbol } = bound.target(by);
-    if (symbol < 0 || found.has(symbol)) continue;
-    const its = bound.target(target);
-    if (wanted.some((each) => isMeant(its, each))) found.add(symbol);
+  for (const text of symbols) {
+    const wanted = wantedBy(index, text);
+    for (const target of bound.targetsNamed(wanted.name)) {
+      if (!isMeant(bound.target(target), wanted)) continue;
+      for (const by of bound.implementing(target)) {
+        const { symbol } = bound.target(by);
+        if (symbol >= 0) found.add(symbol);
+      }
+    }
   }
   return [...found];
 }
@@ -256,7 +259,8 @@ function isUse(kind: CallRow['kind']): boolean {
 function boundTo(index: ShardIndex, name: string): number[] {
   const { bound } = index;
   if (bound === undefined) return [];
-  const targets = [...targetsNamed(index, name), ...replacedBy(index, name)];
+  const named = bound.targetsNamed(name);
+  const targets = [...named, ...named.flatMap((by) => bound.replacedBy(by))];
   return [...new Set(targets.flatMap((target) => bound.callsOf(target)))];
 }
 

@@ -1,5 +1,5 @@
 import type { CallBinding } from '../format/bound-calls.js';
-import { hasModules, isCFamily } from '../format/facts.js';
+import { hasModules, isCFamily, type FactsLanguage } from '../format/facts.js';
 import { moduleOf } from './modules.js';
 import { scopeOf, type FileScope } from './scope.js';
 import type { Lookup } from '../shapes.js';
@@ -25,10 +25,6 @@ interface Cache {
   isC?: readonly boolean[];
   paths?: readonly string[];
   includes: Map<number, readonly string[]>;
-  /** What calls are bound to, by name. */
-  bound?: Map<string, number[]>;
-  /** Targets by the names of what may run in their place. */
-  replaced?: Map<string, Set<number>>;
 }
 
 /** An index never changes, so cached results hold for as long as it lives. */
@@ -75,37 +71,6 @@ export function importsInto(index: ShardIndex, file: number): FileScope {
   return cached(scopes, file, () => scopeOf(index, file));
 }
 
-/** Ids of what calls are bound to under this name. */
-export function targetsNamed(index: ShardIndex, name: string): readonly number[] {
-  const cache = cacheOf(index);
-  if (cache.bound === undefined) {
-    cache.bound = new Map();
-    for (let id = 0; id < (index.bound?.targetCount ?? 0); id += 1) {
-      const its = index.bound?.target(id).name ?? '';
-      const known = cache.bound.get(its);
-      if (known === undefined) cache.bound.set(its, [id]);
-      else known.push(id);
-    }
-  }
-  return cache.bound.get(name) ?? [];
-}
-
-/** Targets in whose place one of this name may run. */
-export function replacedBy(index: ShardIndex, name: string): readonly number[] {
-  const cache = cacheOf(index);
-  const { bound } = index;
-  if (cache.replaced === undefined) {
-    cache.replaced = new Map();
-    for (const [target, by] of bound?.implementations() ?? []) {
-      const its = bound?.target(by).name ?? '';
-      const known = cache.replaced.get(its);
-      if (known === undefined) cache.replaced.set(its, new Set([target]));
-      else known.add(target);
-    }
-  }
-  return [...(cache.replaced.get(name) ?? [])];
-}
-
 /** Module name → file, for languages with modules. */
 export function filesByModule(index: ShardIndex): ReadonlyMap<string, number> {
   const cache = cacheOf(index);
@@ -138,6 +103,7 @@ export function includesOf(index: ShardIndex, file: number): readonly string[] {
 }
 
 function filesWithModules(index: ShardIndex): number[] {
+  if (!index.info.languages.some((each) => hasModules(each as FactsLanguage))) return [];
   return Array.from({ length: index.fileCount }, (_, file) => file).filter((file) =>
     hasModules(index.file(file).language),
   );

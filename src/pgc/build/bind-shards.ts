@@ -71,26 +71,14 @@ export async function bindShards(
       shards: shards.map((shard) => withBound(shard, known.get(shard.segment))),
       ...{ scip: before?.scip, layer: undefined },
     };
-  const segments = await Promise.all(
-    bound.map(({ segment }) => Segment.open(join(place.segments, segment))),
-  );
-  const layer = isLayered ? await openLayer(job, new TreeSymbols(segments)) : undefined;
-  const writing = new BindingWriter(segments, layer?.bindings);
-  const manifests = await manifestsOf(job);
-  for (const rules of rulesOf(manifests)) {
-    job.throwIfAborted();
-    const isNeeded = bound.some(({ languages }) =>
-      rules.languages.some((language) => language in languages),
-    );
-    if (isNeeded) writing.add(bindProgram(segments, rules));
-  }
-  if (bound.some(({ languages }) => 'c' in languages)) writing.add(bindPointers(segments));
-  const writers = writing.end();
+  const { writers, layer } = await boundBy(job, bound, isLayered);
   const files = new Map<string, string>();
   const served = new Set(known.values());
   for (const [at, shard] of bound.entries()) {
     job.throwIfAborted();
     const writer = writers[at];
+    // Written, it is not needed any more.
+    writers[at] = undefined;
     const isWritten = isBound(shard) || layer?.bindings.speaksOf(at) === true;
     if (writer !== undefined && isWritten)
       files.set(shard.alias, await written(place, shard, { writer, served }));
@@ -99,6 +87,32 @@ export async function bindShards(
     shards: shards.map((shard) => withBound(shard, files.get(shard.alias))),
     ...{ scip: layer?.served, layer: layer?.report() },
   };
+}
+
+/** What all sites are bound to. Of the segments only that is read which binding needs, and nothing is kept. */
+async function boundBy(
+  job: BindJob,
+  shards: readonly ManifestShard[],
+  isLayered: boolean,
+): Promise<{
+  writers: (BoundCallsWriter | undefined)[];
+  layer: Awaited<ReturnType<typeof openLayer>> | undefined;
+}> {
+  const segments = await Promise.all(
+    shards.map(({ segment }) => Segment.open(join(job.place.segments, segment), {}, '', 'lazy')),
+  );
+  const layer = isLayered ? await openLayer(job, new TreeSymbols(segments)) : undefined;
+  const writing = new BindingWriter(segments, layer?.bindings);
+  const manifests = await manifestsOf(job);
+  for (const rules of rulesOf(manifests)) {
+    job.throwIfAborted();
+    const isNeeded = shards.some(({ languages }) =>
+      rules.languages.some((language) => language in languages),
+    );
+    if (isNeeded) writing.add(bindProgram(segments, rules));
+  }
+  if (shards.some(({ languages }) => 'c' in languages)) writing.add(bindPointers(segments));
+  return { writers: [...writing.end()], layer };
 }
 
 function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
@@ -180,7 +194,7 @@ async function written(
       () => false,
     ));
   if (!isThere) await writeBoundCalls(path, sections);
-  const index = await Segment.open(join(place.segments, shard.segment), {}, path);
+  const index = await Segment.open(join(place.segments, shard.segment), {}, path, 'lazy');
   await writeCard(cardPath(place, { ...shard, bound: file }), makeCard(index));
   return file;
 }

@@ -11,12 +11,13 @@ export class BindingWriter {
   readonly #segments: readonly ShardIndex[];
   readonly #writers: readonly BoundCallsWriter[];
   readonly #layer: PreciseBindings | undefined;
+  readonly #symbols = new NumberedSymbols();
   /** Of each shard: what its sites lead to. */
-  readonly #called: readonly Set<string>[];
+  readonly #called: readonly Set<number>[];
   /** Sites of the layer that no language has bound yet, by shard. */
   readonly #left: readonly Set<number>[];
-  /** By what they stand for, then by themselves. */
-  readonly #implementations = new Map<string, Map<string, [PlacedSymbol, PlacedSymbol]>>();
+  /** By what they stand for. */
+  readonly #implementations = new Map<number, Set<number>>();
 
   /** Those that the layer alone knows. */
   readonly #added = new Set<string>();
@@ -24,20 +25,24 @@ export class BindingWriter {
   constructor(segments: readonly ShardIndex[], layer: PreciseBindings | undefined) {
     this.#segments = segments;
     this.#writers = segments.map(({ siteCount }) => new BoundCallsWriter(siteCount));
-    this.#called = segments.map(() => new Set<string>());
+    this.#called = segments.map(() => new Set<number>());
     this.#layer = layer;
     this.#left = segments.map((_, shard) => new Set(layer?.sitesOf(shard)));
-    for (const [what, by] of layer?.implementations ?? [])
-      if (this.#implement(what, by)) this.#added.add(`${keyOf(what)} ${keyOf(by)}`);
+    for (const [what, by] of layer?.implementations ?? []) {
+      const pair = [this.#symbols.numberOf(what), this.#symbols.numberOf(by)] as const;
+      if (this.#implement(...pair)) this.#added.add(pair.join(' '));
+    }
   }
 
   add({ calls, implementations }: BoundProgram | BoundPointers): void {
-    for (const [definition, all] of implementations)
-      for (const by of all) {
-        const [what, its] = [placed(definition), placed(by)];
-        this.#implement(what, its);
-        this.#added.delete(`${keyOf(what)} ${keyOf(its)}`);
+    for (const [definition, all] of implementations) {
+      const what = this.#symbols.numberOfPlace(definition);
+      for (const each of all) {
+        const by = this.#symbols.numberOfPlace(each);
+        this.#implement(what, by);
+        this.#added.delete(`${what} ${by}`);
       }
+    }
     for (const { shard, call, binding, targets } of calls)
       this.#write(shard, call, { binding, targets: targets.map(placed) });
   }
@@ -48,15 +53,15 @@ export class BindingWriter {
     for (const [shard, sites] of this.#left.entries())
       for (const site of sites) this.#write(shard, site, { binding: 'unbound', targets: [] });
     // Known where the one is called, and where either is defined.
-    for (const pairs of this.#implementations.values())
-      for (const [what, by] of pairs.values())
-        for (const [shard, writer] of this.#writers.entries())
-          if (
-            what.shard === shard ||
-            by.shard === shard ||
-            this.#called[shard]?.has(keyOf(what)) === true
-          )
-            writer.implement(targetIn(shard, what), targetIn(shard, by));
+    for (const [number, all] of this.#implementations) {
+      const what = this.#symbols.at(number);
+      const calling = this.#called.flatMap((called, shard) => (called.has(number) ? [shard] : []));
+      for (const each of all) {
+        const by = this.#symbols.at(each);
+        for (const shard of new Set([...calling, what.shard, by.shard]))
+          this.#writers[shard]?.implement(targetIn(shard, what), targetIn(shard, by));
+      }
+    }
     return this.#writers;
   }
 
@@ -70,25 +75,51 @@ export class BindingWriter {
       binding,
       targets.map((each) => targetIn(shard, each)),
     );
-    for (const each of targets) this.#called[shard]?.add(keyOf(each));
+    for (const each of targets) this.#called[shard]?.add(this.#symbols.numberOf(each));
   }
 
   /** Another definition may run in its place. */
   #isOpen(target: PlacedSymbol): boolean {
-    if (this.#implementations.has(keyOf(target)))
+    if (this.#implementations.has(this.#symbols.numberOf(target)))
       return target.kind === 'method' || target.kind === 'function';
     const row = this.#segments[target.shard]?.symbolPlace(target.symbol);
     return row?.declaration === true && row.kind === 'method' && row.container !== '';
   }
 
   /** False: it was known. */
-  #implement(what: PlacedSymbol, by: PlacedSymbol): boolean {
-    const key = keyOf(what);
-    const known = this.#implementations.get(key) ?? new Map<string, [PlacedSymbol, PlacedSymbol]>();
-    this.#implementations.set(key, known);
-    if (known.has(keyOf(by))) return false;
-    known.set(keyOf(by), [what, by]);
+  #implement(what: number, by: number): boolean {
+    const known = this.#implementations.get(what);
+    if (known === undefined) this.#implementations.set(what, new Set([by]));
+    else if (known.has(by)) return false;
+    else known.add(by);
     return true;
+  }
+}
+
+/** A number for each symbol: pairs of them are many. */
+class NumberedSymbols {
+  readonly #all: PlacedSymbol[] = [];
+  readonly #byKey = new Map<string, number>();
+  readonly #byPlace = new Map<Place, number>();
+
+  at(number: number): PlacedSymbol {
+    return this.#all[number] as PlacedSymbol;
+  }
+
+  numberOf(symbol: PlacedSymbol): number {
+    const key = keyOf(symbol);
+    let number = this.#byKey.get(key);
+    if (number === undefined) {
+      this.#byKey.set(key, (number = this.#all.length));
+      this.#all.push(symbol);
+    }
+    return number;
+  }
+
+  numberOfPlace(place: Place): number {
+    let number = this.#byPlace.get(place);
+    if (number === undefined) this.#byPlace.set(place, (number = this.numberOf(placed(place))));
+    return number;
   }
 }
 

@@ -1,6 +1,6 @@
-import { bufferOf, lowerBound, NumberColumn, StringColumn } from './bytes.js';
+import { between, boundsOf, bufferOf, lowerBound, NumberColumn, StringColumn } from './bytes.js';
 import { PackedRows, packRows } from './packed-rows.js';
-import { openSections, writeSections, type SectionLayout } from './segment-file.js';
+import { openSections, writeSections, type Reading, type SectionLayout } from './segment-file.js';
 import { packStrings, StringTable } from './string-table.js';
 
 /**
@@ -38,7 +38,9 @@ const names = [
   'edges', // columns: call, target; in order of the calls
   'edgesByTarget', // column: edges in order of their targets
   'targets', // columns: symbol + 1, path, container, name, kind, line
+  'targetsByName', // column: targets in order of their names
   'implementations', // columns: target, target that implements it; in their order
+  'implementationsBy', // column: rows of `implementations` in order of what implements
   'textOffsets', // column
   'textBytes',
 ] as const;
@@ -47,43 +49,57 @@ const layout: SectionLayout<(typeof names)[number]> = {
   format: boundFormat,
   names,
 };
+type BoundSections = Record<(typeof names)[number], Uint8Array>;
 const targetColumn = { symbol: 0, path: 1, container: 2, name: 3, kind: 4, line: 5 } as const;
+
+/** Table → number of columns. */
+const tables = {
+  ...{ callBindings: 1, edges: 2, edgesByTarget: 1, targets: Object.keys(targetColumn).length },
+  ...{ targetsByName: 1, implementations: 2, implementationsBy: 1 },
+} as const satisfies Partial<Record<keyof BoundSections, number>>;
+type TableName = keyof typeof tables;
 
 /** Collects what the calls and uses of one shard are bound to. */
 export class BoundCallsWriter {
-  readonly #bindings: number[];
+  readonly #bindings: Uint8Array;
   readonly #texts = new StringColumn();
   readonly #targets = Object.keys(targetColumn).map(() => new NumberColumn());
   readonly #targetOf = new Map<string, number>();
-  readonly #edges: [call: number, target: number][] = [];
-  readonly #implementations: [target: number, by: number][] = [];
+  readonly #edges = new Pairs();
+  readonly #implementations = new Pairs();
 
   /** `sites`: how many calls and uses the segment has. */
   constructor(sites: number) {
-    this.#bindings = Array.from({ length: sites }, () => 0);
+    this.#bindings = new Uint8Array(sites);
   }
 
   add(call: number, binding: CallBinding, targets: readonly BoundTarget[]): void {
     this.#bindings[call] = callBindings.indexOf(binding);
-    for (const target of targets) this.#edges.push([call, this.#target(target)]);
+    for (const target of targets) this.#edges.push(call, this.#target(target));
   }
 
   implement(target: BoundTarget, by: BoundTarget): void {
-    this.#implementations.push([this.#target(target), this.#target(by)]);
+    this.#implementations.push(this.#target(target), this.#target(by));
   }
 
-  sections(): Record<(typeof names)[number], Uint8Array> {
-    const edges = this.#edges.sort(byBoth);
-    const byTarget = [...edges.keys()].sort(
-      (one, other) => (edges[one]?.[1] ?? 0) - (edges[other]?.[1] ?? 0) || one - other,
+  sections(): BoundSections {
+    const edges = this.#edges.sorted();
+    const implementations = this.#implementations.sorted();
+    const all = this.#texts.all();
+    const texts = packStrings(all);
+    const nameOf = (target: number): string =>
+      all[this.#targets[targetColumn.name]?.at(target) ?? 0] ?? '';
+    const byName = Uint32Array.from({ length: this.#targetOf.size }, (_, target) => target).sort(
+      (one, other) => compare(nameOf(one), nameOf(other)) || one - other,
     );
-    const texts = packStrings(this.#texts.all());
     return {
       callBindings: packRows([this.#bindings]),
-      edges: packRows(columnsOf(edges)),
-      edgesByTarget: packRows([byTarget]),
+      edges: packRows(edges),
+      edgesByTarget: packRows([orderOf(edges[1])]),
       targets: packRows(this.#targets.map((column) => column.values())),
-      implementations: packRows(columnsOf(this.#implementations.sort(byBoth))),
+      targetsByName: packRows([byName]),
+      implementations: packRows(implementations),
+      implementationsBy: packRows([orderOf(implementations[1])]),
       textOffsets: texts.offsets,
       textBytes: texts.bytes,
     };
@@ -102,6 +118,38 @@ export class BoundCallsWriter {
   }
 }
 
+/** Pairs of numbers, in two columns. */
+class Pairs {
+  readonly #first = new NumberColumn();
+  readonly #second = new NumberColumn();
+
+  push(first: number, second: number): void {
+    this.#first.push(first);
+    this.#second.push(second);
+  }
+
+  sorted(): [Uint32Array, Uint32Array] {
+    const [first, second] = [this.#first.values(), this.#second.values()];
+    const order = Uint32Array.from(first.keys()).sort(
+      (one, other) =>
+        (first[one] ?? 0) - (first[other] ?? 0) || (second[one] ?? 0) - (second[other] ?? 0),
+    );
+    return [order.map((at) => first[at] ?? 0), order.map((at) => second[at] ?? 0)];
+  }
+}
+
+/** Rows in order of their values, equal ones as they come. */
+function orderOf(values: Uint32Array): Uint32Array {
+  return Uint32Array.from(values.keys()).sort(
+    (one, other) => (values[one] ?? 0) - (values[other] ?? 0) || one - other,
+  );
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
 /** Throws STORE_UNAVAILABLE. */
 export async function writeBoundCalls(
   path: string,
@@ -112,71 +160,93 @@ export async function writeBoundCalls(
 
 /** What the calls of one shard are bound to. */
 export class BoundCalls {
-  readonly #bindings: PackedRows;
-  readonly #edges: PackedRows;
-  readonly #byTarget: PackedRows;
-  readonly #targets: PackedRows;
-  readonly #implementations: PackedRows;
-  readonly #texts: StringTable;
+  readonly #sections: BoundSections;
+  readonly #tables: Partial<Record<TableName, PackedRows>> = {};
+  #texts?: StringTable;
 
-  constructor(sections: Record<(typeof names)[number], Uint8Array>) {
-    this.#bindings = new PackedRows(sections.callBindings, 1);
-    this.#edges = new PackedRows(sections.edges, 2);
-    this.#byTarget = new PackedRows(sections.edgesByTarget, 1);
-    this.#targets = new PackedRows(sections.targets, Object.keys(targetColumn).length);
-    this.#implementations = new PackedRows(sections.implementations, 2);
-    this.#texts = new StringTable(sections.textOffsets, bufferOf(sections.textBytes));
+  constructor(sections: BoundSections) {
+    this.#sections = sections;
   }
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
-  static async open(path: string): Promise<BoundCalls> {
-    return openSections(path, layout, (sections) => new BoundCalls(sections));
+  static async open(path: string, reading: Reading = 'whole'): Promise<BoundCalls> {
+    return openSections(path, layout, (sections) => new BoundCalls(sections), reading);
   }
 
   bindingOf(call: number): CallBinding {
-    return callBindings[this.#bindings.at(call)] ?? 'unbound';
+    return callBindings[this.#rows('callBindings').at(call)] ?? 'unbound';
   }
 
   /** Ids of targets. */
   targetsOf(call: number): number[] {
-    return grouped(this.#edges, call).map((edge) => this.#edges.at(edge, 1));
+    const edges = this.#rows('edges');
+    return grouped(edges, call).map((edge) => edges.at(edge, 1));
   }
 
   /** Calls and uses that are bound to a target itself. */
   callsOf(target: number): number[] {
-    const targetAt = (at: number): number => this.#edges.at(this.#byTarget.at(at), 1);
-    const first = lowerBound(this.#byTarget.length, (at) => targetAt(at) < target);
-    const calls: number[] = [];
-    for (let at = first; at < this.#byTarget.length && targetAt(at) === target; at += 1)
-      calls.push(this.#edges.at(this.#byTarget.at(at), 0));
-    return calls;
+    return this.#firsts('edges', 'edgesByTarget', target);
+  }
+
+  /** Ids of what is called so. */
+  targetsNamed(name: string): number[] {
+    const byName = this.#rows('targetsByName');
+    const nameAt = (at: number): string => this.#text(byName.at(at), targetColumn.name);
+    const found: number[] = [];
+    let at = lowerBound(byName.length, (each) => nameAt(each) < name);
+    for (; at < byName.length && nameAt(at) === name; at += 1) found.push(byName.at(at));
+    return found;
   }
 
   /** All of them. */
   *implementations(): Generator<[target: number, by: number]> {
-    for (let row = 0; row < this.#implementations.length; row += 1)
-      yield [this.#implementations.at(row, 0), this.#implementations.at(row, 1)];
+    const rows = this.#rows('implementations');
+    for (let row = 0; row < rows.length; row += 1) yield [rows.at(row, 0), rows.at(row, 1)];
   }
 
   /** What may be run where a method is called that others replace. */
   implementing(target: number): number[] {
-    return grouped(this.#implementations, target).map((row) => this.#implementations.at(row, 1));
+    const rows = this.#rows('implementations');
+    return grouped(rows, target).map((row) => rows.at(row, 1));
+  }
+
+  /** In whose place this one may be run. */
+  replacedBy(by: number): number[] {
+    return this.#firsts('implementations', 'implementationsBy', by);
   }
 
   get targetCount(): number {
-    return this.#targets.length;
+    return this.#rows('targets').length;
   }
 
   target(id: number): BoundTarget {
-    const text = (column: number): string => this.#texts.at(this.#targets.at(id, column));
+    const targets = this.#rows('targets');
     return {
-      symbol: this.#targets.at(id, targetColumn.symbol) - 1,
-      path: text(targetColumn.path),
-      container: text(targetColumn.container),
-      name: text(targetColumn.name),
-      kind: text(targetColumn.kind),
-      line: this.#targets.at(id, targetColumn.line),
+      symbol: targets.at(id, targetColumn.symbol) - 1,
+      path: this.#text(id, targetColumn.path),
+      container: this.#text(id, targetColumn.container),
+      name: this.#text(id, targetColumn.name),
+      kind: this.#text(id, targetColumn.kind),
+      line: targets.at(id, targetColumn.line),
     };
+  }
+
+  /** Of the pairs with this second number, the first ones. */
+  #firsts(table: 'edges' | 'implementations', order: TableName, second: number): number[] {
+    const [rows, bySecond] = [this.#rows(table), this.#rows(order)];
+    const secondAt = (at: number): number => rows.at(bySecond.at(at), 1);
+    const places = between(boundsOf(second, bySecond.length, secondAt));
+    return places.map((at) => rows.at(bySecond.at(at), 0));
+  }
+
+  #text(target: number, column: number): string {
+    const { textOffsets: offsets } = this.#sections;
+    this.#texts ??= new StringTable(offsets, bufferOf(this.#sections.textBytes));
+    return this.#texts.at(this.#rows('targets').at(target, column));
+  }
+
+  #rows(name: TableName): PackedRows {
+    return (this.#tables[name] ??= new PackedRows(this.#sections[name], tables[name]));
   }
 }
 
@@ -186,12 +256,4 @@ function grouped(rows: PackedRows, value: number): number[] {
   let row = lowerBound(rows.length, (at) => rows.at(at) < value);
   for (; row < rows.length && rows.at(row) === value; row += 1) found.push(row);
   return found;
-}
-
-function byBoth(one: [number, number], other: [number, number]): number {
-  return one[0] - other[0] || one[1] - other[1];
-}
-
-function columnsOf(pairs: readonly [number, number][]): number[][] {
-  return [pairs.map(([first]) => first), pairs.map(([, second]) => second)];
 }

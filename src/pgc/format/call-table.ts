@@ -12,8 +12,8 @@ const recentNames = 4_096;
 
 /** The files of callers. */
 export interface CallerPlaces {
-  files: number;
-  symbols: number;
+  files: () => number;
+  symbols: () => number;
   fileOf(symbol: number): number;
 }
 
@@ -60,7 +60,7 @@ export class CallTable {
 
   /** Calls inside a symbol; none for other ids. Calls outside all symbols come after the last symbol. */
   from(symbol: number): CallRow[] {
-    if (symbol >= this.#place.symbols) return [];
+    if (symbol >= this.#place.symbols()) return [];
     const rows = this.#rows;
     const callerAt = (call: number): number => rows.at(call, callColumn.caller);
     const calls: CallRow[] = [];
@@ -128,7 +128,7 @@ export class CallTable {
   #call(call: number, callee?: string): CallRow {
     const rows = this.#rows;
     const caller = rows.at(call, callColumn.caller);
-    const isInside = caller < this.#place.symbols;
+    const isInside = caller < this.#place.symbols();
     const kind = rows.at(call, callColumn.kind);
     return {
       id: this.#firstId + call,
@@ -144,7 +144,7 @@ export class CallTable {
 
   #fileOutside(call: number): number {
     const starts = this.#outside;
-    return lowerBound(this.#place.files, (file) => (starts[file + 1] ?? 0) <= call);
+    return lowerBound(this.#place.files(), (file) => (starts[file + 1] ?? 0) <= call);
   }
 
   /** Callees repeat soon, and decoding a name decodes those before it in its block. */

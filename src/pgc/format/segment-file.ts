@@ -1,3 +1,4 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { access, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BusError } from '../../errors/bus-error.js';
@@ -24,7 +25,7 @@ export interface SectionLayout<Name extends string> {
 }
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const segmentFormat = 9;
+export const segmentFormat = 10;
 const headBytes = 32;
 const rowBytes = 16;
 const alignment = 8;
@@ -39,7 +40,7 @@ export const sectionNames = [
   'filesByPath', // files in order of their paths
   'importStarts', // first import of each file, and the end
   'importRows', // columns: target, line, first name
-  'importNames', // texts
+  'importNames', // labels
   'symbolRows', // columns: name, kind, flags, file, first line, lines after it, signature, container, doc
   'callRows', // columns: name, caller, line, receiver, kind and flags; in order of the callers, outside of symbols last
   'callExpressions', // column: what is called, by call
@@ -59,9 +60,9 @@ export const sectionNames = [
   'scannedBlocks', // names of long lists of definitions, sorted
   'scannedNames', // front-coded
   'scannedPlaces', // columns: file, line; in their order
-  'labelOffsets', // column: what comes again and again: containers, receivers, fields
+  'labelOffsets', // column: what comes again and again, and what is read without the rest: paths, containers, receivers, fields
   'labelBytes',
-  'textOffsets', // column: all other strings
+  'textOffsets', // column: signatures and documentation
   'textBytes',
 ] as const;
 export type SectionName = (typeof sectionNames)[number];
@@ -92,7 +93,8 @@ export async function writeSections<Name extends string>(
   names.forEach((name, index) => {
     const bytes = sections[name];
     table.writeBigUInt64LE(BigInt(offset), index * rowBytes);
-    table.writeBigUInt64LE(BigInt(bytes.byteLength), index * rowBytes + 8);
+    table.writeUInt32LE(bytes.byteLength, index * rowBytes + 8);
+    table.writeUInt32LE(checkOf(bytes), index * rowBytes + 12);
     const end = offset + bytes.byteLength;
     pieces.push(bytes, Buffer.alloc(align(end) - end));
     offset = align(end);
@@ -134,44 +136,126 @@ export async function settle(folder: string, names: readonly string[]): Promise<
 /** Throws INDEX_CORRUPT for anything but a complete file of this layout, INDEX_MISSING when absent. */
 export async function readSections<Name extends string>(
   path: string,
-  { magic, format: wanted, names }: SectionLayout<Name>,
+  layout: SectionLayout<Name>,
 ): Promise<Record<Name, Uint8Array>> {
   let file: Buffer;
   try {
     file = await readFile(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-      throw new BusError('INDEX_MISSING', { path }, { cause: error });
-    }
-    throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
+    throw unreadable(path, error);
   }
   // Views of 32-bit numbers need an aligned start; a small file may be in Node's shared buffer pool.
   const bytes = file.byteOffset % alignment === 0 ? file : copyAligned(file);
+  const rows = tableOf(path, bytes, bytes.length, layout);
+  if (crc32(bytes.subarray(headBytes)) !== bytes.readUInt32LE(24)) throw corrupt(path, 'checksum');
+  const sections = layout.names.map((name, at) => {
+    const { start = 0, end = 0 } = rows[at] ?? {};
+    return [name, bytes.subarray(start, end)] as const;
+  });
+  return Object.fromEntries(sections) as unknown as Record<Name, Uint8Array>;
+}
+
+interface SectionRow {
+  start: number;
+  end: number;
+  check: number;
+}
+
+/** Where the sections are. `bytes`: of the head and the table at least. */
+function tableOf<Name extends string>(
+  path: string,
+  bytes: Buffer,
+  length: number,
+  { magic, format: wanted, names }: SectionLayout<Name>,
+): SectionRow[] {
   if (bytes.length < headBytes + names.length * rowBytes) throw corrupt(path, 'too short');
   if (bytes.toString('latin1', 0, magic.length) !== magic) throw corrupt(path, `no ${magic} file`);
   if (crc32(bytes.subarray(0, 28)) !== bytes.readUInt32LE(28)) throw corrupt(path, 'head');
   const format = bytes.readUInt32LE(8);
   if (format !== wanted) throw corrupt(path, `format ${format}, not ${wanted}`);
-  if (bytes.readBigUInt64LE(16) !== BigInt(bytes.length)) throw corrupt(path, 'length');
-  if (crc32(bytes.subarray(headBytes)) !== bytes.readUInt32LE(24)) throw corrupt(path, 'checksum');
+  if (bytes.readBigUInt64LE(16) !== BigInt(length)) throw corrupt(path, 'length');
   if (bytes.readUInt32LE(12) !== names.length) throw corrupt(path, 'sections');
-  const sections = names.map((name, index) => {
+  return names.map((name, index) => {
     const row = headBytes + index * rowBytes;
     const start = Number(bytes.readBigUInt64LE(row));
-    const end = start + Number(bytes.readBigUInt64LE(row + 8));
-    if (start % alignment !== 0 || end > bytes.length) throw corrupt(path, `section ${name}`);
-    return [name, bytes.subarray(start, end)] as const;
+    const end = start + bytes.readUInt32LE(row + 8);
+    if (start % alignment !== 0 || end > length) throw corrupt(path, `section ${name}`);
+    return { start, end, check: bytes.readUInt32LE(row + 12) };
   });
-  return Object.fromEntries(sections) as unknown as Record<Name, Uint8Array>;
 }
+
+/** Files are closed with the last reference to what reads them. */
+const openFiles = new FinalizationRegistry<number>(closeSync);
+
+/**
+ * Sections that are read, and checked, when they are first asked for: for those who need few of them. The file may be
+ * removed meanwhile. Throws as `readSections`, each section INDEX_CORRUPT.
+ */
+export function lazySections<Name extends string>(
+  path: string,
+  layout: SectionLayout<Name>,
+): Record<Name, Uint8Array> {
+  const file = opened(path);
+  const sections = {} as Record<Name, Uint8Array>;
+  openFiles.register(sections, file);
+  const { size } = fstatSync(file);
+  const head = read(path, file, 0, Math.min(size, headBytes + layout.names.length * rowBytes));
+  for (const [at, { start, end, check }] of tableOf(path, head, size, layout).entries()) {
+    let bytes: Buffer | undefined;
+    const get = (): Uint8Array => (bytes ??= checked(path, file, start, end, check));
+    Object.defineProperty(sections, layout.names[at] as Name, { get, enumerable: true });
+  }
+  return sections;
+}
+
+function opened(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+function read(path: string, file: number, start: number, end: number): Buffer {
+  // Of its own: views of 32-bit numbers need an aligned start.
+  const bytes = Buffer.allocUnsafeSlow(end - start);
+  for (let at = 0; at < bytes.length;) {
+    const count = readSync(file, bytes, at, bytes.length - at, start + at);
+    if (count === 0) throw corrupt(path, 'too short');
+    at += count;
+  }
+  return bytes;
+}
+
+function checked(path: string, file: number, start: number, end: number, check: number): Buffer {
+  const bytes = read(path, file, start, end);
+  if (checkOf(bytes) !== check) throw corrupt(path, 'checksum');
+  return bytes;
+}
+
+function unreadable(path: string, error: unknown): BusError {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT'
+    ? new BusError('INDEX_MISSING', { path }, { cause: error })
+    : corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
+}
+
+function checkOf(bytes: Uint8Array): number {
+  // zlib would take an empty buffer as a request to restart the checksum.
+  return bytes.byteLength === 0 ? 0 : crc32(bytes);
+}
+
+/** How a file is read: whole and checked, or by those who need few of its sections. */
+export type Reading = 'whole' | 'lazy';
 
 /** Reads a file of sections into an object. Throws as `readSections`, and INDEX_CORRUPT for what `make` throws. */
 export async function openSections<Name extends string, Made>(
   path: string,
   layout: SectionLayout<Name>,
   make: (sections: Record<Name, Uint8Array>) => Made,
+  reading: Reading = 'whole',
 ): Promise<Made> {
-  const sections = await readSections(path, layout);
+  const sections =
+    reading === 'whole' ? await readSections(path, layout) : lazySections(path, layout);
   try {
     return make(sections);
   } catch (error) {

@@ -87,7 +87,7 @@ export class SegmentWriter {
     this.#blobs.push(Buffer.from(file.blob, 'hex'));
     this.#fileSymbols.push(this.#symbolCount);
     this.#importStarts.push(this.#imports.line.length);
-    for (const number of [this.#texts.id(file.path), this.#texts.id(file.language), file.lines]) {
+    for (const number of [this.#labels.id(file.path), this.#labels.id(file.language), file.lines]) {
       this.#fileRows.push(number);
     }
     this.#addImports(facts);
@@ -177,8 +177,8 @@ export class SegmentWriter {
   #addImports(facts: FileFacts): void {
     for (const each of facts.imports) {
       this.#imports.firstName.push(this.#importNames.length);
-      for (const name of each.names) this.#importNames.push(this.#texts.id(name));
-      this.#imports.target.push(this.#texts.id(each.target));
+      for (const name of each.names) this.#importNames.push(this.#labels.id(name));
+      this.#imports.target.push(this.#labels.id(each.target));
       this.#imports.line.push(each.line);
     }
   }

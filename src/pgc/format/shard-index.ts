@@ -21,7 +21,10 @@ export interface ShardIndex extends TermIndex {
   importsOf(file: number): ImportRow[];
 
   /** What the file says about types. */
+  /** In order of what they speak of: first the text itself. */
   typesOf(file: number): TypeRow[];
+  /** Of them those of the text itself. */
+  ownTypesOf(file: number): Iterable<TypeRow>;
   /** What is called or used, as `expression.ts` writes it; empty where the miner does not tell. */
   expressionOf(site: number): string;
   /** A call or a use by its id: those of the uses follow those of the calls. */
@@ -42,6 +45,7 @@ export interface ShardIndex extends TermIndex {
   fileOf(document: number): number;
   /** As `symbol` without any text: for scans of all symbols. */
   outline(symbol: number): SymbolOutline;
+  isDocumented(symbol: number): boolean;
   /** All names in order; the name of an outline is an index into it. */
   names(): Iterable<string>;
   nameAt(number: number): string;
@@ -124,7 +128,6 @@ export type SymbolPlace = Omit<SymbolRow, 'signature' | 'doc'>;
 export interface SymbolOutline extends Pick<SymbolRow, 'kind' | 'exported' | 'declaration'> {
   /** Index in `names`. */
   name: number;
-  documented: boolean;
 }
 
 export interface ImportRow {

@@ -134,6 +134,7 @@ async function openShards(
           ...{ project: manifest.project, root: manifest.root },
         },
         boundPath(place, shard),
+        'lazy',
       ),
     );
   }

@@ -4,6 +4,10 @@ import { Excerpts } from '../source/excerpt.js';
 import { WordsFile } from '../format/word-lists/words-file.js';
 import { WordsShard } from '../search/locate/words-shard.js';
 import { placeOf, type IndexPlace, type Manifest } from '../plan/manifest.js';
+import { cardPath, openCard } from '../search/card/card-file.js';
+import { lazyCardOf } from '../search/card/card.js';
+import type { ShardIndex } from '../format/shard-index.js';
+import type { Card } from '../shapes.js';
 import { openIndex } from '../search/open-index.js';
 import { Shard } from './shard.js';
 import type { SearchPart } from '../search/search.js';
@@ -18,6 +22,8 @@ export interface OpenedShards {
   shards: Shard[];
   /** Matches questions by meaning; undefined without an engine. */
   semantics: Semantics | undefined;
+  /** As stored, else made, when they are first asked for. */
+  cards: () => readonly Card[];
 }
 
 /**
@@ -38,6 +44,7 @@ export async function openShards(
     root,
     project,
     semantics,
+    cards: () => shards.map((index) => storedCard(place, manifest, index)),
     shards: shards.map(
       (index) =>
         new Shard(
@@ -46,6 +53,12 @@ export async function openShards(
         ),
     ),
   };
+}
+
+function storedCard(place: IndexPlace, { shards }: Manifest, index: ShardIndex): Card {
+  const shard = shards.find(({ alias }) => alias === index.info.alias);
+  const stored = shard && openCard(cardPath(place, shard), index);
+  return stored ?? lazyCardOf(index);
 }
 
 /** The word lists of a shard's files, opened on the first report; undefined if the index has none. */

@@ -3,6 +3,7 @@ import { systemClock, type Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
 import { ask, cachedAnswersMax, type AnswerCache } from '../answer/ask.js';
 import { calleesOf, callersOf, implementationsOf } from '../bind/call-sites.js';
+import { usesInC } from '../answer/c-uses.js';
 import { citationsOfCalls } from '../answer/cited-calls.js';
 import { cardOf } from '../search/card/card.js';
 import type { Excerpts } from '../answer/citation.js';
@@ -88,7 +89,10 @@ export class Shard implements ShardPort, WordsPort {
   }
 
   async references(symbols: string[]): Promise<CallSite[]> {
-    return Promise.resolve(callersOf(this.index, bounded(symbols), { withUses: true }));
+    const known = callersOf(this.index, bounded(symbols), { withUses: true });
+    if (!this.index.info.languages.includes('c')) return known;
+    const places = new Set(known.map(({ file_path, line }) => `${file_path}:${line}`));
+    return [...known, ...(await usesInC(this.index, this.excerpts, symbols, places))];
   }
 
   async implementations(symbols: string[]): Promise<Definition[]> {

@@ -2,9 +2,11 @@
 
     facts.py ROOT
 """
+import ctypes
 import json
 import os
 import sys
+from collections import Counter
 
 from clang import cindex
 from clang.cindex import CursorKind as K, TypeKind as T
@@ -15,6 +17,7 @@ if os.environ.get("LIBCLANG"):
 ROOT = os.path.realpath(sys.argv[1])
 # Programs of other systems, and copies of other projects, are not built with the rest.
 TEST = ("t/", "test/", "tests/", "contrib/", "examples/", "fuzz/", "doc/", "docs/")
+TYPES = (K.STRUCT_DECL, K.UNION_DECL, K.ENUM_DECL, K.TYPEDEF_DECL)
 WRAPPERS = (K.UNEXPOSED_EXPR, K.PAREN_EXPR, K.CSTYLE_CAST_EXPR, K.UNARY_OPERATOR)
 
 
@@ -23,10 +26,27 @@ def emit(**fact):
 
 
 def inside(location):
-    if location.file is None:
-        return None
-    path = os.path.realpath(location.file.name)
+    return None if location.file is None else within(location.file.name)
+
+
+REAL = {}
+
+
+def within(name):
+    if name not in REAL:
+        REAL[name] = os.path.realpath(name)
+    path = REAL[name]
     return path[len(ROOT) + 1:] if path.startswith(ROOT + "/") else None
+
+
+def written(location):
+    """(path, line, offset) of a name; of what is handed to a macro, where it is written."""
+    file, line, column, offset = cindex.c_object_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
+    cindex.conf.lib.clang_getFileLocation(location, *map(ctypes.byref, (file, line, column, offset)))
+    if not file:
+        return None, 0, 0
+    named = cindex.File(file)
+    return within(named.name), line.value, offset.value
 
 
 def sources():
@@ -53,6 +73,15 @@ def is_function_pointer(type_):
     return type_.kind in (T.FUNCTIONPROTO, T.FUNCTIONNOPROTO)
 
 
+def structure_of(cursor):
+    """`typedef struct node node;`: one type of two kinds of names."""
+    if cursor.kind == K.TYPEDEF_DECL:
+        named = cursor.underlying_typedef_type.get_declaration()
+        if named.kind in TYPES and named.spelling == cursor.spelling:
+            return named
+    return cursor
+
+
 class Facts:
     def __init__(self):
         self.seen = set()  # Top-level declarations of headers.
@@ -63,6 +92,9 @@ class Facts:
         self.files = set()
         self.errors = 0
         self.texts = {}
+        self.named = {}  # Key -> (kind, name, place).
+        self.uses = set()  # (key, file, line).
+        self.unread = {}  # File -> ranges of lines that the preprocessor leaves out, or that define macros.
 
     # Keys
 
@@ -128,15 +160,77 @@ class Facts:
             if source and target and source != target:
                 self.edges.setdefault(source, set()).add(target)
 
+    def named_key(self, cursor):
+        """Of what is named at the top of a file and is no function."""
+        kind = cursor.kind
+        if kind == K.VAR_DECL:
+            is_top = cursor.semantic_parent is not None and cursor.semantic_parent.kind == K.TRANSLATION_UNIT
+            return self.node_of(cursor) if is_top else None
+        if kind in TYPES:
+            cursor = structure_of(cursor)
+            cursor = cursor.get_definition() or cursor
+            # A structure that is only declared here is the one that is defined elsewhere.
+            if not cursor.is_definition() and cursor.spelling:
+                return "T:%s %s" % (cursor.kind.name, cursor.spelling)
+        elif kind not in (K.ENUM_CONSTANT_DECL, K.MACRO_DEFINITION):
+            return None
+        path = inside(cursor.location)
+        return None if path is None else "N:%s:%d:%s" % (path, cursor.location.line, cursor.spelling)
+
+    def name(self, cursor, said):
+        if structure_of(cursor) != cursor:
+            return
+        (path, line, at), key = written(cursor.location), self.named_key(cursor)
+        if path is None or key is None or not self.is_written(path, at, cursor.spelling):
+            return
+        self.named.setdefault(key, (said, cursor.spelling, "%s:%d" % (path, line)))
+        if cursor.kind in TYPES:
+            self.named.setdefault("T:%s %s" % (cursor.kind.name, cursor.spelling), self.named[key])
+
+    def use(self, cursor):
+        referenced = cursor.referenced
+        path, line, at = written(cursor.location)
+        if referenced is None or path is None or not self.is_written(path, at, referenced.spelling):
+            return
+        is_function = referenced.kind == K.FUNCTION_DECL
+        key = self.function_key(referenced) if is_function else self.named_key(referenced)
+        if key is not None:
+            self.uses.add((key, path, line))
+
+    def macros(self, unit, cursor):
+        if cursor.kind == K.MACRO_INSTANTIATION:
+            self.use(cursor)
+        elif cursor.kind == K.MACRO_DEFINITION:
+            path, start, end = inside(cursor.location), cursor.extent.start, cursor.extent.end
+            if path is None or (path, start.line) in self.seen:
+                return
+            self.seen.add((path, start.line))
+            # Without a body it only says that something has been read.
+            if end.offset > start.offset + len(cursor.spelling):
+                self.name(cursor, "constant")
+            self.unread.setdefault(path, set()).add((start.line, end.line))
+
+    def skipped(self, unit):
+        found = cindex.conf.lib.clang_getAllSkippedRanges(unit)
+        for at in range(found.contents.count):
+            each = found.contents.ranges[at]
+            path = inside(each.start)
+            if path is not None:
+                self.unread.setdefault(path, set()).add((each.start.line, each.end.line))
+
     # Walks
 
     def unit(self, unit):
+        self.skipped(unit)
         self.errors += sum(d.severity >= cindex.Diagnostic.Error for d in unit.diagnostics)
         main = os.path.realpath(unit.spelling)
         self.files.add(main[len(ROOT) + 1:])
         for cursor in unit.cursor.get_children():
             path = inside(cursor.location)
             if path is None:
+                continue
+            if cursor.kind.is_preprocessing():
+                self.macros(unit, cursor)
                 continue
             if os.path.realpath(cursor.location.file.name) != main:
                 key = (path, cursor.location.offset)
@@ -163,7 +257,16 @@ class Facts:
                 return (key, place)
         elif kind == K.FIELD_DECL:
             self.field_key(cursor)
+        elif kind == K.ENUM_CONSTANT_DECL:
+            self.name(cursor, "constant")
+        elif kind in TYPES:
+            if cursor.is_definition():
+                self.name(cursor, "type")
+        elif kind == K.TYPE_REF:
+            self.use(cursor)
         elif kind == K.VAR_DECL:
+            if cursor.is_definition():
+                self.name(cursor, "variable")
             value = [c for c in cursor.get_children() if c.kind.is_expression()]
             if value:
                 self.initialize(self.node_of(cursor), cursor.type, value[-1])
@@ -183,6 +286,7 @@ class Facts:
             self.call(cursor, holder)
         elif kind == K.DECL_REF_EXPR:
             referenced = cursor.referenced
+            self.use(cursor)
             if referenced is not None and referenced.kind == K.FUNCTION_DECL:
                 self.site(cursor, holder, "value", self.function_key(referenced), referenced.spelling, cursor.location)
         return holder
@@ -230,17 +334,16 @@ class Facts:
             self.site(cursor, holder, kind, node, name, end_of_name(callee))
 
     def site(self, cursor, holder, kind, node, name, location):
-        path = inside(location)
+        path, line, at = written(location)
         # What a macro calls is called where the macro is defined.
-        if path is not None and (node[0] == "P" or self.is_written(path, location, name)):
-            start = cursor.extent.start
-            self.sites.append((path, location.line, start.line, holder[1] if holder else "", kind, node, name))
+        if path is not None and (node[0] == "P" or self.is_written(path, at, name)):
+            start = written(cursor.extent.start)[1]
+            self.sites.append((path, line, start, holder[1] if holder else "", kind, node, name))
 
-    def is_written(self, path, location, name):
+    def is_written(self, path, at, name):
         if path not in self.texts:
             with open(os.path.join(ROOT, path), "rb") as file:
                 self.texts[path] = file.read()
-        at = location.offset
         return self.texts[path][at:at + len(name)] == name.encode()
 
     # Results
@@ -294,6 +397,21 @@ class Facts:
             for function in functions:
                 if function in self.definitions:
                     emit(**{"is": "implementation"}, interface=node, method=node.split(":")[-1], target=self.definitions[function][1])
+        named = set(self.named.values())
+        places = Counter(place for _, _, place in named)
+        for kind, name, place in named:
+            # Places of lines: of several names on one, nobody knows which is used.
+            if places[place] > 1:
+                continue
+            path, line = place.rsplit(":", 1)
+            emit(**{"is": "named"}, name=name, kind=kind, file=path, line=int(line), test=False)
+        for key, path, line in self.uses:
+            target = self.definitions[key][1] if key in self.definitions else self.named.get(key, (0, 0, None))[2]
+            if target is not None:
+                emit(**{"is": "use"}, file=path, line=line, target=target)
+        for path, ranges in self.unread.items():
+            for start, end in ranges:
+                emit(**{"is": "unread"}, file=path, start=start, end=end)
         emit(**{"is": "summary"}, packages=len(self.files), missing=0, errors=self.errors)
 
 
@@ -325,16 +443,25 @@ def end_of_name(cursor):
     return cursor.location
 
 
+class RangeList(ctypes.Structure):
+    _fields_ = [("count", ctypes.c_uint), ("ranges", ctypes.POINTER(cindex.SourceRange))]
+
+
 def main():
+    ranges = cindex.conf.lib.clang_getAllSkippedRanges
+    ranges.argtypes, ranges.restype = [cindex.TranslationUnit], ctypes.POINTER(RangeList)
     found, folders = sources()
     index = cindex.Index.create()
     arguments = ["-x", "c", "-std=gnu11", "-D_GNU_SOURCE", "-w", "-ferror-limit=0"]
     arguments += [f"-I{folder}" for folder in folders]
+    place = cindex.conf.lib.clang_getFileLocation
+    place.argtypes = [cindex.SourceLocation] + [ctypes.c_void_p] * 4
+    record = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
     facts = Facts()
     limit = int(os.environ.get("FILES_MAX", "100000"))
     for path in found[:limit]:
         try:
-            facts.unit(index.parse(path, args=arguments))
+            facts.unit(index.parse(path, args=arguments, options=record))
         except cindex.TranslationUnitLoadError:
             facts.errors += 1
     facts.report()

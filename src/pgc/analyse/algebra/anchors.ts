@@ -187,7 +187,7 @@ export class Anchors {
     const known = new Map<number, number>();
     const undefinedYet = new Set<number>();
     for (const symbol of shard.symbolsOf(file)) {
-      const { name, kind, declaration, documented } = shard.outline(symbol);
+      const { name, kind, declaration } = shard.outline(symbol);
       let id = known.get(name);
       if (id === undefined) {
         id = this.#symbols.length;
@@ -200,7 +200,7 @@ export class Anchors {
         if (!declaration && undefinedYet.delete(id)) this.#symbols.values()[id] = symbol;
       }
       ids[symbol] = id;
-      if (documented) this.documented.add(id);
+      if (shard.isDocumented(symbol)) this.documented.add(id);
       if (kind === 'function' && !declaration) this.#functions.add(id);
     }
   }

@@ -32,7 +32,7 @@ export function bindPointers(shards: readonly ShardIndex[]): BoundPointers {
   const held = new HeldFunctions(values);
   for (const { path, callee, expression } of slots)
     pass(values, held, { path, source: callee, target: expression });
-  for (const flow of program.flows) pass(values, held, flow);
+  for (const flow of program.flows()) pass(values, held, flow);
   held.settle();
   const places = new Places();
   return {
@@ -47,8 +47,12 @@ export function bindPointers(shards: readonly ShardIndex[]): BoundPointers {
 const macroRounds = 4;
 
 /** What the parameters of macros are, by what they are given. */
-function learnMacros({ flows }: CProgram, values: CValues): void {
-  const given = flows.filter(({ target }) => /^\w+@\.\d+$/.test(target));
+function learnMacros(program: CProgram, values: CValues): void {
+  const given: Flow[] = [];
+  for (const flow of program.flows()) {
+    const [, called] = /^(\w+)@\.\d+$/.exec(flow.target) ?? [];
+    if (called !== undefined && values.names.isMacro(called)) given.push(flow);
+  }
   for (let round = 0; round < macroRounds; round += 1) {
     let isNew = false;
     for (const { source, target, path } of given)
@@ -104,7 +108,7 @@ function wantedNames(
     wanted.add(callee);
     root(expression);
   }
-  for (const { source, target } of program.flows) {
+  for (const { source, target } of program.flows()) {
     root(source);
     root(target);
   }

@@ -54,7 +54,6 @@ export class CProgram {
   readonly types: Map<number, string>[] = [];
   /** Names of parameters by number. */
   readonly parameters: Map<number, Map<number, string>>[] = [];
-  readonly flows: Flow[] = [];
   readonly includes: IncludeGraph;
 
   constructor(readonly shards: readonly ShardIndex[]) {
@@ -65,6 +64,17 @@ export class CProgram {
       for (let file = 0; file < index.fileCount; file += 1)
         if (isC(index, file)) this.#read(shard, index, file);
     }
+  }
+
+  /** What is put where, in order of the files: read anew each time, because they are many. */
+  *flows(): Generator<Flow> {
+    for (const index of this.shards)
+      for (let file = 0; file < index.fileCount; file += 1) {
+        if (!isC(index, file)) continue;
+        const { path } = index.file(file);
+        for (const { role, name, type } of index.ownTypesOf(file))
+          if (role === 'assigned') yield { path, source: name, target: type };
+      }
   }
 
   #read(shard: number, index: ShardIndex, file: number): void {
@@ -78,9 +88,6 @@ export class CProgram {
       while (at < rows.length && rows[at]?.symbol === symbol) at += 1;
       const its = rows.slice(from, at);
       if (symbol >= 0) this.#ofSymbol({ shard, index, path, own }, symbol, its);
-      else
-        for (const { role, name, type } of its)
-          if (role === 'assigned') this.flows.push({ path, source: name, target: type });
     }
     if (own.size > 0) this.#methods(shard, index, file, own);
   }

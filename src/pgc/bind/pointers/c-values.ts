@@ -11,7 +11,9 @@ import { push, type CProgram, type Place, type Structure } from './c-program.js'
 
 /** Types followed on the way to a structure: they may form circles. */
 const depthMax = 16;
-const expressionsMax = 200_000;
+const expressionsMax = 50_000;
+/** Structures of several definitions, by the files that mean them. */
+const nearestMax = 100_000;
 
 /** What a type is: a structure, a pointer to a function, a list of either. Undefined: nothing that has members. */
 export type CType =
@@ -40,7 +42,7 @@ export class CValues {
   /** Of parameters of macros; null: several. */
   readonly #macroTypes = new Map<string, CType | null>();
   #names = 0;
-  readonly #nearest = new Map<string, Map<string, Structure | undefined>>();
+  readonly #nearest = new Map<string, Structure | undefined>();
 
   constructor(
     readonly program: CProgram,
@@ -238,10 +240,12 @@ export class CValues {
     const all = this.program.structures.get(name);
     if (all === undefined) return undefined;
     if (all.length === 1) return all[0];
-    const known = this.#nearest.get(name) ?? new Map<string, Structure | undefined>();
-    this.#nearest.set(name, known);
-    if (!known.has(path)) known.set(path, merged(nearestOf(all, path, this.program), all));
-    return known.get(path);
+    const key = `${name} ${path}`;
+    if (!this.#nearest.has(key)) {
+      if (this.#nearest.size >= nearestMax) this.#nearest.clear();
+      this.#nearest.set(key, merged(nearestOf(all, path, this.program), all));
+    }
+    return this.#nearest.get(key);
   }
 }
 

@@ -4,12 +4,13 @@ import type { CValues, Holder } from './c-values.js';
 /** Functions in all holders together: more say nothing about any. */
 const pairsMax = 8_000_000;
 
+/** Made as needed: most nodes hold little. */
 interface Node extends Holder {
-  functions: Set<Place>;
+  functions: Set<Place> | undefined;
   /** Nodes that are given what this one holds. */
-  into: Set<Node>;
+  into: Set<Node> | undefined;
   /** Parameters of the functions that it holds, by number. */
-  parameters: Map<number, Node>;
+  parameters: Map<number, Node> | undefined;
 }
 
 /** Which functions members, variables and parameters may hold. */
@@ -26,9 +27,9 @@ export class HeldFunctions {
 
   flow(source: Holder, target: Holder): void {
     const [from, to] = [this.#node(source), this.#node(target)];
-    if (from === to || from.into.has(to)) return;
-    from.into.add(to);
-    for (const each of from.functions) this.#pass(to, each);
+    if (from === to || from.into?.has(to) === true) return;
+    (from.into ??= new Set()).add(to);
+    for (const each of from.functions ?? nothing) this.#pass(to, each);
     // What is called through the parameter or local variable is the member.
     if (from.place.kind === 'method' && isLocal(to)) this.#add(to, from.place);
   }
@@ -36,10 +37,10 @@ export class HeldFunctions {
   /** The parameter of the functions that are called through a holder. */
   parameter(holder: Holder, at: number, of: Holder): void {
     const node = this.#node(of);
-    if (node.parameters.has(at)) return;
+    if (node.parameters?.has(at) === true) return;
     const parameter = this.#node(holder);
-    node.parameters.set(at, parameter);
-    for (const each of node.functions)
+    (node.parameters ??= new Map()).set(at, parameter);
+    for (const each of node.functions ?? nothing)
       if (each.kind === 'function') this.#handOn(parameter, each, at);
   }
 
@@ -50,16 +51,16 @@ export class HeldFunctions {
   /** All holders of functions. */
   *all(): Generator<[holder: Holder, functions: ReadonlySet<Place>]> {
     for (const node of this.#nodes.values())
-      if (node.functions.size > 0) yield [node, node.functions];
+      if (node.functions !== undefined) yield [node, node.functions];
   }
 
   /** Hands on what was put somewhere, until nothing changes. */
   settle(): void {
     for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) {
       const [node, function_] = next;
-      for (const to of node.into) this.#pass(to, function_);
+      for (const to of node.into ?? []) this.#pass(to, function_);
       if (function_.kind === 'function')
-        for (const [at, parameter] of node.parameters) this.#handOn(parameter, function_, at);
+        for (const [at, parameter] of node.parameters ?? []) this.#handOn(parameter, function_, at);
     }
   }
 
@@ -73,16 +74,16 @@ export class HeldFunctions {
   }
 
   #add(node: Node, function_: Place): void {
-    if (node.functions.has(function_) || this.#pairs >= pairsMax) return;
+    if (node.functions?.has(function_) === true || this.#pairs >= pairsMax) return;
     this.#pairs += 1;
-    node.functions.add(function_);
+    (node.functions ??= new Set()).add(function_);
     this.#open.push([node, function_]);
   }
 
   #node({ key, place }: Holder): Node {
     let node = this.#nodes.get(key);
     if (node === undefined) {
-      node = { key, place, functions: new Set(), into: new Set(), parameters: new Map() };
+      node = { key, place, functions: undefined, into: undefined, parameters: undefined };
       this.#nodes.set(key, node);
     }
     return node;

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { constants, deflateRawSync } from 'node:zlib';
+import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { codec, pgc } from '../../../wire/codec.js';
 import { crc32 } from '../../../wire/crc.js';
 import { cardOf } from './card.js';
+import { PackedCard } from './packed-card.js';
 import type { IndexPlace, ManifestShard } from '../../plan/manifest.js';
 import { writeAtomically } from '../../format/segment-file.js';
 import type { Card } from '../../shapes.js';
@@ -60,7 +62,26 @@ export function placedCard(kept: Buffer, place: CardPlace): Buffer {
 /** Undefined when there is none that is whole. */
 export async function readCard(path: string): Promise<Buffer | undefined> {
   const bytes = await readFile(path).catch(() => undefined);
-  if (bytes === undefined || bytes.length < headBytes) return undefined;
+  return bytes && wholeIn(bytes);
+}
+
+/** The card of an opened shard; undefined when none that is whole is stored. */
+export function openCard(path: string, { info }: Pick<ShardIndex, 'info'>): Card | undefined {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch {
+    return undefined;
+  }
+  const kept = wholeIn(bytes);
+  if (kept === undefined) return undefined;
+  const { agent, alias, project, root, scope, version: index_version } = info;
+  const card = placedCard(kept, { agent, alias, project, root, scope, index_version });
+  return new PackedCard(inflateRawSync(card), true);
+}
+
+function wholeIn(bytes: Buffer): Buffer | undefined {
+  if (bytes.length < headBytes) return undefined;
   const kept = bytes.subarray(headBytes);
   const isOurs = bytes.subarray(0, magic.length).equals(magic);
   return isOurs && crc32(kept) === bytes.readUInt32LE(magic.length) ? kept : undefined;

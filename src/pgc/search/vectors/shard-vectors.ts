@@ -75,8 +75,9 @@ function chosen(
   const documented: number[] = [];
   const others: number[] = [];
   for (let symbol = 0; symbol < index.symbolCount; symbol += 1) {
-    const outline = index.outline(symbol);
-    if (explains(outline)) (outline.documented ? documented : others).push(symbol);
+    const isDocumented = index.isDocumented(symbol);
+    if (explains(index.outline(symbol), isDocumented))
+      (isDocumented ? documented : others).push(symbol);
   }
   const all = documented.concat(others);
   const wanted = Uint32Array.from(all.slice(0, Math.max(0, room))).sort();

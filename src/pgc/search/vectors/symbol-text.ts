@@ -12,8 +12,11 @@ const docCharsMax = 200;
 export const textRecipe = 1;
 
 /** Whether a symbol has a vector. A declaration repeats what is defined elsewhere. */
-export function explains({ kind, documented, declaration }: SymbolOutline): boolean {
-  return documented || (explaining.has(kind) && !declaration);
+export function explains(
+  { kind, declaration }: Pick<SymbolOutline, 'kind' | 'declaration'>,
+  isDocumented: boolean,
+): boolean {
+  return isDocumented || (explaining.has(kind) && !declaration);
 }
 
 /**

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { asBusError, BusError } from '../../../../src/errors/bus-error.js';
 import type { FileFacts, SymbolFact } from '../../../../src/pgc/format/facts.js';
 import { bodyTermsOf, identifiersOf, wordsOf } from '../../../../src/pgc/format/words.js';
 import { segmentLayout, writeSections } from '../../../../src/pgc/format/segment-file.js';
@@ -350,6 +351,25 @@ describe('a segment', () => {
       damaged[at] = damaged[at]! ^ 0x10;
       await writeFile(path, damaged);
       await expect(Segment.open(path)).rejects.toMatchObject({ code: 'INDEX_CORRUPT' });
+    }
+  });
+
+  test('is the same read part by part, and a damaged part is refused when it is read', async () => {
+    const path = await both();
+    const answers = (each: Segment): unknown => [
+      ...[each.symbolCount, each.fileCount, each.documentCount, [...each.names()]],
+      ...[[...each.calls()], each.symbol(0), each.file(1), each.importsOf(0), each.terms()],
+    ];
+    const wanted = answers(await Segment.open(path));
+    expect(answers(await Segment.open(path, {}, '', 'lazy'))).toEqual(wanted);
+    const whole = await readFile(path);
+    for (let at = 0; at < whole.length; at += 13) {
+      const damaged = Buffer.from(whole);
+      damaged[at] = damaged[at]! ^ 0x10;
+      await writeFile(path, damaged);
+      const given = await Segment.open(path, {}, '', 'lazy').then(answers).catch(asBusError);
+      if (given instanceof BusError) expect(given.code).toBe('INDEX_CORRUPT');
+      else expect(given).toEqual(wanted);
     }
   });
 

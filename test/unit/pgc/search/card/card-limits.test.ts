@@ -66,7 +66,14 @@ async function crowded(folder: string): Promise<Segment> {
     writer.add(row(`${named('m', at)}.ts`, 'typescript'), { ...none, language: 'typescript' });
   const path = join(folder, 'crowded.seg');
   const info = {
-    ...{ agent: 'a', alias: 'a', project: 'p', root: '/p', scope: ['.'], languages: ['c'] },
+    ...{
+      agent: 'a',
+      alias: 'a',
+      project: 'p',
+      root: '/p',
+      scope: ['.'],
+      languages: ['c', 'typescript'],
+    },
     ...{ files: 1, lines: 1, version: 'v', overlays: {}, abbreviations: [] },
   };
   await writeSections(path, segmentLayout, writer.finish(info));

@@ -45,7 +45,7 @@ test('names in a text are read as words, the rest stays', () => {
 
 test('what explains has a vector: functions, types, and what is documented', () => {
   const of = (kind: string, documented = false, declaration = false): boolean =>
-    explains({ name: 0, kind, documented, declaration, exported: false });
+    explains({ kind, declaration }, documented);
   expect(
     ['function', 'method', 'class', 'struct', 'interface', 'type', 'enum'].every((k) => of(k)),
   ).toBe(true);

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callersOf } from '../../../../src/lattice/trace/call-sites.js';
+import { Lattice } from '../../../../src/lattice/lattice.js';
+import { indexFolder } from '../../../../src/pgc/build/index-folder.js';
+import { openShards } from '../../../../src/pgc/serve/open-shards.js';
+import type { Shard } from '../../../../src/pgc/serve/shard.js';
+import { TemporaryTree } from '../../../support/git-tree.js';
+
+const files = {
+  'core/node.h': `#ifndef NODE_H
+#define NODE_H
+#define NODES_MAX 16
+#define NODES_ALL (NODES_MAX * 2)
+enum color { RED_NODE, BLUE_NODE };
+typedef struct node {
+	struct node *next;
+	enum color color;
+	int count;
+} node;
+extern int node_count;
+int visit(node *first, int (*each)(node *one));
+#endif
+`,
+  'core/node.c': `#include "node.h"
+int node_count = 0;
+static int limit = NODES_MAX;
+/* node_count is not used here */
+int visit(node *first, int (*each)(node *one))
+{
+	const char *text = "node_count";
+	node_count += limit;
+	if (first->color == RED_NODE)
+		return each(first);
+	return first->node_count;
+}
+`,
+  'net/net.c': `#include "../core/node.h"
+static int limit = 3;
+static int print(node *one) { return limit; }
+int walk(struct node *first)
+{
+	int node_count = NODES_ALL;
+	return visit(first, print) + node_count;
+}
+int again(int limit) { return limit; }
+#ifdef NODES_MAX
+int total(void) { return node_count; }
+#endif
+`,
+};
+
+let source: TemporaryTree;
+let home: TemporaryTree;
+let shards: Shard[];
+let lattice: Lattice;
+beforeAll(async () => {
+  source = await TemporaryTree.create(files);
+  home = await TemporaryTree.create();
+  const plan = ['core', 'net'].map((path) => ({ alias: path, paths: [path] }));
+  await indexFolder({ root: source.root, home: home.root, jobs: 0, shards: { shards: plan } });
+  const opened = await openShards(source.root, home.root);
+  ({ shards } = opened);
+  lattice = new Lattice(shards, opened.cards);
+});
+afterAll(async () => {
+  await source[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
+
+const uses = async (symbol: string): Promise<string[]> =>
+  (await callersOf(lattice, symbol, { withUses: true })).callers.map(
+    ({ file_path, line, symbol: holder }) => `${file_path}:${line} ${holder}`.trim(),
+  );
+
+test('a variable is used where it is no member, no local name, no word of a text', async () => {
+  expect(await uses('core/node.c#node_count')).toEqual([
+    'core/node.c:8 visit',
+    'net/net.c:11 total',
+  ]);
+});
+
+test('what is static is used in its own file', async () => {
+  expect(await uses('core/node.c#limit')).toEqual(['core/node.c:8 visit']);
+  expect(await uses('net/net.c#limit')).toEqual(['net/net.c:3 print']);
+});
+
+test('macros and constants are used in code, in conditions and in other macros', async () => {
+  expect(await uses('core/node.h#NODES_MAX')).toEqual([
+    'core/node.c:3',
+    'core/node.h:4 NODES_ALL',
+    'net/net.c:10',
+  ]);
+  expect(await uses('core/node.h#RED_NODE')).toEqual(['core/node.c:9 visit']);
+});
+
+test('a structure is used by its tag and by its typedef', async () => {
+  const lines = (await uses('core/node.h#node')).map((each) => each.split(' ')[0]);
+  expect(lines).toEqual([
+    ...['core/node.c:5', 'core/node.h:7', 'core/node.h:12', 'net/net.c:3', 'net/net.c:4'],
+  ]);
+});
+
+test('a function that is passed on is used there, and called where it comes to', async () => {
+  expect(await uses('net/net.c#print')).toEqual(['core/node.c:10 visit', 'net/net.c:7 walk']);
+});
+
+test('a file that has changed since may use what its words said', async () => {
+  const all = await callersOf(lattice, 'core/node.h#NODES_ALL', { withUses: true });
+  expect(all.callers.map(({ line }) => line)).toEqual([6]);
+  await source.write({ 'net/net.c': 'int nothing(void) { return 0; }\n' });
+  const opened = await openShards(source.root, home.root);
+  const { callers, possible } = await callersOf(
+    new Lattice(opened.shards, opened.cards),
+    'core/node.h#NODES_ALL',
+    { withUses: true },
+  );
+  expect(callers).toEqual([]);
+  expect(possible.map(({ file_path, line }) => `${file_path}:${line}`)).toEqual(['net/net.c:1']);
+});
