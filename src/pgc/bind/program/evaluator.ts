@@ -33,6 +33,8 @@ import {
 
 /** Variables, aliases and bases followed on the way to a type: they may form circles. */
 const depthMax = 24;
+/** Steps on the way to one answer: functions that call each other in turns have more ways than anyone can go. */
+const workMax = 20_000;
 
 /** Evaluates expressions in the definitions of one language. */
 export class Evaluator {
@@ -42,6 +44,7 @@ export class Evaluator {
   readonly #uses: Uses;
   readonly #parsed = new Map<string, Expression>();
   #depth = 0;
+  #work = 0;
 
   constructor(definitions: Definitions) {
     const evaluation: Evaluation = {
@@ -113,7 +116,9 @@ export class Evaluator {
   }
 
   #bounded<T>(work: () => T): T | undefined {
-    if (this.#depth >= depthMax) return undefined;
+    if (this.#depth === 0) this.#work = 0;
+    this.#work += 1;
+    if (this.#depth >= depthMax || this.#work > workMax) return undefined;
     this.#depth += 1;
     try {
       return work();

@@ -29,6 +29,16 @@ import {
 /** Types in the line of what one is based on. */
 const lineMax = 200;
 
+/** By what a definition without a type as written says what it is. */
+type SaidRole = 'assigned' | 'returned' | 'value';
+
+/** What is being found out of a definition. */
+interface Asked {
+  definition: Definition;
+  what: string;
+  self: Type | undefined;
+}
+
 /** What a member of a value is: its own, an inherited one, one of the language. */
 export class Members {
   readonly #definitions: Definitions;
@@ -39,6 +49,8 @@ export class Members {
   readonly #bases = new Map<Definition, readonly (Type | undefined)[]>();
   /** Types in types, by name. */
   readonly #inner = new Map<Definition, Map<string, Value | undefined>>();
+  /** Each asked by the one before it. */
+  readonly #asked: Asked[] = [];
   /** Where functions of a name are told apart by their arguments. */
   readonly #choice: Choice | undefined;
 
@@ -434,12 +446,7 @@ export class Members {
   }
 
   /** What several expressions say; of a language whose types are known, the first that says something. */
-  known(
-    definition: Definition,
-    role: 'assigned' | 'returned' | 'value',
-    wanted: string,
-    own: Owner,
-  ): Value | undefined {
+  known(definition: Definition, role: SaidRole, wanted: string, own: Owner): Value | undefined {
     if (this.#definitions.rules.isDynamic !== true)
       return this.firstKnown(definition, role, wanted, {
         self: own.self,
@@ -447,29 +454,50 @@ export class Members {
       });
     const context = inside(definition, own);
     const values = typesIn(definition, role).filter(({ name }) => name === wanted);
-    return joined(
-      values.map(({ text }) =>
-        this.#evaluation.bounded(() => this.#evaluation.evaluate(text, context)),
+    return this.#unlessAsked(definition, `${role} ${wanted}`, own, () =>
+      joined(
+        values.map(({ text }) =>
+          this.#evaluation.bounded(() => this.#evaluation.evaluate(text, context)),
+        ),
       ),
     );
   }
 
   /** The first of several expressions that says something. */
-  firstKnown(
-    definition: Definition,
-    role: 'assigned' | 'returned' | 'value',
-    wanted: string,
-    own: Owner,
-  ): Value | undefined {
+  firstKnown(definition: Definition, role: SaidRole, wanted: string, own: Owner): Value | undefined {
     const context = inside(definition, own);
-    for (const { name, text } of typesIn(definition, role)) {
-      const found =
-        name === wanted
-          ? this.#evaluation.bounded(() => this.#evaluation.evaluate(text, context))
-          : undefined;
-      if (found !== undefined) return found;
+    return this.#unlessAsked(definition, `${role} ${wanted}`, own, () => {
+      for (const { name, text } of typesIn(definition, role)) {
+        const found =
+          name === wanted
+            ? this.#evaluation.bounded(() => this.#evaluation.evaluate(text, context))
+            : undefined;
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    });
+  }
+
+  /** What says what it is by itself, as functions do that call each other, says nothing: else each return doubles the work. */
+  #unlessAsked(
+    definition: Definition,
+    what: string,
+    { self }: Owner,
+    work: () => Value | undefined,
+  ): Value | undefined {
+    const isAsked = this.#asked.some(
+      (each) =>
+        each.definition === definition &&
+        each.what === what &&
+        definitionIn(each.self) === definitionIn(self),
+    );
+    if (isAsked) return undefined;
+    this.#asked.push({ definition, what, self });
+    try {
+      return work();
+    } finally {
+      this.#asked.pop();
     }
-    return undefined;
   }
 
   underlying(type: InsideType): Type | undefined {
@@ -516,4 +544,8 @@ function typeWithMembers(value: Value): InsideType | undefined {
   return value.kind !== 'scope' && value.kind !== 'outside' && value.type.kind === 'inside'
     ? value.type
     : undefined;
+}
+
+function definitionIn(type: Type | undefined): Definition | undefined {
+  return type?.kind === 'inside' ? type.definition : undefined;
 }
