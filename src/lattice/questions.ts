@@ -63,7 +63,8 @@ export interface Questions extends Analyses {
   references(symbol: string, options: RowOptions): Promise<CallersAnswer>;
   callees(symbol: string, options: RowOptions): Promise<CalleesAnswer>;
   implementations(symbol: string, options: RowOptions): Promise<ImplementationsAnswer>;
-  trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer>;
+  /** `roles`: only through functions in files of these. */
+  trace(from: string, to: string, options: RowOptions): Promise<TraceAnswer>;
   topology(options: AskingOptions): Promise<TopologyAnswer>;
   path(from: string, to: string, maxHops: number, options: AskingOptions): Promise<string[]>;
   verify(citations: object[], options: AskingOptions): Promise<Verdict[]>;
@@ -111,8 +112,8 @@ export class LatticeQuestions implements Questions {
     return implementationsOf(this.lattice, symbol, rowsOf(options));
   }
 
-  trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer> {
-    return trace(this.lattice, from, to, { clock: this.clock, signal: until(options) });
+  trace(from: string, to: string, options: RowOptions): Promise<TraceAnswer> {
+    return trace(this.lattice, from, to, { clock: this.clock, ...rowsOf(options) });
   }
 
   topology(): Promise<TopologyAnswer> {

@@ -83,10 +83,10 @@ export class QuestionHandler {
         ({ definitions }) => definitions.length > 0,
       ),
     );
-    serve(trace, ({ from, to }, options) =>
+    serve(trace, ({ from, to, roles }, options) =>
       this.#aboutSymbol(
         from,
-        (questions) => questions.trace(from, to, options),
+        (questions) => questions.trace(from, to, { ...options, roles }),
         ({ found, errors }) => found || errors.length === 0,
       ),
     );

@@ -27,6 +27,9 @@ import { listing, looks, type Operation, type Reply } from './operation.js';
 
 const input = z.strictObject({ symbol: symbolInput, roles: rolesInput, offset: offsetInput });
 const flags = { roles: rolesFlag };
+/** Definitions of one name in an answer to a reader. */
+const definitionsShown = 20;
+const wordsFor = { callers: 'the callers', references: 'the uses', callees: 'the calls' } as const;
 /** Calls that may mean the symbol in one answer to a reader. */
 const possibleShown = 10;
 
@@ -154,8 +157,34 @@ function briefSite(site: CallSite): object {
   };
 }
 
-function definitionLine({ symbol, kind, file_path, line, agent, role }: Definition): string {
-  return lineOf`${symbol} (${kind}) is defined at ${file_path}:${line}${roleNote({ role })} [${agent}]`;
+function definitionLine(definition: Definition): string {
+  const { kind, file_path, line, agent, role } = definition;
+  return lineOf`${scopedName(definition)} (${kind}) is defined at ${file_path}:${line}${roleNote({ role })} [${agent}]`;
+}
+
+function isFunction({ kind, container }: Definition): boolean {
+  return kind === 'function' && container === '';
+}
+
+function scopedName({ symbol, container }: Definition): string {
+  return container === '' ? symbol : `${container}.${symbol}`;
+}
+
+/** What the name may mean, and how to ask for one of several. `all`: what follows is about. */
+function definitionLines(definitions: readonly Definition[], all: string): string[] {
+  // A declaration of a function is no other one; one of a method is, in an interface.
+  const real = definitions.filter((each) => !each.declaration || each.container !== '');
+  const names = new Set(real.map((each) => `${each.file_path}#${scopedName(each)}`));
+  const lines = definitions.slice(0, definitionsShown).map(definitionLine);
+  if (definitions.length > lines.length)
+    lines.push(`and ${definitions.length - lines.length} more definitions`);
+  const [first = ''] = names;
+  return names.size < 2
+    ? lines
+    : [
+        ...lines,
+        lineOf`the name has ${names.size} meanings, and ${all} of all of them follow; ask for one as path#name, such as ${first}`,
+      ];
 }
 
 /** Where it was looked for, if not everywhere. */
@@ -165,10 +194,12 @@ function whereOf(roles: readonly string[]): string {
 
 function sitesText(answer: SitesAnswer, total: number, where: string): string {
   const { symbol, definitions, errors } = answer;
-  const name = lineOf`${definitions[0]?.symbol ?? symbol}`;
+  const [first, ...others] = definitions;
+  const isOne = first !== undefined && others.every((each) => each.symbol === first.symbol);
+  const name = lineOf`${isOne ? first.symbol : symbol}`;
   const isKnown = definitions.length + total > 0;
   return [
-    ...definitions.map(definitionLine),
+    ...definitionLines(definitions, wordsFor[nameOf(answer)]),
     ...(isKnown ? [headText(name, answer, { total, where })] : []),
     ...sitesIn(answer).map((each) => siteLine(each, nameOf(answer))),
     ...('possible' in answer ? possibleLines(answer) : []),
@@ -182,7 +213,12 @@ function headText(
   answer: SitesAnswer,
   { total, where }: { total: number; where: string },
 ): string {
-  if ('callees' in answer) return `${name} calls ${places(total)}${where}`;
+  if ('callees' in answer) {
+    const sites = new Set(answer.callees.map((each) => `${each.file_path}:${each.line}`));
+    return total === 0
+      ? `${name} calls nothing${where}`
+      : `${name} calls, in ${lines(sites.size)}${where}:`;
+  }
   const isCalls = 'callers' in answer;
   if (total > 0) {
     const through = sitesIn(answer).filter(({ certainty }) => certainty === 'dispatch').length;
@@ -195,6 +231,10 @@ function headText(
   return answer.uses_total === 0
     ? certain
     : `${certain} by its name; it is used as a value at ${places(answer.uses_total)}, which \`references\` lists`;
+}
+
+function lines(count: number): string {
+  return `${count} line${count === 1 ? '' : 's'}`;
 }
 
 function places(count: number): string {
@@ -285,30 +325,29 @@ function briefImplementations({ symbol, errors, ...its }: ImplementationsAnswer)
 function implementationsText(answer: ImplementationsAnswer, where: string): string {
   const { definitions, implementations: found } = answer;
   return [
-    ...definitions.map(definitionLine),
+    ...definitionLines(definitions, 'what implements it'),
     ...(definitions.length > 0
       ? [
           found.length === 0
-            ? `nothing is known to implement it${where}`
+            ? `${definitions.every(isFunction) ? 'nothing implements a function' : 'nothing is known to implement it'}${where}`
             : `implemented at ${places(found.length)}${where}`,
         ]
       : []),
     ...found.map(
-      ({ symbol, container, file_path, line, role }) =>
-        lineOf`  ${file_path}:${line}  ${container === '' ? symbol : `${container}.${symbol}`}${roleNote({ role })}`,
+      (each) => lineOf`  ${each.file_path}:${each.line}  ${scopedName(each)}${roleNote(each)}`,
     ),
     ...renderErrors(answer.errors),
   ].join('\n');
 }
 
-const traceInput = z.strictObject({ from: symbolInput, to: symbolInput });
+const traceInput = z.strictObject({ from: symbolInput, to: symbolInput, roles: rolesInput });
 
 /** `trace`: the shortest chain of calls. */
 export const trace: Operation<typeof traceInput> = {
   name: 'trace',
   title: 'Chain of calls',
   description:
-    'The shortest chain of calls from one symbol to another, across shards; every step with its definition and the call site that leads to it.',
+    'The shortest chain of calls from one symbol to another, across shards; every step with its definition and the call site that leads to it. `certainty` of that call: exact, dispatch through an interface, or possible: nothing proves that it leads there.',
   input: traceInput,
   output: z.looseObject({
     found: z.boolean(),
@@ -331,9 +370,10 @@ export const trace: Operation<typeof traceInput> = {
     command: 'trace',
     help: 'find the shortest chain of calls between two symbols',
     arguments: ['from', 'to'],
+    flags,
   },
-  async run({ from, to }, { bus, deadlineMs, signal }): Promise<Reply<TraceAnswer>> {
-    const found = await (await bus.questions()).trace(from, to, { deadlineMs, signal });
+  async run({ from, to, roles }, { bus, deadlineMs, signal }): Promise<Reply<TraceAnswer>> {
+    const found = await (await bus.questions()).trace(from, to, { deadlineMs, signal, roles });
     const hasReason = found.found || found.errors.length > 0;
     const noRoute = { ...new BusError('NO_ROUTE', { from, to }).toFailure(), agent: '' };
     const value = hasReason ? found : { ...found, errors: [noRoute] };

@@ -84,8 +84,8 @@ export class RemoteQuestions extends AskedAnalyses implements Questions {
     return this.asked(latticeMessages.implementations, { symbol, roles }, options);
   }
 
-  trace(from: string, to: string, options: AskingOptions): Promise<TraceAnswer> {
-    return this.asked(latticeMessages.trace, { from, to }, options);
+  trace(from: string, to: string, { roles = [], ...options }: RowOptions): Promise<TraceAnswer> {
+    return this.asked(latticeMessages.trace, { from, to, roles }, options);
   }
 
   topology(options: AskingOptions): Promise<TopologyAnswer> {

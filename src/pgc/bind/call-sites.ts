@@ -158,7 +158,8 @@ function boundMeaning(index: ShardIndex, call: CallRow, wanted: Wanted): Meaning
   return undefined;
 }
 
-function spoken(target: BoundTarget | undefined): string {
+/** As people write it. */
+export function spoken(target: BoundTarget | undefined): string {
   const { container = '', name = '' } = target ?? {};
   return container === '' ? name : `${container}.${name}`;
 }
@@ -220,7 +221,7 @@ function partsOf(
 }
 
 /** Calls, or also uses, that bear the name, and those that the binder found under another one. */
-function sitesOf(index: ShardIndex, name: string, withUses: boolean): CallRow[] {
+export function sitesOf(index: ShardIndex, name: string, withUses: boolean): CallRow[] {
   const direct = [...index.callsTo(name), ...(withUses ? index.usesOf(name) : [])];
   const aliased = aliasesOf(index, name).flatMap((alias) =>
     index.callsTo(alias).filter((call) => reallyNamed(index, call, name)),
@@ -230,7 +231,8 @@ function sitesOf(index: ShardIndex, name: string, withUses: boolean): CallRow[] 
   return [...direct, ...aliased, ...others];
 }
 
-function boundSites(index: ShardIndex, name: string, withUses: boolean): CallRow[] {
+/** Of what is called by other names alone, such as a constructor. */
+export function boundSites(index: ShardIndex, name: string, withUses: boolean): CallRow[] {
   return boundTo(index, name)
     .map((id) => index.site(id))
     .filter(({ kind }) => withUses || !isUse(kind));

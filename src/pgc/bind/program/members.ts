@@ -464,7 +464,12 @@ export class Members {
   }
 
   /** The first of several expressions that says something. */
-  firstKnown(definition: Definition, role: SaidRole, wanted: string, own: Owner): Value | undefined {
+  firstKnown(
+    definition: Definition,
+    role: SaidRole,
+    wanted: string,
+    own: Owner,
+  ): Value | undefined {
     const context = inside(definition, own);
     return this.#unlessAsked(definition, `${role} ${wanted}`, own, () => {
       for (const { name, text } of typesIn(definition, role)) {
