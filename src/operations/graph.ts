@@ -1,18 +1,25 @@
 import { z } from 'zod';
 import { BusError } from '../errors/bus-error.js';
 import type {
-  CalleesAnswer,
   CallersAnswer,
   CallSite,
-  Certainty,
   Definition,
   ImplementationsAnswer,
   TraceAnswer,
 } from '../pgc/shapes.js';
-import { certaintyNotes, renderErrors, renderTrace } from '../render/answer.js';
-import { line as lineOf } from '../render/terminal.js';
-import { roleNote } from '../pgc/answer/evidence-line.js';
+import { renderTrace } from '../render/answer.js';
 import { listsOf } from './bounds.js';
+import {
+  implementationsText,
+  nameOf,
+  possibleShown,
+  sitesIn,
+  sitesText,
+  whereOf,
+  type ReferencesAnswer,
+  type SitesAnswer,
+  type SitesName,
+} from './graph-text.js';
 import {
   definitionOutput,
   failureOutput,
@@ -27,11 +34,6 @@ import { listing, looks, type Operation, type Reply } from './operation.js';
 
 const input = z.strictObject({ symbol: symbolInput, roles: rolesInput, offset: offsetInput });
 const flags = { roles: rolesFlag };
-/** Definitions of one name in an answer to a reader. */
-const definitionsShown = 20;
-const wordsFor = { callers: 'the callers', references: 'the uses', callees: 'the calls' } as const;
-/** Calls that may mean the symbol in one answer to a reader. */
-const possibleShown = 10;
 
 /** `callers`: every call site of a symbol. */
 export const callers = sitesOperation('callers', {
@@ -69,16 +71,6 @@ export const callees = sitesOperation('callees', {
     flags,
   },
 });
-
-type SitesName = 'callers' | 'references' | 'callees';
-type ReferencesAnswer = Omit<CallersAnswer, 'callers'> & { references: CallSite[] };
-type SitesAnswer = CallersAnswer | ReferencesAnswer | CalleesAnswer;
-
-/** Of which operation an answer is. */
-function nameOf(answer: SitesAnswer): SitesName {
-  if ('callees' in answer) return 'callees';
-  return 'references' in answer ? 'references' : 'callers';
-}
 
 function sitesOperation(
   name: SitesName,
@@ -119,11 +111,6 @@ function asReferences({ callers: uses, ...its }: CallersAnswer): ReferencesAnswe
   return { ...its, references: uses };
 }
 
-function sitesIn(answer: SitesAnswer): CallSite[] {
-  if ('callees' in answer) return answer.callees;
-  return 'references' in answer ? answer.references : answer.callers;
-}
-
 function possibleIn(answer: SitesAnswer): number {
   return 'callees' in answer ? 0 : answer.possible_total;
 }
@@ -156,121 +143,6 @@ function briefSite(site: CallSite): object {
     ...roleField(role),
   };
 }
-
-function definitionLine(definition: Definition): string {
-  const { kind, file_path, line, agent, role } = definition;
-  return lineOf`${scopedName(definition)} (${kind}) is defined at ${file_path}:${line}${roleNote({ role })} [${agent}]`;
-}
-
-function isFunction({ kind, container }: Definition): boolean {
-  return kind === 'function' && container === '';
-}
-
-function scopedName({ symbol, container }: Definition): string {
-  return container === '' ? symbol : `${container}.${symbol}`;
-}
-
-/** What the name may mean, and how to ask for one of several. `all`: what follows is about. */
-function definitionLines(definitions: readonly Definition[], all: string): string[] {
-  // A declaration of a function is no other one; one of a method is, in an interface.
-  const real = definitions.filter((each) => !each.declaration || each.container !== '');
-  const names = new Set(real.map((each) => `${each.file_path}#${scopedName(each)}`));
-  const lines = definitions.slice(0, definitionsShown).map(definitionLine);
-  if (definitions.length > lines.length)
-    lines.push(`and ${definitions.length - lines.length} more definitions`);
-  const [first = ''] = names;
-  return names.size < 2
-    ? lines
-    : [
-        ...lines,
-        lineOf`the name has ${names.size} meanings, and ${all} of all of them follow; ask for one as path#name, such as ${first}`,
-      ];
-}
-
-/** Where it was looked for, if not everywhere. */
-function whereOf(roles: readonly string[]): string {
-  return roles.length === 0 ? '' : ` in files of role ${roles.join(', ')}`;
-}
-
-function sitesText(answer: SitesAnswer, total: number, where: string): string {
-  const { symbol, definitions, errors } = answer;
-  const [first, ...others] = definitions;
-  const isOne = first !== undefined && others.every((each) => each.symbol === first.symbol);
-  const name = lineOf`${isOne ? first.symbol : symbol}`;
-  const isKnown = definitions.length + total > 0;
-  return [
-    ...definitionLines(definitions, wordsFor[nameOf(answer)]),
-    ...(isKnown ? [headText(name, answer, { total, where })] : []),
-    ...sitesIn(answer).map((each) => siteLine(each, nameOf(answer))),
-    ...('possible' in answer ? possibleLines(answer) : []),
-    ...renderErrors(errors),
-  ].join('\n');
-}
-
-/** That nothing calls or uses it is said only where no place is left that may. */
-function headText(
-  name: string,
-  answer: SitesAnswer,
-  { total, where }: { total: number; where: string },
-): string {
-  if ('callees' in answer) {
-    const sites = new Set(answer.callees.map((each) => `${each.file_path}:${each.line}`));
-    return total === 0
-      ? `${name} calls nothing${where}`
-      : `${name} calls, in ${lines(sites.size)}${where}:`;
-  }
-  const isCalls = 'callers' in answer;
-  if (total > 0) {
-    const through = sitesIn(answer).filter(({ certainty }) => certainty === 'dispatch').length;
-    const note = through === 0 ? '' : `, ${through} of them through an interface`;
-    return `${name} is ${isCalls ? 'called' : 'used'} at ${places(total)}${where}${note}`;
-  }
-  const none = `${isCalls ? 'calls' : 'uses'} ${name}${where}`;
-  const certain = answer.possible_total > 0 ? `nothing certainly ${none}` : `nothing ${none}`;
-  // What is passed on is called by another name.
-  return answer.uses_total === 0
-    ? certain
-    : `${certain} by its name; it is used as a value at ${places(answer.uses_total)}, which \`references\` lists`;
-}
-
-function lines(count: number): string {
-  return `${count} line${count === 1 ? '' : 's'}`;
-}
-
-function places(count: number): string {
-  return `${count} place${count === 1 ? '' : 's'}`;
-}
-
-function possibleLines(answer: CallersAnswer | ReferencesAnswer): string[] {
-  const { possible, possible_total } = answer;
-  if (possible_total === 0) return [];
-  const shown = possible.slice(0, possibleShown);
-  const [what, verb] = 'callers' in answer ? ['call', 'call'] : ['use', 'mean'];
-  const one = possible_total === 1;
-  const head = `${possible_total} other ${what}${one ? '' : 's'} of this name may mean it; nothing proves what ${one ? `it ${verb}s` : `they ${verb}`}${shown.length < possible_total ? ', the nearest first' : ''}:`;
-  return [head, ...shown.map((each) => siteLine(each, nameOf(answer)))];
-}
-
-function siteLine(
-  { file_path, line, symbol, definition, ignored, kind, via, certainty, role = '' }: CallSite,
-  of: SitesName,
-): string {
-  const hasTarget = of === 'callees';
-  const target = hasTarget && definition !== '' ? `  -> ${definition}` : '';
-  const notes = [
-    ...(of === 'references' ? [kindNotes[kind] ?? 'called'] : []),
-    ...(of === 'callers' && ignored ? ['its result is ignored'] : []),
-    ...(via === '' ? [] : [`through ${via}`]),
-    ...(hasTarget ? [certaintyNotes[certainty as Certainty]].filter(Boolean) : []),
-    ...(role === '' ? [] : [role]),
-  ];
-  const note = notes.length === 0 ? '' : `  (${notes.join(', ')})`;
-  return lineOf`  ${file_path}:${line}  ${symbol === '' ? '(file level)' : symbol}${target}${note}`;
-}
-
-const kindNotes: Partial<Record<string, string>> = {
-  ...{ construct: 'constructed', slot: 'put into a structure', value: 'used', type: 'as a type' },
-};
 
 const implementationsInput = z.strictObject({ symbol: symbolInput, roles: rolesInput });
 
@@ -320,24 +192,6 @@ function briefImplementations({ symbol, errors, ...its }: ImplementationsAnswer)
     implementations: implementing,
     errors,
   };
-}
-
-function implementationsText(answer: ImplementationsAnswer, where: string): string {
-  const { definitions, implementations: found } = answer;
-  return [
-    ...definitionLines(definitions, 'what implements it'),
-    ...(definitions.length > 0
-      ? [
-          found.length === 0
-            ? `${definitions.every(isFunction) ? 'nothing implements a function' : 'nothing is known to implement it'}${where}`
-            : `implemented at ${places(found.length)}${where}`,
-        ]
-      : []),
-    ...found.map(
-      (each) => lineOf`  ${each.file_path}:${each.line}  ${scopedName(each)}${roleNote(each)}`,
-    ),
-    ...renderErrors(answer.errors),
-  ].join('\n');
 }
 
 const traceInput = z.strictObject({ from: symbolInput, to: symbolInput, roles: rolesInput });

@@ -353,9 +353,11 @@ function stepsTo(end: Reached): number {
   return steps;
 }
 
-/** Whether a name says so: a member is called on something, anything else is not. */
-function mayMean({ kind }: CallSite, { container }: Node): boolean {
-  return (kind === 'member') === (container !== '');
+/** Whether a name says so: a function may be held by a member, but no method is called by its name alone. */
+function mayMean({ kind, file_path }: CallSite, { container }: Node): boolean {
+  if (kind !== 'member') return container === '';
+  // In C the name of a member does not say which function it holds.
+  return container !== '' || !mayCallStandIns(file_path);
 }
 
 function callOf({ file_path, line, symbol }: CallSite): string {
