@@ -38,6 +38,19 @@ function definitionLine(definition: Definition): string {
   return lineOf`${scopedName(definition)} (${kind}) is defined at ${file_path}:${line}${roleNote({ role })} [${agent}]`;
 }
 
+/** How the sites of an answer are spoken of. */
+interface SiteWords {
+  of: SitesName;
+  /** Used without being called. */
+  value: string;
+}
+
+/** A function that is named and not called is handed to what will call it. */
+function wordsOf(answer: SitesAnswer): SiteWords {
+  const isCalled = answer.definitions.some(({ kind }) => kind === 'function' || kind === 'method');
+  return { of: nameOf(answer), value: isCalled ? 'registered or passed on' : 'used' };
+}
+
 function keyOf(definition: Definition): string {
   return `${definition.file_path}#${scopedName(definition)}`;
 }
@@ -83,7 +96,7 @@ export function sitesText(answer: SitesAnswer, total: number, where: string): st
     ...definitionLines(definitions, wordsFor[nameOf(answer)]),
     ...(isKnown ? [headText(name, answer, { total, where })] : []),
     ...('references' in answer ? unknownUses(definitions) : []),
-    ...sitesIn(answer).map((each) => siteLine(each, nameOf(answer))),
+    ...sitesIn(answer).map((each) => siteLine(each, wordsOf(answer))),
     ...('possible' in answer ? possibleLines(answer) : []),
     ...renderErrors(errors),
   ].join('\n');
@@ -143,17 +156,17 @@ function possibleLines(answer: CallersAnswer | ReferencesAnswer): string[] {
   const [what, verb] = 'callers' in answer ? ['call', 'call'] : ['use', 'mean'];
   const one = possible_total === 1;
   const head = `${possible_total} other ${what}${one ? '' : 's'} of this name may mean it; nothing proves what ${one ? `it ${verb}s` : `they ${verb}`}${shown.length < possible_total ? ', the nearest first' : ''}:`;
-  return [head, ...shown.map((each) => siteLine(each, nameOf(answer)))];
+  return [head, ...shown.map((each) => siteLine(each, wordsOf(answer)))];
 }
 
 function siteLine(
   { file_path, line, symbol, definition, ignored, kind, via, certainty, role = '' }: CallSite,
-  of: SitesName,
+  { of, value }: SiteWords,
 ): string {
   const hasTarget = of === 'callees';
   const target = hasTarget && definition !== '' ? `  -> ${definition}` : '';
   const notes = [
-    ...(of === 'references' ? [kindNotes[kind] ?? 'called'] : []),
+    ...(of === 'references' ? [kind === 'value' ? value : (kindNotes[kind] ?? 'called')] : []),
     ...(of === 'callers' && ignored ? ['its result is ignored'] : []),
     ...(via === '' ? [] : [`through ${via}`]),
     ...(hasTarget ? [certaintyNotes[certainty as Certainty]].filter(Boolean) : []),
@@ -164,7 +177,7 @@ function siteLine(
 }
 
 const kindNotes: Partial<Record<string, string>> = {
-  ...{ construct: 'constructed', slot: 'put into a structure', value: 'used', type: 'as a type' },
+  ...{ construct: 'constructed', slot: 'put into a structure', type: 'as a type' },
 };
 
 export function implementationsText(answer: ImplementationsAnswer, where: string): string {
