@@ -19,7 +19,7 @@ import {
   type ReferencesAnswer,
   type SitesAnswer,
   type SitesName,
-} from './graph-text.js';
+} from '../render/sites.js';
 import {
   definitionOutput,
   failureOutput,

@@ -100,7 +100,10 @@ class TraceSearch {
     const unknown =
       this.#errors.length > 0
         ? []
-        : [...missing(from, starts.length), ...missing(to, goals.length)];
+        : [
+            ...(await missing(this.lattice, from, starts.length, this.limits.signal)),
+            ...(await missing(this.lattice, to, goals.length, this.limits.signal)),
+          ];
     this.#errors.push(...unknown);
     if (starts.length === 0 || goals.length === 0) return undefined;
     let ahead = starts.map(endOf);

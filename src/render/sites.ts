@@ -9,8 +9,8 @@ import type {
 import { roleNote } from '../pgc/answer/evidence-line.js';
 import { knowsUses } from '../pgc/format/facts.js';
 import { languageOf } from '../pgc/source/language.js';
-import { certaintyNotes, renderErrors } from '../render/answer.js';
-import { line as lineOf } from '../render/terminal.js';
+import { certaintyNotes, renderErrors } from './answer.js';
+import { line as lineOf } from './terminal.js';
 
 /** Definitions of one name in an answer to a reader. */
 const definitionsShown = 20;
