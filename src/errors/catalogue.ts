@@ -741,8 +741,8 @@ const entries = {
 
   // --- lattice
   NO_ROUTE: failed(
-    'no dependency path leads from {from} to {to}',
-    'Run `sigma lattice topology` to see the dependencies.',
+    'no path leads from {from} to {to}',
+    'Calls: `sigma callees` and `sigma callers` say what is known at either end. Agents: `sigma lattice topology` shows the dependencies.',
   ),
   MAX_HOPS_EXCEEDED: failed(
     'the path needs more than {limit} agents',

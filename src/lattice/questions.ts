@@ -40,6 +40,7 @@ export interface AskingOptions {
 export type Questions = AskedBy<typeof questionMessages, AskingOptions>;
 
 type Rows = Parameters<Questions['callees']>[0];
+type Trace = Parameters<Questions['trace']>[0];
 
 /** A shard and the root of its tree. */
 export type ShardTree = Pick<Card, 'agent' | 'alias' | 'root'>;
@@ -87,8 +88,8 @@ export class LatticeQuestions implements Questions {
     return implementationsOf(this.lattice, symbol, rowsOf(rows, options));
   }
 
-  trace({ from, to }: { from: string; to: string }, options: AskingOptions): Promise<TraceAnswer> {
-    return trace(this.lattice, from, to, { clock: this.clock, signal: until(options) });
+  trace({ from, to, ...rows }: Trace, options: AskingOptions): Promise<TraceAnswer> {
+    return trace(this.lattice, from, to, { clock: this.clock, ...rowsOf(rows, options) });
   }
 
   topology(): Promise<TopologyAnswer> {

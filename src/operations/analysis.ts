@@ -136,6 +136,7 @@ const blastInput = z.strictObject({
     .enum(directions)
     .default('both')
     .describe('up: what a change affects; down: what it depends on.'),
+  roles: rolesInput,
   offset: offsetInput,
 });
 
@@ -144,7 +145,7 @@ export const blastRadius: Operation<typeof blastInput> = {
   name: 'blast_radius',
   title: 'Blast radius',
   description:
-    'What a change of this symbol affects (consumers, at any depth), and what it depends on (dependencies), with the call sites. Ask before you change code that is used elsewhere.',
+    'What a change of this symbol affects (consumers, at any depth), and what it depends on (dependencies), with the sites. `type` of a row: calls, constructs, value (used without being called: registered, passed on), type (mentioned as a type), slot, extends, imports; `certainty`: exact, or dispatch through the interface method `via`. Ask before you change code that is used elsewhere.',
   input: blastInput,
   output: z.looseObject({
     symbol: z.string(),
@@ -167,6 +168,7 @@ export const blastRadius: Operation<typeof blastInput> = {
         flag: '--direction <way>',
         help: 'up (consumers), down (dependencies) or both',
       },
+      roles: rolesFlag,
     },
     deadlineMs,
   },
@@ -200,6 +202,7 @@ const securityInput = z.strictObject({
   symbol: symbolInput.describe(
     'A name, path#name where a name has several definitions, or a file.',
   ),
+  roles: rolesInput,
 });
 
 /** `security_blast_radius`: the same for security. */
@@ -239,10 +242,11 @@ export const securityBlastRadius: Operation<typeof securityInput> = {
     above: 'analyse what a change means for security',
     help: 'list weaknesses near a symbol, how it can be reached from outside, and advice',
     arguments: ['symbol'],
+    flags: { roles: rolesFlag },
     deadlineMs,
   },
-  async run({ symbol }, { bus, ...options }): Promise<Reply<SecurityBlastRadius>> {
-    const value = await (await bus.analyses()).securityBlastRadius({ symbol }, options);
+  async run(request, { bus, ...options }): Promise<Reply<SecurityBlastRadius>> {
+    const value = await (await bus.analyses()).securityBlastRadius(request, options);
     return {
       value,
       cut: securityRows,

@@ -1,18 +1,25 @@
 import { z } from 'zod';
 import { BusError } from '../errors/bus-error.js';
 import type {
-  CalleesAnswer,
   CallersAnswer,
   CallSite,
-  Certainty,
   Definition,
   ImplementationsAnswer,
   TraceAnswer,
 } from '../pgc/shapes.js';
-import { certaintyNotes, renderErrors, renderTrace } from '../render/answer.js';
-import { line as lineOf } from '../render/terminal.js';
-import { roleNote } from '../pgc/answer/evidence-line.js';
+import { renderTrace } from '../render/answer.js';
 import { listsOf } from './bounds.js';
+import {
+  implementationsText,
+  nameOf,
+  possibleShown,
+  sitesIn,
+  sitesText,
+  whereOf,
+  type ReferencesAnswer,
+  type SitesAnswer,
+  type SitesName,
+} from '../render/sites.js';
 import {
   definitionOutput,
   failureOutput,
@@ -27,8 +34,6 @@ import { listing, looks, type Operation, type Reply } from './operation.js';
 
 const input = z.strictObject({ symbol: symbolInput, roles: rolesInput, offset: offsetInput });
 const flags = { roles: rolesFlag };
-/** Calls that may mean the symbol in one answer to a reader. */
-const possibleShown = 10;
 
 /** `callers`: every call site of a symbol. */
 export const callers = sitesOperation('callers', {
@@ -66,16 +71,6 @@ export const callees = sitesOperation('callees', {
     flags,
   },
 });
-
-type SitesName = 'callers' | 'references' | 'callees';
-type ReferencesAnswer = Omit<CallersAnswer, 'callers'> & { references: CallSite[] };
-type SitesAnswer = CallersAnswer | ReferencesAnswer | CalleesAnswer;
-
-/** Of which operation an answer is. */
-function nameOf(answer: SitesAnswer): SitesName {
-  if ('callees' in answer) return 'callees';
-  return 'references' in answer ? 'references' : 'callers';
-}
 
 function sitesOperation(
   name: SitesName,
@@ -116,11 +111,6 @@ function asReferences({ callers: uses, ...its }: CallersAnswer): ReferencesAnswe
   return { ...its, references: uses };
 }
 
-function sitesIn(answer: SitesAnswer): CallSite[] {
-  if ('callees' in answer) return answer.callees;
-  return 'references' in answer ? answer.references : answer.callers;
-}
-
 function possibleIn(answer: SitesAnswer): number {
   return 'callees' in answer ? 0 : answer.possible_total;
 }
@@ -153,86 +143,6 @@ function briefSite(site: CallSite): object {
     ...roleField(role),
   };
 }
-
-function definitionLine({ symbol, kind, file_path, line, agent, role }: Definition): string {
-  return lineOf`${symbol} (${kind}) is defined at ${file_path}:${line}${roleNote({ role })} [${agent}]`;
-}
-
-/** Where it was looked for, if not everywhere. */
-function whereOf(roles: readonly string[]): string {
-  return roles.length === 0 ? '' : ` in files of role ${roles.join(', ')}`;
-}
-
-function sitesText(answer: SitesAnswer, total: number, where: string): string {
-  const { symbol, definitions, errors } = answer;
-  const name = lineOf`${definitions[0]?.symbol ?? symbol}`;
-  const isKnown = definitions.length + total > 0;
-  return [
-    ...definitions.map(definitionLine),
-    ...(isKnown ? [headText(name, answer, { total, where })] : []),
-    ...sitesIn(answer).map((each) => siteLine(each, nameOf(answer))),
-    ...('possible' in answer ? possibleLines(answer) : []),
-    ...renderErrors(errors),
-  ].join('\n');
-}
-
-/** That nothing calls or uses it is said only where no place is left that may. */
-function headText(
-  name: string,
-  answer: SitesAnswer,
-  { total, where }: { total: number; where: string },
-): string {
-  if ('callees' in answer) return `${name} calls ${places(total)}${where}`;
-  const isCalls = 'callers' in answer;
-  if (total > 0) {
-    const through = sitesIn(answer).filter(({ certainty }) => certainty === 'dispatch').length;
-    const note = through === 0 ? '' : `, ${through} of them through an interface`;
-    return `${name} is ${isCalls ? 'called' : 'used'} at ${places(total)}${where}${note}`;
-  }
-  const none = `${isCalls ? 'calls' : 'uses'} ${name}${where}`;
-  const certain = answer.possible_total > 0 ? `nothing certainly ${none}` : `nothing ${none}`;
-  // What is passed on is called by another name.
-  return answer.uses_total === 0
-    ? certain
-    : `${certain} by its name; it is used as a value at ${places(answer.uses_total)}, which \`references\` lists`;
-}
-
-function places(count: number): string {
-  return `${count} place${count === 1 ? '' : 's'}`;
-}
-
-function possibleLines(answer: CallersAnswer | ReferencesAnswer): string[] {
-  const { possible, possible_total } = answer;
-  if (possible_total === 0) return [];
-  const shown = possible.slice(0, possibleShown);
-  const [what, verb] = 'callers' in answer ? ['call', 'call'] : ['use', 'mean'];
-  const one = possible_total === 1;
-  const isHandedOn = 'callers' in answer && possible.every(({ kind }) => kind === 'value');
-  const named = `${possible_total} other ${what}${one ? '' : 's'} of this name may mean it; nothing proves what ${one ? `it ${verb}s` : `they ${verb}`}${shown.length < possible_total ? ', the nearest first' : ''}:`;
-  const head = isHandedOn ? 'it may be called from where it is handed on:' : named;
-  return [head, ...shown.map((each) => siteLine(each, nameOf(answer)))];
-}
-
-function siteLine(
-  { file_path, line, symbol, definition, ignored, kind, via, certainty, role = '' }: CallSite,
-  of: SitesName,
-): string {
-  const hasTarget = of === 'callees';
-  const target = hasTarget && definition !== '' ? `  -> ${definition}` : '';
-  const notes = [
-    ...(of === 'references' ? [kindNotes[kind] ?? 'called'] : []),
-    ...(of === 'callers' && ignored ? ['its result is ignored'] : []),
-    ...(via === '' ? [] : [`through ${via}`]),
-    ...(hasTarget ? [certaintyNotes[certainty as Certainty]].filter(Boolean) : []),
-    ...(role === '' ? [] : [role]),
-  ];
-  const note = notes.length === 0 ? '' : `  (${notes.join(', ')})`;
-  return lineOf`  ${file_path}:${line}  ${symbol === '' ? '(file level)' : symbol}${target}${note}`;
-}
-
-const kindNotes: Partial<Record<string, string>> = {
-  ...{ construct: 'constructed', slot: 'put into a structure', value: 'used', type: 'as a type' },
-};
 
 const implementationsInput = z.strictObject({ symbol: symbolInput, roles: rolesInput });
 
@@ -284,33 +194,14 @@ function briefImplementations({ symbol, errors, ...its }: ImplementationsAnswer)
   };
 }
 
-function implementationsText(answer: ImplementationsAnswer, where: string): string {
-  const { definitions, implementations: found } = answer;
-  return [
-    ...definitions.map(definitionLine),
-    ...(definitions.length > 0
-      ? [
-          found.length === 0
-            ? `nothing is known to implement it${where}`
-            : `implemented at ${places(found.length)}${where}`,
-        ]
-      : []),
-    ...found.map(
-      ({ symbol, container, file_path, line, role }) =>
-        lineOf`  ${file_path}:${line}  ${container === '' ? symbol : `${container}.${symbol}`}${roleNote({ role })}`,
-    ),
-    ...renderErrors(answer.errors),
-  ].join('\n');
-}
-
-const traceInput = z.strictObject({ from: symbolInput, to: symbolInput });
+const traceInput = z.strictObject({ from: symbolInput, to: symbolInput, roles: rolesInput });
 
 /** `trace`: the shortest chain of calls. */
 export const trace: Operation<typeof traceInput> = {
   name: 'trace',
   title: 'Chain of calls',
   description:
-    'The shortest chain of calls from one symbol to another, across shards; every step with its definition and the call site that leads to it.',
+    'The shortest chain of calls from one symbol to another, across shards; every step with its definition and the call site that leads to it. `certainty` of that call: exact, dispatch through an interface, or possible: nothing proves that it leads there.',
   input: traceInput,
   output: z.looseObject({
     found: z.boolean(),
@@ -333,9 +224,10 @@ export const trace: Operation<typeof traceInput> = {
     command: 'trace',
     help: 'find the shortest chain of calls between two symbols',
     arguments: ['from', 'to'],
+    flags,
   },
-  async run({ from, to }, { bus, deadlineMs, signal }): Promise<Reply<TraceAnswer>> {
-    const found = await (await bus.questions()).trace({ from, to }, { deadlineMs, signal });
+  async run({ from, to, roles }, { bus, deadlineMs, signal }): Promise<Reply<TraceAnswer>> {
+    const found = await (await bus.questions()).trace({ from, to, roles }, { deadlineMs, signal });
     const hasReason = found.found || found.errors.length > 0;
     const noRoute = { ...new BusError('NO_ROUTE', { from, to }).toFailure(), agent: '' };
     const value = hasReason ? found : { ...found, errors: [noRoute] };

@@ -54,13 +54,17 @@ export type Answer = Plain<
 
 export type HopRequest = Plain<sigma.pgc.HopRequest, { query_hints?: string[] }>;
 
-/** One symbol on a path; `call_site` (`path:line`) is where the one before it calls it, empty for the first. */
+/**
+ * One symbol on a path; `call_site` (`path:line`) is where the one before it calls it, and `certainty` how surely; both are
+ * empty for the first.
+ */
 export interface Step {
   symbol: string;
   file_path: string;
   line: number;
   agent: string;
   call_site: string;
+  certainty: string;
 }
 
 /** A call of a name that the shard does not define. */

@@ -1,5 +1,5 @@
 import type { AlgebraAnchor, AlgebraAnswer } from '../pgc/analyse/algebra/evaluate.js';
-import type { BlastNode, BlastRadius } from '../pgc/analyse/blast-radius.js';
+import type { BlastNode, BlastRadius, BlastSymbol } from '../pgc/analyse/blast-radius.js';
 import type { DependencyPatterns } from '../pgc/analyse/dependency-patterns.js';
 import type { SecurityBlastRadius } from '../pgc/analyse/security-blast-radius.js';
 import { renderErrors } from './answer.js';
@@ -8,19 +8,26 @@ import { line, printable, table } from './terminal.js';
 /** Rows of one list on a screen; --json has them all. */
 export const rowsOnScreen = 40;
 const pairsShown = 20;
+/** Definitions of one name. */
+const targetsShown = 20;
 
 export function renderBlast(answer: BlastRadius, rowsShown: number): string {
-  const { metrics } = answer;
+  const { metrics, consumers } = answer;
+  const inTests = consumers.filter(({ role }) => role === 'test');
+  const others = consumers.filter(({ role }) => role !== 'test');
   return [
-    ...answer.targets.map((each) => line`${each.id}  ${each.file_path}:${each.line}  ${each.role}`),
+    ...targetLines(answer.targets),
     '',
-    `${metrics.totalImpacted} consumers (${metrics.direct_consumers} direct), ` +
+    `${counted(metrics.totalImpacted, 'consumer')} (${metrics.direct_consumers} direct, ${metrics.test_consumers} in tests), ` +
       `at most ${metrics.maxConsumerDepth} away; ` +
-      `${metrics.total_dependencies} dependencies, at most ${metrics.maxDependencyDepth} away`,
+      `${counted(metrics.total_dependencies, 'dependency', 'dependencies')}, at most ${metrics.maxDependencyDepth} away`,
     ...(metrics.undecided_sites > 0
-      ? [`${metrics.undecided_sites} call sites of this name lead to nothing known`]
+      ? [
+          `not counted: ${counted(metrics.undecided_sites, 'call')} of this name that may mean it; nothing proves what they call, and \`callers\` lists them`,
+        ]
       : []),
-    ...renderNodes('Used by', answer.consumers, rowsShown),
+    ...renderNodes('Used by', others, rowsShown),
+    ...renderNodes('Used by tests', inTests, rowsShown),
     ...renderNodes('Uses', answer.dependencies, rowsShown),
     ...renderPaths('Open to the outside', metrics.criticalPaths),
     ...notes(answer),
@@ -30,9 +37,7 @@ export function renderBlast(answer: BlastRadius, rowsShown: number): string {
 export function renderSecurity(answer: SecurityBlastRadius, rowsShown: number): string {
   const { risk_assessment: risk, security_threats: threats, blast_radius: blast } = answer;
   return [
-    ...answer.target.targets
-      .slice(0, rowsShown)
-      .map((each) => line`${each.id}  ${each.file_path}:${each.line}  ${each.role}`),
+    ...targetLines(answer.target.targets),
     '',
     line`risk ${risk.severity}: ${risk.reason}`,
     `${blast.direct_consumers} direct consumers, ${blast.transitive_impact} within ${blast.max_depth} steps`,
@@ -93,13 +98,41 @@ export function renderPatterns(answer: DependencyPatterns, rowsShown: number): s
 function renderNodes(head: string, nodes: readonly BlastNode[], rowsShown: number): string[] {
   const rows = nodes.map((each) => [
     String(each.depth),
-    each.type,
+    wayOf(each),
     each.id,
     each.role,
     `at ${each.call_site}`,
     each.depth > 1 ? `through ${each.through}` : '',
   ]);
   return listed(head, rows, nodes.length, rowsShown);
+}
+
+/** What was meant, and how to ask for one of several. */
+function targetLines(targets: readonly BlastSymbol[]): string[] {
+  const shown = targets.slice(0, targetsShown);
+  const [first] = targets;
+  const isName = first !== undefined && targets.every(({ symbol }) => symbol === first.symbol);
+  return [
+    ...shown.map((each) => line`${each.id}  ${each.file_path}:${each.line}  ${each.role}`),
+    ...(targets.length > shown.length ? [`and ${targets.length - shown.length} more`] : []),
+    ...(isName && targets.length > 1
+      ? [
+          line`the name has ${targets.length} meanings, and what follows is about all of them; ask for one as path#name, such as ${first.id}`,
+        ]
+      : []),
+  ];
+}
+
+/** How it is used, in words. */
+function wayOf({ type, certainty, via }: BlastNode): string {
+  const way =
+    { slot: 'in a field', value: 'as a value', type: 'as a type' }[type as string] ?? type;
+  if (certainty === 'possible') return `${way}?`;
+  return via === '' ? way : `${way} through ${via}`;
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
 }
 
 function renderPaths(head: string, paths: readonly { path: string[]; reason: string }[]): string[] {

@@ -1,4 +1,4 @@
-import { scopedName } from './product.mjs';
+import { isPossible, scopedName } from './product.mjs';
 
 /** Each true chain: whether a way was found from its start to its end, and which links of it no compiler knows. */
 export async function measureChains({ truth, product, chains }) {
@@ -21,16 +21,18 @@ async function traced({ truth, product, ...ends }) {
   const [from, to] = [ends.from, ends.to].map((place) => scopedName(truth, place));
   const { answer, ms } = await product.trace(from, to);
   const links = linksOf(answer.path).map((link) => ({ ...link, isTrue: leads(truth, link) }));
+  // A chain with a call of which only the name fits is no claim, and is marked.
+  const isDoubtful = links.some(isPossible);
   return {
-    ...{ from, to, ms, isFound: answer.found, links: links.length },
-    invented: links.filter(({ isTrue }) => isTrue === false),
+    ...{ from, to, ms, isFound: answer.found && !isDoubtful, isDoubtful, links: links.length },
+    invented: links.filter((link) => link.isTrue === false && !isPossible(link)),
     unjudged: links.filter(({ isTrue }) => isTrue === undefined).length,
   };
 }
 
 function linksOf(path) {
-  return path.slice(1).map(({ call_site: site, file_path, line }, at) => ({
-    ...{ site, to: `${file_path}:${line}` },
+  return path.slice(1).map(({ call_site: site, certainty, file_path, line }, at) => ({
+    ...{ site, certainty, to: `${file_path}:${line}` },
     from: `${path[at].file_path}:${path[at].line}`,
   }));
 }

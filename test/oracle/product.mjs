@@ -20,6 +20,7 @@ export async function openProduct(root, home) {
   const indexMs = performance.now() - startedMs;
   const index = askingIndex(loadConfig({ SIGMA_HOME: home }, {}), root);
   const questions = await index.questions();
+  const analyses = await index.analyses();
   const timed = async (ask) => {
     const askedMs = performance.now();
     const answer = await ask({ deadlineMs: answerMsMax });
@@ -31,6 +32,9 @@ export async function openProduct(root, home) {
     callers: (symbol) => timed((options) => questions.callers({ symbol }, options)),
     references: (symbol) => timed((options) => questions.references({ symbol }, options)),
     callees: (symbol) => timed((options) => questions.callees({ symbol }, options)),
+    implementations: (symbol) => timed((options) => questions.implementations({ symbol }, options)),
+    blastRadius: (symbol, max_depth) =>
+      timed((options) => analyses.blastRadius({ symbol, max_depth, direction: 'up' }, options)),
     trace: (from, to) => timed((options) => questions.trace({ from, to }, options)),
     close: () => index[Symbol.asyncDispose](),
   };

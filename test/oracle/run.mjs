@@ -1,10 +1,10 @@
 // Judges callers, callees and traces by what compilers say.
 //
 //   npm run oracle -- [--sources DIR] [--home SIGMA_HOME] [--only NAME,…] [--half tune|hold] [--seed N]
-//                     [--json FILE] [--verbose] [--write]
+//                     [--json FILE] [--chains] [--verbose] [--write]
 //
 // --sources: work trees by their short names; what is missing there is fetched. --home: keeps the indexes.
-// --json, --verbose: every missed and every invented site of the half that may be studied. --write puts the tables into results.md.
+// --chains: nothing but chains, which takes less time. --json, --verbose: every missed and every invented site of the half that may be studied. --write puts the tables into results.md.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -32,6 +32,7 @@ const { values: options } = parseArgs({
     half: { type: 'string' },
     seed: { type: 'string', default: '1' },
     json: { type: 'string' },
+    chains: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
@@ -60,14 +61,15 @@ async function measured(repository) {
   const truth = new Truth(await factsOf(root));
   const product = await openProduct(root, home);
   try {
-    const symbols = drawSymbols(truth, seed);
+    const symbols = options.chains ? [] : drawSymbols(truth, seed);
+    const named = options.chains ? [] : drawNamed(truth, seed);
     const pairs = drawApart(truth, { seed, count: pairsPerCodeBase });
     const chains = drawChains(truth, { seed, count: chainsPerCodeBase });
     const run = {
       ...{ ...repository, commit, lines: product.lines, indexMs: product.indexMs },
       ...{ definitions: truth.definitions.size, missing: truth.summary.missing },
       callers: await measureCallers({ truth, product, symbols }),
-      references: await measureReferences({ truth, product, symbols: drawNamed(truth, seed) }),
+      references: await measureReferences({ truth, product, symbols: named }),
       callees: await measureCallees({ truth, product, symbols }),
       chains: await measureChains({ truth, product, chains }),
       apart: await measureApart({ truth, product, pairs }),

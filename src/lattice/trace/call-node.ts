@@ -11,6 +11,8 @@ export interface Node {
   path: string;
   line: number;
   agent: string;
+  /** Of its file; empty: source. */
+  role: string;
 }
 
 /** How other shards know it: exactly this one. */
@@ -19,18 +21,25 @@ export function referenceTo({ path, container, name, line }: Node): string {
 }
 
 /** Where a definition stands. */
-export function nodeOf({ symbol, container, file_path: path, line, agent }: Definition): Node {
+export function nodeOf({
+  symbol,
+  container,
+  file_path: path,
+  line,
+  agent,
+  role = '',
+}: Definition): Node {
   const calledAs = calledName(symbol, container);
-  return { anchor: `${path}:${line}`, name: symbol, calledAs, container, path, line, agent };
+  return { anchor: `${path}:${line}`, name: symbol, calledAs, container, path, line, agent, role };
 }
 
 /** The function that a site in the same shard names: the callee, or the caller. */
-export function nodeAt({ symbol, container, definition, agent }: CallSite): Node {
+export function nodeAt({ symbol, container, definition, agent, role = '' }: CallSite): Node {
   const cut = definition.lastIndexOf(':');
   const path = definition.slice(0, cut);
   const line = Number(definition.slice(cut + 1));
   const calledAs = calledName(symbol, container);
-  return { anchor: definition, name: symbol, calledAs, container, path, line, agent };
+  return { anchor: definition, name: symbol, calledAs, container, path, line, agent, role };
 }
 
 function calledName(symbol: string, container: string): string {
@@ -42,12 +51,13 @@ export function namesOf({ symbol, container, lookup }: CallSite): string[] {
   return [calledName(symbol, container), ...(lookup === null ? [] : [lookup.name])];
 }
 
-export function stepOf(node: Node, callSite: string): Step {
+export function stepOf(node: Node, callSite: string, certainty: string): Step {
   return {
     symbol: node.name,
     file_path: node.path,
     line: node.line,
     agent: node.agent,
     call_site: callSite,
+    certainty,
   };
 }

@@ -20,6 +20,8 @@ import type { Lattice } from '../lattice.js';
 
 /** Of those that a scoped name may mean. */
 const referencesMax = 200;
+/** Definitions that are named where a scope is wrong. */
+const nearMax = 3;
 /** Sites that may mean a symbol in one answer. */
 const possibleMax = 200;
 
@@ -63,7 +65,7 @@ export async function callersOf(
     possible: nearest(possible, known).slice(0, possibleMax),
     possible_total: possible.length,
     uses_total,
-    errors: failed.length > 0 ? failed : missing(symbol, found),
+    errors: failed.length > 0 ? failed : await missing(lattice, symbol, found, signal),
     citations: cited.citations,
   };
 }
@@ -161,7 +163,7 @@ export async function calleesOf(
     symbol,
     definitions,
     callees: sorted(resolved.sites.filter((each) => hasRole(each, roles))),
-    errors: failed.length > 0 ? failed : missing(symbol, definitions.length),
+    errors: failed.length > 0 ? failed : await missing(lattice, symbol, definitions.length, signal),
   };
 }
 
@@ -184,7 +186,9 @@ export async function implementationsOf(
     definitions,
     implementations: implementations.filter((each) => hasRole(each, roles)),
     errors:
-      failed.length > 0 ? failed : missing(symbol, definitions.length + implementations.length),
+      failed.length > 0
+        ? failed
+        : await missing(lattice, symbol, definitions.length + implementations.length, signal),
   };
 }
 
@@ -250,9 +254,29 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Whether there is such a symbol is known only when every shard has answered. */
-export function missing(symbol: string, found: number): CodedError[] {
-  return found > 0
-    ? []
-    : [{ ...new BusError('NO_SUCH_SYMBOL', { symbol }).toFailure(), agent: '' }];
+/**
+ * That there is no such symbol, which is known only when every shard has answered, and what bears its name in another
+ * place: people write the wrong class, or the separators of another language.
+ */
+export async function missing(
+  lattice: Lattice,
+  symbol: string,
+  found: number,
+  signal: AbortSignal | undefined,
+): Promise<CodedError[]> {
+  if (found > 0) return [];
+  const failure = { ...new BusError('NO_SUCH_SYMBOL', { symbol }).toFailure(), agent: '' };
+  const name = symbol.split(/[#.:/]+/).at(-1) ?? '';
+  if (name === symbol || name === '' || /^\d+$/.test(name)) return [failure];
+  const ports = [...lattice.ports.values()];
+  const { answers } = await fanOut(ports, signal, (port) => port.definitions([name], signal));
+  const others = [...new Set(sortedDefinitions(answers.flat()).map(scopedReference))];
+  if (others.length === 0) return [failure];
+  const more = others.length > nearMax ? ` and ${others.length - nearMax} more` : '';
+  const said = `${failure.text}; ${name} is ${others.slice(0, nearMax).join(', ')}${more}`;
+  return [{ ...failure, text: said }];
+}
+
+function scopedReference({ file_path, container, symbol }: Definition): string {
+  return `${file_path}#${container === '' ? '' : `${container}.`}${symbol}`;
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { CallSite, CodedError, ShardPort, Step, TraceAnswer } from '../../pgc/shapes.js';
 import { mayCallStandIns, withoutStandIns } from '../../pgc/bind/visibility.js';
+import { hasRole } from '../../pgc/source/role.js';
 import { fanOut, merged } from '../fan-out.js';
 import { missing } from './call-sites.js';
 import { namesOf, nodeAt, nodeOf, referenceTo, stepOf, type Node } from './call-node.js';
@@ -10,6 +11,8 @@ import type { Lattice } from '../lattice.js';
 
 /** Functions that one search may look at; beyond it the answer says that it gave up. */
 export const traceNodesMax = 50_000;
+/** The same where a call that nothing proves is looked for: such a chain says little, so it may cost little. */
+export const doubtfulNodesMax = 5_000;
 /** Anchors in one request to a shard. */
 const batchMax = 2_000;
 /** Calls away from the start. */
@@ -24,6 +27,8 @@ const callersAtHome = 8;
 export interface TraceLimits {
   clock: Clock;
   signal?: AbortSignal | undefined;
+  /** Only through functions in files of these; empty: any. */
+  roles?: readonly string[] | undefined;
   nodesMax?: number;
 }
 
@@ -33,12 +38,20 @@ interface Reached {
   before: Reached | undefined;
   /** `path:line` of the call between the two. */
   callSite: string;
+  certainty: string;
+}
+
+/** A call of which only the name is known. */
+interface OpenCall {
+  site: CallSite;
+  before: Reached;
 }
 
 /**
  * The shortest path of calls from one symbol to another over all shards. Searches from both ends, a level at a time, always
  * where the next one costs less: I. Pohl, "Bi-directional search", 1971. A level costs at most one request per shard, and
- * none to a shard whose card rules it out. Names are `name`, `path#name` or `path:name`; when a name has several
+ * none to a shard whose card rules it out. Where no chain is proven, one call in it may be one of which only the name fits;
+ * it is marked. Names are `name`, `path#name` or `path:name`; when a name has several
  * definitions, all are tried.
  */
 export async function trace(
@@ -64,6 +77,7 @@ class TraceSearch {
   readonly #errors: CodedError[] = [];
   readonly #forward = new Map<string, Reached>();
   readonly #backward = new Map<string, Reached>();
+  readonly #open: OpenCall[] = [];
   readonly #far: FarDefinitions;
   readonly #nodesMax: number;
 
@@ -86,11 +100,14 @@ class TraceSearch {
     const unknown =
       this.#errors.length > 0
         ? []
-        : [...missing(from, starts.length), ...missing(to, goals.length)];
+        : [
+            ...(await missing(this.lattice, from, starts.length, this.limits.signal)),
+            ...(await missing(this.lattice, to, goals.length, this.limits.signal)),
+          ];
     this.#errors.push(...unknown);
     if (starts.length === 0 || goals.length === 0) return undefined;
-    let ahead: Reached[] = starts.map((node) => ({ node, before: undefined, callSite: '' }));
-    let behind: Reached[] = goals.map((node) => ({ node, before: undefined, callSite: '' }));
+    let ahead = starts.map(endOf);
+    let behind = goals.map(endOf);
     for (const each of ahead) this.#forward.set(each.node.anchor, each);
     for (const each of behind) this.#backward.set(each.node.anchor, each);
     let meeting = this.#meeting(ahead);
@@ -111,7 +128,31 @@ class TraceSearch {
         meeting = this.#meeting(behind);
       }
     }
-    return meeting === undefined ? undefined : this.#path(meeting);
+    return meeting === undefined ? this.#doubtful(ahead, behind) : this.#path(meeting);
+  }
+
+  /** The shortest chain with one call of which only the name fits, out of all that is proven from both ends. */
+  async #doubtful(ahead: Reached[], behind: Reached[]): Promise<Step[] | undefined> {
+    let [forward, backward] = [ahead, behind];
+    while (forward.length > 0 && this.#forward.size < doubtfulNodesMax)
+      forward = await this.#advance(forward);
+    while (backward.length > 0 && this.#backward.size < doubtfulNodesMax)
+      backward = await this.#retreat(backward);
+    const named = new Map<string, Reached[]>();
+    for (const each of this.#backward.values())
+      named.set(each.node.calledAs, [...(named.get(each.node.calledAs) ?? []), each]);
+    let best: { call: OpenCall; to: Reached; length: number } | undefined;
+    for (const call of this.#open)
+      for (const to of named.get(call.site.symbol) ?? []) {
+        const length = stepsTo(call.before) + stepsTo(to);
+        if (mayMean(call.site, to.node) && length < (best?.length ?? Infinity))
+          best = { call, to, length };
+      }
+    if (best === undefined) return undefined;
+    const { site, before } = best.call;
+    const callSite = `${site.file_path}:${site.line}`;
+    const found = { node: best.to.node, before, callSite, certainty: 'possible' };
+    return [...wayTo(found), ...wayOn(best.to)];
   }
 
   #isForwardCheaper(ahead: readonly Reached[], behind: readonly Reached[]): boolean {
@@ -149,9 +190,12 @@ class TraceSearch {
     const next: Reached[] = [];
     for (const { site, includes, before } of calls) {
       if (before === undefined) continue;
-      for (const node of this.#targets(site, includes, real)) {
-        if (this.#forward.has(node.anchor)) continue;
-        const reached = { node, before, callSite: `${site.file_path}:${site.line}` };
+      const targets = this.#targets(site, includes, real);
+      const { certainty } = site;
+      if (targets.length === 0 && certainty === 'possible') this.#open.push({ site, before });
+      for (const node of targets) {
+        if (this.#forward.has(node.anchor) || !hasRole(node, this.limits.roles)) continue;
+        const reached = { node, before, callSite: `${site.file_path}:${site.line}`, certainty };
         this.#forward.set(node.anchor, reached);
         next.push(reached);
       }
@@ -171,7 +215,7 @@ class TraceSearch {
     const callers = new Map<string, Node>();
     for (const site of answers.flat()) {
       if (site.definition === '' || site.certainty === 'possible') continue;
-      if (this.#backward.has(site.definition)) continue;
+      if (this.#backward.has(site.definition) || !hasRole(site, this.limits.roles)) continue;
       callers.set(site.definition, nodeAt(site));
     }
     return this.#confirm(level, [...callers.values()]);
@@ -200,7 +244,7 @@ class TraceSearch {
   async #confirm(level: readonly Reached[], callers: Node[]): Promise<Reached[]> {
     const goals = new Map(level.map((each) => [each.node.anchor, each]));
     const byAnchor = new Map(callers.map((node) => [node.anchor, node]));
-    const candidates = callers.map((node) => ({ node, before: undefined, callSite: '' }));
+    const candidates = callers.map(endOf);
     const expansions = await this.#ask(candidates, (port, anchors, signal) =>
       port.expand(anchors, signal),
     );
@@ -219,7 +263,8 @@ class TraceSearch {
         .map((each) => goals.get(each.anchor))
         .find(Boolean);
       if (goal === undefined) continue;
-      const reached = { node: caller, before: goal, callSite: `${site.file_path}:${site.line}` };
+      const callSite = `${site.file_path}:${site.line}`;
+      const reached = { node: caller, before: goal, callSite, certainty: site.certainty };
       this.#backward.set(caller.anchor, reached);
       next.push(reached);
     }
@@ -281,16 +326,41 @@ class TraceSearch {
   }
 
   #path(meeting: string): Step[] {
-    const path: Step[] = [];
-    for (let at = this.#forward.get(meeting); at !== undefined; at = at.before)
-      path.unshift(stepOf(at.node, at.callSite));
-    let at = this.#backward.get(meeting);
-    while (at?.before !== undefined) {
-      path.push(stepOf(at.before.node, at.callSite));
-      at = at.before;
-    }
-    return path;
+    return [...wayTo(this.#forward.get(meeting)), ...wayOn(this.#backward.get(meeting))];
   }
+}
+
+function endOf(node: Node): Reached {
+  return { node, before: undefined, callSite: '', certainty: '' };
+}
+
+/** From the start, itself included. */
+function wayTo(end: Reached | undefined): Step[] {
+  const path: Step[] = [];
+  for (let at = end; at !== undefined; at = at.before)
+    path.unshift(stepOf(at.node, at.callSite, at.certainty));
+  return path;
+}
+
+/** To the goal, without itself. */
+function wayOn(start: Reached | undefined): Step[] {
+  const path: Step[] = [];
+  for (let at = start; at?.before !== undefined; at = at.before)
+    path.push(stepOf(at.before.node, at.callSite, at.certainty));
+  return path;
+}
+
+function stepsTo(end: Reached): number {
+  let steps = 0;
+  for (let at = end.before; at !== undefined; at = at.before) steps += 1;
+  return steps;
+}
+
+/** Whether a name says so: a function may be held by a member, but no method is called by its name alone. */
+function mayMean({ kind, file_path }: CallSite, { container }: Node): boolean {
+  if (kind !== 'member') return container === '';
+  // In C the name of a member does not say which function it holds.
+  return container !== '' || !mayCallStandIns(file_path);
 }
 
 function callOf({ file_path, line, symbol }: CallSite): string {

@@ -21,11 +21,16 @@ import {
 import { securityBlastRadius, type SecurityBlastRadius } from './security-blast-radius.js';
 
 /** `max_depth` 0: the default. */
-export type BlastRequest = Plain<sigma.pgc.BlastRequest, { direction: Direction }>;
+export type BlastRequest = Plain<
+  sigma.pgc.BlastRequest,
+  { direction: Direction; roles?: readonly string[] }
+>;
 
 export interface SecurityRequest {
   /** Or the path of a file. */
   symbol: string;
+  /** Only what lies in files of these; empty: any. */
+  roles?: readonly string[];
 }
 
 /**
@@ -70,21 +75,21 @@ export class TreeAnalyses implements Analyses {
   ) {}
 
   async blastRadius(
-    { symbol, max_depth, direction }: BlastRequest,
+    { symbol, max_depth, direction, roles }: BlastRequest,
     options?: AnalysisOptions,
   ): Promise<BlastRadius> {
     const isOver = this.#end(options);
     const maxDepth = within('the depth', max_depth || depthDefault, depthLimit);
     if (!directions.includes(direction)) throw usage(`${direction} is no direction`);
-    return blastRadius(await this.open(), symbol, { maxDepth, direction, isOver });
+    return blastRadius(await this.open(), symbol, { maxDepth, direction, roles, isOver });
   }
 
   async securityBlastRadius(
-    { symbol }: SecurityRequest,
+    { symbol, roles = [] }: SecurityRequest,
     options?: AnalysisOptions,
   ): Promise<SecurityBlastRadius> {
     const isOver = this.#end(options);
-    return securityBlastRadius(await this.open(), symbol, { isOver });
+    return securityBlastRadius(await this.open(), symbol, { roles, isOver });
   }
 
   async patterns(

@@ -1,9 +1,10 @@
 import type { Plain, sigma } from '../../wire/codec.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { OpenedIndex, OpenedTree } from '../search/open-index.js';
+import { isAnyRole } from '../source/role.js';
 import { pathTo, spread, type Reached, type Spread } from './breadth-first.js';
 import { CodeGraph } from './code-graph.js';
-import type { EdgeType } from './edges.js';
+import { exactly, type EdgeType, type Meant } from './edges.js';
 import type { NodeKey } from './nodes.js';
 import { Surfaces, type Role } from './surfaces.js';
 
@@ -29,7 +30,7 @@ export interface BlastSymbol {
   agent: string;
 }
 
-export interface BlastNode extends BlastSymbol {
+export interface BlastNode extends BlastSymbol, Meant {
   /** Of the edge by which it was reached first. */
   type: EdgeType;
   /** Edges on the shortest path from the nearest target. */
@@ -60,6 +61,8 @@ export interface BlastRadius {
     maxDependencyDepth: number;
     criticalPaths: CriticalPath[];
     direct_consumers: number;
+    /** Of the consumers those in files of tests. */
+    test_consumers: number;
     total_dependencies: number;
     /** Call sites of the targets' names whose target is unknown; they are not counted. */
     undecided_sites: number;
@@ -74,6 +77,8 @@ export interface BlastRadius {
 export interface BlastOptions {
   maxDepth?: number;
   direction?: Direction;
+  /** Only what lies in files of these; empty: any. */
+  roles?: readonly string[] | undefined;
   nodesMax?: number;
   /** No time is left: what was found is the answer. */
   isOver?: () => boolean;
@@ -107,7 +112,8 @@ export async function blastRadius(
   symbol: string,
   options: BlastOptions = {},
 ): Promise<BlastRadius> {
-  const { maxDepth = depthDefault, direction = 'both', nodesMax = blastNodesMax, isOver } = options;
+  const { maxDepth = depthDefault, direction = 'both', nodesMax = blastNodesMax } = options;
+  const { roles = [], isOver } = options;
   if (!Number.isInteger(maxDepth) || maxDepth < 1 || maxDepth > depthLimit)
     throw new BusError('USAGE', { detail: `the depth must be from 1 to ${depthLimit}` });
   const blast = await blastOf(tree, symbol, {
@@ -118,8 +124,8 @@ export async function blastRadius(
   });
   const { up, down, graph, surfaces } = blast;
   const targets = blast.targets.map((node) => symbolAt(blast, node));
-  const consumers = nodesIn(blast, up);
-  const dependencies = nodesIn(blast, down);
+  const consumers = nodesIn(blast, up, { roles });
+  const dependencies = nodesIn(blast, down, { roles });
   const file_path = targets[0]?.file_path ?? '';
   return {
     symbol,
@@ -130,10 +136,11 @@ export async function blastRadius(
     dependencies,
     metrics: {
       totalImpacted: consumers.length,
-      maxConsumerDepth: deepest(up),
-      maxDependencyDepth: deepest(down),
+      maxConsumerDepth: Math.max(0, ...consumers.map(({ depth }) => depth)),
+      maxDependencyDepth: Math.max(0, ...dependencies.map(({ depth }) => depth)),
       criticalPaths: criticalPaths(blast),
       direct_consumers: consumers.filter(({ depth }) => depth === 1).length,
+      test_consumers: consumers.filter(({ role }) => role === 'test').length,
       total_dependencies: dependencies.length,
       undecided_sites: undecidedSites(graph, blast.targets),
     },
@@ -161,9 +168,15 @@ export async function blastOf(
 }
 
 /** Everything that was reached, nearest first, then by path and line. */
-export function nodesIn(blast: Blast, { reached }: Spread, depthMax = depthLimit): BlastNode[] {
+export function nodesIn(
+  blast: Blast,
+  { reached }: Spread,
+  { depthMax = depthLimit, roles = [] }: { depthMax?: number; roles?: readonly string[] } = {},
+): BlastNode[] {
+  const { nodes } = blast.graph;
   return [...reached.values()]
     .filter(({ depth }) => depth > 0 && depth <= depthMax)
+    .filter(({ node }) => isAnyRole(nodes.at(node).index.info, nodes.facts(node).file_path, roles))
     .map((each) => nodeOf(blast, each))
     .sort(
       (one, other) =>
@@ -244,6 +257,8 @@ function nodeOf(blast: Blast, { node, depth, edge, before }: Reached): BlastNode
     through: before === undefined ? '' : blast.graph.nodes.facts(before.node).id,
     call_site: edge === undefined ? '' : `${edge.site_path}:${edge.site_line}`,
     sites: edge?.sites ?? 0,
+    certainty: edge?.certainty ?? exactly.certainty,
+    via: edge?.via ?? '',
   };
 }
 

@@ -1,21 +1,24 @@
 import { BusError } from '../../errors/bus-error.js';
 import { targetsOfCall, targetsOfCalls } from '../bind/call-graph.js';
+import { boundSites, sitesOf, spoken } from '../bind/call-sites.js';
 import { resolveSymbol } from '../bind/definitions.js';
-import { sitesOf } from '../bind/call-sites.js';
 import type { CallTargets } from '../bind/index-cache.js';
 import type { CallRow, ShardIndex, SymbolRow } from '../format/shard-index.js';
 import { candidateOf, isStandInOf } from '../bind/symbol-candidate.js';
 import { isConstructor, withoutStandIns } from '../bind/visibility.js';
-import { Edges, type Edge, type EdgeType } from './edges.js';
+import { Edges, exactly, type Edge, type EdgeType, type Meant } from './edges.js';
 import { FarTargets, type PlacedCandidate } from './far-targets.js';
+import { Implementing } from './implementing.js';
 import { extensionsIn, ModuleUses, type NamedUse } from './module-uses.js';
 import { Nodes, type NodeKey } from './nodes.js';
 import { TreeModules } from './tree-modules.js';
+import { UsesByHolder } from './uses-by-holder.js';
 
 /** Symbols that one question may be about; a path may hold more. */
 export const targetsMax = 2_000;
 /** Files whose variables are remembered; at the limit the memory starts anew. */
 const filesRemembered = 20_000;
+const typesWithMembers = new Set(['class', 'interface', 'trait']);
 const structureKinds = new Set(['variable', 'constant']);
 /** A variable and its lines. */
 interface Structure {
@@ -36,7 +39,9 @@ export class CodeGraph {
   readonly #slots = new Map<number, ReadonlyMap<NodeKey, CallRow[]>>();
   readonly #structures = new Map<string, Structure[]>();
   #modules: TreeModules | undefined;
+  readonly #usesIn = new Map<number, UsesByHolder>();
   #uses: ModuleUses | undefined;
+  #implementing: Implementing | undefined;
 
   constructor(readonly shards: readonly ShardIndex[]) {
     this.nodes = new Nodes(shards);
@@ -71,17 +76,25 @@ export class CodeGraph {
     const { shard, document, row, index } = this.nodes.at(node);
     // Who imports a file for one thing does not use the others, so what is not in a symbol ends the way.
     if (row === undefined) return [];
+    const target = { ...candidateOf(index, document), shard };
     const files = new Set<string>();
+    const headings = new Set<string>();
+    for (const use of this.#moduleUses().extensionsOf(target)) {
+      const { path } = this.nodes.index(use.shard).file(use.file);
+      files.add(path);
+      headings.add(`${path}:${use.line}`);
+      this.#addUse(edges, 'extends', use);
+    }
     for (const { shard: from, call } of this.#sitesOf(node)) {
       const { path } = this.nodes.index(from).file(call.file);
       files.add(path);
-      edges.add(this.#userOf(from, call), typeOf(call), path, call.line);
+      // The head of a type mentions what it is built on.
+      if (isUse(call) && call.caller < 0 && headings.has(`${path}:${call.line}`)) continue;
+      const meant = this.#meantBy(from, call, node);
+      edges.add(this.#userOf(from, call), typeOf(call), [path, call.line], meant);
     }
-    const target = { ...candidateOf(index, document), shard };
-    for (const use of this.#moduleUses().extensionsOf(target)) {
-      files.add(this.nodes.index(use.shard).file(use.file).path);
-      this.#addUse(edges, 'extends', use);
-    }
+    for (const [user, place] of this.#linked().standingFor(node))
+      edges.add(user, 'implements', place);
     for (const use of this.#moduleUses().importsOf(target))
       if (!files.has(this.nodes.index(use.shard).file(use.file).path))
         this.#addUse(edges, 'imports', use);
@@ -98,14 +111,18 @@ export class CodeGraph {
     if (row === undefined) return [];
     const { path } = index.file(file);
     const twins = this.nodes.symbolsOf(node);
-    for (const call of twins.flatMap((each) => index.callsFrom(each)))
+    const calls = twins.flatMap((each) => index.callsFrom(each));
+    const uses = twins.flatMap((each) => this.#usesOf(shard).of(each));
+    for (const call of [...calls, ...uses.filter((use) => this.#isBound(shard, use))])
       for (const target of this.targets(shard, call))
-        edges.add(target, typeOf(call), path, call.line);
+        edges.add(target, typeOf(call), [path, call.line], this.#meantBy(shard, call, target));
     for (const slot of this.#slotsIn(shard).get(node) ?? [])
-      for (const target of this.targets(shard, slot)) edges.add(target, 'slot', path, slot.line);
+      for (const target of this.targets(shard, slot)) edges.add(target, 'slot', [path, slot.line]);
     for (const use of twins.flatMap((each) => extensionsIn(index, shard, each)))
       for (const { shard: at, id } of this.#moduleUses().namedBy(use))
-        edges.add(this.nodes.of(at, id), 'extends', path, use.line);
+        edges.add(this.nodes.of(at, id), 'extends', [path, use.line]);
+    for (const [stood, place] of this.#linked().stoodFor(node))
+      edges.add(stood, 'implements', place);
     return edges.all();
   }
 
@@ -135,13 +152,16 @@ export class CodeGraph {
     });
   }
 
-  /** Methods of a class, which is changed with them. */
+  /** Methods within the text of a type, which is changed with them. */
   membersOf(node: NodeKey): NodeKey[] {
     const { index, shard, row } = this.nodes.at(node);
-    if (row?.kind !== 'class') return [];
+    if (row === undefined || !typesWithMembers.has(row.kind)) return [];
     return index
       .symbolsOf(row.file)
-      .filter((id) => index.symbol(id).container === row.name)
+      .filter((id) => {
+        const { container, line_start: line } = index.symbolPlace(id);
+        return container === row.name && line >= row.line_start && line <= row.line_end;
+      })
       .map((id) => this.nodes.of(shard, id));
   }
 
@@ -154,14 +174,17 @@ export class CodeGraph {
     }));
   }
 
-  /** Call sites of a node's name that lead to no known definition: any of them may mean it. */
+  /** Call sites of a node's name of which nothing says where they lead: any of them may mean it. */
   undecidedSites(node: NodeKey): number {
     const { row } = this.nodes.at(node);
     if (row === undefined) return 0;
     const name = calledName(row);
     return this.shards
       .map((index, shard) =>
-        index.callsTo(name).filter((call) => this.targets(shard, call).length === 0),
+        index
+          .callsTo(name)
+          .filter((call) => index.bound?.bindingOf(call.id) !== 'outside')
+          .filter((call) => this.targets(shard, call).length === 0),
       )
       .reduce((sum, calls) => sum + calls.length, 0);
   }
@@ -181,7 +204,16 @@ export class CodeGraph {
     const all = this.shards.flatMap((index, shard) =>
       resolveSymbol(index, reference).map((id) => ({ ...candidateOf(index, id), shard })),
     );
-    const defined = withoutStandIns(all, all).filter((each) => !each.declaration);
+    const real = withoutStandIns(all, all).filter((each) => !each.declaration);
+    const containers = new Set(real.map(({ container }) => container));
+    // A method of an interface is nowhere more than declared.
+    const defined = [
+      ...real,
+      ...all.filter(
+        ({ declaration, container }) =>
+          declaration && container !== '' && !containers.has(container) && real.length > 0,
+      ),
+    ];
     const meant = defined.length > 0 ? defined : this.#declarationOf(all);
     return [...new Set(meant.map(({ shard, id }) => this.nodes.of(shard, id)))];
   }
@@ -216,13 +248,46 @@ export class CodeGraph {
     const isPrivate = this.nodes.isPrivate(node);
     const name = calledName(row);
     return this.shards.flatMap((index, from) => {
-      if (isPrivate && from !== shard) return [];
-      const calls = isSlotOnly ? [] : sitesOf(index, name);
-      return [...calls, ...index.slotsOf(row.name)]
-        .filter((call) => !isPrivate || call.file === row.file)
+      const slots = isPrivate && from !== shard ? [] : index.slotsOf(row.name);
+      const named = isSlotOnly ? [] : sitesOf(index, name, true);
+      // A constructor is called by the name of its class, or of one that is built on that.
+      const made = isSlotOnly || name === row.name ? [] : boundSites(index, row.name, true);
+      return [...new Map([...named, ...made].map((call) => [call.id, call])).values(), ...slots]
+        .filter((call) => {
+          const isBound = this.#isBound(from, call);
+          // What the binder has seen it knows better than a rule about what is private.
+          const isSeen = !isPrivate || (from === shard && call.file === row.file);
+          return isBound || (isSeen && !isUse(call));
+        })
         .filter((call) => this.targets(from, call).includes(node))
         .map((call) => ({ shard: from, call }));
     });
+  }
+
+  #isBound(shard: number, { id }: CallRow): boolean {
+    const binding = id < 0 ? undefined : this.nodes.index(shard).bound?.bindingOf(id);
+    return binding !== undefined && binding !== 'unbound';
+  }
+
+  #usesOf(shard: number): UsesByHolder {
+    let known = this.#usesIn.get(shard);
+    if (known === undefined)
+      this.#usesIn.set(shard, (known = new UsesByHolder(this.nodes.index(shard))));
+    return known;
+  }
+
+  /** How surely a site means a node that it leads to. */
+  #meantBy(shard: number, call: CallRow, node: NodeKey): Meant {
+    const { bound } = this.nodes.index(shard);
+    if (bound === undefined || !this.#isBound(shard, call))
+      return this.targets(shard, call).length > 1 ? { certainty: 'possible', via: '' } : exactly;
+    if (bound.bindingOf(call.id) !== 'dispatch') return exactly;
+    const { symbol, container, file_path } = this.nodes.facts(node);
+    const through = bound.targetsOf(call.id).map((each) => bound.target(each));
+    const isNamed = through.some(
+      (each) => each.name === symbol && each.container === container && each.path === file_path,
+    );
+    return isNamed ? exactly : { certainty: 'dispatch', via: spoken(through[0]) };
   }
 
   /** The function of a call; for a slot, the structure that holds the field. */
@@ -277,7 +342,11 @@ export class CodeGraph {
 
   #addUse(edges: Edges, type: EdgeType, { shard, file, symbol, line }: NamedUse): void {
     const user = symbol >= 0 ? this.nodes.of(shard, symbol) : this.nodes.ofFile(shard, file);
-    edges.add(user, type, this.nodes.index(shard).file(file).path, line);
+    edges.add(user, type, [this.nodes.index(shard).file(file).path, line]);
+  }
+
+  #linked(): Implementing {
+    return (this.#implementing ??= new Implementing(this.nodes, this.far));
   }
 
   #moduleUses(): ModuleUses {
@@ -293,8 +362,12 @@ export function calledNames(index: ShardIndex): Set<string> {
 }
 
 function typeOf({ kind }: CallRow): EdgeType {
-  if (kind === 'slot') return 'slot';
+  if (kind === 'slot' || kind === 'value' || kind === 'type') return kind;
   return kind === 'construct' ? 'constructs' : 'calls';
+}
+
+function isUse({ kind }: CallRow): boolean {
+  return kind === 'value' || kind === 'type';
 }
 
 function calledName({ name, container }: SymbolRow): string {

@@ -3,6 +3,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { severities, type Severity } from '../mine/items/security-rules.js';
 import type { OpenedTree } from '../search/open-index.js';
 import type { OverlayItem } from '../overlay/overlay-file.js';
+import { isAnyRole } from '../source/role.js';
 import { adviceFor } from './advice.js';
 import {
   blastNodesMax,
@@ -87,7 +88,11 @@ export interface SecurityBlastRadius {
 export async function securityBlastRadius(
   tree: OpenedTree,
   symbolOrPath: string,
-  { nodesMax = blastNodesMax, isOver }: { nodesMax?: number; isOver?: () => boolean } = {},
+  {
+    roles = [],
+    nodesMax = blastNodesMax,
+    isOver,
+  }: { roles?: readonly string[]; nodesMax?: number; isOver?: () => boolean } = {},
 ): Promise<SecurityBlastRadius> {
   const limits = {
     ...{ upMax: exposureDepth, downMax: threatDepth, nodesMax },
@@ -96,7 +101,10 @@ export async function securityBlastRadius(
   const blast = await blastOf(tree, symbolOrPath, limits);
   if (blast.surfaces.missing.length === tree.shards.length)
     throw new BusError('OVERLAY_MISSING', { overlay: 'O2', agent: tree.project });
-  const threats = threatsIn(blast);
+  const { nodes } = blast.graph;
+  const isWanted = ({ node }: Pick<Reached, 'node'>): boolean =>
+    isAnyRole(nodes.at(node).index.info, nodes.facts(node).file_path, roles);
+  const threats = threatsIn(blast, isWanted);
   const exposures = exposuresOf(blast);
   const risk = assess(threats, exposures.length, consumersWithin(blast.up));
   const file_path = blast.graph.nodes.facts(blast.targets[0] ?? 0).file_path;
@@ -112,8 +120,8 @@ export async function securityBlastRadius(
       direct_consumers: consumersWithin(blast.up, 1),
       transitive_impact: consumersWithin(blast.up),
       max_depth: deepest(blast.up),
-      consumers: nodesIn(blast, blast.up, threatDepth),
-      dependencies: nodesIn(blast, blast.down, threatDepth),
+      consumers: nodesIn(blast, blast.up, { depthMax: threatDepth, roles }),
+      dependencies: nodesIn(blast, blast.down, { depthMax: threatDepth, roles }),
       critical_paths: criticalPaths(blast),
     },
     risk_assessment: { ...risk, data_exposure: exposures.slice(0, exposuresMax) },
@@ -154,14 +162,17 @@ function assess(
 }
 
 /** Worst first, then nearest. What is above and below the target at once counts by the nearer way. */
-function threatsIn({ graph, surfaces, up, down }: Blast): Threat[] {
+function threatsIn(
+  { graph, surfaces, up, down }: Blast,
+  isWanted: (reached: Reached) => boolean,
+): Threat[] {
   const near = new Map<number, { reached: Reached; direction: Threat['direction'] }>();
   for (const [direction, { reached }] of [
     ['consumer', up],
     ['dependency', down],
   ] as const) {
     for (const each of reached.values()) {
-      if (each.depth > threatDepth) continue;
+      if (each.depth > threatDepth || !isWanted(each)) continue;
       if (each.depth < (near.get(each.node)?.reached.depth ?? Infinity))
         near.set(each.node, { reached: each, direction: each.depth === 0 ? 'target' : direction });
     }

@@ -1,6 +1,6 @@
 import { BusError } from '../../errors/bus-error.js';
 import { answers } from './ask.js';
-import { targetsOfCall } from '../bind/call-graph.js';
+import { certaintyOfCall, targetsOfCall } from '../bind/call-graph.js';
 import type { Excerpts } from './citation.js';
 import { resolveSymbol } from '../bind/definitions.js';
 import { pathTo, Report, type Node, type Outgoing } from './hop-report.js';
@@ -211,6 +211,7 @@ function referenceOf(index: ShardIndex, { node, call, relevance, lookup }: Outgo
       agent: index.info.agent,
       call_site:
         each.call === undefined ? '' : `${index.file(each.call.file).path}:${each.call.line}`,
+      certainty: each.call === undefined ? '' : certaintyOfCall(index, each.call),
     };
   });
   return {

@@ -48,6 +48,12 @@ function boundTargets(index: ShardIndex, { id, kind }: CallRow): CallTargets | u
   });
 }
 
+/** Of all that a call may reach. */
+export function certaintyOfCall(index: ShardIndex, call: CallRow): Certainty {
+  const { binding, inside, lookups } = targetsOfCall(index, call);
+  return certaintyOf(binding, inside.length + lookups.length);
+}
+
 /** What no binder has seen is exact where one definition is visible. */
 export function certaintyOf(binding: CallBinding, targets: number): Certainty {
   if (binding === 'unbound') return targets === 1 ? 'exact' : 'possible';

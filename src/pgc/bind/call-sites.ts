@@ -167,7 +167,8 @@ function isCallable(target: BoundTarget | undefined): boolean {
   return target?.kind === 'function' || target?.kind === 'method';
 }
 
-function spoken(target: BoundTarget | undefined): string {
+/** As people write it. */
+export function spoken(target: BoundTarget | undefined): string {
   const { container = '', name = '' } = target ?? {};
   return container === '' ? name : `${container}.${name}`;
 }
@@ -239,14 +240,15 @@ function partsOf(
 }
 
 /** Calls, or also uses, that bear the name, and those that the binder found under another one. */
-export function sitesOf(index: ShardIndex, name: string, withUses = false): CallRow[] {
+export function sitesOf(index: ShardIndex, name: string, withUses: boolean): CallRow[] {
   const direct = [...index.callsTo(name), ...(withUses ? index.usesOf(name) : [])];
   const known = new Set(direct.map(({ id }) => id));
   const others = boundSites(index, name, withUses).filter(({ id }) => !known.has(id));
   return [...direct, ...others];
 }
 
-function boundSites(index: ShardIndex, name: string, withUses: boolean): CallRow[] {
+/** Of what is called by other names alone, such as a constructor. */
+export function boundSites(index: ShardIndex, name: string, withUses: boolean): CallRow[] {
   return boundTo(index, name)
     .map((id) => index.site(id))
     .filter(({ kind }) => withUses || !isUse(kind));

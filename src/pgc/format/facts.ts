@@ -47,6 +47,15 @@ export function isCFamily(language: FactsLanguage): boolean {
 }
 
 /** Names are resolved by imports. */
+/** Of which the miners tell where a name is used without being called. */
+const languagesWithUses: ReadonlySet<FactsLanguage | undefined> = new Set([
+  ...(['go', 'rust', 'typescript', 'tsx', 'javascript'] as const),
+]);
+
+export function knowsUses(language: FactsLanguage | undefined): boolean {
+  return languagesWithUses.has(language);
+}
+
 export function hasModules(language: FactsLanguage): boolean {
   return isCode(language) && !isCFamily(language);
 }

@@ -118,10 +118,13 @@ function isText(language: FactsLanguage): language is TextLanguage {
   return (textLanguages as readonly string[]).includes(language);
 }
 
+/** What is not read counts as not understood, so that reports tell of it. */
 function unparsed(language: FactsLanguage, text: string): Draft {
-  return isCFamily(language)
+  const draft = isCFamily(language)
     ? scanDefines(text)
     : new Draft(text, Math.min(text.length, parseBytesMax));
+  if (draft.scanned.length === 0) draft.error(0, text.length);
+  return draft;
 }
 
 /** Blanks the marks that begin comments behind the last end of one, if there are too many to try. */

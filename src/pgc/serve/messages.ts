@@ -2,7 +2,12 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { BusError } from '../../errors/bus-error.js';
 import { codec, pgc, type Codec } from '../../wire/codec.js';
 import type { AlgebraAnswer } from '../analyse/algebra/evaluate.js';
-import type { AlgebraRequest, BlastRequest, PatternsRequest } from '../analyse/analyses.js';
+import type {
+  AlgebraRequest,
+  BlastRequest,
+  PatternsRequest,
+  SecurityRequest,
+} from '../analyse/analyses.js';
 import type { BlastRadius } from '../analyse/blast-radius.js';
 import type { DependencyPatterns } from '../analyse/dependency-patterns.js';
 import type { SecurityBlastRadius } from '../analyse/security-blast-radius.js';
@@ -143,7 +148,7 @@ function analysisMessages(prefix: string) {
       pgc.BlastRequest,
       pgc.BlastRadius,
     ),
-    securityBlastRadius: analysis<{ symbol: string }, SecurityBlastRadius>(
+    securityBlastRadius: analysis<SecurityRequest, SecurityBlastRadius>(
       'security_blast_radius',
       pgc.SymbolRequest,
       pgc.SecurityBlastRadius,
@@ -202,7 +207,7 @@ export const questionMessages = {
     pgc.SymbolRequest,
     pgc.ImplementationsAnswer,
   ),
-  trace: messageType<{ from: string; to: string }, TraceAnswer>(
+  trace: messageType<{ from: string; to: string; roles?: readonly string[] }, TraceAnswer>(
     'lattice.trace',
     pgc.TraceRequest,
     pgc.TraceAnswer,

@@ -1,14 +1,21 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { exactly, type Edge } from '../../../../src/pgc/analyse/edges.js';
 import { pathTo, spread } from '../../../../src/pgc/analyse/breadth-first.js';
-import type { Edge } from '../../../../src/pgc/analyse/edges.js';
 
 const neighboursIn =
   (edges: readonly (readonly [number, number])[]) =>
   (node: number): Edge[] =>
     edges
       .filter(([from]) => from === node)
-      .map(([, to]) => ({ node: to, type: 'calls', site_path: 'a.c', site_line: to, sites: 1 }));
+      .map(([, to]) => ({
+        node: to,
+        type: 'calls',
+        site_path: 'a.c',
+        site_line: to,
+        ...exactly,
+        sites: 1,
+      }));
 
 const depths = (reached: ReadonlyMap<number, { depth: number }>): [number, number][] =>
   [...reached].map(([node, { depth }]) => [node, depth]);

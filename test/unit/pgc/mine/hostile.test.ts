@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import type { FactsLanguage } from '../../../../src/pgc/format/facts.js';
 import { isCpp } from '../../../../src/pgc/source/language.js';
-import { Miner } from '../../../../src/pgc/mine/mine.js';
+import { Miner, parseBytesMax } from '../../../../src/pgc/mine/mine.js';
 
 /** What is linear takes some hundred milliseconds; what is not takes minutes. */
 const msMax = 2_000;
@@ -53,6 +53,13 @@ test.each(hostile)('%s take time in proportion', async (_, language, textOf, cou
     await miner.mine(language, source);
     expect(performance.now() - startedMs, `${each} of them`).toBeLessThan(msMax);
   }
+});
+
+test('a text that is too large to parse is said to be not understood', async () => {
+  const line = 'export const a = 1;\n';
+  const source = Buffer.from(line.repeat(Math.ceil(parseBytesMax / line.length) + 1));
+  const { symbols, bytes, error_bytes } = await miner.mine('typescript', source);
+  expect({ symbols: symbols.length, error_bytes }).toEqual({ symbols: 0, error_bytes: bytes });
 });
 
 test.each([

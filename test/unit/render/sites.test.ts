@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Lattice } from '../../../src/lattice/lattice.js';
+import { calleesOf, callersOf, implementationsOf } from '../../../src/lattice/trace/call-sites.js';
+import { implementationsText, sitesText, whereOf } from '../../../src/render/sites.js';
+import { indexedTree, type IndexedTree } from '../../support/indexed-tree.js';
+
+const files = {
+  'app/go.mod': 'module example.com/app\n',
+  'app/a.go': `package app
+type Runner interface { Run() }
+type One struct{}
+func (One) Run() {}
+type Two struct{}
+func (Two) Run() {}
+func both(r Runner) { r.Run(); One{}.Run() }
+func register(does func()) {}
+func init() { register(only) }
+func only() {}
+func unused() {}
+const limit = 1
+var top = limit
+`,
+  'app/a_test.go': 'package app\nfunc TestOne() { One{}.Run() }\n',
+};
+
+let tree: IndexedTree;
+let lattice: Lattice;
+beforeAll(async () => {
+  tree = await indexedTree(files, ['app']);
+  lattice = new Lattice(tree.shards, await Promise.all(tree.shards.map((shard) => shard.card())));
+});
+afterAll(() => tree[Symbol.asyncDispose]());
+
+async function callers(symbol: string, roles: string[] = []): Promise<string> {
+  const answer = await callersOf(lattice, symbol, { roles });
+  return sitesText(answer, answer.callers.length, whereOf(roles));
+}
+
+async function uses(symbol: string): Promise<string> {
+  const { callers: references, ...its } = await callersOf(lattice, symbol, { withUses: true });
+  return sitesText({ ...its, references }, references.length, '');
+}
+
+test('an ambiguous name is answered with the choice', async () => {
+  const text = await callers('Run');
+  expect(text).toContain(
+    'the name has 3 meanings, and the callers of all of them follow; ask for one as path#name, such as app/a.go#One.Run',
+  );
+  expect(await callers('app/a.go#One.Run')).not.toContain('meanings');
+});
+
+test('one meaning is told from the others, and what goes through an interface is said', async () => {
+  expect((await callers('Two.Run')).split('\n')).toEqual([
+    'Two.Run (method) is defined at app/a.go:6 [app]',
+    'Run is called at 1 place, 1 of them through an interface',
+    '  app/a.go:7  both  (its result is ignored, through Runner.Run)',
+  ]);
+});
+
+test('a function that is named is registered or passed on', async () => {
+  expect(await uses('only')).toContain('  app/a.go:9  init  (registered or passed on)');
+  expect(await uses('limit')).toContain('  app/a.go:13  (file level)  (used)');
+  expect(await callers('only')).toContain('which `references` lists');
+});
+
+test('none is said where nothing is possible, and of what was looked for', async () => {
+  expect(await callers('unused')).toContain('nothing calls unused');
+  expect(await uses('unused')).toContain('nothing uses unused');
+  expect(await callers('One.Run', ['test'])).toContain(
+    'Run is called at 1 place in files of role test',
+  );
+});
+
+test('calls are counted by lines, and nothing stands for a function', async () => {
+  const answer = await calleesOf(lattice, 'both');
+  expect(sitesText(answer, answer.callees.length, '')).toContain('both calls, in 1 line:');
+  const none = await implementationsOf(lattice, 'only');
+  expect(implementationsText(none, '')).toContain('nothing implements a function');
+});
+
+test.each(['Three.Run', 'app::Three::Run', 'b.go#Run'])(
+  'where %s is nothing, what bears the name is said',
+  async (symbol) => {
+    const { errors } = await callersOf(lattice, symbol);
+    expect(errors.map(({ code, text }) => `${code} ${text}`)).toEqual([
+      `NO_SUCH_SYMBOL no symbol ${symbol} is defined here; Run is app/a.go#One.Run, app/a.go#Two.Run, app/a.go#Runner.Run`,
+    ]);
+  },
+);
