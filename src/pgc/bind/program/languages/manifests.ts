@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Manifest } from './rules.js';
+import type { Manifest } from '../rules.js';
 
 /** Path or name of a package of the tree, and its folder. */
 export type PackagePlace = readonly [name: string, folder: string];

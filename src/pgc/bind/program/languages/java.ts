@@ -1,6 +1,6 @@
-import type { ImportRow, TypeRow } from '../../format/shard-index.js';
-import type { LanguageMembers, LanguageRules, Places, Shape } from './rules.js';
-import type { Imported, SourceText } from './source-text.js';
+import type { ImportRow, TypeRow } from '../../../format/shard-index.js';
+import type { LanguageMembers, LanguageRules, Places, Shape } from '../rules.js';
+import type { Imported, SourceText } from '../source-text.js';
 
 /** From each to those after it, a value may be given as it is. */
 const numbers = 'byte short int long float double'.split(' ');

@@ -1,9 +1,9 @@
-import type { ImportRow, TypeRow } from '../../format/shard-index.js';
+import type { ImportRow, TypeRow } from '../../../format/shard-index.js';
 import { PythonModules } from './python-modules.js';
 import { builtins } from './python-standard.js';
-import type { LanguageMembers, LanguageRules, Manifest, Places } from './rules.js';
-import type { Imported, SourceText } from './source-text.js';
-import type { Type } from './values.js';
+import type { LanguageMembers, LanguageRules, Manifest, Places } from '../rules.js';
+import type { Imported, SourceText } from '../source-text.js';
+import type { Type } from '../values.js';
 
 const members: Readonly<Record<string, LanguageMembers>> = {
   $list: {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { givingModules, standardModules } from './python-standard.js';
-import type { Imported } from './source-text.js';
+import type { Imported } from '../source-text.js';
 
 /** Files that make a folder a project: what it imports begins there, or in a folder of sources in it. */
 const projectFile = /(?:^|\/)(?:pyproject\.toml|setup\.cfg|setup\.py)$/;

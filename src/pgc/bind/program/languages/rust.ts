@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
-import type { ImportRow } from '../../format/shard-index.js';
+import type { ImportRow } from '../../../format/shard-index.js';
 import { packagesIn, type PackagePlace } from './manifests.js';
-import type { LanguageMembers, LanguageRules, Manifest, Places } from './rules.js';
-import type { Imported, SourceText } from './source-text.js';
+import type { LanguageMembers, LanguageRules, Manifest, Places } from '../rules.js';
+import type { Imported, SourceText } from '../source-text.js';
 
 /** Types of the standard library by what they hold; `=`: a method of theirs is one of what they hold. */
 const libraryTypes: Record<string, string> = {

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { Manifest } from './rules.js';
+import type { Manifest } from '../rules.js';
 
 const extension = /(?:\.d)?\.[cm]?[jt]sx?$/;
 /** Where a build puts what it makes of sources. */

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
-import type { ImportRow, TypeRow } from '../../format/shard-index.js';
+import type { ImportRow, TypeRow } from '../../../format/shard-index.js';
 import { packagesIn, type PackagePlace } from './manifests.js';
-import type { LanguageRules, Manifest, Places } from './rules.js';
-import type { Imported, SourceText } from './source-text.js';
+import type { LanguageRules, Manifest, Places } from '../rules.js';
+import type { Imported, SourceText } from '../source-text.js';
 
 /** Of the specification, "Predeclared identifiers". */
 const predeclared =

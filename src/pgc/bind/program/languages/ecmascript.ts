@@ -1,8 +1,8 @@
-import { unknown } from '../../format/expression.js';
-import type { ImportRow, TypeRow } from '../../format/shard-index.js';
+import { unknown } from '../../../format/expression.js';
+import type { ImportRow, TypeRow } from '../../../format/shard-index.js';
 import { Modules } from './ecmascript-modules.js';
-import type { LanguageMembers, LanguageRules, Manifest, Places } from './rules.js';
-import type { Imported, SourceText } from './source-text.js';
+import type { LanguageMembers, LanguageRules, Manifest, Places } from '../rules.js';
+import type { Imported, SourceText } from '../source-text.js';
 
 /** Types of the language as written, and values that every program has. */
 const globals =
