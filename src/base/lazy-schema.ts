@@ -12,8 +12,6 @@ export function lazily<S>(make: (z: Zod) => S): () => S {
 
 function zod(): Zod {
   const require = createRequire(import.meta.url);
-  // The path gives the copy that other modules import, if this Node can require ES modules.
-  const hasOneCopy = (process.features as { require_module?: boolean }).require_module === true;
-  const place = hasOneCopy ? fileURLToPath(import.meta.resolve('zod')) : 'zod';
-  return (require(place) as { z: Zod }).z;
+  // The path gives the copy that other modules import.
+  return (require(fileURLToPath(import.meta.resolve('zod'))) as { z: Zod }).z;
 }

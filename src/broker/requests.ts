@@ -8,7 +8,6 @@ export interface OpenRequest {
   requester: PeerId;
   requesterAgent: string;
   responder: PeerId;
-  responderAgent: string;
   /** What it was given in all, for the text of its failure. */
   budgetMs: number;
   expiresAtMs: number;

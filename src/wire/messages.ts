@@ -12,7 +12,6 @@ export type GoodbyeReason = 'superseded' | 'draining' | 'left' | 'expired';
 
 export type Goodbye = Plain<sigma.bus.Goodbye>;
 export type FailureBody = Plain<sigma.bus.Failure>;
-export type OverlayState = Plain<sigma.bus.OverlayState>;
 export type AgentRecord = Plain<sigma.bus.AgentRecord>;
 
 type AgentState = 'online' | 'stale' | 'offline';

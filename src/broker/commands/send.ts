@@ -36,7 +36,6 @@ export const send: CommandRun = (core, session, frame) => {
     requester: session.peer,
     requesterAgent: session.agent,
     responder: responder.peer,
-    responderAgent: responder.agent,
     budgetMs,
     expiresAtMs: core.clock.monotonicMs() + budgetMs,
   });

@@ -8,7 +8,7 @@ import type { Store } from '../../store/port.js';
 import { shownAmong, wholeNameOf, type ArtifactName } from '../artifact/artifact-name.js';
 import { isAsking, ratificationMs, standingAfter, type Standing } from './cycle.js';
 import { roundOf, type Round } from './cycle-verdict.js';
-import { ceilingFlags, flagHealthOf, type FlagHealth } from '../score/leniency.js';
+import { ceilingFlags } from '../score/leniency.js';
 import type { ArtifactHistory, CriticRow, Ratification } from '../review/messages.js';
 import {
   criticLimits,
@@ -77,7 +77,7 @@ export class History {
   readonly #parts: HistoryParts;
   readonly #records: Records<Kept>;
   /** By their whole names. */
-  readonly #lines = new Map<string, HistoryLine & { scored: number; flagged: number }>();
+  readonly #lines = new Map<string, HistoryLine>();
 
   private constructor(parts: HistoryParts) {
     this.#parts = parts;
@@ -124,20 +124,7 @@ export class History {
 
   /** Those of which something is known, the latest first. */
   list(): HistoryLine[] {
-    return [...this.#lines.values()]
-      .sort((a, b) => b.at_ms - a.at_ms)
-      .map(({ scored: _, flagged: __, ...line }) => line);
-  }
-
-  /** Whether leniency is flagged as often as it should be, over all that is kept. */
-  health(): FlagHealth {
-    const lines = [...this.#lines.values()];
-    const sum = (count: (line: { scored: number; flagged: number }) => number): number =>
-      lines.reduce((total, line) => total + count(line), 0);
-    return flagHealthOf(
-      sum(({ scored }) => scored),
-      sum(({ flagged }) => flagged),
-    );
+    return [...this.#lines.values()].sort((a, b) => b.at_ms - a.at_ms);
   }
 
   /**
@@ -248,8 +235,6 @@ export class History {
     this.#lines.set(whole, {
       ...{ artifact, whole, iteration, score: last?.score ?? null, threshold, state },
       ...{ needs_person: isAsking(state), at_ms, critique: last?.critique ?? '' },
-      scored: iterations.filter(({ score }) => score !== null).length,
-      flagged: iterations.filter(({ flags }) => flags.some(isOfLeniency)).length,
     });
   }
 
@@ -290,10 +275,6 @@ export class History {
 export function isIteration({ reports }: Pick<Critique, 'reports'>): boolean {
   const isRead = reports.some(({ status }) => status !== 'skipped');
   return isRead && !reports.some(({ reason }) => reason === 'CANCELLED');
-}
-
-function isOfLeniency({ code }: { code: string }): boolean {
-  return code.startsWith('LENIENCY_');
 }
 
 function trackedOnly({

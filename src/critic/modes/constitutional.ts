@@ -68,7 +68,8 @@ export const constitutional: Mode = {
       abort: isGoverned(broken, input) ? 'GOVERNANCE_VIOLATION' : '',
       sections: compliance(judged, findings),
       unable: [
-        ...unable.filter((each) => !each.includes('links to files')),
+        // What a check could not see is no matter of rules.
+        ...unable.filter((each) => checked.every((its) => its.unable !== each)),
         ...unread.map((each) => `to read a rule: ${each}`),
         ...(rules.length === 0 && unread.length === 0
           ? ['to hold it against rules: none were given']
@@ -94,7 +95,7 @@ export const constitutional: Mode = {
         ? ''
         : `\n\nA model finds ${broken.length} more rules broken; see the findings.`;
     return sections
-      .filter(({ title }) => /^Compliance/.test(title))
+      .filter(({ title }) => title === 'Compliance Summary' || title === 'Compliance Score')
       .map(({ title, text }) => ({
         title,
         text: `${isHard ? text.replace(/^(?:PASS|PARTIAL)/, 'FAIL') : text}${beside}`,

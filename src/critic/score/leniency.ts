@@ -62,29 +62,3 @@ export function ceilingFlags(latest: readonly number[]): Flag[] {
   const text = `${high} artifacts one after the other were judged above ${leniencyLimits.ceiling.toFixed(2)}: calibrate the rubric, or have a person judge one of them`;
   return [{ code: 'LENIENCY_CEILING', level: 'warning', text }];
 }
-
-/** Source: the same protocol. Fewer scores say nothing about a rate. */
-export const flagRate = { least: 0.05, most: 0.3, scoresMin: 20 } as const;
-
-export interface FlagHealth {
-  scored: number;
-  flagged: number;
-  /** 0 to 1; null: nothing was scored. */
-  rate: number | null;
-  health: 'unknown' | 'blind' | 'healthy' | 'noisy';
-  text: string;
-}
-
-/** Whether the flags themselves are any good, by how often they are raised. */
-export function flagHealthOf(scored: number, flagged: number): FlagHealth {
-  const rate = scored === 0 ? null : flagged / scored;
-  const told = (health: FlagHealth['health'], text: string): FlagHealth => ({
-    ...{ scored, flagged, rate, health, text },
-  });
-  const { least, most, scoresMin } = flagRate;
-  if (rate === null || scored < scoresMin)
-    return told('unknown', `fewer than ${scoresMin} scores: nothing can be said about the rate`);
-  if (rate < least) return told('blind', 'flags are rare: leniency may pass unseen');
-  if (rate > most) return told('noisy', 'flags are common: the judge needs another calibration');
-  return told('healthy', 'flags are raised as often as they should be');
-}

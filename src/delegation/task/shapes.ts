@@ -120,7 +120,6 @@ export type Criterion = Plain<sigma.delegation.Criterion, { check: Check | null 
 
 /** A program to run: an argument list, never a shell's text. */
 export type Action = Plain<sigma.delegation.Action>;
-export type Clarification = Plain<sigma.delegation.Clarification>;
 export type DelegatedTask = Plain<
   sigma.delegation.DelegatedTask,
   {

@@ -77,11 +77,11 @@ export class Directory {
     return agents.length > ownersMax ? [] : agents;
   }
 
-  /** As `find`, for a name that the card of an agent lists. */
+  /** As `find`, for a name that the card of an agent lists: those that define it for others. */
   findOpen({ term, files }: CardReference, agent: string): string[] {
-    return files.length > 0
-      ? this.#ownersOfFiles(files, agent)
-      : this.find({ name: term, path: '' }, agent);
+    if (files.length === 0) return this.find({ name: term, path: '' }, agent);
+    const defining = new Set(this.ownersOf(term));
+    return this.#ownersOfFiles(files, agent).filter((owner) => defining.has(owner));
   }
 
   #ownersOfFiles(files: readonly string[], agent: string): string[] {

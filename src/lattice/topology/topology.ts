@@ -75,8 +75,7 @@ export class TopologyKeeper {
 
 /** Open names of shards that another shard may define. */
 function* namesOpenIn(cards: readonly Card[]): Iterable<string> {
-  for (const { unresolved } of cards)
-    for (const { term, files } of unresolved) if (files.length === 0) yield term;
+  for (const { unresolved } of cards) for (const { term } of unresolved) yield term;
 }
 
 interface Changes {
@@ -121,7 +120,7 @@ function scopeOf(card: Card | undefined): string {
 
 function concerns({ names, scopes }: Changes, card: Card): boolean {
   if (names.size === 0 && !scopes) return false;
-  return card.unresolved.some(({ term, files }) => (files.length > 0 ? scopes : names.has(term)));
+  return card.unresolved.some(({ term, files }) => names.has(term) || (scopes && files.length > 0));
 }
 
 function edgesOf(card: Card, directory: Directory): Edge[] {

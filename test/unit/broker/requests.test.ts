@@ -7,7 +7,6 @@ const request = (fields: Partial<OpenRequest>): OpenRequest => ({
   requester: 'peer-a',
   requesterAgent: 'a',
   responder: 'peer-w',
-  responderAgent: 'w',
   budgetMs: 100,
   expiresAtMs: 100,
   ...fields,

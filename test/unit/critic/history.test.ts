@@ -96,7 +96,6 @@ describe('a history', () => {
     }
     expect(flags[1]).toEqual(['LENIENCY_FIRST']);
     expect(flags[2]).toEqual(['LENIENCY_FIRST', 'LENIENCY_CEILING']);
-    expect(history.health()).toMatchObject({ scored: 3, flagged: 3, health: 'unknown' });
   });
 
   test('files of one path in two trees have a history each, called by their path while only one has it', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ceilingFlags, flagHealthOf, leniencyFlags } from '../../../src/critic/score/leniency.js';
+import { ceilingFlags, leniencyFlags } from '../../../src/critic/score/leniency.js';
 
 const codes = (
   scores: (number | null)[],
@@ -49,13 +49,4 @@ test('each flag says what to do', () => {
     'read the reasons of the judge',
     'or have a person judge one of them',
   ]);
-});
-
-test('the rate of flags is healthy from 5 % to 30 %', () => {
-  expect(flagHealthOf(0, 0)).toMatchObject({ rate: null, health: 'unknown' });
-  expect(flagHealthOf(19, 1).health).toBe('unknown');
-  expect(flagHealthOf(40, 1).health).toBe('blind');
-  expect(flagHealthOf(40, 2).health).toBe('healthy');
-  expect(flagHealthOf(40, 12).health).toBe('healthy');
-  expect(flagHealthOf(40, 13).health).toBe('noisy');
 });
