@@ -19,7 +19,7 @@ import type { ShardIndex } from '../../format/shard-index.js';
  *     8   4  CRC-32 of the rest
  *    12      a deflated sigma.pgc.Card without what depends on its place, open at its end
  */
-const magic = Buffer.from('SIGMACD3', 'latin1');
+const magic = Buffer.from('SIGMACD4', 'latin1');
 const headBytes = 12;
 
 /** Fields that do not depend on the content of a shard, and may change without it. */
