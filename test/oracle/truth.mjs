@@ -138,7 +138,7 @@ export class Truth {
     const { static: own, dispatch, foreign, unknown } = this.callersOf(place);
     const isHere = (site) => site.file === file && isOn(site, line);
     if ([...own, ...dispatch, ...foreign].some(isHere)) return true;
-    return unknown.some(isHere) ? undefined : false;
+    return unknown.some(isHere) || !this.isRead(file, line) ? undefined : false;
   }
 }
 

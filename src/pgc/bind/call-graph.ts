@@ -71,6 +71,8 @@ export function targetsOfCalls(index: ShardIndex, calls: readonly CallRow[]): Ca
   let named: SymbolCandidate[] | undefined;
   return calls.map((call) => {
     if (!isC(index, call.file)) return targetsOfCall(index, call);
+    const bound = boundTargets(index, call);
+    if (bound !== undefined) return bound;
     if (call.kind === 'member') return nowhere;
     named ??= candidatesNamed(index, call.callee);
     // Without candidates in this shard, the file makes no difference.

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../../../src/base/clock.js';
+import { trace } from '../../../../src/lattice/trace/trace.js';
 import { callersOf } from '../../../../src/lattice/trace/call-sites.js';
 import { Lattice } from '../../../../src/lattice/lattice.js';
 import { indexFolder } from '../../../../src/pgc/build/index-folder.js';
@@ -102,6 +104,15 @@ test('a structure is used by its tag and by its typedef', async () => {
 
 test('a function that is passed on is used there, and called where it comes to', async () => {
   expect(await uses('net/net.c#print')).toEqual(['core/node.c:10 visit', 'net/net.c:7 walk']);
+});
+
+test('a way through a pointer is found by the stored cards, whichever end is cheaper', async () => {
+  const { path } = await trace(lattice, 'walk', 'print', { clock: systemClock });
+  expect(path.map(({ symbol }) => symbol)).toEqual(['walk', 'visit', 'print']);
+  const far = await trace(lattice, 'visit', 'print', { clock: systemClock });
+  expect(far.found).toBe(true);
+  const core = lattice.cards.get('core');
+  expect(core?.unresolved.map(({ term }) => term)).toContain('print');
 });
 
 test('a file that has changed since may use what its words said', async () => {

@@ -3,6 +3,7 @@
  * length, so that offsets hold for the original as well.
  */
 import { blanked } from '../../comment.js';
+import { cKeywords } from './c-macros.js';
 
 /** Characters of the arguments of an attribute, at most. */
 const attributeCharsMax = 300;
@@ -54,6 +55,7 @@ export function readable(text: string): string {
     rewritten = withPlainHeads(rewritten);
   return (
     rewritten
+      .replace(attributeBeforeName, blankBeforeName)
       // `static DECLARE_WORK(a, b);`: without `static` it is a call, with it nothing the grammar knows.
       .replace(/^static(?=\s+[A-Z][A-Z0-9_]*\s*\(\s*\w+\s*,)/gm, blanked)
       .replace(
@@ -61,6 +63,18 @@ export function readable(text: string): string {
         blankAsArgument,
       )
   );
+}
+
+/** `static void printflike(1, 0) log_write(…) {`: between a type and a name only an attribute has brackets, and its arguments no types. */
+const attributeBeforeName =
+  /^([A-Za-z_][\w \t*]*[ \t*\n])([A-Za-z_]\w*[ \t]{0,8}\((?![ \t]*void[ \t]*\))[ \t]*\w*(?:[ \t]*,[ \t]*\w+){0,8}[ \t]*\))(?=\s{1,20}\**([A-Za-z_]\w*)[ \t]{0,8}\((?:[^;{}]{0,2000}?)\)\s{0,100}\{)/gm;
+const noHead =
+  /\b(?:return|else|goto|case|typedef|struct|union|enum|do|if|while|for|switch|define)\b/;
+
+function blankBeforeName(whole: string, type: string, attribute: string, name: string): string {
+  const [word = ''] = /^\w+/.exec(attribute) ?? [];
+  const isOther = noHead.test(type) || cKeywords.has(word) || cKeywords.has(name);
+  return isOther ? whole : type + blanked(attribute);
 }
 
 const takesType =

@@ -54,6 +54,30 @@ __attribute__((noreturn)) void stop(void) { for (;;); }
     expect(symbolOf(facts, 'report').signature).toContain('params:2 | returns:void');
   });
 
+  test('an attribute between the type and the name of a function is not its name', async () => {
+    const facts = await mined(
+      'c',
+      `static void printflike(1, 0)
+log_write(const char *msg, va_list ap)
+{
+	put(msg);
+}
+static void *seq_start(void) locked(mutex)
+{
+	return lock();
+}
+int old(a, b) int a; int (*b)(int);
+{
+	return b(a);
+}
+`,
+    );
+    const functions = facts.symbols.filter(({ kind }) => kind === 'function');
+    expect(functions.map(({ name }) => name)).toEqual(expect.arrayContaining(['log_write']));
+    expect(functions.map(({ name }) => name)).not.toContain('printflike');
+    expect(functions.map(({ name }) => name)).not.toContain('locked');
+  });
+
   test('a #define within a list hides neither itself nor what stands behind it', async () => {
     const facts = await mined(
       'c',
