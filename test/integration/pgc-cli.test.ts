@@ -109,7 +109,7 @@ describe('blast radius', () => {
     expect(code).toBe(0);
     expect(json.metrics).toMatchObject({ direct_consumers: 1 });
     expect(json.consumers[0]).toMatchObject({ id: 'drivers/nic.c#nic_ioctl' });
-    expect(text.stdout).toContain('consumers (1 direct)');
+    expect(text.stdout).toContain('2 consumers (1 direct, 0 in tests)');
     expect(text.stdout).toContain('drivers/nic.c#nic_ioctl');
   });
 

@@ -136,6 +136,7 @@ class TraceSearch {
     let [forward, backward] = [ahead, behind];
     while (forward.length > 0 && this.#forward.size < doubtfulNodesMax)
       forward = await this.#advance(forward);
+    if (this.#open.length === 0) return undefined;
     while (backward.length > 0 && this.#backward.size < doubtfulNodesMax)
       backward = await this.#retreat(backward);
     const named = new Map<string, Reached[]>();
