@@ -143,7 +143,9 @@ function boundMeaning(index: ShardIndex, call: CallRow, wanted: Wanted): Meaning
   const binding = bound?.bindingOf(call.id);
   if (binding === 'possible') {
     const isMethod = [...wanted.symbols].some((id) => index.symbol(id).kind === 'method');
-    return call.kind === 'direct' && isMethod ? undefined : possibly;
+    // In C++ a method calls those beside it by their names alone.
+    const isApart = call.kind === 'direct' && index.file(call.file).language !== 'cpp';
+    return isApart && isMethod ? undefined : possibly;
   }
   for (const target of bound?.targetsOf(call.id) ?? []) {
     const its = bound?.target(target);

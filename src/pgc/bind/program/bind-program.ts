@@ -12,6 +12,7 @@ import {
   type Implementations,
 } from './implementations.js';
 import type { LanguageRules } from './rules.js';
+import { virtualImplementations } from './virtual-methods.js';
 import type { SourceText } from './source-text.js';
 import { isFunction, isType, isValue, type Value } from './values.js';
 
@@ -41,6 +42,7 @@ export function bindProgram(shards: readonly ShardIndex[], rules: LanguageRules)
 }
 
 function implementationsOf(definitions: Definitions, evaluator: Evaluator): Implementations {
+  if (definitions.rules.namespaces === true) return virtualImplementations(definitions, evaluator);
   return definitions.rules.isStructural
     ? structuralImplementations(definitions, evaluator)
     : declaredImplementations(definitions, evaluator);

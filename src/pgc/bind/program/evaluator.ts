@@ -140,7 +140,10 @@ export class Evaluator {
 
   #parse(text: string): Expression {
     let expression = this.#parsed.get(text);
-    if (expression === undefined) this.#parsed.set(text, (expression = parseExpression(text)));
+    if (expression === undefined) {
+      expression = parseExpression(this.#definitions.expanded(text));
+      this.#parsed.set(text, expression);
+    }
     return expression;
   }
 

@@ -170,7 +170,32 @@ export class Namespaces {
       if (other !== undefined) return this.#used(other, given);
       level = next;
     }
+    if (isSign(name) && given !== undefined) {
+      const found = this.operator(start, name, given);
+      if (found !== undefined || isUnknown) return found;
+      // What nothing defines, the language does.
+      return beyond ?? outside;
+    }
     return isUnknown ? undefined : beyond;
+  }
+
+  /** A function that stands for a sign between values of which one is of its namespace. */
+  operator(first: Type, name: string, given: Arguments): Value | undefined {
+    const all = (): readonly (Type | undefined)[] => [first, ...given.types()];
+    const its = {
+      ...given,
+      count: given.count === undefined ? undefined : given.count + 1,
+      types: all,
+    };
+    const { root } = this.#definitions;
+    if (given.from === undefined || root === undefined) return undefined;
+    for (const each of all()) {
+      const beside = this.#besideType(each, given.from);
+      const found = beside && this.#evaluation.member(beside, name, its);
+      if (found?.kind === 'function') return found;
+    }
+    const found = this.#evaluation.member(this.#inside(root, given.from), name, its);
+    return found?.kind === 'function' ? found : undefined;
   }
 
   #candidates(functions: readonly Definition[], self: InsideType): Candidate[] {
@@ -393,6 +418,11 @@ export class Namespaces {
     const own = all.filter((each) => sight.isSeen(definition, each.file));
     return own.length > 0 ? own : all;
   }
+}
+
+/** `==` and its like: not what is called, indexed or pointed to. */
+export function isSign(name: string): boolean {
+  return name.startsWith('operator$') && !/^operator(?:\$28|\$5b|\$2d\$3e)/.test(name);
 }
 
 /** What says most of how a function is called: where its last parameters may be left out. */

@@ -5,7 +5,7 @@ import { isAttribute } from '../c/c-text.js';
 import { cKeywords } from '../c/c-macros.js';
 import { isAuto, type CppScopes } from './cpp-scopes.js';
 import { declaredType, lastName, nameIn, parametersIn } from './cpp-types.js';
-import { cppCallee, cppConstructed } from './cpp-values.js';
+import { cppCallee, cppConstructed, cppOperator, operandsOf, signOf } from './cpp-values.js';
 
 /** Where the calls of a text are noted. */
 interface CallList {
@@ -17,6 +17,14 @@ interface CallList {
     expression?: string,
   ): void;
   receiverOf(from: number, to: number): string;
+}
+
+/** A value that the language holds itself. */
+const own =
+  /^\{(?:\$(?:ptr<.*>|null|zero|func.*)|bool|u?char|u?short|u?int|u?l{0,2}long|l?double|float|size_t|u?int\d+_t)\}$/;
+
+function isPlain(value: string): boolean {
+  return own.test(value);
 }
 
 const declarators = /_declarator$/;
@@ -73,6 +81,19 @@ export class CppCalls {
       count === undefined ? cppConstructed(written, list, this.scopes) : `{${written}}^${count}`;
     const receiver = this.list.receiverOf(type.startIndex, last.startIndex);
     this.list.call(name, last.startIndex, 'construct', receiver, this.scopes.inPlace(expression));
+  }
+
+  /** What a sign between values calls, unless the language itself says what it does. */
+  operator(node: Node): void {
+    const sign = signOf(node);
+    const operands = operandsOf(node);
+    if (/^(?:&&|\|\||!|and|or|not|\?)?$/.test(sign) || (sign === '&' && operands.length < 2))
+      return;
+    if (operands.every((each) => isPlain(this.scopes.of(each)))) return;
+    const at = (node.childForFieldName('operator') ?? node.childForFieldName('indices') ?? node)
+      .startIndex;
+    const expression = this.scopes.inPlace(cppOperator(node, this.scopes));
+    this.list.call(`operator${sign}`, at, 'member', '', expression);
   }
 
   /** `: Base(1), field_{2}` */

@@ -91,7 +91,7 @@ export class CppScopes implements CppPlace {
 
   /** A type inside a function has a name of its own. */
   ownName(name: string, node: Node): string {
-    if (!this.locals.isInside) return name;
+    if (this.function === undefined) return name;
     this.#given += 1;
     const own = `${name}~${this.#given}`;
     this.locals.declare(typeKey(name), node.startIndex, `${rootName}.${this.joined(own)}`);

@@ -22,6 +22,7 @@ function typeOf(node: Node, place: TypePlace): string {
     case 'type_identifier':
     case 'namespace_identifier':
     case 'identifier':
+    case 'field_identifier':
       return place.localType(node.text, node.startIndex);
     case 'primitive_type':
     case 'sized_type_specifier':

@@ -139,9 +139,7 @@ class Values {
       case 'binary_expression':
         return this.#operation(node, detail);
       case 'unary_expression':
-        return /^(?:!|not\b)/.test(node.text)
-          ? '{bool}'
-          : this.#arithmetic(field('argument'), detail);
+        return /^(?:!|not\b)/.test(node.text) ? '{bool}' : this.#number(field('argument'), detail);
       case 'update_expression':
         return this.of(field('argument'), detail);
       case 'user_defined_literal':
@@ -240,21 +238,21 @@ class Values {
   #operation(node: Node, detail: Detail): string {
     const operator = node.childForFieldName('operator')?.text ?? '';
     if (isTruth.test(operator)) return '{bool}';
-    const left = this.#arithmetic(node.childForFieldName('left'), detail);
-    const right = this.#arithmetic(node.childForFieldName('right'), detail);
-    if (left === unknown || right === unknown) return unknown;
+    const left = this.of(node.childForFieldName('left'), detail === 2 ? 1 : detail);
+    const right = this.of(node.childForFieldName('right'), detail === 2 ? 1 : detail);
+    // A type may say itself what a sign means.
+    if (!isNumber.test(left) || !isNumber.test(right))
+      return left === unknown ? unknown : `${left}.${escaped(`operator${operator}`)}^(${right})()`;
     return /double|float/.test(right) ? right : left;
   }
 
-  /** Known where it is a number: types may define what signs mean. */
-  #arithmetic(node: Node | null, detail: Detail): string {
+  #number(node: Node | null, detail: Detail): string {
     const value = this.of(node, detail);
-    return /^\{(?:u?(?:char|short|int|l{0,2}long)|size_t|float|double|ldouble)\}$/.test(value)
-      ? value
-      : unknown;
+    return isNumber.test(value) ? value : unknown;
   }
 }
 
+const isNumber = /^\{(?:\$zero|u?(?:char|short|int|l{0,2}long)|size_t|float|double|ldouble)\}$/;
 const callName = escaped('operator()');
 
 function withTypes(given: string, types: string): string {
@@ -288,6 +286,7 @@ function numberType({ type, text }: Node): string | undefined {
   if (/^0x/i.test(text) ? /p/i.test(text) : /[.e]/i.test(text))
     return /f$/i.test(text) ? '{float}' : '{double}';
   const suffix = /[ul]+$/i.exec(text)?.[0].toLowerCase() ?? '';
+  if (text === '0') return '{$zero}';
   const base = suffix.includes('ll') ? 'llong' : suffix.includes('l') ? 'long' : 'int';
   return `{${suffix.includes('u') ? 'u' : ''}${base}}`;
 }

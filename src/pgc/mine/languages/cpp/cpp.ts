@@ -12,7 +12,7 @@ import { functionSignature, typeOf } from '../c/c-signature.js';
 import { isAttribute, readable } from '../c/c-text.js';
 import { CppCalls } from './cpp-calls.js';
 import { CppScopes } from './cpp-scopes.js';
-import { isMark, withConstructors, withoutMarks } from './cpp-text.js';
+import { heldByMarks, isMark, withConstructors, withoutMarks } from './cpp-text.js';
 import { cppBounds, declaredType, escaped, lastName, parametersIn, rootName } from './cpp-types.js';
 import { unknown } from '../../../format/expression.js';
 import type { TypeRole } from '../../../format/facts.js';
@@ -42,6 +42,8 @@ export const cppQuery = `
 (new_expression) @construct
 (compound_literal_expression) @construct
 (field_initializer) @initializer
+[(binary_expression) (assignment_expression) (subscript_expression)] @operator
+[(unary_expression) (pointer_expression) (update_expression)] @operator
 (using_declaration) @using
 (namespace_alias_definition) @renamed
 [(compound_statement) (for_statement) (if_statement) (while_statement) (switch_statement)] @block
@@ -79,6 +81,10 @@ class CppMiner extends ScopedMiner {
   }
 
   readonly #scopes = new CppScopes(this.draft.locals);
+  /** The path of the last one. */
+  #enumeration = '';
+  /** That are not reached yet. */
+  readonly #held = heldByMarks(this.text);
   readonly #calls = new CppCalls(this.draft, this.#scopes);
 
   protected readonly visitors: Record<string, (node: Node) => void> = this.#reaching({
@@ -110,6 +116,7 @@ class CppMiner extends ScopedMiner {
     call: (node) => this.#calls.call(node),
     construct: (node) => this.#calls.constructed(node),
     initializer: (node) => this.#calls.initialized(node),
+    operator: (node) => this.#calls.operator(node),
   });
 
   #reaching(visitors: Record<string, (node: Node) => void>): Record<string, (node: Node) => void> {
@@ -118,10 +125,24 @@ class CppMiner extends ScopedMiner {
         capture,
         (node: Node) => {
           this.#scopes.reach(node.startIndex);
+          this.#hold(node.startIndex);
           visit(node);
         },
       ]),
     );
+  }
+
+  /** Whether a macro opens a namespace is not known here: the path says which one it is. */
+  #hold(at: number): void {
+    for (let next = this.#held[0]; next !== undefined && next.from <= at; next = this.#held[0]) {
+      this.#held.shift();
+      if (next.to <= at || this.#scopes.isInFunction) continue;
+      const path = this.#scopes.joined(`$$${next.name}`);
+      const { isHidden } = this.#scopes;
+      this.#scopes.enter({
+        ...{ kind: 'namespace', path, end: next.to, symbol: undefined, bounds: [], isHidden },
+      });
+    }
   }
 
   #namespace(node: Node): void {
@@ -364,6 +385,7 @@ class CppMiner extends ScopedMiner {
     const own = outer.ownName(name, node);
     this.#placed(symbol, outer.path);
     if (own !== name) this.draft.type(symbol, 'local', own);
+    this.#enumeration = outer.joined(own);
     if (!/^enum\s+(?:class|struct)\b/.test(node.text)) return;
     const { isHidden } = outer;
     outer.enter({
@@ -388,12 +410,8 @@ class CppMiner extends ScopedMiner {
     });
     const { path } = this.#scopes;
     this.#placed(symbol, path);
-    if (scope?.kind !== 'enum' || scope.name === '') return;
-    const type =
-      path.endsWith(`.${scope.name}`) || path === scope.name
-        ? path
-        : this.#scopes.joined(scope.name);
-    this.draft.type(symbol, 'value', '', `{${rootName}.${type}}`);
+    if (scope?.kind === 'enum' && scope.name !== '')
+      this.draft.type(symbol, 'value', '', `{${rootName}.${this.#enumeration}}`);
   }
 
   #typedef(node: Node): void {
@@ -507,6 +525,9 @@ class CppMiner extends ScopedMiner {
     });
     symbol.end = end;
     symbol.container = '';
+    const opened = [...body.matchAll(/(\binline\s+)?\bnamespace\s+([A-Za-z_]\w*)\s*(?=\{)/g)];
+    const path = opened.flatMap(([, inline, name = '']) => (inline === undefined ? [name] : []));
+    if (opened.length > 0) this.draft.type(symbol, 'using', '', path.join('.'));
     for (const call of scanCalls(body, head.bodyAt, new Set(head.parameters)))
       if (!isAttribute(call.callee)) this.draft.calls.push(call);
   }
