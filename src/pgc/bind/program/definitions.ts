@@ -131,7 +131,9 @@ export class Definitions {
       const inside = its.find(({ role }) => role === 'within')?.name ?? '';
       const isOuter = isTypeKind(kind) || kind === 'module';
       const definition: Definition = {
-        ...{ shard: file.shard, symbol, name, kind, container, inside, file, types: its, isBare },
+        ...{ shard: file.shard, symbol, name, kind, container, inside, file, isBare },
+        // Those of C are written otherwise.
+        types: isBare ? [] : its,
         key: isOuter && inside !== '' ? `${inside}.${known}` : known,
         isAbstract: its.some((each) => each.role === 'mark' && each.name === 'pure'),
         isDeclaration: row.declaration,

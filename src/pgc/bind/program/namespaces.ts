@@ -160,7 +160,10 @@ export class Namespaces {
         if (type?.kind === 'outside') beyond ??= foreign;
         if (type?.kind !== 'inside' || asked.has(type.definition)) continue;
         asked.add(type.definition);
-        const functions = this.#membersOf(type, name).filter(isFunction);
+        // Inside of a type its name is its own, not that of what constructs it.
+        const isItself = name === type.definition.name && !isNamespace(type.definition);
+        if (isItself) other ??= { kind: 'type', type };
+        const functions = isItself ? [] : this.#membersOf(type, name).filter(isFunction);
         candidates.push(...this.#candidates(functions, type));
         if (functions.length === 0) other ??= this.#otherMember(type, name, given);
         if (functions.length === 0 || this.#says(type, 'exported', name).length > 0)
@@ -170,7 +173,7 @@ export class Namespaces {
       if (other !== undefined) return this.#used(other, given);
       level = next;
     }
-    if (isSign(name) && given !== undefined) {
+    if (isSign(name) && given !== undefined && !isNamespace(start.definition)) {
       const found = this.operator(start, name, given);
       if (found !== undefined || isUnknown) return found;
       // What nothing defines, the language does.
@@ -200,7 +203,8 @@ export class Namespaces {
 
   #candidates(functions: readonly Definition[], self: InsideType): Candidate[] {
     const { from } = self;
-    const all = families(this.#definitions.sight.possible(functions, from));
+    const real = functions.filter((each) => !hasMark(each, 'deleted'));
+    const all = families(this.#definitions.sight.possible(real, from));
     const { sight } = this.#definitions;
     const seen =
       from === undefined || all.length < 2

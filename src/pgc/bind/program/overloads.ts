@@ -23,6 +23,8 @@ type Distance = number | undefined;
 const never = Infinity;
 /** What takes everything. */
 const loose = 1_000;
+/** A type parameter that becomes what is given, in a language where that is nearer than any change of it. */
+const deduced = 0.6;
 const typesMax = 64;
 
 interface ChoiceOptions {
@@ -118,6 +120,7 @@ export class Choice {
       // Whether a value is a passing one is not known.
       if (its.isMoved && !its.isOpen)
         return this.distance(type, its.type) === never ? never : undefined;
+      if (its.isOpen && this.rules.between !== undefined) return deduced;
       if (!its.isOpen || its.type === undefined)
         return its.isOpen ? loose : this.distance(type, its.type);
       // A type parameter takes what its bound takes, and is never nearer than a type.

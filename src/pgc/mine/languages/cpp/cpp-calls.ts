@@ -1,11 +1,18 @@
 import type { Node } from 'web-tree-sitter';
-import { unknown } from '../../../format/expression.js';
+import { expressionCharsMax, unknown } from '../../../format/expression.js';
 import type { CallDraft } from '../../draft.js';
 import { isAttribute } from '../c/c-text.js';
 import { cKeywords } from '../c/c-macros.js';
 import { isAuto, type CppScopes } from './cpp-scopes.js';
 import { declaredType, lastName, nameIn, parametersIn } from './cpp-types.js';
-import { cppCallee, cppConstructed, cppOperator, operandsOf, signOf } from './cpp-values.js';
+import {
+  cppCallee,
+  cppConstructed,
+  cppOperator,
+  isNumeric,
+  operandsOf,
+  signOf,
+} from './cpp-values.js';
 
 /** Where the calls of a text are noted. */
 interface CallList {
@@ -47,7 +54,7 @@ export class CppCalls {
 
   call(node: Node): void {
     const callee = node.childForFieldName('function');
-    if (callee === null || callee.type === 'primitive_type') return;
+    if (callee === null || isNumeric(callee)) return;
     const written = callee.type === 'field_expression' ? callee.childForFieldName('field') : callee;
     const part = written?.type === 'dependent_name' ? written.namedChild(0) : written;
     if (!part) return;
@@ -70,7 +77,19 @@ export class CppCalls {
     if (type !== null && node.childForFieldName('declarator') === null) this.#construct(type, list);
   }
 
-  #construct(type: Node, list: Node | null, count?: number): void {
+  /** What looks like types of parameters. */
+  #argumentsIn(declarator: Node): string {
+    const all = declarator.childForFieldName('parameters')?.namedChildren ?? [];
+    const values = all.map((each) => {
+      const type = each.childForFieldName('type');
+      const isName = type?.type === 'type_identifier' && each.namedChildCount === 1;
+      return isName ? this.scopes.locals.expressionOf(type.text, type.startIndex) : unknown;
+    });
+    const text = `^(${values.join(',')})`;
+    return text.length > expressionCharsMax / 2 ? `^${values.length}` : text;
+  }
+
+  #construct(type: Node, list: Node | null, given?: string): void {
     if (plain.test(type.type)) return;
     const last = lastName(type.type === 'dependent_type' ? (type.namedChild(0) ?? type) : type);
     const name = nameIn(last);
@@ -78,7 +97,7 @@ export class CppCalls {
     const written = this.scopes.typeOf(type);
     if (written === unknown) return;
     const expression =
-      count === undefined ? cppConstructed(written, list, this.scopes) : `{${written}}^${count}`;
+      given === undefined ? cppConstructed(written, list, this.scopes) : `{${written}}${given}`;
     const receiver = this.list.receiverOf(type.startIndex, last.startIndex);
     this.list.call(name, last.startIndex, 'construct', receiver, this.scopes.inPlace(expression));
   }
@@ -142,7 +161,7 @@ export class CppCalls {
     const type = node.childForFieldName('type');
     if (type === null || isAuto(node) || /^extern\b/.test(node.text)) return;
     if (this.scopes.isInFunction && this.#isCalled(declarator))
-      return this.#construct(type, null, parametersIn(declarator, this.scopes).length);
+      return this.#construct(type, null, this.#argumentsIn(declarator));
     const isInitial = declarator.type === 'init_declarator';
     const inner = isInitial ? declarator.childForFieldName('declarator') : declarator;
     const value = isInitial ? declarator.childForFieldName('value') : null;

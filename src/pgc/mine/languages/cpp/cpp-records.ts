@@ -80,6 +80,7 @@ export class CppRecords {
   enum(node: Node): void {
     const name = textOf(node, 'name').split('::').at(-1) ?? '';
     const outer = this.#definer.scopes;
+    this.#enumeration = '';
     if (name === '') return this.#definer.draft.enter('', 'enum', node);
     const signature = renderSignature('enum', name, { constants: membersIn(node, 'enumerator') });
     const exported = this.#definer.isVisible();
@@ -112,8 +113,8 @@ export class CppRecords {
     });
     const { path } = this.#definer.scopes;
     this.#definer.placed(symbol, path);
-    if (scope?.kind === 'enum' && scope.name !== '')
-      this.#definer.draft.type(symbol, 'value', '', `{${rootName}.${this.#enumeration}}`);
+    const type = this.#enumeration === '' ? 'int' : `${rootName}.${this.#enumeration}`;
+    this.#definer.draft.type(symbol, 'value', '', `{${type}}`);
   }
 
   typedef(node: Node): void {

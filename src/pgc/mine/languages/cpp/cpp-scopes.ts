@@ -15,6 +15,8 @@ interface Scope {
   bounds: readonly string[];
   /** Nothing of it is known in other texts. */
   isHidden: boolean;
+  /** A method that does not change its value. */
+  isConst?: boolean;
 }
 
 /** The namespaces, types and variables that are visible at the present place of a text. */
@@ -59,8 +61,9 @@ export class CppScopes implements CppPlace {
     return this.innermost?.kind === 'function';
   }
 
-  around(): string {
-    return this.path;
+  own(): string {
+    const type = `${rootName}.${this.path}`;
+    return this.function?.isConst === true ? `$const<${type}>` : type;
   }
 
   readonly localType = (name: string, at: number): string =>

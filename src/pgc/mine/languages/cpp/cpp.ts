@@ -193,7 +193,12 @@ class CppMiner extends ScopedMiner {
     const bounds = this.#typesOfFunction(symbol, node, declarator, found);
     const path = this.#insideOf(node, found.scope);
     const { isHidden } = this.#scopes;
-    this.#scopes.enter({ kind: 'function', path, end: node.endIndex, symbol, bounds, isHidden });
+    const isConst = this.draft.types.some(
+      ({ owner, role, name }) => owner === symbol && role === 'mark' && name === 'const',
+    );
+    this.#scopes.enter({
+      ...{ kind: 'function', path, end: node.endIndex, symbol, bounds, isHidden, isConst },
+    });
     this.draft.locals.open(node.endIndex);
     const { function: own } = declaredType(node, declarator, this.#scopes);
     this.#scopes.parameters(own ?? null, node.startIndex);
@@ -236,6 +241,8 @@ class CppMiner extends ScopedMiner {
     if (/=\s*0\s*;?\s*$/.test(tail)) say('mark', 'pure');
     if (/^\s*(?:\bvolatile\b\s*)?const\b/.test(tail)) say('mark', 'const');
     if (/\bexplicit\b/.test(specifiers)) say('mark', 'explicit');
+    if (node.namedChildren.some((each) => each.type === 'delete_method_clause'))
+      say('mark', 'deleted');
     const isMember = isRecord(this.draft.scope?.kind) || found.scope !== '';
     if (!isMember && /\bstatic\b/.test(specifiers)) say('mark', 'hidden');
     return bounds;
