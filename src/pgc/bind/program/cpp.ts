@@ -20,6 +20,7 @@ export const cppRules: LanguageRules = {
   isStructural: false,
   constructors: [],
   constructorsAreTypes: true,
+  isPackage: (name) => name === 'std',
   members: cppMembers,
   standard: cppStandard,
   operators: {

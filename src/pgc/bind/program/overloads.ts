@@ -127,9 +127,29 @@ export class Choice {
       const bound = this.distance(type, its.type);
       return bound === undefined || bound === never ? bound : loose;
     });
+    if (this.#isTornApart(types, wanted, own, written)) distances.push(never);
     const texts = types.map((_, at) => written[Math.min(at, last)]?.text ?? '');
     const inner = types.map((_, at) => wanted[Math.min(at, last)]?.type?.kind === 'inside');
     return { distances, isSpread, texts, isInner: inner };
+  }
+
+  /** A type parameter would be two types at once. */
+  #isTornApart(
+    types: readonly (Type | undefined)[],
+    wanted: readonly { isOpen: boolean }[],
+    own: ReadonlySet<string>,
+    written: readonly { text: string }[],
+  ): boolean {
+    if (this.rules.between === undefined) return false;
+    const bound = new Map<string, Type>();
+    return types.some((type, at) => {
+      const name = written[at]?.text ?? '';
+      if (type === undefined || wanted[at]?.isOpen !== true || !own.has(name)) return false;
+      const known = bound.get(name);
+      bound.set(name, known ?? type);
+      const distance = known === undefined ? 0 : this.distance(type, known);
+      return distance !== undefined && distance >= 1;
+    });
   }
 
   #isArray(type: Type | undefined, rest: Type | undefined): boolean {

@@ -130,6 +130,11 @@ export class CppCalls {
 
   /** Variables inside a function. */
   local(node: Node): void {
+    const type = node.childForFieldName('type');
+    const name = type?.childForFieldName('name');
+    // What it defines itself is known from here on.
+    if (type && name && type.childForFieldName('body') !== null)
+      this.scopes.ownName(name.text, type);
     for (const each of node.childrenForFieldName('declarator')) {
       const value = each.childForFieldName('value') ?? node.childForFieldName('value');
       const expression = this.#isCalled(each)

@@ -23,7 +23,7 @@ interface Scope {
 export class CppScopes implements CppPlace {
   readonly #scopes: Scope[] = [];
   /** Of types inside functions, so that each has a name of its own. */
-  #given = 0;
+  readonly #given = new Map<number, string>();
 
   constructor(readonly locals: Locals) {}
 
@@ -95,8 +95,10 @@ export class CppScopes implements CppPlace {
   /** A type inside a function has a name of its own. */
   ownName(name: string, node: Node): string {
     if (this.function === undefined) return name;
-    this.#given += 1;
-    const own = `${name}~${this.#given}`;
+    const known = this.#given.get(node.startIndex);
+    if (known !== undefined) return known;
+    const own = `${name}~${this.#given.size + 1}`;
+    this.#given.set(node.startIndex, own);
     this.locals.declare(typeKey(name), node.startIndex, `${rootName}.${this.joined(own)}`);
     return own;
   }

@@ -108,6 +108,12 @@ export function withConstructors(source: string, passed: string): string {
     const end = listEnd(source, found.index + found[0].length);
     if (passed.charAt(end) === ';') edits.replace(end, end + 1, source.charAt(end));
   }
+  // In C a word before a type that is an argument of a macro is too much; here it stands before parameters.
+  for (const { 0: word, index } of source.matchAll(/\b(?:un)?signed\b(?=\s+\w)/g)) {
+    const next = index + word.length + source.slice(index + word.length).search(/\S/);
+    if (passed.slice(index, next).trim() === '' && passed.charAt(next) === source.charAt(next))
+      edits.replace(index, index + word.length, word);
+  }
   return edits.applied(passed);
 }
 
