@@ -64,7 +64,10 @@ export class Definitions {
       else this.#addSymbols(index, text, types);
     }
     const [first] = this.texts;
-    if (rules.namespaces === true && first !== undefined) this.root = this.#namespace('', first);
+    if (rules.namespaces === true && first !== undefined) {
+      for (const path of this.#opened.values()) this.#namespace(path, first);
+      this.root = this.#namespace('', first);
+    }
   }
 
   #files(): { shard: number; file: number; row: FileRow; types: TypeRow[] }[] {

@@ -35,6 +35,8 @@ import {
 
 /** Variables, aliases and bases followed on the way to a type: they may form circles. */
 const depthMax = 24;
+/** Steps on the way to the value of one expression: each may ask for several others. */
+const stepsMax = 20_000;
 
 /** Evaluates expressions in the definitions of one language. */
 export class Evaluator {
@@ -44,6 +46,7 @@ export class Evaluator {
   readonly #uses: Uses;
   readonly #parsed = new Map<string, Expression>();
   #depth = 0;
+  #steps = 0;
 
   constructor(definitions: Definitions) {
     const evaluation: Evaluation = {
@@ -117,7 +120,9 @@ export class Evaluator {
   }
 
   #bounded<T>(work: () => T): T | undefined {
-    if (this.#depth >= depthMax) return undefined;
+    if (this.#depth === 0) this.#steps = 0;
+    if (this.#depth >= depthMax || this.#steps >= stepsMax) return undefined;
+    this.#steps += 1;
     this.#depth += 1;
     try {
       return work();
