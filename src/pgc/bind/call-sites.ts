@@ -148,7 +148,9 @@ function boundMeaning(index: ShardIndex, call: CallRow, wanted: Wanted): Meaning
     if (meant !== undefined) return isCallable(meant) ? possibly : exactly;
     if (among.some(isCallable)) return undefined;
     const isMethod = [...wanted.symbols].some((id) => index.symbol(id).kind === 'method');
-    return call.kind === 'direct' && isMethod ? undefined : possibly;
+    // In C++ a method calls those beside it by their names alone.
+    const isApart = call.kind === 'direct' && index.file(call.file).language !== 'cpp';
+    return isApart && isMethod ? undefined : possibly;
   }
   for (const target of bound?.targetsOf(call.id) ?? []) {
     const its = bound?.target(target);

@@ -105,7 +105,7 @@ export interface CallFact {
  * `exported`: what a module passes on, by the name that others see · `within`: the type around a definition, with those
  * around that one (`Outer.Inner`) · `unnamed`: a type without a name, by one that it is given, and what it is based on ·
  * `using`: a namespace whose names are visible in another one, or in a text · `mark`: what else is said of a definition, by
- * its name: `virtual`, `pure`, `const`, `explicit`, `hidden` (of its text alone), `special` (for some arguments of a template) ·
+ * its name: `virtual`, `pure`, `const`, `explicit`, `hidden` (of its text alone), `deleted`, `special` (for some arguments of a template) ·
  * `private`: a function that is called from its own text alone.
  */
 export const typeRoles = [

@@ -70,7 +70,7 @@ export function languageIn(language: FactsLanguage, path: string, bytes: Buffer)
 
 /** Constructs that a C compiler refuses: a `.h` header that contains one is C++. */
 const cppOnly =
-  /^[ \t]*(?:(?:inline\s{1,50})?namespace\s{1,50}(?:[\w:]+\s{0,50})?\{|template\s{0,50}<|using\s{1,50}(?:namespace\s{1,50})?[\w:]+\s{0,50}[;=]|class\s{1,50}(?:\w+\s{1,50})?\w+\s{0,50}(?:final\s{0,50})?[:{]|(?:public|private|protected)\s{0,50}:)/m;
+  /^[ \t]*(?:(?:inline\s{1,50})?namespace\s{1,50}(?:[\w:]+\s{0,50})?\{|template\s{0,50}<|using\s{1,50}(?:namespace\s{1,50})?[\w:]+\s{0,50}[;=]|class\s{1,50}(?:\w+\s{1,50})?\w+\s{0,50}(?:final\s{0,50})?[:{]|(?:public|private|protected)\s{0,50}:|virtual\s|#[ \t]{0,20}include\s{0,20}<[a-z_]{1,40}>|[^\n"'/*]{0,200}\b(?:std|[A-Z]\w{0,100})::\w|[^\n"'/*]{0,200}\boperator\s{0,20}(?:\(\s{0,20}\)|\[|[=!]=|<<|->|[-+*/]?=\s{0,20}\())/m;
 
 export function isCpp(text: string): boolean {
   return cppOnly.test(text);

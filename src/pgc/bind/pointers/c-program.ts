@@ -57,7 +57,7 @@ export class CProgram {
   readonly includes: IncludeGraph;
 
   constructor(readonly shards: readonly ShardIndex[]) {
-    this.includes = new IncludeGraph(shards);
+    this.includes = new IncludeGraph(filesOf(shards));
     for (const [shard, index] of shards.entries()) {
       this.types.push(new Map());
       this.parameters.push(new Map());
@@ -172,4 +172,16 @@ export function push<Key, Each>(map: Map<Key, Each[]>, key: Key, each: Each): vo
   const known = map.get(key);
   if (known === undefined) map.set(key, [each]);
   else known.push(each);
+}
+
+function* filesOf(
+  shards: readonly ShardIndex[],
+): Generator<{ path: string; targets(): readonly string[] }> {
+  for (const index of shards)
+    for (let file = 0; file < index.fileCount; file += 1)
+      if (isC(index, file))
+        yield {
+          path: index.file(file).path,
+          targets: () => index.importsOf(file).map(({ target }) => target),
+        };
 }

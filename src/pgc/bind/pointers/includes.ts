@@ -1,5 +1,4 @@
 import { posix } from 'node:path';
-import type { ShardIndex } from '../../format/shard-index.js';
 import { nearness } from '../visibility.js';
 
 /** Files from which headers are kept at a time: questions come file by file. */
@@ -8,29 +7,25 @@ const headersMax = 4_000;
 
 /** Which headers a file sees, through all that they include. */
 export class IncludeGraph {
-  readonly #places = new Map<string, [shard: number, file: number]>();
+  readonly #targets = new Map<string, () => readonly string[]>();
   readonly #byName = new Map<string, string[]>();
   readonly #direct = new Map<string, readonly string[]>();
   readonly #seen = new Map<string, ReadonlyMap<string, number>>();
 
-  constructor(readonly shards: readonly ShardIndex[]) {
-    for (const [shard, index] of shards.entries())
-      for (let file = 0; file < index.fileCount; file += 1) {
-        const { path, language } = index.file(file);
-        if (language !== 'c') continue;
-        this.#places.set(path, [shard, file]);
-        const name = posix.basename(path);
-        const known = this.#byName.get(name);
-        if (known === undefined) this.#byName.set(name, [path]);
-        else known.push(path);
-      }
+  /** `targets`: as written in the file. */
+  constructor(files: Iterable<{ path: string; targets(): readonly string[] }>) {
+    for (const { path, targets } of files) {
+      this.#targets.set(path, targets);
+      const name = posix.basename(path);
+      const known = this.#byName.get(name);
+      if (known === undefined) this.#byName.set(name, [path]);
+      else known.push(path);
+    }
   }
 
   /** As written in the file. */
-  targetsOf(path: string): string[] {
-    const [shard, file] = this.#places.get(path) ?? [];
-    if (shard === undefined || file === undefined) return [];
-    return (this.shards[shard]?.importsOf(file) ?? []).map(({ target }) => target);
+  targetsOf(path: string): readonly string[] {
+    return this.#targets.get(path)?.() ?? [];
   }
 
   /** Steps to the files that one includes; itself is 0 steps away. */
@@ -59,7 +54,7 @@ export class IncludeGraph {
   /** Beside the file, else the nearest file whose path ends so. */
   #resolved(target: string, from: string): string[] {
     const beside = posix.join(posix.dirname(from), target);
-    if (this.#places.has(beside)) return [beside];
+    if (this.#targets.has(beside)) return [beside];
     const tail = target.replace(/^(?:\.\.?\/)+/, '');
     const all = (this.#byName.get(posix.basename(tail)) ?? []).filter(
       (path) => path === tail || path.endsWith(`/${tail}`),

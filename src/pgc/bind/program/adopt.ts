@@ -10,9 +10,13 @@ export function adopt(definitions: Definitions, evaluator: Evaluator): void {
   for (const scope of [...definitions.scopes.values()])
     for (const [container, members] of [...scope.members]) {
       if (scope.names.get(container)?.some(isType) === true) continue;
+      const isPlaced = definitions.rules.namespaces === true;
+      if (isPlaced && scope.types.has(container)) continue;
       for (const method of [...members.values()].flat()) {
         const type = evaluator.typeIn(container, method.file);
-        if (type?.kind === 'inside') definitions.addMember(type.definition, method);
+        if (type?.kind !== 'inside') continue;
+        definitions.addMember(type.definition, method);
+        if (isPlaced) method.inside = type.definition.key;
       }
     }
   for (const text of definitions.texts)

@@ -12,6 +12,7 @@ import {
   type Implementations,
 } from './implementations.js';
 import type { LanguageRules } from './rules.js';
+import { virtualImplementations } from './virtual-methods.js';
 import type { SourceText } from './source-text.js';
 import { isFunction, isType, isValue, isVariable, type Value } from './values.js';
 
@@ -41,6 +42,7 @@ export function bindProgram(shards: readonly ShardIndex[], rules: LanguageRules)
 }
 
 function implementationsOf(definitions: Definitions, evaluator: Evaluator): Implementations {
+  if (definitions.rules.namespaces === true) return virtualImplementations(definitions, evaluator);
   return definitions.rules.isStructural
     ? structuralImplementations(definitions, evaluator)
     : declaredImplementations(definitions, evaluator);
@@ -61,7 +63,7 @@ function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<B
       if (text === undefined) continue;
       const expression = index.expressionOf(id);
       const owner = symbolOf.get(`${shard} ${caller}`);
-      const scope = hasBounds(owner) ? caller : -1;
+      const scope = isOfItsOwn(owner) ? caller : -1;
       const key = `${file} ${scope} ${owner?.container} ${owner?.inside} ${kind} ${expression}`;
       let bound = known.get(key);
       if (bound === undefined)
@@ -76,9 +78,12 @@ function* sitesOf(index: ShardIndex): Generator<CallRow> {
   yield* index.uses();
 }
 
-function hasBounds(owner: Definition | undefined): boolean {
-  return owner?.types.some(({ role }) => role === 'bound') ?? false;
+/** Names mean something else in it than around it. */
+function isOfItsOwn(owner: Definition | undefined): boolean {
+  return owner?.types.some(({ role, name }) => ownRoles.has(role) || name === 'const') ?? false;
 }
+
+const ownRoles = new Set<string>(['bound', 'using', 'exported']);
 
 interface Binder {
   definitions: Definitions;

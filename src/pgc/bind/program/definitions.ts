@@ -29,12 +29,15 @@ export class Definitions {
   /** The namespace that holds everything. */
   readonly root: Definition | undefined;
   #names: Set<string> | undefined;
+  /** The namespaces that macros open, by their names. */
+  readonly #opened = new Map<string, string>();
 
   constructor(
     readonly shards: readonly ShardIndex[],
     readonly rules: LanguageRules,
   ) {
     const files = this.#files();
+    if (rules.namespaces === true) this.#noteOpened(files);
     const places = rules.placesOf(files.map(({ row, types }) => ({ path: row.path, types })));
     this.inner = (scope, name) => places.inner?.(scope, name);
     this.sight = new Sight((path) => places.sees?.(path) ?? noNames);
@@ -50,7 +53,9 @@ export class Definitions {
         path: row.path,
         scope,
         ...places.imported(row.path, imports, types),
-        types: types.filter(({ symbol }) => symbol < 0),
+        types: types
+          .filter(({ symbol }) => symbol < 0)
+          .map((each) => ({ ...each, type: this.expanded(each.type) })),
       };
       this.texts.push(text);
       this.scopeOf(scope).texts.push(text);
@@ -59,7 +64,10 @@ export class Definitions {
       else this.#addSymbols(index, text, types);
     }
     const [first] = this.texts;
-    if (rules.namespaces === true && first !== undefined) this.root = this.#namespace('', first);
+    if (rules.namespaces === true && first !== undefined) {
+      for (const path of this.#opened.values()) this.#namespace(path, first);
+      this.root = this.#namespace('', first);
+    }
   }
 
   #files(): { shard: number; file: number; row: FileRow; types: TypeRow[] }[] {
@@ -109,7 +117,12 @@ export class Definitions {
     { types, isBare }: { types: readonly TypeRow[]; isBare: boolean },
   ): void {
     const typesOf = new Map<number, TypeRow[]>();
-    for (const each of types) push(typesOf, each.symbol, each);
+    for (const each of types) {
+      const { name, type } = each;
+      push(typesOf, each.symbol, {
+        ...{ ...each, name: this.expanded(name), type: this.expanded(type) },
+      });
+    }
     const shared = sharedNames(index, file.file);
     for (const symbol of index.symbolsOf(file.file)) {
       const row = index.symbolPlace(symbol);
@@ -121,7 +134,9 @@ export class Definitions {
       const inside = its.find(({ role }) => role === 'within')?.name ?? '';
       const isOuter = isTypeKind(kind) || kind === 'module';
       const definition: Definition = {
-        ...{ shard: file.shard, symbol, name, kind, container, inside, file, types: its, isBare },
+        ...{ shard: file.shard, symbol, name, kind, container, inside, file, isBare },
+        // Those of C are written otherwise.
+        types: isBare ? [] : its,
         key: isOuter && inside !== '' ? `${inside}.${known}` : known,
         isAbstract: its.some((each) => each.role === 'mark' && each.name === 'pure'),
         isDeclaration: row.declaration,
@@ -133,6 +148,26 @@ export class Definitions {
       } else this.#add(definition, known);
       if (kind === 'module') this.#namespace(inside, file);
     }
+  }
+
+  #noteOpened(files: readonly { shard: number; types: readonly TypeRow[] }[]): void {
+    for (const { shard, types } of files)
+      for (const { role, symbol, type } of types) {
+        if (role !== 'using' || symbol < 0) continue;
+        const place = this.shards[shard]?.symbolPlace(symbol);
+        if (place?.kind === 'macro') this.#opened.set(place.name, type);
+      }
+  }
+
+  /** With the namespaces that macros open in place of the macros: `$$API_BEGIN.Type`. */
+  expanded(text: string): string {
+    if (!text.includes('$$')) return text;
+    return text
+      .replaceAll(/\$\$(\w+)(\.?)/g, (_, name: string, dot: string) => {
+        const path = this.#opened.get(name) ?? '';
+        return path === '' ? '' : `${path}${dot}`;
+      })
+      .replaceAll(/\.(?=[\]}>,]|$)/g, '');
   }
 
   /** The namespaces around one may be written nowhere else: `namespace a::b`. */
@@ -184,7 +219,8 @@ export class Definitions {
     const { members } = this.scopeOf(file.scope);
     const known = members.get(key) ?? new Map<string, Definition[]>();
     members.set(key, known);
-    if (known.get(method.name)?.includes(method) !== true) push(known, method.name, method);
+    const name = this.rules.namespaces === true ? method.key : method.name;
+    if (known.get(name)?.includes(method) !== true) push(known, name, method);
   }
 
   isNamed(name: string): boolean {

@@ -147,7 +147,10 @@ export class Evaluator {
 
   #parse(text: string): Expression {
     let expression = this.#parsed.get(text);
-    if (expression === undefined) this.#parsed.set(text, (expression = parseExpression(text)));
+    if (expression === undefined) {
+      expression = parseExpression(this.#definitions.expanded(text));
+      this.#parsed.set(text, expression);
+    }
     return expression;
   }
 
@@ -287,7 +290,7 @@ export class Evaluator {
     if (value?.kind === 'scope') value = this.#names.whole(value.scopes, 'type');
     if (value?.kind === 'function') value = this.#typeOfFunction(value);
     if (this.#definitions.rules.namespaces === true && value?.kind !== 'type')
-      return value?.kind === 'outside' || this.#names.isPackage(first)
+      return value?.kind === 'outside' || (rest.length > 0 && !this.#definitions.isNamed(first))
         ? outsideType(written, args)
         : undefined;
     if (this.#definitions.rules.overloads !== undefined && value?.kind !== 'type')

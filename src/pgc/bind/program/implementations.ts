@@ -54,7 +54,11 @@ export function structuralImplementations(
   return found;
 }
 
-function note(found: Map<Definition, Definition[]>, definition: Definition, by: Definition): void {
+export function note(
+  found: Map<Definition, Definition[]>,
+  definition: Definition,
+  by: Definition,
+): void {
   const known = found.get(definition);
   if (known === undefined) found.set(definition, [by]);
   else if (!known.includes(by)) known.push(by);
@@ -118,7 +122,7 @@ function noteInherited(
 }
 
 /** All types that a type is based on, each once. */
-function basesOf(type: Definition, evaluator: Evaluator): Set<Definition> {
+export function basesOf(type: Definition, evaluator: Evaluator): Set<Definition> {
   const all = new Set<Definition>();
   let level = [type];
   for (let depth = 0; depth < embeddingMax && level.length > 0; depth += 1) {

@@ -3,7 +3,7 @@ import { joined } from './alternatives.js';
 import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
 import type { Names } from './names.js';
-import { Namespaces } from './namespaces.js';
+import { isSign, Namespaces } from './namespaces.js';
 import { Choice, isAlike, type Candidate } from './overloads.js';
 import type { Arguments } from './values.js';
 import {
@@ -91,9 +91,12 @@ export class Members {
 
   member(value: Value, name: string, given?: Arguments): Value | undefined {
     switch (value.kind) {
-      case 'outside':
+      case 'outside': {
+        const found = this.#sign(value, name, given);
+        if (found !== undefined) return found;
         if (value.isClosed === true || this.#isOfAll(name, given)) return this.#closed(name, given);
         return value.isLibrary === true ? foreign : outside;
+      }
       case 'scope':
         return this.#memberOfScope(value.scopes, name);
       case 'function':
@@ -142,13 +145,20 @@ export class Members {
   memberOf(type: Type, name: string, given?: Arguments): Value | undefined {
     return this.#evaluation.bounded(() => {
       if (type.kind === 'outside') return this.member(type, name, given);
-      if (type.kind === 'language') return this.#memberOfLanguage(type, name, given);
+      if (type.kind === 'language')
+        return this.#sign(type, name, given) ?? this.#memberOfLanguage(type, name, given);
       if (this.namespaces !== undefined) return this.#memberOfPlaced(type, name, given);
       if (name === superName)
         return this.#choice === undefined ? this.#superOf(type) : this.#super(type, given);
       const found = this.#inheritedMember(type, name, given);
       return found === undefined && this.#isOfAll(name, given) ? this.#closed(name, given) : found;
     });
+  }
+
+  #sign(type: Type, name: string, given: Arguments | undefined): Value | undefined {
+    return this.namespaces === undefined || given === undefined || !isSign(name)
+      ? undefined
+      : this.namespaces.operator(type, name, given);
   }
 
   /** `$star` and `$arrow` are what a value points to, where that is none itself. */

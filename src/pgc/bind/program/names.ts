@@ -224,8 +224,6 @@ export class Names {
 
   isPackage(name: string): boolean {
     const { rules } = this.#definitions;
-    // A name that nothing in the program bears.
-    if (rules.namespaces === true) return !this.#definitions.isNamed(name);
     return rules.isPackage?.(name) === true;
   }
 

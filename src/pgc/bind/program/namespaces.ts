@@ -160,7 +160,10 @@ export class Namespaces {
         if (type?.kind === 'outside') beyond ??= foreign;
         if (type?.kind !== 'inside' || asked.has(type.definition)) continue;
         asked.add(type.definition);
-        const functions = this.#membersOf(type, name).filter(isFunction);
+        // Inside of a type its name is its own, not that of what constructs it.
+        const isItself = name === type.definition.name && !isNamespace(type.definition);
+        if (isItself) other ??= { kind: 'type', type };
+        const functions = isItself ? [] : this.#membersOf(type, name).filter(isFunction);
         candidates.push(...this.#candidates(functions, type));
         if (functions.length === 0) other ??= this.#otherMember(type, name, given);
         if (functions.length === 0 || this.#says(type, 'exported', name).length > 0)
@@ -170,12 +173,38 @@ export class Namespaces {
       if (other !== undefined) return this.#used(other, given);
       level = next;
     }
+    if (isSign(name) && given !== undefined && !isNamespace(start.definition)) {
+      const found = this.operator(start, name, given);
+      if (found !== undefined || isUnknown) return found;
+      // What nothing defines, the language does.
+      return beyond ?? outside;
+    }
     return isUnknown ? undefined : beyond;
+  }
+
+  /** A function that stands for a sign between values of which one is of its namespace. */
+  operator(first: Type, name: string, given: Arguments): Value | undefined {
+    const all = (): readonly (Type | undefined)[] => [first, ...given.types()];
+    const its = {
+      ...given,
+      count: given.count === undefined ? undefined : given.count + 1,
+      types: all,
+    };
+    const { root } = this.#definitions;
+    if (given.from === undefined || root === undefined) return undefined;
+    for (const each of all()) {
+      const beside = this.#besideType(each, given.from);
+      const found = beside && this.#evaluation.member(beside, name, its);
+      if (found?.kind === 'function') return found;
+    }
+    const found = this.#evaluation.member(this.#inside(root, given.from), name, its);
+    return found?.kind === 'function' ? found : undefined;
   }
 
   #candidates(functions: readonly Definition[], self: InsideType): Candidate[] {
     const { from } = self;
-    const all = families(this.#definitions.sight.possible(functions, from));
+    const real = functions.filter((each) => !hasMark(each, 'deleted'));
+    const all = families(this.#definitions.sight.possible(real, from));
     const { sight } = this.#definitions;
     const seen =
       from === undefined || all.length < 2
@@ -393,6 +422,11 @@ export class Namespaces {
     const own = all.filter((each) => sight.isSeen(definition, each.file));
     return own.length > 0 ? own : all;
   }
+}
+
+/** `==` and its like: not what is called, indexed or pointed to. */
+export function isSign(name: string): boolean {
+  return name.startsWith('operator$') && !/^operator(?:\$28|\$5b|\$2d\$3e)/.test(name);
 }
 
 /** What says most of how a function is called: where its last parameters may be left out. */

@@ -25,6 +25,8 @@ type Distance = number | undefined;
 const never = Infinity;
 /** What takes everything. */
 const loose = 1_000;
+/** A type parameter that becomes what is given, in a language where that is nearer than any change of it. */
+const deduced = 0.6;
 const typesMax = 64;
 
 interface ChoiceOptions {
@@ -123,12 +125,14 @@ export class Choice {
       // Whether a value is a passing one is not known.
       if (its.isMoved && !its.isOpen)
         return this.distance(type, its.type) === never ? never : undefined;
+      if (its.isOpen && this.rules.between !== undefined) return deduced;
       if (!its.isOpen || its.type === undefined)
         return its.isOpen ? loose : this.distance(type, its.type);
       // A type parameter takes what its bound takes, and is never nearer than a type.
       const bound = this.distance(type, its.type);
       return bound === undefined || bound === never ? bound : loose;
     });
+    if (this.#isTornApart(types, wanted, own, written)) distances.push(never);
     const texts = types.map((_, at) => written[Math.min(at, last)]?.text ?? '');
     const inner = types.map((_, at) => wanted[Math.min(at, last)]?.type?.kind === 'inside');
     const fitted = types.map((_, at) => (isSpread && at >= last ? element : wanted[at])?.type);
@@ -154,6 +158,25 @@ export class Choice {
   #isBased(one: Type | undefined, other: Type | undefined): boolean {
     const distance = this.distance(one, other);
     return distance !== undefined && distance !== never;
+  }
+
+  /** A type parameter would be two types at once. */
+  #isTornApart(
+    types: readonly (Type | undefined)[],
+    wanted: readonly { isOpen: boolean }[],
+    own: ReadonlySet<string>,
+    written: readonly { text: string }[],
+  ): boolean {
+    if (this.rules.between === undefined) return false;
+    const bound = new Map<string, Type>();
+    return types.some((type, at) => {
+      const name = written[at]?.text ?? '';
+      if (type === undefined || wanted[at]?.isOpen !== true || !own.has(name)) return false;
+      const known = bound.get(name);
+      bound.set(name, known ?? type);
+      const distance = known === undefined ? 0 : this.distance(type, known);
+      return distance !== undefined && distance >= 1;
+    });
   }
 
   #isArray(type: Type | undefined, rest: Type | undefined): boolean {

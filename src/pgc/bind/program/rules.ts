@@ -110,8 +110,8 @@ export interface LanguageMembers {
 export interface Places {
   /** In the order of the files. */
   scopes: string[];
-  /** Paths of the files that one sees, itself not among them. */
-  sees?(path: string): ReadonlySet<string>;
+  /** Has the paths of all files that one sees. */
+  sees?(path: string): { has(path: string): boolean };
   /** A scope that is a name of another one; undefined: there is none. */
   inner?(scope: string, name: string): string | undefined;
   imported(

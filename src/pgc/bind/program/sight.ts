@@ -3,9 +3,9 @@ import type { SourceText } from './source-text.js';
 
 /** Which of several definitions a text sees, where the names of all texts are in one scope. */
 export class Sight {
-  readonly #sees: (path: string) => ReadonlySet<string>;
+  readonly #sees: (path: string) => { has(path: string): boolean };
 
-  constructor(sees: (path: string) => ReadonlySet<string>) {
+  constructor(sees: (path: string) => { has(path: string): boolean }) {
     this.#sees = sees;
   }
 

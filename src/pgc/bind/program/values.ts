@@ -34,6 +34,8 @@ export interface Outside {
   args?: readonly (Type | undefined)[];
   /** Nothing of the program can be in it. */
   isClosed?: boolean;
+  /** See `InsideType`. */
+  isConst?: boolean;
 }
 
 /** What an expression stands for; undefined: not known. */
@@ -185,7 +187,7 @@ export function isFunction({ kind }: Definition): boolean {
 
 /** The same, but that it must not be changed: with it what it holds. */
 export function asConst(type: Type | undefined): Type | undefined {
-  if (type?.kind === 'inside') return { ...type, isConst: true };
+  if (type?.kind === 'inside' || type?.kind === 'outside') return { ...type, isConst: true };
   if (type?.kind !== 'language' || !/^\$(?:seq|map|pair|iterator)$/.test(type.name)) return type;
   return {
     ...type,

@@ -156,7 +156,9 @@ function toPointer(one: Type | undefined, other: Type | undefined, among: TypeRe
   }
   if (one.kind === 'outside' && other.kind === 'outside') {
     if (one.name === undefined || other.name === undefined) return undefined;
-    return plain(one.name) === plain(other.name) ? 0 : never;
+    if (plain(one.name) !== plain(other.name) || (one.isConst === true && other.isConst !== true))
+      return never;
+    return one.isConst === other.isConst ? 0 : guarded;
   }
   const distance = one.kind === other.kind ? cppDistance(one, other, among) : never;
   return distance !== undefined && distance > 0 ? never : distance;

@@ -1,7 +1,7 @@
 import type { TypeRow } from '../../../format/shard-index.js';
 import { cppDistance } from './cpp-distance.js';
 import { cppMembers, cppStandard } from './cpp-standard.js';
-import { Includes } from '../includes.js';
+import { IncludeGraph } from '../../pointers/includes.js';
 import type { LanguageRules, Places } from '../rules.js';
 
 /** Types and names that are known without a declaration, with those of C that are hardly ever written with `std`. */
@@ -20,6 +20,7 @@ export const cppRules: LanguageRules = {
   isStructural: false,
   constructors: [],
   constructorsAreTypes: true,
+  isPackage: (name) => name === 'std',
   members: cppMembers,
   standard: cppStandard,
   operators: {
@@ -38,12 +39,15 @@ export const cppRules: LanguageRules = {
 };
 
 function placesOf(files: readonly { path: string; types: readonly TypeRow[] }[]): Places {
-  const includes = new Includes(files.map(({ path }) => path));
+  const targets = new Map<string, readonly string[]>();
+  const includes = new IncludeGraph(
+    files.map(({ path }) => ({ path, targets: () => targets.get(path) ?? [] })),
+  );
   return {
     scopes: files.map(() => ''),
-    sees: (path) => includes.sees(path),
+    sees: (path) => includes.seenFrom(path),
     imported: (path, rows) => {
-      includes.add(
+      targets.set(
         path,
         rows.map(({ target }) => target),
       );

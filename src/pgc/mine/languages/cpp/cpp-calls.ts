@@ -1,11 +1,18 @@
 import type { Node } from 'web-tree-sitter';
-import { unknown } from '../../../format/expression.js';
+import { expressionCharsMax, unknown } from '../../../format/expression.js';
 import type { CallDraft } from '../../draft.js';
 import { isAttribute } from '../c/c-text.js';
 import { cKeywords } from '../c/c-macros.js';
 import { isAuto, type CppScopes } from './cpp-scopes.js';
 import { declaredType, lastName, nameIn, parametersIn } from './cpp-types.js';
-import { cppCallee, cppConstructed } from './cpp-values.js';
+import {
+  cppCallee,
+  cppConstructed,
+  cppOperator,
+  isNumeric,
+  operandsOf,
+  signOf,
+} from './cpp-values.js';
 
 /** Where the calls of a text are noted. */
 interface CallList {
@@ -17,6 +24,14 @@ interface CallList {
     expression?: string,
   ): void;
   receiverOf(from: number, to: number): string;
+}
+
+/** A value that the language holds itself. */
+const own =
+  /^\{(?:\$(?:ptr<.*>|null|zero|func.*)|bool|u?char|u?short|u?int|u?l{0,2}long|l?double|float|size_t|u?int\d+_t)\}$/;
+
+function isPlain(value: string): boolean {
+  return own.test(value);
 }
 
 const declarators = /_declarator$/;
@@ -39,7 +54,7 @@ export class CppCalls {
 
   call(node: Node): void {
     const callee = node.childForFieldName('function');
-    if (callee === null || callee.type === 'primitive_type') return;
+    if (callee === null || isNumeric(callee)) return;
     const written = callee.type === 'field_expression' ? callee.childForFieldName('field') : callee;
     const part = written?.type === 'dependent_name' ? written.namedChild(0) : written;
     if (!part) return;
@@ -62,7 +77,19 @@ export class CppCalls {
     if (type !== null && node.childForFieldName('declarator') === null) this.#construct(type, list);
   }
 
-  #construct(type: Node, list: Node | null, count?: number): void {
+  /** What looks like types of parameters. */
+  #argumentsIn(declarator: Node): string {
+    const all = declarator.childForFieldName('parameters')?.namedChildren ?? [];
+    const values = all.map((each) => {
+      const type = each.childForFieldName('type');
+      const isName = type?.type === 'type_identifier' && each.namedChildCount === 1;
+      return isName ? this.scopes.locals.expressionOf(type.text, type.startIndex) : unknown;
+    });
+    const text = `^(${values.join(',')})`;
+    return text.length > expressionCharsMax / 2 ? `^${values.length}` : text;
+  }
+
+  #construct(type: Node, list: Node | null, given?: string): void {
     if (plain.test(type.type)) return;
     const last = lastName(type.type === 'dependent_type' ? (type.namedChild(0) ?? type) : type);
     const name = nameIn(last);
@@ -70,9 +97,22 @@ export class CppCalls {
     const written = this.scopes.typeOf(type);
     if (written === unknown) return;
     const expression =
-      count === undefined ? cppConstructed(written, list, this.scopes) : `{${written}}^${count}`;
+      given === undefined ? cppConstructed(written, list, this.scopes) : `{${written}}${given}`;
     const receiver = this.list.receiverOf(type.startIndex, last.startIndex);
     this.list.call(name, last.startIndex, 'construct', receiver, this.scopes.inPlace(expression));
+  }
+
+  /** What a sign between values calls, unless the language itself says what it does. */
+  operator(node: Node): void {
+    const sign = signOf(node);
+    const operands = operandsOf(node);
+    if (/^(?:&&|\|\||!|and|or|not|\?)?$/.test(sign) || (sign === '&' && operands.length < 2))
+      return;
+    if (operands.every((each) => isPlain(this.scopes.of(each)))) return;
+    const at = (node.childForFieldName('operator') ?? node.childForFieldName('indices') ?? node)
+      .startIndex;
+    const expression = this.scopes.inPlace(cppOperator(node, this.scopes));
+    this.list.call(`operator${sign}`, at, 'member', '', expression);
   }
 
   /** `: Base(1), field_{2}` */
@@ -90,6 +130,11 @@ export class CppCalls {
 
   /** Variables inside a function. */
   local(node: Node): void {
+    const type = node.childForFieldName('type');
+    const name = type?.childForFieldName('name');
+    // What it defines itself is known from here on.
+    if (type && name && type.childForFieldName('body') !== null)
+      this.scopes.ownName(name.text, type);
     for (const each of node.childrenForFieldName('declarator')) {
       const value = each.childForFieldName('value') ?? node.childForFieldName('value');
       const expression = this.#isCalled(each)
@@ -121,7 +166,7 @@ export class CppCalls {
     const type = node.childForFieldName('type');
     if (type === null || isAuto(node) || /^extern\b/.test(node.text)) return;
     if (this.scopes.isInFunction && this.#isCalled(declarator))
-      return this.#construct(type, null, parametersIn(declarator, this.scopes).length);
+      return this.#construct(type, null, this.#argumentsIn(declarator));
     const isInitial = declarator.type === 'init_declarator';
     const inner = isInitial ? declarator.childForFieldName('declarator') : declarator;
     const value = isInitial ? declarator.childForFieldName('value') : null;

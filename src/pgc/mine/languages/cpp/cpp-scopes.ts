@@ -15,13 +15,15 @@ interface Scope {
   bounds: readonly string[];
   /** Nothing of it is known in other texts. */
   isHidden: boolean;
+  /** A method that does not change its value. */
+  isConst?: boolean;
 }
 
 /** The namespaces, types and variables that are visible at the present place of a text. */
 export class CppScopes implements CppPlace {
   readonly #scopes: Scope[] = [];
   /** Of types inside functions, so that each has a name of its own. */
-  #given = 0;
+  readonly #given = new Map<number, string>();
 
   constructor(readonly locals: Locals) {}
 
@@ -59,8 +61,9 @@ export class CppScopes implements CppPlace {
     return this.innermost?.kind === 'function';
   }
 
-  around(): string {
-    return this.path;
+  own(): string {
+    const type = `${rootName}.${this.path}`;
+    return this.function?.isConst === true ? `$const<${type}>` : type;
   }
 
   readonly localType = (name: string, at: number): string =>
@@ -91,9 +94,11 @@ export class CppScopes implements CppPlace {
 
   /** A type inside a function has a name of its own. */
   ownName(name: string, node: Node): string {
-    if (!this.locals.isInside) return name;
-    this.#given += 1;
-    const own = `${name}~${this.#given}`;
+    if (this.function === undefined) return name;
+    const known = this.#given.get(node.startIndex);
+    if (known !== undefined) return known;
+    const own = `${name}~${this.#given.size + 1}`;
+    this.#given.set(node.startIndex, own);
     this.locals.declare(typeKey(name), node.startIndex, `${rootName}.${this.joined(own)}`);
     return own;
   }

@@ -25,6 +25,15 @@ const beforeFunction = new RegExp(
     `|(?!operator\\b|return\\b)${type}[\\s*&]+~?[\\w:]+\\s*\\())`,
   'gm',
 );
+/** `API_EXPORT template <…>`, and a mark that stands alone between definitions. */
+const beforeTemplate = new RegExp(`^[ \\t]*(${mark})(?=\\s+template\\s*<)`, 'gm');
+const alone = new RegExp(`^(${mark})(?=[ \\t]*\\r?$)(?!\\s*[(,=])`, 'gm');
+/** Names of marks that hold what is between them. */
+const pairs = [
+  ['BEGIN', 'END'],
+  ['OPEN', 'CLOSE'],
+  ['START', 'END'],
+] as const;
 /** `f(int a) const API_NOEXCEPT {`. */
 const behindFunction = new RegExp(
   `\\)\\s*(?:(?:const|override|final)\\s+)?(${mark})(?=\\s*(?:[{;]|:(?!:)|=\\s*0|const\\b|override\\b|final\\b))`,
@@ -51,7 +60,14 @@ export function isMark(name: string): boolean {
 
 export function withoutMarks(text: string): string {
   const edits = new Edits();
-  for (const pattern of [beforeRecord, beforeFunction, ofParameter, unnamed]) {
+  for (const pattern of [
+    beforeRecord,
+    beforeTemplate,
+    alone,
+    beforeFunction,
+    ofParameter,
+    unnamed,
+  ]) {
     for (const found of text.matchAll(pattern)) blankLast(edits, found);
   }
   for (const found of text.matchAll(behindFunction))
@@ -60,6 +76,23 @@ export function withoutMarks(text: string): string {
   return plain.includes('__cplusplus')
     ? plain.replace(condition, (line) => line.replaceAll('__cplusplus', '__CPLUSPLUS'))
     : plain;
+}
+
+export interface Held {
+  name: string;
+  from: number;
+  to: number;
+}
+
+/** What stands between two marks, of which the first may open a namespace: `API_BEGIN_NAMESPACE`. In order. */
+export function heldByMarks(text: string): Held[] {
+  const marks = [...text.matchAll(alone)].map((each) => ({ name: each[1] ?? '', at: each.index }));
+  return marks.flatMap(({ name, at }) => {
+    const pair = pairs.find(([first]) => name.includes(first));
+    if (pair === undefined) return [];
+    const last = marks.find((each) => each.at > at && each.name === name.replace(pair[0], pair[1]));
+    return last === undefined ? [] : [{ name, from: at, to: last.at }];
+  });
 }
 
 /**
@@ -74,6 +107,12 @@ export function withConstructors(source: string, passed: string): string {
     if (!found[0].startsWith(')') && !records.has(found[1])) continue;
     const end = listEnd(source, found.index + found[0].length);
     if (passed.charAt(end) === ';') edits.replace(end, end + 1, source.charAt(end));
+  }
+  // In C a word before a type that is an argument of a macro is too much; here it stands before parameters.
+  for (const { 0: word, index } of source.matchAll(/\b(?:un)?signed\b(?=\s+\w)/g)) {
+    const next = index + word.length + source.slice(index + word.length).search(/\S/);
+    if (passed.slice(index, next).trim() === '' && passed.charAt(next) === source.charAt(next))
+      edits.replace(index, index + word.length, word);
   }
   return edits.applied(passed);
 }

@@ -22,6 +22,7 @@ function typeOf(node: Node, place: TypePlace): string {
     case 'type_identifier':
     case 'namespace_identifier':
     case 'identifier':
+    case 'field_identifier':
       return place.localType(node.text, node.startIndex);
     case 'primitive_type':
     case 'sized_type_specifier':
@@ -133,7 +134,12 @@ const declarators = /_declarator$/;
 
 /** What a declarator declares, of the type that is written before it in `node`. */
 export function declaredType(node: Node, declarator: Node | null, place: TypePlace): Declared {
-  let type = cppType(node.childForFieldName('type'), place);
+  const written = node.childForFieldName('type');
+  // `unsigned value`: to the grammar that is all one type.
+  const taken = declarator === null ? lastOfSized(written) : undefined;
+  if (taken !== undefined)
+    return { name: taken, type: primitive(withoutLast(written, taken)), function: undefined };
+  let type = cppType(written, place);
   if (isConstant(node) && type !== unknown) type = constant(type);
   let inner = declarator;
   for (let depth = 0; inner !== null && depth < 32; depth += 1) {
@@ -145,13 +151,13 @@ export function declaredType(node: Node, declarator: Node | null, place: TypePla
     if (inner.type === 'function_declarator' || inner.type === 'abstract_function_declarator') {
       const trailing = inner.namedChildren.find((each) => each.type === 'trailing_return_type');
       if (trailing !== undefined) type = cppType(trailing.namedChild(0), place);
-      if (next !== null && isName(next)) return { name: next, type, function: inner };
+      if (next !== null && isName(next)) return { name: next, type: bare(type), function: inner };
       type = functionType(type, parametersIn(inner, place));
     } else if (/pointer|array/.test(inner.type) && !type.startsWith('$func'))
       type = pointerTo(type);
     inner = next;
   }
-  return { name: inner ?? undefined, type: bounded(type), function: undefined };
+  return { name: inner ?? undefined, type: bounded(bare(type)), function: undefined };
 }
 
 function isName(node: Node): boolean {
@@ -166,9 +172,23 @@ export function pointerTo(type: string): string {
   return type === unknown ? unknown : `$ptr<${type}>`;
 }
 
-/** Of a value that the language holds itself, nothing depends on that. */
 export function constant(type: string): string {
-  return isPrimitive.test(type) || type.startsWith('$') ? type : `$const<${type}>`;
+  return type.startsWith('$') && !type.startsWith(rootName) ? type : `$const<${type}>`;
+}
+
+/** Of a value that the language holds itself, nothing depends on that. */
+function bare(type: string): string {
+  const inner = /^\$const<(.*)>$/.exec(type)?.[1];
+  return inner !== undefined && isPrimitive.test(inner) ? inner : type;
+}
+
+function lastOfSized(type: Node | null): Node | undefined {
+  const last = type?.type === 'sized_type_specifier' ? type.lastNamedChild : null;
+  return last?.type === 'type_identifier' ? last : undefined;
+}
+
+function withoutLast(type: Node | null, last: Node): string {
+  return type?.text.slice(0, last.startIndex - type.startIndex).trim() ?? '';
 }
 
 function functionType(result: string, parameters: readonly Parameter[]): string {

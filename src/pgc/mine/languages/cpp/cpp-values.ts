@@ -9,6 +9,7 @@ import {
   nameIn,
   pathOf,
   pointerTo,
+  primitive,
   rootName,
   typeArguments,
   type TypePlace,
@@ -17,8 +18,8 @@ import {
 /** What an expression may ask of the place where it stands. */
 export interface CppPlace extends TypePlace {
   locals: Locals;
-  /** The path of the type around a place; empty outside of types. */
-  around(): string;
+  /** The type around a place. */
+  own(): string;
 }
 
 /** How much of the arguments of calls is written: all, those of the last call by their names and literals, none. */
@@ -59,9 +60,9 @@ function fitting(write: (detail: Detail) => string): string {
 }
 
 const literals: Partial<Record<string, string>> = {
-  string_literal: '{$ptr<char>}',
-  raw_string_literal: '{$ptr<char>}',
-  concatenated_string: '{$ptr<char>}',
+  string_literal: '{$ptr<$const<char>>}',
+  raw_string_literal: '{$ptr<$const<char>>}',
+  concatenated_string: '{$ptr<$const<char>>}',
   char_literal: '{char}',
   true: '{bool}',
   false: '{bool}',
@@ -105,7 +106,7 @@ class Values {
       case 'identifier':
         return this.#place.locals.expressionOf(node.text, node.startIndex);
       case 'this':
-        return `{$ptr<${rootName}.${this.#place.around()}>}`;
+        return `{$ptr<${this.#place.own()}>}`;
       case 'field_expression':
         return this.#member(node, detail, '');
       case 'qualified_identifier':
@@ -139,9 +140,7 @@ class Values {
       case 'binary_expression':
         return this.#operation(node, detail);
       case 'unary_expression':
-        return /^(?:!|not\b)/.test(node.text)
-          ? '{bool}'
-          : this.#arithmetic(field('argument'), detail);
+        return /^(?:!|not\b)/.test(node.text) ? '{bool}' : this.#number(field('argument'), detail);
       case 'update_expression':
         return this.of(field('argument'), detail);
       case 'user_defined_literal':
@@ -165,7 +164,7 @@ class Values {
     // What is moved or handed on is the same value.
     if (last !== null && /^(?:move|forward|as_const|ref|cref)$/.test(nameIn(last)) && first)
       return this.of(first, detail);
-    if (callee?.type === 'primitive_type') return `{${callee.text}}`;
+    if (callee !== null && isNumeric(callee)) return `{${primitive(callee.text)}}`;
     return `${this.callee(node, detail)}()`;
   }
 
@@ -211,7 +210,7 @@ class Values {
     // `x.Base::f()`: of the base, whatever `x` is.
     if (field?.type === 'qualified_identifier') return this.#path(field, given);
     const isArrow = node.childForFieldName('operator')?.text === '->' || arrow(node);
-    if (argument?.type === 'this') return `{${rootName}.${this.#place.around()}}.${own}`;
+    if (argument?.type === 'this') return `{${this.#place.own()}}.${own}`;
     return `${this.of(argument, detail)}${isArrow ? '.$arrow' : ''}.${own}`;
   }
 
@@ -240,19 +239,27 @@ class Values {
   #operation(node: Node, detail: Detail): string {
     const operator = node.childForFieldName('operator')?.text ?? '';
     if (isTruth.test(operator)) return '{bool}';
-    const left = this.#arithmetic(node.childForFieldName('left'), detail);
-    const right = this.#arithmetic(node.childForFieldName('right'), detail);
-    if (left === unknown || right === unknown) return unknown;
+    const left = this.of(node.childForFieldName('left'), detail === 2 ? 1 : detail);
+    const right = this.of(node.childForFieldName('right'), detail === 2 ? 1 : detail);
+    // A type may say itself what a sign means.
+    if (!isNumber.test(left) || !isNumber.test(right))
+      return left === unknown ? unknown : `${left}.${escaped(`operator${operator}`)}^(${right})()`;
     return /double|float/.test(right) ? right : left;
   }
 
-  /** Known where it is a number: types may define what signs mean. */
-  #arithmetic(node: Node | null, detail: Detail): string {
+  #number(node: Node | null, detail: Detail): string {
     const value = this.of(node, detail);
-    return /^\{(?:u?(?:char|short|int|l{0,2}long)|size_t|float|double|ldouble)\}$/.test(value)
-      ? value
-      : unknown;
+    return isNumber.test(value) ? value : unknown;
   }
+}
+
+const isNumber = /^\{(?:\$zero|u?(?:char|short|int|l{0,2}long)|size_t|float|double|ldouble)\}$/;
+/** `unsigned(1)` */
+export function isNumeric(callee: Node): boolean {
+  return (
+    /^(?:primitive_type|sized_type_specifier)$/.test(callee.type) ||
+    /^(?:un)?signed$/.test(callee.text)
+  );
 }
 
 const callName = escaped('operator()');
@@ -288,6 +295,7 @@ function numberType({ type, text }: Node): string | undefined {
   if (/^0x/i.test(text) ? /p/i.test(text) : /[.e]/i.test(text))
     return /f$/i.test(text) ? '{float}' : '{double}';
   const suffix = /[ul]+$/i.exec(text)?.[0].toLowerCase() ?? '';
+  if (text === '0') return '{$zero}';
   const base = suffix.includes('ll') ? 'llong' : suffix.includes('l') ? 'long' : 'int';
   return `{${suffix.includes('u') ? 'u' : ''}${base}}`;
 }

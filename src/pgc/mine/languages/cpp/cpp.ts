@@ -11,15 +11,27 @@ import { regular } from '../c/c-regular.js';
 import { functionSignature, typeOf } from '../c/c-signature.js';
 import { isAttribute, readable } from '../c/c-text.js';
 import { CppCalls } from './cpp-calls.js';
+import {
+  castType,
+  containerOf,
+  declaredBy,
+  isInLambda,
+  isRecord,
+  tailOf,
+  templatesOf,
+  type Declared,
+} from './cpp-declarator.js';
+import { CppDefiner } from './cpp-definer.js';
+import { CppRecords } from './cpp-records.js';
 import { CppScopes } from './cpp-scopes.js';
-import { isMark, withConstructors, withoutMarks } from './cpp-text.js';
-import { cppBounds, declaredType, escaped, lastName, parametersIn, rootName } from './cpp-types.js';
+import { heldByMarks, isMark, withConstructors, withoutMarks } from './cpp-text.js';
+import { cppBounds, declaredType, escaped, parametersIn, rootName } from './cpp-types.js';
 import { unknown } from '../../../format/expression.js';
 import type { TypeRole } from '../../../format/facts.js';
 import type { Draft, SymbolDraft } from '../../draft.js';
 import type { Grammar } from '../../grammar.js';
-import { membersIn, ScopedMiner, textOf, type Found } from '../../scoped-draft.js';
-import { compact, renderSignature } from '../../signature.js';
+import { ScopedMiner, textOf, type Found } from '../../scoped-draft.js';
+import { renderSignature } from '../../signature.js';
 
 export const cppQuery = `
 (namespace_definition) @namespace
@@ -42,6 +54,8 @@ export const cppQuery = `
 (new_expression) @construct
 (compound_literal_expression) @construct
 (field_initializer) @initializer
+[(binary_expression) (assignment_expression) (subscript_expression)] @operator
+[(unary_expression) (pointer_expression) (update_expression)] @operator
 (using_declaration) @using
 (namespace_alias_definition) @renamed
 [(compound_statement) (for_statement) (if_statement) (while_statement) (switch_statement)] @block
@@ -59,49 +73,40 @@ export function mineCpp(grammar: Grammar, text: string): Draft {
   return new CppMiner(text).mine(grammar);
 }
 
-/** The name that a declarator declares, with the scopes written before it. */
-interface Declared {
-  name: string;
-  /** `A::B` of `A::B::f`. */
-  scope: string;
-  /** Of the parameters; undefined: no function. */
-  list: string | undefined;
-  at: number;
-}
-
 class CppMiner extends ScopedMiner {
-  /** Whether members that come now are for others: `class` begins private, everything else public. */
-  readonly #access = new Map<string, boolean>();
-
   constructor(text: string) {
     const plain = withoutMarks(text);
     super(text, withConstructors(plain, regular(readable(plain)).text));
   }
 
   readonly #scopes = new CppScopes(this.draft.locals);
+  /** That are not reached yet. */
+  readonly #held = heldByMarks(this.text);
   readonly #calls = new CppCalls(this.draft, this.#scopes);
+  readonly #definer = new CppDefiner(this.draft, this.#scopes);
+  readonly #records = new CppRecords(this.#definer, this.parsed);
 
   protected readonly visitors: Record<string, (node: Node) => void> = this.#reaching({
     namespace: (node) => this.#namespace(node),
     function: (node) => this.#function(node),
     declaration: (node) => this.#declaration(node),
     field: (node) => this.#declaration(node),
-    class: (node) => this.#record('class', node),
-    struct: (node) => this.#record('struct', node),
-    union: (node) => this.#record('union', node),
-    enum: (node) => this.#enum(node),
-    enumerator: (node) => this.#enumerator(node),
-    typedef: (node) => this.#typedef(node),
-    alias: (node) => this.#alias(node),
-    concept: (node) => this.#type(node, textOf(node, 'name')),
-    access: (node) => void this.#access.set(this.#here(), !node.text.startsWith('private')),
+    class: (node) => this.#records.record('class', node),
+    struct: (node) => this.#records.record('struct', node),
+    union: (node) => this.#records.record('union', node),
+    enum: (node) => this.#records.enum(node),
+    enumerator: (node) => this.#records.enumerator(node),
+    typedef: (node) => this.#records.typedef(node),
+    alias: (node) => this.#records.alias(node),
+    concept: (node) => this.#records.type(node, textOf(node, 'name')),
+    access: (node) => this.#definer.access(!node.text.startsWith('private')),
     macro: (node) => this.#macro(node),
     include: (node) => {
       const target = node.text.replace(/^[<"]|[>"]$/g, '');
       this.draft.imports.push({ target, names: [], at: node.startIndex });
     },
-    using: (node) => this.#using(node),
-    renamed: (node) => this.#renamed(node),
+    using: (node) => this.#records.using(node),
+    renamed: (node) => this.#records.renamed(node),
     block: (node) => this.draft.locals.open(node.endIndex),
     loop: (node) => this.#scopes.loop(node),
     catch: (node) => this.#caught(node),
@@ -110,6 +115,7 @@ class CppMiner extends ScopedMiner {
     call: (node) => this.#calls.call(node),
     construct: (node) => this.#calls.constructed(node),
     initializer: (node) => this.#calls.initialized(node),
+    operator: (node) => this.#calls.operator(node),
   });
 
   #reaching(visitors: Record<string, (node: Node) => void>): Record<string, (node: Node) => void> {
@@ -118,10 +124,24 @@ class CppMiner extends ScopedMiner {
         capture,
         (node: Node) => {
           this.#scopes.reach(node.startIndex);
+          this.#hold(node.startIndex);
           visit(node);
         },
       ]),
     );
+  }
+
+  /** Whether a macro opens a namespace is not known here: the path says which one it is. */
+  #hold(at: number): void {
+    for (let next = this.#held[0]; next !== undefined && next.from <= at; next = this.#held[0]) {
+      this.#held.shift();
+      if (next.to <= at || this.#scopes.isInFunction) continue;
+      const path = this.#scopes.joined(`$$${next.name}`);
+      const { isHidden } = this.#scopes;
+      this.#scopes.enter({
+        ...{ kind: 'namespace', path, end: next.to, symbol: undefined, bounds: [], isHidden },
+      });
+    }
   }
 
   #namespace(node: Node): void {
@@ -144,7 +164,7 @@ class CppMiner extends ScopedMiner {
       return;
     }
     const name = written.split('::').at(-1) ?? written;
-    const symbol = this.#open(node, {
+    const symbol = this.#definer.open(node, {
       name,
       kind: 'module',
       signature: renderSignature('module', written, {}),
@@ -167,13 +187,18 @@ class CppMiner extends ScopedMiner {
 
   #function(node: Node): void {
     const declarator = node.childForFieldName('declarator');
-    const found = declarator === null ? undefined : this.#declared(declarator);
+    const found = declarator === null ? undefined : declaredBy(declarator, this.text);
     if (found?.list === undefined || cKeywords.has(found.name) || isAttribute(found.name)) return;
-    const symbol = this.#open(node, this.#functionOf(node, found));
+    const symbol = this.#definer.open(node, this.#functionOf(node, found));
     const bounds = this.#typesOfFunction(symbol, node, declarator, found);
     const path = this.#insideOf(node, found.scope);
     const { isHidden } = this.#scopes;
-    this.#scopes.enter({ kind: 'function', path, end: node.endIndex, symbol, bounds, isHidden });
+    const isConst = this.draft.types.some(
+      ({ owner, role, name }) => owner === symbol && role === 'mark' && name === 'const',
+    );
+    this.#scopes.enter({
+      ...{ kind: 'function', path, end: node.endIndex, symbol, bounds, isHidden, isConst },
+    });
     this.draft.locals.open(node.endIndex);
     const { function: own } = declaredType(node, declarator, this.#scopes);
     this.#scopes.parameters(own ?? null, node.startIndex);
@@ -199,7 +224,7 @@ class CppMiner extends ScopedMiner {
     const say = (role: TypeRole, name: string, type = ''): void =>
       this.draft.type(symbol, role, name, type);
     const scopes = this.#scopes;
-    this.#placed(symbol, this.#insideOf(node, found.scope));
+    this.#definer.placed(symbol, this.#insideOf(node, found.scope));
     const own = escaped(found.name);
     if (own !== found.name) say('local', own);
     const bounds = [...scopes.bounds, ...templatesOf(node).flatMap(cppBounds)];
@@ -216,15 +241,11 @@ class CppMiner extends ScopedMiner {
     if (/=\s*0\s*;?\s*$/.test(tail)) say('mark', 'pure');
     if (/^\s*(?:\bvolatile\b\s*)?const\b/.test(tail)) say('mark', 'const');
     if (/\bexplicit\b/.test(specifiers)) say('mark', 'explicit');
+    if (node.namedChildren.some((each) => each.type === 'delete_method_clause'))
+      say('mark', 'deleted');
     const isMember = isRecord(this.draft.scope?.kind) || found.scope !== '';
     if (!isMember && /\bstatic\b/.test(specifiers)) say('mark', 'hidden');
     return bounds;
-  }
-
-  /** Where it stands. */
-  #placed(symbol: SymbolDraft, path: string): void {
-    if (path !== '') this.draft.type(symbol, 'within', path);
-    if (this.#scopes.isHidden) this.draft.type(symbol, 'mark', 'hidden');
   }
 
   #functionOf(node: Node, found: Declared): Found {
@@ -236,7 +257,7 @@ class CppMiner extends ScopedMiner {
     const signature = functionSignature(name, specifiers, list).replace(/^function:/, `${kind}:`);
     const isStatic = !isMember && /\bstatic\b/.test(specifiers);
     return {
-      ...{ name, kind, signature, exported: !isStatic && this.#isVisible() },
+      ...{ name, kind, signature, exported: !isStatic && this.#definer.isVisible() },
       ...containerOf(scope),
     };
   }
@@ -247,7 +268,7 @@ class CppMiner extends ScopedMiner {
     const isMember = isRecord(this.draft.scope?.kind);
     const declarators = node.childrenForFieldName('declarator');
     for (const [at, each] of declarators.entries()) {
-      const found = this.#declared(each);
+      const found = declaredBy(each, this.text);
       if (found === undefined || cKeywords.has(found.name) || isAttribute(found.name)) continue;
       const place = at === 0 ? node : each;
       if (found.list !== undefined) {
@@ -256,7 +277,7 @@ class CppMiner extends ScopedMiner {
         if (!isTyped && isMark(found.name) && found.name !== this.draft.scope?.name)
           this.#calls.named(found.name, found.at);
         else {
-          const symbol = this.#define(place, {
+          const symbol = this.#definer.define(place, {
             ...this.#functionOf(node, found),
             declaration: true,
           });
@@ -291,188 +312,17 @@ class CppMiner extends ScopedMiner {
       type: typeOf(specifiers),
       static: isStatic,
     });
-    const symbol = this.#define(place, {
-      ...{ name: found.name, kind, signature, exported: !isStatic && this.#isVisible() },
+    const symbol = this.#definer.define(place, {
+      ...{ name: found.name, kind, signature, exported: !isStatic && this.#definer.isVisible() },
       declaration: /\bextern\b/.test(specifiers) && !declarator.type.startsWith('init'),
       ...containerOf(found.scope),
     });
-    this.#placed(symbol, this.#insideOf(node, found.scope));
+    this.#definer.placed(symbol, this.#insideOf(node, found.scope));
     if (isStatic) this.draft.type(symbol, 'mark', 'hidden');
     const value = declarator.childForFieldName('value');
     const said = scopes.variable(node, declarator, value);
     if (said !== unknown) this.draft.type(symbol, 'value', '', said);
     if (!isMember) this.#calls.declared(node, declarator);
-  }
-
-  #record(kind: 'class' | 'struct' | 'union', node: Node): void {
-    const nameNode = node.childForFieldName('name');
-    if (nameNode === null) return;
-    const { name, scope } = this.#named(nameNode, undefined);
-    if (name === '' || cKeywords.has(name)) return;
-    const bases = node.namedChildren.find((each) => each.type === 'base_class_clause');
-    const signature = renderSignature(kind, name, {
-      extends: compact(bases?.text ?? '')
-        .replace(/^:\s*/, '')
-        .replace(/\b(?:public|protected|private|virtual)\s+/g, ''),
-    });
-    const exported = this.#isVisible();
-    const symbol = this.#open(node, { name, kind, signature, exported, ...containerOf(scope) });
-    this.#access.set(this.#here(), kind !== 'class');
-    const isSpecial = lastName(nameNode).type === 'template_type';
-    const own = isSpecial ? `${name}~` : this.#scopes.ownName(name, node);
-    this.#enterType(symbol, { node, name, own, scope });
-    if (isSpecial) this.draft.type(symbol, 'mark', 'special');
-    for (const each of bases?.namedChildren ?? []) {
-      if (/specifier|virtual|comment/.test(each.type)) continue;
-      const base = this.#scopes.typeOf(each);
-      if (base !== unknown) this.draft.type(symbol, 'base', '', base);
-    }
-  }
-
-  /** `own`: by which it is meant, where that is not its name. */
-  #enterType(
-    symbol: SymbolDraft,
-    { node, name, own, scope }: { node: Node; name: string; own: string; scope: string },
-  ): void {
-    const scopes = this.#scopes;
-    const inside = scope === '' ? scopes.path : scopes.pathOf(scope);
-    this.#placed(symbol, inside);
-    if (own !== name) this.draft.type(symbol, 'local', own);
-    const written = templatesOf(node).flatMap(cppBounds);
-    const bounds = [...written, ...scopes.bounds.filter((each) => !written.includes(each))];
-    for (const each of bounds) this.draft.type(symbol, 'bound', each, unknown);
-    const path = inside === '' ? own : `${inside}.${own}`;
-    scopes.enter({
-      kind: 'type',
-      path,
-      end: node.endIndex,
-      symbol,
-      bounds,
-      isHidden: scopes.isHidden,
-    });
-    // Members of a type inside a function are no local variables of it.
-    this.draft.locals.open(node.endIndex);
-  }
-
-  #enum(node: Node): void {
-    const name = textOf(node, 'name').split('::').at(-1) ?? '';
-    const outer = this.#scopes;
-    if (name === '') return this.draft.enter('', 'enum', node);
-    const signature = renderSignature('enum', name, { constants: membersIn(node, 'enumerator') });
-    const exported = this.#isVisible();
-    const symbol = this.#open(node, { name, kind: 'enum', signature, exported });
-    const own = outer.ownName(name, node);
-    this.#placed(symbol, outer.path);
-    if (own !== name) this.draft.type(symbol, 'local', own);
-    if (!/^enum\s+(?:class|struct)\b/.test(node.text)) return;
-    const { isHidden } = outer;
-    outer.enter({
-      kind: 'type',
-      path: outer.joined(own),
-      end: node.endIndex,
-      symbol,
-      bounds: [],
-      isHidden,
-    });
-  }
-
-  #enumerator(node: Node): void {
-    const name = textOf(node, 'name');
-    const { scope } = this.draft;
-    const signature = renderSignature('constant', name, { enum: scope?.name });
-    const symbol = this.#define(node, {
-      name,
-      kind: 'constant',
-      signature,
-      exported: this.#isVisible(),
-    });
-    const { path } = this.#scopes;
-    this.#placed(symbol, path);
-    if (scope?.kind !== 'enum' || scope.name === '') return;
-    const type =
-      path.endsWith(`.${scope.name}`) || path === scope.name
-        ? path
-        : this.#scopes.joined(scope.name);
-    this.draft.type(symbol, 'value', '', `{${rootName}.${type}}`);
-  }
-
-  #typedef(node: Node): void {
-    for (const declarator of node.childrenForFieldName('declarator')) {
-      const name = /([A-Za-z_]\w*)\W*(?:\(.*|\[.*)?$/s.exec(
-        declarator.type === 'type_identifier' ? declarator.text : innermost(declarator).text,
-      )?.[1];
-      if (name === undefined) continue;
-      const { type } = declaredType(node, declarator, this.#scopes);
-      const record = node.childForFieldName('type');
-      const isUnnamed =
-        record?.childForFieldName('body') && record.childForFieldName('name') === null;
-      const symbol = this.#type(node, name, isUnnamed === true || type === name ? unknown : type);
-      if (symbol === undefined || isUnnamed !== true || record === null) continue;
-      this.draft.enter(name, 'struct', record, symbol);
-      const path = this.#scopes.joined(name);
-      const { isHidden } = this.#scopes;
-      this.#scopes.enter({
-        kind: 'type',
-        path,
-        end: record.endIndex,
-        symbol,
-        bounds: [],
-        isHidden,
-      });
-    }
-  }
-
-  #alias(node: Node): void {
-    this.#type(node, textOf(node, 'name'), this.#scopes.typeOf(node.childForFieldName('type')));
-  }
-
-  #type(node: Node, name: string, alias = unknown): SymbolDraft | undefined {
-    if (name === '') return undefined;
-    if (this.#scopes.isInFunction) {
-      this.#scopes.declareType(name, node, alias);
-      return undefined;
-    }
-    const source = compact(
-      this.parsed.slice(node.startIndex, node.endIndex).replace(/\{[\s\S]*\}/, ' '),
-    );
-    const signature = renderSignature('type', name, {}, source.replace(/;$/, ''));
-    const symbol = this.#define(node, {
-      name,
-      kind: 'type',
-      signature,
-      exported: this.#isVisible(),
-    });
-    this.#placed(symbol, this.#scopes.path);
-    for (const each of [...templatesOf(node).flatMap(cppBounds), ...this.#scopes.bounds])
-      this.draft.type(symbol, 'bound', each, unknown);
-    if (alias !== unknown) this.draft.type(symbol, 'alias', '', alias);
-    return symbol;
-  }
-
-  /** `using namespace A;`, `using A::b;` */
-  #using(node: Node): void {
-    const named = node.namedChildren.at(-1);
-    if (named === undefined) return;
-    const path = this.#scopes.typeOf(named);
-    if (path === unknown) return;
-    const owner = this.#scopes.innermost?.symbol;
-    if (/^using\s+namespace\b/.test(node.text)) this.draft.type(owner, 'using', '', path);
-    else if (named.type === 'qualified_identifier') {
-      const name = path.slice(path.lastIndexOf('.') + 1).replace(/<.*$/, '');
-      this.draft.type(owner, 'exported', escaped(name), path);
-    }
-  }
-
-  /** `namespace A = B::C;` */
-  #renamed(node: Node): void {
-    const name = textOf(node, 'name');
-    const meant = node.namedChildren.at(-1);
-    if (name === '' || meant === undefined) return;
-    const path = meant.text
-      .replace(/\s/g, '')
-      .replace(/^::/, `${rootName}::`)
-      .replaceAll('::', '.');
-    this.draft.type(this.#scopes.innermost?.symbol, 'exported', name, path);
   }
 
   #caught(node: Node): void {
@@ -499,7 +349,7 @@ class CppMiner extends ScopedMiner {
     const end = node.startIndex + node.text.trimEnd().length;
     const body = this.parsed.slice(head.bodyAt, end);
     const signature = macroSignature(head, body);
-    const symbol = this.#define(node, {
+    const symbol = this.#definer.define(node, {
       name: head.name,
       kind: 'macro',
       signature,
@@ -507,134 +357,10 @@ class CppMiner extends ScopedMiner {
     });
     symbol.end = end;
     symbol.container = '';
+    const opened = [...body.matchAll(/(\binline\s+)?\bnamespace\s+([A-Za-z_]\w*)\s*(?=\{)/g)];
+    const path = opened.flatMap(([, inline, name = '']) => (inline === undefined ? [name] : []));
+    if (opened.length > 0) this.draft.type(symbol, 'using', '', path.join('.'));
     for (const call of scanCalls(body, head.bodyAt, new Set(head.parameters)))
       if (!isAttribute(call.callee)) this.draft.calls.push(call);
   }
-
-  #declared(declarator: Node): Declared | undefined {
-    let inner: Node | null = declarator;
-    let list: string | undefined;
-    let isPointer = false;
-    for (let depth = 0; inner !== null && depth < 32; depth += 1) {
-      if (inner.type === 'function_declarator')
-        list = compact(inner.childForFieldName('parameters')?.text ?? '()');
-      if (inner.type === 'parenthesized_declarator') isPointer = true;
-      if (nameTypes.has(inner.type)) return this.#named(inner, isPointer ? undefined : list);
-      inner = inner.childForFieldName('declarator') ?? inner.firstNamedChild;
-    }
-    return undefined;
-  }
-
-  #named(node: Node, list: string | undefined): Declared {
-    let name: Node = node;
-    while (name.type === 'qualified_identifier')
-      name = name.childForFieldName('name') ?? firstOf(name);
-    const scope = this.text
-      .slice(node.startIndex, name.startIndex)
-      .replace(/<.*?>(?=\s*::)/gs, '')
-      .replace(/\s|::\s*$/g, '');
-    // `operator bool() const` holds its own list.
-    const isCast = name.type === 'operator_cast';
-    const text = compact(isCast ? name.text.replace(/\(.*$/s, '') : name.text);
-    // What a template is specialized for is not its name; of `operator<=>` it is.
-    const bare = name.type === 'operator_name' ? text : text.replace(/ ?<.*>$/, '');
-    return { name: bare, scope, list: isCast ? '()' : list, at: node.startIndex };
-  }
-
-  #define(node: Node, found: Found): SymbolDraft {
-    return this.draft.define(node, { ...found, ...templateStart(node) });
-  }
-
-  #open(node: Node, found: Found): SymbolDraft {
-    return this.draft.open(node, { ...found, ...templateStart(node) });
-  }
-
-  #isVisible(): boolean {
-    const { scope } = this.draft;
-    if (this.draft.isLocal || scope?.kind === 'hidden') return false;
-    if (!isRecord(scope?.kind)) return scope?.symbol?.exported ?? true;
-    return (this.#access.get(this.#here()) ?? true) && (scope?.symbol?.exported ?? true);
-  }
-
-  #here(): string {
-    const { scope } = this.draft;
-    return `${scope?.name ?? ''} ${scope?.end ?? 0}`;
-  }
-}
-
-const nameTypes = new Set([
-  'identifier',
-  'field_identifier',
-  'type_identifier',
-  'qualified_identifier',
-  'destructor_name',
-  'operator_name',
-  'operator_cast',
-  'template_function',
-  'template_method',
-]);
-
-/** `template <…>` is the node around the definition, and belongs to it. */
-function templateStart({ parent }: Node): Pick<Found, 'from'> {
-  return parent?.type === 'template_declaration' ? { from: parent.startIndex } : {};
-}
-
-/** Of `A::B::f`, written outside of it: `B`. Otherwise it is what surrounds the definition. */
-function containerOf(scope: string): Pick<Found, 'container'> {
-  return scope === '' ? {} : { container: scope.split('::').at(-1) ?? '' };
-}
-
-function isRecord(kind: string | undefined): boolean {
-  return kind === 'class' || kind === 'struct' || kind === 'union';
-}
-
-function innermost(declarator: Node): Node {
-  let inner = declarator;
-  for (let depth = 0; depth < 32; depth += 1) {
-    const next = inner.childForFieldName('declarator') ?? inner.firstNamedChild;
-    if (next === null || inner.type === 'type_identifier') return inner;
-    inner = next;
-  }
-  return inner;
-}
-
-/** The heads of templates around a definition, the outermost first. */
-function templatesOf(node: Node): Node[] {
-  const found: Node[] = [];
-  for (let each = node.parent; each?.type === 'template_declaration'; each = each.parent)
-    found.unshift(each);
-  return found;
-}
-
-/** `operator T()` */
-function castType(declarator: Node | null): Node | null {
-  let inner = declarator;
-  for (let depth = 0; inner !== null && depth < 32; depth += 1) {
-    if (inner.type === 'operator_cast') return inner.childForFieldName('type');
-    inner = inner.childForFieldName('name') ?? inner.childForFieldName('declarator');
-  }
-  return null;
-}
-
-/** What stands behind the parameters of a function, up to its body. */
-function tailOf(node: Node, list: Node | undefined): string {
-  const parameters = list?.childForFieldName('parameters');
-  if (!parameters) return '';
-  const body = node.childForFieldName('body') ?? undefined;
-  const initial = node.namedChildren.find(({ type }) => type === 'field_initializer_list');
-  const end = initial?.startIndex ?? body?.startIndex ?? node.endIndex;
-  return node.text.slice(parameters.endIndex - node.startIndex, end - node.startIndex);
-}
-
-/** Before the end of the function around it. */
-function isInLambda(node: Node, end: number): boolean {
-  for (let each = node.parent; each !== null && each.endIndex <= end; each = each.parent) {
-    if (each.type === 'lambda_expression') return true;
-    if (each.type === 'function_definition') return false;
-  }
-  return false;
-}
-
-function firstOf(node: Node): Node {
-  return node.lastNamedChild ?? node;
 }

@@ -85,6 +85,23 @@ std::unique_ptr<Disk> Disk::open() { return std::make_unique<Disk>(1); }
 }
 }
 `,
+  'srv/signs.h': `#pragma once
+#define API_BEGIN_NAMESPACE namespace api { inline namespace v1 {
+#define API_END_NAMESPACE } }
+API_BEGIN_NAMESPACE
+struct Sum { Sum& operator+=(int by); int all; };
+inline bool operator==(const Sum& a, const Sum& b) { return true; }
+inline Sum made() { return Sum(); }
+API_END_NAMESPACE
+`,
+  'srv/signs.cc': `#include "signs.h"
+
+bool same(api::Sum& sum) {
+  if (sum == api::made()) return true;
+  sum += 1;
+  return sum.all == 1;
+}
+`,
   'srv/main.cc': `#include "disk.h"
 using namespace org;
 
@@ -114,17 +131,79 @@ beforeAll(async () => {
 afterAll(() => tree[Symbol.asyncDispose]());
 
 describe('C++', () => {
-  test('dump', () => {
-    const rows = tree.shards.flatMap(({ index }) =>
-      [...index.calls()].map((call) => {
-        const targets = index.bound?.targetsOf(call.id).map((at) => {
-          const its = index.bound?.target(at);
-          return `${its?.container}.${its?.name}:${its?.line}`;
-        });
-        return `${index.file(call.file).path.slice(-8)}:${call.line} ${call.callee} [${index.expressionOf(call.id)}] ${index.bound?.bindingOf(call.id)} ${targets?.join(' ')}`;
-      }),
-    );
-    console.log(rows.join('\n'));
-    expect(callersIn(tree, 'x')).toEqual([]);
+  test('a call leads to the definition that its arguments choose, wherever it is declared', () => {
+    expect(callersIn(tree, 'disk.cc#Item.touch:11')).toEqual([
+      'disk/src/disk.cc:21 exact',
+      'disk/src/disk.cc:23 exact',
+      'disk/src/disk.cc:24 exact',
+      'disk/src/disk.cc:25 exact',
+      'disk/src/disk.cc:26 exact',
+      'srv/main.cc:8 exact',
+      'srv/main.cc:18 possible',
+    ]);
+    expect(callersIn(tree, 'disk.cc#Item.touch:12')).toEqual([
+      'disk/src/disk.cc:11 exact',
+      'disk/src/disk.cc:22 exact',
+      'srv/main.cc:13 exact',
+      'srv/main.cc:18 possible',
+    ]);
+    expect(callersIn(tree, 'disk.cc#Disk.get:19')).toEqual([
+      'srv/main.cc:8 exact',
+      'srv/main.cc:17 exact',
+    ]);
+  });
+
+  test('of two methods that differ in what they may change, the value decides', () => {
+    expect(callersIn(tree, 'disk.h#Item.next:13')).toEqual([
+      'disk/src/disk.cc:25 exact',
+      'srv/main.cc:13 exact',
+      'srv/main.cc:13 exact',
+    ]);
+    expect(callersIn(tree, 'disk.h#Item.next:12')).toEqual([]);
+  });
+
+  test('a virtual method leads to those that replace it, but not where it is named with its type', () => {
+    expect(callersIn(tree, 'disk.cc#Disk.close')).toEqual([
+      'disk/src/disk.cc:14 exact',
+      'disk/src/disk.cc:26 exact',
+      'srv/main.cc:9 exact',
+      'srv/main.cc:10 dispatch Device.close',
+    ]);
+    expect(callersIn(tree, 'disk.h#Device.size')).toEqual([
+      'disk/src/disk.cc:15 exact',
+      'srv/main.cc:14 exact',
+    ]);
+    expect(callersIn(tree, 'disk.cc#Disk.size')).toEqual(['srv/main.cc:14 dispatch Device.size']);
+  });
+
+  test('what belongs to one text alone is called there alone', () => {
+    expect(callersIn(tree, 'disk.cc#only')).toEqual(['disk/src/disk.cc:10 exact']);
+    expect(callersIn(tree, 'main.cc#only')).toEqual(['srv/main.cc:16 exact']);
+    expect(callersIn(tree, 'disk.cc#helper2')).toEqual(['disk/src/disk.cc:12 exact']);
+    expect(callersIn(tree, 'disk.cc#Local.run')).toEqual(['disk/src/disk.cc:13 exact']);
+  });
+
+  test('constructors are called where a type is named, by what stands in brackets', () => {
+    expect(callersIn(tree, 'disk.cc#Item.Item')).toEqual([
+      'srv/main.cc:11 exact',
+      'srv/main.cc:12 exact',
+    ]);
+    expect(callersIn(tree, 'disk.cc#Disk.Disk')).toEqual(['srv/main.cc:17 exact']);
+  });
+
+  test('functions of namespaces, static methods, and methods of templates', () => {
+    expect(callersIn(tree, 'disk.cc#helper')).toEqual([
+      'disk/src/disk.cc:5 exact',
+      'srv/main.cc:14 exact',
+    ]);
+    expect(callersIn(tree, 'disk.cc#Disk.open')).toEqual(['srv/main.cc:7 exact']);
+    expect(callersIn(tree, 'disk.cc#Shelf.at')).toEqual(['disk/src/disk.cc:24 exact']);
+    expect(callersIn(tree, 'disk.h#Shelf.find')).toEqual(['disk/src/disk.cc:25 exact']);
+  });
+
+  test('a sign calls what stands for it; a macro may open a namespace', () => {
+    expect(callersIn(tree, 'signs.h#operator==')).toEqual(['srv/signs.cc:4 exact']);
+    expect(callersIn(tree, 'signs.h#Sum.operator+=')).toEqual(['srv/signs.cc:5 exact']);
+    expect(callersIn(tree, 'signs.h#made')).toEqual(['srv/signs.cc:4 exact']);
   });
 });

@@ -89,6 +89,7 @@ test('namespaces, classes, members, functions, types and macros are symbols', as
 test('calls know their function, receiver and whether they construct', async () => {
   expect(callsOf(await mined('cpp', source))).toEqual([
     'LIMIT → bound (direct)',
+    'Store → size_ (construct)',
     'Store → grow (direct)',
     'operator== → same (direct)',
     'take → db.Item (construct)',
@@ -167,6 +168,8 @@ bool is_valid(T item, typename enable_if<is_item<T>::value>::type* = 0) { return
     ['function', 'is_valid', 27, 28, false],
   ]);
   expect(callsOf(facts)).toEqual([
+    '- → operator>= (member)',
+    'Store → size_ (construct)',
     'Store → grow (direct)',
     'Store → clear (direct)',
     '- → STATIC_ASSERT (direct)',
