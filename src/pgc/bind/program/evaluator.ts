@@ -83,8 +83,9 @@ export class Evaluator {
         : outside;
     if (last?.kind !== 'member') return undefined;
     return this.#bounded(() => {
-      const of = this.#start(expression, place);
-      const value = this.#followed(of, steps.slice(0, -1), place);
+      const [of, taken] = this.#begun(expression, place);
+      if (taken === steps.length) return of && definitionOf(of);
+      const value = this.#followed(of, steps.slice(taken, -1), place);
       return value && this.#members.definitionsOf(value, last.name);
     });
   }
@@ -125,14 +126,18 @@ export class Evaluator {
 
   #evaluate(text: string, context: Context): Value | undefined {
     const expression = this.#parse(text);
-    const { root, steps } = expression;
     const place = this.#placed(expression, context);
+    const [value, taken] = this.#begun(expression, place);
+    return this.#followed(value, expression.steps.slice(taken), place);
+  }
+
+  /** What an expression begins with, and how many steps are part of its name. */
+  #begun(expression: Expression, place: Context): [value: Value | undefined, taken: number] {
+    const { root, steps } = expression;
     const start = this.#start(expression, place);
     const isOpen = start === undefined || start.kind === 'outside';
     const written = isOpen && typeof root === 'string' && this.#names.scopeNamed(root, steps);
-    return written
-      ? this.#followed(written.value, steps.slice(written.steps), place)
-      : this.#followed(start, steps, place);
+    return written ? [written.value, written.steps] : [start, 0];
   }
 
   #parse(text: string): Expression {
@@ -284,6 +289,12 @@ export class Evaluator {
     if (this.#definitions.methodsOf(definition).size === 0) return undefined;
     return { kind: 'type', type: { kind: 'inside', definition, args: [] } };
   }
+}
+
+/** Given like a function. */
+function definitionOf(value: Value): Value | undefined {
+  if (value.kind !== 'type' || value.type.kind !== 'inside') return undefined;
+  return { kind: 'function', definitions: [value.type.definition] };
 }
 
 /** A type as a value: it is called, or asked for what it has itself. */
