@@ -272,7 +272,7 @@ export class Evaluator {
     if (value?.kind === 'scope') value = this.#names.whole(value.scopes, 'type');
     if (value?.kind === 'function') value = this.#typeOfFunction(value);
     if (this.#definitions.rules.overloads !== undefined && value?.kind !== 'type')
-      return outsideType(written, args);
+      return outsideType(written, args, beyondOf(text.name, context));
     if (value?.kind === 'outside') return value.isLibrary === true ? foreign : outside;
     if (value?.kind !== 'type') return undefined;
     const { type } = value;
@@ -325,9 +325,18 @@ function languageType(known: string, written: string, args: LanguageType['args']
   return { kind: 'language', name, args: placed, written };
 }
 
+/** With its package, where a text or its imports say that. */
+function beyondOf(name: string, { file }: Context): string | undefined {
+  const [first = '', ...rest] = name.split('.');
+  const imported = file.imports.get(first)?.beyond;
+  if (imported !== undefined) return [imported, ...rest].join('.');
+  // Packages begin with a small letter, types do not.
+  return /^[a-z]/.test(first) && rest.length > 0 ? name : undefined;
+}
+
 /** A type that the program does not define. */
-function outsideType(name: string, args: LanguageType['args']): Type {
+function outsideType(name: string, args: LanguageType['args'], path: string | undefined): Type {
   const types = args.map(({ type }) => type);
   const isClosed = types.every(isOfLibrary);
-  return { kind: 'outside', isLibrary: true, name, args: types, isClosed };
+  return { kind: 'outside', isLibrary: true, name, path, args: types, isClosed };
 }

@@ -165,6 +165,7 @@ export class Choice {
         ? this.#fromUnion(given, wanted)
         : never;
     if (given.kind === 'language') return this.#fromLanguage(given, wanted);
+    if (isOther(given, wanted)) return undefined;
     const [one, other] = [nameOf(given), nameOf(wanted)];
     return one === undefined || other === undefined ? undefined : this.rules.distance(one, other);
   }
@@ -244,6 +245,13 @@ interface Row {
 
 function isNothing(type: Type | undefined): boolean {
   return type?.kind === 'language' && type.name === '$null';
+}
+
+/** Of libraries: one of the same name in another package. */
+function isOther(one: Type, other: Type): boolean {
+  if (one.kind !== 'outside' || other.kind !== 'outside') return false;
+  const isKnown = one.path !== undefined && other.path !== undefined;
+  return isKnown && one.path !== other.path && one.name === other.name;
 }
 
 /** Not of a library's interface, which has a name. */
