@@ -129,14 +129,14 @@ export class Choice {
   /** Nowhere further than another one. */
   #isNearer(one: Row, other: Row): boolean {
     return one.distances.every((distance, at) => {
-      if (one.texts[at] === other.texts[at]) return true;
-      const given = one.given[at];
-      const its = other.distances[at];
-      if (isNothing(given)) return this.#isBased(one.wanted[at], other.wanted[at]);
+      const isAlike = one.texts[at] === other.texts[at];
+      const [given, its] = [one.given[at], other.distances[at]];
+      if (isNothing(given)) return isAlike || this.#isBased(one.wanted[at], other.wanted[at]);
+      const isKnown = distance !== undefined && its !== undefined;
       // A function may be given as several interfaces of which none is nearer.
-      if (functionIn(given) !== undefined)
-        return distance !== undefined && its !== undefined && distance < its;
-      if (distance !== undefined && its !== undefined) return distance <= its;
+      if (functionIn(given) !== undefined) return isAlike || (isKnown && distance < its);
+      if (isKnown) return distance <= its;
+      if (isAlike) return true;
       // What may fit as well is not nearer than the type itself, and no type of a library is based on one of the program.
       return distance === 0 || (distance !== undefined && one.isInner[at] === true);
     });
