@@ -24,11 +24,13 @@ export async function measureReferences({ truth, product, symbols }) {
 
 /** By name: a line is that of the name, and a definition may begin before it. A method may have the name of a field. */
 function askedFor(truth, place, { file, container = '', name, start }) {
-  if (truth.definitions.has(place)) return scopedName(truth, place);
-  const isShared = truth.definitionsNamed(name).some((other) => {
-    const its = truth.definitions.get(other);
-    return its.file === file && its.container === container;
-  });
+  const isLike = (other) =>
+    other?.file === file && (other.container ?? '') === container && other.name === name;
+  if (truth.definitions.has(place))
+    return [...truth.named.values()].some(isLike) ? place : scopedName(truth, place);
+  const isShared = truth
+    .definitionsNamed(name)
+    .some((other) => isLike(truth.definitions.get(other)));
   if (isShared && start !== undefined) return `${file}:${start}`;
   return `${file}#${container === '' ? '' : `${container}.`}${name}`;
 }

@@ -177,6 +177,7 @@ final class Uses {
     public void visitSelect(JCFieldAccess tree) {
       super.visitSelect(tree);
       // The compiler writes types itself, where there are none.
+      if (tree.pos < 0) return;
       Matcher dot = behindDot.matcher(text).region(tree.pos, text.length());
       if (dot.lookingAt()) use(tree.sym, tree.name.toString(), dot.end());
     }

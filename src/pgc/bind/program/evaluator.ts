@@ -90,8 +90,9 @@ export class Evaluator {
         : outside;
     if (last?.kind !== 'member') return undefined;
     return this.#bounded(() => {
-      const of = this.#start(expression, place);
-      const value = this.#followed(of, steps.slice(0, -1), place);
+      const [of, taken] = this.#begun(expression, place);
+      if (taken === steps.length) return of && definitionOf(of);
+      const value = this.#followed(of, steps.slice(taken, -1), place);
       const all = this.#definitions.rules.isDynamic === true ? alternativesOf(value) : [value];
       return joined(all.map((each) => each && this.#members.definitionsOf(each, last.name)));
     });
@@ -135,14 +136,18 @@ export class Evaluator {
 
   #evaluate(text: string, context: Context): Value | undefined {
     const expression = this.#parse(text);
-    const { root, steps } = expression;
     const place = this.#placed(expression, context);
+    const [value, taken] = this.#begun(expression, place);
+    return this.#followed(value, expression.steps.slice(taken), place);
+  }
+
+  /** What an expression begins with, and how many steps are part of its name. */
+  #begun(expression: Expression, place: Context): [value: Value | undefined, taken: number] {
+    const { root, steps } = expression;
     const start = this.#start(expression, place);
     const isOpen = start === undefined || start.kind === 'outside';
     const written = isOpen && typeof root === 'string' && this.#names.scopeNamed(root, steps);
-    return written
-      ? this.#followed(written.value, steps.slice(written.steps), place)
-      : this.#followed(start, steps, place);
+    return written ? [written.value, written.steps] : [start, 0];
   }
 
   #parse(text: string): Expression {
@@ -294,7 +299,7 @@ export class Evaluator {
         ? outsideType(written, args)
         : undefined;
     if (this.#definitions.rules.overloads !== undefined && value?.kind !== 'type')
-      return outsideType(written, args);
+      return outsideType(written, args, beyondOf(text.name, context));
     if (value?.kind === 'outside') return value.isLibrary === true ? foreign : outside;
     if (value?.kind !== 'type') return undefined;
     const { type } = value;
@@ -312,6 +317,12 @@ export class Evaluator {
     if (this.#definitions.methodsOf(definition).size === 0) return undefined;
     return { kind: 'type', type: { kind: 'inside', definition, args: [] } };
   }
+}
+
+/** Given like a function. */
+function definitionOf(value: Value): Value | undefined {
+  if (value.kind !== 'type' || value.type.kind !== 'inside') return undefined;
+  return { kind: 'function', definitions: [value.type.definition] };
 }
 
 /** A type as a value: it is called, or asked for what it has itself. */
@@ -342,9 +353,18 @@ function languageType(known: string, written: string, args: LanguageType['args']
   return { kind: 'language', name, args: placed, written };
 }
 
+/** With its package, where a text or its imports say that. */
+function beyondOf(name: string, { file }: Context): string | undefined {
+  const [first = '', ...rest] = name.split('.');
+  const imported = file.imports.get(first)?.beyond;
+  if (imported !== undefined) return [imported, ...rest].join('.');
+  // Packages begin with a small letter, types do not.
+  return /^[a-z]/.test(first) && rest.length > 0 ? name : undefined;
+}
+
 /** A type that the program does not define. */
-function outsideType(name: string, args: LanguageType['args']): Type {
+function outsideType(name: string, args: LanguageType['args'], path: string | undefined): Type {
   const types = args.map(({ type }) => type);
   const isClosed = types.every(isOfLibrary);
-  return { kind: 'outside', isLibrary: true, name, args: types, isClosed };
+  return { kind: 'outside', isLibrary: true, name, path, args: types, isClosed };
 }

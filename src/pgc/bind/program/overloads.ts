@@ -142,14 +142,14 @@ export class Choice {
   /** Nowhere further than another one. */
   #isNearer(one: Row, other: Row): boolean {
     return one.distances.every((distance, at) => {
-      if (one.texts[at] === other.texts[at]) return true;
-      const given = one.given[at];
-      const its = other.distances[at];
-      if (isNothing(given)) return this.#isBased(one.wanted[at], other.wanted[at]);
+      const isAlike = one.texts[at] === other.texts[at];
+      const [given, its] = [one.given[at], other.distances[at]];
+      if (isNothing(given)) return isAlike || this.#isBased(one.wanted[at], other.wanted[at]);
+      const isKnown = distance !== undefined && its !== undefined;
       // A function may be given as several interfaces of which none is nearer.
-      if (functionIn(given) !== undefined)
-        return distance !== undefined && its !== undefined && distance < its;
-      if (distance !== undefined && its !== undefined) return distance <= its;
+      if (functionIn(given) !== undefined) return isAlike || (isKnown && distance < its);
+      if (isKnown) return distance <= its;
+      if (isAlike) return true;
       // What may fit as well is not nearer than the type itself, and no type of a library is based on one of the program.
       return distance === 0 || (distance !== undefined && one.isInner[at] === true);
     });
@@ -198,6 +198,7 @@ export class Choice {
         ? this.#fromUnion(given, wanted)
         : never;
     if (given.kind === 'language') return this.#fromLanguage(given, wanted);
+    if (isOther(given, wanted)) return undefined;
     const [one, other] = [nameOf(given), nameOf(wanted)];
     return one === undefined || other === undefined ? undefined : this.rules.distance(one, other);
   }
@@ -277,6 +278,13 @@ interface Row {
 
 function isNothing(type: Type | undefined): boolean {
   return type?.kind === 'language' && type.name === '$null';
+}
+
+/** Of libraries: one of the same name in another package. */
+function isOther(one: Type, other: Type): boolean {
+  if (one.kind !== 'outside' || other.kind !== 'outside') return false;
+  const isKnown = one.path !== undefined && other.path !== undefined;
+  return isKnown && one.path !== other.path && one.name === other.name;
 }
 
 /** Not of a library's interface, which has a name. */

@@ -25,6 +25,8 @@ export interface Imported {
   name: string;
   /** It leaves the program for the standard library of the language. */
   isStandard?: boolean;
+  /** Where it leaves the program to, with its name. */
+  beyond?: string;
   /** Functions of other scopes that have the same local name. */
   others?: readonly Imported[];
 }

@@ -31,6 +31,8 @@ export interface Outside {
   isLibrary?: boolean;
   /** Of the type, where it is a value of one. */
   name?: string;
+  /** With its package, where that is known: libraries have types of the same name. */
+  path?: string | undefined;
   args?: readonly (Type | undefined)[];
   /** Nothing of the program can be in it. */
   isClosed?: boolean;

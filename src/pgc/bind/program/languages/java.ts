@@ -179,7 +179,10 @@ function importedBy(
       const { scope, type } = placeOf(target, packages);
       if (name !== '*') {
         const path = type === '' ? name : `${type}.${name}`;
-        const found = { scopes: scope === undefined ? [] : [scope], name: path };
+        const found: Imported =
+          scope === undefined
+            ? { scopes: [], name: path, beyond: `${target}.${name}` }
+            : { scopes: [scope], name: path };
         const known = imports.get(name);
         const others = known && [...(known.others ?? []), found];
         imports.set(name, known === undefined ? found : { ...known, others: others ?? [] });

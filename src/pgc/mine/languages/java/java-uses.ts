@@ -1,4 +1,5 @@
 import type { Node } from 'web-tree-sitter';
+import { expressionCharsMax, unknown } from '../../../format/expression.js';
 import type { Use } from '../../draft.js';
 import { typeKey, type JavaScopes } from './java-scopes.js';
 import { javaExpression } from './java-values.js';
@@ -29,8 +30,9 @@ export function javaUse(node: Node, scopes: JavaScopes): Use | undefined {
 /** `Outer.Inner` up to the name of this node. */
 function typeUpTo(node: Node, scopes: JavaScopes): string {
   const whole = node.parent;
-  if (whole?.type !== 'scoped_type_identifier' || whole.namedChildren.at(-1)?.id !== node.id)
+  if (whole?.type !== 'scoped_type_identifier' || whole.endIndex !== node.endIndex)
     return scopes.localType(node.text, node.startIndex);
+  if (whole.endIndex - whole.startIndex > expressionCharsMax) return unknown;
   return whole.text.replace(/<[^<>]*>|@\w+\s|\s/g, '');
 }
 

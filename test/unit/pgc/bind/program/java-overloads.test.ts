@@ -53,6 +53,15 @@ class Derived extends Base {
   Derived() { this("a"); }
 }
 `,
+  'core/Kinds.java': `package org.core;
+
+import javax.lang.model.type.WildcardType;
+
+class Kinds {
+  static void of(WildcardType type) { of(type); }
+  static void of(java.lang.reflect.WildcardType type) { of(type); }
+}
+`,
   'app/Main.java': `package org.app;
 
 import static org.core.Names.*;
@@ -107,6 +116,11 @@ describe('what a function takes and gives tells which interface it is given as',
     expect(waiting('either', 17)).toEqual(['app/Main.java:16 possible']);
     expect(waiting('either', 18)).toEqual(['app/Main.java:15 exact', 'app/Main.java:16 possible']);
   });
+});
+
+test('libraries have types of the same name', () => {
+  expect(callers('core/Kinds.java#Kinds.of:6')).toEqual(['core/Kinds.java:6 exact']);
+  expect(callers('core/Kinds.java#Kinds.of:7')).toEqual(['core/Kinds.java:7 exact']);
 });
 
 test('what another text keeps to itself is not meant', () => {

@@ -130,6 +130,7 @@ class Main extends Limits<Mode.Kind> {
     return new Object() { Object SLOW = kind; Object get() { return SLOW; } };
   }
   int all = SIZE;
+  org.core.Mode.Kind its; int most = org.core.Limits.SIZE;
 }
 
 @interface Marked {}
@@ -243,6 +244,7 @@ describe('Java: what is used without being called', () => {
     expect(used('core/Limits.java#Limits.SIZE')).toEqual([
       'app/Main.java:18 value exact',
       'app/Main.java:21 value exact',
+      'app/Main.java:22 value exact',
       'core/Limits.java:6 value exact',
       'core/Limits.java:7 value exact',
     ]);
@@ -270,11 +272,13 @@ describe('Java: what is used without being called', () => {
       'app/Main.java:8 type exact',
       'app/Main.java:12 type exact',
       'app/Main.java:15 type exact',
+      'app/Main.java:22 type exact',
       'core/Limits.java:3 type exact',
     ]);
     expect(used('core/Limits.java#Limits')).toEqual([
       'app/Main.java:8 type exact',
       'app/Main.java:18 value exact',
+      'app/Main.java:22 value exact',
     ]);
     expect(used('app/Main.java#Marked')).toEqual(['app/Main.java:7 value exact']);
     expect(used('app/Main.java#Main')).toEqual(['app/Main.java:17 value exact']);
