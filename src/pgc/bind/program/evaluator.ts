@@ -104,6 +104,11 @@ export class Evaluator {
     this.#members.addBase(definition, base);
   }
 
+  /** Notes which types are based on one. */
+  noteBelow(below: ReadonlyMap<Definition, readonly Definition[]>): void {
+    this.#members.below = below;
+  }
+
   hasAddedBases(definition: Definition): boolean {
     return this.#members.hasAddedBases(definition);
   }
