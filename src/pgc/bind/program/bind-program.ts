@@ -35,6 +35,7 @@ export function bindProgram(shards: readonly ShardIndex[], rules: LanguageRules)
   const evaluator = new Evaluator(definitions);
   adopt(definitions, evaluator);
   const implementations = implementationsOf(definitions, evaluator);
+  evaluator.noteBelow(implementations);
   return {
     calls: boundCalls(shards, { definitions, evaluator, implementations }),
     implementations,

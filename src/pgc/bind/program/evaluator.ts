@@ -113,6 +113,11 @@ export class Evaluator {
     this.#members.addBase(definition, base);
   }
 
+  /** Notes which types are based on one. */
+  noteBelow(below: ReadonlyMap<Definition, readonly Definition[]>): void {
+    this.#members.below = below;
+  }
+
   hasAddedBases(definition: Definition): boolean {
     return this.#members.hasAddedBases(definition);
   }
@@ -296,7 +301,7 @@ export class Evaluator {
     if (value?.kind === 'function') value = this.#typeOfFunction(value);
     if (this.#definitions.rules.namespaces === true && value?.kind !== 'type')
       return value?.kind === 'outside' || (rest.length > 0 && !this.#definitions.isNamed(first))
-        ? outsideType(written, args)
+        ? outsideType(written, args, undefined)
         : undefined;
     if (this.#definitions.rules.overloads !== undefined && value?.kind !== 'type')
       return outsideType(written, args, beyondOf(text.name, context));

@@ -53,6 +53,8 @@ export class Members {
   readonly #inner = new Map<Definition, Map<string, Value | undefined>>();
   /** Each asked by the one before it. */
   readonly #asked: Asked[] = [];
+  /** The types that are based on one. */
+  below: ReadonlyMap<Definition, readonly Definition[]> = new Map();
   /** Where functions of a name are told apart by their arguments. */
   readonly #choice: Choice | undefined;
   readonly namespaces: Namespaces | undefined;
@@ -270,7 +272,25 @@ export class Members {
     const meant = isChosen
       ? this.#choice.of(candidates, given, { receiver: start, isOpen: beyond !== undefined })
       : undefined;
-    return meant ?? beyond;
+    const isOpen = beyond !== undefined && this.#mayHave(start, name);
+    return meant ?? (isOpen ? undefined : beyond);
+  }
+
+  /** Where it does not say so itself: a type that answers for any name, or one that is based on it, has such a member. */
+  #mayHave(type: InsideType, name: string): boolean {
+    const { anyMember = [] } = this.#definitions.rules;
+    const answers = ({ definition }: InsideType): Value | undefined => {
+      const methods = this.#definitions.methodsOf(definition);
+      const definitions = anyMember.flatMap((each) => methods.get(each) ?? []);
+      return definitions.length === 0 ? undefined : { kind: 'function', definitions };
+    };
+    if (anyMember.length > 0 && this.#inherited(type, answers) !== undefined) return true;
+    const below = this.#definitions.rules.isDynamic === true ? this.below.get(type.definition) : [];
+    return (below ?? []).some(
+      (each) =>
+        this.#definitions.methodsOf(each).has(name) ||
+        each.types.some((said) => said.name === name && isAttribute.test(said.role)),
+    );
   }
 
   /** Of itself, else of the nearest type that it is based on; each type is asked once. */
@@ -612,6 +632,8 @@ export class Members {
 function isOpen(definition: Definition, { by }: Arguments): boolean {
   return definition.file === by || typesIn(definition, 'private').length === 0;
 }
+
+const isAttribute = /^(?:field|assigned)$/;
 
 /** Of a function that has members: itself. */
 function typeWithMembers(value: Value): InsideType | undefined {

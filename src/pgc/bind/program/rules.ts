@@ -41,6 +41,8 @@ export interface LanguageRules {
   typesAreCalled?: boolean;
   /** The steps that stand for what is done with a value of a type of the program. */
   operators?: Readonly<Partial<Record<Operator, readonly string[]>>>;
+  /** A type that has one of these methods may have any member. */
+  anyMember?: readonly string[];
   /** What a library gives may be what it was given: nothing is known of it. */
   librariesGiveBack?: boolean;
   /** What the members of the language's own types give, as steps from a value of the type. */

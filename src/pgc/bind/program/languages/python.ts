@@ -43,6 +43,7 @@ export function pythonRules(manifests: readonly Manifest[]): LanguageRules {
     isDynamic: true,
     typesAreCalled: true,
     librariesGiveBack: true,
+    anyMember: ['__getattr__', '__getattribute__'],
     operators: {
       call: ['.__call__()'],
       read: ['.__get__()'],

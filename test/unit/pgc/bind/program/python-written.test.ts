@@ -61,6 +61,32 @@ Derived.make().run()
 `,
 };
 
+/** Of types that are based on those of libraries. */
+const open: Record<string, string> = {
+  'app/open.py': `from unittest import TestCase
+
+class Checked(TestCase):
+    def test(self):
+        self.given()
+        self.wanted()
+        self.assertTrue(1)
+
+class Inner(Checked):
+    def given(self): ...
+
+class Outer(Inner):
+    wanted = None
+
+class Record(dict):
+    def __getattr__(self, name): ...
+
+def fill(): ...
+def wanted(): ...
+def assertTrue(): ...
+Record().fill()
+`,
+};
+
 let tree: IndexedTree;
 beforeAll(async () => {
   tree = await indexedTree(files, ['app']);
@@ -88,4 +114,13 @@ test('a method that is read like a field runs where what it gives is called', ()
 test('what a type variable stands for may be based on what it says, and have more', () => {
   expect(callers('Base.run')).toEqual(['app/types.py:51 exact']);
   expect(callers('Rich.stop')).toEqual(['app/types.py:52 possible']);
+});
+
+test('a type of a library has no member of which one that is based on it, or __getattr__, may be asked', async () => {
+  await using other = await indexedTree(open, ['app']);
+  const called = (symbol: string): string[] => callersIn(other, `app/open.py#${symbol}`);
+  expect(called('Inner.given')).toEqual(['app/open.py:5 possible']);
+  expect(called('wanted')).toEqual(['app/open.py:6 possible']);
+  expect(called('fill')).toEqual(['app/open.py:21 possible']);
+  expect(called('assertTrue')).toEqual([]);
 });
