@@ -22,6 +22,9 @@ import {
 /** Names of scopes that are kept once they are found. */
 const passedMax = 500_000;
 
+/** Modules in modules around a name. */
+const levelsMax = 8;
+
 /** What names mean: in their own scope, by imports, by what scopes pass on. */
 export class Names {
   readonly #definitions: Definitions;
@@ -203,12 +206,17 @@ export class Names {
     return around === undefined ? [] : this.#boundsOf(around, file);
   }
 
-  /** A function or type of the inner module or function that holds the one around the expression. */
+  /** A function or type of the inner modules or functions that hold the one around the expression. */
   #beside(name: string, { file, owner }: Context, wanted: Wanted): Value | undefined {
-    if (owner === undefined || owner.container === '') return undefined;
-    const found = this.#definitions.scopes.get(file.scope)?.members.get(owner.container)?.get(name);
-    const isMember = found?.some(({ kind }) => kind === 'method') !== false;
-    return isMember ? undefined : this.meaning(found, wanted);
+    const scope = this.#definitions.scopes.get(file.scope);
+    let container = owner?.container ?? '';
+    for (let level = 0; container !== '' && level < levelsMax; level += 1) {
+      const found = scope?.members.get(container)?.get(name);
+      const isMember = found?.some(({ kind }) => kind === 'method') !== false;
+      if (!isMember) return this.meaning(found, wanted);
+      container = scope?.types.get(container)?.[0]?.container ?? '';
+    }
+    return undefined;
   }
 
   isPackage(name: string): boolean {
@@ -294,7 +302,7 @@ export class Names {
         : [all.find(({ text }) => text !== unknown) ?? all[0]].flatMap((each) => each ?? []);
     // An object that is written out has its members itself.
     const own: Value = { kind: 'value', type: { kind: 'inside', definition, args: [] } };
-    const context = { file: definition.file, owner: undefined, bindings: unbound };
+    const context = { file: definition.file, owner: definition, bindings: unbound };
     const found =
       values.length === 0
         ? own

@@ -72,6 +72,24 @@ new Text().needed().trim();
 function bare(this: Text) { this.trim(); }
 new Text().same().trim();
 `,
+  'app/shop.d.ts': `declare namespace shop {
+  class Shelf { first(): Box; }
+  class Box { open(): void; }
+  let shelf: Shelf;
+}
+export = shop;
+`,
+  'app/inner.ts': `import shop from './shop';
+shop.shelf.first().open();
+function fresh(): typeof import('./parts') { return load(); }
+fresh().draw();
+`,
+  'lib/helpers.js': `const helpers = exports;
+helpers.assist = function () {};
+`,
+  'lib/helped.js': `const help = require('./helpers');
+help.assist();
+`,
   'app/forms.tsx': `import * as parts from './parts';
 const one = <parts.Panel title="x"><parts.Line /></parts.Panel>;
 (parts.draw)();
@@ -154,10 +172,19 @@ test('what a method gives of its own type is of the type that was asked; objects
   ]);
 });
 
+test('what stands beside a class in a module is meant in it', () => {
+  expect(callers('app/shop.d.ts#Box.open')).toEqual([`${at('app/inner.ts', '.open()')} exact`]);
+});
+
+test('what is given to another name of the exports is passed on', () => {
+  expect(callers('lib/helpers.js#helpers.assist')).toEqual(['lib/helped.js:2 exact']);
+});
+
 test('a call in brackets is one, and so is an element of a module', () => {
-  expect(callers('app/parts.tsx#draw')).toEqual(
-    [3, 4, 5].map((line) => `app/forms.tsx:${line} exact`),
-  );
+  expect(callers('app/parts.tsx#draw')).toEqual([
+    ...[3, 4, 5].map((line) => `app/forms.tsx:${line} exact`),
+    `${at('app/inner.ts', '.draw()')} exact`,
+  ]);
   expect(callers('app/parts.tsx#Panel')).toEqual(['app/forms.tsx:2 exact']);
   expect(callers('app/parts.tsx#Line')).toEqual(['app/forms.tsx:2 exact']);
 });
