@@ -266,6 +266,8 @@ export class Names {
     const seen = new Set([key]);
     for (const each of seen) {
       const scope = scopes.get(each);
+      const otherwise = this.#passedOnAs(scope, name, wanted);
+      if (otherwise !== undefined) return otherwise;
       const own = scope?.names.get(name) ?? innerOf(scope, name);
       if (own !== undefined) return this.meaning(own, wanted);
       for (const { imports, wildcards } of scope?.texts ?? []) {
@@ -274,6 +276,16 @@ export class Names {
         if (found !== undefined) return found;
         if (name !== rules.whole) for (const wildcard of wildcards) seen.add(wildcard);
       }
+    }
+    return undefined;
+  }
+
+  /** Under this name something that the text itself calls otherwise. */
+  #passedOnAs(scope: NameScope | undefined, name: string, wanted: Wanted): Value | undefined {
+    for (const { exports } of scope?.texts ?? []) {
+      const its = exports?.get(name);
+      const found = its && its.name !== name ? this.imported(its, wanted) : undefined;
+      if (found !== undefined) return found;
     }
     return undefined;
   }

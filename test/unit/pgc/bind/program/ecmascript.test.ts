@@ -84,6 +84,13 @@ shop.shelf.first().open();
 function fresh(): typeof import('./parts') { return load(); }
 fresh().draw();
 `,
+  'lib/body.js': `const { Readable } = require('node:stream');
+class Body extends Readable { constructor() { super(); } }
+module.exports = { Readable: Body };
+`,
+  'lib/read.js': `const { Readable } = require('./body');
+new Readable();
+`,
   'lib/helpers.js': `const helpers = exports;
 helpers.assist = function () {};
 `,
@@ -174,6 +181,10 @@ test('what a method gives of its own type is of the type that was asked; objects
 
 test('what stands beside a class in a module is meant in it', () => {
   expect(callers('app/shop.d.ts#Box.open')).toEqual([`${at('app/inner.ts', '.open()')} exact`]);
+});
+
+test('what is passed on under the name of an import is what it says', () => {
+  expect(callers('lib/body.js#Body.constructor')).toEqual(['lib/read.js:2 exact']);
 });
 
 test('what is given to another name of the exports is passed on', () => {
