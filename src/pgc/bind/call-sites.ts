@@ -151,7 +151,9 @@ function boundMeaning(index: ShardIndex, call: CallRow, wanted: Wanted): Meaning
     if (among.length > 0)
       return among.some((each) => isMeant(bound?.target(each), wanted)) ? possibly : undefined;
     const isMethod = [...wanted.symbols].some((id) => index.symbol(id).kind === 'method');
-    return call.kind === 'direct' && isMethod ? undefined : possibly;
+    // A script may take a method out of its object, and call it by its name alone.
+    const isTaken = /^(?:javascript|typescript|tsx)$/.test(index.file(call.file).language);
+    return call.kind === 'direct' && isMethod && !isTaken ? undefined : possibly;
   }
   for (const target of bound?.targetsOf(call.id) ?? []) {
     const its = bound?.target(target);
