@@ -74,6 +74,12 @@ class EcmascriptMiner {
     for (const symbol of this.draft.symbols) {
       if (symbol.container === '' && this.#exportedNames.has(symbol.name)) symbol.exported = true;
     }
+    this.#es.reach(this.text.length);
+    // A method that was taken out of its class is passed on under its own name.
+    for (const name of this.#exportedNames) {
+      const taken = this.#es.locals.find(name, this.text.length) ?? '';
+      if (/^[\w$]+\.[\w$]+$/.test(taken)) this.draft.type(undefined, 'exported', name, taken);
+    }
     for (const { member, owner, isPrivate } of this.#members) {
       member.exported = owner.exported && !isPrivate;
     }

@@ -90,11 +90,16 @@ module.exports = { Readable: Body };
 `,
   'lib/read.js': `const { Readable } = require('./body');
 new Readable();
+const { keep } = require('./taken');
+keep();
 `,
   'lib/taken.js': `function take (given) {
   const { print } = given;
   print();
 }
+class Kept { static keep () {} }
+const { keep } = Kept;
+module.exports = { keep };
 `,
   'lib/helpers.js': `const helpers = exports;
 helpers.assist = function () {};
@@ -194,6 +199,10 @@ test('what stands beside a class in a module is meant in it', () => {
 
 test('what is passed on under the name of an import is what it says', () => {
   expect(callers('lib/body.js#Body.constructor')).toEqual(['lib/read.js:2 exact']);
+});
+
+test('a method that is taken out of its class is passed on', () => {
+  expect(callers('lib/taken.js#Kept.keep')).toEqual(['lib/read.js:4 exact']);
 });
 
 test('what is given to another name of the exports is passed on', () => {
