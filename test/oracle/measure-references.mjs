@@ -1,11 +1,13 @@
-import { isPossible } from './product.mjs';
+import { isPossible, scopedName } from './product.mjs';
 
 /** Constants, variables, types, and functions that are passed on: the lines that use them. */
 export async function measureReferences({ truth, product, symbols }) {
   const rows = [];
   for (const { place, kind, definition } of symbols) {
-    // By name: places of lines are those of the name, and a definition may begin before it.
-    const asked = `${definition.file}#${definition.container ? `${definition.container}.` : ''}${definition.name}`;
+    // What is no function by name: the place of its line is that of the name, and it may begin before that.
+    const asked = truth.definitions.has(place)
+      ? scopedName(truth, place)
+      : `${definition.file}#${definition.name}`;
     const { answer, ms } = await product.references(asked);
     const lines = (sites) => new Set(sites.map((site) => `${site.file_path}:${site.line}`));
     const given = lines(answer.callers.filter((site) => !isPossible(site) && isCertain(site)));
