@@ -9,13 +9,16 @@ export async function measureReferences({ truth, product, symbols }) {
     const lines = (sites) => new Set(sites.map((site) => `${site.file_path}:${site.line}`));
     const given = lines(answer.callers.filter((site) => !isPossible(site) && isCertain(site)));
     const wanted = truth.usesOf(place);
+    const called = calledAt(truth, place);
     const isJudged = (line) => truth.isJudged(definition.name, line);
     rows.push({
       ...{ kind, asked, ms, isKnown: answer.definitions.length > 0 },
       wanted: wanted.size,
       found: [...wanted].filter((line) => given.has(line)).length,
       missed: [...wanted].filter((line) => !given.has(line)),
-      invented: [...given].filter((line) => isJudged(line) && !wanted.has(line)),
+      invented: [...given].filter(
+        (line) => isJudged(line) && !wanted.has(line) && !called.has(line),
+      ),
       isNone: given.size + answer.possible_total === 0,
     });
   }
@@ -33,6 +36,15 @@ function askedFor(truth, place, { file, container = '', name, start }) {
     .some((other) => isLike(truth.definitions.get(other)));
   if (isShared && start !== undefined) return `${file}:${start}`;
   return `${file}#${container === '' ? '' : `${container}.`}${name}`;
+}
+
+/** Where it is called, also under the name of what holds it: there it is right, and not asked for. */
+function calledAt(truth, place) {
+  if (!truth.definitions.has(place)) return new Set();
+  const { static: own, value } = truth.callersOf(place);
+  return new Set(
+    [...own, ...value].flatMap(({ file, line, start }) => [`${file}:${line}`, `${file}:${start}`]),
+  );
 }
 
 /** A call through an interface does not name the method. */

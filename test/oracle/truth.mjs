@@ -99,7 +99,10 @@ export class Truth {
     const through = (this.#implemented.get(place) ?? []).flatMap(
       (method) => this.#byInterface.get(method) ?? [],
     );
-    const named = this.#byName.get(this.definitions.get(place).name) ?? [];
+    const { name, container } = this.definitions.get(place);
+    // A constructor is called by the name of its class.
+    const names = name === 'constructor' ? [name, container] : [name];
+    const named = names.flatMap((each) => this.#byName.get(each) ?? []);
     return {
       static: own.filter(({ kind }) => bound.has(kind)),
       dispatch: through.filter(({ kind, target }) => kind === 'interface' && target !== undefined),

@@ -148,9 +148,9 @@ function boundMeaning(index: ShardIndex, call: CallRow, wanted: Wanted): Meaning
     if (meant !== undefined) return isCallable(meant) ? possibly : exactly;
     if (among.some(isCallable)) return undefined;
     const isMethod = [...wanted.symbols].some((id) => index.symbol(id).kind === 'method');
-    // In C++ a method calls those beside it by their names alone.
-    const isApart = call.kind === 'direct' && index.file(call.file).language !== 'cpp';
-    return isApart && isMethod ? undefined : possibly;
+    // A script may take a method out of its object, and in C++ a method calls those beside it: by their names alone.
+    const isByName = /^(?:javascript|typescript|tsx|cpp)$/.test(index.file(call.file).language);
+    return call.kind === 'direct' && isMethod && !isByName ? undefined : possibly;
   }
   for (const target of bound?.targetsOf(call.id) ?? []) {
     const its = bound?.target(target);

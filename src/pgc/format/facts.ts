@@ -46,16 +46,16 @@ export function isCFamily(language: FactsLanguage): boolean {
   return language === 'c' || language === 'cpp';
 }
 
-/** Names are resolved by imports. */
-/** Of which the miners tell where a name is used without being called. */
+/** Of which it is known where a name is used without being called: the miners tell, or in C the texts are read. */
 const languagesWithUses: ReadonlySet<FactsLanguage | undefined> = new Set([
-  ...(['go', 'rust', 'typescript', 'tsx', 'javascript'] as const),
+  ...(['go', 'rust', 'java', 'python', 'typescript', 'tsx', 'javascript', 'c'] as const),
 ]);
 
 export function knowsUses(language: FactsLanguage | undefined): boolean {
   return languagesWithUses.has(language);
 }
 
+/** Names are resolved by imports. */
 export function hasModules(language: FactsLanguage): boolean {
   return isCode(language) && !isCFamily(language);
 }

@@ -24,6 +24,9 @@ import {
 /** Names of scopes that are kept once they are found. */
 const passedMax = 500_000;
 
+/** Modules in modules around a name. */
+const levelsMax = 8;
+
 /** What names mean: in their own scope, by imports, by what scopes pass on. */
 export class Names {
   readonly #definitions: Definitions;
@@ -214,12 +217,23 @@ export class Names {
     return around === undefined ? [] : this.#boundsOf(around, file);
   }
 
-  /** A function or type of the inner module or function that holds the one around the expression. */
+  /** A function or type of the inner modules or functions that hold the one around the expression. */
   #beside(name: string, { file, owner }: Context, wanted: Wanted): Value | undefined {
-    if (owner === undefined || owner.container === '' || owner.kind === 'method') return undefined;
-    const found = this.#definitions.scopes.get(file.scope)?.members.get(owner.container)?.get(name);
-    const isMember = found?.some(({ kind }) => kind === 'method') !== false;
-    return isMember ? undefined : this.meaning(found, wanted);
+    const { scopes, rules } = this.#definitions;
+    const scope = scopes.get(file.scope);
+    const outer = (container: string): string => scope?.types.get(container)?.[0]?.container ?? '';
+    let container = owner?.container ?? '';
+    // A method does not see what stands beside it in its type.
+    if (owner?.kind === 'method') container = outer(container);
+    for (let level = 0; container !== '' && level < levelsMax; level += 1) {
+      // Nor does what stands in a class of Python see what stands in the classes around that one.
+      const isSeen = level === 0 || rules.isDynamic !== true || !scope?.types.has(container);
+      const found = isSeen ? scope?.members.get(container)?.get(name) : undefined;
+      const isMember = found?.some(({ kind }) => kind === 'method') !== false;
+      if (!isMember) return this.meaning(found, wanted);
+      container = outer(container);
+    }
+    return undefined;
   }
 
   isPackage(name: string): boolean {
@@ -270,6 +284,8 @@ export class Names {
     const seen = new Set([key]);
     for (const each of seen) {
       const scope = scopes.get(each);
+      const otherwise = this.#passedOnAs(scope, name, wanted);
+      if (otherwise !== undefined) return otherwise;
       const own = scope?.names.get(name) ?? innerOf(scope, name);
       if (own !== undefined) return this.meaning(own, wanted);
       for (const { imports, wildcards } of scope?.texts ?? []) {
@@ -278,6 +294,16 @@ export class Names {
         if (found !== undefined) return found;
         if (name !== rules.whole) for (const wildcard of wildcards) seen.add(wildcard);
       }
+    }
+    return undefined;
+  }
+
+  /** Under this name something that the text itself calls otherwise. */
+  #passedOnAs(scope: NameScope | undefined, name: string, wanted: Wanted): Value | undefined {
+    for (const { exports } of scope?.texts ?? []) {
+      const its = exports?.get(name);
+      const found = its && its.name !== name ? this.imported(its, wanted) : undefined;
+      if (found !== undefined) return found;
     }
     return undefined;
   }
@@ -306,8 +332,7 @@ export class Names {
         : [all.find(({ text }) => text !== unknown) ?? all[0]].flatMap((each) => each ?? []);
     // An object that is written out has its members itself.
     const own: Value = { kind: 'value', type: { kind: 'inside', definition, args: [] } };
-    const owner = this.#definitions.rules.namespaces === true ? definition : undefined;
-    const context = { file: definition.file, owner, bindings: unbound };
+    const context = { file: definition.file, owner: definition, bindings: unbound };
     const found =
       values.length === 0
         ? own

@@ -120,5 +120,5 @@ export interface Places {
     path: string,
     imports: readonly ImportRow[],
     types: readonly TypeRow[],
-  ): Pick<SourceText, 'imports' | 'wildcards' | 'isOpen'>;
+  ): Pick<SourceText, 'imports' | 'exports' | 'wildcards' | 'isOpen'>;
 }

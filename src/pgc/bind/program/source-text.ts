@@ -9,6 +9,8 @@ export interface SourceText {
   scope: string;
   /** By local name. */
   imports: ReadonlyMap<string, Imported>;
+  /** Names that it passes on otherwise than it calls them itself. */
+  exports?: ReadonlyMap<string, Imported>;
   /** Scopes of which every name is visible, or passed on to those who import this one. */
   wildcards: readonly string[];
   /** What the text says about types of others. */

@@ -75,7 +75,7 @@ function importedBy(
   rows: readonly ImportRow[],
   types: readonly TypeRow[],
   modules: Modules,
-): Pick<SourceText, 'imports' | 'wildcards' | 'isOpen'> {
+): Pick<SourceText, 'imports' | 'exports' | 'wildcards' | 'isOpen'> {
   const imports = new Map<string, Imported>();
   const wildcards: string[] = [];
   for (const { target, names } of rows) {
@@ -86,11 +86,13 @@ function importedBy(
       else imports.set(alias, { scopes, name: name === '*' ? '' : name });
     }
   }
-  for (const { role, name, type } of types)
-    if (role === 'exported' && !imports.has(name)) {
-      // What is imported is passed on as it is.
-      const its = imports.get(type) ?? { scopes: [path], name: type };
-      imports.set(name, its);
-    }
-  return { imports, wildcards, isOpen: false };
+  const exports = new Map<string, Imported>();
+  for (const { role, name, type } of types) {
+    if (role !== 'exported') continue;
+    // What is imported is passed on as it is.
+    const its = imports.get(type) ?? { scopes: [path], name: type };
+    exports.set(name, its);
+  }
+  for (const [name, its] of exports) if (!imports.has(name)) imports.set(name, its);
+  return { imports, exports, wildcards, isOpen: false };
 }

@@ -14,7 +14,7 @@ import { EsScopes, ownValue, type Own } from './es-scopes.js';
 import { readable } from './es-text.js';
 import { esBases, membersOf } from './es-types.js';
 import { esUse } from './es-uses.js';
-import { computedMember, indexName, moduleItself, valueOf } from './es-values.js';
+import { computedMember, indexName, isExports, moduleItself, valueOf } from './es-values.js';
 import type { Grammar } from '../../grammar.js';
 import { compact, renderSignature } from '../../signature.js';
 
@@ -73,6 +73,12 @@ class EcmascriptMiner {
   finish(): Draft {
     for (const symbol of this.draft.symbols) {
       if (symbol.container === '' && this.#exportedNames.has(symbol.name)) symbol.exported = true;
+    }
+    this.#es.reach(this.text.length);
+    // A method that was taken out of its class is passed on under its own name.
+    for (const name of this.#exportedNames) {
+      const taken = this.#es.locals.find(name, this.text.length) ?? '';
+      if (/^[\w$]+\.[\w$]+$/.test(taken)) this.draft.type(undefined, 'exported', name, taken);
     }
     for (const { member, owner, isPrivate } of this.#members) {
       member.exported = owner.exported && !isPrivate;
@@ -292,6 +298,8 @@ class EcmascriptMiner {
   /** What a name at the top stands for; an object that is written out stands for itself. */
   #valueOf(symbol: SymbolDraft, type: string, value: Node | null): void {
     this.#tops.set(symbol.name, symbol);
+    // What is given to this name is passed on.
+    if (value !== null && isExports(value)) return this.#passOn('default', symbol.name);
     const written = valueOf(type);
     const object = objectIn(value);
     if (written === unknown && object !== null) this.#es.properties(symbol, object);

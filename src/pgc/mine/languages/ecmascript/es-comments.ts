@@ -72,6 +72,11 @@ export class CommentTypes {
     return args === undefined ? writtenType(name) : namedType(name, splitList(args).map(inner));
   }
 
+  /** The name of another module in this one. */
+  module(target: string, at: number): string {
+    return this.#imported(target, '', at);
+  }
+
   /** `import('./x').Name`; without a name, what the module is. */
   #imported(target: string, name: string, at: number): string {
     const alias = `${name || 'default'}$${this.imports.length}`;

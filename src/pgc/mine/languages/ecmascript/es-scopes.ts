@@ -8,10 +8,12 @@ import {
   esBounds,
   esType,
   functionType,
+  importedIn,
   isRest,
   parametersOf,
   resultType,
   thisParameter,
+  type LocalName,
 } from './es-types.js';
 import { esExpression, localNames, valueOf } from './es-values.js';
 
@@ -47,7 +49,7 @@ export function ownValue(key: string): string {
 /** The scopes of one text of JavaScript or TypeScript, and what it says of types. */
 export class EsScopes {
   readonly locals = new Locals();
-  readonly localName = localNames(this.locals);
+  readonly localName: LocalName;
   readonly #comments: CommentTypes;
   readonly #callables: Callable[] = [];
   /** By the id of its node: the symbol that a function is, and what `this` is in it. */
@@ -58,6 +60,11 @@ export class EsScopes {
 
   constructor(readonly draft: Draft) {
     this.#comments = new CommentTypes(draft.imports);
+    const names = localNames(this.locals);
+    this.localName = (name, at, isValue) => {
+      const target = importedIn(name);
+      return target === undefined ? names(name, at, isValue) : this.#comments.module(target, at);
+    };
     this.locals.open(Infinity);
   }
 

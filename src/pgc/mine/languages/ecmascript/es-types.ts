@@ -73,9 +73,14 @@ function typeOf(node: Node, local: LocalName): string {
   }
 }
 
-/** `typeof a.b` */
+/** The module of `import('./x')`. */
+export function importedIn(text: string): string | undefined {
+  return /^import\(\s*['"]([^'"]+)['"]\s*\)$/.exec(text)?.[1];
+}
+
+/** `typeof a.b`, `typeof import('./x').b` */
 function typeOfValue(node: Node | null, local: LocalName): string {
-  const path = /^([\w$]+)((?:\.[\w$]+)*)$/.exec(node?.text ?? '');
+  const path = /^([\w$]+|import\([^()]*\))((?:\.[\w$]+)*)$/.exec(node?.text ?? '');
   const root =
     path === null || node === null ? unknown : local(path[1] ?? '', node.startIndex, true);
   return root === unknown ? unknown : `=${root}${path?.[2] ?? ''}`;

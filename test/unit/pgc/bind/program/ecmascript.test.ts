@@ -72,6 +72,41 @@ new Text().needed().trim();
 function bare(this: Text) { this.trim(); }
 new Text().same().trim();
 `,
+  'app/shop.d.ts': `declare namespace shop {
+  class Shelf { first(): Box; }
+  class Box { open(): void; }
+  let shelf: Shelf;
+}
+export = shop;
+`,
+  'app/inner.ts': `import shop from './shop';
+shop.shelf.first().open();
+function fresh(): typeof import('./parts') { return load(); }
+fresh().draw();
+`,
+  'lib/body.js': `const { Readable } = require('node:stream');
+class Body extends Readable { constructor() { super(); } }
+module.exports = { Readable: Body };
+`,
+  'lib/read.js': `const { Readable } = require('./body');
+new Readable();
+const { keep } = require('./taken');
+keep();
+`,
+  'lib/taken.js': `function take (given) {
+  const { print } = given;
+  print();
+}
+class Kept { static keep () {} }
+const { keep } = Kept;
+module.exports = { keep };
+`,
+  'lib/helpers.js': `const helpers = exports;
+helpers.assist = function () {};
+`,
+  'lib/helped.js': `const help = require('./helpers');
+help.assist();
+`,
   'app/forms.tsx': `import * as parts from './parts';
 const one = <parts.Panel title="x"><parts.Line /></parts.Panel>;
 (parts.draw)();
@@ -117,7 +152,11 @@ const callers = (symbol: string): string[] =>
 
 describe('types in comments of scripts', () => {
   test('of a parameter, a field and a result; of other modules', () => {
-    expect(callers('lib/log.js#Log.print')).toEqual([`${at('lib/store.js', 'print()')} exact`]);
+    expect(callers('lib/log.js#Log.print')).toEqual([
+      `${at('lib/store.js', 'print()')} exact`,
+      // It may have been taken out of its object.
+      'lib/taken.js:3 possible',
+    ]);
     expect(callers('lib/shape.js#Shape.area')).toEqual([
       `${at('lib/shape.js', 'shape.area()')} exact`,
       `${at('lib/store.js', 'each.area()')} exact`,
@@ -154,10 +193,27 @@ test('what a method gives of its own type is of the type that was asked; objects
   ]);
 });
 
+test('what stands beside a class in a module is meant in it', () => {
+  expect(callers('app/shop.d.ts#Box.open')).toEqual([`${at('app/inner.ts', '.open()')} exact`]);
+});
+
+test('what is passed on under the name of an import is what it says', () => {
+  expect(callers('lib/body.js#Body.constructor')).toEqual(['lib/read.js:2 exact']);
+});
+
+test('a method that is taken out of its class is passed on', () => {
+  expect(callers('lib/taken.js#Kept.keep')).toEqual(['lib/read.js:4 exact']);
+});
+
+test('what is given to another name of the exports is passed on', () => {
+  expect(callers('lib/helpers.js#helpers.assist')).toEqual(['lib/helped.js:2 exact']);
+});
+
 test('a call in brackets is one, and so is an element of a module', () => {
-  expect(callers('app/parts.tsx#draw')).toEqual(
-    [3, 4, 5].map((line) => `app/forms.tsx:${line} exact`),
-  );
+  expect(callers('app/parts.tsx#draw')).toEqual([
+    ...[3, 4, 5].map((line) => `app/forms.tsx:${line} exact`),
+    `${at('app/inner.ts', '.draw()')} exact`,
+  ]);
   expect(callers('app/parts.tsx#Panel')).toEqual(['app/forms.tsx:2 exact']);
   expect(callers('app/parts.tsx#Line')).toEqual(['app/forms.tsx:2 exact']);
 });
