@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join, posix } from 'node:path';
 import { bindPointers } from '../bind/pointers/bind-pointers.js';
 import { bindProgram } from '../bind/program/bind-program.js';
-import { cppRules } from '../bind/program/cpp.js';
+import { cppRules } from '../bind/program/cpp/cpp.js';
 import { ecmascriptRules } from '../bind/program/ecmascript.js';
 import { goRules } from '../bind/program/go.js';
 import { javaRules } from '../bind/program/java.js';

@@ -12,7 +12,7 @@ import {
   type Implementations,
 } from './implementations.js';
 import type { LanguageRules } from './rules.js';
-import { virtualImplementations } from './virtual-methods.js';
+import { virtualImplementations } from './cpp/virtual-methods.js';
 import type { SourceText } from './source-text.js';
 import { isFunction, isType, isValue, type Value } from './values.js';
 

@@ -3,7 +3,7 @@ import { joined } from './alternatives.js';
 import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
 import type { Names } from './names.js';
-import { isSign, Namespaces } from './namespaces.js';
+import { isSign, Namespaces } from './cpp/namespaces.js';
 import { Choice, isAlike, type Candidate } from './overloads.js';
 import type { Arguments } from './values.js';
 import {

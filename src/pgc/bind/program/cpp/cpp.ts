@@ -1,8 +1,8 @@
-import type { TypeRow } from '../../format/shard-index.js';
+import type { TypeRow } from '../../../format/shard-index.js';
 import { cppDistance } from './cpp-distance.js';
 import { cppMembers, cppStandard } from './cpp-standard.js';
-import { IncludeGraph } from '../pointers/includes.js';
-import type { LanguageRules, Places } from './rules.js';
+import { IncludeGraph } from '../../pointers/includes.js';
+import type { LanguageRules, Places } from '../rules.js';
 
 /** Types and names that are known without a declaration, with those of C that are hardly ever written with `std`. */
 const builtins =

@@ -1,7 +1,7 @@
-import type { Definition } from './definition.js';
-import { hasMark } from './definition.js';
-import type { TypeRelations } from './rules.js';
-import type { InsideType, LanguageType, Type } from './values.js';
+import type { Definition } from '../definition.js';
+import { hasMark } from '../definition.js';
+import type { TypeRelations } from '../rules.js';
+import type { InsideType, LanguageType, Type } from '../values.js';
 
 /** How far apart types are: undefined where that is not known, infinite where the one is never given as the other. */
 type Distance = number | undefined;

@@ -1,5 +1,5 @@
-import type { LanguageMembers, Library } from './rules.js';
-import type { LanguageType, Type } from './values.js';
+import type { LanguageMembers, Library } from '../rules.js';
+import type { LanguageType, Type } from '../values.js';
 
 /** Types of the library by what they hold; `=`: a member of theirs is one of what they hold. */
 const types: Readonly<Record<string, string>> = {

@@ -1,10 +1,10 @@
-import { derivedTypes } from './adopt.js';
-import type { Definitions } from './definitions.js';
-import { hasMark, type Definition } from './definition.js';
-import type { Evaluator } from './evaluator.js';
-import { basesOf, note, type Implementations } from './implementations.js';
-import { isAlike } from './overloads.js';
-import { isFunction } from './values.js';
+import { derivedTypes } from '../adopt.js';
+import type { Definitions } from '../definitions.js';
+import { hasMark, type Definition } from '../definition.js';
+import type { Evaluator } from '../evaluator.js';
+import { basesOf, note, type Implementations } from '../implementations.js';
+import { isAlike } from '../overloads.js';
+import { isFunction } from '../values.js';
 
 /** The methods that run in place of virtual ones: those of types based on theirs that take the same. */
 export function virtualImplementations(
