@@ -176,7 +176,7 @@ export function push<Key, Each>(map: Map<Key, Each[]>, key: Key, each: Each): vo
 
 function* filesOf(
   shards: readonly ShardIndex[],
-): Generator<{ path: string; targets(): readonly string[] }> {
+): Generator<{ path: string; targets: () => readonly string[] }> {
   for (const index of shards)
     for (let file = 0; file < index.fileCount; file += 1)
       if (isC(index, file))

@@ -13,7 +13,7 @@ export class IncludeGraph {
   readonly #seen = new Map<string, ReadonlyMap<string, number>>();
 
   /** `targets`: as written in the file. */
-  constructor(files: Iterable<{ path: string; targets(): readonly string[] }>) {
+  constructor(files: Iterable<{ path: string; targets: () => readonly string[] }>) {
     for (const { path, targets } of files) {
       this.#targets.set(path, targets);
       const name = posix.basename(path);

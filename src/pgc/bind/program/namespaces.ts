@@ -169,7 +169,8 @@ export class Namespaces {
         if (functions.length === 0 || this.#says(type, 'exported', name).length > 0)
           next.push(...this.#parts.basesOf(type));
       }
-      if (candidates.length > 0) return this.#chosen(candidates, given, start, name);
+      const chosen = candidates.length > 0 && this.#chosen(candidates, given, start, name);
+      if (chosen) return chosen;
       if (other !== undefined) return this.#used(other, given);
       level = next;
     }
@@ -220,7 +221,7 @@ export class Namespaces {
     given: Arguments | undefined,
     receiver: InsideType,
     name: string,
-  ): Value {
+  ): Value | undefined {
     const whole: FunctionValue = {
       ...{ kind: 'function', receiver, self: candidates[0]?.self },
       ...(given !== undefined && { given }),
@@ -228,8 +229,14 @@ export class Namespaces {
     };
     const isOne = candidates.length === 1;
     if (given === undefined) return isOne ? whole : { ...whole, isUnsure: true };
-    const found = this.#parts.choice.of(candidates, given, { receiver });
-    if (found === undefined) return { ...whole, isUnsure: true };
+    // A sign has a meaning of its own where nothing takes what is given.
+    const isOpen = isSign(name);
+    const found = this.#parts.choice.of(candidates, given, {
+      receiver,
+      isOpen,
+      isDoubtful: isOpen,
+    });
+    if (found === undefined) return isOpen ? undefined : { ...whole, isUnsure: true };
     const families = candidates.filter(({ definition }) => found.definitions.includes(definition));
     const definitions = families.flatMap(({ family }) => this.#meant(family ?? [], given));
     const isSpecial = this.#isSpecial(receiver) && name !== receiver.definition.name;
@@ -297,7 +304,7 @@ export class Namespaces {
     if (own.length === 0)
       return { ...value, constructors: { kind: 'function', definitions: [], self: type } };
     const found = this.#chosen(this.#candidates(own, type), given, type, type.definition.name);
-    return found.kind === 'function' ? { ...value, constructors: found } : value;
+    return found?.kind === 'function' ? { ...value, constructors: found } : value;
   }
 
   innerType(start: InsideType, name: string): Value | undefined {
