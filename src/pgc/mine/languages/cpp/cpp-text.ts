@@ -28,6 +28,11 @@ const beforeFunction = new RegExp(
 /** `API_EXPORT template <…>`, and a mark that stands alone between definitions. */
 const beforeTemplate = new RegExp(`^[ \\t]*(${mark})(?=\\s+template\\s*<)`, 'gm');
 const alone = new RegExp(`^(${mark})(?=[ \\t]*\\r?$)(?!\\s*[(,=])`, 'gm');
+/** `API_DEPRECATED("…")` on the line before what it is said of. */
+const saying = new RegExp(
+  `^[ \\t]*(${mark}\\("(?:[^"\\\\\\n]|\\\\.)*"\\))(?=[ \\t]*\\r?\\n\\s{0,80}[A-Za-z_~])`,
+  'gm',
+);
 /** Names of marks that hold what is between them. */
 const pairs = [
   ['BEGIN', 'END'],
@@ -64,6 +69,7 @@ export function withoutMarks(text: string): string {
     beforeRecord,
     beforeTemplate,
     alone,
+    saying,
     beforeFunction,
     ofParameter,
     unnamed,
