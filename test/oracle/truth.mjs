@@ -67,16 +67,17 @@ export class Truth {
     return this.#uses.get(place) ?? new Set();
   }
 
-  /** Whether the compiler knows what a name means on a line. */
-  isJudged(name, line) {
-    const colon = line.lastIndexOf(':');
-    const [file, at] = [line.slice(0, colon), Number(line.slice(colon + 1))];
-    const isIn = ([from, to]) => from <= at && at <= to;
-    return (
-      this.files.has(file) &&
-      !this.#unbound.has(`${name} ${line}`) &&
-      this.#unread.get(file)?.some(isIn) !== true
-    );
+  /** Whether the compiler says what a line uses, and what not. */
+  isRead(file, line) {
+    const isIn = ([from, to]) => from <= line && line <= to;
+    return this.files.has(file) && this.#unread.get(file)?.some(isIn) !== true;
+  }
+
+  /** Whether the compiler knows what a name means on a line, `path:line`. */
+  isJudged(name, place) {
+    const colon = place.lastIndexOf(':');
+    const isRead = this.isRead(place.slice(0, colon), Number(place.slice(colon + 1)));
+    return isRead && !this.#unbound.has(`${name} ${place}`);
   }
 
   /** Places of all definitions of a name. */

@@ -44,8 +44,8 @@ const questions = {
   ...{ callers: answered(whole), callees: answered(whole), trace: answered(whole) },
   references: answered(whole),
   ...{ implementations: answered(whole), locate: answered(whole), topology: answered(whole) },
-  ...{ blastRadius: answered(whole), path: answered([foreign, foreign]) },
-  verify: answered([{ status: 'stale', reason: foreign, now_at: foreign }]),
+  ...{ blastRadius: answered(whole), path: answered({ path: [foreign, foreign] }) },
+  verify: answered({ results: [{ status: 'stale', reason: foreign, now_at: foreign }] }),
 };
 const bus = {
   questions: answered(questions),
