@@ -75,7 +75,10 @@ function qualified(node: Node, place: TypePlace): string {
   const names = parts.map(nameIn);
   if (first !== undefined) names[0] = place.localType(names[0] ?? '', first.startIndex);
   if (isRooted(node)) names.unshift(rootName);
-  const own = last === undefined ? unknown : cppType(last, { ...place, localType: plainName });
+  const own =
+    last === undefined
+      ? unknown
+      : cppType(last, { of: (value) => place.of(value), localType: plainName });
   return [...names, own].join('.');
 }
 

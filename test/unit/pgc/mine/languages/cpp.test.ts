@@ -194,3 +194,13 @@ struct select <std::vector<T>, true> {};
     ['struct', '', 'select'],
   ]);
 });
+
+test('a type in a namespace may be told by a value in its arguments', async () => {
+  const facts = await mined(
+    'cpp',
+    'int size();\nstd::vector<decltype(size())> all;\nstruct Row { ns::Box<decltype(size())> held; };\n',
+  );
+  expect(facts.symbols.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['size', 'all', 'Row']),
+  );
+});
