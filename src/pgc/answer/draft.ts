@@ -79,7 +79,8 @@ export class AnswerDraft {
     const calls = this.overlays.has('O3') ? chosen : [];
     const asked = this.#asked(found);
     const isAnswered = asked.length > 0 && this.overlays.has('O3') && this.#related(asked);
-    const isOther = (each: Found): boolean => asked.every(({ hit }) => hit !== each);
+    const isOther = (each: Found): boolean =>
+      each.kind !== 'symbol' || asked.every(({ symbol }) => symbol !== each.document);
     const others = isAnswered ? [] : shown.filter(isOther);
     for (const each of asked) this.#defined(each);
     for (const each of others.slice(0, first)) this.#cited(each);
@@ -317,6 +318,7 @@ export class AnswerDraft {
     const rest = callers.length - (this.flow.length - before);
     const left = [
       ...(rest === 0 ? [] : [`is called at ${count(rest, 'further site')}`]),
+      ...(callers.length + possible > 0 ? [] : ['is called nowhere in this shard']),
       ...(possible === 0 ? [] : [`may be called at ${count(possible, 'site')} that prove nothing`]),
     ];
     if (left.length > 0)

@@ -5,6 +5,7 @@ import type { Question } from '../search/question/question.js';
 import type { Found } from '../search/search.js';
 import { saidRole } from '../source/role.js';
 import type { CallSite } from '../shapes.js';
+import { callSimilarity } from './cited-calls.js';
 
 export type SymbolHit = Extract<Found, { kind: 'symbol' }>;
 
@@ -40,7 +41,9 @@ export function askedSymbols(
   const defined = all.filter((id) => !index.symbol(id).declaration);
   const asAsked = (symbol: number): AskedSymbol => {
     const its = { document: symbol, symbol, file: index.symbol(symbol).file };
-    const hit = named.find((each) => each.symbol === symbol) ?? { ...first, ...its };
+    const found = named.find((each) => each.symbol === symbol) ?? { ...first, ...its };
+    // What the graph says of what is named does not depend on the other words of the question.
+    const hit = { ...found, similarity: Math.max(found.similarity, callSimilarity) };
     return { hit, symbol, reference: referenceOf(index, symbol) };
   };
   if (question.asks === 'implementations') {

@@ -115,6 +115,10 @@ const impactAsked =
 const implementationsAsked =
   /\b(?:implementations?|implementers?|implementors?|subclasses|subtypes|overrides) of\b|\b(?:who|what|which)(?:\s\w{1,40}){0,2}?\s(?:implements?|extends?|overrides?)\b/i;
 
+/** What stands right behind the verb, without an article, is a name. */
+const implemented =
+  /\b(?:implements?|extends?|overrides?|implementations of|subclasses of)\s(?!the\b|an?\b)([A-Za-z_]\w{0,120})/gi;
+
 /** Reads the question without any knowledge of the code base. Throws EMPTY_QUESTION, QUESTION_UNREADABLE. */
 export function analyse(raw: string): Question {
   const warnings: string[] = [];
@@ -140,6 +144,7 @@ export function analyse(raw: string): Question {
     ...identifiersIn(text, paths),
     // Of what is asked for its users or implementations, a name in capitals is the symbol.
     ...(asks === undefined ? [] : matches(text, /(?<=\S\s)\b[A-Z]+[a-z]\w{0,120}\b/g)),
+    ...(asks === 'implementations' ? matches(text, implemented) : []),
   ]);
   const names = unique(matches(text, /\b(?=\w{0,120}\d)(?=\w{0,120}[A-Za-z])\w{2,40}\b/g)).filter(
     (name) => !/^0x/i.test(name),

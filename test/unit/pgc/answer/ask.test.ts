@@ -182,7 +182,8 @@ func testMute() int { return Mute{}.Exec(3) }
   };
 
   test('who implements an interface', async () => {
-    const { evidence, next, unsure } = await asked('Which types implement Stage?');
+    const { evidence, next, unsure, confidence } = await asked('Which types implement Stage?');
+    expect(confidence).toBe('high');
     expect(evidence.map(({ name, why }) => [name, why[0]])).toEqual([
       ['Mute', 'implements Stage'],
       ['Wait', 'implements Stage'],
@@ -200,6 +201,12 @@ func testMute() int { return Mute{}.Exec(3) }
       ['testMute', 'exact'],
     ]);
     expect(evidence.at(-1)).toMatchObject({ name: 'Exec', container: 'Mute' });
+  });
+
+  test('that nothing calls it is said', async () => {
+    const { evidence, unsure } = await asked('Who calls testMute?');
+    expect(evidence[0]).toMatchObject({ name: 'testMute', kind: 'function' });
+    expect(unsure.map(({ text }) => text).join()).toContain('is called nowhere in this shard');
   });
 
   test('a name of several definitions: what is not shown is said', async () => {
