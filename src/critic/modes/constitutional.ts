@@ -94,11 +94,12 @@ export const constitutional: Mode = {
       broken.length === 0
         ? ''
         : `\n\nA model finds ${broken.length} more rules broken; see the findings.`;
+    const verdict = isHard ? 'FAIL by what a model finds. By the rules that were looked up: ' : '';
     return sections
       .filter(({ title }) => title === 'Compliance Summary' || title === 'Compliance Score')
       .map(({ title, text }) => ({
         title,
-        text: `${isHard ? text.replace(/^(?:PASS|PARTIAL)/, 'FAIL') : text}${beside}`,
+        text: `${title === 'Compliance Summary' ? verdict : ''}${text}${beside}`,
       }));
   },
 };
