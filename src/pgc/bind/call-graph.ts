@@ -2,6 +2,7 @@ import { includesOf, isC, pathOf, cachedTargets, type CallTargets } from './inde
 import type { BoundTarget, CallBinding } from '../format/bound-calls.js';
 import type { Certainty, Lookup } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
+import { saidRole } from '../source/role.js';
 import { candidatesNamed, type SymbolCandidate } from './symbol-candidate.js';
 import { isStandIn, seesPublic, visibleDefinitions } from './visibility.js';
 
@@ -34,12 +35,15 @@ function boundTargets(index: ShardIndex, { id, kind }: CallRow): CallTargets | u
     .targetsOf(id)
     .filter((target) => isUse || bound.target(target).kind !== 'variable');
   return cachedTargets(index, `${binding} ${targets.join(' ')}`, () => {
-    const isDispatch = binding === 'dispatch';
-    const meant = targets.flatMap((target) => [
-      target,
-      ...(isDispatch ? bound.implementing(target) : []),
-    ]);
-    const all = meant.map((target) => bound.target(target));
+    const own = targets.map((target) => bound.target(target));
+    const by =
+      binding === 'dispatch' ? targets.flatMap((target) => bound.implementing(target)) : [];
+    // A mock stands in for the real one: it comes last.
+    const isAside = ({ path }: BoundTarget): number => (saidRole(index.info, path) === '' ? 0 : 1);
+    const implementing = by
+      .map((target) => bound.target(target))
+      .toSorted((one, other) => isAside(one) - isAside(other));
+    const all = [...own, ...implementing];
     return {
       inside: all.flatMap(({ symbol }) => (symbol < 0 ? [] : [symbol])),
       lookups: all.flatMap((each) => (each.symbol < 0 ? [lookupOf(each)] : [])),

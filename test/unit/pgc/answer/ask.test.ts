@@ -169,11 +169,19 @@ func (l Log) Exec() {}
 
 func run(s Stage) int { return s.Exec(1) }
 
+func runAll() int { return run(Mute{}) }
+
 func muted() int { return Mute{}.Exec(2) }
 `,
     'notify/stage_test.go': `package notify
 
 func testMute() int { return Mute{}.Exec(3) }
+`,
+    'notify/fake_test.go': `package notify
+
+type fake struct{}
+
+func (f fake) Exec(n int) int { return 0 }
 `,
   };
   const asked = async (question: string): Promise<Answer> => {
@@ -187,6 +195,7 @@ func testMute() int { return Mute{}.Exec(3) }
     expect(evidence.map(({ name, why }) => [name, why[0]])).toEqual([
       ['Mute', 'implements Stage'],
       ['Wait', 'implements Stage'],
+      ['fake', 'implements Stage'],
       ['Stage', 'the question names it'],
     ]);
     expect(next[0]).toMatchObject({ operation: 'implementations' });
@@ -203,6 +212,28 @@ func testMute() int { return Mute{}.Exec(3) }
     expect(evidence.at(-1)).toMatchObject({ name: 'Exec', container: 'Mute' });
   });
 
+  test('where another shard has the interface, the real one comes before its stand-in', async () => {
+    await using tree = await indexedTree(
+      {
+        'step/go.mod': 'module example.org/step\n',
+        'run/go.mod': 'module example.org/run\n',
+        'step/step.go': 'package step\n\ntype Stage interface {\n\tExec(n int) int\n}\n',
+        'run/a_test.go':
+          'package run\n\ntype fake struct{}\n\nfunc (f fake) Exec(n int) int { return 0 }\n',
+        'run/run.go':
+          'package run\n\nimport "example.org/step"\n\ntype Mute struct{}\n\n' +
+          'func (m Mute) Exec(n int) int { return n }\n\n' +
+          'func perform(s step.Stage) int { return s.Exec(1) }\n',
+      },
+      ['step', 'run'],
+    );
+    const request = { question: 'What does perform() call?', overlays: [], top_k: 5 };
+    const { flow } = await tree.shards
+      .find(({ index }) => index.info.alias === 'run')!
+      .ask(request);
+    expect(flow).toMatchObject([{ to: 'Exec', certainty: 'dispatch', definition: 'run/run.go:7' }]);
+  });
+
   test('that nothing calls it is said', async () => {
     const { evidence, unsure } = await asked('Who calls testMute?');
     expect(evidence[0]).toMatchObject({ name: 'testMute', kind: 'function' });
@@ -211,7 +242,7 @@ func testMute() int { return Mute{}.Exec(3) }
 
   test('a name of several definitions: what is not shown is said', async () => {
     const { unsure } = await asked('Who calls Exec?');
-    expect(unsure.map(({ text }) => text).join()).toContain('the name means 1 further definition');
+    expect(unsure.map(({ text }) => text).join()).toContain('the name means 2 further definitions');
   });
 });
 
