@@ -139,7 +139,7 @@ function meaningIn(
   const far = wanted
     .filter(({ symbols }) => symbols.length === 0)
     .map((its) => ({ ...unknownOf(name), file_path: its.path }));
-  const lookup = { name, kind: 'direct', container: '', modules: [], line: 0, path: '' };
+  const lookup = { name, container: '', line: 0, path: '' };
   const includes = index.importsOf(file).map(({ target }) => target);
   const all = [...here, ...far].map((each) => ({ ...each, kind: asSeen(each), container: '' }));
   const visible = visibleDefinitions({ path, lookup, includes }, all);

@@ -254,6 +254,16 @@ static struct ops dev_ops = { .start = dev_start };
   });
 });
 
+test.each([
+  ['What depends on Store.put?', 'callers'],
+  ['What does Store.put depend on?', 'callees'],
+  ['Which functions does Store.put call?', 'callees'],
+  ['Which types implement Store?', 'implementations'],
+  ['What is Store.put?', undefined],
+])('%s asks for %s', (question, asked) => {
+  expect(analyse(question).asks).toBe(asked);
+});
+
 test('an answer that lacks an excerpt is not kept', async () => {
   let isReadable = false;
   const shard = new Shard(
