@@ -76,7 +76,7 @@ export type HopAnswer = Plain<
   sigma.pgc.HopAnswer,
   { references: Reference[]; evidence: Evidence[]; flow: FlowEdge[] }
 >;
-export type Definition = Plain<sigma.pgc.Definition, { role?: string }>;
+export type Definition = Plain<sigma.pgc.Definition, { role?: string; language?: string }>;
 export type CallSite = Plain<sigma.pgc.CallSite, { lookup: Lookup | null; role?: string }>;
 export type Expansion = Plain<sigma.pgc.Expansion, { calls: CallSite[] }>;
 export type CardTerm = Plain<sigma.pgc.CardTerm>;

@@ -7,7 +7,7 @@ import type {
   ImplementationsAnswer,
 } from '../pgc/shapes.js';
 import { roleNote } from '../pgc/answer/evidence-line.js';
-import { knowsUses } from '../pgc/format/facts.js';
+import { knowsUses, type FactsLanguage } from '../pgc/format/facts.js';
 import { languageOf } from '../pgc/source/language.js';
 import { certaintyNotes, renderErrors } from './answer.js';
 import { line as lineOf } from './terminal.js';
@@ -133,8 +133,8 @@ function headText(
 /** Nobody looked for all of them. */
 function unknownUses(definitions: readonly Definition[]): string[] {
   const languages = definitions
-    .map(({ file_path }) => languageOf(file_path))
-    .filter((each) => !knowsUses(each));
+    .flatMap(({ language, file_path }) => language || (languageOf(file_path) ?? []))
+    .filter((each) => !knowsUses(each as FactsLanguage));
   const [first] = languages;
   return first === undefined
     ? []

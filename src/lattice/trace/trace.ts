@@ -77,7 +77,8 @@ class TraceSearch {
   readonly #errors: CodedError[] = [];
   readonly #forward = new Map<string, Reached>();
   readonly #backward = new Map<string, Reached>();
-  readonly #open: OpenCall[] = [];
+  /** The first one of all that may mean the same: its chain is the shortest. */
+  readonly #open = new Map<string, OpenCall>();
   readonly #far: FarDefinitions;
   readonly #nodesMax: number;
 
@@ -136,14 +137,17 @@ class TraceSearch {
     let [forward, backward] = [ahead, behind];
     while (forward.length > 0 && this.#forward.size < doubtfulNodesMax)
       forward = await this.#advance(forward);
-    if (this.#open.length === 0) return undefined;
+    if (this.#open.size === 0) return undefined;
     while (backward.length > 0 && this.#backward.size < doubtfulNodesMax)
       backward = await this.#retreat(backward);
     const named = new Map<string, Reached[]>();
-    for (const each of this.#backward.values())
-      named.set(each.node.calledAs, [...(named.get(each.node.calledAs) ?? []), each]);
+    for (const each of this.#backward.values()) {
+      const known = named.get(each.node.calledAs);
+      if (known === undefined) named.set(each.node.calledAs, [each]);
+      else known.push(each);
+    }
     let best: { call: OpenCall; to: Reached; length: number } | undefined;
-    for (const call of this.#open)
+    for (const call of this.#open.values())
       for (const to of named.get(call.site.symbol) ?? []) {
         const length = stepsTo(call.before) + stepsTo(to);
         if (mayMean(call.site, to.node) && length < (best?.length ?? Infinity))
@@ -193,7 +197,8 @@ class TraceSearch {
       if (before === undefined) continue;
       const targets = this.#targets(site, includes, real);
       const { certainty } = site;
-      if (targets.length === 0 && certainty === 'possible') this.#open.push({ site, before });
+      if (targets.length === 0 && certainty === 'possible' && !this.#open.has(meaningOf(site)))
+        this.#open.set(meaningOf(site), { site, before });
       for (const node of targets) {
         if (this.#forward.has(node.anchor) || !hasRole(node, this.limits.roles)) continue;
         const reached = { node, before, callSite: `${site.file_path}:${site.line}`, certainty };
@@ -362,6 +367,11 @@ function mayMean({ kind, file_path }: CallSite, { container }: Node): boolean {
   if (kind !== 'member') return container === '';
   // In C the name of a member does not say which function it holds.
   return container !== '' || !mayCallStandIns(file_path);
+}
+
+/** Calls for which `mayMean` says the same of each definition of their name. */
+function meaningOf({ symbol, kind, file_path }: CallSite): string {
+  return `${symbol} ${kind === 'member'} ${mayCallStandIns(file_path)}`;
 }
 
 function callOf({ file_path, line, symbol }: CallSite): string {

@@ -6,7 +6,7 @@ import type { CallTargets } from '../bind/index-cache.js';
 import type { CallRow, ShardIndex, SymbolRow } from '../format/shard-index.js';
 import { candidateOf, isStandInOf } from '../bind/symbol-candidate.js';
 import { isConstructor, withoutStandIns } from '../bind/visibility.js';
-import { Edges, exactly, type Edge, type EdgeType, type Meant } from './edges.js';
+import { Edges, exactly, possibly, type Edge, type EdgeType, type Meant } from './edges.js';
 import { FarTargets, type PlacedCandidate } from './far-targets.js';
 import { Implementing } from './implementing.js';
 import { extensionsIn, ModuleUses, type NamedUse } from './module-uses.js';
@@ -19,6 +19,7 @@ export const targetsMax = 2_000;
 /** Files whose variables are remembered; at the limit the memory starts anew. */
 const filesRemembered = 20_000;
 const typesWithMembers = new Set(['class', 'interface', 'trait']);
+const functionKinds = new Set(['function', 'method']);
 const structureKinds = new Set(['variable', 'constant']);
 /** A variable and its lines. */
 interface Structure {
@@ -280,8 +281,12 @@ export class CodeGraph {
   #meantBy(shard: number, call: CallRow, node: NodeKey): Meant {
     const { bound } = this.nodes.index(shard);
     if (bound === undefined || !this.#isBound(shard, call))
-      return this.targets(shard, call).length > 1 ? { certainty: 'possible', via: '' } : exactly;
-    if (bound.bindingOf(call.id) !== 'dispatch') return exactly;
+      return this.targets(shard, call).length > 1 ? possibly : exactly;
+    const binding = bound.bindingOf(call.id);
+    // Of several functions any may be called; what holds them is used.
+    if (binding === 'possible' && functionKinds.has(this.nodes.at(node).row?.kind ?? ''))
+      return possibly;
+    if (binding !== 'dispatch') return exactly;
     const { symbol, container, file_path } = this.nodes.facts(node);
     const through = bound.targetsOf(call.id).map((each) => bound.target(each));
     const isNamed = through.some(

@@ -23,6 +23,7 @@ export interface Meant {
 }
 
 export const exactly: Meant = { certainty: 'exact', via: '' };
+export const possibly: Meant = { certainty: 'possible', via: '' };
 
 /** What leads to a neighbour: the first of its sites, and how many there are. */
 export interface Edge extends Meant {

@@ -24,6 +24,7 @@ const typeBefore = /[\w*]\s*$/;
 const noType =
   /\b(?:return|else|case|goto|do|sizeof|typedef|const|volatile|static|extern|register|inline|unsigned|signed|struct|union|enum|defined|ifdef|ifndef|if|elif)\s*$/;
 const qualifiers = String.raw`(?:(?:static|const|register|volatile|unsigned|signed|struct|union|enum)\s+)*`;
+const variableBefore = String.raw`\w+\s*(?:\[[^\]]*\]\s*)?`;
 const noStatement = String.raw`(?!(?:return|else|case|goto|do|break|continue|sizeof)\b)`;
 
 /** Where the text of a file of C uses names, by the words and signs beside them. */
@@ -89,8 +90,9 @@ export class CText {
     const parameter = new RegExp(
       String.raw`[(,]\s*(?:\w+[\s*]+)+(?:\(\s*\*\s*)?${name}\s*(?=[,)[])`,
     );
+    // Behind the first value anything may stand: to tell variables apart there has exponentially many ways.
     const variable = new RegExp(
-      String.raw`(?:[;{}]|\bfor\s*\()\s*${noStatement}${qualifiers}\w+(?:\s*\*+\s*|\s+)(?:const\s+)?(?:\w+\s*(?:\[[^\]]*\]\s*)?(?:=[^;{}]*)?,\s*\**\s*)*${name}\s*(?=[=;,[)])`,
+      String.raw`(?:[;{}]|\bfor\s*\()\s*${noStatement}${qualifiers}\w+(?:\s*\*+\s*|\s+)(?:const\s+)?(?:${variableBefore},\s*\**\s*)*(?:${variableBefore}=[^;{}]*,\s*\**\s*)?${name}\s*(?=[=;,[)])`,
     );
     return parameter.test(head) || variable.test(text.slice(Math.max(0, body)));
   }

@@ -2,7 +2,7 @@ import { setImmediate as later } from 'node:timers/promises';
 import { isTail, parseReference, placeOfSymbol, resolveSymbol } from '../bind/definitions.js';
 import { candidateOf, candidatesNamed } from '../bind/symbol-candidate.js';
 import { visibleDefinitions, type Candidate } from '../bind/visibility.js';
-import { bodyTermsOf } from '../format/words.js';
+import { bodyTermsOf, wordCharsMax } from '../format/words.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import { saidRole } from '../source/role.js';
 import type { CallSite } from '../shapes.js';
@@ -68,9 +68,10 @@ function areMembers(index: ShardIndex, { symbols }: Wanted): boolean {
   return symbols.length > 0 && symbols.every((each) => index.symbolPlace(each).kind === 'method');
 }
 
-/** Files of C with the rarest word of the name; all where it has none. */
+/** Files of C with the rarest word of the name; all where it has none, or is too long to be indexed. */
 function filesWith(index: ShardIndex, name: string): number[] {
-  const [rarest] = [...bodyTermsOf(name)].sort(
+  const terms = name.length > wordCharsMax ? [] : bodyTermsOf(name);
+  const [rarest] = [...terms].sort(
     (one, other) => index.documentFrequency(one) - index.documentFrequency(other),
   );
   const files = new Set<number>();
@@ -138,7 +139,7 @@ function meaningIn(
   const far = wanted
     .filter(({ symbols }) => symbols.length === 0)
     .map((its) => ({ ...unknownOf(name), file_path: its.path }));
-  const lookup = { name, kind: 'direct', container: '', modules: [], line: 0, path: '' };
+  const lookup = { name, container: '', line: 0, path: '' };
   const includes = index.importsOf(file).map(({ target }) => target);
   const all = [...here, ...far].map((each) => ({ ...each, kind: asSeen(each), container: '' }));
   const visible = visibleDefinitions({ path, lookup, includes }, all);

@@ -10,6 +10,7 @@ import {
   type Reading,
   type Unnumbered,
 } from './evidence.js';
+import { subjectOf } from './evidence-line.js';
 import { ReportMessages } from '../search/locate/messages.js';
 import { passageOf } from './passage.js';
 import { conceptsIn, type Question } from '../search/question/question.js';
@@ -313,11 +314,14 @@ export class AnswerDraft {
     const { name, line_start, file } = index.symbol(symbol);
     const definition = `${index.file(file).path}:${line_start}`;
     const { callers, possible } = callersFor(index, reference);
-    const before = this.flow.length;
-    for (const site of callers.slice(0, most)) this.#caller(hit, name, definition, site);
-    const rest = callers.length - (this.flow.length - before);
+    const shown = callers
+      .slice(0, most)
+      .filter((site) => this.#caller(hit, name, definition, site)).length;
+    const rest = callers.length - shown;
+    const isHeld = callers.some(({ kind }) => kind === 'slot');
+    const how = isHeld ? 'is called, held or passed on' : 'is called';
     const left = [
-      ...(rest === 0 ? [] : [`is called at ${count(rest, 'further site')}`]),
+      ...(rest === 0 ? [] : [`${how} at ${count(rest, 'further site')}`]),
       ...(callers.length + possible > 0 ? [] : ['is called nowhere in this shard']),
       ...(possible === 0 ? [] : [`may be called at ${count(possible, 'site')} that prove nothing`]),
     ];
@@ -327,43 +331,54 @@ export class AnswerDraft {
     this.next.push({ operation: 'callers', arguments: { symbol: reference }, why });
   }
 
-  #caller(hit: SymbolHit, callee: string, definition: string, site: CallSite): void {
+  /** Whether it is shown. */
+  #caller(hit: SymbolHit, callee: string, definition: string, site: CallSite): boolean {
     const { index } = this;
     const file = index.fileAt(site.file_path);
-    const at = `${site.file_path}:${site.line}`;
-    const isKnown = this.flow.some((edge) => edge.site === at && edge.to === callee);
-    if (file === undefined || isKnown || this.#isFull || !this.isWanted(site.file_path)) return;
+    if (file === undefined) return false;
     const caller = site.symbol === '' ? site.file_path : site.symbol;
-    const call = { caller, callee, file, line: site.line };
-    const citation = citeCall(index, this.excerpts, call, hit.similarity);
-    if (citation === undefined) return;
-    const how = { kind: 'call', name: callee, container: caller };
-    const evidence = this.#add(lineEvidence(this.#reading, citation, how));
+    // What a field or a parameter is set to is not called there.
+    const kind = site.kind === 'slot' ? 'slot' : 'call';
+    const edge = { caller, callee, file, line: site.line };
+    const evidence = this.#sited(edge, hit.similarity, kind);
+    if (evidence === undefined) return false;
+    if (kind === 'slot') return true;
     this.flow.push({
-      ...{ from: caller, to: callee, site: at, kind: 'call' },
+      ...{ from: caller, to: callee, site: `${site.file_path}:${site.line}`, kind },
       certainty: site.via === '' ? 'exact' : 'dispatch',
       ...{ agent: index.info.agent, evidence, definition },
     });
+    return true;
   }
 
   #call(hit: SymbolHit, caller: string, call: CallRow, worth: number): void {
-    const file = this.index.file(call.file);
-    const site = `${file.path}:${call.line}`;
-    // A line on which both ends are told is cited once.
-    const known = this.flow.find((edge) => edge.site === site && edge.to === call.callee);
-    if (known !== undefined || this.#isFull || !this.isWanted(file.path)) return;
     // An edge is at most as relevant as the function it belongs to.
     const similarity = hit.similarity * (0.5 + 0.5 * Math.min(1, worth));
     const edge = { caller, callee: call.callee, file: call.file, line: call.line };
+    const evidence = this.#sited(edge, similarity, 'call');
+    if (evidence !== undefined) this.flow.push(edgeOf(this.index, caller, call, evidence));
+  }
+
+  /** The id of the evidence; undefined: it is not shown. */
+  #sited(
+    edge: Parameters<typeof citeCall>[2],
+    similarity: number,
+    kind: string,
+  ): number | undefined {
+    const { caller, callee, line } = edge;
+    const file = this.index.file(edge.file);
+    const site = `${file.path}:${line}`;
+    // A line on which both ends are told is cited once.
+    const isKnown = this.flow.some((each) => each.site === site && each.to === callee);
+    if (isKnown || this.#isFull || !this.isWanted(file.path)) return undefined;
     const citation = citeCall(this.index, this.excerpts, edge, similarity);
     if (citation === undefined) {
-      const lines = this.excerpts.lines(file, call.line, call.line);
-      if (lines?.[0] === undefined) this.isWhole = false;
-      return;
+      if (this.excerpts.lines(file, line, line)?.[0] === undefined) this.isWhole = false;
+      return undefined;
     }
-    const how = { kind: 'call', name: call.callee, container: caller };
-    const evidence = this.#add(lineEvidence(this.#reading, citation, how));
-    this.flow.push(edgeOf(this.index, caller, call, evidence));
+    const how = { kind, name: callee, container: caller };
+    const evidence = lineEvidence(this.#reading, citation, how);
+    return this.#add({ ...evidence, text: subjectOf(evidence) });
   }
 
   #worth(name: string): number {

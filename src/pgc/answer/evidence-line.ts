@@ -7,8 +7,13 @@ export function placeOf(at: { file_path: string; line_start: number; line_end: n
 }
 
 /** `cma_alloc (function)`, `cma_alloc calls find_next_bit`, `Usage (section)`. */
-export function subjectOf({ kind, name, container }: Evidence): string {
+export function subjectOf({
+  kind,
+  name,
+  container,
+}: Pick<Evidence, 'kind' | 'name' | 'container'>): string {
   if (kind === 'call') return `${container} calls ${name}`;
+  if (kind === 'slot') return `${container} holds or passes on ${name}`;
   if (kind === 'message') return `${container === '' ? 'the file' : container} prints this message`;
   if (name === '') return kind;
   return `${name} (${kind}${container === '' ? '' : ` of ${container}`})`;

@@ -48,7 +48,8 @@ export function askedSymbols(
   };
   if (question.asks === 'implementations') {
     const replaced = implementedSymbols(index);
-    const symbol = defined.find((id) => replaced.has(id));
+    // A method of an interface is nowhere more than declared.
+    const symbol = all.find((id) => replaced.has(id));
     if (symbol !== undefined) return { asked: [asAsked(symbol)], others: 0 };
   }
   const meant = defined.length > 0 ? defined : all.slice(0, 1);

@@ -58,7 +58,7 @@ function isOfModule(path: string, module: string): boolean {
 
 export function definitionOf(index: ShardIndex, symbol: number): Definition {
   const row = index.symbol(symbol);
-  const { path } = index.file(row.file);
+  const { path, language } = index.file(row.file);
   return {
     symbol: row.name,
     kind: row.kind,
@@ -72,6 +72,7 @@ export function definitionOf(index: ShardIndex, symbol: number): Definition {
     container: row.container,
     doc: row.doc,
     role: saidRole(index.info, path),
+    language,
   };
 }
 
@@ -87,12 +88,12 @@ function scannedDefinitions(index: ShardIndex, text: string): Definition[] {
   const { path, name } = parseReference(text);
   return index
     .scannedNamed(name)
-    .map(({ file, line }) => ({ file_path: index.file(file).path, line }))
-    .filter(({ file_path }) => path === '' || isTail(file_path, path))
-    .map(({ file_path, line }) => ({
+    .map(({ file, line }) => ({ file: index.file(file), line }))
+    .filter(({ file }) => path === '' || isTail(file.path, path))
+    .map(({ file: { path: file_path, language }, line }) => ({
       ...{ symbol: name, kind: 'macro', file_path, line, line_end: line, signature: '' },
       ...{ exported: true, agent: index.info.agent, declaration: false, container: '', doc: '' },
-      role: saidRole(index.info, file_path),
+      ...{ role: saidRole(index.info, file_path), language },
     }));
 }
 

@@ -14,7 +14,7 @@ import { termSections } from './posting-writer.js';
  *    16   8  length of the whole file
  *    24   4  CRC-32 of everything from byte 32 on
  *    28   4  CRC-32 of bytes 0 to 27
- *    32      section table: offset and length in bytes, 8 each, in the order of `sectionNames`
+ *    32      section table: offset (8 bytes), length (4) and CRC-32 (4), in the order of `sectionNames`
  *     …      sections, each aligned to 8 bytes
  */
 export interface SectionLayout<Name extends string> {
@@ -94,7 +94,7 @@ export async function writeSections<Name extends string>(
     const bytes = sections[name];
     table.writeBigUInt64LE(BigInt(offset), index * rowBytes);
     table.writeUInt32LE(bytes.byteLength, index * rowBytes + 8);
-    table.writeUInt32LE(checkOf(bytes), index * rowBytes + 12);
+    table.writeUInt32LE(crc32(bytes), index * rowBytes + 12);
     const end = offset + bytes.byteLength;
     pieces.push(bytes, Buffer.alloc(align(end) - end));
     offset = align(end);
@@ -104,10 +104,8 @@ export async function writeSections<Name extends string>(
   head.writeUInt32LE(layout.format, 8);
   head.writeUInt32LE(names.length, 12);
   head.writeBigUInt64LE(BigInt(offset), 16);
-  // zlib would take an empty buffer as a request to restart the checksum.
-  const filled = pieces.filter((piece) => piece.byteLength > 0);
   head.writeUInt32LE(
-    filled.reduce((seed, piece) => crc32(piece, seed), 0),
+    pieces.reduce((seed, piece) => crc32(piece, seed), 0),
     24,
   );
   head.writeUInt32LE(crc32(head.subarray(0, 28)), 28);
@@ -115,8 +113,8 @@ export async function writeSections<Name extends string>(
     () => false,
     () => true,
   );
-  if (isNew) await writeInPlace(path, [head, ...filled]);
-  else await writeAtomically(path, [head, ...filled]);
+  if (isNew) await writeInPlace(path, [head, ...pieces]);
+  else await writeAtomically(path, [head, ...pieces]);
   return offset;
 }
 
@@ -220,7 +218,12 @@ function read(path: string, file: number, start: number, end: number): Buffer {
   // Of its own: views of 32-bit numbers need an aligned start.
   const bytes = Buffer.allocUnsafeSlow(end - start);
   for (let at = 0; at < bytes.length;) {
-    const count = readSync(file, bytes, at, bytes.length - at, start + at);
+    let count: number;
+    try {
+      count = readSync(file, bytes, at, bytes.length - at, start + at);
+    } catch (error) {
+      throw unreadable(path, error);
+    }
     if (count === 0) throw corrupt(path, 'too short');
     at += count;
   }
@@ -229,7 +232,7 @@ function read(path: string, file: number, start: number, end: number): Buffer {
 
 function checked(path: string, file: number, start: number, end: number, check: number): Buffer {
   const bytes = read(path, file, start, end);
-  if (checkOf(bytes) !== check) throw corrupt(path, 'checksum');
+  if (crc32(bytes) !== check) throw corrupt(path, 'checksum');
   return bytes;
 }
 
@@ -237,11 +240,6 @@ function unreadable(path: string, error: unknown): BusError {
   return (error as NodeJS.ErrnoException).code === 'ENOENT'
     ? new BusError('INDEX_MISSING', { path }, { cause: error })
     : corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
-}
-
-function checkOf(bytes: Uint8Array): number {
-  // zlib would take an empty buffer as a request to restart the checksum.
-  return bytes.byteLength === 0 ? 0 : crc32(bytes);
 }
 
 /** How a file is read: whole and checked, or by those who need few of its sections. */

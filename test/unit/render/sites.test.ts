@@ -20,6 +20,7 @@ func unused() {}
 const limit = 1
 var top = limit
 `,
+  'app/b.h': 'namespace n { class Kept {}; }\n',
   'app/a_test.go': 'package app\nfunc TestOne() { One{}.Run() }\n',
 };
 
@@ -69,6 +70,12 @@ test('none is said where nothing is possible, and of what was looked for', async
   expect(await callers('One.Run', ['test'])).toContain(
     'Run is called at 1 place in files of role test',
   );
+});
+
+test('of a header of C++ it is not said that nothing uses what it has', async () => {
+  const text = await uses('Kept');
+  expect(text).toContain('nothing certainly uses Kept');
+  expect(text).toContain('uses without a call are not known in cpp');
 });
 
 test('calls are counted by lines, and nothing stands for a function', async () => {

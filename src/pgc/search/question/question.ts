@@ -105,7 +105,7 @@ const intents: [Intent, RegExp][] = [
 ];
 
 /** `Which functions does X call?` asks for the other end than `Which functions call X?`. */
-const calleesAsked = /\b(?:do|does|did)\b.{0,120}\b(?:call|use|invoke)\b/i;
+const calleesAsked = /\b(?:do|does|did)\b.{0,120}\b(?:call|use|invoke|depend on)\b/i;
 const callersAsked =
   /\b(?:who|what|which)(?:\s\w{1,40}){0,2}?\s(?:calls?|uses?|invokes?)\b|\b(?:callers?|users?|usages?|uses) of\b|\bwhere\b.{0,120}\b(?:called|used|invoked)\b|\b(?:called|used|invoked) by\b/i;
 

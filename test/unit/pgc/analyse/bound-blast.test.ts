@@ -48,6 +48,12 @@ const files = {
     '@decorated',
     'export class Page {}',
   ),
+  'app/named.ts': lines(
+    'export class Named {',
+    '  start() {}',
+    '  run(name: string) { return this[name](); }',
+    '}',
+  ),
   'rust/Cargo.toml': '[package]\nname = "rust"\n',
   'rust/src/lib.rs': lines(
     'pub struct Table { run: fn() }',
@@ -116,6 +122,15 @@ test('dependencies hold what is passed on and mentioned', async () => {
       '1 value app/pages.ts#about exact app/pages.ts:4',
       '1 type app/router.ts#Router exact app/pages.ts:3',
     ]),
+  );
+});
+
+test('a member that an expression names may be each of them', async () => {
+  const { consumers } = await blastRadius(tree, 'app/named.ts#Named.start', { direction: 'up' });
+  expect(told(consumers)).toContain('1 calls app/named.ts#Named.run possible app/named.ts:3');
+  const { dependencies } = await blastRadius(tree, 'Named.run', { direction: 'down' });
+  expect(told(dependencies)).toEqual(
+    expect.arrayContaining(['1 calls app/named.ts#Named.start possible app/named.ts:3']),
   );
 });
 

@@ -240,10 +240,67 @@ func (f fake) Exec(n int) int { return 0 }
     expect(unsure.map(({ text }) => text).join()).toContain('is called nowhere in this shard');
   });
 
+  test('who implements a method that is only declared', async () => {
+    const { evidence } = await asked('Which types implement Exec?');
+    expect(evidence.map(({ container, why }) => [container, why[0]])).toEqual([
+      ['Mute', 'implements Exec'],
+      ['Wait', 'implements Exec'],
+      ['fake', 'implements Exec'],
+      ['Stage', 'the question names it'],
+    ]);
+  });
+
+  test('an answer that lacks the line of a caller is not kept', async () => {
+    await using tree = await indexedTree(files, ['notify']);
+    const { index, overlays, excerpts } = tree.shards[0]!;
+    let isReadable = false;
+    const shard = new Shard(
+      index,
+      overlays,
+      {
+        lines: (file, from, to) =>
+          isReadable || !file.path.endsWith('_test.go')
+            ? excerpts.lines(file, from, to)
+            : undefined,
+      },
+      systemClock,
+    );
+    const request = { question: 'What breaks if Mute.Exec changes?', overlays: [], top_k: 5 };
+    expect((await shard.ask(request)).flow.map(({ from }) => from)).toEqual(['run', 'muted']);
+    isReadable = true;
+    expect((await shard.ask(request)).flow.map(({ from }) => from)).toContain('testMute');
+  });
+
+  test('what a field is set to is not said to be called there', async () => {
+    await using c = await indexedTree(
+      {
+        'dev/dev.c': `struct ops { int (*start)(void); };
+static int dev_start(void) { return 0; }
+static struct ops dev_ops = { .start = dev_start };
+`,
+      },
+      ['dev'],
+    );
+    const question = 'Who calls dev_start?';
+    const { flow, evidence } = await c.shards[0]!.ask({ question, overlays: [], top_k: 5 });
+    expect(flow).toEqual([]);
+    expect(evidence.map(({ text }) => text)).toContain('ops.start holds or passes on dev_start');
+  });
+
   test('a name of several definitions: what is not shown is said', async () => {
     const { unsure } = await asked('Who calls Exec?');
     expect(unsure.map(({ text }) => text).join()).toContain('the name means 2 further definitions');
   });
+});
+
+test.each([
+  ['What depends on Store.put?', 'callers'],
+  ['What does Store.put depend on?', 'callees'],
+  ['Which functions does Store.put call?', 'callees'],
+  ['Which types implement Store?', 'implementations'],
+  ['What is Store.put?', undefined],
+])('%s asks for %s', (question, asked) => {
+  expect(analyse(question).asks).toBe(asked);
 });
 
 test('an answer that lacks an excerpt is not kept', async () => {

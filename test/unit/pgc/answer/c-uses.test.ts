@@ -4,10 +4,12 @@ import { trace } from '../../../../src/lattice/trace/trace.js';
 import { callersOf } from '../../../../src/lattice/trace/call-sites.js';
 import { Lattice } from '../../../../src/lattice/lattice.js';
 import { indexFolder } from '../../../../src/pgc/build/index-folder.js';
+import { CText } from '../../../../src/pgc/answer/c-text-uses.js';
 import { openShards } from '../../../../src/pgc/serve/open-shards.js';
 import type { Shard } from '../../../../src/pgc/serve/shard.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 
+const longName = `LONG_${'NAME_'.repeat(20)}END`;
 const files = {
   'core/node.h': `#ifndef NODE_H
 #define NODE_H
@@ -49,6 +51,9 @@ int again(int limit) { return limit; }
 int total(void) { return node_count; }
 #endif
 `,
+  // Longer than any word that is indexed.
+  'core/long.h': `#define ${longName} 1\n`,
+  'net/long.c': `#include "../core/long.h"\nint first = ${longName};\n`,
 };
 
 let source: TemporaryTree;
@@ -93,6 +98,23 @@ test('macros and constants are used in code, in conditions and in other macros',
     'net/net.c:10',
   ]);
   expect(await uses('core/node.h#RED_NODE')).toEqual(['core/node.c:9 visit']);
+});
+
+test('a name that is too long for the index is looked for in all texts', async () => {
+  expect(await uses(`core/long.h#${longName}`)).toEqual(['net/long.c:2']);
+});
+
+test('a local variable is found behind any number of others', () => {
+  const others = Array.from({ length: 64 }, (_, at) => `a${at} = f(${at}, 1)`).join(', ');
+  const place = { file: 0, container: '', exported: true, declaration: false };
+  const symbols = [{ ...place, id: 7, name: 'use', kind: 'function', line_start: 1, line_end: 4 }];
+  const found = (last: string): unknown[] =>
+    new CText(
+      ['int use(void) {', `  int ${others}${last};`, '  return limit;', '}'],
+      symbols,
+    ).occurrencesOf('limit');
+  expect(found('')).toEqual([{ line: 3, isTag: false, holder: 7 }]);
+  expect(found(', *limit = 0')).toEqual([]);
 });
 
 test('a structure is used by its tag and by its typedef', async () => {

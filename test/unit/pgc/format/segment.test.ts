@@ -373,6 +373,13 @@ describe('a segment', () => {
     }
   });
 
+  test('is refused where the path is a folder', async () => {
+    for (const reading of ['whole', 'lazy'] as const)
+      await expect(Segment.open(folder, {}, '', reading)).rejects.toMatchObject({
+        code: 'INDEX_CORRUPT',
+      });
+  });
+
   test('is refused as damaged at any shorter length', async () => {
     const path = await both();
     const { length } = await readFile(path);

@@ -41,6 +41,20 @@ const hostile: [string, FactsLanguage, (count: number) => string, number][] = [
   ['a chain of calls', 'typescript', (n) => `x = a${'.b()'.repeat(n)}`, 1_000],
   ['a chain of values', 'tsx', (n) => `x = a${'=a'.repeat(n)}`, 1_000],
   ['a chain of Go', 'go', (n) => `package a\nfunc f() { x := a${'.b()'.repeat(n)} }`, 1_000],
+  ['a chain of C++', 'cpp', (n) => `void f() { auto x = a${'.b()'.repeat(n)}; }`, 100],
+  ['a sum of C++', 'cpp', (n) => `int x = a${' + a'.repeat(n)};`, 1_000],
+  [
+    'types in types of C++',
+    'cpp',
+    (n) => `void f() { a${'<b'.repeat(n)}${'>'.repeat(n)} x; }`,
+    200,
+  ],
+  ['namespaces in namespaces', 'cpp', (n) => `${'namespace a {'.repeat(n)}${'}'.repeat(n)}`, 200],
+  ['variables of C++', 'cpp', (n) => `void f() {\n${'a b(c);\n'.repeat(n)}}`, 2_000],
+  ['marks without an end', 'cpp', (n) => 'API_BEGIN\n'.repeat(n), 15_000],
+  ['a chain of values of scripts', 'javascript', (n) => `x = a${'=a'.repeat(n)}`, 1_000],
+  ['a chain of Python', 'python', (n) => `x = a${'.b()'.repeat(n)}`, 400],
+  ['a chain of Java', 'java', (n) => `class A { int x = a${'.b()'.repeat(n)}; }`, 100],
   ['a chain of Rust', 'rust', (n) => `fn f() { let x = a${'.b()'.repeat(n)}; }`, 1_000],
 ];
 

@@ -92,13 +92,16 @@ export interface Held {
 
 /** What stands between two marks, of which the first may open a namespace: `API_BEGIN_NAMESPACE`. In order. */
 export function heldByMarks(text: string): Held[] {
-  const marks = [...text.matchAll(alone)].map((each) => ({ name: each[1] ?? '', at: each.index }));
-  return marks.flatMap(({ name, at }) => {
+  const held: Held[] = [];
+  /** The nearest one behind, by name. */
+  const behind = new Map<string, number>();
+  for (const { 1: name = '', index: from } of [...text.matchAll(alone)].toReversed()) {
     const pair = pairs.find(([first]) => name.includes(first));
-    if (pair === undefined) return [];
-    const last = marks.find((each) => each.at > at && each.name === name.replace(pair[0], pair[1]));
-    return last === undefined ? [] : [{ name, from: at, to: last.at }];
-  });
+    const to = pair && behind.get(name.replace(pair[0], pair[1]));
+    if (to !== undefined) held.push({ name, from, to });
+    behind.set(name, from);
+  }
+  return held.toReversed();
 }
 
 /**

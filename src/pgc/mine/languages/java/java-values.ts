@@ -204,6 +204,7 @@ function givenBy(body: Node | null): string[] {
   if (body === null || isStatement.test(body.type)) return [];
   if (body.type !== 'block') return ['value:?'];
   const returned = returnIn(body);
+  if (returned === null) return [];
   if (returned !== undefined) return [returned.namedChildCount > 0 ? 'value:?' : 'void'];
   // What does not end may be given as either.
   return /^(?:throw|while|do|for)/.test(body.namedChildren.at(-1)?.type ?? '') ? [] : ['void'];
@@ -213,15 +214,17 @@ const isStatement =
   /^(?:method_invocation|object_creation_expression|assignment_expression|update_expression)$/;
 const nodesMax = 2_000;
 
-/** Not of what stands inside it. */
-function returnIn(body: Node): Node | undefined {
+/** Not of what stands inside it; null: not all of it was read. */
+function returnIn(body: Node): Node | null | undefined {
   const nodes = [...body.namedChildren];
+  let isWhole = true;
   for (const node of nodes) {
     if (node.type === 'return_statement') return node;
-    if (/^(?:lambda_expression|class_body)$/.test(node.type) || nodes.length > nodesMax) continue;
-    nodes.push(...node.namedChildren);
+    if (/^(?:lambda_expression|class_body)$/.test(node.type)) continue;
+    if (nodes.length > nodesMax) isWhole &&= node.namedChildCount === 0;
+    else nodes.push(...node.namedChildren);
   }
-  return undefined;
+  return isWhole ? undefined : null;
 }
 
 /** Longer arguments are left out in the middle of a chain. */

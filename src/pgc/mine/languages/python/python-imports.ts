@@ -13,6 +13,8 @@ const typeModules = new Set([
   'asyncio',
   'dataclasses',
 ]);
+/** Longer texts are expressions, not names. */
+const nameCharsMax = 300;
 /** Names of the language that take types. */
 const builtinForms = new Set(['list', 'set', 'frozenset', 'dict', 'tuple', 'type', 'object']);
 
@@ -44,6 +46,7 @@ export class PythonImports implements PythonNames {
 
   /** `typing.cast` for `t.cast` after `import typing as t`. */
   original(name: string): string | undefined {
+    if (name.length > nameCharsMax) return undefined;
     const known = this.#originals.get(name);
     if (known !== undefined) return known;
     const dot = name.lastIndexOf('.');

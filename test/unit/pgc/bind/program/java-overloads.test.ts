@@ -80,6 +80,7 @@ class Main {
     waiting.either(node -> node.notify());
     waiting.take(null);
     toolOf();
+    waiting.run(() -> { ${'f(1); '.repeat(1_000)} if (a()) { return 1; } else { throw b(); } });
   }
 }
 `,
@@ -102,8 +103,10 @@ const waiting = (name: string, line: number): string[] =>
 
 describe('what a function takes and gives tells which interface it is given as', () => {
   test('by whether it gives something', () => {
-    expect(waiting('run', 10)).toEqual(['app/Main.java:10 exact']);
-    expect(waiting('run', 11)).toEqual(['app/Main.java:11 exact', 'app/Main.java:12 exact']);
+    // Of a long one it is not known.
+    const long = 'app/Main.java:19 possible';
+    expect(waiting('run', 10)).toEqual(['app/Main.java:10 exact', long]);
+    expect(waiting('run', 11)).toEqual(['app/Main.java:11 exact', 'app/Main.java:12 exact', long]);
   });
 
   test('by how many it takes', () => {
