@@ -18,7 +18,7 @@ afterAll(() => sample[Symbol.asyncDispose]());
 async function setOf(text: string): Promise<string[]> {
   const { count, anchors } = await evaluate(parseExpression(text), tree, { limit: shownMax });
   expect(anchors).toHaveLength(count);
-  return anchors.map((each) => `${each.file_path}#${each.symbol}`);
+  return anchors.map((each) => `${each.file_path}:${each.line}#${each.symbol}`);
 }
 
 const filters: Record<string, string[]> = {
