@@ -27,11 +27,14 @@ export type AlgebraAnswer = Plain<
 >;
 
 /**
- * The anchors that an expression means, and no others: what is taken away, or asked for by a complement, is
- * taken with all that may be so, so that nothing is left of which that is not certain. Union, intersection and difference of the sets of its operands, and
+ * The anchors that an expression means: union, intersection and difference of the sets of its operands, and
  * the complement against O1: `!A` is every symbol that is not in A. What no symbol bears (`path#`, headings)
  * is in no complement, so that `!!A` is `A & O1`, and `A - B` is `A & !B` for sets within O1; all
  * other laws hold for all sets. An anchor is in `O2[a, b]` when one item of it satisfies a and b.
+ *
+ * Nothing is named of which that is not certain. A symbol that a call may mean, but of which nothing proves it, is neither in
+ * `O3[called]` nor in its complement (S. C. Kleene's third value): what is taken away is taken with all that may
+ * be so. A warning counts what is left out for that.
  *
  * Throws INDEX_CORRUPT.
  */
@@ -50,7 +53,10 @@ export async function evaluate(
   return {
     count: set.count,
     anchors: evaluation.shown(expression, set, Math.min(limit, shownMax)),
-    warnings: operands.flatMap((each) => warningsOf(each, sources.get(each.overlay))),
+    warnings: [
+      ...operands.flatMap((each) => warningsOf(each, sources.get(each.overlay))),
+      ...(operands.some(asksCalled) ? evaluation.undecided(expression, set) : []),
+    ],
     errors: errorsOf(operands, tree),
   };
 }
@@ -106,6 +112,14 @@ class Evaluation {
     const set = sets.get(expression) ?? this.#work(expression, wanted);
     sets.set(expression, set);
     return set;
+  }
+
+  /** That symbols may belong to the set as well. */
+  undecided(expression: Expression, set: AnchorSet): string[] {
+    const { count } = this.set(expression, { isWide: true }).difference(set);
+    if (count === 0) return [];
+    const what = count === 1 ? '1 more symbol may be' : `${count} more symbols may be`;
+    return [`${what} of this set: of calls of their names nothing proves what they call`];
   }
 
   shown(expression: Expression, set: AnchorSet, limit: number): AlgebraAnchor[] {
@@ -211,6 +225,11 @@ function within(set: AnchorSet, among: AnchorSet | undefined): AnchorSet {
 
 function asksCalls(expression: Expression): boolean {
   return operandsOf(expression).some(({ overlay }) => overlay === 'O3');
+}
+
+function asksCalled({ overlay, conditions }: Operand): boolean {
+  const filter = filterOf(conditions);
+  return overlay === 'O3' && filter.mayBeOfRule('called') && !filter.asksHistory(historyRules);
 }
 
 function operandsOf(expression: Expression): Operand[] {
