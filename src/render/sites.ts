@@ -64,10 +64,8 @@ const noResult = /^(?:None|NoReturn|never|undefined|\(\)|!)$|(?:^|\s)void(?![\w\
 
 /** As far as the signature tells. */
 function hasResult({ signature }: Definition): boolean {
-  const result = signature
-    .split(' | ')
-    .find((part) => part.startsWith('returns:'))
-    ?.slice('returns:'.length);
+  // Types have strokes as well as what stands between two parts.
+  const result = / \| returns:(.*?)(?= \| (?:\w+:|\()|$)/.exec(signature)?.[1];
   return result !== undefined && !noResult.test(result);
 }
 
