@@ -1,9 +1,10 @@
-import { targetsOfCall } from '../../bind/call-graph.js';
 import { isC } from '../../bind/index-cache.js';
-import type { CallTargets } from '../../bind/index-cache.js';
-import type { CallBinding } from '../../format/bound-calls.js';
+import type { BoundTarget, CallBinding } from '../../format/bound-calls.js';
 import type { CallRow, ShardIndex } from '../../format/shard-index.js';
 import type { CodeGraph } from '../code-graph.js';
+
+/** Bindings that are remembered; at the limit the memory starts anew. */
+const boundMax = 100_000;
 
 /** A symbol of one of the shards, by the number of the shard. */
 export interface MeantSymbol {
@@ -28,7 +29,8 @@ const anything: CallMeaning = { ...nothing, isOpen: true };
  */
 export class CallMeanings {
   readonly #graph: CodeGraph;
-  readonly #bound = new WeakMap<CallTargets, CallMeaning>();
+  readonly #bound = new Map<string, CallMeaning>();
+  readonly #ofNodes = new WeakMap<readonly number[], CallMeaning>();
 
   constructor(graph: CodeGraph) {
     this.#graph = graph;
@@ -54,19 +56,35 @@ export class CallMeanings {
     });
   }
 
+  /** What a variable or a member holds is run, not the variable itself. */
   #asBound(shard: number, call: CallRow, binding: CallBinding): CallMeaning {
-    const targets = targetsOfCall(this.#graph.nodes.index(shard), call);
-    let known = this.#bound.get(targets);
-    if (known === undefined) {
-      const near = targets.inside.map((symbol) => ({ shard, symbol }));
-      const far = targets.lookups.flatMap((lookup) => this.#graph.far.of(shard, call, lookup));
-      const all = [...near, ...far.map(({ shard: at, id: symbol }) => ({ shard: at, symbol }))];
-      const isProven = binding === 'exact' || binding === 'dispatch';
-      if (isProven) known = { ...nothing, proven: all };
-      else known = { ...nothing, possible: all, isOpen: all.length === 0 };
-      this.#bound.set(targets, known);
-    }
-    return known;
+    const { bound } = this.#graph.nodes.index(shard);
+    const targets = bound?.targetsOf(call.id) ?? [];
+    const key = `${shard} ${binding} ${targets.join(' ')}`;
+    const known = this.#bound.get(key);
+    if (known !== undefined) return known;
+    const all = targets
+      .flatMap((each) => [
+        each,
+        ...(binding === 'dispatch' ? (bound?.implementing(each) ?? []) : []),
+      ])
+      .flatMap((each) => bound?.target(each) ?? [])
+      .filter(({ kind }) => isUse(call) || kind !== 'variable')
+      .flatMap((target) => this.#symbolsOf(shard, call, target));
+    const isProven = binding === 'exact' || binding === 'dispatch';
+    const meaning = isProven
+      ? { ...nothing, proven: all }
+      : { ...nothing, possible: all, isOpen: all.length === 0 };
+    if (this.#bound.size >= boundMax) this.#bound.clear();
+    this.#bound.set(key, meaning);
+    return meaning;
+  }
+
+  #symbolsOf(shard: number, call: CallRow, target: BoundTarget): MeantSymbol[] {
+    const { symbol, path, container, name, line } = target;
+    if (symbol >= 0) return [{ shard, symbol }];
+    const far = this.#graph.far.of(shard, call, { path, container, name, line });
+    return far.map(({ shard: at, id }) => ({ shard: at, symbol: id }));
   }
 
   /** Alternatives of the preprocessor are one node; of several nodes nothing says which one is meant. */
@@ -74,12 +92,22 @@ export class CallMeanings {
     if (nodes.length === 0)
       // The field of a structure says nothing about the function that it holds.
       return index.file(call.file).language === 'c' && call.kind === 'member' ? nothing : anything;
+    const known = this.#ofNodes.get(nodes);
+    if (known !== undefined) return known;
     const symbols = nodes.flatMap((node) => {
       const { shard } = this.#graph.nodes.at(node);
       return this.#graph.nodes.symbolsOf(node).map((symbol) => ({ shard, symbol }));
     });
-    return nodes.length === 1 ? { ...nothing, proven: symbols } : { ...nothing, possible: symbols };
+    const meaning =
+      nodes.length === 1 ? { ...nothing, proven: symbols } : { ...nothing, possible: symbols };
+    this.#ofNodes.set(nodes, meaning);
+    return meaning;
   }
+}
+
+/** A name that is not called. */
+export function isUse({ kind }: CallRow): boolean {
+  return kind === 'value' || kind === 'type';
 }
 
 function bindingOf({ bound }: ShardIndex, call: number): CallBinding {

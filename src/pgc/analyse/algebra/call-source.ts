@@ -5,7 +5,7 @@ import type { CallRow, ShardIndex, SymbolRow } from '../../format/shard-index.js
 import type { CodeGraph } from '../code-graph.js';
 import { AnchorSet } from './anchor-set.js';
 import type { AnchoredSymbol, Anchors } from './anchors.js';
-import { CallMeanings, type MeantSymbol } from './call-meanings.js';
+import { CallMeanings, isUse, type MeantSymbol } from './call-meanings.js';
 import type { Filter, ItemFields } from './filter.js';
 import { groundsMax, type Put, type Source, type Wanted } from './source.js';
 
@@ -97,7 +97,8 @@ export class CallSource implements Source {
       const sites = new Map(
         [...sitesOf(shard, name, isWide), ...made].map((site) => [site.id, site]),
       );
-      for (const call of sites.values()) {
+      const slots = isWide ? shard.slotsOf(asked.row.name) : [];
+      for (const call of [...sites.values(), ...slots]) {
         if (!this.#mayMean(at, call, asked, isWide)) continue;
         const { path } = shard.file(call.file);
         yield { path, line: call.line, item: calledItem(shard, call) };
@@ -111,13 +112,14 @@ export class CallSource implements Source {
     { shard, symbol, row }: AnchoredSymbol,
     isWide: boolean,
   ): boolean {
-    if (isUse(call) && !isHandedOn(call, row)) return false;
+    if ((isUse(call) || call.kind === 'slot') && !isHandedOn(call, row)) return false;
     const { proven, possible, isOpen } = this.#meanings.of(from, call);
     const among = isWide ? [...proven, ...possible] : proven;
     if (among.some((each) => each.symbol === symbol && this.#anchors.shards[each.shard] === shard))
       return true;
     const own = this.#anchors.shards[from];
-    if (!isWide || !isOpen || isUse(call) || own === undefined) return false;
+    if (!isWide || !isOpen || isUse(call) || call.kind === 'slot') return false;
+    if (own === undefined) return false;
     return mayBear(languageOf(shard, row.file), row, familyOf(languageOf(own, call.file)));
   }
 
@@ -144,8 +146,9 @@ export class CallSource implements Source {
   }
 
   #addHandedOn(at: number, passes: (use: CallRow) => boolean, add: Add): void {
-    for (const use of this.#anchors.shards[at]?.uses() ?? []) {
-      if (use.kind !== 'value' || !passes(use)) continue;
+    const shard = this.#anchors.shards[at];
+    for (const use of [...(shard?.uses() ?? []), ...(shard?.slots() ?? [])]) {
+      if (use.kind === 'type' || !passes(use)) continue;
       const { proven, possible } = this.#meanings.of(at, use);
       for (const each of [...proven, ...possible]) {
         const outline = this.#anchors.shards[each.shard]?.outline(each.symbol);
@@ -224,11 +227,7 @@ function calledName({ name, container }: SymbolRow): string {
 
 /** What is handed on may be called from there. */
 function isHandedOn(use: CallRow, { kind }: Pick<SymbolRow, 'kind'>): boolean {
-  return use.kind === 'value' && runnableKinds.has(kind);
-}
-
-function isUse({ kind }: CallRow): boolean {
-  return kind === 'value' || kind === 'type';
+  return (use.kind === 'value' || use.kind === 'slot') && runnableKinds.has(kind);
 }
 
 /** Of each file, by its number: a row of a file is more than every call can afford. */

@@ -73,6 +73,13 @@ const files: Record<string, string> = {
     'static int fill(int to);',
     'int twice(int to) { return fill(to) + fill(to); }',
     'static int fill(int to) { return to; }',
+    'static void quiet(void) { }',
+    'static void (*routine)(void);',
+    'void set(void) { routine = quiet; }',
+    'void run(void) { routine(); }',
+    'struct ops { void (*go)(void); };',
+    'static void held(void) { }',
+    'struct ops table = { .go = held };',
     '#ifdef BIG',
     'int size(void) { return 2; }',
     '#else',
@@ -134,6 +141,12 @@ describe('symbols of one name in one file', () => {
       ['web/told.ts:9 say'],
     ],
     ['have a complement each for itself', 'O1[name=check] & !O6', ['py/two.py:2 check']],
+    ['are called through a variable', 'O3[called, subject=run]', ['c/box.c:4 quiet']],
+    [
+      'are not called nor uncalled where a table holds them',
+      'O3[slot, name=held]',
+      ['c/box.c:9 held'],
+    ],
     ['are where their items are', 'O3[calls, subject=cwd]', ['web/run.ts:2 run']],
     ['are one as a declaration and its definition', 'O1[name=fill]', ['c/box.c:3 fill']],
   ])('%s: %s', async (_what, text, expected) => {
@@ -159,7 +172,8 @@ describe('a call', () => {
       'O1[name=stop] & !O3[called]',
     ])
       expect(await ask(text)).toEqual({ places: [], warnings: note });
-    expect(await ask('O1[name=handed] - O3[called]')).toEqual({ places: [], warnings: note });
+    for (const name of ['handed', 'held'])
+      expect(await ask(`O1[name=${name}] - O3[called]`)).toEqual({ places: [], warnings: note });
     const { places, warnings } = await ask('O1[name=size] - O3[called]');
     expect([places, warnings]).toEqual([[], [expect.stringMatching(/^2 more symbols may be/)]]);
     expect((await ask('O1[name=stop] - (O1 - O3[called])')).places).toEqual([]);
