@@ -744,6 +744,10 @@ const entries = {
     'no path leads from {from} to {to}',
     'Calls: `sigma callees` and `sigma callers` say what is known at either end. Agents: `sigma lattice topology` shows the dependencies.',
   ),
+  SEARCH_CUT: failed(
+    'the search for a path from {from} to {to} stopped after {limit} functions: there may be one',
+    'Ask for a part of the way, or for one definition as path#name; `sigma callees` and `sigma callers` say what is known at either end.',
+  ),
   MAX_HOPS_EXCEEDED: failed(
     'the path needs more than {limit} agents',
     'Raise --max-hops, or ask closer to the goal with --from.',

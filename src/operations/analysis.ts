@@ -356,7 +356,7 @@ Sets of symbols, by what the overlays say of them:
 
 Examples:
   sigma algebra "O1 & O4"                        symbols that the documentation speaks of
-  sigma algebra "O1[kind=function] - O3"         functions that neither call nor are called
+  sigma algebra "O1[kind=function] - O3"         functions that certainly neither call nor are called
   sigma algebra "O2[severity=high] - O6"         grave findings where nothing is asserted`;
 
 /** `algebra`: overlays combined into a set of symbols. */

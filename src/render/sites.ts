@@ -43,12 +43,30 @@ interface SiteWords {
   of: SitesName;
   /** Used without being called. */
   value: string;
+  /** Each of the definitions has a result that a caller may ignore. */
+  hasResult: boolean;
 }
 
 /** A function that is named and not called is handed to what will call it. */
 function wordsOf(answer: SitesAnswer): SiteWords {
-  const isCalled = answer.definitions.some(({ kind }) => kind === 'function' || kind === 'method');
-  return { of: nameOf(answer), value: isCalled ? 'registered or passed on' : 'used' };
+  const isCalled = answer.definitions.some(({ kind }) => callable.has(kind));
+  const functions = answer.definitions.filter(({ kind }) => callable.has(kind));
+  return {
+    of: nameOf(answer),
+    value: isCalled ? 'registered or passed on' : 'used',
+    hasResult: functions.length > 0 && functions.every(hasResult),
+  };
+}
+
+const callable: ReadonlySet<string> = new Set(['function', 'method']);
+/** What signatures of all languages say where a function gives nothing back; `void *` is a pointer. */
+const noResult = /^(?:None|NoReturn|never|undefined|\(\)|!)$|(?:^|\s)void(?![\w\s]*[*&<|])/;
+
+/** As far as the signature tells. */
+function hasResult({ signature }: Definition): boolean {
+  // Types have strokes as well as what stands between two parts.
+  const result = / \| returns:(.*?)(?= \| (?:\w+:|\()|$)/.exec(signature)?.[1];
+  return result !== undefined && !noResult.test(result);
 }
 
 function keyOf(definition: Definition): string {
@@ -163,13 +181,13 @@ function possibleLines(answer: CallersAnswer | ReferencesAnswer): string[] {
 
 function siteLine(
   { file_path, line, symbol, definition, ignored, kind, via, certainty, role = '' }: CallSite,
-  { of, value }: SiteWords,
+  { of, value, hasResult: isGiven }: SiteWords,
 ): string {
   const hasTarget = of === 'callees';
   const target = hasTarget && definition !== '' ? `  -> ${definition}` : '';
   const notes = [
     ...(of === 'references' ? [kind === 'value' ? value : (kindNotes[kind] ?? 'called')] : []),
-    ...(of === 'callers' && ignored ? ['its result is ignored'] : []),
+    ...(of === 'callers' && ignored && isGiven ? ['its result is ignored'] : []),
     ...(via === '' ? [] : [`through ${via}`]),
     ...(hasTarget ? [certaintyNotes[certainty as Certainty]].filter(Boolean) : []),
     ...(role === '' ? [] : [role]),

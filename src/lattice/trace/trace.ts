@@ -30,6 +30,7 @@ export interface TraceLimits {
   /** Only through functions in files of these; empty: any. */
   roles?: readonly string[] | undefined;
   nodesMax?: number;
+  doubtfulNodesMax?: number;
 }
 
 /** How a node was reached: from the start (`before` calls it) or towards the goal (it calls `before`). */
@@ -81,12 +82,14 @@ class TraceSearch {
   readonly #open = new Map<string, OpenCall>();
   readonly #far: FarDefinitions;
   readonly #nodesMax: number;
+  readonly #doubtfulMax: number;
 
   constructor(
     readonly lattice: Lattice,
     readonly limits: TraceLimits,
   ) {
     this.#nodesMax = limits.nodesMax ?? traceNodesMax;
+    this.#doubtfulMax = limits.doubtfulNodesMax ?? doubtfulNodesMax;
     this.#far = new FarDefinitions(lattice.ports, lattice.directory, limits.signal, this.asked);
   }
 
@@ -118,8 +121,7 @@ class TraceSearch {
       depth += 1
     ) {
       if (depth >= depthMax || this.#forward.size + this.#backward.size > this.#nodesMax) {
-        this.#errors.push({ ...tooFar(this.#nodesMax), agent: '' });
-        return undefined;
+        return this.#cut(from, to, this.#nodesMax);
       }
       if (this.#isForwardCheaper(ahead, behind)) {
         ahead = await this.#advance(ahead);
@@ -129,17 +131,29 @@ class TraceSearch {
         meeting = this.#meeting(behind);
       }
     }
-    return meeting === undefined ? this.#doubtful(ahead, behind) : this.#path(meeting);
+    if (meeting !== undefined) return this.#path(meeting);
+    const { path, isCut } = await this.#doubtful(ahead, behind);
+    return path === undefined && isCut ? this.#cut(from, to, this.#doubtfulMax) : path;
+  }
+
+  /** What was not looked at may hold a path: that none was found is no answer. */
+  #cut(from: string, to: string, limit: number): undefined {
+    const failure = new BusError('SEARCH_CUT', { from, to, limit }).toFailure();
+    this.#errors.push({ ...failure, agent: '' });
   }
 
   /** The shortest chain with one call of which only the name fits, out of all that is proven from both ends. */
-  async #doubtful(ahead: Reached[], behind: Reached[]): Promise<Step[] | undefined> {
+  async #doubtful(
+    ahead: Reached[],
+    behind: Reached[],
+  ): Promise<{ path: Step[] | undefined; isCut: boolean }> {
     let [forward, backward] = [ahead, behind];
-    while (forward.length > 0 && this.#forward.size < doubtfulNodesMax)
+    while (forward.length > 0 && this.#forward.size < this.#doubtfulMax)
       forward = await this.#advance(forward);
-    if (this.#open.size === 0) return undefined;
-    while (backward.length > 0 && this.#backward.size < doubtfulNodesMax)
+    if (this.#open.size === 0) return { path: undefined, isCut: forward.length > 0 };
+    while (backward.length > 0 && this.#backward.size < this.#doubtfulMax)
       backward = await this.#retreat(backward);
+    const isCut = forward.length + backward.length > 0;
     const named = new Map<string, Reached[]>();
     for (const each of this.#backward.values()) {
       const known = named.get(each.node.calledAs);
@@ -153,11 +167,11 @@ class TraceSearch {
         if (mayMean(call.site, to.node) && length < (best?.length ?? Infinity))
           best = { call, to, length };
       }
-    if (best === undefined) return undefined;
+    if (best === undefined) return { path: undefined, isCut };
     const { site, before } = best.call;
     const callSite = `${site.file_path}:${site.line}`;
     const found = { node: best.to.node, before, callSite, certainty: 'possible' };
-    return [...wayTo(found), ...wayOn(best.to)];
+    return { path: [...wayTo(found), ...wayOn(best.to)], isCut };
   }
 
   #isForwardCheaper(ahead: readonly Reached[], behind: readonly Reached[]): boolean {
@@ -383,12 +397,4 @@ async function inBatches<T, R>(items: T[], request: (batch: T[]) => Promise<R[]>
   for (let at = 0; at < items.length; at += batchMax)
     results.push(...(await request(items.slice(at, at + batchMax))));
   return results;
-}
-
-function tooFar(limit: number): Omit<CodedError, 'agent'> {
-  return new BusError('TOO_LARGE', {
-    what: 'the search for a path',
-    bytes: limit,
-    limit,
-  }).toFailure();
 }

@@ -13,7 +13,7 @@ import {
 import { subjectOf } from './evidence-line.js';
 import { ReportMessages } from '../search/locate/messages.js';
 import { passageOf } from './passage.js';
-import { conceptsIn, type Question } from '../search/question/question.js';
+import { conceptsIn, isSentence, type Question } from '../search/question/question.js';
 import { tellingShare } from '../search/retrieve.js';
 import type { Weighing } from '../search/scorer.js';
 import type { Found } from '../search/search.js';
@@ -119,8 +119,8 @@ export class AnswerDraft {
 
   /** The symbols whose users, implementations, or calls the question asks for. */
   #asked(found: readonly Found[]): AskedSymbol[] {
-    const { asks, intent } = this.question;
-    if (asks === undefined && intent !== 'usage') return [];
+    const { asks, intent, text } = this.question;
+    if ((asks === undefined && intent !== 'usage') || !isSentence(text)) return [];
     const { asked, others } = askedSymbols(this.index, this.question, found);
     if (others > 0) {
       const text = `the name means ${count(others, 'further definition')}, of which nothing is said here`;

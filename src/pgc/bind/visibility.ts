@@ -7,7 +7,7 @@ export const candidatesMax = 4;
 
 /** Kinds that can be called. In C, a struct and a function may share a name. */
 const callableKinds = new Set(['function', 'macro', 'class', 'variable', 'constant']);
-const constructorNames = new Set(['constructor', '__init__']);
+export const constructorNames: ReadonlySet<string> = new Set(['constructor', '__init__']);
 const cFile = /\.(?:c|h|cc|cpp|hpp|hh)$/;
 
 /** Whether calls of a file are bound by linkage, so that a definition may only stand in for another one. */

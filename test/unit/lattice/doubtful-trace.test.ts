@@ -66,6 +66,15 @@ test('a way that nothing may go is none', async () => {
   expect((await traced('write', 'begin')).found).toBe(false);
 });
 
+test('a search that was cut is no answer that nothing leads there', async () => {
+  const limits = { clock: systemClock, doubtfulNodesMax: 1 };
+  const cut = await trace(lattice, 'begin', 'write', limits);
+  expect([cut.found, cut.errors.map(({ code }) => code)]).toEqual([false, ['SEARCH_CUT']]);
+  expect(renderTrace(cut)).toContain('stopped after 1 functions: there may be one');
+  const none = await traced('alone', 'write');
+  expect(none.errors).toEqual([]);
+});
+
 test('roles choose what a chain may go through', async () => {
   expect((await traced('test_keep', 'write', ['source'])).found).toBe(true);
   expect((await traced('begin', 'write', ['test'])).found).toBe(false);

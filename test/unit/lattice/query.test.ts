@@ -233,7 +233,7 @@ test('a trace from or to an unknown symbol names it', async () => {
 
 test('a trace that looks at too much says that it gave up', async () => {
   const answer = await trace(lattice, 'nic_open', 'alloc_pages_near', { ...limits, nodesMax: 1 });
-  expect([answer.found, answer.errors.map(({ code }) => code)]).toEqual([false, ['TOO_LARGE']]);
+  expect([answer.found, answer.errors.map(({ code }) => code)]).toEqual([false, ['SEARCH_CUT']]);
 });
 
 test('a trace names a shard that fails once, and does not take what it may define for unknown', async () => {

@@ -17,6 +17,9 @@ func register(does func()) {}
 func init() { register(only) }
 func only() {}
 func unused() {}
+func count() int { return 1 }
+func drop() { count(); quiet() }
+func quiet() {}
 const limit = 1
 var top = limit
 `,
@@ -54,13 +57,18 @@ test('one meaning is told from the others, and what goes through an interface is
   expect((await callers('Two.Run')).split('\n')).toEqual([
     'Two.Run (method) is defined at app/a.go:6 [app]',
     'Run is called at 1 place, 1 of them through an interface',
-    '  app/a.go:7  both  (its result is ignored, through Runner.Run)',
+    '  app/a.go:7  both  (through Runner.Run)',
   ]);
+});
+
+test('a result is ignored where there is one', async () => {
+  expect(await callers('count')).toContain('  app/a.go:13  drop  (its result is ignored)');
+  expect((await callers('quiet')).split('\n').at(-1)).toBe('  app/a.go:13  drop');
 });
 
 test('a function that is named is registered or passed on', async () => {
   expect(await uses('only')).toContain('  app/a.go:9  init  (registered or passed on)');
-  expect(await uses('limit')).toContain('  app/a.go:13  (file level)  (used)');
+  expect(await uses('limit')).toContain('  app/a.go:16  (file level)  (used)');
   expect(await callers('only')).toContain('which `references` lists');
 });
 
@@ -94,3 +102,29 @@ test.each(['Three.Run', 'app::Three::Run', 'b.go#Run'])(
     ]);
   },
 );
+
+test.each([
+  ['int', true],
+  ['void *', true],
+  ['Promise<void>', true],
+  ['void | string', true],
+  ['void', false],
+  ['void __init', false],
+  ['None', false],
+  ['()', false],
+])('a function that returns %s has a result: %s', (returns, isThere) => {
+  const place = { file_path: 'a', line: 1, agent: 'a', container: '' };
+  const definition = {
+    ...{ ...place, symbol: 'f', kind: 'function', line_end: 1, exported: true, declaration: false },
+    ...{ signature: `function:f | params:0 | returns:${returns}`, doc: '' },
+  };
+  const site = {
+    ...{ ...place, symbol: 'g', kind: 'direct', definition: '', lookup: null, ignored: true },
+    ...{ certainty: 'exact', via: '' },
+  };
+  const answer = {
+    ...{ symbol: 'f', definitions: [definition], callers: [site], errors: [], citations: [] },
+    ...{ possible: [], possible_total: 0, uses_total: 0 },
+  };
+  expect(sitesText(answer, 1, '').includes('its result is ignored')).toBe(isThere);
+});

@@ -41,10 +41,10 @@ export interface Names {
 const hashBits = 24;
 
 /**
- * All anchors of a tree, as dense numbers. An anchor is a name in a file, `path#name`. First come those of
- * the symbols of all shards, which are O1: one for all symbols of one name in one file, which the first
- * definition stands for, or else the first declaration. Then those that only other overlays know, in the
- * order in which they are met: `path#`, and the headings and entries of texts.
+ * All anchors of a tree, as dense numbers. First come those of the symbols of all shards, which are O1: one
+ * for each definition, with the declaration of the same thing in its file, and one for each other
+ * declaration; methods of several types and overloads are several. Then those that only other overlays know,
+ * in the order in which they are met: `path#`, and the headings and entries of texts.
  *
  * Names stay where they are, in the segments: an anchor and a symbol take twelve bytes together.
  */
@@ -68,8 +68,8 @@ export class Anchors {
   readonly #ids = new Map<ShardIndex, Uint32Array>();
   readonly #others: AnchorRow[] = [];
   readonly #otherIds = new Map<string, Map<string, number>>();
-  /** Names of the file that was asked for last: items come file by file. */
-  #last = { path: '', ids: new Map<string, number>() };
+  /** Symbols by name, in order of the text, of the file that was asked for last: items come file by file. */
+  #last = { path: '', named: new Map<string, AnchoredSymbol[]>() };
 
   constructor(readonly shards: readonly ShardIndex[]) {
     this.files = shards.flatMap((shard) => this.#add(shard));
@@ -81,15 +81,22 @@ export class Anchors {
     return this.#ids.get(shard)?.[symbol] ?? 0;
   }
 
-  /** The symbol of this name in this file, if there is one. */
-  ofName(path: string, name: string): number | undefined {
-    if (this.#last.path !== path) this.#last = { path, ids: this.#idsIn(path) };
-    return this.#last.ids.get(name);
+  /** All symbols of this name in this file, in order of the text. */
+  namedIn(path: string, name: string): readonly AnchoredSymbol[] {
+    if (this.#last.path !== path) this.#last = { path, named: this.#namesIn(path) };
+    return this.#last.named.get(name) ?? [];
   }
 
-  /** Of the subjects of overlays, symbols or not. */
-  ofPlace(path: string, name: string): number {
-    const known = this.ofName(path, name) ?? this.#otherIds.get(path)?.get(name);
+  /** Of the subjects of overlays, symbols or not: the innermost symbol of this name around the line. */
+  ofPlace(path: string, name: string, line: number): number {
+    const named = this.namedIn(path, name);
+    const around = named.findLast(({ row }) => row.line_start <= line && line <= row.line_end);
+    if (around !== undefined) return this.ofSymbol(around.shard, around.symbol);
+    return this.#ofOther(path, named.length > 0 ? '' : name);
+  }
+
+  #ofOther(path: string, name: string): number {
+    const known = this.#otherIds.get(path)?.get(name);
     if (known !== undefined) return known;
     const id = this.symbolCount + this.#others.length;
     const kind = name === '' ? 'file' : 'text';
@@ -182,35 +189,37 @@ export class Anchors {
     });
   }
 
-  /** No name is read: numbers distinguish them. */
   #addFile(shard: ShardIndex, file: number, ids: Uint32Array, hashes: Uint32Array): void {
-    const known = new Map<number, number>();
-    const undefinedYet = new Set<number>();
-    for (const symbol of shard.symbolsOf(file)) {
-      const { name, kind, declaration } = shard.outline(symbol);
-      let id = known.get(name);
-      if (id === undefined) {
-        id = this.#symbols.length;
-        known.set(name, id);
-        this.#symbols.push(symbol);
-        this.#hashes.push(hashes[name] ?? 0);
-        if (declaration) undefinedYet.add(id);
-      } else {
-        this.#shared.add(id);
-        if (!declaration && undefinedYet.delete(id)) this.#symbols.values()[id] = symbol;
-      }
+    const own = shard.symbolsOf(file);
+    const definitions = definitionsIn(shard, file, own);
+    for (const symbol of own) {
+      if (definitions.has(symbol)) continue;
+      ids[symbol] = this.#symbols.length;
+      this.#symbols.push(symbol);
+      this.#hashes.push(hashes[shard.outline(symbol).name] ?? 0);
+    }
+    for (const symbol of own) {
+      const definition = definitions.get(symbol);
+      const id = ids[definition ?? symbol] ?? 0;
       ids[symbol] = id;
+      if (definition !== undefined) this.#shared.add(id);
       if (shard.isDocumented(symbol)) this.documented.add(id);
+      const { kind, declaration } = shard.outline(symbol);
       if (kind === 'function' && !declaration) this.#functions.add(id);
     }
   }
 
-  #idsIn(path: string): Map<string, number> {
-    const ids = new Map<string, number>();
-    const file = this.#filesByPath.get(path);
-    if (file === undefined) return ids;
-    for (let id = file.first; id < file.end; id += 1) ids.set(this.#nameOf(file.shard, id), id);
-    return ids;
+  #namesIn(path: string): Map<string, AnchoredSymbol[]> {
+    const named = new Map<string, AnchoredSymbol[]>();
+    const { shard, file } = this.#filesByPath.get(path) ?? {};
+    if (shard === undefined || file === undefined) return named;
+    for (const symbol of shard.symbolsOf(file)) {
+      const row = shard.symbol(symbol);
+      const others = named.get(row.name);
+      if (others === undefined) named.set(row.name, [{ shard, symbol, row }]);
+      else others.push({ shard, symbol, row });
+    }
+    return named;
   }
 
   #nameOf(shard: ShardIndex, id: number): string {
@@ -230,6 +239,37 @@ export class Anchors {
     if (file === undefined) throw new RangeError(`no anchor ${id}`);
     return file;
   }
+}
+
+/**
+ * What declarations of a file declare, where the file defines it. Of overloads nobody knows which one a
+ * declaration means; in C they are alternatives of the preprocessor, and the first stands for all.
+ */
+function definitionsIn(
+  shard: ShardIndex,
+  file: number,
+  symbols: readonly number[],
+): ReadonlyMap<number, number> {
+  const defined = new Map<number, number[]>();
+  const declared: number[] = [];
+  for (const symbol of symbols) {
+    const { name, declaration } = shard.outline(symbol);
+    if (declaration) declared.push(symbol);
+    else defined.set(name, [...(defined.get(name) ?? []), symbol]);
+  }
+  const definitions = new Map<number, number>();
+  const isC = shard.file(file).language === 'c';
+  for (const symbol of declared) {
+    const named = defined.get(shard.outline(symbol).name) ?? [];
+    if (named.length === 0) continue;
+    const { kind, container } = shard.symbolPlace(symbol);
+    const [first, ...others] = named.filter((each) => {
+      const other = shard.symbolPlace(each);
+      return other.kind === kind && other.container === container;
+    });
+    if (first !== undefined && (isC || others.length === 0)) definitions.set(symbol, first);
+  }
+  return definitions;
 }
 
 /** FNV-1a, folded. */

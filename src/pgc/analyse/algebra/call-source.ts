@@ -1,12 +1,18 @@
+import { sitesOf, boundSites } from '../../bind/call-sites.js';
+import { constructorNames, isConstructor } from '../../bind/visibility.js';
 import { isCFamily, type FactsLanguage } from '../../format/facts.js';
 import type { CallRow, ShardIndex, SymbolRow } from '../../format/shard-index.js';
+import type { CodeGraph } from '../code-graph.js';
 import { AnchorSet } from './anchor-set.js';
-import type { Anchors } from './anchors.js';
+import type { AnchoredSymbol, Anchors } from './anchors.js';
+import { CallMeanings, isUse, type MeantSymbol } from './call-meanings.js';
 import type { Filter, ItemFields } from './filter.js';
-import { groundsMax, type Put, type Source } from './source.js';
+import { groundsMax, type Put, type Source, type Wanted } from './source.js';
 
 /** What can be called; a struct of the same name is another thing. */
 const callableKinds = new Set(['function', 'method', 'macro', 'class', 'variable', 'constant']);
+
+const runnableKinds = new Set(['function', 'method', 'class']);
 
 /** Up to this many symbols are looked up one by one; for more, all calls are read. */
 const askedMax = 20_000;
@@ -14,12 +20,11 @@ const askedMax = 20_000;
 /**
  * O3: who calls, and who is called. Three rules:
  *
- * - `calls`: a call stands inside the symbol. Its subject is the name that is called.
- * - `called`: a call in the tree may mean the symbol. Its subject is the name of the caller. What may be
- *   meant is decided by name: what the file of the call itself defines, or else every definition of that
- *   name that other files see, in the same family of languages; a method is seen by code that has its object.
- *   In C a call through a field says nothing about the function. This is wider than `sigma callers`, which
- *   looks at includes and imports too, and takes one pass over all calls.
+ * - `calls`: a call stands inside the symbol. Its subject is the name that is called, or that of what the call
+ *   is bound to where it is another one.
+ * - `called`: a call in the tree means the symbol, as for `sigma callers`: by types, or in C by includes, also
+ *   through an interface. Its subject is the name of the caller. What only may be meant counts where the
+ *   symbols are asked for that are not called.
  * - `slot`: its own file puts the function into a field of a structure, to be called from elsewhere. The
  *   subject is `structure.field`.
  *
@@ -28,16 +33,18 @@ const askedMax = 20_000;
 export class CallSource implements Source {
   readonly rules = new Set(['calls', 'called', 'slot']);
   readonly #anchors: Anchors;
+  readonly #meanings: CallMeanings;
 
-  constructor(anchors: Anchors) {
+  constructor(anchors: Anchors, graph: CodeGraph) {
     this.#anchors = anchors;
+    this.#meanings = new CallMeanings(graph);
   }
 
-  select(filter: Filter, among?: AnchorSet): AnchorSet {
+  select(filter: Filter, { among, isWide = false }: Wanted = {}): AnchorSet {
     const set = new AnchorSet(this.#anchors.symbolCount);
     if (among !== undefined && among.count <= askedMax) {
       for (const id of among.ids(0, this.#anchors.symbolCount))
-        if (this.#anchors.admits(filter, id) && this.#hasItem(id, filter)) set.add(id);
+        if (this.#anchors.admits(filter, id) && this.#hasItem(id, filter, isWide)) set.add(id);
       return set;
     }
     const add = (shard: ShardIndex, symbol: number): void => {
@@ -45,7 +52,7 @@ export class CallSource implements Source {
       if (!set.has(anchor) && this.#anchors.admits(filter, anchor)) set.add(anchor);
     };
     for (const shard of this.#anchors.shards) selectCallers(shard, filter, add);
-    selectCalled(this.#anchors, filter, add);
+    if (filter.mayBeOfRule('called')) this.#selectCalled(filter, isWide, add);
     selectSlots(this.#anchors, filter, add);
     return set;
   }
@@ -54,7 +61,7 @@ export class CallSource implements Source {
     for (const id of only.ids(0, this.#anchors.symbolCount)) {
       const { file_path } = this.#anchors.row(id);
       let found = 0;
-      for (const { path, line, item } of this.#itemsOf(id, file_path, filter)) {
+      for (const { path, line, item } of this.#itemsOf(id, file_path, filter, false)) {
         if (!filter.item(item)) continue;
         const { rule, text } = item;
         put(id, { overlay: 'O3', rule, file_path: path, line, text });
@@ -65,32 +72,94 @@ export class CallSource implements Source {
     }
   }
 
-  #hasItem(id: number, filter: Filter): boolean {
-    for (const { item } of this.#itemsOf(id, '', filter)) if (filter.item(item)) return true;
+  #hasItem(id: number, filter: Filter, isWide: boolean): boolean {
+    for (const { item } of this.#itemsOf(id, '', filter, isWide))
+      if (filter.item(item)) return true;
     return false;
   }
 
   /** Those of rules that may pass. */
-  *#itemsOf(id: number, path: string, filter: Filter): Generator<PlacedItem> {
-    for (const { shard, symbol, row } of this.#anchors.symbolsOf(id)) {
+  *#itemsOf(id: number, path: string, filter: Filter, isWide: boolean): Generator<PlacedItem> {
+    for (const each of this.#anchors.symbolsOf(id)) {
+      const { shard, symbol, row } = each;
       for (const call of filter.mayBeOfRule('calls') ? shard.callsFrom(symbol) : [])
-        yield { path, line: call.line, item: callsItem(call) };
+        for (const item of callsItems(shard, call)) yield { path, line: call.line, item };
       for (const slot of filter.mayBeOfRule('slot') ? ownSlots(shard, row) : [])
         yield { path, line: slot.line, item: slotItem(slot) };
-      if (filter.mayBeOfRule('called')) yield* this.#callsOf(shard, row);
+      if (filter.mayBeOfRule('called')) yield* this.#callsOf(each, isWide);
     }
   }
 
-  *#callsOf(own: ShardIndex, row: SymbolRow): Generator<PlacedItem> {
-    for (const shard of this.#anchors.shards) {
-      for (const call of shard.callsTo(row.name)) {
-        if (!mayBeCalled(own, row, call, languageOf(shard, call.file))) continue;
-        const isOwnFile = shard === own && call.file === row.file;
-        if (!isOwnFile && (!isSeen(row) || definesCallable(shard, call))) continue;
+  *#callsOf(asked: AnchoredSymbol, isWide: boolean): Generator<PlacedItem> {
+    const name = calledName(asked.row);
+    for (const [at, shard] of this.#anchors.shards.entries()) {
+      const made = name === asked.row.name ? [] : boundSites(shard, asked.row.name, isWide);
+      const sites = new Map(
+        [...sitesOf(shard, name, isWide), ...made].map((site) => [site.id, site]),
+      );
+      const slots = isWide ? shard.slotsOf(asked.row.name) : [];
+      for (const call of [...sites.values(), ...slots]) {
+        if (!this.#mayMean(at, call, asked, isWide)) continue;
         const { path } = shard.file(call.file);
         yield { path, line: call.line, item: calledItem(shard, call) };
       }
     }
+  }
+
+  #mayMean(
+    from: number,
+    call: CallRow,
+    { shard, symbol, row }: AnchoredSymbol,
+    isWide: boolean,
+  ): boolean {
+    if ((isUse(call) || call.kind === 'slot') && !isHandedOn(call, row)) return false;
+    const { proven, possible, isOpen } = this.#meanings.of(from, call);
+    const among = isWide ? [...proven, ...possible] : proven;
+    if (among.some((each) => each.symbol === symbol && this.#anchors.shards[each.shard] === shard))
+      return true;
+    const own = this.#anchors.shards[from];
+    if (!isWide || !isOpen || isUse(call) || call.kind === 'slot') return false;
+    if (own === undefined) return false;
+    return mayBear(languageOf(shard, row.file), row, familyOf(languageOf(own, call.file)));
+  }
+
+  #selectCalled(filter: Filter, isWide: boolean, add: Add): void {
+    const open = new Map<string, Set<string>>();
+    for (const [at, shard] of this.#anchors.shards.entries()) {
+      const passes = (call: CallRow): boolean =>
+        !filter.asksContent || filter.item(calledItem(shard, call));
+      for (const [name, all] of shard.callsByName()) {
+        const calls = all.filter(passes);
+        for (const [place, { proven, possible, isOpen }] of this.#meanings
+          .ofAll(at, calls)
+          .entries()) {
+          for (const each of isWide ? [...proven, ...possible] : proven) this.#add(each, add);
+          const call = calls[place];
+          if (!isWide || !isOpen || call === undefined) continue;
+          const families = open.get(name) ?? new Set();
+          open.set(name, families.add(familyOf(languageOf(shard, call.file))));
+        }
+      }
+      if (isWide) this.#addHandedOn(at, passes, add);
+    }
+    if (open.size > 0) selectOpen(this.#anchors, open, add);
+  }
+
+  #addHandedOn(at: number, passes: (use: CallRow) => boolean, add: Add): void {
+    const shard = this.#anchors.shards[at];
+    for (const use of [...(shard?.uses() ?? []), ...(shard?.slots() ?? [])]) {
+      if (use.kind === 'type' || !passes(use)) continue;
+      const { proven, possible } = this.#meanings.of(at, use);
+      for (const each of [...proven, ...possible]) {
+        const outline = this.#anchors.shards[each.shard]?.outline(each.symbol);
+        if (outline !== undefined && isHandedOn(use, outline)) this.#add(each, add);
+      }
+    }
+  }
+
+  #add({ shard: at, symbol }: MeantSymbol, add: Add): void {
+    const shard = this.#anchors.shards[at];
+    if (shard !== undefined) add(shard, symbol);
   }
 }
 
@@ -105,73 +174,26 @@ type Add = (shard: ShardIndex, symbol: number) => void;
 function selectCallers(shard: ShardIndex, filter: Filter, add: Add): void {
   if (!filter.mayBeOfRule('calls')) return;
   for (let symbol = 0; symbol < shard.symbolCount; symbol += 1)
-    if (shard.callsFrom(symbol).some((call) => !filter.asksContent || filter.item(callsItem(call))))
+    if (
+      shard
+        .callsFrom(symbol)
+        .some((call) => !filter.asksContent || callsItems(shard, call).some(filter.item))
+    )
       add(shard, symbol);
 }
 
-function selectCalled(anchors: Anchors, filter: Filter, add: Add): void {
-  if (!filter.mayBeOfRule('called')) return;
-  const called = new Called(anchors, add);
-  const look = (shard: ShardIndex, call: CallRow): void => {
-    if (!filter.asksContent || filter.item(calledItem(shard, call))) called.note(shard, call);
-  };
-  for (const shard of anchors.shards) {
-    for (let symbol = 0; symbol < shard.symbolCount; symbol += 1)
-      for (const call of shard.callsFrom(symbol)) look(shard, call);
-    for (const call of shard.callsOutside()) look(shard, call);
-  }
-  selectSeen(anchors, called.outside, add);
-}
-
-/** Calls that come file by file: what a file defines itself is found once. */
-class Called {
-  /** Names that are called where the file has none of its own, with the families of the calls. */
-  readonly outside = new Map<string, Set<string>>();
-  readonly #anchors: Anchors;
-  readonly #add: Add;
-  #file = { shard: undefined as ShardIndex | undefined, file: -1, path: '' };
-  /** Of the names that the file calls: what it defines under them. */
-  #own = new Map<string, number[]>();
-
-  constructor(anchors: Anchors, add: Add) {
-    this.#anchors = anchors;
-    this.#add = add;
-  }
-
-  note(shard: ShardIndex, call: CallRow): void {
-    const language = languageOf(shard, call.file);
-    if (isThroughField(call, language)) return;
-    const own = this.#definitions(shard, call);
-    for (const symbol of own) this.#add(shard, symbol);
-    if (own.length > 0) return;
-    const families = this.outside.get(call.callee);
-    if (families === undefined) this.outside.set(call.callee, new Set([familyOf(language)]));
-    else families.add(familyOf(language));
-  }
-
-  #definitions(shard: ShardIndex, call: CallRow): number[] {
-    if (this.#file.shard !== shard || this.#file.file !== call.file) {
-      this.#file = { shard, file: call.file, path: shard.file(call.file).path };
-      this.#own = new Map();
-    }
-    let own = this.#own.get(call.callee);
-    if (own === undefined) {
-      const id = this.#anchors.ofName(this.#file.path, call.callee);
-      const symbols = id === undefined ? [] : this.#anchors.symbolsOf(id);
-      own = symbols.filter(({ row }) => isCallable(row)).map(({ symbol }) => symbol);
-      this.#own.set(call.callee, own);
-    }
-    return own;
-  }
-}
-
-/** What other files see of a name, wherever it is. */
-function selectSeen(anchors: Anchors, outside: ReadonlyMap<string, Set<string>>, add: Add): void {
-  for (const { id, name } of anchors.bearing(outside)) {
+/** What bears a name of which some call does not tell what it means. */
+function selectOpen(
+  anchors: Anchors,
+  open: ReadonlyMap<string, ReadonlySet<string>>,
+  add: Add,
+): void {
+  const names = new Set([...open.keys(), ...constructorNames]);
+  for (const { id } of anchors.bearing(names)) {
     for (const { shard, symbol, row } of anchors.symbolsOf(id)) {
-      const family = familyOf(languageOf(shard, row.file));
-      if (isCallable(row) && isSeen(row) && outside.get(name)?.has(family) === true)
-        add(shard, symbol);
+      const language = languageOf(shard, row.file);
+      for (const family of open.get(calledName(row)) ?? [])
+        if (mayBear(language, row, family)) add(shard, symbol);
     }
   }
 }
@@ -192,34 +214,20 @@ function isCallable({ kind, declaration }: SymbolRow): boolean {
   return !declaration && callableKinds.has(kind);
 }
 
-/** Other files can call it. */
-function isSeen({ exported, kind }: SymbolRow): boolean {
-  return exported || kind === 'method';
+/** Whether a call in this family of languages may mean it by its name; in C not what is private to another file. */
+function mayBear(language: FactsLanguage, row: SymbolRow, family: string): boolean {
+  const isSeen = row.exported || row.kind === 'method' || !isCFamily(language);
+  return isCallable(row) && isSeen && familyOf(language) === family;
 }
 
-function mayBeCalled(
-  own: ShardIndex,
-  row: SymbolRow,
-  call: CallRow,
-  language: FactsLanguage,
-): boolean {
-  return (
-    isCallable(row) &&
-    !isThroughField(call, language) &&
-    familyOf(languageOf(own, row.file)) === familyOf(language)
-  );
+/** Constructors are called by the name of their class. */
+function calledName({ name, container }: SymbolRow): string {
+  return isConstructor(name) && container !== '' ? container : name;
 }
 
-function isThroughField({ kind }: CallRow, language: FactsLanguage): boolean {
-  return kind === 'member' && language === 'c';
-}
-
-/** The file of a call has something of its own that the call means. */
-function definesCallable(shard: ShardIndex, call: CallRow): boolean {
-  return shard
-    .symbolsNamed(call.callee)
-    .map((symbol) => shard.symbol(symbol))
-    .some((row) => row.file === call.file && isCallable(row));
+/** What is handed on may be called from there. */
+function isHandedOn(use: CallRow, { kind }: Pick<SymbolRow, 'kind'>): boolean {
+  return (use.kind === 'value' || use.kind === 'slot') && runnableKinds.has(kind);
 }
 
 /** Of each file, by its number: a row of a file is more than every call can afford. */
@@ -240,13 +248,17 @@ function familyOf(language: FactsLanguage): string {
   return language === 'tsx' || language === 'javascript' ? 'typescript' : language;
 }
 
-function callsItem({ callee, unused }: CallRow): ItemFields {
-  return {
+/** By the name that stands there, and by that of what it is bound to. */
+function callsItems({ bound }: ShardIndex, { id, callee, unused }: CallRow): ItemFields[] {
+  const isBound = id >= 0 && /^(?:exact|dispatch)$/.test(bound?.bindingOf(id) ?? '');
+  const targets = isBound ? (bound?.targetsOf(id) ?? []) : [];
+  const names = new Set([callee, ...targets.map((each) => bound?.target(each).name ?? callee)]);
+  return Array.from(names, (name) => ({
     rule: 'calls',
-    text: `calls ${callee}`,
-    subject: callee,
+    text: `calls ${name}`,
+    subject: name,
     used: !unused,
-  };
+  }));
 }
 
 /** The caller's name is read only when it is asked for: there are millions of calls. */

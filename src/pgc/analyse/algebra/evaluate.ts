@@ -4,12 +4,13 @@ import type { OpenedTree } from '../../search/open-index.js';
 import type { CodedError, OverlayName } from '../../shapes.js';
 import { AnchorSet } from './anchor-set.js';
 import { Anchors, type AnchorRow } from './anchors.js';
+import { graphOf } from '../blast-radius.js';
 import { CallSource } from './call-source.js';
 import type { Expression, Operand } from './expression.js';
 import { filterOf, type Filter } from './filter.js';
 import { HistorySource, historyRules } from './history-source.js';
 import { ItemSource } from './item-source.js';
-import { groundsMax, type Ground, type Source } from './source.js';
+import { groundsMax, type Ground, type Source, type Wanted } from './source.js';
 import { StructureSource } from './structure-source.js';
 
 export const shownDefault = 50;
@@ -31,6 +32,10 @@ export type AlgebraAnswer = Plain<
  * is in no complement, so that `!!A` is `A & O1`, and `A - B` is `A & !B` for sets within O1; all
  * other laws hold for all sets. An anchor is in `O2[a, b]` when one item of it satisfies a and b.
  *
+ * Nothing is named of which that is not certain. A symbol that a call may mean, but of which nothing proves it, is neither in
+ * `O3[called]` nor in its complement (S. C. Kleene's third value): what is taken away is taken with all that may
+ * be so. A warning counts what is left out for that.
+ *
  * Throws INDEX_CORRUPT.
  */
 export async function evaluate(
@@ -48,7 +53,10 @@ export async function evaluate(
   return {
     count: set.count,
     anchors: evaluation.shown(expression, set, Math.min(limit, shownMax)),
-    warnings: operands.flatMap((each) => warningsOf(each, sources.get(each.overlay))),
+    warnings: [
+      ...operands.flatMap((each) => warningsOf(each, sources.get(each.overlay))),
+      ...(operands.some(asksCalled) ? evaluation.undecided(expression, set) : []),
+    ],
     errors: errorsOf(operands, tree),
   };
 }
@@ -65,7 +73,10 @@ function anchorsOf(tree: OpenedTree): Anchors {
 async function sourceOf(overlay: OverlayName, tree: OpenedTree, anchors: Anchors): Promise<Source> {
   if (overlay === 'O1') return new StructureSource(anchors);
   if (overlay === 'O3')
-    return lineageOf(new CallSource(anchors), new HistorySource(anchors, await tree.overlay('O3')));
+    return lineageOf(
+      new CallSource(anchors, graphOf(tree)),
+      new HistorySource(anchors, await tree.overlay('O3')),
+    );
   return new ItemSource(overlay, anchors, await tree.overlay(overlay));
 }
 
@@ -74,7 +85,7 @@ function lineageOf(calls: Source, history: Source): Source {
   const sideOf = (filter: Filter): Source => (filter.asksHistory(historyRules) ? history : calls);
   return {
     rules: new Set([...(calls.rules ?? []), ...(history.rules ?? [])]),
-    select: (filter, among) => sideOf(filter).select(filter, among),
+    select: (filter, wanted) => sideOf(filter).select(filter, wanted),
     ground: (filter, only, put) => sideOf(filter).ground(filter, only, put),
   };
 }
@@ -82,8 +93,11 @@ function lineageOf(calls: Source, history: Source): Source {
 class Evaluation {
   readonly #anchors: Anchors;
   readonly #sources: ReadonlyMap<OverlayName, Source>;
-  /** Of every part of the expression: what put an anchor there is asked afterwards. */
-  readonly #sets = new Map<Expression, AnchorSet>();
+  /** Of every part of the expression, narrow or wide: what put an anchor there is asked afterwards. */
+  readonly #sets = {
+    narrow: new Map<Expression, AnchorSet>(),
+    wide: new Map<Expression, AnchorSet>(),
+  };
   readonly #symbols: AnchorSet;
 
   constructor(anchors: Anchors, sources: ReadonlyMap<OverlayName, Source>) {
@@ -93,10 +107,19 @@ class Evaluation {
   }
 
   /** With `among` it need be right for these alone: no others are asked for afterwards. */
-  set(expression: Expression, among?: AnchorSet): AnchorSet {
-    const set = this.#sets.get(expression) ?? this.#work(expression, among);
-    this.#sets.set(expression, set);
+  set(expression: Expression, wanted: Wanted = {}): AnchorSet {
+    const sets = this.#sets[wanted.isWide === true ? 'wide' : 'narrow'];
+    const set = sets.get(expression) ?? this.#work(expression, wanted);
+    sets.set(expression, set);
     return set;
+  }
+
+  /** That symbols may belong to the set as well. */
+  undecided(expression: Expression, set: AnchorSet): string[] {
+    const { count } = this.set(expression, { isWide: true }).difference(set);
+    if (count === 0) return [];
+    const what = count === 1 ? '1 more symbol may be' : `${count} more symbols may be`;
+    return [`${what} of this set: of calls of their names nothing proves what they call`];
   }
 
   shown(expression: Expression, set: AnchorSet, limit: number): AlgebraAnchor[] {
@@ -114,31 +137,33 @@ class Evaluation {
     return [...shown.values()];
   }
 
-  #work(expression: Expression, among?: AnchorSet): AnchorSet {
+  #work(expression: Expression, wanted: Wanted): AnchorSet {
+    const { among } = wanted;
     switch (expression.kind) {
       case 'overlay':
-        return this.#select(expression, among);
+        return this.#select(expression, wanted);
       case 'complement':
-        return this.#symbols.difference(this.set(expression.of, among));
+        return this.#symbols.difference(this.set(expression.of, turned(wanted)));
       case 'union':
-        return this.set(expression.left, among).union(this.set(expression.right, among));
+        return this.set(expression.left, wanted).union(this.set(expression.right, wanted));
       case 'intersection': {
         // Calls are many: first what leaves few symbols to ask them of.
         const { left, right } = expression;
         const [first, second] =
           asksCalls(left) && !asksCalls(right) ? [right, left] : [left, right];
-        const some = this.set(first, among);
-        return some.intersection(this.set(second, within(some, among)));
+        const some = this.set(first, wanted);
+        return some.intersection(this.set(second, { ...wanted, among: within(some, among) }));
       }
       case 'difference': {
-        const some = this.set(expression.left, among);
-        return some.difference(this.set(expression.right, within(some, among)));
+        const some = this.set(expression.left, wanted);
+        const others = { ...turned(wanted), among: within(some, among) };
+        return some.difference(this.set(expression.right, others));
       }
     }
   }
 
-  #select({ conditions, overlay }: Operand, among?: AnchorSet): AnchorSet {
-    return this.#sources.get(overlay)?.select(filterOf(conditions), among) ?? new AnchorSet();
+  #select({ conditions, overlay }: Operand, wanted: Wanted): AnchorSet {
+    return this.#sources.get(overlay)?.select(filterOf(conditions), wanted) ?? new AnchorSet();
   }
 
   /** Only what holds an anchor in the set: one side of a union, the left of a difference. */
@@ -189,12 +214,22 @@ function noteGround(anchor: AlgebraAnchor, ground: Ground): void {
   if (!isKnown && anchor.items.length < groundsMax) anchor.items.push(ground);
 }
 
+/** What may be so is taken away, and what is so is left of it. */
+function turned({ isWide = false, among }: Wanted): Wanted {
+  return { isWide: !isWide, among };
+}
+
 function within(set: AnchorSet, among: AnchorSet | undefined): AnchorSet {
   return among === undefined ? set : set.intersection(among);
 }
 
 function asksCalls(expression: Expression): boolean {
   return operandsOf(expression).some(({ overlay }) => overlay === 'O3');
+}
+
+function asksCalled({ overlay, conditions }: Operand): boolean {
+  const filter = filterOf(conditions);
+  return overlay === 'O3' && filter.mayBeOfRule('called') && !filter.asksHistory(historyRules);
 }
 
 function operandsOf(expression: Expression): Operand[] {

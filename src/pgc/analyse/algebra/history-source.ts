@@ -52,7 +52,7 @@ export class HistorySource implements Source {
   }
 
   *#anchorsOf(path: string): Generator<number> {
-    yield this.#anchors.ofPlace(path, '');
+    yield this.#anchors.ofPlace(path, '', 0);
     const file = this.#anchors.fileAt(path);
     for (let id = file?.first ?? 0; id < (file?.end ?? 0); id += 1) yield id;
   }

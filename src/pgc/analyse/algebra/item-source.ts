@@ -19,6 +19,10 @@ const rulesOfSubjects: ReadonlySet<string> = new Set([
   'parameter',
   'undocumented',
 ]);
+/** Of them those that stand in the comment above the symbol. */
+const rulesOfComments: ReadonlySet<string> = new Set(['parameter', 'undocumented']);
+/** What a table or a macro may name. */
+const namedKinds: ReadonlySet<string> = new Set(['function', 'macro', 'variable', 'constant']);
 /** Its text is names of people and folders. */
 const maintainerRule = 'maintainer';
 
@@ -73,13 +77,10 @@ export class ItemSource implements Source {
     const spoken: { item: OverlayItem; names: Set<string> }[] = [];
     const allNames = new Set<string>();
     for (const item of this.#items(filter)) {
-      const { file_path, symbol, subject } = item;
-      visit(this.#anchors.ofPlace(file_path, symbol), item);
-      const named =
-        subject !== symbol && rulesOfSubjects.has(item.rule)
-          ? this.#anchors.ofName(file_path, subject)
-          : undefined;
-      if (named !== undefined) visit(named, item);
+      const { file_path, symbol, subject, line_start: line } = item;
+      visit(this.#anchors.ofPlace(file_path, symbol, line), item);
+      if (subject !== symbol && rulesOfSubjects.has(item.rule))
+        for (const named of this.#subjectsOf(item)) visit(named, item);
       if (this.#overlay !== 'O4' || item.rule === maintainerRule) continue;
       const names = spokenNames(item.text);
       for (const name of names) allNames.add(name);
@@ -88,6 +89,15 @@ export class ItemSource implements Source {
     const bearers = bearersOf(this.#anchors, allNames);
     for (const { item, names } of spoken)
       for (const name of names) for (const anchor of bearers.get(name) ?? []) visit(anchor, item);
+  }
+
+  /** The symbol that a comment belongs to, or all that a name alone may mean in its file. */
+  #subjectsOf({ file_path, rule, subject, line_start: line }: OverlayItem): Set<number> {
+    const named = this.#anchors.namedIn(file_path, subject);
+    const meant = rulesOfComments.has(rule)
+      ? named.filter(({ row }) => row.line_start >= line).slice(0, 1)
+      : named.filter(({ row }) => row.container === '' && namedKinds.has(row.kind));
+    return new Set(meant.map(({ shard, symbol }) => this.#anchors.ofSymbol(shard, symbol)));
   }
 
   *#items(filter: Filter): Generator<OverlayItem> {

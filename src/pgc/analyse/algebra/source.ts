@@ -14,10 +14,18 @@ export interface Ground {
 
 export type Put = (anchor: number, ground: Ground) => void;
 
+/** Which anchors are asked for. */
+export interface Wanted {
+  /** It need be right for these alone, where that is less work. */
+  among?: AnchorSet | undefined;
+  /** Also what only may be so: the set is taken away from another. */
+  isWide?: boolean;
+}
+
 /** One overlay, as a set of anchors. */
 export interface Source {
-  /** The anchors of the items that pass. With `among` it need be right for these alone, where that is less work. */
-  select: (filter: Filter, among?: AnchorSet) => AnchorSet;
+  /** The anchors of the items that pass. */
+  select: (filter: Filter, wanted?: Wanted) => AnchorSet;
   /** The items that put these anchors there; some of them, where there are many. */
   ground: (filter: Filter, only: AnchorSet, put: Put) => void;
   /** Rules that items of it have; undefined where these are kinds of symbols. */

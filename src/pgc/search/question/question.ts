@@ -152,7 +152,7 @@ export function analyse(raw: string): Question {
   const concepts = conceptsOf(text, identifiers);
   return {
     text,
-    intent: impactAsked.test(text) ? 'usage' : intentOf(text),
+    intent: asks === 'callers' ? 'usage' : intentOf(text),
     asks,
     concerns: concernsOf(text),
     identifiers,
@@ -201,7 +201,15 @@ function intentOf(text: string): Intent {
   return intents.find(([, pattern]) => pattern.test(text))?.[0] ?? 'general';
 }
 
+const sentenceCharsMax = 300;
+
+/** What asks for callers or implementations is one sentence; a report speaks of them by the way. */
+export function isSentence(text: string): boolean {
+  return text.length <= sentenceCharsMax && !text.trim().includes('\n');
+}
+
 function asksFor(text: string): Question['asks'] {
+  if (!isSentence(text)) return undefined;
   if (calleesAsked.test(text)) return 'callees';
   if (implementationsAsked.test(text)) return 'implementations';
   return callersAsked.test(text) || impactAsked.test(text) ? 'callers' : undefined;

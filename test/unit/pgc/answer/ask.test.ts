@@ -234,6 +234,13 @@ func (f fake) Exec(n int) int { return 0 }
     expect(flow).toMatchObject([{ to: 'Exec', certainty: 'dispatch', definition: 'run/run.go:7' }]);
   });
 
+  test('a report that speaks of callers by the way is no question for them', () => {
+    const asked = 'Who calls Mute.Exec?';
+    expect(analyse(asked).asks).toBe('callers');
+    expect(analyse(`It hangs.\n${asked}`).asks).toBeUndefined();
+    expect(analyse(`${'It hangs. '.repeat(30)}${asked}`).asks).toBeUndefined();
+  });
+
   test('that nothing calls it is said', async () => {
     const { evidence, unsure } = await asked('Who calls testMute?');
     expect(evidence[0]).toMatchObject({ name: 'testMute', kind: 'function' });
