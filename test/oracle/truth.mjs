@@ -70,13 +70,16 @@ export class Truth {
   /** Whether the compiler knows what a name means on a line. */
   isJudged(name, line) {
     const colon = line.lastIndexOf(':');
-    const [file, at] = [line.slice(0, colon), Number(line.slice(colon + 1))];
-    const isIn = ([from, to]) => from <= at && at <= to;
     return (
-      this.files.has(file) &&
-      !this.#unbound.has(`${name} ${line}`) &&
-      this.#unread.get(file)?.some(isIn) !== true
+      this.isRead(line.slice(0, colon), Number(line.slice(colon + 1))) &&
+      !this.#unbound.has(`${name} ${line}`)
     );
+  }
+
+  /** Whether the compiler says anything of a line. */
+  isRead(file, line) {
+    const isIn = ([from, to]) => from <= line && line <= to;
+    return this.files.has(file) && this.#unread.get(file)?.some(isIn) !== true;
   }
 
   /** Places of all definitions of a name. */

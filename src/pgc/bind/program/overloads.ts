@@ -27,6 +27,8 @@ const never = Infinity;
 const loose = 1_000;
 /** A type parameter that becomes what is given, in a language where that is nearer than any change of it. */
 const deduced = 0.6;
+/** How much nearer it is to take what is made for the call for good than to look at it. */
+const passing = 0.5;
 const typesMax = 64;
 
 interface ChoiceOptions {
@@ -110,6 +112,7 @@ export class Choice {
       type: this.evaluation.resolve(type, context),
       isOpen: type !== undefined && own.has(bare(type).name),
       isMoved: name === '&&',
+      isDeduced: type !== undefined && holds(type, own),
     }));
     const rest = written.at(-1)?.name === '*' ? wanted.at(-1) : undefined;
     const last = wanted.length - 1;
@@ -122,9 +125,14 @@ export class Choice {
     const distances = types.map((type, at): Distance => {
       const its = isSpread && at >= last ? element : wanted[at];
       if (its === undefined) return undefined;
-      // Whether a value is a passing one is not known.
+      const { made = never } = this.rules;
+      const direct = this.distance(type, its.type);
+      const isMade = direct !== undefined && direct >= made && direct < loose;
+      // What the parameter of a type is has to be found in what is given, as it is.
+      if (isMade && its.isDeduced && !its.isOpen) return never;
+      // Whether a value is a passing one is not known, but what is made of it for the call is.
       if (its.isMoved && !its.isOpen)
-        return this.distance(type, its.type) === never ? never : undefined;
+        return direct === never ? never : isMade ? direct - passing : undefined;
       if (its.isOpen && this.rules.between !== undefined) return deduced;
       if (!its.isOpen || its.type === undefined)
         return its.isOpen ? loose : this.distance(type, its.type);
@@ -401,6 +409,14 @@ function erased({ name, args }: { name: string; args: readonly { type: unknown }
   const first = args[0]?.type;
   if (/^\$(?:array|ptr|const)$/.test(name) && isTypeText(first)) return `${name} ${erased(first)}`;
   return name.slice(name.lastIndexOf('.') + 1);
+}
+
+/** Whether a type is written with one of these names. */
+function holds(type: TypeText, names: ReadonlySet<string>): boolean {
+  return (
+    names.has(type.name) ||
+    type.args.some((each) => each.type !== undefined && holds(each.type, names))
+  );
 }
 
 /** Without marks. */
