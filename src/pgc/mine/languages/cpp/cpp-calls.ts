@@ -70,9 +70,14 @@ export class CppCalls {
     this.list.call(name.text, name.startIndex, kind, receiver, expression);
   }
 
-  /** `new T(…)`, `T{…}` */
+  /** `new T(…)`, `T{…}`, `f(const T& a = {…})` */
   constructed(node: Node): void {
-    const type = node.childForFieldName('type');
+    const written = node.childForFieldName('type');
+    const isParameter = node.parent?.type === 'optional_parameter_declaration';
+    const type =
+      written?.isMissing === true && isParameter
+        ? (node.parent?.childForFieldName('type') ?? null)
+        : written;
     const list = node.childForFieldName('arguments') ?? node.childForFieldName('value');
     if (type !== null && node.childForFieldName('declarator') === null) this.#construct(type, list);
   }
