@@ -75,7 +75,8 @@ function qualified(node: Node, place: TypePlace): string {
   const names = parts.map(nameIn);
   if (first !== undefined) names[0] = place.localType(names[0] ?? '', first.startIndex);
   if (isRooted(node)) names.unshift(rootName);
-  const own = last === undefined ? unknown : cppType(last, { ...place, localType: plainName });
+  const plain: TypePlace = { localType: plainName, of: (each) => place.of(each) };
+  const own = last === undefined ? unknown : cppType(last, plain);
   return [...names, own].join('.');
 }
 

@@ -107,6 +107,7 @@ namespace boxes {
 template <typename T> struct Box { Box(int size); };
 template <typename T, typename U> bool operator==(const Box<T>& a, const Box<U>& b) { return true; }
 enum Kind { small, large };
+struct Sized : std::integral_constant<decltype(sizeof(Kind)), 1> {};
 struct Value {
   Value(double number);
   Value& operator=(const Value& other);
@@ -229,12 +230,12 @@ describe('C++', () => {
   });
 
   test('nothing is made for a parameter whose type has to be found; what is made for a call is passed on', () => {
-    expect(callersIn(tree, 'boxes.cc#operator==')).toEqual(['srv/boxes.cc:18 exact']);
-    expect(callersIn(tree, 'boxes.cc#Value.operator=:13')).toEqual(['srv/boxes.cc:16 exact']);
-    expect(callersIn(tree, 'boxes.cc#Value.operator=:12')).toEqual([]);
+    expect(callersIn(tree, 'boxes.cc#operator==')).toEqual(['srv/boxes.cc:19 exact']);
+    expect(callersIn(tree, 'boxes.cc#Value.operator=:14')).toEqual(['srv/boxes.cc:17 exact']);
+    expect(callersIn(tree, 'boxes.cc#Value.operator=:13')).toEqual([]);
   });
 
   test('a constructor behind a mark is one; the value of a parameter may call it', () => {
-    expect(callersIn(tree, 'boxes.cc#Value.Value')).toEqual(['srv/boxes.cc:14 exact']);
+    expect(callersIn(tree, 'boxes.cc#Value.Value')).toEqual(['srv/boxes.cc:15 exact']);
   });
 });
