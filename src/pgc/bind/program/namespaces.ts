@@ -191,6 +191,7 @@ export class Namespaces {
       ...given,
       count: given.count === undefined ? undefined : given.count + 1,
       types: all,
+      areOperands: true,
     };
     const { root } = this.#definitions;
     if (given.from === undefined || root === undefined) return undefined;

@@ -86,7 +86,8 @@ export class Choice {
     const types = given.types();
     const rows = all
       .map((candidate) => ({ candidate, ...this.#row(candidate, types, receiver) }))
-      .filter(({ distances }) => !distances.includes(never));
+      .filter(({ distances }) => !distances.includes(never))
+      .filter(({ distances }) => given.areOperands !== true || !this.#isAllMade(distances));
     const exact = rows.filter(
       ({ isSpread, distances }) => !isSpread && !distances.includes(undefined),
     );
@@ -99,6 +100,12 @@ export class Choice {
       ),
     );
     return (best === undefined ? left : [best]).map(({ candidate }) => candidate);
+  }
+
+  /** Of a sign: what it means by itself is nearer than a function for which each operand has to be made into another. */
+  #isAllMade(distances: readonly Distance[]): boolean {
+    const { made = never } = this.rules;
+    return distances.every((each) => each !== undefined && each >= made && each < loose);
   }
 
   #row(

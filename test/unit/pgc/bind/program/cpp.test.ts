@@ -117,6 +117,12 @@ BOX_INLINE Value::Value(double number) {}
 Value& Value::operator=(const Value& other) { return *this; }
 Value& Value::operator=(Value&& other) { return *this; }
 BOX_EXPORT void put(const Value& to = {2.5});
+struct Wide { Wide(Kind kind); };
+bool operator!=(const Wide& a, const Wide& b) { return &a != &b; }
+bool differ(Kind a, Kind b, Wide c) {
+  if (a != b) return true;
+  return c != b;
+}
 bool use(Kind kind, Box<int>& box, Value& value) {
   value = 1.5;
   if (kind == large) return false;
@@ -230,9 +236,13 @@ describe('C++', () => {
   });
 
   test('nothing is made for a parameter whose type has to be found; what is made for a call is passed on', () => {
-    expect(callersIn(tree, 'boxes.cc#operator==')).toEqual(['srv/boxes.cc:19 exact']);
-    expect(callersIn(tree, 'boxes.cc#Value.operator=:14')).toEqual(['srv/boxes.cc:17 exact']);
+    expect(callersIn(tree, 'boxes.cc#operator==')).toEqual(['srv/boxes.cc:25 exact']);
+    expect(callersIn(tree, 'boxes.cc#Value.operator=:14')).toEqual(['srv/boxes.cc:23 exact']);
     expect(callersIn(tree, 'boxes.cc#Value.operator=:13')).toEqual([]);
+  });
+
+  test('a sign between values of the language means what it means there', () => {
+    expect(callersIn(tree, 'boxes.cc#operator!=')).toEqual(['srv/boxes.cc:20 exact']);
   });
 
   test('a constructor behind a mark is one; the value of a parameter may call it', () => {
