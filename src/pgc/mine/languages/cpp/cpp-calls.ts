@@ -73,11 +73,9 @@ export class CppCalls {
   /** `new T(…)`, `T{…}`, `f(const T& a = {…})` */
   constructed(node: Node): void {
     const written = node.childForFieldName('type');
-    const isParameter = node.parent?.type === 'optional_parameter_declaration';
-    const type =
-      written?.isMissing === true && isParameter
-        ? (node.parent?.childForFieldName('type') ?? null)
-        : written;
+    const around = node.parent;
+    const isBare = written?.isMissing === true && around?.type === 'optional_parameter_declaration';
+    const type = isBare ? around.childForFieldName('type') : written;
     const list = node.childForFieldName('arguments') ?? node.childForFieldName('value');
     if (type !== null && node.childForFieldName('declarator') === null) this.#construct(type, list);
   }
