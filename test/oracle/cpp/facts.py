@@ -24,6 +24,11 @@ conf.lib.clang_getOverriddenCursors.argtypes = [
 ]
 conf.lib.clang_disposeOverriddenCursors.argtypes = [ctypes.POINTER(cindex.Cursor)]
 
+# A call that is an argument of a macro stands where it is written, not where the macro does.
+conf.lib.clang_getFileLocation.argtypes = conf.lib.clang_getInstantiationLocation.argtypes
+conf.lib.clang_getInstantiationLocation = conf.lib.clang_getFileLocation
+conf.lib.clang_getSpellingLocation.argtypes = [cindex.SourceLocation] + [ctypes.c_void_p] * 3 + [ctypes.POINTER(ctypes.c_uint)]
+
 METHODS = (K.CXX_METHOD, K.CONSTRUCTOR, K.DESTRUCTOR, K.CONVERSION_FUNCTION)
 FUNCTIONS = (K.FUNCTION_DECL, K.FUNCTION_TEMPLATE) + METHODS
 RECORDS = (K.CLASS_DECL, K.STRUCT_DECL, K.UNION_DECL, K.CLASS_TEMPLATE, K.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION)
@@ -32,6 +37,8 @@ TYPES = (K.TYPE_REF, K.TEMPLATE_REF)
 # What stands around a call without being written.
 WRAPPERS = (K.UNEXPOSED_EXPR, K.PAREN_EXPR)
 IDENTIFIER_CALL = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>\s*)?[({]")
+CONSTRUCTED = re.compile(rb"\s*(?:<[^<>;(){}]*>)?\s+\w+\s*[({]")
+MARK = re.compile(rb"[A-Za-z_]\w*\s*(?:\((?:[^()]|\([^()]*\))*\))?\s*")
 
 
 def emit(**fact):
@@ -78,6 +85,7 @@ class Facts:
         self.above = {}  # Key -> keys of what it overrides.
         self.sites = set()
         self.files = set()
+        self.constructed = set()
         self.errors = 0
 
     def key(self, cursor):
@@ -119,7 +127,9 @@ class Facts:
                 self.call(node, holder, hint)
             elif kind in NAMES:
                 self.name(node, holder)
-            elif kind in TYPES or kind == K.MEMBER_REF:
+            elif kind in TYPES:
+                self.constructs(node)
+            elif kind == K.MEMBER_REF:
                 self.places.judge(node.location, plain(node.spelling.split("::")[-1].split(" ")[-1]))
             elif kind.is_declaration():
                 self.places.judge(node.location, plain(node.spelling))
@@ -132,6 +142,16 @@ class Facts:
                 children.append((child, inner, its, closure))
             stack.extend(reversed(children))
 
+    def begin(self, cursor):
+        """The line where a definition begins, behind the macro that it may begin with."""
+        start = cursor.extent.start
+        written = ctypes.c_uint()
+        conf.lib.clang_getSpellingLocation(start, None, None, None, ctypes.byref(written))
+        if written.value == start.offset:
+            return start.line
+        mark = MARK.match(self.places.text_of(inside(start)), start.offset) if inside(start) else None
+        return start.line + (mark.group().count(b"\n") if mark else 0)
+
     def function(self, cursor):
         """The place of a definition."""
         self.places.judge(cursor.location, plain(cursor.spelling))
@@ -139,7 +159,7 @@ class Facts:
         if path is None:
             return None
         key = self.key(cursor)
-        place = "%s:%d" % (path, cursor.extent.start.line)
+        place = "%s:%d" % (path, self.begin(cursor))
         is_method = cursor.kind in METHODS or cursor.semantic_parent.kind in RECORDS
         if is_method and cursor.is_virtual_method():
             self.above.setdefault(key, set()).update(self.key(each) for each in overridden(cursor))
@@ -156,6 +176,13 @@ class Facts:
         exported = cursor.linkage == cindex.LinkageKind.EXTERNAL
         self.said.setdefault(place, (plain(cursor.spelling), container, is_method, exported))
         return place if cursor.is_definition() else None
+
+    def constructs(self, type):
+        """Where a variable of a type is made, and libclang may say nothing of the constructor."""
+        name = plain(type.spelling.split("::")[-1].split(" ")[-1])
+        text = self.places.text_at(type.location, 200)
+        if text is not None and text.startswith(name.encode()) and CONSTRUCTED.match(text, len(name)):
+            self.constructed.add((inside(type.location), type.location.line, name))
 
     def call(self, cursor, holder, hint):
         target = cursor.referenced
@@ -224,7 +251,7 @@ class Facts:
         definition = its.get_definition()
         place = None
         if definition is not None and inside(definition.location) is not None:
-            place = "%s:%d" % (inside(definition.location), definition.extent.start.line)
+            place = "%s:%d" % (inside(definition.location), self.begin(definition))
         self.sites.add((path, location.line, start, holder, kind, self.key(target), place, name))
 
     # Results
@@ -287,6 +314,10 @@ class Facts:
         count = 0
         for path in sorted(self.files):
             for line, name in self.places.unjudged(path, IDENTIFIER_CALL, names):
+                count += 1
+                emit(**{"is": "site"}, file=path, line=line, start=line, holder="", name=name, kind="unknown")
+        for path, line, name in sorted(self.constructed):
+            if name in names and (line, name) not in self.places.judged.get(path, ()):
                 count += 1
                 emit(**{"is": "site"}, file=path, line=line, start=line, holder="", name=name, kind="unknown")
         return count

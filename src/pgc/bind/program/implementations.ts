@@ -2,7 +2,7 @@ import { derivedTypes } from './adopt.js';
 import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
 import type { Evaluator } from './evaluator.js';
-import { isAlike, isSame } from './overloads.js';
+import { isAlike, isSame } from './alike.js';
 import { isFunction, type Type } from './values.js';
 
 /** Types embedded in each other on the way to a method. */

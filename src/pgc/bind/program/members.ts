@@ -4,7 +4,8 @@ import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
 import type { Names } from './names.js';
 import { isSign, Namespaces } from './namespaces.js';
-import { Choice, isAlike, type Candidate } from './overloads.js';
+import { isAlike } from './alike.js';
+import { Choice, type Candidate } from './overloads.js';
 import type { Arguments } from './values.js';
 import {
   outside,

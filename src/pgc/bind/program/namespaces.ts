@@ -1,6 +1,7 @@
 import type { Definitions } from './definitions.js';
 import { hasMark, typesIn, type Definition } from './definition.js';
-import { families, type Candidate, type Choice } from './overloads.js';
+import { families } from './alike.js';
+import type { Candidate, Choice } from './overloads.js';
 import type { SourceText } from './source-text.js';
 import {
   asConst,
@@ -190,6 +191,7 @@ export class Namespaces {
       ...given,
       count: given.count === undefined ? undefined : given.count + 1,
       types: all,
+      areOperands: true,
     };
     const { root } = this.#definitions;
     if (given.from === undefined || root === undefined) return undefined;

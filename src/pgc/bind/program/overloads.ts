@@ -1,4 +1,5 @@
 import type { TypeText } from '../../format/expression.js';
+import { isAlike } from './alike.js';
 import { hasMark, typesIn, type Definition } from './definition.js';
 import type { Overloads, Shape, TypeRelations } from './rules.js';
 import {
@@ -27,6 +28,8 @@ const never = Infinity;
 const loose = 1_000;
 /** A type parameter that becomes what is given, in a language where that is nearer than any change of it. */
 const deduced = 0.6;
+/** How much nearer it is to take what is made for the call for good than to look at it. */
+const passing = 0.5;
 const typesMax = 64;
 
 interface ChoiceOptions {
@@ -83,7 +86,8 @@ export class Choice {
     const types = given.types();
     const rows = all
       .map((candidate) => ({ candidate, ...this.#row(candidate, types, receiver) }))
-      .filter(({ distances }) => !distances.includes(never));
+      .filter(({ distances }) => !distances.includes(never))
+      .filter(({ distances }) => given.areOperands !== true || !this.#isAllMade(distances));
     const exact = rows.filter(
       ({ isSpread, distances }) => !isSpread && !distances.includes(undefined),
     );
@@ -98,6 +102,12 @@ export class Choice {
     return (best === undefined ? left : [best]).map(({ candidate }) => candidate);
   }
 
+  /** Of a sign: what it means by itself is nearer than a function for which each operand has to be made into another. */
+  #isAllMade(distances: readonly Distance[]): boolean {
+    const { made = never } = this.rules;
+    return distances.every((each) => each !== undefined && each >= made && each < loose);
+  }
+
   #row(
     { definition, self }: Candidate,
     types: readonly (Type | undefined)[],
@@ -110,6 +120,7 @@ export class Choice {
       type: this.evaluation.resolve(type, context),
       isOpen: type !== undefined && own.has(bare(type).name),
       isMoved: name === '&&',
+      isDeduced: type !== undefined && holds(type, own),
     }));
     const rest = written.at(-1)?.name === '*' ? wanted.at(-1) : undefined;
     const last = wanted.length - 1;
@@ -122,9 +133,14 @@ export class Choice {
     const distances = types.map((type, at): Distance => {
       const its = isSpread && at >= last ? element : wanted[at];
       if (its === undefined) return undefined;
-      // Whether a value is a passing one is not known.
+      const { made = never } = this.rules;
+      const direct = this.distance(type, its.type);
+      const isMade = direct !== undefined && direct >= made && direct < loose;
+      // What the parameter of a type is has to be found in what is given, as it is.
+      if (isMade && its.isDeduced && !its.isOpen) return never;
+      // Whether a value is a passing one is not known, but what is made of it for the call is.
       if (its.isMoved && !its.isOpen)
-        return this.distance(type, its.type) === never ? never : undefined;
+        return direct === never ? never : isMade ? direct - passing : undefined;
       if (its.isOpen && this.rules.between !== undefined) return deduced;
       if (!its.isOpen || its.type === undefined)
         return its.isOpen ? loose : this.distance(type, its.type);
@@ -324,91 +340,21 @@ function withoutConst(all: readonly Candidate[], receiver: Type | undefined): re
   );
 }
 
-/** Functions by what they take: each with all that declares or defines it. */
-export function families(all: readonly Definition[]): (readonly Definition[])[] {
-  if (all.length < 2) return all.map((each) => [each]);
-  const found = new Map<string, Definition[]>();
-  for (const each of all) {
-    const shape = each.isBare === true ? '' : shapeOf(each);
-    const known = found.get(shape);
-    if (known === undefined) found.set(shape, [each]);
-    else known.push(each);
-  }
-  // What says nothing of its parameters may be any of them.
-  const bare = found.get('') ?? [];
-  if (bare.length > 0 && found.size > 1) {
-    found.delete('');
-    for (const family of found.values()) family.push(...bare);
-  }
-  return [...found.values()];
-}
-
-const shapes = new WeakMap<Definition, string>();
-
-/** What a function takes, without the namespaces of types: declarations call them otherwise than definitions. */
-function shapeOf(definition: Definition): string {
-  let shape = shapes.get(definition);
-  if (shape === undefined) {
-    const own = typesIn(definition, 'bound').map(({ name }) => name);
-    const named = (type: TypeText | undefined): string => {
-      if (type === undefined) return '?';
-      const at = own.indexOf(type.name);
-      const name = at >= 0 ? `#${at}` : type.name.slice(type.name.lastIndexOf('.') + 1);
-      return type.args.length === 0
-        ? name
-        : `${name}<${type.args.map((each) => named(each.type)).join(',')}>`;
-    };
-    const parameters = typesIn(definition, 'parameter').map(
-      ({ name, type }) => `${name.replace('=', '')}${named(type)}`,
-    );
-    shape = `(${parameters.join(',')})${hasMark(definition, 'const') ? 'const' : ''}`;
-    shapes.set(definition, shape);
-  }
-  return shape;
-}
-
 function nameOf(type: Type): string | undefined {
   if (type.kind === 'inside') return undefined;
   return type.kind === 'outside' ? type.name : (type.written ?? type.name);
 }
 
-/** Whether two methods take the same: type parameters of the replaced one stand for anything. */
-export function isAlike(method: Definition, replaced: Definition): boolean {
-  const [own, others] = [method, replaced].map((each) => typesIn(each, 'parameter'));
-  if (own === undefined || others === undefined || own.length !== others.length) return false;
-  const [open, its] = [replaced, method].map(
-    (each) => new Set(typesIn(each, 'bound').map(({ name }) => name)),
+/** Whether a type is written with one of these names. */
+function holds(type: TypeText, names: ReadonlySet<string>): boolean {
+  return (
+    names.has(type.name) ||
+    type.args.some((each) => each.type !== undefined && holds(each.type, names))
   );
-  return own.every(({ type }, at) => {
-    const other = others[at]?.type;
-    if (type === undefined || other === undefined) return true;
-    const [one, two] = [erased(type), erased(other)];
-    if (one === two) return true;
-    return open?.has(two.replace(/^\$array /, '')) === true || its?.has(one) === true;
-  });
-}
-
-/** Whether two methods call their parameters the same. */
-export function isSame(one: Definition, other: Definition): boolean {
-  const [own, others] = [one, other].map((each) =>
-    typesIn(each, 'parameter').map(({ type }) => (type === undefined ? '' : erased(type))),
-  );
-  return own?.join() === others?.join();
-}
-
-/** Without the packages and arguments of types. */
-function erased({ name, args }: { name: string; args: readonly { type: unknown }[] }): string {
-  const first = args[0]?.type;
-  if (/^\$(?:array|ptr|const)$/.test(name) && isTypeText(first)) return `${name} ${erased(first)}`;
-  return name.slice(name.lastIndexOf('.') + 1);
 }
 
 /** Without marks. */
 function bare(type: TypeText): TypeText {
   const [inner] = type.args;
   return type.name === '$const' && inner?.type !== undefined ? inner.type : type;
-}
-
-function isTypeText(type: unknown): type is { name: string; args: readonly { type: unknown }[] } {
-  return typeof type === 'object' && type !== null && 'name' in type;
 }

@@ -77,6 +77,8 @@ export interface Overloads {
   isFinal(name: string): boolean;
   /** Takes the place of all that is said of types otherwise: how far what is given is from what is wanted. */
   between?(given: Type, wanted: Type, among: TypeRelations): number | undefined;
+  /** From this distance on, a constructor or an operator makes what is wanted of what is given. */
+  made?: number;
   /** Every value of it is something. */
   isPlain(name: string): boolean;
   /** Of an interface that a function may be given as. */

@@ -88,6 +88,8 @@ export interface Arguments {
   written?: (() => readonly (Type | undefined)[]) | undefined;
   /** The text that calls. */
   from?: SourceText | undefined;
+  /** Of a sign: the first one stands before it. */
+  areOperands?: boolean;
 }
 
 /** Where a type or an expression is written. */

@@ -3,7 +3,7 @@ import type { Definitions } from './definitions.js';
 import { hasMark, type Definition } from './definition.js';
 import type { Evaluator } from './evaluator.js';
 import { basesOf, note, type Implementations } from './implementations.js';
-import { isAlike } from './overloads.js';
+import { isAlike } from './alike.js';
 import { isFunction } from './values.js';
 
 /** The methods that run in place of virtual ones: those of types based on theirs that take the same. */

@@ -10,7 +10,7 @@ const promotion = 1;
 const conversion = 10;
 const toNothing = 50;
 /** What only a constructor or an operator makes of it. */
-const made = 900;
+export const made = 900;
 /** A value that may be changed, given as one that must not be, and the other way round. */
 const guarded = 0.25;
 const copied = 0.5;

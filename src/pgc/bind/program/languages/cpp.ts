@@ -1,5 +1,5 @@
 import type { TypeRow } from '../../../format/shard-index.js';
-import { cppDistance } from './cpp-distance.js';
+import { cppDistance, made } from './cpp-distance.js';
 import { cppMembers, cppStandard } from './cpp-standard.js';
 import { IncludeGraph } from '../../pointers/includes.js';
 import type { LanguageRules, Places } from '../rules.js';
@@ -35,6 +35,7 @@ export const cppRules: LanguageRules = {
     isPlain: () => false,
     shapeOf: () => undefined,
     between: cppDistance,
+    made,
   },
 };
 

@@ -70,9 +70,12 @@ export class CppCalls {
     this.list.call(name.text, name.startIndex, kind, receiver, expression);
   }
 
-  /** `new T(…)`, `T{…}` */
+  /** `new T(…)`, `T{…}`, `f(const T& a = {…})` */
   constructed(node: Node): void {
-    const type = node.childForFieldName('type');
+    const written = node.childForFieldName('type');
+    const around = node.parent;
+    const isBare = written?.isMissing === true && around?.type === 'optional_parameter_declaration';
+    const type = isBare ? around.childForFieldName('type') : written;
     const list = node.childForFieldName('arguments') ?? node.childForFieldName('value');
     if (type !== null && node.childForFieldName('declarator') === null) this.#construct(type, list);
   }

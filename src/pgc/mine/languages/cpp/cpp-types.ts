@@ -75,10 +75,8 @@ function qualified(node: Node, place: TypePlace): string {
   const names = parts.map(nameIn);
   if (first !== undefined) names[0] = place.localType(names[0] ?? '', first.startIndex);
   if (isRooted(node)) names.unshift(rootName);
-  const own =
-    last === undefined
-      ? unknown
-      : cppType(last, { of: (value) => place.of(value), localType: plainName });
+  const plain: TypePlace = { localType: plainName, of: (each) => place.of(each) };
+  const own = last === undefined ? unknown : cppType(last, plain);
   return [...names, own].join('.');
 }
 
@@ -202,19 +200,21 @@ function functionType(result: string, parameters: readonly Parameter[]): string 
 export interface Parameter {
   name: string;
   type: string;
-  /** `=`: it may be left out; `*`: it and all after it. */
-  mark: '' | '=' | '*';
+  /** `=`: it may be left out; `*`: it and all after it; `&&`: it takes values that are passing. */
+  mark: '' | '=' | '*' | '&&';
 }
 
 /** Of a function or a lambda. */
-export function parametersIn(declarator: Node | null, place: TypePlace): Parameter[] {
-  const list = declarator?.childForFieldName('parameters');
+export function parametersIn(around: Node | null, place: TypePlace): Parameter[] {
+  const list = around?.childForFieldName('parameters');
   if (!list) return [];
   const all = list.namedChildren.filter(({ type }) => /parameter_declaration$/.test(type));
   const found = all.map((each): Parameter => {
-    const { name, type } = declaredType(each, each.childForFieldName('declarator'), place);
+    const declarator = each.childForFieldName('declarator');
+    const { name, type } = declaredType(each, declarator, place);
+    const plain = declarator?.text.startsWith('&&') === true ? '&&' : '';
     const isPack = /^variadic/.test(each.type) || /\.\.\./.test(name?.text ?? '');
-    const mark = isPack ? '*' : each.type === 'optional_parameter_declaration' ? '=' : '';
+    const mark = isPack ? '*' : each.type === 'optional_parameter_declaration' ? '=' : plain;
     return { name: name?.text.replace(/^\.+\s*/, '') ?? '', type: isPack ? unknown : type, mark };
   });
   const isOpen = list.children.some(({ type }) => type === '...' || type === 'variadic_parameter');

@@ -24,7 +24,8 @@ import {
 import { CppDefiner } from './cpp-definer.js';
 import { CppRecords } from './cpp-records.js';
 import { CppScopes } from './cpp-scopes.js';
-import { heldByMarks, isMark, withConstructors, withoutMarks } from './cpp-text.js';
+import { isMark } from './cpp-marks.js';
+import { heldByMarks, prepared, withConstructors } from './cpp-text.js';
 import { cppBounds, declaredType, escaped, parametersIn, rootName } from './cpp-types.js';
 import { unknown } from '../../../format/expression.js';
 import type { TypeRole } from '../../../format/facts.js';
@@ -75,7 +76,7 @@ export function mineCpp(grammar: Grammar, text: string): Draft {
 
 class CppMiner extends ScopedMiner {
   constructor(text: string) {
-    const plain = withoutMarks(text);
+    const plain = prepared(text);
     super(text, withConstructors(plain, regular(readable(plain)).text));
   }
 

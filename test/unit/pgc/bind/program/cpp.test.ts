@@ -102,6 +102,34 @@ bool same(api::Sum& sum) {
   return sum.all == 1;
 }
 `,
+  'srv/boxes.cc': `#include <string>
+namespace boxes {
+template <typename T> struct Box { Box(int size); };
+template <typename T, typename U> bool operator==(const Box<T>& a, const Box<U>& b) { return true; }
+enum Kind { small, large };
+struct Sized : std::integral_constant<decltype(sizeof(Kind)), 1> {};
+struct Value {
+  Value(double number);
+  Value& operator=(const Value& other);
+  Value& operator=(Value&& other);
+};
+BOX_INLINE Value::Value(double number) {}
+Value& Value::operator=(const Value& other) { return *this; }
+Value& Value::operator=(Value&& other) { return *this; }
+BOX_EXPORT void put(const Value& to = {2.5});
+struct Wide { Wide(Kind kind); };
+bool operator!=(const Wide& a, const Wide& b) { return &a != &b; }
+bool differ(Kind a, Kind b, Wide c) {
+  if (a != b) return true;
+  return c != b;
+}
+bool use(Kind kind, Box<int>& box, Value& value) {
+  value = 1.5;
+  if (kind == large) return false;
+  return box == box;
+}
+}
+`,
   'srv/main.cc': `#include "disk.h"
 using namespace org;
 
@@ -205,5 +233,19 @@ describe('C++', () => {
     expect(callersIn(tree, 'signs.h#operator==')).toEqual(['srv/signs.cc:4 exact']);
     expect(callersIn(tree, 'signs.h#Sum.operator+=')).toEqual(['srv/signs.cc:5 exact']);
     expect(callersIn(tree, 'signs.h#made')).toEqual(['srv/signs.cc:4 exact']);
+  });
+
+  test('nothing is made for a parameter whose type has to be found; what is made for a call is passed on', () => {
+    expect(callersIn(tree, 'boxes.cc#operator==')).toEqual(['srv/boxes.cc:25 exact']);
+    expect(callersIn(tree, 'boxes.cc#Value.operator=:14')).toEqual(['srv/boxes.cc:23 exact']);
+    expect(callersIn(tree, 'boxes.cc#Value.operator=:13')).toEqual([]);
+  });
+
+  test('a sign between values of the language means what it means there', () => {
+    expect(callersIn(tree, 'boxes.cc#operator!=')).toEqual(['srv/boxes.cc:20 exact']);
+  });
+
+  test('a constructor behind a mark is one; the value of a parameter may call it', () => {
+    expect(callersIn(tree, 'boxes.cc#Value.Value')).toEqual(['srv/boxes.cc:15 exact']);
   });
 });

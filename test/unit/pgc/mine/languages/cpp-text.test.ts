@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  isMark,
-  withConstructors,
-  withoutMarks,
-} from '../../../../../src/pgc/mine/languages/cpp/cpp-text.js';
+import { isMark } from '../../../../../src/pgc/mine/languages/cpp/cpp-marks.js';
+import { prepared, withConstructors } from '../../../../../src/pgc/mine/languages/cpp/cpp-text.js';
 
 test.each([
   ['class API_EXPORT A {', 'class            A {'],
@@ -14,24 +11,42 @@ test.each([
   ['API_DECL A(int b) : c(b) {}', '         A(int b) : c(b) {}'],
   ['int f() const API_NOEXCEPT {', 'int f() const              {'],
   ['bool operator==(A b) API_PURE;', 'bool operator==(A b)         ;'],
+  ['class API_EXPORT API_OLD("b") A : B {', 'class                         A : B {'],
+  ['class CAPABILITY("a") A {', 'class                 A {'],
+  ['int f() ACQUIRE(a) {', 'int f()            {'],
+  ['A b_ GUARDED_BY(c_);', 'A b_               ;'],
+  ['A API_CALL f(int a);', 'A          f(int a);'],
+  ['API_INLINE a::A::A(int b)', '           a::A::A(int b)'],
+  ['API_INLINE A<B>::~A()', '           A<B>::~A()'],
+  ['API_INLINE A& operator+=(int b)', '           A& operator+=(int b)'],
+  ['API_UNUSED A b = 0;', '           A b = 0;'],
+  ['API_DECL void f();\nAPI_DECL A(int b);', '         void f();\n         A(int b);'],
+  ['API_FORMAT(1, 2) a::b f(int c);', '                 a::b f(int c);'],
+  ['template API_DECL void f<int>();', 'template          void f<int>();'],
+  ['[[noreturn]] API_DECL void f();', '[[noreturn]]          void f();'],
+  ['void f() { API_TRY { g(); } }', 'void f() {         { g(); } }'],
+  ['  CHECK_TYPE(a, int, double);', '  CHECK_TYPE(a, 000, 000000);'],
   ['void f(API_MOVE_ARG(A) a);', 'void f(API_MOVE_ARG    a);'],
   ['typedef API_RESULT(A<B>) c;', 'typedef API_RESULT       c;'],
   ['f(typename a<B>::type* = 0)', 'f(typename a<B>::type  = 0)'],
   ['# if __cplusplus > 201103', '# if __CPLUSPLUS > 201103'],
 ])('%s loses its mark', (source, expected) => {
-  expect(withoutMarks(source)).toBe(expected);
+  expect(prepared(source)).toBe(expected);
 });
 
 test.each([
   ['a type in capitals', 'LARGE_INTEGER size;\nLARGE_INTEGER f(int a);\nLARGE_INTEGER const f(A);'],
   ['a value behind a cast', 'a = (int) MAX_SIZE;'],
   ['a statement behind a head', 'if (a) STOP_HERE;\nwhile (b(c)) NEXT_ONE;'],
+  ['a function that gives a type in capitals', 'MY_TYPE A::f(int a);\nMY_TYPE f(A b) {'],
+  ['a macro that is called', 'CHECK_IT(a)\nAPI_LOOP(a, b) { }'],
+  ['a value of a type in capitals', 'MY_TYPE a = MY_TYPE(b);\nreturn MY_TYPE(a);'],
   ['an argument', 'f(LIMIT_OF(a), MAX_OF(b));'],
   ['a variable of a structure', 'struct POINT_3D a;'],
   ['a constant that is multiplied', 'a = A::b * c;'],
   ['what a program asks for', 'f(__cplusplus);'],
 ])('%s stays', (_, source) => {
-  expect(withoutMarks(source)).toBe(source);
+  expect(prepared(source)).toBe(source);
 });
 
 test('a semicolon that came between a constructor and its body goes', () => {
@@ -77,7 +92,7 @@ test('every text keeps its length, and its lines', () => {
       fc.infiniteStream(fc.boolean()),
       (parts, puts) => {
         const source = parts.join('');
-        const plain = withoutMarks(source);
+        const plain = prepared(source);
         expect(plain).toHaveLength(source.length);
         expect(plain.split('\n')).toHaveLength(source.split('\n').length);
         // Semicolons that the passes for C put in come out, or stay; nothing else changes.
