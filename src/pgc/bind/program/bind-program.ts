@@ -51,7 +51,11 @@ function implementationsOf(definitions: Definitions, evaluator: Evaluator): Impl
 
 function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<BoundCall> {
   const { definitions } = binder;
-  const textOf = new Map(definitions.texts.map((each) => [`${each.shard} ${each.file}`, each]));
+  const textOf = new Map(
+    definitions.texts
+      .filter(({ isBare }) => !isBare)
+      .map((each) => [`${each.shard} ${each.file}`, each]),
+  );
   const symbolOf = new Map(
     definitions.all.flatMap((each) =>
       each.symbol < 0 ? [] : [[`${each.shard} ${each.symbol}`, each]],

@@ -53,14 +53,14 @@ export class Definitions {
         path: row.path,
         scope,
         ...places.imported(row.path, imports, types),
+        isBare: !rules.languages.includes(row.language),
         types: types
           .filter(({ symbol }) => symbol < 0)
           .map((each) => ({ ...each, type: this.expanded(each.type) })),
       };
       this.texts.push(text);
       this.scopeOf(scope).texts.push(text);
-      const isBare = !rules.languages.includes(row.language);
-      if (rules.namespaces === true) this.#addPlaced(index, text, { types, isBare });
+      if (rules.namespaces === true) this.#addPlaced(index, text, { types, isBare: text.isBare });
       else this.#addSymbols(index, text, types);
     }
     const [first] = this.texts;
@@ -71,14 +71,18 @@ export class Definitions {
   }
 
   #files(): { shard: number; file: number; row: FileRow; types: TypeRow[] }[] {
-    return this.shards.flatMap((index, shard) =>
-      Array.from({ length: index.fileCount }, (_, file) => file).flatMap((file) => {
-        const row = index.file(file);
-        const { languages, others } = this.rules;
-        const isOurs = languages.includes(row.language) || others?.includes(row.language) === true;
-        return isOurs ? [{ shard, file, row, types: index.typesOf(file) }] : [];
-      }),
-    );
+    const { languages, others = [] } = this.rules;
+    return this.shards.flatMap((index, shard) => {
+      const rows = Array.from({ length: index.fileCount }, (_, file) => index.file(file));
+      const isOurs = ({ language }: FileRow): boolean => languages.includes(language);
+      // A large tree of C with a little C++ somewhere is not read for its sake.
+      if (!rows.some(isOurs)) return [];
+      return rows.flatMap((row, file) =>
+        isOurs(row) || others.includes(row.language)
+          ? [{ shard, file, row, types: index.typesOf(file) }]
+          : [],
+      );
+    });
   }
 
   #addSymbols(index: ShardIndex, file: SourceText, types: readonly TypeRow[]): void {

@@ -17,6 +17,8 @@ export interface SourceText {
   types: readonly TypeRow[];
   /** One of the wildcards leaves the program: a name that is not found may be there. */
   isOpen: boolean;
+  /** Of another language: it is known what it defines, and nothing of it is bound. */
+  isBare: boolean;
 }
 
 /** What a local name stands for. */

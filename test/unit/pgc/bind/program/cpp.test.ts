@@ -249,3 +249,15 @@ describe('C++', () => {
     expect(callersIn(tree, 'boxes.cc#Value.Value')).toEqual(['srv/boxes.cc:15 exact']);
   });
 });
+
+test('calls of C are bound as C, also beside C++', async () => {
+  await using mixed = await indexedTree(
+    {
+      'io/pump.c': 'static int prime(void) { return 1; }\nint pump(void) { return prime(); }\n',
+      'io/main.cpp': 'extern "C" int pump();\nnamespace io { int run() { return pump(); } }\n',
+    },
+    ['io'],
+  );
+  expect(callersIn(mixed, 'io/pump.c#prime')).toEqual(['io/pump.c:2 exact']);
+  expect(callersIn(mixed, 'io/pump.c#pump')).toEqual(['io/main.cpp:2 exact']);
+});
