@@ -1,3 +1,4 @@
+import { callSimilarity } from './cited-calls.js';
 import { siteCount } from '../bind/index-cache.js';
 import { targetsOfCall } from '../bind/call-graph.js';
 import { citeCall, citeDocument, citeItem, citeMessage, type Excerpts } from './citation.js';
@@ -19,6 +20,7 @@ import type { Weighing } from '../search/scorer.js';
 import type { Found } from '../search/search.js';
 import {
   askedSymbols,
+  callersByName,
   callersFor,
   implementationsFor,
   referenceOf,
@@ -79,6 +81,7 @@ export class AnswerDraft {
     const first = Math.max(this.overlays.has('O1') ? 1 : 0, this.topK - this.#callsWanted(chosen));
     const calls = this.overlays.has('O3') ? chosen : [];
     const asked = this.#asked(found);
+    if (asked.length === 0) this.#callersOfOthers();
     const isAnswered = asked.length > 0 && this.overlays.has('O3') && this.#related(asked);
     const isOther = (each: Found): boolean =>
       each.kind !== 'symbol' || asked.every(({ symbol }) => symbol !== each.document);
@@ -127,6 +130,19 @@ export class AnswerDraft {
       this.unsure.push({ kind: 'sites', text });
     }
     return asked;
+  }
+
+  /** Who asks for the callers of what another shard defines gets those that stand here. */
+  #callersOfOthers(): void {
+    if (this.question.asks !== 'callers' || !this.overlays.has('O3')) return;
+    const [asked] = callersByName(this.index, this.question);
+    if (asked === undefined) return;
+    const most = Math.max(1, this.topK - 1);
+    for (const site of asked.callers.slice(0, most))
+      this.#caller({ similarity: callSimilarity }, asked.name, '', site);
+    const rest = asked.callers.length - most;
+    const text = `${asked.name} is called at ${count(rest, 'further site')} of ${this.index.info.alias}`;
+    if (rest > 0) this.unsure.push({ kind: 'sites', text });
   }
 
   #defined({ hit, symbol }: AskedSymbol): void {
@@ -322,7 +338,7 @@ export class AnswerDraft {
     const how = isHeld ? 'is called, held or passed on' : 'is called';
     const left = [
       ...(rest === 0 ? [] : [`${how} at ${count(rest, 'further site')}`]),
-      ...(callers.length + possible > 0 ? [] : ['is called nowhere in this shard']),
+      ...(callers.length + possible > 0 ? [] : [`is called nowhere in ${index.info.alias}`]),
       ...(possible === 0 ? [] : [`may be called at ${count(possible, 'site')} that prove nothing`]),
     ];
     if (left.length > 0)
@@ -332,7 +348,12 @@ export class AnswerDraft {
   }
 
   /** Whether it is shown. */
-  #caller(hit: SymbolHit, callee: string, definition: string, site: CallSite): boolean {
+  #caller(
+    hit: Pick<SymbolHit, 'similarity'>,
+    callee: string,
+    definition: string,
+    site: CallSite,
+  ): boolean {
     const { index } = this;
     const file = index.fileAt(site.file_path);
     if (file === undefined) return false;

@@ -88,6 +88,21 @@ export function callersFor(
   return { callers: ordered, possible: possible.length };
 }
 
+/** Names of the question that this shard calls and does not define, with the proven calls. */
+export function callersByName(
+  index: ShardIndex,
+  { scoped, identifiers }: Question,
+): { name: string; callers: CallSite[] }[] {
+  const all = scoped.length > 0 ? scoped : identifiers;
+  return all
+    .filter((name) => resolveSymbol(index, name).length === 0)
+    .map((name) => ({
+      name: name.split(/\.|::/).at(-1) ?? name,
+      callers: callersFor(index, name).callers,
+    }))
+    .filter(({ callers }) => callers.length > 0);
+}
+
 /** What may run, or stand, in place of a symbol; sources first. */
 export function implementationsFor(index: ShardIndex, reference: string): number[] {
   const isAside = (symbol: number): number =>

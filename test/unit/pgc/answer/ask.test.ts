@@ -212,6 +212,25 @@ func (f fake) Exec(n int) int { return 0 }
     expect(evidence.at(-1)).toMatchObject({ name: 'Exec', container: 'Mute' });
   });
 
+  test('who calls what another shard defines', async () => {
+    await using tree = await indexedTree(
+      {
+        'wire/go.mod': 'module example.org/wire\n',
+        'app/go.mod': 'module example.org/app\n',
+        'wire/wire.go': 'package wire\n\nfunc EncodeFrame() int { return 1 }\n',
+        'app/app.go':
+          'package app\n\nimport "example.org/wire"\n\n' +
+          'func send() int { return wire.EncodeFrame() }\n',
+      },
+      ['wire', 'app'],
+    );
+    const request = { question: 'Who calls EncodeFrame?', overlays: [], top_k: 5 };
+    const { flow } = await tree.shards
+      .find(({ index }) => index.info.alias === 'app')!
+      .ask(request);
+    expect(flow).toMatchObject([{ from: 'send', to: 'EncodeFrame', certainty: 'exact' }]);
+  });
+
   test('where another shard has the interface, the real one comes before its stand-in', async () => {
     await using tree = await indexedTree(
       {
@@ -244,7 +263,7 @@ func (f fake) Exec(n int) int { return 0 }
   test('that nothing calls it is said', async () => {
     const { evidence, unsure } = await asked('Who calls testMute?');
     expect(evidence[0]).toMatchObject({ name: 'testMute', kind: 'function' });
-    expect(unsure.map(({ text }) => text).join()).toContain('is called nowhere in this shard');
+    expect(unsure.map(({ text }) => text).join()).toContain('is called nowhere in notify');
   });
 
   test('who implements a method that is only declared', async () => {
