@@ -148,7 +148,7 @@ function headText(
     : `${certain} by its name; it is used as a value at ${places(answer.uses_total)}, which \`references\` lists`;
 }
 
-/** Nobody looked for all of them. */
+/** The search did not look for all of them. */
 function unknownUses(definitions: readonly Definition[]): string[] {
   const languages = definitions
     .flatMap(({ language, file_path }) => language || (languageOf(file_path) ?? []))

@@ -242,7 +242,7 @@ export class Anchors {
 }
 
 /**
- * What declarations of a file declare, where the file defines it. Of overloads nobody knows which one a
+ * What declarations of a file declare, where the file defines it. Of overloads it is not known which one a
  * declaration means; in C they are alternatives of the preprocessor, and the first stands for all.
  */
 function definitionsIn(

@@ -42,7 +42,7 @@ interface Concept {
 export interface Question {
   text: string;
   intent: Intent;
-  /** What it asks of the symbol that it names, where it says so; whoever asks what a change breaks asks for callers. */
+  /** What it asks of the symbol that it names, where it says so; a question about what a change breaks asks for callers. */
   asks: 'callers' | 'callees' | 'implementations' | undefined;
   /** Overlays that its words ask for. */
   concerns: ReadonlySet<OverlayName>;

@@ -207,7 +207,7 @@ class Values {
     if (name === null) return unknown;
     const types = typeArguments(name, this.#place);
     const own = `${escaped(nameIn(name))}${withTypes(given, types)}`;
-    // `x.Base::f()`: of the base, whatever `x` is.
+    // `x.Base::f()`: of the base, also where `x` is of a type below it.
     if (field?.type === 'qualified_identifier') return this.#path(field, given);
     const isArrow = node.childForFieldName('operator')?.text === '->' || arrow(node);
     if (argument?.type === 'this') return `{${this.#place.own()}}.${own}`;
