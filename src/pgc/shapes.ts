@@ -64,11 +64,14 @@ export interface Step {
   line: number;
   agent: string;
   call_site: string;
-  certainty: string;
+  certainty: Certainty | '';
 }
 
 /** A call of a name that the shard does not define. */
-export type Reference = Plain<sigma.pgc.Reference, { lookup: Lookup | null }>;
+export type Reference = Plain<
+  sigma.pgc.Reference,
+  { lookup: Lookup | null; certainty: Certainty | ''; chain: Step[] }
+>;
 
 /** What a call looks for outside its shard, as the calling file sees it. */
 export type Lookup = Plain<sigma.pgc.Lookup>;
@@ -77,7 +80,10 @@ export type HopAnswer = Plain<
   { references: Reference[]; evidence: Evidence[]; flow: FlowEdge[] }
 >;
 export type Definition = Plain<sigma.pgc.Definition, { role?: string; language?: string }>;
-export type CallSite = Plain<sigma.pgc.CallSite, { lookup: Lookup | null; role?: string }>;
+export type CallSite = Plain<
+  sigma.pgc.CallSite,
+  { lookup: Lookup | null; role?: string; certainty: Certainty | '' }
+>;
 export type Expansion = Plain<sigma.pgc.Expansion, { calls: CallSite[] }>;
 export type CardTerm = Plain<sigma.pgc.CardTerm>;
 
@@ -119,7 +125,7 @@ export type LatticeQuery = Plain<
 
 /** How far a query has come. */
 export type QueryProgress = Plain<sigma.pgc.QueryProgress>;
-export type TraceAnswer = Plain<sigma.pgc.TraceAnswer>;
+export type TraceAnswer = Plain<sigma.pgc.TraceAnswer, { path: Step[] }>;
 export type CallersAnswer = Plain<
   sigma.pgc.CallersAnswer,
   { definitions: Definition[]; callers: CallSite[]; possible: CallSite[]; citations: Citation[] }

@@ -227,7 +227,7 @@ export function renderTrace(answer: TraceAnswer): string {
   if (!answer.found) return renderErrors(answer.errors).join('\n');
   return answer.path
     .map((step, at) => {
-      const note = (certaintyNotes as Partial<Record<string, string>>)[step.certainty] ?? '';
+      const note = step.certainty === '' ? '' : certaintyNotes[step.certainty];
       const sure = note === '' ? '' : `, ${note}`;
       const call = step.call_site === '' ? '' : `  called at ${step.call_site}${sure}`;
       return line`${'  '.repeat(at)}${step.symbol}  ${step.file_path}:${step.line}  [${step.agent}]${call}`;

@@ -2,7 +2,6 @@ import type {
   CalleesAnswer,
   CallersAnswer,
   CallSite,
-  Certainty,
   Definition,
   ImplementationsAnswer,
 } from '../pgc/shapes.js';
@@ -189,7 +188,7 @@ function siteLine(
     ...(of === 'references' ? [kind === 'value' ? value : (kindNotes[kind] ?? 'called')] : []),
     ...(of === 'callers' && ignored && isGiven ? ['its result is ignored'] : []),
     ...(via === '' ? [] : [`through ${via}`]),
-    ...(hasTarget ? [certaintyNotes[certainty as Certainty]].filter(Boolean) : []),
+    ...(hasTarget ? [certainty === '' ? '' : certaintyNotes[certainty]].filter(Boolean) : []),
     ...(role === '' ? [] : [role]),
   ];
   const note = notes.length === 0 ? '' : `  (${notes.join(', ')})`;

@@ -101,8 +101,9 @@ function joined(link: Link, through: readonly Link[]): Link[] {
 
 /** The steps inside the header; the first of them is called where the link to it says. */
 function withCall({ reference }: Link, first: Link): Link['reference']['chain'] {
-  const called = `${first.reference.from_path}:${first.reference.from_line}`;
-  return reference.chain.map((step, at) => (at === 0 ? { ...step, call_site: called } : step));
+  const { from_path, from_line, certainty } = first.reference;
+  const call_site = `${from_path}:${from_line}`;
+  return reference.chain.map((step, at) => (at === 0 ? { ...step, call_site, certainty } : step));
 }
 
 function isInline({ definition, relevance }: Link): boolean {

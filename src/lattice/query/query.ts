@@ -392,19 +392,20 @@ function edgesOf({ reference, definition, from }: Link): FlowEdge[] {
     const caller = chain[at];
     return caller === undefined
       ? []
-      : [edge(caller, step.symbol, step.call_site, `${step.file_path}:${step.line}`)];
+      : [edge(caller, step.symbol, step, `${step.file_path}:${step.line}`)];
   });
   const last = chain.at(-1) ?? { symbol: reference.from_symbol, agent: from };
-  return [...inner, edge(last, symbol, `${from_path}:${from_line}`, placeOf(definition))];
+  const call = { call_site: `${from_path}:${from_line}`, certainty: reference.certainty };
+  return [...inner, edge(last, symbol, call, placeOf(definition))];
 }
 
 function edge(
   { symbol, agent }: Pick<CallStep, 'symbol' | 'agent'>,
   to: string,
-  site: string,
+  { call_site: site, certainty: said }: Pick<CallStep, 'call_site' | 'certainty'>,
   definition: string,
 ): FlowEdge {
-  const certainty = 'exact';
+  const certainty = said === '' ? 'possible' : said;
   return { from: symbol, to, site, kind: 'call', certainty, agent, evidence: 0, definition };
 }
 

@@ -51,7 +51,7 @@ export function namesOf({ symbol, container, lookup }: CallSite): string[] {
   return [calledName(symbol, container), ...(lookup === null ? [] : [lookup.name])];
 }
 
-export function stepOf(node: Node, callSite: string, certainty: string): Step {
+export function stepOf(node: Node, callSite: string, certainty: Step['certainty']): Step {
   return {
     symbol: node.name,
     file_path: node.path,

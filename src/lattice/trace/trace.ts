@@ -39,20 +39,21 @@ interface Reached {
   before: Reached | undefined;
   /** `path:line` of the call between the two. */
   callSite: string;
-  certainty: string;
+  certainty: Step['certainty'];
 }
 
-/** A call of which only the name is known. */
+/** A call of which nothing proves where it leads. */
 interface OpenCall {
   site: CallSite;
   before: Reached;
+  /** Where it may lead; undefined: only the name is known. */
+  to?: Node;
 }
 
 /**
  * The shortest path of calls from one symbol to another over all shards. Searches from both ends, a level at a time, always
  * where the next one costs less: I. Pohl, "Bi-directional search", 1971. A level costs at most one request per shard, and
- * none to a shard whose card rules it out. Where no chain is proven, one call in it may be one of which only the name fits;
- * it is marked. Names are `name`, `path#name` or `path:name`; when a name has several
+ * none to a shard whose card rules it out. Where no chain is proven, one call in it may be one that nothing proves; it is marked. Names are `name`, `path#name` or `path:name`; when a name has several
  * definitions, all are tried.
  */
 export async function trace(
@@ -142,7 +143,7 @@ class TraceSearch {
     this.#errors.push({ ...failure, agent: '' });
   }
 
-  /** The shortest chain with one call of which only the name fits, out of all that is proven from both ends. */
+  /** The shortest chain with one call that nothing proves, out of all that is proven from both ends. */
   async #doubtful(
     ahead: Reached[],
     behind: Reached[],
@@ -162,16 +163,23 @@ class TraceSearch {
     }
     let best: { call: OpenCall; to: Reached; length: number } | undefined;
     for (const call of this.#open.values())
-      for (const to of named.get(call.site.symbol) ?? []) {
+      for (const to of this.#meant(call, named)) {
         const length = stepsTo(call.before) + stepsTo(to);
-        if (mayMean(call.site, to.node) && length < (best?.length ?? Infinity))
-          best = { call, to, length };
+        if (length < (best?.length ?? Infinity)) best = { call, to, length };
       }
     if (best === undefined) return { path: undefined, isCut };
     const { site, before } = best.call;
     const callSite = `${site.file_path}:${site.line}`;
-    const found = { node: best.to.node, before, callSite, certainty: 'possible' };
+    const found: Reached = { node: best.to.node, before, callSite, certainty: 'possible' };
     return { path: [...wayTo(found), ...wayOn(best.to)], isCut };
+  }
+
+  /** Where the way to the goal goes on after a call. */
+  #meant({ site, to }: OpenCall, named: ReadonlyMap<string, Reached[]>): Reached[] {
+    if (to === undefined)
+      return (named.get(site.symbol) ?? []).filter(({ node }) => mayMean(site, node));
+    const known = this.#backward.get(to.anchor);
+    return known === undefined ? [] : [known];
   }
 
   #isForwardCheaper(ahead: readonly Reached[], behind: readonly Reached[]): boolean {
@@ -211,9 +219,12 @@ class TraceSearch {
       if (before === undefined) continue;
       const targets = this.#targets(site, includes, real);
       const { certainty } = site;
-      if (targets.length === 0 && certainty === 'possible' && !this.#open.has(meaningOf(site)))
-        this.#open.set(meaningOf(site), { site, before });
+      if (targets.length === 0 && certainty === 'possible') this.#note({ site, before });
       for (const node of targets) {
+        if (isDoubtful(site)) {
+          this.#note({ site, before, to: node });
+          continue;
+        }
         if (this.#forward.has(node.anchor) || !hasRole(node, this.limits.roles)) continue;
         const reached = { node, before, callSite: `${site.file_path}:${site.line}`, certainty };
         this.#forward.set(node.anchor, reached);
@@ -221,6 +232,11 @@ class TraceSearch {
       }
     }
     return next;
+  }
+
+  #note(call: OpenCall): void {
+    const meaning = call.to?.anchor ?? meaningOf(call.site);
+    if (!this.#open.has(meaning)) this.#open.set(meaning, call);
   }
 
   /** All functions that call the level. A site counts when its own shard says that it may mean the goal. */
@@ -271,7 +287,7 @@ class TraceSearch {
     const names = new Set(level.map((each) => each.node.calledAs));
     const sites = expansions.flatMap((each) =>
       each.calls
-        .filter((site) => namesOf(site).some((name) => names.has(name)))
+        .filter((site) => !isDoubtful(site) && namesOf(site).some((name) => names.has(name)))
         .map((site) => ({ site, includes: each.includes, caller: byAnchor.get(each.anchor) })),
     );
     await this.#far.learn(sites.flatMap(({ site, includes }) => farUseOf(site, includes) ?? []));
@@ -374,6 +390,13 @@ function stepsTo(end: Reached): number {
   let steps = 0;
   for (let at = end.before; at !== undefined; at = at.before) steps += 1;
   return steps;
+}
+
+const textOfC = /\.[ch]$/;
+
+/** In C, what a name means under another condition of the build is as real. */
+function isDoubtful({ certainty, file_path }: CallSite): boolean {
+  return certainty === 'possible' && !textOfC.test(file_path);
 }
 
 /** Whether a name says so: a function may be held by a member, but no method is called by its name alone. */

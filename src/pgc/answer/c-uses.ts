@@ -11,6 +11,8 @@ import { CText, type Occurrence } from './c-text-uses.js';
 
 /** Files that are read before others get their turn. */
 const filesAtOnce = 16;
+/** Files that one question reads in a shard; each beyond may use the name, and is listed so. */
+const filesReadMax = 4_000;
 const typeKinds = /^(?:struct|union|enum|type)$/;
 
 /** What is asked for. */
@@ -24,7 +26,7 @@ interface Wanted {
 
 /**
  * Where texts of C use a name without calling it. They are read when they are asked for: an entry for each use would be
- * the largest part of an index. The postings say which files hold the name; one that is not as it was indexed may use
+ * the largest part of an index. The postings say which files hold the name; one that is not as it was indexed, or is not read, may use
  * it. `known`: sites that are listed already, by `path:line`. What is named by a word before it (`struct page`) or by a
  * `typedef` of this shard is of the kind `type`, anything else a `value`.
  */
@@ -45,7 +47,8 @@ export async function usesInC(
   for (const [name, wanted] of byName)
     for (const file of filesWith(index, name)) {
       if ((read += 1) % filesAtOnce === 0) await later();
-      for (const site of usesIn(index, excerpts, file, name, wanted)) {
+      const readable = read <= filesReadMax ? excerpts : undefined;
+      for (const site of usesIn(index, readable, file, name, wanted)) {
         const place = `${site.file_path}:${site.line}`;
         if (!known.has(place) && !sites.has(place)) sites.set(place, site);
       }
@@ -82,7 +85,7 @@ function filesWith(index: ShardIndex, name: string): number[] {
 
 function usesIn(
   index: ShardIndex,
-  excerpts: Excerpts,
+  excerpts: Excerpts | undefined,
   file: number,
   name: string,
   wanted: readonly Wanted[],
@@ -96,7 +99,7 @@ function usesIn(
     return meaning.get(isType);
   };
   if (meant(true) === undefined && meant(false) === undefined) return [];
-  const text = excerpts.lines({ path, blob }, 1, lines);
+  const text = excerpts?.lines({ path, blob }, 1, lines);
   if (text === undefined) {
     const unread: Occurrence = { line: 1, isTag: hasTypedef, holder: undefined };
     return [siteOf(index, file, unread, { isType: hasTypedef, certainty: 'possible' })];

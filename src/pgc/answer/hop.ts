@@ -1,6 +1,6 @@
 import { BusError } from '../../errors/bus-error.js';
 import { answers } from './ask.js';
-import { certaintyOfCall, targetsOfCall } from '../bind/call-graph.js';
+import { certaintyOf, certaintyOfCall, targetsOfCall } from '../bind/call-graph.js';
 import type { Excerpts } from './citation.js';
 import { resolveSymbol } from '../bind/definitions.js';
 import { pathTo, Report, type Node, type Outgoing } from './hop-report.js';
@@ -221,6 +221,8 @@ function referenceOf(index: ShardIndex, { node, call, relevance, lookup }: Outgo
     from_line: call.line,
     relevance: round(relevance),
     strength: round(node.strength),
+    // What the name leads to elsewhere is found out by the lattice: one definition.
+    certainty: certaintyOf(targetsOfCall(index, call).binding, 1),
     chain,
     includes: index.importsOf(call.file).map((each) => each.target),
     lookup,

@@ -33,12 +33,20 @@ def alone():
 def test_keep():
     Store().keep()
 `,
+  'web/package.json': '{"name": "web"}',
+  'web/pick.js': `const handlers = { first() {}, second() { goal(); } };
+export function pick(name) { handlers[name](); longer(); }
+export function only(name) { handlers[name](); }
+function longer() { between(); }
+function between() { goal(); }
+function goal() {}
+`,
 };
 
 let tree: IndexedTree;
 let lattice: Lattice;
 beforeAll(async () => {
-  tree = await indexedTree(files, ['app', 'lib']);
+  tree = await indexedTree(files, ['app', 'lib', 'web']);
   const cards = await Promise.all(tree.shards.map((shard) => shard.card()));
   lattice = new Lattice(tree.shards, cards);
 });
@@ -59,6 +67,14 @@ test('where nothing is proven, one call may be one of which only the name fits',
   const found = await traced('begin', 'write');
   expect(steps(found)).toEqual(['begin', 'middle exact', 'keep possible', 'write exact']);
   expect(renderTrace(found)).toContain('called at lib/main.py:5, possible');
+});
+
+test('a longer way that is proven comes before one that is not', async () => {
+  expect(steps(await traced('pick', 'goal'))).toEqual([
+    'pick',
+    ...['longer', 'between', 'goal'].map((name) => `${name} exact`),
+  ]);
+  expect(steps(await traced('only', 'goal'))).toEqual(['only', 'second possible', 'goal exact']);
 });
 
 test('a way that nothing may go is none', async () => {

@@ -120,7 +120,7 @@ test.each([
   };
   const site = {
     ...{ ...place, symbol: 'g', kind: 'direct', definition: '', lookup: null, ignored: true },
-    ...{ certainty: 'exact', via: '' },
+    ...{ certainty: 'exact' as const, via: '' },
   };
   const answer = {
     ...{ symbol: 'f', definitions: [definition], callers: [site], errors: [], citations: [] },

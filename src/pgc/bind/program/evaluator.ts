@@ -110,21 +110,21 @@ export class Evaluator {
 
   /** Notes that another text says what a type is based on. */
   addBase(definition: Definition, base: Type): void {
-    this.#members.addBase(definition, base);
+    this.#members.bases.add(definition, base);
   }
 
   /** Notes which types are based on one. */
   noteBelow(below: ReadonlyMap<Definition, readonly Definition[]>): void {
-    this.#members.below = below;
+    this.#members.bases.below = below;
   }
 
   hasAddedBases(definition: Definition): boolean {
-    return this.#members.hasAddedBases(definition);
+    return this.#members.bases.hasAdded(definition);
   }
 
   /** The type that a definition says it is based on, such as what a structure embeds. */
   basesOf(definition: Definition): readonly (Type | undefined)[] {
-    return this.#members.basesOf({ kind: 'inside', definition, args: [] });
+    return this.#members.bases.of({ kind: 'inside', definition, args: [] });
   }
 
   #bounded<T>(work: () => T): T | undefined {
@@ -133,7 +133,9 @@ export class Evaluator {
     if (this.#depth >= depthMax || this.#work > workMax) return undefined;
     this.#depth += 1;
     try {
-      return work();
+      const found = work();
+      // What was not looked at any more may say something else.
+      return this.#depth === 1 && this.#work > workMax ? undefined : found;
     } finally {
       this.#depth -= 1;
     }

@@ -2,9 +2,11 @@ import { parseExpression } from '../../format/expression.js';
 import { joined } from './alternatives.js';
 import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
+import { Bases } from './bases.js';
 import type { Names } from './names.js';
 import { isSign, Namespaces } from './namespaces.js';
 import { isAlike } from './alike.js';
+import { Said } from './said.js';
 import { Choice, type Candidate } from './overloads.js';
 import type { Arguments } from './values.js';
 import {
@@ -15,7 +17,6 @@ import {
   within,
   valueOf,
   isFunction,
-  isNamespace,
   isType,
   isVariable,
   isAbstract,
@@ -24,53 +25,36 @@ import {
   type LanguageType,
   type Value,
   type FunctionValue,
-  type Owner,
   type Wanted,
   type Evaluation,
 } from './values.js';
-
-/** Types in the line of what one is based on. */
-const lineMax = 200;
-
-/** By what a definition without a type as written says what it is. */
-type SaidRole = 'assigned' | 'returned' | 'value';
-
-/** What is being found out of a definition. */
-interface Asked {
-  definition: Definition;
-  what: string;
-  self: Type | undefined;
-}
 
 /** What a member of a value is: its own, an inherited one, one of the language. */
 export class Members {
   readonly #definitions: Definitions;
   readonly #names: Names;
   readonly #evaluation: Evaluation;
-  /** What types are based on by what other texts say. */
-  readonly #added = new Map<Definition, Type[]>();
-  readonly #bases = new Map<Definition, readonly (Type | undefined)[]>();
   /** Types in types, by name. */
   readonly #inner = new Map<Definition, Map<string, Value | undefined>>();
-  /** Each asked by the one before it. */
-  readonly #asked: Asked[] = [];
-  /** The types that are based on one. */
-  below: ReadonlyMap<Definition, readonly Definition[]> = new Map();
   /** Where functions of a name are told apart by their arguments. */
   readonly #choice: Choice | undefined;
   readonly namespaces: Namespaces | undefined;
+  readonly bases: Bases;
+  readonly said: Said;
 
   constructor(definitions: Definitions, names: Names, evaluation: Evaluation) {
     this.#definitions = definitions;
     this.#names = names;
     this.#evaluation = evaluation;
+    this.bases = new Bases(definitions, evaluation, (type) => this.namespaces?.usedIn(type) ?? []);
+    this.said = new Said(definitions, evaluation);
     const { overloads } = definitions.rules;
     const functionsOf = (type: InsideType, name: string): Definition[] =>
       this.#membersOf(type, name).filter(isFunction);
     const hasConversion = ({ definition }: InsideType): boolean =>
       [...definitions.methodsOf(definition).keys()].some((name) => name.startsWith('operator~'));
-    const basesOf = (type: InsideType): readonly (Type | undefined)[] => this.basesOf(type);
-    const soleMethod = (type: InsideType): Candidate | undefined => this.soleMethod(type);
+    const basesOf = (type: InsideType): readonly (Type | undefined)[] => this.bases.of(type);
+    const soleMethod = (type: InsideType): Candidate | undefined => this.bases.soleMethod(type);
     this.#choice =
       overloads &&
       new Choice(overloads, evaluation, { basesOf, functionsOf, hasConversion, soleMethod });
@@ -79,17 +63,6 @@ export class Members {
         ...{ basesOf, choice: this.#choice },
         meaning: (definition) => names.meaning([definition], 'value'),
       });
-  }
-
-  /** Notes that another text says what a type is based on. */
-  addBase(definition: Definition, base: Type): void {
-    const known = this.#added.get(definition);
-    if (known === undefined) this.#added.set(definition, [base]);
-    else known.push(base);
-  }
-
-  hasAddedBases(definition: Definition): boolean {
-    return this.#added.has(definition);
   }
 
   member(value: Value, name: string, given?: Arguments): Value | undefined {
@@ -191,7 +164,7 @@ export class Members {
   }
 
   #super(type: InsideType, given: Arguments | undefined): Value | undefined {
-    const [base] = this.basesOf(type);
+    const [base] = this.bases.of(type);
     // A class without another one below it is based on what every type is based on.
     const isClass = base?.kind !== 'inside' || base.definition.kind === 'class';
     return isClass ? this.constructed(valueOf(base), given) : foreign;
@@ -205,7 +178,7 @@ export class Members {
 
   /** What a type is based on: where there are several, the first that has a member. */
   #superOf(type: InsideType): Value | undefined {
-    const bases = this.basesOf(type);
+    const bases = this.bases.of(type);
     if (bases.length < 2 || this.#definitions.rules.isDynamic !== true) return valueOf(bases[0]);
     const args = bases.map((each) => ({ label: '', type: each }));
     return { kind: 'value', type: { kind: 'language', name: '$first', args } };
@@ -228,7 +201,7 @@ export class Members {
     const type = typeWithMembers(value);
     const found =
       type &&
-      this.#inherited(type, ({ definition }) => {
+      this.bases.nearest(type, ({ definition }) => {
         const definitions = this.#definedIn(definition, name);
         return definitions && { kind: 'function', definitions };
       });
@@ -252,7 +225,7 @@ export class Members {
     let beyond: Value | undefined;
     let isUnknown = false as boolean;
     const isChosen = given !== undefined && this.#choice !== undefined;
-    const found = this.#inherited(
+    const found = this.bases.nearest(
       start,
       (type) =>
         isChosen
@@ -285,51 +258,14 @@ export class Members {
       const definitions = anyMember.flatMap((each) => methods.get(each) ?? []);
       return definitions.length === 0 ? undefined : { kind: 'function', definitions };
     };
-    if (anyMember.length > 0 && this.#inherited(type, answers) !== undefined) return true;
-    const below = this.#definitions.rules.isDynamic === true ? this.below.get(type.definition) : [];
+    if (anyMember.length > 0 && this.bases.nearest(type, answers) !== undefined) return true;
+    const below =
+      this.#definitions.rules.isDynamic === true ? this.bases.below.get(type.definition) : [];
     return (below ?? []).some(
       (each) =>
         this.#definitions.methodsOf(each).has(name) ||
         each.types.some((said) => said.name === name && isAttribute.test(said.role)),
     );
-  }
-
-  /** Of itself, else of the nearest type that it is based on; each type is asked once. */
-  #inherited(
-    start: InsideType,
-    look: (type: InsideType) => Value | undefined,
-    lookElsewhere: (type: Type | undefined) => Value | undefined = () => undefined,
-  ): Value | undefined {
-    if (this.#definitions.rules.isDynamic === true) return this.#inLine(start, look, lookElsewhere);
-    const asked = new Set<Definition>();
-    let level: (Type | undefined)[] = [start];
-    while (level.length > 0) {
-      const next: (Type | undefined)[] = [];
-      for (const type of level) {
-        if (type?.kind === 'inside' && asked.has(type.definition)) continue;
-        if (type?.kind === 'inside') asked.add(type.definition);
-        const found = type?.kind === 'inside' ? look(type) : lookElsewhere(type);
-        if (found?.kind === 'function' && type !== start) return { ...found, receiver: start };
-        if (found !== undefined) return found;
-        if (type?.kind === 'inside') next.push(...this.basesOf(type));
-      }
-      level = next;
-    }
-    return undefined;
-  }
-
-  /** Each type before those that it is based on, these in their order. */
-  #inLine(
-    start: InsideType,
-    look: (type: InsideType) => Value | undefined,
-    lookElsewhere: (type: Type | undefined) => Value | undefined,
-  ): Value | undefined {
-    for (const type of this.#lineOf(start)) {
-      const found = type?.kind === 'inside' ? look(type) : lookElsewhere(type);
-      if (found?.kind === 'function' && type !== start) return { ...found, receiver: start };
-      if (found !== undefined) return found;
-    }
-    return undefined;
   }
 
   among(
@@ -340,7 +276,7 @@ export class Members {
   ): Value | undefined {
     const candidates: Candidate[] = [];
     for (const type of types)
-      this.#inherited(type, (each) => {
+      this.bases.nearest(type, (each) => {
         this.#collect(each, name, candidates, given);
         return undefined;
       });
@@ -389,38 +325,6 @@ export class Members {
     return this.#choice?.of(candidates, given, { receiver: type });
   }
 
-  /** The method of an interface that a function stands for: of the interface, else of what it is based on. */
-  soleMethod(start: InsideType): Candidate | undefined {
-    const asked = new Set<Definition>();
-    const level: InsideType[] = [start];
-    for (const self of level) {
-      if (asked.has(self.definition)) continue;
-      asked.add(self.definition);
-      const own = [...this.#definitions.methodsOf(self.definition).values()].flat();
-      const definition = own.find(
-        ({ isAbstract, file }) => isAbstract && file === self.definition.file,
-      );
-      if (definition !== undefined) return { definition, self };
-      for (const base of this.basesOf(self)) if (base?.kind === 'inside') level.push(base);
-    }
-    return undefined;
-  }
-
-  #lineOf(start: InsideType): (Type | undefined)[] {
-    const line: (Type | undefined)[] = [];
-    const visit = (type: Type | undefined, above: readonly Definition[]): void => {
-      if (line.length >= lineMax) return;
-      line.push(type);
-      if (type?.kind !== 'inside' || above.includes(type.definition)) return;
-      for (const base of this.basesOf(type)) visit(base, [...above, type.definition]);
-    };
-    visit(start, []);
-    const last = new Map(
-      line.map((type, at) => [type?.kind === 'inside' ? type.definition : at, at]),
-    );
-    return line.filter((type, at) => type?.kind !== 'inside' || last.get(type.definition) === at);
-  }
-
   innerType(start: InsideType, name: string): Value | undefined {
     if (this.namespaces !== undefined) return this.namespaces.innerType(start, name);
     const known = this.#inner.get(start.definition) ?? new Map<string, Value | undefined>();
@@ -438,7 +342,7 @@ export class Members {
     for (const type of level) {
       const [found] = this.#membersOf(type, name).filter(isType);
       if (found !== undefined) return this.#names.meaning([found], 'type');
-      for (const base of this.basesOf(type))
+      for (const base of this.bases.of(type))
         if (base?.kind === 'inside' && !asked.has(base.definition)) {
           asked.add(base.definition);
           level.push(base);
@@ -453,7 +357,7 @@ export class Members {
       for (const base of typesIn(type.definition, 'base'))
         if (base.type?.name.split('.').at(-1) === name)
           return valueOf(this.#evaluation.resolve(base.type, within(type)));
-    const underlying = this.underlying(type);
+    const underlying = this.bases.underlying(type);
     const found = underlying && this.memberOf(underlying, name);
     // A defined type has the fields of the type that it is made of, and its methods if that is an interface.
     const isTaken = found?.kind === 'value' || (found?.kind === 'function' && isAbstract(found));
@@ -492,7 +396,7 @@ export class Members {
       return this.#meantBy(members, type, receiver);
     const found =
       field === undefined
-        ? this.known(definition, 'assigned', name, { self: type, receiver })
+        ? this.said.by(definition, 'assigned', name, { self: type, receiver })
         : valueOf(this.#evaluation.resolve(field.type, within(type)));
     return found && this.#read(found);
   }
@@ -526,98 +430,10 @@ export class Members {
     const [read] = typesIn(first, 'value');
     if (read === undefined) return { kind: 'function', definitions: members, self };
     if (this.#definitions.rules.isDynamic === true)
-      return this.known(first, 'value', '', { self, receiver });
+      return this.said.by(first, 'value', '', { self, receiver });
     return this.#evaluation.bounded(() =>
       this.#evaluation.evaluate(read.text, inside(first, { self })),
     );
-  }
-
-  /** What several expressions say; of a language whose types are known, the first that says something. */
-  known(definition: Definition, role: SaidRole, wanted: string, own: Owner): Value | undefined {
-    if (this.#definitions.rules.isDynamic !== true)
-      return this.firstKnown(definition, role, wanted, {
-        self: own.self,
-        receiver: role === 'assigned' ? undefined : own.receiver,
-      });
-    const context = inside(definition, own);
-    const values = typesIn(definition, role).filter(({ name }) => name === wanted);
-    return this.#unlessAsked(definition, `${role} ${wanted}`, own, () =>
-      joined(
-        values.map(({ text }) =>
-          this.#evaluation.bounded(() => this.#evaluation.evaluate(text, context)),
-        ),
-      ),
-    );
-  }
-
-  /** The first of several expressions that says something. */
-  firstKnown(
-    definition: Definition,
-    role: SaidRole,
-    wanted: string,
-    own: Owner,
-  ): Value | undefined {
-    const context = inside(definition, own);
-    return this.#unlessAsked(definition, `${role} ${wanted}`, own, () => {
-      for (const { name, text } of typesIn(definition, role)) {
-        const found =
-          name === wanted
-            ? this.#evaluation.bounded(() => this.#evaluation.evaluate(text, context))
-            : undefined;
-        if (found !== undefined) return found;
-      }
-      return undefined;
-    });
-  }
-
-  /** What says what it is by itself, as functions do that call each other, says nothing: else each return doubles the work. */
-  #unlessAsked(
-    definition: Definition,
-    what: string,
-    { self }: Owner,
-    work: () => Value | undefined,
-  ): Value | undefined {
-    const isAsked = this.#asked.some(
-      (each) =>
-        each.definition === definition &&
-        each.what === what &&
-        definitionIn(each.self) === definitionIn(self),
-    );
-    if (isAsked) return undefined;
-    this.#asked.push({ definition, what, self });
-    try {
-      return work();
-    } finally {
-      this.#asked.pop();
-    }
-  }
-
-  underlying(type: InsideType): Type | undefined {
-    const [written] = typesIn(type.definition, 'is');
-    return written && this.#evaluation.resolve(written.type, within(type));
-  }
-
-  basesOf(type: InsideType): readonly (Type | undefined)[] {
-    const { definition } = type;
-    if (this.#choice === undefined) return this.#basesIn(type);
-    if (this.namespaces !== undefined && isNamespace(definition))
-      return this.namespaces.usedIn(type);
-    if (type.args.length > 0) return this.#basesIn(type);
-    const known = this.#bases.get(definition);
-    if (known !== undefined) return known;
-    // Types may be based on each other.
-    this.#bases.set(definition, []);
-    const found = this.#basesIn(type);
-    this.#bases.set(definition, found);
-    return found;
-  }
-
-  #basesIn(type: InsideType): readonly (Type | undefined)[] {
-    const context = { ...within(type), isHeader: true };
-    const written = typesIn(type.definition, 'base').map((base) =>
-      this.#evaluation.resolve(base.type, context),
-    );
-    return [...written, ...(this.#added.get(type.definition) ?? [])];
   }
 
   constructorOf(type: Type): Value | undefined {
@@ -645,8 +461,4 @@ function typeWithMembers(value: Value): InsideType | undefined {
   return value.kind !== 'scope' && value.kind !== 'outside' && value.type.kind === 'inside'
     ? value.type
     : undefined;
-}
-
-function definitionIn(type: Type | undefined): Definition | undefined {
-  return type?.kind === 'inside' ? type.definition : undefined;
 }

@@ -100,7 +100,7 @@ export class Uses {
     const written = typesIn(definition, 'result')[result];
     const { self, receiver } = value;
     if (written === undefined)
-      return this.#members.known(definition, 'returned', '', { self, receiver });
+      return this.#members.said.by(definition, 'returned', '', { self, receiver });
     const context = inside(definition, { self, receiver });
     if (value.given === undefined) return valueOf(this.#evaluation.resolve(written.type, context));
     const known = new Map(context.bindings);
@@ -112,7 +112,7 @@ export class Uses {
     for (const [at, each] of typesIn(definition, 'bound').slice(outer).entries())
       if (at < types.length) known.set(each.name, types[at]);
     const bindings = inferred(definition, value.given, known, (type) =>
-      this.#members.basesOf(type),
+      this.#members.bases.of(type),
     );
     return valueOf(this.#evaluation.resolve(written.type, { ...context, bindings }));
   }
@@ -185,7 +185,7 @@ export class Uses {
     if (type.kind === 'inside' && part === 'element' && this.#definitions.rules.operators)
       return this.#asked(value, 'element');
     if (type.kind === 'inside') {
-      const underlying = this.#members.underlying(type);
+      const underlying = this.#members.bases.underlying(type);
       return (
         underlying &&
         this.#evaluation.bounded(() => this.part({ kind: 'value', type: underlying }, part, at))
@@ -208,7 +208,7 @@ export class Uses {
   /** A member that an expression names: each function of the type may be meant, unless a symbol names it. */
   anyMember(value: Value, given: Arguments | undefined): Value | undefined {
     const type = value.kind === 'value' ? value.type : undefined;
-    if (type?.kind !== 'inside' || this.#members.underlying(type) !== undefined)
+    if (type?.kind !== 'inside' || this.#members.bases.underlying(type) !== undefined)
       return this.part(value, 'element');
     const [named] = given?.types() ?? [];
     if (named?.kind === 'language' && named.name === '$symbol') return undefined;
@@ -222,7 +222,7 @@ export class Uses {
   #functionsOf(start: InsideType): Definition[] {
     const types = [start];
     for (const type of types)
-      for (const base of this.#members.basesOf(type))
+      for (const base of this.#members.bases.of(type))
         if (
           base?.kind === 'inside' &&
           types.length < linesMax &&
@@ -282,7 +282,7 @@ export class Uses {
     if (type.kind === 'inside') {
       if (this.#definitions.rules.overloads === undefined)
         return this.#firstOf(this.#signaturesOf(type), at);
-      const sole = this.#members.soleMethod(type);
+      const sole = this.#members.bases.soleMethod(type);
       const written = sole && typesIn(sole.definition, 'parameter')[at];
       return (
         written && valueOf(this.#evaluation.resolve(written.type, inside(sole.definition, sole)))
@@ -319,7 +319,7 @@ export class Uses {
     const context = within(type);
     return [
       ...typesIn(type.definition, 'is').map((each) => this.#evaluation.resolve(each.type, context)),
-      ...this.#members.basesOf(type),
+      ...this.#members.bases.of(type),
     ];
   }
 
