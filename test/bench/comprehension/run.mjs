@@ -1,0 +1,151 @@
+// Questions as people ask them who do not know the names in the code: how many of the functions that a right answer must
+// name are among its first sources? Beside plain BM25 over functions.
+//
+//   npm run bench:comprehension -- [--sources DIR] [--only NAME,NAME] [--half tune|hold] [--home SIGMA_HOME] [--json FILE] [--write]
+//
+// The code bases are fetched at the commits of the questions unless --sources has them under their short names. Those of the
+// half `hold` are there to report on: nobody looks at single questions of them. --write puts the tables into results.md.
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import { halfOf, treeOf } from '../../oracle/sources.mjs';
+import { mean, percentile, table } from '../kernel/figures.mjs';
+import { temporaryFolder } from '../kernel/process.mjs';
+import { load, openProduct, placeOf } from '../retrieval/product.mjs';
+import { bm25OfFunctions, textsBelow } from '../retrieval/text-search.mjs';
+import { scoreOf } from './score.mjs';
+
+const answerMsMax = 60_000;
+const { saidRole } = await load('src/pgc/source/role.js');
+const { citationsMax } = await load('src/pgc/shapes.js');
+
+const { values: options } = parseArgs({
+  options: {
+    sources: { type: 'string' },
+    only: { type: 'string' },
+    half: { type: 'string' },
+    home: { type: 'string' },
+    json: { type: 'string' },
+    write: { type: 'boolean', default: false },
+  },
+});
+const home = path.resolve(options.home ?? temporaryFolder('comprehension'));
+const only = options.only?.split(',');
+const questions = readFileSync(path.join(import.meta.dirname, 'questions.jsonl'), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line))
+  .map((each) => ({ ...each, half: halfOf(each.repo) }))
+  .filter(
+    ({ repo, half }) =>
+      (only ?? [path.basename(repo)]).includes(path.basename(repo)) &&
+      half === (options.half ?? half),
+  );
+
+const ways = {
+  'sigma ask': async (product, { question }) => {
+    const request = { question, overlays: [], top_k: citationsMax };
+    const { evidence } = await product.questions.ask(request, { deadlineMs: answerMsMax });
+    return evidence;
+  },
+  'sigma lattice query': async (product, { question }) => {
+    const { evidence } = await product.questions.query(
+      { question, from: '' },
+      { deadlineMs: answerMsMax },
+    );
+    return evidence;
+  },
+};
+
+const rows = [];
+for (const repo of new Set(questions.map((each) => each.repo))) {
+  const its = questions.filter((each) => each.repo === repo);
+  const { root, commit } = await treeOf({ name: repo, commit: its[0].commit }, options.sources);
+  if (commit !== its[0].commit) throw new Error(`${root} is at ${commit}`);
+  process.stderr.write(`${repo}: indexing\n`);
+  const product = await openProduct(root, home);
+  try {
+    const { info } = product.shards[0].index;
+    const isSource = (file) => saidRole(info, file) === '';
+    const floor = bm25OfFunctions(
+      textsBelow(root).filter(
+        (each) => product.definitions.in(each.path).length > 0 && isSource(each.path),
+      ),
+      product.definitions,
+    );
+    for (const question of its) {
+      note(question, 'BM25, functions', 0, floor.search(question.question, 20), isSource);
+      for (const [way, search] of Object.entries(ways)) {
+        const beganMs = performance.now();
+        const evidence = await search(product, question);
+        const ms = performance.now() - beganMs;
+        note(
+          question,
+          way,
+          ms,
+          evidence.map((each) => placeOf(product, each)),
+          isSource,
+        );
+      }
+    }
+  } finally {
+    await product.close();
+  }
+}
+const text = ['tune', 'hold']
+  .filter((half) => rows.some((row) => row.half === half))
+  .map(tableOf)
+  .join('\n\n');
+process.stdout.write(`${text}\n`);
+if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(rows, undefined, 1));
+if (options.write) {
+  const day = new Date().toISOString().slice(0, 10);
+  writeFileSync(
+    path.join(import.meta.dirname, 'results.md'),
+    `# Comprehension questions\n\n${day}, ${questions.length} questions.\n\n\`\`\`\n${text}\n\`\`\`\n`,
+  );
+}
+
+function note({ id, repo, kind, half, keys }, way, ms, places, isSource) {
+  const asides = places.slice(0, 3).filter((each) => !isSource(each.path)).length;
+  const paths = places.map(
+    ({ path: file, symbols = [], lines = [] }) => `${file}:${lines[0]} ${symbols.join(' ')}`,
+  );
+  rows.push({ id, repo, kind, half, way, ms, asides, ...scoreOf({ keys }, places), places: paths });
+}
+
+function tableOf(half) {
+  const measures = Object.keys(
+    scoreOf({ keys: [{ essential: true, file: '', line: 0, symbol: '' }] }, []),
+  );
+  const names = [...new Set(rows.map(({ way }) => way))];
+  const of = (way, kind) =>
+    rows.filter((row) => row.half === half && row.way === way && (kind ?? row.kind) === row.kind);
+  const kinds = [...new Set(rows.map(({ kind }) => kind))].sort();
+  const share = (all, what) => mean(all.map((row) => row[what])).toFixed(3);
+  return [
+    `${half}: ${of(names[0]).length} questions`,
+    table([
+      ['', ...measures, 'not source in 3', 'p50 ms'],
+      ...names.map((way) => {
+        const all = of(way);
+        const asides = (mean(all.map((row) => row.asides)) / 3).toFixed(3);
+        return [
+          way,
+          ...measures.map((what) => share(all, what)),
+          asides,
+          percentile(
+            all.map(({ ms }) => ms),
+            50,
+          ).toFixed(0),
+        ];
+      }),
+    ]),
+    'essential@10 by kind',
+    table([
+      ['', ...kinds],
+      ...names.map((way) => [way, ...kinds.map((kind) => share(of(way, kind), 'essential@10'))]),
+    ]),
+  ].join('\n\n');
+}
