@@ -33,7 +33,8 @@ export async function linksOf(
   });
   await far.learn(uses.map(([, use]) => use));
   const links = uses.flatMap(([reference, use]): Link[] => {
-    const targets = far.of(use).filter((each) => each.agent !== agent);
+    // What only declares a name, such as the method of an interface, leads nowhere.
+    const targets = far.of(use).filter((each) => each.agent !== agent && !each.declaration);
     const [target] = targets;
     if (target === undefined) return [];
     const id = `${reference.from_path}:${reference.from_line}>${target.file_path}#${target.symbol}`;

@@ -1,6 +1,7 @@
 import { BusError } from '../../errors/bus-error.js';
 import { answers } from './ask.js';
 import { certaintyOf, certaintyOfCall, targetsOfCall } from '../bind/call-graph.js';
+import { candidatesMax } from '../bind/visibility.js';
 import type { Excerpts } from './citation.js';
 import { resolveSymbol } from '../bind/definitions.js';
 import { pathTo, Report, type Node, type Outgoing } from './hop-report.js';
@@ -9,8 +10,17 @@ import { NamedFolders } from '../search/named-folders.js';
 import { analyse, withHints } from '../search/question/question.js';
 import { weigh } from '../search/scorer.js';
 import type { Found, Search } from '../search/search.js';
-import type { CodedError, HopAnswer, HopRequest, OverlayName, Reference, Step } from '../shapes.js';
+import type {
+  CodedError,
+  HopAnswer,
+  HopRequest,
+  Lookup,
+  OverlayName,
+  Reference,
+  Step,
+} from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
+import type { CallTargets } from '../bind/index-cache.js';
 
 /** Calls followed inside the shard, from where the question enters it. */
 export const depthMax = 4;
@@ -145,10 +155,11 @@ function walk(index: ShardIndex, matcher: NameMatcher, entries: Node[]): Node[] 
     const next = new Map<number, Node>();
     for (const node of level) {
       for (const call of index.callsFrom(node.symbol)) {
-        const { inside } = targetsOfCall(index, call);
+        const targets = targetsOfCall(index, call);
+        const { inside } = targets;
         if (inside.length === 0) continue;
         const share = unnamedShare + (1 - unnamedShare) * matcher.match(call.callee);
-        const strength = (node.strength * depthDecay * share) / Math.sqrt(inside.length);
+        const strength = node.strength * depthDecay * share * shareOfEach(targets);
         for (const symbol of inside) {
           const known = next.get(symbol) ?? visited.get(symbol);
           if (known === undefined || known.strength < strength)
@@ -168,11 +179,13 @@ function leaving(index: ShardIndex, matcher: NameMatcher, nodes: Node[]): Outgoi
   const best = new Map<string, Outgoing>();
   for (const node of nodes) {
     for (const call of index.callsFrom(node.symbol)) {
-      const [lookup] = targetsOfCall(index, call).lookups;
+      const targets = targetsOfCall(index, call);
+      const lookup = leadingTo(targets, matcher);
       if (lookup === undefined) continue;
-      const match = matcher.match(call.callee);
+      const match = Math.max(matcher.match(call.callee), matcher.match(lookup.name));
       const share = unnamedReference + (1 - unnamedReference) * match;
-      const relevance = node.strength * share * matcher.specificity(call.callee);
+      const specific = matcher.specificity(call.callee) * shareOfEach(targets);
+      const relevance = node.strength * share * specific;
       const known = best.get(call.callee);
       if (known === undefined || known.relevance < relevance)
         best.set(call.callee, { node, call, relevance, lookup });
@@ -182,6 +195,27 @@ function leaving(index: ShardIndex, matcher: NameMatcher, nodes: Node[]): Outgoi
     (one, other) =>
       other.relevance - one.relevance || (one.call.callee < other.call.callee ? -1 : 1),
   );
+}
+
+/** How much of a call is meant for each that it may reach. */
+function shareOfEach({ inside, lookups }: CallTargets): number {
+  return 1 / Math.sqrt(Math.max(1, inside.length + lookups.length));
+}
+
+/**
+ * What a call leads to outside the shard. Through an interface: of what implements it, that of which the question speaks
+ * most; where too many are alike, nothing tells.
+ */
+function leadingTo(
+  { lookups, asked = lookups.length }: CallTargets,
+  matcher: NameMatcher,
+): Lookup | undefined {
+  const implementing = lookups.slice(asked);
+  if (implementing.length === 0) return lookups[0];
+  const matches = implementing.map(({ path, name }) => matcher.spokenOf(`${path} ${name}`));
+  const best = Math.max(...matches);
+  const alike = implementing.filter((_, at) => matches[at] === best);
+  return alike.length > candidatesMax ? undefined : alike[0];
 }
 
 /** The best references whose call site really holds the name, in the text that is cited. */

@@ -47,6 +47,7 @@ function boundTargets(index: ShardIndex, { id, kind }: CallRow): CallTargets | u
     return {
       inside: all.flatMap(({ symbol }) => (symbol < 0 ? [] : [symbol])),
       lookups: all.flatMap((each) => (each.symbol < 0 ? [lookupOf(each)] : [])),
+      asked: own.filter(({ symbol }) => symbol < 0).length,
       binding,
     };
   });

@@ -10,6 +10,8 @@ export interface CallTargets {
   inside: number[];
   /** What other shards define, or may define instead; none when no other shard can be meant. */
   lookups: readonly Lookup[];
+  /** Of these, how many are asked themselves: the others implement them. */
+  asked?: number;
   /** `unbound`: of C, found by the rule of visibility. */
   binding: CallBinding;
 }

@@ -17,7 +17,7 @@ interface NamingRequest {
 /** Where build tools put sources: people leave it out when they say a name. */
 const layout = new Set(['src', 'main', 'java', 'kotlin', 'scala', 'groovy', 'resources']);
 /** A folder with more than this share of a shard's lines is what people think of. */
-const dominantShare = 0.5;
+const dominantShare = 0.8;
 
 /**
  * What people of the project would call these shards: the last name of a path, and where another shard has a path that ends so,

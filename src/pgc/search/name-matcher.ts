@@ -46,6 +46,14 @@ export class NameMatcher {
     return value;
   }
 
+  /** How much of the question a place elsewhere speaks of, also in words that this shard lacks. */
+  spokenOf(place: string): number {
+    let covered = 0;
+    for (const [at, trust] of conceptsIn(this.question, place))
+      covered += trust * (this.question.concepts[at]?.weight ?? 0);
+    return covered;
+  }
+
   /** A function that is called from everywhere (printk, memcpy) explains little, unless the question names it. */
   specificity(name: string): number {
     const sites = siteCount(this.index, name);

@@ -50,10 +50,19 @@ async function judge(product, oracle, wanted) {
   const firstMs = performance.now() - startedMs;
   const held = heldBy(answer);
   const missing = wanted.needs.filter(({ any }) => !any.some((each) => held.has(each)));
-  const vias = answer.hops.flatMap(({ via }) => via ?? []);
+  const all = answer.hops.flatMap(({ via }) => via ?? []);
+  const vias = all.filter((via) => !isThroughPointer(answer, via));
   const links = vias.map((via) => ({ via, objections: objectionsToLink(oracle, via) }));
   const untrue = answer.evidence.map((each) => oracle.source.objectionTo(each)).filter(Boolean);
-  return { ...wanted, answer, firstMs, missing, links, untrue };
+  const unjudged = all.length - vias.length;
+  return { ...wanted, answer, firstMs, missing, links, unjudged, untrue };
+}
+
+/** The text does not say which function a pointer holds: such a link is counted, and not judged. */
+function isThroughPointer({ flow }, { from, chain }) {
+  const certainties = new Map(flow.map((edge) => [edge.site, edge.certainty]));
+  const sites = [from, ...chain.slice(1).map((step) => step.call_site)];
+  return sites.some((site) => certainties.get(site) === 'dispatch');
 }
 
 /** Names, paths and path#name of all that the hops show: the ways, their chains and what is cited. */
@@ -99,6 +108,7 @@ function figuresOf(judged) {
     complete: judged.filter(({ missing }) => missing.length === 0).length,
     parts_held: mean(judged.map(({ needs, missing }) => 1 - missing.length / needs.length)),
     links: links.length,
+    links_unjudged: judged.reduce((sum, { unjudged }) => sum + unjudged, 0),
     links_false: links.filter(({ objections }) => objections.length > 0).length,
     citations_false: judged.reduce((sum, { untrue }) => sum + untrue.length, 0),
     partial: judged.filter(({ answer }) => answer.partial).length,
@@ -141,7 +151,7 @@ function render(figures, judged) {
     table([['QUESTION', 'COMPLETE', 'PARTS', 'FALSE', 'ASKED', 'VISITED', 'MS', 'PATH'], ...rows]),
     '',
     `complete ${figures.complete} of ${figures.questions} (parts ${figures.parts_held.toFixed(3)}); ` +
-      `false links ${figures.links_false} of ${figures.links}; untrue citations ${figures.citations_false}; ` +
+      `false links ${figures.links_false} of ${figures.links}, through pointers ${figures.links_unjudged}; untrue citations ${figures.citations_false}; ` +
       `partial ${figures.partial}; asked ${figures.agents_asked.toFixed(1)}, visited ${figures.agents_visited.toFixed(1)} on average`,
     `warm: p50 ${milliseconds(figures.p50_ms)} ms, p99 ${milliseconds(figures.p99_ms)} ms; ` +
       `with ${longHops} hops and more (${figures.long} questions): p50 ${milliseconds(figures.long_p50_ms)} ms, ` +
