@@ -18,6 +18,7 @@ ROOT = os.path.realpath(sys.argv[1])
 # Programs of other systems, and copies of other projects, are not built with the rest.
 TEST = ("t/", "test/", "tests/", "contrib/", "examples/", "fuzz/", "doc/", "docs/")
 TYPES = (K.STRUCT_DECL, K.UNION_DECL, K.ENUM_DECL, K.TYPEDEF_DECL)
+KEEP_GOING = 0x200  # CXTranslationUnit_KeepGoing
 WRAPPERS = (K.UNEXPOSED_EXPR, K.PAREN_EXPR, K.CSTYLE_CAST_EXPR, K.UNARY_OPERATOR)
 
 
@@ -218,11 +219,31 @@ class Facts:
             if path is not None:
                 self.unread.setdefault(path, set()).add((each.start.line, each.end.line))
 
+    def broken(self, unit):
+        """What libclang cannot read it leaves out: all of the declaration around an error, and what no declaration holds beside it."""
+        errors, around = {}, {}
+        for diagnostic in unit.diagnostics:
+            if diagnostic.severity >= cindex.Diagnostic.Error:
+                self.errors += 1
+                errors.setdefault(inside(diagnostic.location), set()).add(diagnostic.location.line)
+        errors.pop(None, None)
+        for cursor in unit.cursor.get_children() if errors else ():
+            path = inside(cursor.location)
+            if path in errors and not cursor.kind.is_preprocessing():
+                around.setdefault(path, []).append((cursor.extent.start.line, cursor.extent.end.line))
+        for path, lines in errors.items():
+            declared = around.get(path, [])
+            for line in lines:
+                own = [each for each in declared if each[0] <= line <= each[1]]
+                above = max((end for _, end in declared if end < line), default=0)
+                below = min((start for start, _ in declared if start > line), default=sys.maxsize)
+                self.unread.setdefault(path, set()).update(own or [(above + 1, below - 1)])
+
     # Walks
 
     def unit(self, unit):
         self.skipped(unit)
-        self.errors += sum(d.severity >= cindex.Diagnostic.Error for d in unit.diagnostics)
+        self.broken(unit)
         main = os.path.realpath(unit.spelling)
         self.files.add(main[len(ROOT) + 1:])
         for cursor in unit.cursor.get_children():
@@ -456,7 +477,8 @@ def main():
     arguments += [f"-I{folder}" for folder in folders]
     place = cindex.conf.lib.clang_getFileLocation
     place.argtypes = [cindex.SourceLocation] + [ctypes.c_void_p] * 4
-    record = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+    # A header that is missing is no reason to stop, and is not the only error.
+    record = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD | KEEP_GOING
     facts = Facts()
     limit = int(os.environ.get("FILES_MAX", "100000"))
     for path in found[:limit]:
