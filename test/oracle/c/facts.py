@@ -86,14 +86,15 @@ def structure_of(cursor):
 class Facts:
     def __init__(self):
         self.seen = set()  # Top-level declarations of headers.
-        self.definitions = {}  # Function key -> place.
+        self.definitions = {}  # Function key -> file -> (name, place, exported).
         self.fields = {}  # Field key -> (container, name, place).
         self.sites = []
         self.edges = {}  # Node -> nodes that it is put into.
         self.files = set()
         self.errors = 0
+        self.broken_at = set()  # Lines with errors.
         self.texts = {}
-        self.named = {}  # Key -> (kind, name, place).
+        self.named = {}  # Key -> file -> (name, place, kind).
         self.uses = set()  # (key, file, line).
         self.unread = {}  # File -> ranges of lines that the preprocessor leaves out, or that define macros.
 
@@ -184,9 +185,9 @@ class Facts:
         (path, line, at), key = written(cursor.location), self.named_key(cursor)
         if path is None or key is None or not self.is_written(path, at, cursor.spelling):
             return
-        self.named.setdefault(key, (said, cursor.spelling, "%s:%d" % (path, line)))
-        if cursor.kind in TYPES:
-            self.named.setdefault("T:%s %s" % (cursor.kind.name, cursor.spelling), self.named[key])
+        keys = [key, "T:%s %s" % (cursor.kind.name, cursor.spelling)] if cursor.kind in TYPES else [key]
+        for each in keys:
+            self.named.setdefault(each, {}).setdefault(path, (cursor.spelling, "%s:%d" % (path, line), said))
 
     def use(self, cursor):
         referenced = cursor.referenced
@@ -220,24 +221,24 @@ class Facts:
                 self.unread.setdefault(path, set()).add((each.start.line, each.end.line))
 
     def broken(self, unit):
-        """What libclang cannot read it leaves out: all of the declaration around an error, and what no declaration holds beside it."""
-        errors, around = {}, {}
+        """What libclang cannot read it leaves out: of the declaration around an error, and of what no declaration holds beside it."""
+        errors = set()
         for diagnostic in unit.diagnostics:
             if diagnostic.severity >= cindex.Diagnostic.Error:
                 self.errors += 1
-                errors.setdefault(inside(diagnostic.location), set()).add(diagnostic.location.line)
-        errors.pop(None, None)
+                errors.add((inside(diagnostic.location), diagnostic.location.line))
+        errors = {each for each in errors if each[0] is not None and each not in self.broken_at}
+        self.broken_at |= errors
+        declared = {path: [] for path, _ in errors}
         for cursor in unit.cursor.get_children() if errors else ():
             path = inside(cursor.location)
-            if path in errors and not cursor.kind.is_preprocessing():
-                around.setdefault(path, []).append((cursor.extent.start.line, cursor.extent.end.line))
-        for path, lines in errors.items():
-            declared = around.get(path, [])
-            for line in lines:
-                own = [each for each in declared if each[0] <= line <= each[1]]
-                above = max((end for _, end in declared if end < line), default=0)
-                below = min((start for start, _ in declared if start > line), default=sys.maxsize)
-                self.unread.setdefault(path, set()).update(own or [(above + 1, below - 1)])
+            if path in declared and not cursor.kind.is_preprocessing():
+                declared[path].append((cursor.extent.start.line, cursor.extent.end.line))
+        for path, line in errors:
+            around = [each for each in declared[path] if each[0] <= line <= each[1]]
+            above = max((end for _, end in declared[path] if end < line), default=0)
+            below = min((start for start, _ in declared[path] if start > line), default=sys.maxsize)
+            self.unread.setdefault(path, set()).update(around or [(above + 1, below - 1)])
 
     # Walks
 
@@ -274,7 +275,8 @@ class Facts:
             if cursor.is_definition() and inside(cursor.location):
                 place = "%s:%d" % (inside(cursor.location), cursor.extent.start.line)
                 key = self.function_key(cursor)
-                self.definitions.setdefault(key, (cursor.spelling, place, key.count(":") == 1))
+                known = self.definitions.setdefault(key, {})
+                known.setdefault(inside(cursor.location), (cursor.spelling, place, key.count(":") == 1))
                 return (key, place)
         elif kind == K.FIELD_DECL:
             self.field_key(cursor)
@@ -391,7 +393,7 @@ class Facts:
     def report(self):
         for path in sorted(self.files):
             emit(**{"is": "file", "path": path})
-        for name, place, exported in self.definitions.values():
+        for name, place, exported in (each for known in self.definitions.values() for each in known.values()):
             path, line = place.rsplit(":", 1)
             emit(**{"is": "definition"}, name=name, container="", kind="function", file=path, line=int(line), exported=exported, test=False)
         for container, name, place in self.fields.values():
@@ -404,7 +406,8 @@ class Facts:
             if kind in ("static", "value"):
                 if node not in self.definitions or (kind == "value" and (path, line, node) in called):
                     continue
-                fact["target"] = self.definitions[node][1]
+                target = linked(self.definitions[node], path)
+                fact.update(kind="unknown") if target is None else fact.update(target=target[1])
             elif kind == "interface":
                 fact["interface"] = node
                 if node in self.fields and self.fields[node][0]:
@@ -416,24 +419,32 @@ class Facts:
             if node[0] == "R":
                 continue
             for function in functions:
-                if function in self.definitions:
-                    emit(**{"is": "implementation"}, interface=node, method=node.split(":")[-1], target=self.definitions[function][1])
-        named = set(self.named.values())
-        places = Counter(place for _, _, place in named)
-        for kind, name, place in named:
+                for _, target, _ in self.definitions.get(function, {}).values():
+                    emit(**{"is": "implementation"}, interface=node, method=node.split(":")[-1], target=target)
+        named = {each for known in self.named.values() for each in known.values()}
+        places = Counter(place for _, place, _ in named)
+        for name, place, kind in named:
             # Places of lines: of several names on one, nobody knows which is used.
             if places[place] > 1:
                 continue
             path, line = place.rsplit(":", 1)
             emit(**{"is": "named"}, name=name, kind=kind, file=path, line=int(line), test=False)
         for key, path, line in self.uses:
-            target = self.definitions[key][1] if key in self.definitions else self.named.get(key, (0, 0, None))[2]
-            if target is not None:
-                emit(**{"is": "use"}, file=path, line=line, target=target)
+            known = self.definitions.get(key) or self.named.get(key)
+            if known is None:
+                continue
+            target = linked(known, path)
+            is_of = dict(name=key.split(":")[-1].split(" ")[-1]) if target is None else dict(target=target[1])
+            emit(**{"is": "use"}, file=path, line=line, **is_of)
         for path, ranges in self.unread.items():
             for start, end in ranges:
                 emit(**{"is": "unread"}, file=path, start=start, end=end)
         emit(**{"is": "summary"}, packages=len(self.files), missing=0, errors=self.errors)
+
+
+def linked(definitions, path):
+    """Which of several definitions a file means: its own. What the linker decides is not known."""
+    return next(iter(definitions.values())) if len(definitions) == 1 else definitions.get(path)
 
 
 def is_assignment(cursor, children):
