@@ -5,6 +5,7 @@
 import ctypes
 import json
 import os
+import re
 import sys
 from collections import Counter
 
@@ -364,10 +365,25 @@ class Facts:
             self.sites.append((path, line, start, holder[1] if holder else "", kind, node, name))
 
     def is_written(self, path, at, name):
+        return self.text_of(path)[at:at + len(name)] == name.encode()
+
+    def text_of(self, path):
         if path not in self.texts:
             with open(os.path.join(ROOT, path), "rb") as file:
                 self.texts[path] = file.read()
-        return self.texts[path][at:at + len(name)] == name.encode()
+        return self.texts[path]
+
+    def unread_names(self):
+        """Of functions and members of which nobody knows whether they are called: what is not read may call them."""
+        names = {name for known in self.definitions.values() for name, _, _ in known.values()}
+        names |= {name for _, name, _ in self.fields.values()}
+        found = set()
+        for path, ranges in self.unread.items():
+            lines = self.text_of(path).split(b"\n")
+            for start, end in ranges:
+                for word in re.findall(rb"[A-Za-z_]\w*", b"\n".join(lines[start - 1 : end])):
+                    found.add(word.decode())
+        return found & names
 
     # Results
 
@@ -439,6 +455,8 @@ class Facts:
         for path, ranges in self.unread.items():
             for start, end in ranges:
                 emit(**{"is": "unread"}, file=path, start=start, end=end)
+        for name in sorted(self.unread_names()):
+            emit(**{"is": "open"}, name=name)
         emit(**{"is": "summary"}, packages=len(self.files), missing=0, errors=self.errors)
 
 
