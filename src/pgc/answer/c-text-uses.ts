@@ -15,7 +15,7 @@ type Placed = SymbolPlace & { id: number };
 /** Characters around a name that tell what it is. */
 const aroundChars = 120;
 const hidden =
-  /\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\.){1,8}'|^[ \t]*#[ \t]*(?:include|undef|error|warning|pragma)\b[^\n]*/gm;
+  /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n]*|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\.){1,8}'|^[ \t]*#[ \t]*(?:include|undef|error|warning|pragma)\b[^\n]*/gm;
 const tag = /\b(?:struct|union|enum)\s+$/;
 const member = /(?:->|(?<![.\d])\.)\s*$/;
 const jump = /\bgoto\s+$/;

@@ -1,5 +1,6 @@
 import { setImmediate as later } from 'node:timers/promises';
 import { isTail, parseReference, placeOfSymbol, resolveSymbol } from '../bind/definitions.js';
+import { headersSeen, includesOf } from '../bind/index-cache.js';
 import { candidateOf, candidatesNamed } from '../bind/symbol-candidate.js';
 import { visibleDefinitions, type Candidate } from '../bind/visibility.js';
 import { isCFamily } from '../format/facts.js';
@@ -158,9 +159,10 @@ function meaningIn(
     .filter(({ symbols }) => symbols.length === 0)
     .map((its) => ({ ...unknownOf(name), file_path: its.path }));
   const lookup = { name, container: '', line: 0, path: '' };
-  const includes = index.importsOf(file).map(({ target }) => target);
+  const includes = includesOf(index, file);
+  const sees = headersSeen(index, file);
   const all = [...here, ...far].map((each) => ({ ...each, kind: asSeen(each), container: '' }));
-  const visible = visibleDefinitions({ path, lookup, includes }, all);
+  const visible = visibleDefinitions({ path, lookup, includes, sees }, all);
   if (!visible.some(isMeant)) return undefined;
   return visible.every(isMeant) ? 'exact' : 'possible';
 }

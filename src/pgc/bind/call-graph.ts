@@ -1,4 +1,11 @@
-import { includesOf, isC, pathOf, cachedTargets, type CallTargets } from './index-cache.js';
+import {
+  headersSeen,
+  includesOf,
+  isC,
+  pathOf,
+  cachedTargets,
+  type CallTargets,
+} from './index-cache.js';
 import type { BoundTarget, CallBinding } from '../format/bound-calls.js';
 import type { Certainty, Lookup } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
@@ -99,6 +106,7 @@ function targetsInC(
     path: pathOf(index, call.file),
     lookup,
     includes: candidates.length > 0 ? includesOf(index, call.file) : [],
+    sees: headersSeen(index, call.file),
   };
   const inside = visibleDefinitions(use, candidates);
   const isAmbiguous = inside.length === 0 && seesPublic(use, candidates);

@@ -1,6 +1,7 @@
 import type { CallBinding } from '../format/bound-calls.js';
 import { hasModules, isCFamily, type FactsLanguage } from '../format/facts.js';
 import { moduleOf } from './modules.js';
+import { IncludeGraph } from './pointers/includes.js';
 import { scopeOf, type FileScope } from './scope.js';
 import type { Lookup } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
@@ -25,6 +26,7 @@ interface Cache {
   isC?: readonly boolean[];
   paths?: readonly string[];
   includes: Map<number, readonly string[]>;
+  graph?: IncludeGraph;
 }
 
 /** An index never changes, so cached results hold for as long as it lives. */
@@ -94,6 +96,20 @@ export function pathOf(index: ShardIndex, file: number): string {
   const cache = cacheOf(index);
   cache.paths ??= Array.from({ length: index.fileCount }, (_, each) => index.file(each).path);
   return cache.paths[file] ?? '';
+}
+
+/** Which headers a file reaches through its includes, in this shard. */
+export function headersSeen(index: ShardIndex, file: number): (header: string) => boolean {
+  const cache = cacheOf(index);
+  const path = pathOf(index, file);
+  return (header) => {
+    cache.graph ??= new IncludeGraph(
+      Array.from({ length: index.fileCount }, (_, each) => each)
+        .filter((each) => isC(index, each))
+        .map((each) => ({ path: pathOf(index, each), targets: () => includesOf(index, each) })),
+    );
+    return cache.graph.mayInclude(path, header);
+  };
 }
 
 /** Include targets of a file, as written. */

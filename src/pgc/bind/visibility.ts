@@ -31,6 +31,8 @@ export interface Use {
   path: string;
   lookup: Lookup;
   includes: readonly string[];
+  /** Whether the file reaches a header through its includes, as far as they are known. */
+  sees?: (header: string) => boolean;
 }
 
 /**
@@ -108,11 +110,11 @@ function isExactly({ name, container, path: file, line }: Lookup, candidate: Can
 
 /** The candidates that code of a C file can see. */
 function seenInC<C extends Candidate>(
-  { path: from, includes }: Use,
+  { path: from, includes, sees }: Use,
   candidates: readonly C[],
 ): C[] {
   const seen = candidates.filter(
-    (each) => cFile.test(each.file_path) && mayBeVisible(from, includes, each),
+    (each) => cFile.test(each.file_path) && mayBeVisible(from, includes, each, sees),
   );
   const own = seen.filter((each) => !isOfSister(from, each.file_path));
   return own.length > 0 ? own : seen;
@@ -130,10 +132,14 @@ function inC<C extends Candidate>(use: Use, visible: C[]): C[] {
   const own = inLanguage.filter((each) => each.file_path === use.path);
   if (own.length > 0) return own.slice(0, candidatesMax);
   if (inLanguage.length <= 1) return inLanguage;
+  const written = inLanguage.map(({ file_path }) =>
+    Math.max(0, ...use.includes.map((each) => includeScore(each, file_path))),
+  );
+  const isWritten = written.some((score) => score > 0);
   const scored = inLanguage
-    .map((definition) => ({
+    .map((definition, at) => ({
       definition,
-      include: Math.max(0, ...use.includes.map((each) => includeScore(each, definition.file_path))),
+      include: isWritten ? (written[at] ?? 0) : seenScore(use, definition),
       near: nearness(use.path, definition.file_path),
     }))
     .sort(
@@ -157,6 +163,11 @@ function includeScore(target: string, file: string): number {
     return 3;
   if (file.endsWith(`/${target}`)) return 2.5;
   return stemOf(file) === stemOf(target) ? 2 : 0;
+}
+
+/** Only a header is included; asked for where no include that is written in the file decides. */
+function seenScore({ sees }: Use, { file_path }: Candidate): number {
+  return isHeader(file_path) && sees?.(file_path) === true ? 1 : 0;
 }
 
 function stemOf(file: string): string {

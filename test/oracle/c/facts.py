@@ -237,9 +237,13 @@ class Facts:
                 declared[path].append((cursor.extent.start.line, cursor.extent.end.line))
         for path, line in errors:
             around = [each for each in declared[path] if each[0] <= line <= each[1]]
-            above = max((end for _, end in declared[path] if end < line), default=0)
-            below = min((start for start, _ in declared[path] if start > line), default=sys.maxsize)
-            self.unread.setdefault(path, set()).update(around or [(above + 1, below - 1)])
+            start = min((each[0] for each in around), default=None)
+            if start is None:
+                start = max((end for _, end in declared[path] if end < line), default=0) + 1
+            # What libclang skips, to go on after the error, belongs to no declaration.
+            last = max((each[1] for each in around), default=line)
+            below = min((each[0] for each in declared[path] if each[0] > last), default=sys.maxsize)
+            self.unread.setdefault(path, set()).add((start, below - 1))
 
     # Walks
 

@@ -132,6 +132,11 @@ test('what is not read any more may use the name', async () => {
   ]);
 });
 
+test('a comment hides all of its lines', () => {
+  const lines = ['/* limit', ' * limit **', ' limit */ int a = limit;', '/* limit', 'limit'];
+  expect(new CText(lines, []).occurrencesOf('limit').map(({ line }) => line)).toEqual([3]);
+});
+
 test('a local variable is found behind any number of others', () => {
   const others = Array.from({ length: 64 }, (_, at) => `a${at} = f(${at}, 1)`).join(', ');
   const place = { file: 0, container: '', exported: true, declaration: false };
