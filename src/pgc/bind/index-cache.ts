@@ -1,6 +1,7 @@
 import type { CallBinding } from '../format/bound-calls.js';
 import { hasModules, isCFamily, type FactsLanguage } from '../format/facts.js';
 import { moduleOf } from './modules.js';
+import { cFilesOf } from './pointers/far-headers.js';
 import { IncludeGraph } from './pointers/includes.js';
 import { scopeOf, type FileScope } from './scope.js';
 import type { Lookup } from '../shapes.js';
@@ -98,18 +99,21 @@ export function pathOf(index: ShardIndex, file: number): string {
   return cache.paths[file] ?? '';
 }
 
-/** Which headers a file reaches through its includes, in this shard. */
+/** Which headers a file reaches through its includes. */
 export function headersSeen(index: ShardIndex, file: number): (header: string) => boolean {
   const cache = cacheOf(index);
   const path = pathOf(index, file);
   return (header) => {
-    cache.graph ??= new IncludeGraph(
-      Array.from({ length: index.fileCount }, (_, each) => each)
-        .filter((each) => isC(index, each))
-        .map((each) => ({ path: pathOf(index, each), targets: () => includesOf(index, each) })),
-    );
-    return cache.graph.mayInclude(path, header);
+    cache.graph ??= new IncludeGraph([...cFilesOf(index), ...farFilesOf(index)]);
+    return cache.graph.seenFrom(path).has(header);
   };
+}
+
+function farFilesOf({ bound }: ShardIndex): ReturnType<typeof cFilesOf> {
+  return [...(bound?.farHeaders() ?? [])].map(([path, targets]) => ({
+    path,
+    targets: () => targets,
+  }));
 }
 
 /** Include targets of a file, as written. */

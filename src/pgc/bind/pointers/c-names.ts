@@ -58,7 +58,7 @@ export class CNames {
       const lookup = { name, container: '', line: 0, path: '' };
       const { includes: graph } = this.program;
       const includes = graph.targetsOf(path);
-      const sees = (header: string): boolean => graph.mayInclude(path, header);
+      const sees = (header: string): boolean => graph.seenFrom(path).has(header);
       const use = { path, lookup, includes, sees };
       const seen = visibleDefinitions(use, this.#candidatesOf(name, all));
       found = seen.map((each) => this.#placeOf(each));

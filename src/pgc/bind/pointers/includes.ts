@@ -10,8 +10,6 @@ export class IncludeGraph {
   readonly #targets = new Map<string, () => readonly string[]>();
   readonly #byName = new Map<string, string[]>();
   readonly #direct = new Map<string, readonly string[]>();
-  /** What is included and is not among the files. */
-  readonly #unknown = new Map<string, readonly string[]>();
   readonly #seen = new Map<string, ReadonlyMap<string, number>>();
 
   /** `targets`: as written in the file. */
@@ -37,36 +35,15 @@ export class IncludeGraph {
     const steps = new Map([[path, 0]]);
     for (const [each, count] of steps) {
       if (steps.size > headersMax) break;
-      for (const next of this.#included(each)) if (!steps.has(next)) steps.set(next, count + 1);
+      for (const next of this.included(each)) if (!steps.has(next)) steps.set(next, count + 1);
     }
     if (this.#seen.size >= rememberedMax) this.#seen.clear();
     this.#seen.set(path, steps);
     return steps;
   }
 
-  /**
-   * Whether a file includes another one, through any headers. What a header includes that is not among these files may be
-   * any other file whose path ends so.
-   */
-  mayInclude(from: string, path: string): boolean {
-    const seen = this.seenFrom(from);
-    if (seen.has(path) || this.#targets.has(path)) return seen.has(path);
-    for (const each of seen.keys())
-      if (this.#missing(each).some((tail) => path === tail || path.endsWith(`/${tail}`)))
-        return true;
-    return false;
-  }
-
-  #missing(path: string): readonly string[] {
-    let found = this.#unknown.get(path);
-    if (found === undefined) {
-      found = this.targetsOf(path).filter((target) => this.#resolved(target, path).length === 0);
-      this.#unknown.set(path, (found = found.map(tailOf)));
-    }
-    return found;
-  }
-
-  #included(path: string): readonly string[] {
+  /** As paths. */
+  included(path: string): readonly string[] {
     let found = this.#direct.get(path);
     if (found === undefined) {
       found = this.targetsOf(path).flatMap((target) => this.#resolved(target, path));
@@ -79,7 +56,7 @@ export class IncludeGraph {
   #resolved(target: string, from: string): string[] {
     const beside = posix.join(posix.dirname(from), target);
     if (this.#targets.has(beside)) return [beside];
-    const tail = tailOf(target);
+    const tail = target.replace(/^(?:\.\.?\/)+/, '');
     const all = (this.#byName.get(posix.basename(tail)) ?? []).filter(
       (path) => path === tail || path.endsWith(`/${tail}`),
     );
@@ -90,9 +67,4 @@ export class IncludeGraph {
     const length = Math.min(...near.map((path) => path.length));
     return near.filter((path) => path.length === length).slice(0, 1);
   }
-}
-
-/** Without the steps up. */
-function tailOf(target: string): string {
-  return target.replace(/^(?:\.\.?\/)+/, '');
 }

@@ -53,6 +53,12 @@ int total(void) { return node_count; }
 #endif
 `,
   'core/gui.h': '#define GUI_MAX 3\nstruct pane { int width; };\nint shown(void);\n',
+  'core/api.h': '#include "deep.h"\n',
+  'core/inner/deep.h': '#define DEPTH 2\ntypedef unsigned deep_t;\n',
+  'net/inner/deeper.h': '#define DEPTH 9\n',
+  'core/x/near.c': '#include <api.h>\nint near_depth = DEPTH;\n',
+  'net/far.c': '#include <api.h>\nint far_depth = DEPTH;\ndeep_t far_deep;\n',
+  'net/blind.c': '#include <stdio.h>\nint blind_depth = DEPTH;\n',
   'net/view.cc': `#include "../core/gui.h"
 namespace view {
 class Window { public: int size(); pane *first; };
@@ -111,6 +117,11 @@ test('macros and constants are used in code, in conditions and in other macros',
 
 test('a name that is too long for the index is looked for in all texts', async () => {
   expect(await uses(`core/long.h#${longName}`)).toEqual(['net/long.c:2']);
+});
+
+test('what is included by what is included is seen, in any folder and any shard', async () => {
+  expect(await uses('core/inner/deep.h#DEPTH')).toEqual(['core/x/near.c:2', 'net/far.c:2']);
+  expect(await uses('core/inner/deep.h#deep_t')).toEqual(['net/far.c:3']);
 });
 
 test('what a header of C defines may be used in C++', async () => {
