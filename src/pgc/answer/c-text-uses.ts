@@ -66,7 +66,7 @@ export class CText {
         continue;
       }
       if (member.test(before) || jump.test(before) || isLabel(before, after)) continue;
-      if (isTag && /[;{}\n]\s*(?:struct|union|enum)\s+$/.test(before) && /^\s*;/.test(after))
+      if (isTag && /(?:^|[;{}\n])\s*(?:struct|union|enum)\s+$/.test(before) && /^\s*;/.test(after))
         continue;
       const holder = around.findLast(({ kind }) => kind === 'function' || kind === 'macro');
       const isRecord = around.some(({ kind }) => kind === 'struct' || kind === 'union');

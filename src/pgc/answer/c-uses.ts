@@ -2,7 +2,8 @@ import { setImmediate as later } from 'node:timers/promises';
 import { isTail, parseReference, placeOfSymbol, resolveSymbol } from '../bind/definitions.js';
 import { headersSeen, includesOf } from '../bind/index-cache.js';
 import { candidateOf, candidatesNamed } from '../bind/symbol-candidate.js';
-import { visibleDefinitions, type Candidate } from '../bind/visibility.js';
+import { isHeader } from '../bind/c-visibility.js';
+import { seesPublic, visibleDefinitions, type Candidate } from '../bind/visibility.js';
 import { isCFamily } from '../format/facts.js';
 import { bodyTermsOf, wordCharsMax } from '../format/words.js';
 import type { ShardIndex } from '../format/shard-index.js';
@@ -158,13 +159,18 @@ function meaningIn(
   const far = wanted
     .filter(({ symbols }) => symbols.length === 0)
     .map((its) => ({ ...unknownOf(name), file_path: its.path }));
+  const isFar = (its: string): boolean => far.some(({ file_path }) => file_path === its);
   const lookup = { name, container: '', line: 0, path: '' };
   const includes = includesOf(index, file);
   const sees = headersSeen(index, file);
   const all = [...here, ...far].map((each) => ({ ...each, kind: asSeen(each), container: '' }));
-  const visible = visibleDefinitions({ path, lookup, includes, sees }, all);
+  const use = { path, lookup, includes, sees };
+  const visible = visibleDefinitions(use, all);
+  if (visible.length === 0 && seesPublic(use, all)) return 'possible';
   if (!visible.some(isMeant)) return undefined;
-  return visible.every(isMeant) ? 'exact' : 'possible';
+  // Other shards may have more structures of this name in their sources.
+  const isKnown = !isType || visible.every(({ file_path: its }) => isHeader(its) || !isFar(its));
+  return visible.every(isMeant) && isKnown ? 'exact' : 'possible';
 }
 
 /** What a text of C++ means by a name of C is not known; one of its own it means itself. */
@@ -192,11 +198,12 @@ function unknownOf(name: string): Candidate {
   };
 }
 
-/** The rule of visibility knows what can be called: what it says of constants holds for types. */
+/**
+ * The rule of visibility knows what can be called: what it says of constants holds for types. A structure of a source
+ * file is known elsewhere by its tag, without what it holds; a `typedef` is not.
+ */
 function asSeen({ kind, file_path: path }: Candidate): string {
-  return kind === 'macro' || (!/\.h$/.test(path) && !/^(?:function|variable|constant)$/.test(kind))
-    ? 'macro'
-    : 'constant';
+  return kind === 'macro' || (kind === 'type' && !isHeader(path)) ? 'macro' : 'constant';
 }
 
 function siteOf(

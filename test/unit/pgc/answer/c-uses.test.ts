@@ -59,6 +59,9 @@ int total(void) { return node_count; }
   'core/x/near.c': '#include <api.h>\nint near_depth = DEPTH;\n',
   'net/far.c': '#include <api.h>\nint far_depth = DEPTH;\ndeep_t far_deep;\n',
   'net/blind.c': '#include <stdio.h>\nint blind_depth = DEPTH;\n',
+  'core/opaque.c': 'struct secret { int key; };\nstatic struct secret *first;\n',
+  'core/opaque.h': 'struct secret;\nint open_secret(struct secret *one);\n',
+  'net/opaque.c': 'int shut(struct secret *one);\n',
   'net/view.cc': `#include "../core/gui.h"
 namespace view {
 class Window { public: int size(); pane *first; };
@@ -122,6 +125,16 @@ test('a name that is too long for the index is looked for in all texts', async (
 test('what is included by what is included is seen, in any folder and any shard', async () => {
   expect(await uses('core/inner/deep.h#DEPTH')).toEqual(['core/x/near.c:2', 'net/far.c:2']);
   expect(await uses('core/inner/deep.h#deep_t')).toEqual(['net/far.c:3']);
+});
+
+test('a structure of a source file is used elsewhere by its tag', async () => {
+  const { callers, possible } = await callersOf(lattice, 'core/opaque.c#secret', {
+    withUses: true,
+  });
+  const places = (sites: typeof callers): string[] =>
+    sites.map(({ file_path, line }) => `${file_path}:${line}`);
+  expect(places(callers)).toEqual(['core/opaque.c:2', 'core/opaque.h:2']);
+  expect(places(possible)).toEqual(['net/opaque.c:1']);
 });
 
 test('what a header of C defines may be used in C++', async () => {
