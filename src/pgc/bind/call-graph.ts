@@ -11,9 +11,9 @@ import type { Certainty, Lookup } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 import { saidRole } from '../source/role.js';
 import { candidatesNamed, type SymbolCandidate } from './symbol-candidate.js';
-import { isStandIn, seesPublic, visibleDefinitions } from './visibility.js';
+import { equallyGood, isStandIn, seesPublic, visibleDefinitions } from './visibility.js';
 
-const nowhere: CallTargets = { inside: [], lookups: [], binding: 'unbound' };
+const nowhere: CallTargets = { inside: [], lookups: [], sure: 0, binding: 'unbound' };
 
 /**
  * The definitions that a call leads to; used by everything that follows calls.
@@ -51,8 +51,9 @@ function boundTargets(index: ShardIndex, { id, kind }: CallRow): CallTargets | u
       .map((target) => bound.target(target))
       .toSorted((one, other) => isAside(one) - isAside(other));
     const all = [...own, ...implementing];
+    const inside = all.flatMap(({ symbol }) => (symbol < 0 ? [] : [symbol]));
     return {
-      inside: all.flatMap(({ symbol }) => (symbol < 0 ? [] : [symbol])),
+      ...{ inside, sure: inside.length },
       lookups: all.flatMap((each) => (each.symbol < 0 ? [lookupOf(each)] : [])),
       binding,
     };
@@ -114,6 +115,7 @@ function targetsInC(
   return {
     inside: inside.map((each) => each.id),
     lookups: isOpen ? [lookup] : [],
+    sure: equallyGood(use, inside),
     binding: 'unbound',
   };
 }

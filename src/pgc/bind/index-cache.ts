@@ -12,6 +12,8 @@ export interface CallTargets {
   inside: number[];
   /** What other shards define, or may define instead; none when no other shard can be meant. */
   lookups: readonly Lookup[];
+  /** How many of the first `inside` are equally good; the others may be meant in another configuration. */
+  sure: number;
   /** `unbound`: of C, found by the rule of visibility. */
   binding: CallBinding;
 }

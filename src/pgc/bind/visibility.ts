@@ -132,28 +132,21 @@ function inC<C extends Candidate>(use: Use, visible: C[]): C[] {
   const own = inLanguage.filter((each) => each.file_path === use.path);
   if (own.length > 0) return own.slice(0, candidatesMax);
   if (inLanguage.length <= 1) return inLanguage;
-  const written = inLanguage.map(({ file_path }) =>
-    Math.max(0, ...use.includes.map((each) => includeScore(each, file_path))),
+  const scored = scoredIn(use, inLanguage).sort(
+    (one, other) =>
+      other.include - one.include ||
+      other.near - one.near ||
+      one.definition.file_path.length - other.definition.file_path.length ||
+      (one.definition.file_path < other.definition.file_path ? -1 : 1) ||
+      one.definition.line - other.definition.line,
   );
-  const isWritten = written.some((score) => score > 0);
-  const scored = inLanguage
-    .map((definition, at) => ({
-      definition,
-      include: isWritten ? (written[at] ?? 0) : seenScore(use, definition),
-      near: nearness(use.path, definition.file_path),
-    }))
-    .sort(
-      (one, other) =>
-        other.include - one.include ||
-        other.near - one.near ||
-        one.definition.file_path.length - other.definition.file_path.length ||
-        (one.definition.file_path < other.definition.file_path ? -1 : 1) ||
-        one.definition.line - other.definition.line,
-    );
   const isDecided = (scored[0]?.include ?? 0) > 0;
   if (!isDecided && scored.length > candidatesMax) return [];
   return scored.slice(0, candidatesMax).map((each) => each.definition);
 }
+
+/** Of a header that others include. */
+const seenScore = 2.25;
 
 /**
  * 3: the file itself is included. 2.5: a file of that path's tail. 2: a header of the same base name. 0: no evidence.
@@ -165,9 +158,36 @@ function includeScore(target: string, file: string): number {
   return stemOf(file) === stemOf(target) ? 2 : 0;
 }
 
-/** Only a header is included; asked for where no include that is written in the file decides. */
-function seenScore({ sees }: Use, { file_path }: Candidate): number {
-  return isHeader(file_path) && sees?.(file_path) === true ? 1 : 0;
+interface Scored<C> {
+  definition: C;
+  include: number;
+  near: number;
+}
+
+/** What is reached through other headers is asked for where no header that the file names decides: it takes longer. */
+function scoredIn<C extends Candidate>(use: Use, definitions: readonly C[]): Scored<C>[] {
+  const scored = definitions.map((definition) => ({
+    definition,
+    include: Math.max(0, ...use.includes.map((each) => includeScore(each, definition.file_path))),
+    near: nearness(use.path, definition.file_path),
+  }));
+  if (scored.some(({ include }) => include > seenScore)) return scored;
+  for (const each of scored)
+    if (isHeader(each.definition.file_path) && use.sees?.(each.definition.file_path) === true)
+      each.include = seenScore;
+  return scored;
+}
+
+/**
+ * How many of the first of these definitions, in the order of `visibleDefinitions`, are equally good: a compiler that sees one of
+ * them takes none of the others.
+ */
+export function equallyGood(use: Use, definitions: readonly Candidate[]): number {
+  if (definitions.length <= 1) return definitions.length;
+  const [best, ...others] = scoredIn(use, definitions);
+  return (
+    1 + others.filter((each) => each.include === best?.include && each.near === best.near).length
+  );
 }
 
 function stemOf(file: string): string {

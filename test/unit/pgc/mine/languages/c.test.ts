@@ -78,6 +78,22 @@ int old(a, b) int a; int (*b)(int);
     expect(functions.map(({ name }) => name)).not.toContain('locked');
   });
 
+  test('a macro between a star and the name of a function hides it not', async () => {
+    const facts = await mined(
+      'c',
+      `char * cdecl
+print(char *to)
+{
+	return put(to);
+}
+char * const fixed(void) { return keep(); }
+`,
+    );
+    const functions = facts.symbols.filter(({ kind }) => kind === 'function');
+    expect(functions.map(({ name }) => name)).toEqual(['print', 'fixed']);
+    expect(facts.calls.map(({ callee }) => callee)).toEqual(['put', 'keep']);
+  });
+
   test('a #define within a list hides neither itself nor what stands behind it', async () => {
     const facts = await mined(
       'c',
