@@ -163,14 +163,17 @@ function meaningIn(
   const lookup = { name, container: '', line: 0, path: '' };
   const includes = includesOf(index, file);
   const sees = headersSeen(index, file);
-  const all = [...here, ...far].map((each) => ({ ...each, kind: asSeen(each), container: '' }));
+  const all = [...here, ...far].map((each) => ({
+    ...{ ...each, kind: asSeen(each), container: '' },
+    isMeant: isMeant(each),
+  }));
   const use = { path, lookup, includes, sees };
   const visible = visibleDefinitions(use, all);
   if (visible.length === 0 && seesPublic(use, all)) return 'possible';
-  if (!visible.some(isMeant)) return undefined;
+  if (!visible.some((each) => each.isMeant)) return undefined;
   // Other shards may have more structures of this name in their sources.
   const isKnown = !isType || visible.every(({ file_path: its }) => isHeader(its) || !isFar(its));
-  return visible.every(isMeant) && isKnown ? 'exact' : 'possible';
+  return visible.every((each) => each.isMeant) && isKnown ? 'exact' : 'possible';
 }
 
 /** What a text of C++ means by a name of C is not known; one of its own it means itself. */

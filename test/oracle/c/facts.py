@@ -66,6 +66,16 @@ def sources():
     return found, sorted(f for f in folders if f.startswith(ROOT))
 
 
+def all_sources():
+    """Also those that are not read."""
+    found = set()
+    for folder, _, files in os.walk(ROOT):
+        for name in files:
+            if re.search(r"\.(c|h|cc|cpp|cxx|hpp|hh)$", name):
+                found.add(os.path.relpath(os.path.join(folder, name), ROOT))
+    return found
+
+
 def is_function_pointer(type_):
     type_ = type_.get_canonical()
     while type_.kind in (T.CONSTANTARRAY, T.INCOMPLETEARRAY, T.VARIABLEARRAY):
@@ -381,13 +391,11 @@ class Facts:
         """Of functions and members of which nobody knows whether they are called: what is not read may call them."""
         names = {name for known in self.definitions.values() for name, _, _ in known.values()}
         names |= {name for _, name, _ in self.fields.values()}
-        found = set()
+        texts = [self.text_of(path) for path in all_sources() - self.files]
         for path, ranges in self.unread.items():
             lines = self.text_of(path).split(b"\n")
-            for start, end in ranges:
-                for word in re.findall(rb"[A-Za-z_]\w*", b"\n".join(lines[start - 1 : end])):
-                    found.add(word.decode())
-        return found & names
+            texts += [b"\n".join(lines[start - 1 : end]) for start, end in ranges]
+        return names & {word.decode() for text in texts for word in re.findall(rb"[A-Za-z_]\w*", text)}
 
     # Results
 

@@ -59,6 +59,9 @@ int total(void) { return node_count; }
   'core/x/near.c': '#include <api.h>\nint near_depth = DEPTH;\n',
   'net/far.c': '#include <api.h>\nint far_depth = DEPTH;\ndeep_t far_deep;\n',
   'net/blind.c': '#include <stdio.h>\nint blind_depth = DEPTH;\n',
+  'core/state.h': '#include "named.h"\nstruct state { int depth; };\n',
+  'core/named.h': 'typedef struct state state;\n',
+  'core/state.c': '#include "named.h"\nint deep(state *one);\n',
   'core/opaque.c': 'struct secret { int key; };\nstatic struct secret *first;\n',
   'core/opaque.h': 'struct secret;\nint open_secret(struct secret *one);\n',
   'net/opaque.c': 'int shut(struct secret *one);\n',
@@ -125,6 +128,11 @@ test('a name that is too long for the index is looked for in all texts', async (
 test('what is included by what is included is seen, in any folder and any shard', async () => {
   expect(await uses('core/inner/deep.h#DEPTH')).toEqual(['core/x/near.c:2', 'net/far.c:2']);
   expect(await uses('core/inner/deep.h#deep_t')).toEqual(['net/far.c:3']);
+});
+
+test('a structure is used by a typedef of another header', async () => {
+  const lines = ['core/named.h:1', 'core/state.c:2'];
+  expect((await uses('core/state.h#state')).map((each) => each.split(' ')[0])).toEqual(lines);
 });
 
 test('a structure of a source file is used elsewhere by its tag', async () => {
