@@ -107,7 +107,7 @@ export function headersSeen(index: ShardIndex, file: number): (header: string) =
   const path = pathOf(index, file);
   return (header) => {
     cache.graph ??= new IncludeGraph([...cFilesOf(index), ...farFilesOf(index)]);
-    return cache.graph.seenFrom(path).has(header);
+    return cache.graph.includersOf(header).has(path);
   };
 }
 
