@@ -29,6 +29,7 @@ function judged({ truth, place, answer }) {
   return {
     isKnown: answer.definitions.some((each) => `${each.file_path}:${each.line}` === place),
     isNone: edges.length + possible.length === 0,
+    isOpen: truth.isOpen(truth.definitions.get(place).name),
     wanted: { static: sets.static.length, dispatch: sets.dispatch.length },
     found: {
       static: found(sets.static, edges).length,

@@ -91,7 +91,7 @@ function callersRow(name, rows) {
   const right = found('static') + found('dispatch') + found('foreign');
   const invented = sum((row) => row.invented.length);
   const called = rows.filter((row) => wantedOf(row) > 0);
-  const uncalled = rows.filter((row) => wantedOf(row) === 0);
+  const uncalled = rows.filter((row) => wantedOf(row) === 0 && !row.isOpen);
   return [
     name,
     rows.length,

@@ -11,6 +11,8 @@ export class Truth {
   summary = {};
   /** By file: lines `[from, to]` of which the compiler says nothing. */
   #unread = new Map();
+  /** Names that stand in those lines: nobody knows whether they are called there. */
+  #open = new Set();
   /** Constants, variables and types at the top of a package or module, by `path:line`; none of some languages. */
   named = new Map();
   #named = new Map();
@@ -51,6 +53,7 @@ export class Truth {
       push(this.#implementations, method, fact.target);
       push(this.#implemented, fact.target, method);
     } else if (fact.is === 'unread') push(this.#unread, fact.file, [fact.start, fact.end]);
+    else if (fact.is === 'open') this.#open.add(fact.name);
     else this.summary = fact;
   }
 
@@ -71,6 +74,11 @@ export class Truth {
   isRead(file, line) {
     const isIn = ([from, to]) => from <= line && line <= to;
     return this.files.has(file) && this.#unread.get(file)?.some(isIn) !== true;
+  }
+
+  /** Whether a name may be called where the compiler has not looked. */
+  isOpen(name) {
+    return this.#open.has(name);
   }
 
   /** Whether the compiler knows what a name means on a line, `path:line`. */

@@ -1,4 +1,4 @@
-import { includesOf, isC, pathOf } from '../bind/index-cache.js';
+import { headersSeen, includesOf, isC, pathOf } from '../bind/index-cache.js';
 import type { Lookup } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 import { candidateOf } from '../bind/symbol-candidate.js';
@@ -40,8 +40,12 @@ export class FarTargets {
     const candidates = this.named(lookup.name).filter((each) => each.shard !== shard);
     if (candidates.length === 0) return [];
     const index = this.#index(shard);
-    const use = { path: pathOf(index, call.file), lookup, includes: includesOf(index, call.file) };
-    return visibleDefinitions(use, candidates);
+    const includes = includesOf(index, call.file);
+    const sees = headersSeen(index, call.file);
+    return visibleDefinitions(
+      { path: pathOf(index, call.file), lookup, includes, sees },
+      candidates,
+    );
   }
 
   /** In C what is declared and defined nowhere in the tree: the first declaration stands for it. */

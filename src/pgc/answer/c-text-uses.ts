@@ -15,7 +15,7 @@ type Placed = SymbolPlace & { id: number };
 /** Characters around a name that tell what it is. */
 const aroundChars = 120;
 const hidden =
-  /\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\.){1,8}'|^[ \t]*#[ \t]*(?:include|undef|error|warning|pragma)\b[^\n]*/gm;
+  /\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\/[^\n]*|"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\.){1,8}'|^[ \t]*#[ \t]*(?:include|undef|error|warning|pragma)\b[^\n]*/gm;
 const tag = /\b(?:struct|union|enum)\s+$/;
 const member = /(?:->|(?<![.\d])\.)\s*$/;
 const jump = /\bgoto\s+$/;
@@ -66,7 +66,7 @@ export class CText {
         continue;
       }
       if (member.test(before) || jump.test(before) || isLabel(before, after)) continue;
-      if (isTag && /[;{}\n]\s*(?:struct|union|enum)\s+$/.test(before) && /^\s*;/.test(after))
+      if (isTag && /(?:^|[;{}\n])\s*(?:struct|union|enum)\s+$/.test(before) && /^\s*;/.test(after))
         continue;
       const holder = around.findLast(({ kind }) => kind === 'function' || kind === 'macro');
       const isRecord = around.some(({ kind }) => kind === 'struct' || kind === 'union');

@@ -1,7 +1,10 @@
 import { setImmediate as later } from 'node:timers/promises';
 import { isTail, parseReference, placeOfSymbol, resolveSymbol } from '../bind/definitions.js';
+import { headersSeen, includesOf } from '../bind/index-cache.js';
 import { candidateOf, candidatesNamed } from '../bind/symbol-candidate.js';
-import { visibleDefinitions, type Candidate } from '../bind/visibility.js';
+import { isHeader } from '../bind/c-visibility.js';
+import { seesPublic, visibleDefinitions, type Candidate } from '../bind/visibility.js';
+import { isCFamily } from '../format/facts.js';
 import { bodyTermsOf, wordCharsMax } from '../format/words.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import { saidRole } from '../source/role.js';
@@ -27,7 +30,7 @@ interface Wanted {
 /**
  * Where texts of C use a name without calling it. They are read when they are asked for: an entry for each use would be
  * the largest part of an index. The postings say which files hold the name; one that is not as it was indexed, or is not read, may use
- * it. `known`: sites that are listed already, by `path:line`. What is named by a word before it (`struct page`) or by a
+ * it. A text of C++ may use what a header of C defines: it is read too, and nothing is certain there. `known`: sites that are listed already, by `path:line`. What is named by a word before it (`struct page`) or by a
  * `typedef` of this shard is of the kind `type`, anything else a `value`.
  */
 export async function usesInC(
@@ -35,6 +38,7 @@ export async function usesInC(
   excerpts: Excerpts,
   references: readonly string[],
   known: ReadonlySet<string>,
+  filesMax = filesReadMax,
 ): Promise<CallSite[]> {
   const byName = new Map<string, Wanted[]>();
   for (const each of references) {
@@ -47,7 +51,7 @@ export async function usesInC(
   for (const [name, wanted] of byName)
     for (const file of filesWith(index, name)) {
       if ((read += 1) % filesAtOnce === 0) await later();
-      const readable = read <= filesReadMax ? excerpts : undefined;
+      const readable = read <= filesMax ? excerpts : undefined;
       for (const site of usesIn(index, readable, file, name, wanted)) {
         const place = `${site.file_path}:${site.line}`;
         if (!known.has(place) && !sites.has(place)) sites.set(place, site);
@@ -71,7 +75,7 @@ function areMembers(index: ShardIndex, { symbols }: Wanted): boolean {
   return symbols.length > 0 && symbols.every((each) => index.symbolPlace(each).kind === 'method');
 }
 
-/** Files of C with the rarest word of the name; all where it has none, or is too long to be indexed. */
+/** Files with the rarest word of the name that may mean something of C; all where it has none, or is too long to be indexed. */
 function filesWith(index: ShardIndex, name: string): number[] {
   const terms = name.length > wordCharsMax ? [] : bodyTermsOf(name);
   const [rarest] = [...terms].sort(
@@ -80,7 +84,7 @@ function filesWith(index: ShardIndex, name: string): number[] {
   const files = new Set<number>();
   if (rarest === undefined) for (let each = 0; each < index.fileCount; each += 1) files.add(each);
   else index.postings(rarest, (document) => void files.add(index.fileOf(document)));
-  return [...files].filter((file) => index.file(file).language === 'c').sort((a, b) => a - b);
+  return [...files].filter((file) => isCFamily(index.file(file).language)).sort((a, b) => a - b);
 }
 
 function usesIn(
@@ -105,12 +109,24 @@ function usesIn(
     return [siteOf(index, file, unread, { isType: hasTypedef, certainty: 'possible' })];
   }
   const symbols = index.symbolsOf(file).map((id) => ({ id, ...index.symbolPlace(id) }));
+  const bound = boundLines(index, file, name);
   return new CText(text, symbols).occurrencesOf(name).flatMap((each) => {
     const certainty = meant(each.isTag);
-    return certainty === undefined
+    return certainty === undefined || bound.has(each.line)
       ? []
       : [siteOf(index, file, each, { isType: each.isTag || hasTypedef, certainty })];
   });
+}
+
+/** Of which the binder of C++ says what the name means. */
+function boundLines(index: ShardIndex, file: number, name: string): Set<number> {
+  if (index.file(file).language === 'c') return new Set();
+  const sites = [...index.callsTo(name), ...index.usesOf(name)];
+  const bound = sites.filter(
+    (each) =>
+      each.file === file && /^(?:exact|dispatch)$/.test(index.bound?.bindingOf(each.id) ?? ''),
+  );
+  return new Set(bound.map(({ line }) => line));
 }
 
 /** Whether a name in a file is what is wanted: the file's own, else one that it sees. */
@@ -121,6 +137,7 @@ function meaningIn(
   isType: boolean,
   wanted: readonly Wanted[],
 ): 'exact' | 'possible' | undefined {
+  if (index.file(file).language !== 'c') return mayBeOfC(index, file, name, wanted);
   if (wanted.some(({ path }) => path === '')) return 'exact';
   const { path } = index.file(file);
   const isOfKind = ({ kind, declaration }: Candidate): boolean =>
@@ -142,12 +159,39 @@ function meaningIn(
   const far = wanted
     .filter(({ symbols }) => symbols.length === 0)
     .map((its) => ({ ...unknownOf(name), file_path: its.path }));
+  const isFar = (its: string): boolean => far.some(({ file_path }) => file_path === its);
   const lookup = { name, container: '', line: 0, path: '' };
-  const includes = index.importsOf(file).map(({ target }) => target);
-  const all = [...here, ...far].map((each) => ({ ...each, kind: asSeen(each), container: '' }));
-  const visible = visibleDefinitions({ path, lookup, includes }, all);
-  if (!visible.some(isMeant)) return undefined;
-  return visible.every(isMeant) ? 'exact' : 'possible';
+  const includes = includesOf(index, file);
+  const sees = headersSeen(index, file);
+  const all = [...here, ...far].map((each) => ({
+    ...{ ...each, kind: asSeen(each), container: '' },
+    isMeant: isMeant(each),
+  }));
+  const use = { path, lookup, includes, sees };
+  const visible = visibleDefinitions(use, all);
+  if (visible.length === 0 && seesPublic(use, all)) return 'possible';
+  if (!visible.some((each) => each.isMeant)) return undefined;
+  // Other shards may have more structures of this name in their sources.
+  const isKnown = !isType || visible.every(({ file_path: its }) => isHeader(its) || !isFar(its));
+  return visible.every((each) => each.isMeant) && isKnown ? 'exact' : 'possible';
+}
+
+/** What a text of C++ means by a name of C is not known; one of its own it means itself. */
+function mayBeOfC(
+  index: ShardIndex,
+  file: number,
+  name: string,
+  wanted: readonly Wanted[],
+): 'possible' | undefined {
+  const isOfC = wanted.some(
+    ({ symbols }) =>
+      symbols.length === 0 ||
+      symbols.some((each) => index.file(index.symbolPlace(each).file).language === 'c'),
+  );
+  const isOwn = index
+    .symbolsNamed(name)
+    .some((each) => index.symbolPlace(each).file === file && !index.symbolPlace(each).declaration);
+  return isOfC && !isOwn ? 'possible' : undefined;
 }
 
 function unknownOf(name: string): Candidate {
@@ -157,11 +201,12 @@ function unknownOf(name: string): Candidate {
   };
 }
 
-/** The rule of visibility knows what can be called: what it says of constants holds for types. */
+/**
+ * The rule of visibility knows what can be called: what it says of constants holds for types. A structure of a source
+ * file is known elsewhere by its tag, without what it holds; a `typedef` is not.
+ */
 function asSeen({ kind, file_path: path }: Candidate): string {
-  return kind === 'macro' || (!/\.h$/.test(path) && !/^(?:function|variable|constant)$/.test(kind))
-    ? 'macro'
-    : 'constant';
+  return kind === 'macro' || (kind === 'type' && !isHeader(path)) ? 'macro' : 'constant';
 }
 
 function siteOf(

@@ -22,19 +22,21 @@ interface Placed {
 /**
  * Whether code of a C file can see a definition at all, by their locations: no build lets the core of a tree call its
  * tools and tests; no file sees the macros of another source file; a private header is seen from its own folder, or
- * where its path is included. `includes`: as written in the file. Transitive includes are not known, so everything
- * public counts as visible.
+ * where its path is included. `includes`: as written in the file. Transitive includes are not all known, so everything
+ * public counts as visible, and what `sees` finds: of the files whose includes are known, those that are reached through them.
  */
 export function mayBeVisible(
   from: string,
   includes: readonly string[],
   { file_path, kind }: Placed,
+  sees: (header: string) => boolean = () => false,
 ): boolean {
   if (file_path === from) return true;
   if (isAuxiliary(file_path) && topOf(file_path) !== topOf(from)) return false;
   if (isOfAnotherArchitecture(from, file_path)) return false;
   if (!isHeader(file_path)) return kind !== 'macro';
-  return isPublicTo(from, file_path) || includes.some((each) => names(each, from, file_path));
+  if (isPublicTo(from, file_path)) return true;
+  return includes.some((each) => names(each, from, file_path)) || sees(file_path);
 }
 
 /** Tools, samples, tests and documents at the top of a tree. */

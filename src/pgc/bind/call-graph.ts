@@ -1,12 +1,19 @@
-import { includesOf, isC, pathOf, cachedTargets, type CallTargets } from './index-cache.js';
+import {
+  headersSeen,
+  includesOf,
+  isC,
+  pathOf,
+  cachedTargets,
+  type CallTargets,
+} from './index-cache.js';
 import type { BoundTarget, CallBinding } from '../format/bound-calls.js';
 import type { Certainty, Lookup } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 import { saidRole } from '../source/role.js';
 import { candidatesNamed, type SymbolCandidate } from './symbol-candidate.js';
-import { isStandIn, seesPublic, visibleDefinitions } from './visibility.js';
+import { equallyGood, isStandIn, seesPublic, visibleDefinitions } from './visibility.js';
 
-const nowhere: CallTargets = { inside: [], lookups: [], binding: 'unbound' };
+const nowhere: CallTargets = { inside: [], lookups: [], sure: 0, binding: 'unbound' };
 
 /**
  * The definitions that a call leads to; used by everything that follows calls.
@@ -44,8 +51,9 @@ function boundTargets(index: ShardIndex, { id, kind }: CallRow): CallTargets | u
       .map((target) => bound.target(target))
       .toSorted((one, other) => isAside(one) - isAside(other));
     const all = [...own, ...implementing];
+    const inside = all.flatMap(({ symbol }) => (symbol < 0 ? [] : [symbol]));
     return {
-      inside: all.flatMap(({ symbol }) => (symbol < 0 ? [] : [symbol])),
+      ...{ inside, sure: inside.length },
       lookups: all.flatMap((each) => (each.symbol < 0 ? [lookupOf(each)] : [])),
       asked: own.filter(({ symbol }) => symbol < 0).length,
       binding,
@@ -100,6 +108,7 @@ function targetsInC(
     path: pathOf(index, call.file),
     lookup,
     includes: candidates.length > 0 ? includesOf(index, call.file) : [],
+    sees: headersSeen(index, call.file),
   };
   const inside = visibleDefinitions(use, candidates);
   const isAmbiguous = inside.length === 0 && seesPublic(use, candidates);
@@ -107,6 +116,7 @@ function targetsInC(
   return {
     inside: inside.map((each) => each.id),
     lookups: isOpen ? [lookup] : [],
+    sure: equallyGood(use, inside),
     binding: 'unbound',
   };
 }

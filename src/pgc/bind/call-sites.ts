@@ -117,7 +117,9 @@ function meaningOf(index: ShardIndex, site: CallRow, wanted: Wanted): Meaning | 
   // In C, what is called by its name alone is no member.
   const isByName = index.file(site.file).language === 'c' && site.kind !== 'member';
   if (isByName && wanted.isPrecise && mayBeMember(index, wanted)) return undefined;
-  if (!wanted.isPrecise || mayMean(index, targets, wanted)) return exactly;
+  if (!wanted.isPrecise) return exactly;
+  const meaning = meaningInC(index, targets, wanted);
+  if (meaning !== undefined) return meaning;
   const isOpen = targets.inside.length + targets.lookups.length === 0;
   // The name of a member of a structure in C does not say which function it holds, but which members it may be.
   return isOpen && site.kind === 'member' && mayBeMember(index, wanted) ? possibly : undefined;
@@ -269,17 +271,18 @@ function boundTo(index: ShardIndex, name: string): number[] {
 }
 
 /** By the rule of visibility: a call in C leaves the shard only when nothing in it fits. */
-function mayMean(
+function meaningInC(
   index: ShardIndex,
-  { inside, lookups }: CallTargets,
+  { inside, lookups, sure }: CallTargets,
   { symbols }: Wanted,
-): boolean {
-  if (inside.some((id) => symbols.has(id))) return true;
-  if (lookups.length === 0) return false;
-  return (
+): Meaning | undefined {
+  const at = inside.findIndex((id) => symbols.has(id));
+  if (at >= 0) return at < sure ? exactly : possibly;
+  if (lookups.length === 0) return undefined;
+  const isFar =
     symbols.size === 0 ||
-    (inside.length === 0 && [...symbols].every((id) => index.symbol(id).declaration))
-  );
+    (inside.length === 0 && [...symbols].every((id) => index.symbol(id).declaration));
+  return isFar ? exactly : undefined;
 }
 
 function callerSite(places: Places, call: CallRow, { certainty, via }: Meaning): CallSite {
@@ -338,7 +341,7 @@ class Places {
 }
 
 function calleeSites(index: ShardIndex, call: CallRow): CallSite[] {
-  const { inside, lookups, binding } = targetsOfCall(index, call);
+  const { inside, lookups, sure, binding } = targetsOfCall(index, call);
   const site = {
     symbol: call.callee,
     file_path: index.file(call.file).path,
@@ -349,10 +352,13 @@ function calleeSites(index: ShardIndex, call: CallRow): CallSite[] {
     ...{ container: '', definition: '', lookup: null },
     ...{ certainty: certaintyOf(binding, inside.length + lookups.length), via: '' },
   };
-  const sites = inside.map((id): CallSite => {
+  const sites = inside.map((id, at): CallSite => {
     const { name, container, file } = index.symbol(id);
     const role = saidRole(index.info, index.file(file).path);
-    return { ...site, symbol: name, container, definition: placeOfSymbol(index, id), role };
+    const isBest = binding === 'unbound' && at < sure && sure + lookups.length === 1;
+    const certainty = isBest ? 'exact' : site.certainty;
+    const definition = placeOfSymbol(index, id);
+    return { ...site, symbol: name, container, definition, role, certainty };
   });
   // One more site without a definition: another shard may define the real target.
   for (const lookup of lookups) sites.push({ ...site, symbol: lookup.name, lookup });

@@ -1,6 +1,8 @@
 import type { CallBinding } from '../format/bound-calls.js';
 import { hasModules, isCFamily, type FactsLanguage } from '../format/facts.js';
 import { moduleOf } from './modules.js';
+import { cFilesOf } from './pointers/far-headers.js';
+import { IncludeGraph } from './pointers/includes.js';
 import { scopeOf, type FileScope } from './scope.js';
 import type { Lookup } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
@@ -12,6 +14,8 @@ export interface CallTargets {
   lookups: readonly Lookup[];
   /** Of these, how many are asked themselves: the others implement them. */
   asked?: number;
+  /** How many of the first `inside` are equally good; the others may be meant in another configuration. */
+  sure: number;
   /** `unbound`: of C, found by the rule of visibility. */
   binding: CallBinding;
 }
@@ -27,6 +31,7 @@ interface Cache {
   isC?: readonly boolean[];
   paths?: readonly string[];
   includes: Map<number, readonly string[]>;
+  graph?: IncludeGraph;
 }
 
 /** An index never changes, so cached results hold for as long as it lives. */
@@ -96,6 +101,23 @@ export function pathOf(index: ShardIndex, file: number): string {
   const cache = cacheOf(index);
   cache.paths ??= Array.from({ length: index.fileCount }, (_, each) => index.file(each).path);
   return cache.paths[file] ?? '';
+}
+
+/** Which headers a file reaches through its includes. */
+export function headersSeen(index: ShardIndex, file: number): (header: string) => boolean {
+  const cache = cacheOf(index);
+  const path = pathOf(index, file);
+  return (header) => {
+    cache.graph ??= new IncludeGraph([...cFilesOf(index), ...farFilesOf(index)]);
+    return cache.graph.includersOf(header).has(path);
+  };
+}
+
+function farFilesOf({ bound }: ShardIndex): ReturnType<typeof cFilesOf> {
+  return [...(bound?.farHeaders() ?? [])].map(([path, targets]) => ({
+    path,
+    targets: () => targets,
+  }));
 }
 
 /** Include targets of a file, as written. */

@@ -31,6 +31,8 @@ export interface Use {
   path: string;
   lookup: Lookup;
   includes: readonly string[];
+  /** Whether the file reaches a header through its includes, as far as they are known. */
+  sees?: (header: string) => boolean;
 }
 
 /**
@@ -108,11 +110,11 @@ function isExactly({ name, container, path: file, line }: Lookup, candidate: Can
 
 /** The candidates that code of a C file can see. */
 function seenInC<C extends Candidate>(
-  { path: from, includes }: Use,
+  { path: from, includes, sees }: Use,
   candidates: readonly C[],
 ): C[] {
   const seen = candidates.filter(
-    (each) => cFile.test(each.file_path) && mayBeVisible(from, includes, each),
+    (each) => cFile.test(each.file_path) && mayBeVisible(from, includes, each, sees),
   );
   const own = seen.filter((each) => !isOfSister(from, each.file_path));
   return own.length > 0 ? own : seen;
@@ -130,24 +132,21 @@ function inC<C extends Candidate>(use: Use, visible: C[]): C[] {
   const own = inLanguage.filter((each) => each.file_path === use.path);
   if (own.length > 0) return own.slice(0, candidatesMax);
   if (inLanguage.length <= 1) return inLanguage;
-  const scored = inLanguage
-    .map((definition) => ({
-      definition,
-      include: Math.max(0, ...use.includes.map((each) => includeScore(each, definition.file_path))),
-      near: nearness(use.path, definition.file_path),
-    }))
-    .sort(
-      (one, other) =>
-        other.include - one.include ||
-        other.near - one.near ||
-        one.definition.file_path.length - other.definition.file_path.length ||
-        (one.definition.file_path < other.definition.file_path ? -1 : 1) ||
-        one.definition.line - other.definition.line,
-    );
+  const scored = scoredIn(use, inLanguage).sort(
+    (one, other) =>
+      other.include - one.include ||
+      other.near - one.near ||
+      one.definition.file_path.length - other.definition.file_path.length ||
+      (one.definition.file_path < other.definition.file_path ? -1 : 1) ||
+      one.definition.line - other.definition.line,
+  );
   const isDecided = (scored[0]?.include ?? 0) > 0;
   if (!isDecided && scored.length > candidatesMax) return [];
   return scored.slice(0, candidatesMax).map((each) => each.definition);
 }
+
+/** Of a header that others include. */
+const seenScore = 2.25;
 
 /**
  * 3: the file itself is included. 2.5: a file of that path's tail. 2: a header of the same base name. 0: no evidence.
@@ -157,6 +156,38 @@ function includeScore(target: string, file: string): number {
     return 3;
   if (file.endsWith(`/${target}`)) return 2.5;
   return stemOf(file) === stemOf(target) ? 2 : 0;
+}
+
+interface Scored<C> {
+  definition: C;
+  include: number;
+  near: number;
+}
+
+/** What is reached through other headers is asked for where no header that the file names decides: it takes longer. */
+function scoredIn<C extends Candidate>(use: Use, definitions: readonly C[]): Scored<C>[] {
+  const scored = definitions.map((definition) => ({
+    definition,
+    include: Math.max(0, ...use.includes.map((each) => includeScore(each, definition.file_path))),
+    near: nearness(use.path, definition.file_path),
+  }));
+  if (scored.some(({ include }) => include > seenScore)) return scored;
+  for (const each of scored)
+    if (isHeader(each.definition.file_path) && use.sees?.(each.definition.file_path) === true)
+      each.include = seenScore;
+  return scored;
+}
+
+/**
+ * How many of the first of these definitions, in the order of `visibleDefinitions`, are equally good: a compiler that sees one of
+ * them takes none of the others.
+ */
+export function equallyGood(use: Use, definitions: readonly Candidate[]): number {
+  if (definitions.length <= 1) return definitions.length;
+  const [best, ...others] = scoredIn(use, definitions);
+  return (
+    1 + others.filter((each) => each.include === best?.include && each.near === best.near).length
+  );
 }
 
 function stemOf(file: string): string {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join, posix } from 'node:path';
 import { bindPointers } from '../bind/pointers/bind-pointers.js';
+import { farHeaders } from '../bind/pointers/far-headers.js';
 import { bindProgram } from '../bind/program/bind-program.js';
 import { cppRules } from '../bind/program/languages/cpp.js';
 import { ecmascriptRules } from '../bind/program/languages/ecmascript.js';
@@ -112,6 +113,7 @@ async function boundBy(
     if (isNeeded) writing.add(bindProgram(segments, rules));
   }
   if (shards.some(({ languages }) => 'c' in languages)) writing.add(bindPointers(segments));
+  for (const [shard, headers] of farHeaders(segments).entries()) writing.include(shard, headers);
   return { writers: [...writing.end()], layer };
 }
 

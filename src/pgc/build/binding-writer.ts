@@ -47,6 +47,11 @@ export class BindingWriter {
       this.#write(shard, call, { binding, targets: targets.map(placed) });
   }
 
+  /** Headers of other shards that a shard sees. */
+  include(shard: number, headers: ReadonlyMap<string, readonly string[]>): void {
+    for (const [header, targets] of headers) this.#writers[shard]?.include(header, targets);
+  }
+
   /** Also of languages that are bound by a layer alone. */
   end(): readonly BoundCallsWriter[] {
     if (this.#layer !== undefined) this.#layer.counts.implementations = this.#added.size;

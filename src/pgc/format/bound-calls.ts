@@ -31,7 +31,7 @@ export interface BoundTarget {
 }
 
 /** Raised whenever the layout changes, or the binder would bind something else. */
-export const boundFormat = 10;
+export const boundFormat = 11;
 
 const names = [
   'callBindings', // column: by call of the segment
@@ -41,6 +41,7 @@ const names = [
   'targetsByName', // column: targets in order of their names
   'implementations', // columns: target, target that implements it; in their order
   'implementationsBy', // column: rows of `implementations` in order of what implements
+  'farIncludes', // columns: header of another shard, file that it includes
   'textOffsets', // column
   'textBytes',
 ] as const;
@@ -55,7 +56,7 @@ const targetColumn = { symbol: 0, path: 1, container: 2, name: 3, kind: 4, line:
 /** Table → number of columns. */
 const tables = {
   ...{ callBindings: 1, edges: 2, edgesByTarget: 1, targets: Object.keys(targetColumn).length },
-  ...{ targetsByName: 1, implementations: 2, implementationsBy: 1 },
+  ...{ targetsByName: 1, implementations: 2, implementationsBy: 1, farIncludes: 2 },
 } as const satisfies Partial<Record<keyof BoundSections, number>>;
 type TableName = keyof typeof tables;
 
@@ -67,6 +68,7 @@ export class BoundCallsWriter {
   readonly #targetOf = new Map<string, number>();
   readonly #edges = new Pairs();
   readonly #implementations = new Pairs();
+  readonly #farIncludes = new Pairs();
 
   /** `sites`: how many calls and uses the segment has. */
   constructor(sites: number) {
@@ -80,6 +82,12 @@ export class BoundCallsWriter {
 
   implement(target: BoundTarget, by: BoundTarget): void {
     this.#implementations.push(this.#target(target), this.#target(by));
+  }
+
+  /** A header of another shard that files of this one reach; it is in the table also where it includes nothing. */
+  include(header: string, targets: readonly string[]): void {
+    const from = this.#texts.id(header);
+    for (const each of [header, ...targets]) this.#farIncludes.push(from, this.#texts.id(each));
   }
 
   sections(): BoundSections {
@@ -100,6 +108,7 @@ export class BoundCallsWriter {
       targetsByName: packRows([byName]),
       implementations: packRows(implementations),
       implementationsBy: packRows([orderOf(implementations[1])]),
+      farIncludes: packRows(this.#farIncludes.sorted()),
       textOffsets: texts.offsets,
       textBytes: texts.bytes,
     };
@@ -231,6 +240,19 @@ export class BoundCalls {
     };
   }
 
+  /** Headers of other shards that files of this one reach, with what they include. */
+  farHeaders(): ReadonlyMap<string, readonly string[]> {
+    const rows = this.#rows('farIncludes');
+    const found = new Map<string, string[]>();
+    for (let row = 0; row < rows.length; row += 1) {
+      const [header, target] = [this.#string(rows.at(row, 0)), this.#string(rows.at(row, 1))];
+      const known = found.get(header) ?? [];
+      if (target !== header) known.push(target);
+      found.set(header, known);
+    }
+    return found;
+  }
+
   /** Of the pairs with this second number, the first ones. */
   #firsts(table: 'edges' | 'implementations', order: TableName, second: number): number[] {
     const [rows, bySecond] = [this.#rows(table), this.#rows(order)];
@@ -240,9 +262,13 @@ export class BoundCalls {
   }
 
   #text(target: number, column: number): string {
+    return this.#string(this.#rows('targets').at(target, column));
+  }
+
+  #string(id: number): string {
     const { textOffsets: offsets } = this.#sections;
     this.#texts ??= new StringTable(offsets, bufferOf(this.#sections.textBytes));
-    return this.#texts.at(this.#rows('targets').at(target, column));
+    return this.#texts.at(id);
   }
 
   #rows(name: TableName): PackedRows {

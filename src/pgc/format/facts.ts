@@ -41,7 +41,7 @@ export function isCode(language: FactsLanguage): boolean {
   return (grammarLanguages as readonly string[]).includes(language);
 }
 
-/** Names are resolved by linkage and includes. */
+/** Names are resolved by linkage and includes: a text of either language may use what a header of the other one defines. */
 export function isCFamily(language: FactsLanguage): boolean {
   return language === 'c' || language === 'cpp';
 }
@@ -200,4 +200,4 @@ export interface FileFacts {
 }
 
 /** Raised whenever a miner would find something else in the same blob, or the encoding of facts changes. */
-export const minerVersion = 15;
+export const minerVersion = 16;

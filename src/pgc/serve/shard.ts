@@ -4,6 +4,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { ask, cachedAnswersMax, type AnswerCache } from '../answer/ask.js';
 import { calleesOf, callersOf, implementationsOf } from '../bind/call-sites.js';
 import { usesInC } from '../answer/c-uses.js';
+import { isCFamily, type FactsLanguage } from '../format/facts.js';
 import { citationsOfCalls } from '../answer/cited-calls.js';
 import { cardOf } from '../search/card/card.js';
 import type { Excerpts } from '../answer/citation.js';
@@ -90,7 +91,7 @@ export class Shard implements ShardPort, WordsPort {
 
   async references(symbols: string[]): Promise<CallSite[]> {
     const known = callersOf(this.index, bounded(symbols), { withUses: true });
-    if (!this.index.info.languages.includes('c')) return known;
+    if (!this.index.info.languages.some((each) => isCFamily(each as FactsLanguage))) return known;
     const places = new Set(known.map(({ file_path, line }) => `${file_path}:${line}`));
     return [...known, ...(await usesInC(this.index, this.excerpts, symbols, places))];
   }

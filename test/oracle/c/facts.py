@@ -5,6 +5,7 @@
 import ctypes
 import json
 import os
+import re
 import sys
 from collections import Counter
 
@@ -18,6 +19,7 @@ ROOT = os.path.realpath(sys.argv[1])
 # Programs of other systems, and copies of other projects, are not built with the rest.
 TEST = ("t/", "test/", "tests/", "contrib/", "examples/", "fuzz/", "doc/", "docs/")
 TYPES = (K.STRUCT_DECL, K.UNION_DECL, K.ENUM_DECL, K.TYPEDEF_DECL)
+KEEP_GOING = 0x200  # CXTranslationUnit_KeepGoing
 WRAPPERS = (K.UNEXPOSED_EXPR, K.PAREN_EXPR, K.CSTYLE_CAST_EXPR, K.UNARY_OPERATOR)
 
 
@@ -64,6 +66,16 @@ def sources():
     return found, sorted(f for f in folders if f.startswith(ROOT))
 
 
+def all_sources():
+    """Also those that are not read."""
+    found = set()
+    for folder, _, files in os.walk(ROOT):
+        for name in files:
+            if re.search(r"\.(c|h|cc|cpp|cxx|hpp|hh)$", name):
+                found.add(os.path.relpath(os.path.join(folder, name), ROOT))
+    return found
+
+
 def is_function_pointer(type_):
     type_ = type_.get_canonical()
     while type_.kind in (T.CONSTANTARRAY, T.INCOMPLETEARRAY, T.VARIABLEARRAY):
@@ -85,14 +97,15 @@ def structure_of(cursor):
 class Facts:
     def __init__(self):
         self.seen = set()  # Top-level declarations of headers.
-        self.definitions = {}  # Function key -> place.
+        self.definitions = {}  # Function key -> file -> (name, place, exported).
         self.fields = {}  # Field key -> (container, name, place).
         self.sites = []
         self.edges = {}  # Node -> nodes that it is put into.
         self.files = set()
         self.errors = 0
+        self.broken_at = set()  # Lines with errors.
         self.texts = {}
-        self.named = {}  # Key -> (kind, name, place).
+        self.named = {}  # Key -> file -> (name, place, kind).
         self.uses = set()  # (key, file, line).
         self.unread = {}  # File -> ranges of lines that the preprocessor leaves out, or that define macros.
 
@@ -183,9 +196,9 @@ class Facts:
         (path, line, at), key = written(cursor.location), self.named_key(cursor)
         if path is None or key is None or not self.is_written(path, at, cursor.spelling):
             return
-        self.named.setdefault(key, (said, cursor.spelling, "%s:%d" % (path, line)))
-        if cursor.kind in TYPES:
-            self.named.setdefault("T:%s %s" % (cursor.kind.name, cursor.spelling), self.named[key])
+        keys = [key, "T:%s %s" % (cursor.kind.name, cursor.spelling)] if cursor.kind in TYPES else [key]
+        for each in keys:
+            self.named.setdefault(each, {}).setdefault(path, (cursor.spelling, "%s:%d" % (path, line), said))
 
     def use(self, cursor):
         referenced = cursor.referenced
@@ -218,11 +231,35 @@ class Facts:
             if path is not None:
                 self.unread.setdefault(path, set()).add((each.start.line, each.end.line))
 
+    def broken(self, unit):
+        """What libclang cannot read it leaves out: of the declaration around an error, and of what no declaration holds beside it."""
+        errors = set()
+        for diagnostic in unit.diagnostics:
+            if diagnostic.severity >= cindex.Diagnostic.Error:
+                self.errors += 1
+                errors.add((inside(diagnostic.location), diagnostic.location.line))
+        errors = {each for each in errors if each[0] is not None and each not in self.broken_at}
+        self.broken_at |= errors
+        declared = {path: [] for path, _ in errors}
+        for cursor in unit.cursor.get_children() if errors else ():
+            path = inside(cursor.location)
+            if path in declared and not cursor.kind.is_preprocessing():
+                declared[path].append((cursor.extent.start.line, cursor.extent.end.line))
+        for path, line in errors:
+            around = [each for each in declared[path] if each[0] <= line <= each[1]]
+            start = min((each[0] for each in around), default=None)
+            if start is None:
+                start = max((end for _, end in declared[path] if end < line), default=0) + 1
+            # What libclang skips, to go on after the error, belongs to no declaration.
+            last = max((each[1] for each in around), default=line)
+            below = min((each[0] for each in declared[path] if each[0] > last), default=sys.maxsize)
+            self.unread.setdefault(path, set()).add((start, below - 1))
+
     # Walks
 
     def unit(self, unit):
         self.skipped(unit)
-        self.errors += sum(d.severity >= cindex.Diagnostic.Error for d in unit.diagnostics)
+        self.broken(unit)
         main = os.path.realpath(unit.spelling)
         self.files.add(main[len(ROOT) + 1:])
         for cursor in unit.cursor.get_children():
@@ -253,7 +290,8 @@ class Facts:
             if cursor.is_definition() and inside(cursor.location):
                 place = "%s:%d" % (inside(cursor.location), cursor.extent.start.line)
                 key = self.function_key(cursor)
-                self.definitions.setdefault(key, (cursor.spelling, place, key.count(":") == 1))
+                known = self.definitions.setdefault(key, {})
+                known.setdefault(inside(cursor.location), (cursor.spelling, place, key.count(":") == 1))
                 return (key, place)
         elif kind == K.FIELD_DECL:
             self.field_key(cursor)
@@ -341,10 +379,23 @@ class Facts:
             self.sites.append((path, line, start, holder[1] if holder else "", kind, node, name))
 
     def is_written(self, path, at, name):
+        return self.text_of(path)[at:at + len(name)] == name.encode()
+
+    def text_of(self, path):
         if path not in self.texts:
             with open(os.path.join(ROOT, path), "rb") as file:
                 self.texts[path] = file.read()
-        return self.texts[path][at:at + len(name)] == name.encode()
+        return self.texts[path]
+
+    def unread_names(self):
+        """Of functions and members of which nobody knows whether they are called: what is not read may call them."""
+        names = {name for known in self.definitions.values() for name, _, _ in known.values()}
+        names |= {name for _, name, _ in self.fields.values()}
+        texts = [self.text_of(path) for path in all_sources() - self.files]
+        for path, ranges in self.unread.items():
+            lines = self.text_of(path).split(b"\n")
+            texts += [b"\n".join(lines[start - 1 : end]) for start, end in ranges]
+        return names & {word.decode() for text in texts for word in re.findall(rb"[A-Za-z_]\w*", text)}
 
     # Results
 
@@ -370,7 +421,7 @@ class Facts:
     def report(self):
         for path in sorted(self.files):
             emit(**{"is": "file", "path": path})
-        for name, place, exported in self.definitions.values():
+        for name, place, exported in (each for known in self.definitions.values() for each in known.values()):
             path, line = place.rsplit(":", 1)
             emit(**{"is": "definition"}, name=name, container="", kind="function", file=path, line=int(line), exported=exported, test=False)
         for container, name, place in self.fields.values():
@@ -383,7 +434,8 @@ class Facts:
             if kind in ("static", "value"):
                 if node not in self.definitions or (kind == "value" and (path, line, node) in called):
                     continue
-                fact["target"] = self.definitions[node][1]
+                target = linked(self.definitions[node], path)
+                fact.update(kind="unknown") if target is None else fact.update(target=target[1])
             elif kind == "interface":
                 fact["interface"] = node
                 if node in self.fields and self.fields[node][0]:
@@ -395,24 +447,34 @@ class Facts:
             if node[0] == "R":
                 continue
             for function in functions:
-                if function in self.definitions:
-                    emit(**{"is": "implementation"}, interface=node, method=node.split(":")[-1], target=self.definitions[function][1])
-        named = set(self.named.values())
-        places = Counter(place for _, _, place in named)
-        for kind, name, place in named:
+                for _, target, _ in self.definitions.get(function, {}).values():
+                    emit(**{"is": "implementation"}, interface=node, method=node.split(":")[-1], target=target)
+        named = {each for known in self.named.values() for each in known.values()}
+        places = Counter(place for _, place, _ in named)
+        for name, place, kind in named:
             # Places of lines: of several names on one, nobody knows which is used.
             if places[place] > 1:
                 continue
             path, line = place.rsplit(":", 1)
             emit(**{"is": "named"}, name=name, kind=kind, file=path, line=int(line), test=False)
         for key, path, line in self.uses:
-            target = self.definitions[key][1] if key in self.definitions else self.named.get(key, (0, 0, None))[2]
-            if target is not None:
-                emit(**{"is": "use"}, file=path, line=line, target=target)
+            known = self.definitions.get(key) or self.named.get(key)
+            if known is None:
+                continue
+            target = linked(known, path)
+            is_of = dict(name=key.split(":")[-1].split(" ")[-1]) if target is None else dict(target=target[1])
+            emit(**{"is": "use"}, file=path, line=line, **is_of)
         for path, ranges in self.unread.items():
             for start, end in ranges:
                 emit(**{"is": "unread"}, file=path, start=start, end=end)
+        for name in sorted(self.unread_names()):
+            emit(**{"is": "open"}, name=name)
         emit(**{"is": "summary"}, packages=len(self.files), missing=0, errors=self.errors)
+
+
+def linked(definitions, path):
+    """Which of several definitions a file means: its own. What the linker decides is not known."""
+    return next(iter(definitions.values())) if len(definitions) == 1 else definitions.get(path)
 
 
 def is_assignment(cursor, children):
@@ -456,7 +518,8 @@ def main():
     arguments += [f"-I{folder}" for folder in folders]
     place = cindex.conf.lib.clang_getFileLocation
     place.argtypes = [cindex.SourceLocation] + [ctypes.c_void_p] * 4
-    record = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+    # A header that is missing is no reason to stop, and is not the only error.
+    record = cindex.TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD | KEEP_GOING
     facts = Facts()
     limit = int(os.environ.get("FILES_MAX", "100000"))
     for path in found[:limit]:

@@ -56,8 +56,11 @@ export class CNames {
     let found = this.#visible.get(key);
     if (found === undefined) {
       const lookup = { name, container: '', line: 0, path: '' };
-      const includes = this.program.includes.targetsOf(path);
-      const seen = visibleDefinitions({ path, lookup, includes }, this.#candidatesOf(name, all));
+      const { includes: graph } = this.program;
+      const includes = graph.targetsOf(path);
+      const sees = (header: string): boolean => graph.seenFrom(path).has(header);
+      const use = { path, lookup, includes, sees };
+      const seen = visibleDefinitions(use, this.#candidatesOf(name, all));
       found = seen.map((each) => this.#placeOf(each));
       if (this.#visible.size >= visibleMax) this.#visible.clear();
       this.#visible.set(key, found);

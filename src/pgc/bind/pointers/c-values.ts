@@ -141,11 +141,15 @@ export class CValues {
     }
     const prefix = `${full}.`;
     if (structure.prefixes.has(prefix)) return typed({ kind: 'structure', structure, prefix });
+    if (depth >= depthMax) return undefined;
     for (const macro of structure.macros) {
-      const members = depth < depthMax ? this.#structure(macro, structure.path) : undefined;
-      const found = members && this.#memberOf(members, full, depth + 1);
-      // It belongs to the structure, not to what the macro is called.
-      if (found !== undefined) return { ...found, holders: [memberHolder(structure, full)] };
+      // Under each condition the macro may stand for other members.
+      const all = this.program.structures.get(macro) ?? [];
+      for (const members of equallyNear(all, structure.path, this.program)) {
+        const found = this.#memberOf(members, full, depth + 1);
+        // It belongs to the structure, not to what the macro is called.
+        if (found !== undefined) return { ...found, holders: [memberHolder(structure, full)] };
+      }
     }
     return undefined;
   }
@@ -281,19 +285,28 @@ function merged(nearest: Structure | undefined, all: readonly Structure[]): Stru
 function nearestOf<Each extends { path: string }>(
   all: readonly Each[],
   from: string,
-  { includes }: CProgram,
+  program: CProgram,
 ): Each | undefined {
-  if (all.length <= 1) return all[0];
-  const own = all.find(({ path }) => path === from);
-  if (own !== undefined) return own;
+  return equallyNear(all, from, program)[0];
+}
+
+/** All that are as near as the nearest: which of them is meant, conditions decide. */
+function equallyNear<Each extends { path: string }>(
+  all: readonly Each[],
+  from: string,
+  { includes }: CProgram,
+): readonly Each[] {
+  if (all.length <= 1) return all;
+  const own = all.filter(({ path }) => path === from);
+  if (own.length > 0) return own;
   const seen = includes.seenFrom(from);
   const included = best(all, ({ path }) => -(seen.get(path) ?? Infinity));
-  if (included.length > 0) return included[0];
+  if (included.length > 0) return included;
   const visible = all.filter(({ path }) =>
     mayBeVisible(from, [], { file_path: path, kind: 'struct' }),
   );
   const near = best(visible, ({ path }) => nearness(from, path));
-  return new Set(near.map(({ path }) => path)).size === 1 ? near[0] : undefined;
+  return new Set(near.map(({ path }) => path)).size === 1 ? near : [];
 }
 
 /** Those of the highest score above negative infinity. */

@@ -4,6 +4,8 @@ import { nearness } from '../visibility.js';
 /** Files from which headers are kept at a time: questions come file by file. */
 const rememberedMax = 64;
 const headersMax = 4_000;
+/** Files in all answers of `includersOf` that are kept at a time. */
+const includersMax = 2_000_000;
 
 /** Which headers a file sees, through all that they include. */
 export class IncludeGraph {
@@ -11,6 +13,11 @@ export class IncludeGraph {
   readonly #byName = new Map<string, string[]>();
   readonly #direct = new Map<string, readonly string[]>();
   readonly #seen = new Map<string, ReadonlyMap<string, number>>();
+
+  /** Of each file: those that include it themselves. */
+  #including: Map<string, string[]> | undefined;
+  readonly #includers = new Map<string, ReadonlySet<string>>();
+  #includersKept = 0;
 
   /** `targets`: as written in the file. */
   constructor(files: Iterable<{ path: string; targets: () => readonly string[] }>) {
@@ -35,14 +42,42 @@ export class IncludeGraph {
     const steps = new Map([[path, 0]]);
     for (const [each, count] of steps) {
       if (steps.size > headersMax) break;
-      for (const next of this.#included(each)) if (!steps.has(next)) steps.set(next, count + 1);
+      for (const next of this.included(each)) if (!steps.has(next)) steps.set(next, count + 1);
     }
     if (this.#seen.size >= rememberedMax) this.#seen.clear();
     this.#seen.set(path, steps);
     return steps;
   }
 
-  #included(path: string): readonly string[] {
+  /** The files that include one, through any headers: for questions that come name by name. */
+  includersOf(header: string): ReadonlySet<string> {
+    const known = this.#includers.get(header);
+    if (known !== undefined) return known;
+    this.#including ??= this.#turned();
+    const found = new Set<string>([header]);
+    for (const each of found) for (const from of this.#including.get(each) ?? []) found.add(from);
+    this.#includersKept += found.size;
+    if (this.#includersKept > includersMax) {
+      this.#includers.clear();
+      this.#includersKept = found.size;
+    }
+    this.#includers.set(header, found);
+    return found;
+  }
+
+  #turned(): Map<string, string[]> {
+    const including = new Map<string, string[]>();
+    for (const path of this.#targets.keys())
+      for (const each of this.included(path)) {
+        const known = including.get(each);
+        if (known === undefined) including.set(each, [path]);
+        else known.push(path);
+      }
+    return including;
+  }
+
+  /** As paths. */
+  included(path: string): readonly string[] {
     let found = this.#direct.get(path);
     if (found === undefined) {
       found = this.targetsOf(path).flatMap((target) => this.#resolved(target, path));

@@ -4,6 +4,7 @@ import { trace } from '../../../../src/lattice/trace/trace.js';
 import { callersOf } from '../../../../src/lattice/trace/call-sites.js';
 import { Lattice } from '../../../../src/lattice/lattice.js';
 import { indexFolder } from '../../../../src/pgc/build/index-folder.js';
+import { usesInC } from '../../../../src/pgc/answer/c-uses.js';
 import { CText } from '../../../../src/pgc/answer/c-text-uses.js';
 import { openShards } from '../../../../src/pgc/serve/open-shards.js';
 import type { Shard } from '../../../../src/pgc/serve/shard.js';
@@ -51,6 +52,26 @@ int again(int limit) { return limit; }
 int total(void) { return node_count; }
 #endif
 `,
+  'core/gui.h': '#define GUI_MAX 3\nstruct pane { int width; };\nint shown(void);\n',
+  'core/api.h': '#include "deep.h"\n',
+  'core/inner/deep.h': '#define DEPTH 2\ntypedef unsigned deep_t;\n',
+  'net/inner/deeper.h': '#define DEPTH 9\n',
+  'core/x/near.c': '#include <api.h>\nint near_depth = DEPTH;\n',
+  'net/far.c': '#include <api.h>\nint far_depth = DEPTH;\ndeep_t far_deep;\n',
+  'net/blind.c': '#include <stdio.h>\nint blind_depth = DEPTH;\n',
+  'core/state.h': '#include "named.h"\nstruct state { int depth; };\n',
+  'core/named.h': 'typedef struct state state;\n',
+  'core/state.c': '#include "named.h"\nint deep(state *one);\n',
+  'core/opaque.c': 'struct secret { int key; };\nstatic struct secret *first;\n',
+  'core/opaque.h': 'struct secret;\nint open_secret(struct secret *one);\n',
+  'net/opaque.c': 'int shut(struct secret *one);\n',
+  'net/view.cc': `#include "../core/gui.h"
+namespace view {
+class Window { public: int size(); pane *first; };
+int Window::size() { return GUI_MAX; } // not GUI_MAX
+}
+`,
+  'net/other.cc': 'namespace other { const int GUI_MAX = 4; int most() { return GUI_MAX; } }\n',
   // Longer than any word that is indexed.
   'core/long.h': `#define ${longName} 1\n`,
   'net/long.c': `#include "../core/long.h"\nint first = ${longName};\n`,
@@ -102,6 +123,50 @@ test('macros and constants are used in code, in conditions and in other macros',
 
 test('a name that is too long for the index is looked for in all texts', async () => {
   expect(await uses(`core/long.h#${longName}`)).toEqual(['net/long.c:2']);
+});
+
+test('what is included by what is included is seen, in any folder and any shard', async () => {
+  expect(await uses('core/inner/deep.h#DEPTH')).toEqual(['core/x/near.c:2', 'net/far.c:2']);
+  expect(await uses('core/inner/deep.h#deep_t')).toEqual(['net/far.c:3']);
+});
+
+test('a structure is used by a typedef of another header', async () => {
+  const lines = ['core/named.h:1', 'core/state.c:2'];
+  expect((await uses('core/state.h#state')).map((each) => each.split(' ')[0])).toEqual(lines);
+});
+
+test('a structure of a source file is used elsewhere by its tag', async () => {
+  const { callers, possible } = await callersOf(lattice, 'core/opaque.c#secret', {
+    withUses: true,
+  });
+  const places = (sites: typeof callers): string[] =>
+    sites.map(({ file_path, line }) => `${file_path}:${line}`);
+  expect(places(callers)).toEqual(['core/opaque.c:2', 'core/opaque.h:2']);
+  expect(places(possible)).toEqual(['net/opaque.c:1']);
+});
+
+test('what a header of C defines may be used in C++', async () => {
+  const may = async (symbol: string): Promise<string[]> =>
+    (await callersOf(lattice, symbol, { withUses: true })).possible.map(
+      ({ file_path, line }) => `${file_path}:${line}`,
+    );
+  expect(await uses('core/gui.h#GUI_MAX')).toEqual([]);
+  expect(await may('core/gui.h#GUI_MAX')).toEqual(['net/view.cc:4']);
+  expect(await may('core/gui.h#pane')).toEqual(['net/view.cc:3']);
+});
+
+test('what is not read any more may use the name', async () => {
+  const [core] = shards;
+  const sites = await usesInC(core!.index, core!.excerpts, ['core/node.h#NODES_MAX'], new Set(), 1);
+  expect(sites.map(({ file_path, certainty }) => `${file_path} ${certainty}`)).toEqual([
+    'core/node.c exact',
+    'core/node.h possible',
+  ]);
+});
+
+test('a comment hides all of its lines', () => {
+  const lines = ['/* limit', ' * limit **', ' limit */ int a = limit;', '/* limit', 'limit'];
+  expect(new CText(lines, []).occurrencesOf('limit').map(({ line }) => line)).toEqual([3]);
 });
 
 test('a local variable is found behind any number of others', () => {

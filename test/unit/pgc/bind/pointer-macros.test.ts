@@ -26,6 +26,29 @@ extern struct io the_io;
 #define default_send the_io.send
 struct port { int (*send)(int nr); };
 `,
+  'include/handle.h': `#ifdef _WIN32
+# include "win.h"
+#else
+# include "unix.h"
+#endif
+struct handle {
+	HANDLE_FIELDS
+};
+`,
+  'include/unix.h': `#define HANDLE_FIELDS \\
+	int (*woken)(int nr); \\
+	int fd;
+`,
+  'include/win.h': `#define HANDLE_FIELDS \\
+	int (*done)(int nr); \\
+	int event;
+`,
+  'core/handle.c': `#include "handle.h"
+static int wake(int nr) { return nr; }
+static int overlap(int nr) { return nr; }
+void prepare(struct handle *h) { h->woken = wake; h->done = overlap; }
+int run(struct handle *h) { return h->woken(1) + h->done(2); }
+`,
   'core/core.c': `#include "work.h"
 struct io the_io;
 struct adapter { struct work work; struct delayed later; };
@@ -80,6 +103,11 @@ test('a macro may be another name of a member', () => {
 
 test('a macro may stand for members, which are those of the structure', () => {
   expect(callers('on_expiry')).toEqual(['tick dispatch timer.expired']);
+});
+
+test('members that a macro stands for differ from condition to condition', () => {
+  expect(callers('wake')).toEqual(['run dispatch handle.woken']);
+  expect(callers('overlap')).toEqual(['run dispatch handle.done']);
 });
 
 test('a function that another one gives has its place there', () => {

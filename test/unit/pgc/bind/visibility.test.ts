@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Lookup } from '../../../../src/pgc/shapes.js';
-import { visibleDefinitions, type Candidate } from '../../../../src/pgc/bind/visibility.js';
+import {
+  equallyGood,
+  visibleDefinitions,
+  type Candidate,
+} from '../../../../src/pgc/bind/visibility.js';
 
 function definition(file_path: string, more: Partial<Candidate> = {}): Candidate {
   return {
@@ -78,6 +82,26 @@ describe('in C', () => {
     const candidates = [definition('kernel/dma/debug.c'), definition('mm/cma.c')];
     const found = visibleDefinitions(use('kernel/dma/contiguous.c', 'linux/cma.h'), candidates);
     expect(paths(found)).toEqual(['mm/cma.c', 'kernel/dma/debug.c']);
+  });
+
+  test('a header that is reached through others is seen, and wins over what no include names', () => {
+    const own = definition('lib/os/unix/files.h', { kind: 'macro' });
+    const other = definition('lib/os/win/files.c');
+    const sees = (header: string): boolean => header === own.file_path;
+    const from = { ...use('core/a.c', 'core.h'), sees };
+    expect(paths(visibleDefinitions(from, [own]))).toEqual([own.file_path]);
+    const found = visibleDefinitions(from, [other, own]);
+    expect(paths(found)).toEqual([own.file_path, other.file_path]);
+    expect(equallyGood(from, found)).toBe(1);
+    expect(visibleDefinitions(use('core/a.c', 'core.h'), [own])).toEqual([]);
+  });
+
+  test('what lies nearer is meant rather than its twin; of two that are equally near, either', () => {
+    const [unix, win] = [definition('src/unix/fs.c'), definition('src/win/fs.c')];
+    const near = visibleDefinitions(use('src/win/pipe.c'), [unix, win]);
+    expect(paths(near)).toEqual(['src/win/fs.c', 'src/unix/fs.c']);
+    expect(equallyGood(use('src/win/pipe.c'), near)).toBe(1);
+    expect(equallyGood(use('src/loop.c'), [unix, win])).toBe(2);
   });
 
   test('what the file itself defines is meant, static or not', () => {

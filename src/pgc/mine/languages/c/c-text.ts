@@ -56,6 +56,8 @@ export function readable(text: string): string {
   return (
     rewritten
       .replace(attributeBeforeName, blankBeforeName)
+      .replace(numbersBeforeName, blankBeforeName)
+      .replace(wordBeforeName, blankBeforeName)
       // `static DECLARE_WORK(a, b);`: without `static` it is a call, with it nothing the grammar knows.
       .replace(/^static(?=\s+[A-Z][A-Z0-9_]*\s*\(\s*\w+\s*,)/gm, blanked)
       .replace(
@@ -68,6 +70,12 @@ export function readable(text: string): string {
 /** `static void printflike(1, 0) log_write(…) {`: between a type and a name only an attribute has brackets, and its arguments no types. */
 const attributeBeforeName =
   /^([A-Za-z_][\w \t*]*[ \t*\n])([A-Za-z_]\w*[ \t]{0,8}\((?![ \t]*void[ \t]*\))[ \t]*\w*(?:[ \t]*,[ \t]*\w+){0,8}[ \t]*\))(?=\s{1,20}\**([A-Za-z_]\w*)[ \t]{0,8}\((?:[^;{}]{0,2000}?)\)\s{0,100}\{)/gm;
+/** `void printflike(1, 2) log_write(…);`: a prototype too, because nothing takes numbers as parameters. */
+const numbersBeforeName =
+  /^([A-Za-z_][\w \t*]{0,200}[ \t*])([A-Za-z_]\w*[ \t]{0,8}\([ \t]*\d+(?:[ \t]*,[ \t]*\d+){0,8}[ \t]*\))(?=\s{1,20}\**([A-Za-z_]\w*)[ \t]{0,8}\()/gm;
+/** `char * cdecl copy(…)`: between a star and a name stands a qualifier, or a macro for something like it. */
+const wordBeforeName =
+  /^([A-Za-z_][\w \t]{0,200}\*[ \t*]{0,8})(?!(?:const|volatile|restrict)\b)([A-Za-z_]\w*)(?=\s{1,20}([A-Za-z_]\w*)[ \t]{0,8}\()/gm;
 const noHead =
   /\b(?:return|else|goto|case|typedef|struct|union|enum|do|if|while|for|switch|define)\b/;
 

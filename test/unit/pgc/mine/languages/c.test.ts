@@ -78,6 +78,37 @@ int old(a, b) int a; int (*b)(int);
     expect(functions.map(({ name }) => name)).not.toContain('locked');
   });
 
+  test('an attribute before the name in a prototype hides nothing behind it', async () => {
+    const facts = await mined(
+      'c',
+      `void printflike(1, 2) log_write(const char *, ...);
+char	*printflike(2, 3) joined(int, const char *, ...);
+void log_open(void);
+#define log_first(text) log_write(text, 1)
+`,
+    );
+    expect(facts.error_bytes).toBe(0);
+    expect(facts.symbols.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+      ...['function log_write', 'function joined', 'function log_open', 'macro log_first'],
+    ]);
+  });
+
+  test('a macro between a star and the name of a function hides it not', async () => {
+    const facts = await mined(
+      'c',
+      `char * cdecl
+print(char *to)
+{
+	return put(to);
+}
+char * const fixed(void) { return keep(); }
+`,
+    );
+    const functions = facts.symbols.filter(({ kind }) => kind === 'function');
+    expect(functions.map(({ name }) => name)).toEqual(['print', 'fixed']);
+    expect(facts.calls.map(({ callee }) => callee)).toEqual(['put', 'keep']);
+  });
+
   test('a #define within a list hides neither itself nor what stands behind it', async () => {
     const facts = await mined(
       'c',
