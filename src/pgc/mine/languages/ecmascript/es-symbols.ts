@@ -1,0 +1,209 @@
+import type { Node } from 'web-tree-sitter';
+import { unknown } from '../../../format/expression.js';
+import { commentAbove } from '../../comment.js';
+import type { Draft, SymbolDraft } from '../../draft.js';
+import { EsScopes, type Own } from './es-scopes.js';
+import { classSignature, functionSignature, isFunction } from './es-signature.js';
+import { esBases } from './es-types.js';
+import { isExports, valueOf } from './es-values.js';
+import { renderSignature } from '../../signature.js';
+
+/** A symbol, or a function without a name, around a node. */
+export interface Scope {
+  end: number;
+  kind: 'class' | 'function' | 'object' | 'module' | 'interface';
+  /** Undefined for a function without a name. */
+  symbol: SymbolDraft | undefined;
+  container: string;
+  /** By which it is meant in expressions. */
+  key: string;
+}
+
+export interface Declared {
+  kind: string;
+  signature: string;
+  /** Undefined: holds no other symbols. */
+  scope?: Scope['kind'];
+  container?: string;
+  declaration?: boolean;
+  exported?: boolean;
+  /** The function, the class or the interface itself. */
+  node?: Node;
+  /** What `this` is in a function. */
+  own?: Own | undefined;
+}
+
+/** The symbols of one text, with what is around the node that is read. */
+export class EsSymbols {
+  readonly es: EsScopes;
+  readonly #scopes: Scope[] = [];
+  /** Where an export statement's declaration begins; the declaration itself comes next. */
+  exportedAt = -1;
+  exportStart = -1;
+  ambientEnd = 0;
+  readonly exportedNames = new Set<string>();
+  /** Members follow their class, which may be exported at the end of the file. */
+  readonly #members: { member: SymbolDraft; owner: SymbolDraft; isPrivate: boolean }[] = [];
+  /** Names at the top of the file that hold values. */
+  readonly tops = new Map<string, SymbolDraft>();
+  /** Values that already became a symbol under the name they are bound to. */
+  readonly #named = new Set<number>();
+
+  constructor(readonly draft: Draft) {
+    this.es = new EsScopes(draft);
+  }
+
+  get around(): Scope | undefined {
+    return this.#scopes.at(-1);
+  }
+
+  reach(at: number): void {
+    while ((this.#scopes.at(-1)?.end ?? Infinity) <= at) this.#scopes.pop();
+    this.es.reach(at);
+  }
+
+  enter(scope: Scope): void {
+    this.#scopes.push(scope);
+  }
+
+  isNamed(node: Node): boolean {
+    return this.#named.has(node.startIndex);
+  }
+
+  /** It is as visible as its owner. */
+  addMember(member: SymbolDraft, owner: SymbolDraft, isPrivate: boolean): void {
+    this.#members.push({ member, owner, isPrivate });
+  }
+
+  finish(): void {
+    for (const symbol of this.draft.symbols) {
+      if (symbol.container === '' && this.exportedNames.has(symbol.name)) symbol.exported = true;
+    }
+    this.es.reach(this.draft.text.length);
+    // A method that was taken out of its class is passed on under its own name.
+    for (const name of this.exportedNames) {
+      const taken = this.es.locals.find(name, this.draft.text.length) ?? '';
+      if (/^[\w$]+\.[\w$]+$/.test(taken)) this.draft.type(undefined, 'exported', name, taken);
+    }
+    for (const { member, owner, isPrivate } of this.#members) {
+      member.exported = owner.exported && !isPrivate;
+    }
+  }
+
+  enterUnnamed(node: Node): void {
+    this.#scopes.push({
+      ...{ end: node.endIndex, kind: 'function', symbol: undefined, container: '', key: '' },
+    });
+    this.es.callable(node);
+  }
+
+  /** What a name at the top stands for; an object that is written out stands for itself. */
+  holds(symbol: SymbolDraft, type: string, value: Node | null): void {
+    this.tops.set(symbol.name, symbol);
+    // What is given to this name is passed on.
+    if (value !== null && isExports(value)) return this.passOn('default', symbol.name);
+    const written = valueOf(type);
+    const object = objectIn(value);
+    if (written === unknown && object !== null) this.es.properties(symbol, object);
+    else this.draft.type(symbol, 'value', '', written === unknown ? this.es.of(value) : written);
+  }
+
+  /** A function or class that is bound to a name is a symbol of that name. */
+  valueAs(name: string, value: Node): Declared | undefined {
+    if (isFunction(value)) {
+      return {
+        kind: 'function',
+        signature: functionSignature('function', name, value, value),
+        scope: 'function',
+        node: value,
+      };
+    }
+    if (value.type !== 'class') return undefined;
+    this.#named.add(value.startIndex);
+    return { kind: 'class', signature: classSignature(name, value), scope: 'class', node: value };
+  }
+
+  constant(name: string, node: Node, value: Node): void {
+    const signature = renderSignature('constant', name, {});
+    const what = { kind: 'constant', signature, scope: 'object' as const, exported: true };
+    this.holds(this.add(name, node, what), unknown, value);
+  }
+
+  /** A name of the file under the name that others see. */
+  passOn(name: string, local: string): void {
+    this.exportedNames.add(local);
+    if (name !== local) this.draft.type(undefined, 'exported', name, local);
+  }
+
+  isInFunction(): boolean {
+    return this.#scopes.some((scope) => scope.kind === 'function');
+  }
+
+  add(
+    name: string,
+    node: Node,
+    what: Declared,
+    span?: { start: number; end: number },
+  ): SymbolDraft {
+    const { start, end } = span ?? { start: node.startIndex, end: node.endIndex };
+    const outer = this.#scopes.findLast(
+      (scope) => scope.symbol !== undefined && scope.kind !== 'object',
+    );
+    const isExported = node.startIndex === this.exportedAt;
+    const comment = commentAbove(
+      this.draft.text,
+      isExported && start === node.startIndex ? this.exportStart : start,
+      'jsdoc',
+    );
+    const isAmbient = start < this.ambientEnd;
+    const container = what.container ?? outer?.symbol?.name ?? '';
+    const symbol: SymbolDraft = {
+      name,
+      kind: what.kind,
+      start,
+      end,
+      wordsStart: comment?.start ?? start,
+      signature: what.signature,
+      container,
+      // An ambient module exports its declarations, with or without the keyword.
+      exported: (what.exported ?? isExported) || (isAmbient && outer?.kind === 'module'),
+      doc: comment?.doc ?? '',
+      declaration:
+        (what.declaration ?? false) ||
+        (isAmbient && !/^(?:interface|type|module)$/.test(what.kind)),
+    };
+    this.draft.symbols.push(symbol);
+    const isLocal = what.container === undefined && this.isInFunction();
+    const plain = what.kind === 'class' && container !== '' ? `${container}.${name}` : name;
+    const key = isLocal ? this.es.keyOf(symbol) : plain;
+    if (isLocal) this.es.nameLocally(symbol, start);
+    this.#describe(symbol, what, key);
+    if (what.scope !== undefined)
+      this.#scopes.push({ end, kind: what.scope, symbol, container: name, key });
+    return symbol;
+  }
+
+  #describe(symbol: SymbolDraft, { scope, node, own }: Declared, key: string): void {
+    if (node === undefined) return;
+    if (scope === 'function') {
+      const around = this.#scopes.at(-1);
+      const outer = symbol.kind === 'method' ? around?.symbol : undefined;
+      const isOwn = symbol.kind === 'function' && !isFunction(node);
+      this.es.describe(symbol, node, isOwn ? this.es.ownOf(symbol, key) : own, outer);
+      return;
+    }
+    this.es.bounds(symbol, node);
+    for (const each of esBases(node, this.es.localName)) this.draft.type(symbol, 'base', '', each);
+    this.es.openClass(node, symbol, key);
+  }
+}
+
+/** The object that is written out as a value. */
+function objectIn(value: Node | null): Node | null {
+  if (value === null || value.type === 'object') return value;
+  if (/^(?:as|satisfies|parenthesized)_expression$/.test(value.type))
+    return objectIn(value.namedChild(0));
+  const isFrozen = /^Object\.(?:freeze|seal)\s*\(/.test(value.text.slice(0, 20));
+  const args = isFrozen ? value.childForFieldName('arguments') : null;
+  return args === null ? null : objectIn(args.namedChild(0));
+}
