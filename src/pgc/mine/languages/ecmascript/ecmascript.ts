@@ -1,7 +1,7 @@
 import type { Node } from 'web-tree-sitter';
 import { unknown } from '../../../format/expression.js';
 import { Draft, type SymbolDraft } from '../../draft.js';
-import { exportedNames, importOf } from './es-imports.js';
+import { exportedNames, importOf, isImported } from './es-imports.js';
 import {
   classSignature,
   functionSignature,
@@ -69,7 +69,7 @@ class EcmascriptMiner {
     catch: (node) => this.#es.catches(node),
     return: (node) => this.#es.returns(node),
     property: (node) => this.#property(node),
-    dynamicImport: (node) => void this.#calls.dynamicImport(node.startIndex),
+    dynamicImport: (node) => void this.#calls.dynamicImport(node),
     import: (node) => this.#import(node),
     export: (node) => this.#export(node),
     ambient: (node) => this.#ambient(node),
@@ -205,9 +205,7 @@ class EcmascriptMiner {
     declarators.forEach((declarator, at) => {
       const nameNode = declarator.childForFieldName('name');
       const value = declarator.childForFieldName('value');
-      const isRequired = /^(?:await\s+)?(?:require|import)\s*\([^()]*\)(?:\.[\w$]+)?;?$/.test(
-        value === null || value.endIndex - value.startIndex > 400 ? '' : value.text,
-      );
+      const isRequired = isImported(declarator);
       if (nameNode !== null && !isRequired && (isLocal || nameNode.type !== 'identifier'))
         this.#declare(declarator, nameNode, value);
       if (nameNode?.type !== 'identifier') return;
@@ -220,10 +218,7 @@ class EcmascriptMiner {
       const declared = value === null ? undefined : this.#symbols.valueAs(name, value);
       if (declared !== undefined) {
         this.#symbols.add(name, node, { ...declared, exported }, span);
-      } else if (
-        !isLocal &&
-        !/^(?:await\s+)?(?:require|import)\s*\(/.test(value === null ? '' : value.text.slice(0, 40))
-      ) {
+      } else if (!isLocal && !isRequired) {
         const kind = isConst ? 'constant' : 'variable';
         const annotation = declarator.childForFieldName('type');
         const type =

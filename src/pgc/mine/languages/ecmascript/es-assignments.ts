@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter';
 import { unknown } from '../../../format/expression.js';
-import { exportedNames } from './es-imports.js';
+import { exportedNames, requiredBy } from './es-imports.js';
 import { ownValue } from './es-scopes.js';
 import { functionSignature, isFunction, nameOf } from './es-signature.js';
 import type { EsSymbols } from './es-symbols.js';
@@ -103,7 +103,7 @@ export class EsAssignments {
       if (declared !== undefined) {
         this.#symbols.add(name, node, { ...declared, exported: true });
         this.#symbols.passOn('default', name);
-      } else if (!this.#symbols.isInFunction() && !/^require\s*\(/.test(right.text.slice(0, 20)))
+      } else if (!this.#symbols.isInFunction() && requiredBy(right) === undefined)
         this.#symbols.constant('default', node, right);
     }
   }

@@ -17,7 +17,7 @@ export class EsCalls {
 
   call(node: Node): void {
     const callee = node.text;
-    if (callee === 'require' && this.dynamicImport(node.startIndex)) return;
+    if (callee === 'require' && this.dynamicImport(node)) return;
     this.draft.calls.push({
       ...{ callee, at: node.startIndex, kind: 'direct', receiver: '' },
       expression: this.es.of(node),
@@ -73,8 +73,8 @@ export class EsCalls {
     });
   }
 
-  dynamicImport(at: number): boolean {
-    const found = dynamicImportOf(this.draft.text, at);
+  dynamicImport(callee: Node): boolean {
+    const found = dynamicImportOf(callee);
     if (found !== undefined) this.draft.imports.push(found);
     return found !== undefined;
   }

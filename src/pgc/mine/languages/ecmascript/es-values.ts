@@ -1,6 +1,7 @@
 import type { Node } from 'web-tree-sitter';
 import { bounded, boundedLink, expressionCharsMax, unknown } from '../../../format/expression.js';
 import type { Locals } from '../../locals.js';
+import { moduleName, requiredBy } from './es-imports.js';
 import { isFunction } from './es-signature.js';
 import { esType, functionType, namedType, typeArguments, type LocalName } from './es-types.js';
 
@@ -126,6 +127,7 @@ const passing = /^(?:Object\.(?:assign|freeze|seal|values)|Array\.from|Promise\.
 const gathering = /^(?:Promise|Reflect|Object\.(?:entries|fromEntries|create)|Array\.of)\b/;
 
 function callOf(node: Node, locals: Locals): string {
+  if (requiredBy(node) !== undefined) return moduleName(node);
   const callee = node.childForFieldName('function');
   const args = node.childForFieldName('arguments');
   const name =
