@@ -54,6 +54,7 @@ export function ecmascriptRules(manifests: readonly Manifest[]): LanguageRules {
     constructors: ['constructor'],
     functionsAreTypes: true,
     whole: 'default',
+    itself: 'exports',
     librariesGiveBack: true,
     members,
   };
@@ -93,6 +94,5 @@ function importedBy(
     const its = imports.get(type) ?? { scopes: [path], name: type };
     exports.set(name, its);
   }
-  for (const [name, its] of exports) if (!imports.has(name)) imports.set(name, its);
   return { imports, exports, wildcards, isOpen: false };
 }

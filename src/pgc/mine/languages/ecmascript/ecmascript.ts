@@ -186,6 +186,7 @@ class EcmascriptMiner {
     const own = ownOfMember(owner, node);
     const member = this.#symbols.add(name, node, {
       ...{ kind: 'method', signature, scope: 'function', declaration, container, own },
+      isPassedOn: owner.kind === 'object' && container === '',
       ...(value !== null && { node: value }),
     });
     if (owner.key.includes('#')) this.draft.type(member, 'local', owner.key);

@@ -4,6 +4,7 @@ import { exportedNames, requiredBy } from './es-imports.js';
 import { ownValue } from './es-scopes.js';
 import { functionSignature, isFunction, nameOf } from './es-signature.js';
 import type { EsSymbols } from './es-symbols.js';
+import { assignedLast, moduleItself } from './es-values.js';
 
 /** What scripts define by assigning: members of functions and prototypes, and what a module passes on. */
 export class EsAssignments {
@@ -61,7 +62,10 @@ export class EsAssignments {
     if (property?.[1] !== undefined) {
       if (right.type === 'identifier') this.#symbols.passOn(name, right.text);
       else if (declared !== undefined)
-        this.#symbols.add(name, node, { ...declared, exported: true });
+        this.#symbols.add(name, node, {
+          ...{ ...declared, exported: true, isPassedOn: true },
+          own: { expression: moduleItself, base: unknown },
+        });
       else if (!this.#symbols.isInFunction()) this.#symbols.constant(name, node, right);
       return;
     }
@@ -88,7 +92,8 @@ export class EsAssignments {
     });
   }
 
-  #moduleExports(node: Node, right: Node): void {
+  #moduleExports(node: Node, given: Node): void {
+    const right = assignedLast(given).value;
     if (right.type === 'identifier') this.#symbols.passOn('default', right.text);
     else if (right.type === 'object') {
       this.#passOnPairs(right);

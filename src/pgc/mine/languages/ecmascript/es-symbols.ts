@@ -5,7 +5,7 @@ import type { Draft, SymbolDraft } from '../../draft.js';
 import { EsScopes, type Own } from './es-scopes.js';
 import { classSignature, functionSignature, isFunction } from './es-signature.js';
 import { esBases } from './es-types.js';
-import { isExports, valueOf } from './es-values.js';
+import { assignedLast, isExports, moduleItself, passedOnAs, valueOf } from './es-values.js';
 import { renderSignature } from '../../signature.js';
 
 /** A symbol, or a function without a name, around a node. */
@@ -27,6 +27,8 @@ export interface Declared {
   container?: string;
   declaration?: boolean;
   exported?: boolean;
+  /** A module passes it on under this name, by which its own text does not know it. */
+  isPassedOn?: boolean;
   /** The function, the class or the interface itself. */
   node?: Node;
   /** What `this` is in a function. */
@@ -98,14 +100,19 @@ export class EsSymbols {
   }
 
   /** What a name at the top stands for; an object that is written out stands for itself. */
-  holds(symbol: SymbolDraft, type: string, value: Node | null): void {
-    this.tops.set(symbol.name, symbol);
+  holds(symbol: SymbolDraft, type: string, given: Node | null): void {
+    const { value, through } = given === null ? { value: null, through: [] } : assignedLast(given);
     // What is given to this name is passed on.
-    if (value !== null && isExports(value)) return this.passOn('default', symbol.name);
+    const isPassedOn = given !== null && [given, ...through].some(isExports);
+    if (isPassedOn) this.passOn('default', symbol.name);
+    if (value !== null && isExports(value)) return;
     const written = valueOf(type);
     const object = objectIn(value);
-    if (written === unknown && object !== null) this.es.properties(symbol, object);
-    else this.draft.type(symbol, 'value', '', written === unknown ? this.es.of(value) : written);
+    // The members of an object that a module passes on are its own.
+    if (isPassedOn && object !== null && object.namedChildCount > 0)
+      this.draft.type(symbol, 'value', '', moduleItself);
+    else if (written === unknown && object !== null) this.es.properties(symbol, object);
+    else this.draft.type(symbol, 'value', '', written === unknown ? this.es.of(given) : written);
   }
 
   /** A function or class that is bound to a name is a symbol of that name. */
@@ -125,7 +132,14 @@ export class EsSymbols {
 
   constant(name: string, node: Node, value: Node): void {
     const signature = renderSignature('constant', name, {});
-    const what = { kind: 'constant', signature, scope: 'object' as const, exported: true };
+    const isPassedOn = name !== 'default';
+    const what = {
+      kind: 'constant',
+      signature,
+      scope: 'object' as const,
+      exported: true,
+      isPassedOn,
+    };
     this.holds(this.add(name, node, what), unknown, value);
   }
 
@@ -175,8 +189,10 @@ export class EsSymbols {
     this.draft.symbols.push(symbol);
     const isLocal = what.container === undefined && this.isInFunction();
     const plain = what.kind === 'class' && container !== '' ? `${container}.${name}` : name;
-    const key = isLocal ? this.es.keyOf(symbol) : plain;
-    if (isLocal) this.es.nameLocally(symbol, start);
+    const isPassedOn = what.isPassedOn === true;
+    const key = isPassedOn ? passedOnAs(name) : isLocal ? this.es.keyOf(symbol) : plain;
+    if (isPassedOn) this.draft.type(symbol, 'local', key);
+    else if (isLocal) this.es.nameLocally(symbol, start);
     this.#describe(symbol, what, key);
     if (what.scope !== undefined)
       this.#scopes.push({ end, kind: what.scope, symbol, container: name, key });

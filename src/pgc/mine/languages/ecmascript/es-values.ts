@@ -2,7 +2,7 @@ import type { Node } from 'web-tree-sitter';
 import { bounded, boundedLink, expressionCharsMax, unknown } from '../../../format/expression.js';
 import type { Locals } from '../../locals.js';
 import { moduleName, requiredBy } from './es-imports.js';
-import { isFunction } from './es-signature.js';
+import { isFunction, nameOf } from './es-signature.js';
 import { esType, functionType, namedType, typeArguments, type LocalName } from './es-types.js';
 
 /** What a value is, as `expression.ts` writes it. */
@@ -51,7 +51,7 @@ function expressionOf(node: Node, locals: Locals): string {
     case 'binary_expression':
       return operationOf(node, locals);
     case 'assignment_expression':
-      return firstKnown(of('right'), of('left'));
+      return firstKnown(definedBy(node) ?? of('right'), of('left'));
     case 'sequence_expression':
       return esExpression(node.lastNamedChild, locals);
     case 'array':
@@ -73,6 +73,29 @@ function expressionOf(node: Node, locals: Locals): string {
   }
 }
 
+/** What an assignment to a module defines: a function or a class. */
+function definedBy(assignment: Node): string | undefined {
+  const [left, right] = ['left', 'right'].map((each) => assignment.childForFieldName(each));
+  if (!left || !right || !(isFunction(right) || right.type === 'class')) return undefined;
+  if (isExports(left)) return nameOf(right) || 'default';
+  const object = left.childForFieldName('object');
+  if (object === null || !isExports(object)) return undefined;
+  return passedOnAs(left.childForFieldName('property')?.text ?? unknown);
+}
+
+/** What is assigned through a chain: `a = b = value`. */
+export function assignedLast(value: Node): { value: Node; through: Node[] } {
+  const through: Node[] = [];
+  let last = value;
+  while (last.type === 'assignment_expression') {
+    const [left, right] = ['left', 'right'].map((each) => last.childForFieldName(each));
+    if (!left || !right) break;
+    through.push(left);
+    last = right;
+  }
+  return { value: last, through };
+}
+
 function inner(node: Node, locals: Locals): string {
   return esExpression(node.namedChild(0), locals);
 }
@@ -85,21 +108,28 @@ function firstKnown(one: string, other: string): string {
 function memberOf(node: Node, locals: Locals): string {
   const object = node.childForFieldName('object');
   const name = node.childForFieldName('property')?.text ?? unknown;
-  if (object !== null && isExports(object)) return name;
+  if (isExports(node)) return moduleItself;
+  if (object !== null && isExports(object)) return passedOnAs(name);
   if (object?.type === 'identifier' && object.text === 'Symbol') return symbolValue;
   // In an object that is passed on, `this` is the module.
-  if (object?.type === 'this' && esExpression(object, locals) === moduleItself) return name;
+  if (object?.type === 'this' && esExpression(object, locals) === moduleItself)
+    return passedOnAs(name);
   return after(esExpression(object, locals), `.${name}`);
 }
 
 /** No name is like it. */
 const symbolValue = '{$symbol}';
 
-/** What `this` is in the functions of an object that a module passes on. */
+/** What a module passes on as a whole: `this` in the functions of such an object. */
 export const moduleItself = 'exports';
 
+/** What only other files know by this name; in its own text it is a member of `exports`. */
+export function passedOnAs(name: string): string {
+  return `${name}#${moduleItself}`;
+}
+
 export function isExports({ text }: Node): boolean {
-  return text === 'exports' || text === 'module.exports';
+  return text === moduleItself || text === `module.${moduleItself}`;
 }
 
 function elementOf(node: Node, object: string): string {
