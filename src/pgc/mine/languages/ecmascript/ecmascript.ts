@@ -74,6 +74,7 @@ class EcmascriptMiner {
     export: (node) => this.#export(node),
     ambient: (node) => this.#ambient(node),
     variables: (node) => this.#variables(node),
+    keyed: (node) => this.#assignments.keyed(node),
     assignment: (node) => this.#assignments.member(node),
     scope: (node) => this.#symbols.enterUnnamed(node),
     method: (node) => this.#member('method', node),
@@ -175,7 +176,9 @@ class EcmascriptMiner {
     const owner = this.#symbols.around;
     const name = nameOf(node);
     if (owner === undefined || !isMemberOf(owner.kind, capture, node) || name === '') {
-      if (capture === 'method') this.#symbols.enterUnnamed(node);
+      if (capture !== 'method') return;
+      if (owner?.symbol !== undefined && owner.kind === 'class') this.#es.keyed(owner.symbol, node);
+      this.#symbols.enterUnnamed(node);
       return;
     }
     const value =

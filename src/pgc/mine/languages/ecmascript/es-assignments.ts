@@ -4,7 +4,7 @@ import { exportedNames, requiredBy } from './es-imports.js';
 import { ownValue } from './es-scopes.js';
 import { functionSignature, isFunction, nameOf } from './es-signature.js';
 import type { EsSymbols } from './es-symbols.js';
-import { assignedLast, moduleItself } from './es-values.js';
+import { assignedLast, heldKey, moduleItself } from './es-values.js';
 
 /** What scripts define by assigning: members of functions and prototypes, and what a module passes on. */
 export class EsAssignments {
@@ -23,6 +23,14 @@ export class EsAssignments {
     const value = this.#symbols.es.of(node.childForFieldName('right'));
     if (value !== unknown && top.kind === 'variable')
       this.#symbols.draft.type(top, 'value', '', value);
+  }
+
+  /** `this[kAgent] = …` */
+  keyed(node: Node): void {
+    const [left, right] = ['left', 'right'].map((each) => node.childForFieldName(each));
+    const { es } = this.#symbols;
+    const name = heldKey(left?.childForFieldName('index') ?? null, es.locals);
+    if (name !== undefined && right) es.assignOwn(name, right, node.startIndex);
   }
 
   /** CommonJS and constructor functions define symbols by assigning to a property. */

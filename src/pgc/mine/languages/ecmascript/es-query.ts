@@ -9,6 +9,7 @@ const shared = `
 (method_definition) @method
 [(lexical_declaration) (variable_declaration)] @variables
 (assignment_expression left: (member_expression)) @assignment
+(assignment_expression left: (subscript_expression object: (this))) @keyed
 (assignment_expression left: (identifier)) @assign
 (statement_block) @block
 (for_statement) @block

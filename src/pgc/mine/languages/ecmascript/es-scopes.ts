@@ -15,7 +15,7 @@ import {
   thisParameter,
   type LocalName,
 } from './es-types.js';
-import { esExpression, localNames, valueOf } from './es-values.js';
+import { esExpression, heldKey, localNames, valueOf } from './es-values.js';
 
 /** Of one function, so many results are looked at. */
 const returnsMax = 4;
@@ -312,15 +312,30 @@ export class EsScopes {
 
   /** A field of a class, or a property of an interface. */
   field(owner: SymbolDraft, node: Node): void {
-    const name =
-      node.childForFieldName('name')?.text ?? node.childForFieldName('property')?.text ?? '';
+    const name = this.#memberName(node);
     const type = this.declared(node);
-    if (!/^#?[\w$]+$/.test(name)) return;
+    if (!/^[#%]?[\w$]+$/.test(name)) return;
     if (type !== unknown) this.draft.type(owner, 'field', name, type);
     else {
       const value = this.of(node.childForFieldName('value'));
       if (value !== unknown) this.draft.type(owner, 'assigned', name, value);
     }
+  }
+
+  /** A method whose key a name holds has no name of its own. */
+  keyed(owner: SymbolDraft, node: Node): void {
+    const name = this.#memberName(node);
+    if (!name.startsWith('%')) return;
+    const isRead = node.children.some(({ type }) => type === 'get');
+    const type = isRead ? this.#resultOf(node) : functionType(node, this.localName);
+    if (type !== unknown) this.draft.type(owner, 'field', name, type);
+  }
+
+  #memberName(node: Node): string {
+    const name = node.childForFieldName('name') ?? node.childForFieldName('property');
+    return name?.type === 'computed_property_name'
+      ? (heldKey(name.namedChild(0), this.locals) ?? '')
+      : (name?.text ?? '');
   }
 
   /** `constructor(private readonly x: X)` */

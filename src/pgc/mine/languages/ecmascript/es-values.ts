@@ -32,7 +32,7 @@ function expressionOf(node: Node, locals: Locals): string {
     case 'member_expression':
       return memberOf(node, locals);
     case 'subscript_expression':
-      return elementOf(node, of('object'));
+      return elementOf(node, of('object'), locals);
     case 'call_expression':
       return callOf(node, locals);
     case 'new_expression':
@@ -132,9 +132,23 @@ export function isExports({ text }: Node): boolean {
   return text === moduleItself || text === `module.${moduleItself}`;
 }
 
-function elementOf(node: Node, object: string): string {
-  const name = indexName(node);
+function elementOf(node: Node, object: string, locals: Locals): string {
+  const name = indexName(node) ?? heldKey(node.childForFieldName('index'), locals);
   return after(object, name === undefined ? '[]' : `.${name}`);
+}
+
+/**
+ * The name of a member whose key a name of the file holds, mostly a symbol: `this[kAgent]`. What else is called by that
+ * name in a type has the same key.
+ */
+export function heldKey(key: Node | null, locals: Locals): string | undefined {
+  if (key?.type !== 'identifier' && key?.type !== 'member_expression') return undefined;
+  const path = /^([\w$]+)((?:\.[\w$]+)*)$/.exec(key.text);
+  const root = path === null ? undefined : locals.find(path[1] ?? '', key.startIndex);
+  const isHeld = root === undefined || /^[\w$]+(?:\.[\w$]+)+$/.test(root);
+  return path !== null && isHeld
+    ? `%${`${root ?? path[1]}${path[2]}`.split('.').at(-1)}`
+    : undefined;
 }
 
 /** The name of a member in brackets: `x['name']`. */
