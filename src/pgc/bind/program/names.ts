@@ -72,7 +72,9 @@ export class Names {
     }
     if (rules.builtins.has(name)) return outside;
     if (file.isOpen) return foreign;
-    return undefined;
+    // A type may be a parameter of a function around it.
+    const isKnown = wanted === 'type' || this.#definitions.isNamed(name);
+    return rules.isClosed === true && !isKnown ? foreign : undefined;
   }
 
   /** The scope of a text as others see it, and what they alone know in it. Undefined: the name is another one. */

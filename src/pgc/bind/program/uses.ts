@@ -335,7 +335,10 @@ export class Uses {
   }
 
   /** By a member of a type of the language. */
-  #handed({ of }: OutsideValue, at: number): Value | undefined {
+  #handed({ of, isLibrary }: OutsideValue, at: number): Value | undefined {
+    // What the language itself makes.
+    const isOwn = of === undefined && isLibrary !== true;
+    if (isOwn && this.#definitions.rules.librariesGiveBack === true) return outside;
     if (of?.type.kind !== 'language') return undefined;
     const members = this.#definitions.rules.members?.[of.type.name];
     const steps = (members?.parameters[of.name] ?? members?.parameters[''])?.[at];

@@ -1,3 +1,4 @@
+import { builtinModules } from 'node:module';
 import { unknown } from '../../../format/expression.js';
 import type { ImportRow, TypeRow } from '../../../format/shard-index.js';
 import { Modules } from './ecmascript-modules.js';
@@ -56,6 +57,7 @@ export function ecmascriptRules(manifests: readonly Manifest[]): LanguageRules {
     whole: 'default',
     itself: 'exports',
     librariesGiveBack: true,
+    isClosed: true,
     members,
   };
 }
@@ -84,7 +86,12 @@ function importedBy(
     for (const written of names) {
       const [name = '', alias = name] = written.split(':');
       if (written === '*') wildcards.push(...scopes);
-      else imports.set(alias, { scopes, name: name === '*' ? '' : name });
+      else
+        imports.set(alias, {
+          scopes,
+          name: name === '*' ? '' : name,
+          isStandard: isRuntime(target),
+        });
     }
   }
   const exports = new Map<string, Imported>();
@@ -95,4 +102,20 @@ function importedBy(
     exports.set(name, its);
   }
   return { imports, exports, wildcards, isOpen: false };
+}
+
+/** Modules of the runtime that give back what they are given: functions, streams, what is stored or sent. */
+const givingModules = new Set(
+  (
+    'async_hooks cluster diagnostics_channel domain events module perf_hooks repl stream test timers util v8 vm ' +
+    'worker_threads'
+  ).split(' '),
+);
+const runtimeModules = new Set(builtinModules);
+
+/** What they give is never of the program. */
+function isRuntime(target: string): boolean {
+  const name = target.replace(/^node:/, '');
+  const [first = ''] = name.split('/');
+  return (target !== name || runtimeModules.has(name)) && !givingModules.has(first);
 }

@@ -18,9 +18,11 @@ export class EsCalls {
   call(node: Node): void {
     const callee = node.text;
     if (callee === 'require' && this.dynamicImport(node)) return;
+    // What is given is no function of the name that the parameter has.
+    const isGiven = this.es.locals.isGiven(callee, node.startIndex);
     this.draft.calls.push({
       ...{ callee, at: node.startIndex, kind: 'direct', receiver: '' },
-      expression: this.es.of(node),
+      expression: isGiven ? '{$func}' : this.es.of(node),
     });
   }
 

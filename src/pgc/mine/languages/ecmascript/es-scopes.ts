@@ -20,6 +20,10 @@ import { esExpression, heldKey, localNames, valueOf } from './es-values.js';
 /** Of one function, so many results are looked at. */
 const returnsMax = 4;
 
+/** Functions of the runtime that hand on what they are given otherwise than as an element. */
+const handing =
+  /^(?:set(?:Timeout|Interval|Immediate)|process\.nextTick|Array\.from|JSON\.stringify|(?:Object|Map)\.groupBy|FinalizationRegistry)$/;
+
 interface Callable {
   end: number;
   /** Whose results are wanted: it has no type as written. */
@@ -169,8 +173,7 @@ export class EsScopes {
       this.#declareOwn(node.startIndex, { expression: valueOf(this.type(ownType)), base: unknown });
     else if (node.type !== 'arrow_function')
       if (found?.own !== undefined) this.#declareOwn(node.startIndex, found.own);
-      else if (found === undefined || node.type !== 'method_definition')
-        this.locals.declare('this', node.startIndex, unknown);
+      else if (!isOfClass(node)) this.locals.declare('this', node.startIndex, unknown);
     for (const [at, each] of parametersOf(node).entries()) this.#parameter(node, each, at);
     const body = node.childForFieldName('body');
     if (body !== null && body.type !== 'statement_block') this.#returned(body);
@@ -188,7 +191,9 @@ export class EsScopes {
         : value !== null
           ? this.of(value)
           : this.#handed(callable, at);
-    this.declare(rest ?? pattern, rest === null || written !== unknown ? its : '{$list}', start);
+    if (pattern.type === 'identifier' && its === unknown) this.locals.give(pattern.text, start);
+    else
+      this.declare(rest ?? pattern, rest === null || written !== unknown ? its : '{$list}', start);
   }
 
   /** What a function that is an argument, or has a type as written, is called with. */
@@ -200,7 +205,8 @@ export class EsScopes {
       const callee = this.of(
         call.childForFieldName('function') ?? call.childForFieldName('constructor'),
       );
-      return callee === unknown ? unknown : bounded(`${callee}@${argument}.${at}`);
+      if (callee === unknown || handing.test(callee)) return unknown;
+      return bounded(`${callee}@${argument}.${at}`);
     }
     if (parent?.type !== 'variable_declarator') return unknown;
     const type = valueOf(this.type(parent.childForFieldName('type')));
@@ -368,4 +374,10 @@ export class EsScopes {
   signature(owner: SymbolDraft, node: Node): void {
     this.draft.type(owner, 'is', '', functionType(node, this.localName));
   }
+}
+
+/** A method that belongs to a value of the class around it. */
+function isOfClass(node: Node): boolean {
+  const isStatic = node.children.some(({ type }) => type === 'static');
+  return node.type === 'method_definition' && node.parent?.type === 'class_body' && !isStatic;
 }
