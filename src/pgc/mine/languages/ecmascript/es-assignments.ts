@@ -4,7 +4,7 @@ import { exportedNames, requiredBy } from './es-imports.js';
 import { ownValue } from './es-scopes.js';
 import { functionSignature, isFunction, nameOf } from './es-signature.js';
 import type { EsSymbols } from './es-symbols.js';
-import { assignedLast, heldKey, moduleItself } from './es-values.js';
+import { assignedLast, heldKey, isExports, moduleItself } from './es-values.js';
 
 /** What scripts define by assigning: members of functions and prototypes, and what a module passes on. */
 export class EsAssignments {
@@ -101,7 +101,7 @@ export class EsAssignments {
   }
 
   #moduleExports(node: Node, given: Node): void {
-    const right = assignedLast(given).value;
+    const right = assignedLast(given, isExports).value;
     if (right.type === 'identifier') this.#symbols.passOn('default', right.text);
     else if (right.type === 'object') {
       this.#passOnPairs(right);

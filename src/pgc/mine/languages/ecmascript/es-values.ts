@@ -83,13 +83,16 @@ function definedBy(assignment: Node): string | undefined {
   return passedOnAs(left.childForFieldName('property')?.text ?? unknown);
 }
 
-/** What is assigned through a chain: `a = b = value`. */
-export function assignedLast(value: Node): { value: Node; through: Node[] } {
+/** What is assigned through a chain, `a = b = value`, as long as its names are such. */
+export function assignedLast(
+  value: Node,
+  isThrough: (left: Node) => boolean = () => true,
+): { value: Node; through: Node[] } {
   const through: Node[] = [];
   let last = value;
   while (last.type === 'assignment_expression') {
     const [left, right] = ['left', 'right'].map((each) => last.childForFieldName(each));
-    if (!left || !right) break;
+    if (!left || !right || !isThrough(left)) break;
     through.push(left);
     last = right;
   }
