@@ -374,7 +374,11 @@ export class Members {
     if (type.name !== '$union' && this.#isOfAll(name, given)) return this.#closed(name, given);
     if (type.name !== '$union')
       return { kind: 'outside', of: { type, name }, ...(given && { given }) };
-    const each = type.args.map(({ type: its }) => its && this.memberOf(its, name, given));
+    const each = type.args.map(({ type: its }) =>
+      its?.kind === 'language' && its.held !== undefined
+        ? this.member(its.held, name, given)
+        : its && this.memberOf(its, name, given),
+    );
     if (this.#definitions.rules.isDynamic === true) return joined(each);
     const functions = each.filter((found) => found?.kind === 'function');
     const definitions = functions.flatMap((found) => found.definitions);

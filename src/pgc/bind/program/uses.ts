@@ -208,16 +208,16 @@ export class Uses {
   /** A member whose key a name holds. What is gone through by keys gives an element. */
   keyed(value: Value, name: string): Value | undefined {
     const isListed = value.kind === 'value' && value.type.kind === 'language';
-    return (
-      (isListed ? undefined : this.#members.member(value, name)) ?? this.part(value, 'element')
-    );
+    const found = isListed ? undefined : this.#members.member(value, name);
+    const isIndexed = value.kind === 'value' || value.kind === 'outside';
+    return found ?? (isIndexed ? this.part(value, 'element') : undefined);
   }
 
   /** A member that an expression names: each function of the type may be meant, unless a symbol names it. */
   anyMember(value: Value, by: Given | undefined, given: Arguments | undefined): Value | undefined {
     const key = /^(?:[\w$]+\.)*([\w$]+)$/.exec(by?.arguments?.[0] ?? '')?.[1];
     const held = key === undefined ? undefined : this.keyed(value, `%${key}`);
-    if (held !== undefined) return held;
+    if (held !== undefined || value.kind === 'type') return held;
     const type = value.kind === 'value' ? value.type : undefined;
     if (type?.kind !== 'inside' || this.#members.bases.underlying(type) !== undefined)
       return this.part(value, 'element');

@@ -45,6 +45,11 @@ export class EsAssignments {
       this.#moduleExports(node, right);
       return;
     }
+    if (
+      right.type === 'class' &&
+      /^(?!this\.|(?:module\.)?exports\.)[\w$]+(?:\.[\w$]+){2,}$/.test(target)
+    )
+      return this.#innerClass(node, right, target);
     const property = /^(?:(?:module\.)?(exports)|([\w$.]+?)\.prototype|([\w$]+))\.([\w$]+)$/.exec(
       target,
     );
@@ -98,6 +103,14 @@ export class EsAssignments {
       exported: true,
       own: { expression, base: unknown },
     });
+  }
+
+  /** `a.Outer.Inner = class` */
+  #innerClass(node: Node, right: Node, path: string): void {
+    const [container = '', name = ''] = path.split('.').slice(-2);
+    const declared = this.#symbols.valueAs(name, right);
+    if (declared !== undefined)
+      this.#symbols.add(name, node, { ...declared, container, path, exported: true });
   }
 
   #moduleExports(node: Node, given: Node): void {

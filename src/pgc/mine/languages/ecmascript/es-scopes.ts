@@ -15,7 +15,7 @@ import {
   thisParameter,
   type LocalName,
 } from './es-types.js';
-import { esExpression, heldKey, localNames, valueOf } from './es-values.js';
+import { either, esExpression, heldKey, localNames, valueOf } from './es-values.js';
 
 /** Of one function, so many results are looked at. */
 const returnsMax = 4;
@@ -189,7 +189,7 @@ export class EsScopes {
       written !== unknown
         ? valueOf(written)
         : value !== null
-          ? this.of(value)
+          ? either(null, value, this.locals)
           : this.#handed(callable, at);
     if (pattern.type === 'identifier' && its === unknown) this.locals.give(pattern.text, start);
     else
@@ -229,7 +229,9 @@ export class EsScopes {
         else if (left !== null)
           this.declare(
             left,
-            value === unknown ? this.of(pattern.childForFieldName('right')) : value,
+            value === unknown
+              ? either(null, pattern.childForFieldName('right'), this.locals)
+              : value,
             from,
           );
         return;

@@ -25,6 +25,8 @@ export interface Declared {
   /** Undefined: holds no other symbols. */
   scope?: Scope['kind'];
   container?: string;
+  /** By which an expression of the file names it. */
+  path?: string;
   declaration?: boolean;
   exported?: boolean;
   /** A module passes it on under this name, by which its own text does not know it. */
@@ -188,7 +190,8 @@ export class EsSymbols {
     };
     this.draft.symbols.push(symbol);
     const isLocal = what.container === undefined && this.isInFunction();
-    const plain = what.kind === 'class' && container !== '' ? `${container}.${name}` : name;
+    const isInner = what.kind === 'class' && container !== '';
+    const plain = what.path ?? (isInner ? `${container}.${name}` : name);
     const isPassedOn = what.isPassedOn === true;
     const key = isPassedOn ? passedOnAs(name) : isLocal ? this.es.keyOf(symbol) : plain;
     if (isPassedOn) this.draft.type(symbol, 'local', key);

@@ -232,12 +232,25 @@ export function valueOf(type: string): string {
   return type === unknown ? unknown : bounded(`{${type}}`);
 }
 
+/** The first that is known; a name beside something unknown may not be what is called. */
+export function either(
+  one: Node | null | undefined,
+  other: Node | null | undefined,
+  locals: Locals,
+): string {
+  const known = esExpression(one, locals);
+  if (known !== unknown) return known;
+  const its = esExpression(other, locals);
+  const isNamed = /^(?:identifier|member_expression)$/.test(other?.type ?? '') && its !== unknown;
+  return isNamed ? bounded(`{$union<${unknown},=${its}>}`) : its;
+}
+
 function operationOf(node: Node, locals: Locals): string {
   const [left, right] = ['left', 'right'].map((each) => node.childForFieldName(each));
   switch (node.childForFieldName('operator')?.type) {
     case '||':
     case '??':
-      return firstKnown(esExpression(left, locals), esExpression(right, locals));
+      return either(left, right, locals);
     case '&&':
       return esExpression(right, locals);
     case '+':
