@@ -322,7 +322,6 @@ export class Evaluator {
     const [definition] = definitions;
     if (definition === undefined || this.#definitions.rules.functionsAreTypes !== true)
       return undefined;
-    if (this.#definitions.methodsOf(definition).size === 0) return undefined;
     return { kind: 'type', type: { kind: 'inside', definition, args: [] } };
   }
 }

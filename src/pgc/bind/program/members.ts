@@ -115,7 +115,9 @@ export class Members {
     // A constant of an enumeration is a value of it.
     if (definition !== undefined && isVariable(definition))
       return self && this.memberOf(self, name, given);
-    return definition && this.#ownMember({ kind: 'inside', definition, args: [] }, name);
+    return (
+      definition && this.#inheritedMember({ kind: 'inside', definition, args: [] }, name, undefined)
+    );
   }
 
   memberOf(type: Type, name: string, given?: Arguments): Value | undefined {
@@ -224,6 +226,7 @@ export class Members {
     const candidates: Candidate[] = [];
     let beyond: Value | undefined;
     let isUnknown = false as boolean;
+    const { isDynamic, isClosed } = this.#definitions.rules;
     const isChosen = given !== undefined && this.#choice !== undefined;
     const found = this.bases.nearest(
       start,
@@ -232,7 +235,7 @@ export class Members {
           ? this.#collect(type, name, candidates, given)
           : (this.#ownMember(type, name, start) ?? this.#embedded(type, name)),
       (type) => {
-        isUnknown ||= type === undefined && this.#definitions.rules.isDynamic === true;
+        isUnknown ||= type === undefined && (isDynamic === true || isClosed === true);
         const its = type?.kind === 'language' ? this.#memberOfLanguage(type, name) : undefined;
         if (its !== undefined && its.kind !== 'outside') return its;
         const isTyped = this.#choice !== undefined;

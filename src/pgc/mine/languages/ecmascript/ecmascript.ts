@@ -16,7 +16,7 @@ import { EsSymbols, type Scope } from './es-symbols.js';
 import { readable } from './es-text.js';
 import { membersOf } from './es-types.js';
 import { esUse } from './es-uses.js';
-import { moduleItself, valueOf } from './es-values.js';
+import { moduleItself } from './es-values.js';
 import type { Grammar } from '../../grammar.js';
 import { compact, renderSignature } from '../../signature.js';
 
@@ -64,6 +64,7 @@ class EcmascriptMiner {
     constructMember: (node) => this.#calls.memberCall(node, 'construct'),
     super: (node) => this.#calls.construct(node),
     assign: (node) => this.#assignments.variable(node),
+    program: (node) => this.#es.program(node),
     block: (node) => this.#es.block(node),
     forIn: (node) => this.#es.forIn(node),
     catch: (node) => this.#es.catches(node),
@@ -244,10 +245,9 @@ class EcmascriptMiner {
   #declare(declarator: Node, name: Node, value: Node | null): void {
     // A function has a name of its own, also before its end.
     if (value !== null && (isFunction(value) || value.type === 'class')) return;
-    const type = valueOf(this.#es.declared(declarator));
     // The variable of a loop is declared by it.
     if (declarator.parent?.parent?.type === 'for_in_statement') return;
-    this.#es.declare(name, type === unknown ? this.#es.of(value) : type, declarator.endIndex);
+    this.#es.declare(name, this.#es.variable(declarator, value), declarator.endIndex);
   }
 
   #export(node: Node): void {

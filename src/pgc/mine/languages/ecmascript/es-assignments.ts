@@ -83,7 +83,7 @@ export class EsAssignments {
       return;
     }
     if (declared === undefined) {
-      const holder = this.#symbols.tops.get(owner);
+      const holder = this.#symbols.es.holders.get(owner);
       const value = this.#symbols.es.of(right);
       if (holder !== undefined && value !== unknown)
         this.#symbols.draft.type(holder, 'assigned', name, value);

@@ -8,6 +8,9 @@ import { computedMember, indexName } from './es-values.js';
 
 const wrapping = /^(?:parenthesized|non_null|as|satisfies)_expression$/;
 
+const basing = /^(?:(?:Object|Reflect)\.setPrototypeOf|Object\.assign|(?:util\.)?inherits)$/;
+const basingCharsMax = 30;
+
 /** Calls of one text: of names, of members, of what is constructed. */
 export class EsCalls {
   constructor(
@@ -18,6 +21,7 @@ export class EsCalls {
   call(node: Node): void {
     const callee = node.text;
     if (callee === 'require' && this.dynamicImport(node)) return;
+    this.#based(node);
     // What is given is no function of the name that the parameter has.
     const isGiven = this.es.locals.isGiven(callee, node.startIndex);
     this.draft.calls.push({
@@ -29,6 +33,7 @@ export class EsCalls {
   memberCall(node: Node, kind: 'member' | 'construct'): void {
     const property = node.childForFieldName('property');
     if (property === null) return;
+    this.#based(node);
     const receiver = compact(
       this.draft.text.slice(node.startIndex, property.startIndex).slice(0, 4 * receiverCharsMax),
     );
@@ -40,6 +45,16 @@ export class EsCalls {
       receiver: folded,
       expression: this.es.of(node),
     });
+  }
+
+  /** `Object.setPrototypeOf(value, base)`, `util.inherits(Type, Base)`: one has the members of others. */
+  #based(callee: Node): void {
+    if (callee.endIndex - callee.startIndex > basingCharsMax || !basing.test(callee.text)) return;
+    const given = callee.parent?.childForFieldName('arguments')?.namedChildren ?? [];
+    const [of = '', ...others] = given.map((each) => this.es.of(each).replace(/\.prototype$/, ''));
+    if (!/^[\w$]+(?:#\w+)?(?:\.[\w$]+)*$/.test(of)) return;
+    for (const each of others)
+      if (each !== unknown) this.draft.type(undefined, 'base', `=${of}`, `=${each}`);
   }
 
   /** `(f)()`, `x.f!()`, `(f as F)()` */

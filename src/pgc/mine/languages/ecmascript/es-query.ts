@@ -3,6 +3,7 @@ import type { FactsLanguage } from '../../../format/facts.js';
 type EcmascriptLanguage = Extract<FactsLanguage, 'javascript' | 'typescript' | 'tsx'>;
 
 const shared = `
+(program) @program
 [(function_declaration) (generator_function_declaration)] @function
 (class_declaration) @class
 (class) @classExpression

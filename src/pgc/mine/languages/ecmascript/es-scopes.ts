@@ -3,6 +3,7 @@ import { bounded, unknown } from '../../../format/expression.js';
 import type { Draft, SymbolDraft } from '../../draft.js';
 import { Locals } from '../../locals.js';
 import { CommentTypes } from './es-comments.js';
+import { isImported } from './es-imports.js';
 import { isFunction } from './es-signature.js';
 import {
   esBounds,
@@ -60,6 +61,8 @@ export class EsScopes {
   readonly #described = new Map<number, Described>();
   /** By what `this` is: classes and functions whose members are assigned to. */
   readonly #owners = new Map<string, SymbolDraft>();
+  /** Names at the top of the file, whose members are assigned to. */
+  readonly holders = new Map<string, SymbolDraft>();
   readonly #boundsOf = new Map<SymbolDraft, { name: string; type: string }[]>();
 
   constructor(readonly draft: Draft) {
@@ -173,10 +176,19 @@ export class EsScopes {
       this.#declareOwn(node.startIndex, { expression: valueOf(this.type(ownType)), base: unknown });
     else if (node.type !== 'arrow_function')
       if (found?.own !== undefined) this.#declareOwn(node.startIndex, found.own);
-      else if (!isOfClass(node)) this.locals.declare('this', node.startIndex, unknown);
+      else if (!isOfClass(node)) this.locals.declare('this', node.startIndex, this.#holderOf(node));
     for (const [at, each] of parametersOf(node).entries()) this.#parameter(node, each, at);
     const body = node.childForFieldName('body');
     if (body !== null && body.type !== 'statement_block') this.#returned(body);
+  }
+
+  /** `this` in a function that is assigned to a member: `app[name] = function () {}`. */
+  #holderOf({ id, parent }: Node): string {
+    const left = parent?.type === 'assignment_expression' ? parent.childForFieldName('left') : null;
+    const object = left?.childForFieldName('object') ?? null;
+    if (object === null || parent?.childForFieldName('right')?.id !== id) return unknown;
+    const holder = this.of(object);
+    return /^[\w$]+\.prototype$/.test(holder) ? ownValue(holder.replace(/\..*/, '')) : holder;
   }
 
   #parameter(callable: Node, node: Node, at: number): void {
@@ -270,6 +282,38 @@ export class EsScopes {
       const line = this.draft.lineOf(each.startIndex);
       if (name !== '') this.locals.declare(name, node.startIndex, `${name}#${line}`);
     }
+    this.#foresee(node.namedChildren, node.startIndex, false);
+  }
+
+  /** Names at the top are known in the whole text; those of patterns are no definitions. */
+  program(node: Node): void {
+    const statements = node.namedChildren.map((each) =>
+      each.type === 'export_statement' ? (each.childForFieldName('declaration') ?? each) : each,
+    );
+    this.#foresee(statements, 0, true);
+  }
+
+  /** Variables can be used above their declaration, by functions that are called later. */
+  #foresee(statements: readonly Node[], from: number, isTop: boolean): void {
+    for (const statement of statements) {
+      if (!/^(?:lexical|variable)_declaration$/.test(statement.type)) continue;
+      const all = statement.namedChildren.filter(({ type }) => type === 'variable_declarator');
+      for (const [at, each] of all.entries()) {
+        const name = each.childForFieldName('name');
+        if (name === null || (isTop && name.type === 'identifier') || isImported(each)) continue;
+        const value = each.childForFieldName('value');
+        const line = this.draft.lineOf((at === 0 ? statement : each).startIndex);
+        const isDefined = value !== null && (isFunction(value) || value.type === 'class');
+        if (isDefined) this.locals.declare(name.text, from, `${name.text}#${line}`);
+        else this.declare(name, this.variable(each, value), from);
+      }
+    }
+  }
+
+  /** What a variable stands for. */
+  variable(declarator: Node, value: Node | null): string {
+    const type = valueOf(this.declared(declarator));
+    return type === unknown ? this.of(value) : type;
   }
 
   forIn(node: Node): void {
@@ -304,7 +348,8 @@ export class EsScopes {
 
   /** `this.x = …` in a class or in a function that is constructed. */
   assignOwn(name: string, right: Node, at: number): void {
-    const symbol = this.#owners.get(this.locals.find('this', at) ?? '');
+    const own = this.locals.find('this', at) ?? '';
+    const symbol = this.#owners.get(own) ?? this.holders.get(own);
     const said = right.parent === null ? unknown : this.#comments.of(right.parent).type;
     const value = said === unknown ? this.of(right) : valueOf(said);
     if (symbol !== undefined && value !== unknown) this.draft.type(symbol, 'assigned', name, value);

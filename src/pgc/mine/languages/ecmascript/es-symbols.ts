@@ -110,6 +110,11 @@ export class EsSymbols {
     if (value !== null && isExports(value)) return;
     const written = valueOf(type);
     const object = objectIn(value);
+    const base = value === null ? undefined : createdFrom(value);
+    if (base !== undefined) {
+      const type = this.es.of(base).replace(/\.prototype$/, '');
+      return this.draft.type(symbol, 'base', '', type === unknown ? unknown : `=${type}`);
+    }
     // The members of an object that a module passes on are its own.
     if (isPassedOn && object !== null && object.namedChildCount > 0)
       this.draft.type(symbol, 'value', '', moduleItself);
@@ -194,6 +199,7 @@ export class EsSymbols {
     const plain = what.path ?? (isInner ? `${container}.${name}` : name);
     const isPassedOn = what.isPassedOn === true;
     const key = isPassedOn ? passedOnAs(name) : isLocal ? this.es.keyOf(symbol) : plain;
+    if (container === '' && !isLocal && !isPassedOn) this.es.holders.set(name, symbol);
     if (isPassedOn) this.draft.type(symbol, 'local', key);
     else if (isLocal) this.es.nameLocally(symbol, start);
     this.#describe(symbol, what, key);
@@ -215,6 +221,12 @@ export class EsSymbols {
     for (const each of esBases(node, this.es.localName)) this.draft.type(symbol, 'base', '', each);
     this.es.openClass(node, symbol, key);
   }
+}
+
+/** `Object.create(base)` */
+function createdFrom(value: Node): Node | undefined {
+  if (!/^Object\.create\s*\(/.test(value.text.slice(0, 20))) return undefined;
+  return value.childForFieldName('arguments')?.namedChild(0) ?? undefined;
 }
 
 /** The object that is written out as a value. */

@@ -51,7 +51,7 @@ function expressionOf(node: Node, locals: Locals): string {
     case 'binary_expression':
       return operationOf(node, locals);
     case 'assignment_expression':
-      return firstKnown(definedBy(node) ?? of('right'), of('left'));
+      return firstKnown(definedBy(node, locals) ?? of('right'), of('left'));
     case 'sequence_expression':
       return esExpression(node.lastNamedChild, locals);
     case 'array':
@@ -73,12 +73,14 @@ function expressionOf(node: Node, locals: Locals): string {
   }
 }
 
-/** What an assignment to a module defines: a function or a class. */
-function definedBy(assignment: Node): string | undefined {
+/** What an assignment to a member of the file or of a module defines: a function or a class. */
+function definedBy(assignment: Node, locals: Locals): string | undefined {
   const [left, right] = ['left', 'right'].map((each) => assignment.childForFieldName(each));
   if (!left || !right || !(isFunction(right) || right.type === 'class')) return undefined;
   if (isExports(left)) return nameOf(right) || 'default';
   const object = left.childForFieldName('object');
+  if (object?.type === 'identifier' && locals.find(object.text, object.startIndex) === undefined)
+    return memberOf(left, locals);
   if (object === null || !isExports(object)) return undefined;
   return passedOnAs(left.childForFieldName('property')?.text ?? unknown);
 }
