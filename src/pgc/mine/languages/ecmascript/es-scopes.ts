@@ -188,7 +188,7 @@ export class EsScopes {
     const object = left?.childForFieldName('object') ?? null;
     if (object === null || parent?.childForFieldName('right')?.id !== id) return unknown;
     const holder = this.of(object);
-    return /^[\w$]+\.prototype$/.test(holder) ? ownValue(holder.replace(/\..*/, '')) : holder;
+    return holder.endsWith('.prototype') ? ownValue(holder.slice(0, -'.prototype'.length)) : holder;
   }
 
   #parameter(callable: Node, node: Node, at: number): void {

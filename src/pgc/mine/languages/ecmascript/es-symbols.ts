@@ -103,6 +103,7 @@ export class EsSymbols {
 
   /** What a name at the top stands for; an object that is written out stands for itself. */
   holds(symbol: SymbolDraft, type: string, given: Node | null): void {
+    if (this.es.holders.get(symbol.name) === symbol) this.tops.set(symbol.name, symbol);
     const { value, through } = given === null ? { value: null, through: [] } : assignedLast(given);
     // What is given to this name is passed on.
     const isPassedOn = given !== null && [given, ...through].some(isExports);
