@@ -15,7 +15,7 @@ import type { EsScopes, Own } from './es-scopes.js';
 import { EsSymbols, type Scope } from './es-symbols.js';
 import { readable } from './es-text.js';
 import { membersOf } from './es-types.js';
-import { esUse } from './es-uses.js';
+import { esUse, isIntrinsic } from './es-uses.js';
 import { moduleItself } from './es-values.js';
 import type { Grammar } from '../../grammar.js';
 import { compact, renderSignature } from '../../signature.js';
@@ -58,7 +58,9 @@ class EcmascriptMiner {
     member: (node) => this.#calls.memberCall(node, 'member'),
     computed: (node) => this.#calls.computedCall(node),
     construct: (node) => this.#calls.construct(node),
-    element: (node) => this.#calls.construct(node),
+    element: (node) => {
+      if (!isIntrinsic(node)) this.#calls.construct(node);
+    },
     wrapped: (node) => this.#calls.wrappedCall(node),
     elementMember: (node) => this.#calls.memberCall(node, 'construct'),
     constructMember: (node) => this.#calls.memberCall(node, 'construct'),

@@ -60,12 +60,17 @@ function isDefined(node: Node): boolean {
   const { parent } = node;
   if (parent === null || definingNodes.test(parent.type)) return true;
   if (parent.type === 'jsx_closing_element') return true;
-  if (/^jsx_/.test(parent.type)) return false;
+  if (/^jsx_/.test(parent.type)) return isIntrinsic(node);
   const isIn = (field: string): boolean => parent.childForFieldName(field)?.id === node.id;
   if (definingFields.some((field) => isIn(field)))
     return parent.type !== 'nested_type_identifier' && parent.type !== 'generic_type';
   if (parent.type === 'pair_pattern') return isIn('value');
   return isIn('left') && /^(?:object_)?assignment_pattern$|^for_in_statement$/.test(parent.type);
+}
+
+/** An element of the page itself: no component has a name in small letters. */
+export function isIntrinsic({ text, parent }: Node): boolean {
+  return /^jsx_(?:opening|self_closing)_element$/.test(parent?.type ?? '') && /^[a-z]/.test(text);
 }
 
 /** What may stand between a value and where it goes. */
