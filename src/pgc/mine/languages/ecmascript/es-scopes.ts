@@ -220,9 +220,20 @@ export class EsScopes {
       if (callee === unknown || handing.test(callee)) return unknown;
       return bounded(`${callee}@${argument}.${at}`);
     }
-    if (parent?.type !== 'variable_declarator') return unknown;
-    const type = valueOf(this.type(parent.childForFieldName('type')));
-    return type === unknown ? unknown : bounded(`${type}@.${at}`);
+    const wanted = parent === null ? unknown : this.#wantedBy(parent, callable);
+    return wanted === unknown ? unknown : bounded(`${valueOf(wanted)}@.${at}`);
+  }
+
+  /** The type that a function must have where it stands: of a variable, of a field, of what another function gives. */
+  #wantedBy(parent: Node, { id }: Node): string {
+    if (/^(?:variable_declarator|(?:public_)?field_definition)$/.test(parent.type))
+      return this.type(parent.childForFieldName('type'));
+    const isBody = parent.childForFieldName('body')?.id === id;
+    if (parent.type !== 'return_statement' && !isBody) return unknown;
+    let outer: Node | null = parent;
+    while (outer !== null && outer.childForFieldName('parameters') === null) outer = outer.parent;
+    const type = outer === null ? unknown : this.#resultOf(outer);
+    return /^\$promise</.test(type) ? `=${valueOf(type)}!` : type;
   }
 
   /** The names of a pattern, for a value. */
