@@ -59,7 +59,7 @@ export class Names {
     if (rules.namespaces === true) return this.#evaluation.visible(name, context, wanted, given);
     if (rules.overloads !== undefined) return this.#visible(name, context, wanted, given);
     const itself = this.#itself(name, file, wanted);
-    if (itself !== undefined) return itself.value;
+    if (itself !== undefined) return itself[0];
     const beside = this.#beside(name, context, wanted);
     if (beside !== undefined) return beside;
     const own = scopes.get(file.scope)?.names.get(name);
@@ -78,21 +78,18 @@ export class Names {
   }
 
   /** The scope of a text as others see it, and what they alone know in it. Undefined: the name is another one. */
-  #itself(
-    name: string,
-    { scope }: SourceText,
-    wanted: Wanted,
-  ): { value: Value | undefined } | undefined {
+  #itself(name: string, { scope }: SourceText, wanted: Wanted): [Value?] | undefined {
     const { itself } = this.#definitions.rules;
-    if (itself === undefined || !name.endsWith(itself)) return undefined;
-    const value: Value = { kind: 'scope', scopes: [scope] };
-    if (name === itself) return { value };
     const mark = `#${itself}`;
-    if (!name.endsWith(mark)) return undefined;
+    if (itself === undefined || (name !== itself && !name.endsWith(mark))) return undefined;
+    const value: Value = { kind: 'scope', scopes: [scope] };
+    if (name === itself) return [value];
     const passed = name.slice(0, -mark.length);
-    if (wanted === 'definition')
-      return { value: this.imported({ scopes: [scope], name: passed }, wanted) };
-    return { value: this.#evaluation.step(value, { kind: 'member', name: passed }) };
+    const found =
+      wanted === 'definition'
+        ? this.imported({ scopes: [scope], name: passed }, wanted)
+        : this.#evaluation.step(value, { kind: 'member', name: passed });
+    return [found];
   }
 
   /** Where members are known by their names alone: of the types around the place, from inside out. */

@@ -151,7 +151,8 @@ class EcmascriptMiner {
         for (const { name, type } of membersOf(each, this.#es.localName))
           this.draft.type(symbol, 'field', name, type);
       const call = each?.namedChildren.find(({ type }) => type === 'call_signature');
-      if (each?.type === 'object_type' && call !== undefined) this.#es.signature(symbol, call);
+      if (each?.type === 'object_type' && call !== undefined)
+        this.#symbols.members.signature(symbol, call);
     }
   }
 
@@ -160,7 +161,7 @@ class EcmascriptMiner {
     const owner = this.#symbols.around;
     if (owner?.symbol === undefined || (owner.kind !== 'class' && owner.kind !== 'interface'))
       return;
-    if (node.type === 'call_signature') this.#es.signature(owner.symbol, node);
+    if (node.type === 'call_signature') this.#symbols.members.signature(owner.symbol, node);
     else if (node.type === 'index_signature')
       this.draft.type(
         owner.symbol,
@@ -170,7 +171,7 @@ class EcmascriptMiner {
       );
     else if (node.type !== 'construct_signature') {
       const value = node.childForFieldName('value');
-      if (value === null || !isFunction(value)) this.#es.field(owner.symbol, node);
+      if (value === null || !isFunction(value)) this.#symbols.members.field(owner.symbol, node);
     }
   }
 
@@ -180,7 +181,8 @@ class EcmascriptMiner {
     const name = nameOf(node);
     if (owner === undefined || !isMemberOf(owner.kind, capture, node) || name === '') {
       if (capture !== 'method') return;
-      if (owner?.symbol !== undefined && owner.kind === 'class') this.#es.keyed(owner.symbol, node);
+      if (owner?.symbol !== undefined && owner.kind === 'class')
+        this.#symbols.members.keyed(owner.symbol, node);
       this.#symbols.enterUnnamed(node);
       return;
     }
@@ -197,7 +199,7 @@ class EcmascriptMiner {
     });
     if (owner.key.includes('#')) this.draft.type(member, 'local', owner.key);
     if (name === 'constructor' && owner.symbol !== undefined)
-      this.#es.parameterFields(owner.symbol, node);
+      this.#symbols.members.parameterFields(owner.symbol, node);
     if (capture === 'method') this.#es.callable(node);
     const head = this.text.slice(node.startIndex, node.startIndex + 40);
     const isPrivate = name.startsWith('#') || /^(?:static\s+)?(?:private|protected)\b/.test(head);

@@ -28,9 +28,9 @@ export class EsAssignments {
   /** `this[kAgent] = …` */
   keyed(node: Node): void {
     const [left, right] = ['left', 'right'].map((each) => node.childForFieldName(each));
-    const { es } = this.#symbols;
+    const { es, members } = this.#symbols;
     const name = heldKey(left?.childForFieldName('index') ?? null, es.locals);
-    if (name !== undefined && right) es.assignOwn(name, right, node.startIndex);
+    if (name !== undefined && right) members.assigned(name, right, node.startIndex);
   }
 
   /** CommonJS and constructor functions define symbols by assigning to a property. */
@@ -57,7 +57,7 @@ export class EsAssignments {
     const owner = property?.[2] ?? property?.[3] ?? '';
     if (property?.[1] === undefined && owner.startsWith('this')) {
       if (owner === 'this' && !isFunction(right))
-        this.#symbols.es.assignOwn(name, right, node.startIndex);
+        this.#symbols.members.assigned(name, right, node.startIndex);
       return;
     }
     if (property?.[3] !== undefined && name === 'prototype' && right.type === 'object') {

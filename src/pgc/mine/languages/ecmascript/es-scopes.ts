@@ -8,7 +8,6 @@ import { isFunction } from './es-signature.js';
 import {
   esBounds,
   esType,
-  functionType,
   importedIn,
   isRest,
   parametersOf,
@@ -16,7 +15,7 @@ import {
   thisParameter,
   type LocalName,
 } from './es-types.js';
-import { either, esExpression, heldKey, localNames, valueOf } from './es-values.js';
+import { either, esExpression, localNames, valueOf } from './es-values.js';
 
 /** Of one function, so many results are looked at. */
 const returnsMax = 4;
@@ -94,7 +93,7 @@ export class EsScopes {
     return type === unknown ? this.#comments.of(node).type : type;
   }
 
-  #resultOf(node: Node): string {
+  resultOf(node: Node): string {
     const type = resultType(node, this.localName);
     return type === unknown ? this.#comments.of(node).result : type;
   }
@@ -139,6 +138,11 @@ export class EsScopes {
     for (const { name, type } of own) this.draft.type(symbol, 'bound', name, type);
   }
 
+  /** Whose members are assigned to where `this` is this. */
+  ownerOf(own: string): SymbolDraft | undefined {
+    return this.#owners.get(own) ?? this.holders.get(own);
+  }
+
   /** A symbol that is a function: what it takes and gives. `this`: what that is in it. */
   describe(symbol: SymbolDraft, node: Node, own?: Own, outer?: SymbolDraft): void {
     const isGetter =
@@ -151,7 +155,7 @@ export class EsScopes {
     }));
     if (taken.some(({ type }) => type !== unknown))
       for (const { name, type } of taken) this.draft.type(symbol, 'parameter', name, type);
-    const result = this.#resultOf(node);
+    const result = this.resultOf(node);
     if (result === unknown) return;
     if (isGetter) this.draft.type(symbol, 'value', '', valueOf(result));
     else this.draft.type(symbol, 'result', '', result);
@@ -166,7 +170,7 @@ export class EsScopes {
   /** Any function, with or without a name. */
   callable(node: Node): void {
     const found = this.#described.get(node.id);
-    const isWritten = found === undefined || this.#resultOf(node) !== unknown;
+    const isWritten = found === undefined || this.resultOf(node) !== unknown;
     const symbol = isWritten ? undefined : found.symbol;
     const role = found?.isGetter === true ? 'value' : 'returned';
     this.#callables.push({ end: node.endIndex, symbol, role, returns: 0 });
@@ -232,7 +236,7 @@ export class EsScopes {
     if (parent.type !== 'return_statement' && !isBody) return unknown;
     let outer: Node | null = parent;
     while (outer !== null && outer.childForFieldName('parameters') === null) outer = outer.parent;
-    const type = outer === null ? unknown : this.#resultOf(outer);
+    const type = outer === null ? unknown : this.resultOf(outer);
     return /^\$promise</.test(type) ? `=${valueOf(type)}!` : type;
   }
 
@@ -357,80 +361,12 @@ export class EsScopes {
     this.draft.type(callable.symbol, callable.role, '', expression);
   }
 
-  /** `this.x = …` in a class or in a function that is constructed. */
-  assignOwn(name: string, right: Node, at: number): void {
-    const own = this.locals.find('this', at) ?? '';
-    const symbol = this.#owners.get(own) ?? this.holders.get(own);
-    const said = right.parent === null ? unknown : this.#comments.of(right.parent).type;
-    const value = said === unknown ? this.of(right) : valueOf(said);
-    if (symbol !== undefined && value !== unknown) this.draft.type(symbol, 'assigned', name, value);
-  }
-
   /** `x = …` */
   assign(node: Node): void {
     const left = node.childForFieldName('left');
     const value = this.of(node.childForFieldName('right'));
     if (left?.type === 'identifier' && value !== unknown)
       this.locals.assign(left.text, node.endIndex, value);
-  }
-
-  /** A field of a class, or a property of an interface. */
-  field(owner: SymbolDraft, node: Node): void {
-    const name = this.#memberName(node);
-    const type = this.declared(node);
-    if (!/^[#%]?[\w$]+$/.test(name)) return;
-    if (type !== unknown) this.draft.type(owner, 'field', name, type);
-    else {
-      const value = this.of(node.childForFieldName('value'));
-      if (value !== unknown) this.draft.type(owner, 'assigned', name, value);
-    }
-  }
-
-  /** A method whose key a name holds has no name of its own. */
-  keyed(owner: SymbolDraft, node: Node): void {
-    const name = this.#memberName(node);
-    if (!name.startsWith('%')) return;
-    const isRead = node.children.some(({ type }) => type === 'get');
-    const type = isRead ? this.#resultOf(node) : functionType(node, this.localName);
-    if (type !== unknown) this.draft.type(owner, 'field', name, type);
-  }
-
-  #memberName(node: Node): string {
-    const name = node.childForFieldName('name') ?? node.childForFieldName('property');
-    return name?.type === 'computed_property_name'
-      ? (heldKey(name.namedChild(0), this.locals) ?? '')
-      : (name?.text ?? '');
-  }
-
-  /** `constructor(private readonly x: X)` */
-  parameterFields(owner: SymbolDraft, node: Node): void {
-    for (const each of parametersOf(node)) {
-      const isField = each.children.some(({ type }) =>
-        /^(?:accessibility_modifier|readonly)$/.test(type),
-      );
-      const name = each.childForFieldName('pattern')?.text ?? '';
-      const type = this.type(each.childForFieldName('type'));
-      if (isField && type !== unknown) this.draft.type(owner, 'field', name, type);
-    }
-  }
-
-  /** The properties of an object that a name holds. */
-  properties(symbol: SymbolDraft, object: Node): void {
-    for (const each of object.namedChildren) {
-      const value =
-        each.type === 'shorthand_property_identifier' ? each : each.childForFieldName('value');
-      const name = (each.childForFieldName('key') ?? each).text;
-      if (value === null || isFunction(value) || !/^[\w$]+$/.test(name)) continue;
-      // The functions of an object in an object belong to the same name.
-      const expression = value.type === 'object' ? symbol.name : this.of(value);
-      if (expression !== unknown) this.draft.type(symbol, 'assigned', name, expression);
-      if (value.type === 'object') this.properties(symbol, value);
-    }
-  }
-
-  /** A signature that a type is called by. */
-  signature(owner: SymbolDraft, node: Node): void {
-    this.draft.type(owner, 'is', '', functionType(node, this.localName));
   }
 }
 

@@ -2,6 +2,7 @@ import type { Node } from 'web-tree-sitter';
 import { unknown } from '../../../format/expression.js';
 import { commentAbove } from '../../comment.js';
 import type { Draft, SymbolDraft } from '../../draft.js';
+import { EsMembers } from './es-members.js';
 import { EsScopes, type Own } from './es-scopes.js';
 import { classSignature, functionSignature, isFunction } from './es-signature.js';
 import { esBases } from './es-types.js';
@@ -40,6 +41,7 @@ export interface Declared {
 /** The symbols of one text, with what is around the node that is read. */
 export class EsSymbols {
   readonly es: EsScopes;
+  readonly members: EsMembers;
   readonly #scopes: Scope[] = [];
   /** Where an export statement's declaration begins; the declaration itself comes next. */
   exportedAt = -1;
@@ -55,6 +57,7 @@ export class EsSymbols {
 
   constructor(readonly draft: Draft) {
     this.es = new EsScopes(draft);
+    this.members = new EsMembers(draft, this.es);
   }
 
   get around(): Scope | undefined {
@@ -119,7 +122,7 @@ export class EsSymbols {
     // The members of an object that a module passes on are its own.
     if (isPassedOn && object !== null && object.namedChildCount > 0)
       this.draft.type(symbol, 'value', '', moduleItself);
-    else if (written === unknown && object !== null) this.es.properties(symbol, object);
+    else if (written === unknown && object !== null) this.members.properties(symbol, object);
     else this.draft.type(symbol, 'value', '', written === unknown ? this.es.of(given) : written);
   }
 
