@@ -78,7 +78,7 @@ export class Names {
   }
 
   /** The scope of a text as others see it, and what they alone know in it. Undefined: the name is another one. */
-  #itself(name: string, { scope }: SourceText, wanted: Wanted): [Value?] | undefined {
+  #itself(name: string, { scope }: SourceText, wanted: Wanted): [Value | undefined] | undefined {
     const { itself } = this.#definitions.rules;
     const mark = `#${itself}`;
     if (itself === undefined || (name !== itself && !name.endsWith(mark))) return undefined;
