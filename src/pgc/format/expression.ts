@@ -10,7 +10,8 @@
  *     given      := '^' ('<' type (',' type)* '>')? ('(' (expression (',' expression)*)? ')' | number)?
  *                                     the function of that name that takes these arguments, or so many; none: any of them;
  *                                     the types are those that its type parameters stand for
- *     step       := '.' name given?   a member; no name: that which the expression in `given` names
+ *     step       := '.' name given?   a member; no name: that which the expression in `given` names;
+ *                                     '%' before it: its key is what that name holds
  *                 | '(' number? ')'   a result of a call; no number: the first
  *                 | '[]' | '[k]'      an element; its key
  *                 | '[*]' | '[' n ']' what comes of going through it; its n-th part

@@ -4,6 +4,8 @@ interface Local {
   /** Visible from here on, in UTF-16 units. */
   from: number;
   expression: string;
+  /** A parameter of which nothing is known. */
+  isGiven?: boolean;
 }
 
 /** The local variables of one text while its nodes come in order, outer before inner. */
@@ -25,9 +27,17 @@ export class Locals {
 
   /** In the innermost scope. */
   declare(name: string, from: number, expression: string): void {
+    this.#add(name, { from, expression });
+  }
+
+  /** A parameter of which nothing is known: it stands for any value, by whatever name that has. */
+  give(name: string, from: number): void {
+    this.#add(name, { from, expression: unknown, isGiven: true });
+  }
+
+  #add(name: string, local: Local): void {
     const names = this.#scopes.at(-1)?.names;
     const known = names?.get(name);
-    const local = { from, expression };
     if (known === undefined) names?.set(name, [local]);
     else known.push(local);
   }
@@ -41,9 +51,17 @@ export class Locals {
 
   /** What a name stands for; undefined when it is not local. */
   find(name: string, at: number): string | undefined {
+    return this.#find(name, at)?.expression;
+  }
+
+  isGiven(name: string, at: number): boolean {
+    return this.#find(name, at)?.isGiven === true;
+  }
+
+  #find(name: string, at: number): Local | undefined {
     for (let scope = this.#scopes.length - 1; scope >= 0; scope -= 1) {
       const found = this.#scopes[scope]?.names.get(name)?.findLast(({ from }) => from <= at);
-      if (found !== undefined) return found.expression;
+      if (found !== undefined) return found;
     }
     return undefined;
   }

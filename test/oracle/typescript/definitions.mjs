@@ -65,6 +65,8 @@ export class Definitions {
     // Two functions on a line cannot be told apart.
     if (known !== undefined && known.name !== named.name) return;
     this.names.add(named.name);
+    // A constructor is called by the name of its class.
+    if (ts.isConstructorDeclaration(node)) this.names.add(named.container);
     this.#byPlace.set(place, fact);
     this.#byNode.set(node, { fact, place });
   }

@@ -1,6 +1,7 @@
 import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
 import type { Evaluator } from './evaluator.js';
+import type { Type } from './values.js';
 
 /**
  * Gives types what other texts say of them: methods that are defined outside of the text of their type, and what it is
@@ -22,11 +23,19 @@ export function adopt(definitions: Definitions, evaluator: Evaluator): void {
   for (const text of definitions.texts)
     for (const { role, name, type } of text.types) {
       if (role !== 'base') continue;
-      const derived = evaluator.typeIn(name, text);
-      const base = evaluator.typeIn(type, text);
+      const derived = ofHeld(evaluator.typeIn(name, text));
+      const base = ofHeld(evaluator.typeIn(type, text));
       if (derived?.kind === 'inside' && base !== undefined)
         evaluator.addBase(derived.definition, base);
     }
+}
+
+/** The type of which a function or a type itself has the members. */
+function ofHeld(type: Type | undefined): Type | undefined {
+  const held = type?.kind === 'language' ? type.held : undefined;
+  const [definition] = held?.kind === 'function' ? held.definitions : [];
+  if (definition !== undefined) return { kind: 'inside', definition, args: [] };
+  return held?.kind === 'type' ? held.type : type;
 }
 
 /** Types that something says are based on others. */

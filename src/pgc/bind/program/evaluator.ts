@@ -234,7 +234,8 @@ export class Evaluator {
     switch (step.kind) {
       case 'member':
         if (step.name === '')
-          return this.#uses.anyMember(value, this.#arguments(step.given, context));
+          return this.#uses.anyMember(value, step.given, this.#arguments(step.given, context));
+        if (step.name.startsWith('%')) return this.#uses.keyed(value, step.name);
         return this.#members.member(value, step.name, this.#arguments(step.given, context));
       case 'call':
         return this.#uses.called(value, step.result);
@@ -321,7 +322,6 @@ export class Evaluator {
     const [definition] = definitions;
     if (definition === undefined || this.#definitions.rules.functionsAreTypes !== true)
       return undefined;
-    if (this.#definitions.methodsOf(definition).size === 0) return undefined;
     return { kind: 'type', type: { kind: 'inside', definition, args: [] } };
   }
 }

@@ -115,7 +115,9 @@ export class Members {
     // A constant of an enumeration is a value of it.
     if (definition !== undefined && isVariable(definition))
       return self && this.memberOf(self, name, given);
-    return definition && this.#ownMember({ kind: 'inside', definition, args: [] }, name);
+    return (
+      definition && this.#inheritedMember({ kind: 'inside', definition, args: [] }, name, undefined)
+    );
   }
 
   memberOf(type: Type, name: string, given?: Arguments): Value | undefined {
@@ -224,6 +226,7 @@ export class Members {
     const candidates: Candidate[] = [];
     let beyond: Value | undefined;
     let isUnknown = false as boolean;
+    const { isDynamic, isClosed } = this.#definitions.rules;
     const isChosen = given !== undefined && this.#choice !== undefined;
     const found = this.bases.nearest(
       start,
@@ -232,7 +235,7 @@ export class Members {
           ? this.#collect(type, name, candidates, given)
           : (this.#ownMember(type, name, start) ?? this.#embedded(type, name)),
       (type) => {
-        isUnknown ||= type === undefined && this.#definitions.rules.isDynamic === true;
+        isUnknown ||= type === undefined && (isDynamic === true || isClosed === true);
         const its = type?.kind === 'language' ? this.#memberOfLanguage(type, name) : undefined;
         if (its !== undefined && its.kind !== 'outside') return its;
         const isTyped = this.#choice !== undefined;
@@ -374,7 +377,11 @@ export class Members {
     if (type.name !== '$union' && this.#isOfAll(name, given)) return this.#closed(name, given);
     if (type.name !== '$union')
       return { kind: 'outside', of: { type, name }, ...(given && { given }) };
-    const each = type.args.map(({ type: its }) => its && this.memberOf(its, name, given));
+    const each = type.args.map(({ type: its }) =>
+      its?.kind === 'language' && its.held !== undefined
+        ? this.member(its.held, name, given)
+        : its && this.memberOf(its, name, given),
+    );
     if (this.#definitions.rules.isDynamic === true) return joined(each);
     const functions = each.filter((found) => found?.kind === 'function');
     const definitions = functions.flatMap((found) => found.definitions);

@@ -58,6 +58,8 @@ export class Names {
     const { scopes, rules } = this.#definitions;
     if (rules.namespaces === true) return this.#evaluation.visible(name, context, wanted, given);
     if (rules.overloads !== undefined) return this.#visible(name, context, wanted, given);
+    const itself = this.#itself(name, file, wanted);
+    if (itself !== undefined) return itself[0];
     const beside = this.#beside(name, context, wanted);
     if (beside !== undefined) return beside;
     const own = scopes.get(file.scope)?.names.get(name);
@@ -70,7 +72,24 @@ export class Names {
     }
     if (rules.builtins.has(name)) return outside;
     if (file.isOpen) return foreign;
-    return undefined;
+    // A type may be a parameter of a function around it.
+    const isKnown = wanted === 'type' || this.#definitions.isNamed(name);
+    return rules.isClosed === true && !isKnown ? foreign : undefined;
+  }
+
+  /** The scope of a text as others see it, and what they alone know in it. Undefined: the name is another one. */
+  #itself(name: string, { scope }: SourceText, wanted: Wanted): [Value | undefined] | undefined {
+    const { itself } = this.#definitions.rules;
+    const mark = `#${itself}`;
+    if (itself === undefined || (name !== itself && !name.endsWith(mark))) return undefined;
+    const value: Value = { kind: 'scope', scopes: [scope] };
+    if (name === itself) return [value];
+    const passed = name.slice(0, -mark.length);
+    const found =
+      wanted === 'definition'
+        ? this.imported({ scopes: [scope], name: passed }, wanted)
+        : this.#evaluation.step(value, { kind: 'member', name: passed });
+    return [found];
   }
 
   /** Where members are known by their names alone: of the types around the place, from inside out. */
@@ -286,7 +305,8 @@ export class Names {
       const scope = scopes.get(each);
       const otherwise = this.#passedOnAs(scope, name, wanted);
       if (otherwise !== undefined) return otherwise;
-      const own = scope?.names.get(name) ?? innerOf(scope, name);
+      const passed = scope?.names.get(`${name}#${rules.itself ?? ''}`);
+      const own = passed ?? scope?.names.get(name) ?? innerOf(scope, name);
       if (own !== undefined) return this.meaning(own, wanted);
       for (const { imports, wildcards } of scope?.texts ?? []) {
         const imported = imports.get(name);
@@ -302,7 +322,9 @@ export class Names {
   #passedOnAs(scope: NameScope | undefined, name: string, wanted: Wanted): Value | undefined {
     for (const { exports } of scope?.texts ?? []) {
       const its = exports?.get(name);
-      const found = its && its.name !== name ? this.imported(its, wanted) : undefined;
+      const isItself =
+        its?.name === name && its.scopes.some((each) => scope?.texts[0]?.scope === each);
+      const found = its && !isItself ? this.imported(its, wanted) : undefined;
       if (found !== undefined) return found;
     }
     return undefined;

@@ -32,6 +32,8 @@ export interface LanguageRules {
   functionsAreTypes?: boolean;
   /** The name of what a whole scope is where it is used as a value. */
   whole?: string;
+  /** By which a text means its own scope as others see it: what they alone know is `name#itself`. */
+  itself?: string;
   /**
    * Types are known in part only: all that is assigned or returned counts, not the first that is known; what is based
    * on something unknown may have any member.
@@ -45,6 +47,8 @@ export interface LanguageRules {
   anyMember?: readonly string[];
   /** What a library gives may be what it was given: nothing is known of it. */
   librariesGiveBack?: boolean;
+  /** A name that nothing in the program defines is one of what it runs in. */
+  isClosed?: boolean;
   /** What the members of the language's own types give, as steps from a value of the type. */
   members?: Readonly<Record<string, LanguageMembers>>;
   standard?: Library;

@@ -1,4 +1,4 @@
-import { parseExpression, unknown, type Step } from '../../format/expression.js';
+import { parseExpression, unknown, type Given, type Step } from '../../format/expression.js';
 import type { Operator } from './rules.js';
 import { joined } from './alternatives.js';
 import { type Definitions } from './definitions.js';
@@ -205,8 +205,19 @@ export class Uses {
     return valueOf(type.args[position]?.type);
   }
 
+  /** A member whose key a name holds. What is gone through by keys gives an element. */
+  keyed(value: Value, name: string): Value | undefined {
+    const isListed = value.kind === 'value' && value.type.kind === 'language';
+    const found = isListed ? undefined : this.#members.member(value, name);
+    const isIndexed = value.kind === 'value' || value.kind === 'outside';
+    return found ?? (isIndexed ? this.part(value, 'element') : undefined);
+  }
+
   /** A member that an expression names: each function of the type may be meant, unless a symbol names it. */
-  anyMember(value: Value, given: Arguments | undefined): Value | undefined {
+  anyMember(value: Value, by: Given | undefined, given: Arguments | undefined): Value | undefined {
+    const key = /^(?:[\w$]+\.)*([\w$]+)$/.exec(by?.arguments?.[0] ?? '')?.[1];
+    const held = key === undefined ? undefined : this.keyed(value, `%${key}`);
+    if (held !== undefined || value.kind === 'type') return held;
     const type = value.kind === 'value' ? value.type : undefined;
     if (type?.kind !== 'inside' || this.#members.bases.underlying(type) !== undefined)
       return this.part(value, 'element');
@@ -324,7 +335,10 @@ export class Uses {
   }
 
   /** By a member of a type of the language. */
-  #handed({ of }: OutsideValue, at: number): Value | undefined {
+  #handed({ of, isLibrary }: OutsideValue, at: number): Value | undefined {
+    // What the language itself makes.
+    const isOwn = of === undefined && isLibrary !== true;
+    if (isOwn && this.#definitions.rules.librariesGiveBack === true) return outside;
     if (of?.type.kind !== 'language') return undefined;
     const members = this.#definitions.rules.members?.[of.type.name];
     const steps = (members?.parameters[of.name] ?? members?.parameters[''])?.[at];

@@ -1,3 +1,4 @@
+import { builtinModules } from 'node:module';
 import { unknown } from '../../../format/expression.js';
 import type { ImportRow, TypeRow } from '../../../format/shard-index.js';
 import { Modules } from './ecmascript-modules.js';
@@ -54,7 +55,9 @@ export function ecmascriptRules(manifests: readonly Manifest[]): LanguageRules {
     constructors: ['constructor'],
     functionsAreTypes: true,
     whole: 'default',
+    itself: 'exports',
     librariesGiveBack: true,
+    isClosed: true,
     members,
   };
 }
@@ -83,7 +86,12 @@ function importedBy(
     for (const written of names) {
       const [name = '', alias = name] = written.split(':');
       if (written === '*') wildcards.push(...scopes);
-      else imports.set(alias, { scopes, name: name === '*' ? '' : name });
+      else
+        imports.set(alias, {
+          scopes,
+          name: name === '*' ? '' : name,
+          isStandard: isRuntime(target),
+        });
     }
   }
   const exports = new Map<string, Imported>();
@@ -93,6 +101,21 @@ function importedBy(
     const its = imports.get(type) ?? { scopes: [path], name: type };
     exports.set(name, its);
   }
-  for (const [name, its] of exports) if (!imports.has(name)) imports.set(name, its);
   return { imports, exports, wildcards, isOpen: false };
+}
+
+/** Modules of the runtime that give back what they are given: functions, streams, what is stored or sent. */
+const givingModules = new Set(
+  (
+    'async_hooks cluster diagnostics_channel domain events module perf_hooks repl stream test timers util v8 vm ' +
+    'worker_threads'
+  ).split(' '),
+);
+const runtimeModules = new Set(builtinModules);
+
+/** What they give is never of the program. */
+function isRuntime(target: string): boolean {
+  const name = target.replace(/^node:/, '');
+  const [first = ''] = name.split('/');
+  return (target !== name || runtimeModules.has(name)) && !givingModules.has(first);
 }

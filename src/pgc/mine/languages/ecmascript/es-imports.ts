@@ -1,7 +1,5 @@
+import type { Node } from 'web-tree-sitter';
 import type { ImportDraft } from '../../draft.js';
-
-/** How far before a `require(…)` the names it is bound to are looked for. */
-const bindingCharsMax = 400;
 
 /**
  * An import or re-export statement, by its source text. Names as `x`, `x:y` for `x as y`, `*` for all,
@@ -28,28 +26,81 @@ export function importOf(statement: string, at: number): ImportDraft | undefined
   return { target, names, at };
 }
 
-/** `require('x').part`, `require('x')(…)` */
-const requiredPart = /^require\s*\([^()]*\)\s*(?:\.([\w$]+)(?![\w$]|\s*[.([])|([.([]))/;
+/** `require('x')`, `import('x')`. `callee`: what is called; undefined when the argument is not a literal. */
+export function dynamicImportOf(callee: Node): ImportDraft | undefined {
+  const call = callee.parent;
+  const target = call === null ? undefined : requiredBy(call);
+  if (call === null || target === undefined) return undefined;
+  return { target, names: namesOf(call) ?? [`*:${moduleName(call)}`], at: callee.startIndex };
+}
 
-/** `require('x')`, `import('x')` at offset `at`; undefined when the argument is not a literal. */
-export function dynamicImportOf(text: string, at: number): ImportDraft | undefined {
-  const target =
-    /^(?:require|import)\s*\(\s*(?:\/\*[^*]*\*\/\s*)?(['"`])([^'"`$\n]*)\1\s*[,)]/.exec(
-      text.slice(at, at + bindingCharsMax),
-    )?.[2];
-  if (target === undefined) return undefined;
-  const before = text.slice(Math.max(0, at - bindingCharsMax), at);
-  const bound = /(?:const|let|var)\s+(?:\{([^{}]*)\}|([\w$]+))\s*=\s*(?:await\s+)?$/.exec(before);
-  const after = requiredPart.exec(text.slice(at, at + bindingCharsMax));
-  if (bound?.[2] !== undefined && after?.[1] !== undefined)
-    return { target, names: [`${after[1]}:${bound[2]}`], at };
-  // What a call of the module gives is no part of it.
-  if (after?.[2] !== undefined) return { target, names: [], at };
-  if (bound?.[2] !== undefined) return { target, names: [`*:${bound[2]}`], at };
-  if (/\bmodule\.exports\s*=\s*$/.test(before)) return { target, names: ['*', '*:default'], at };
-  const passed = /\bexports\.([\w$]+)\s*=\s*$/.exec(before)?.[1];
-  if (passed !== undefined) return { target, names: [`${after?.[1] ?? '*'}:${passed}`], at };
-  return { target, names: bindings(bound?.[1] ?? '', /\s*:\s*/), at };
+/** The module that a call names; undefined: it is no such call. */
+export function requiredBy(call: Node): string | undefined {
+  const callee = call.type === 'call_expression' ? call.childForFieldName('function') : null;
+  if (callee === null || (callee.type !== 'import' && callee.text !== 'require')) return undefined;
+  const given = call.childForFieldName('arguments')?.namedChildren ?? [];
+  const literal = given.find(({ type }) => type !== 'comment')?.text ?? '';
+  return /^(['"`])([^'"`$\n]*)\1$/.exec(literal)?.[2];
+}
+
+/** The name of a module where it is used as a value. */
+export function moduleName({ startIndex }: Node): string {
+  return `require$${startIndex}`;
+}
+
+/** Whether a variable is one of the names of an import. */
+export function isImported(declarator: Node): boolean {
+  const call = callIn(declarator.childForFieldName('value'));
+  return call !== null && requiredBy(call) !== undefined && namesOf(call) !== undefined;
+}
+
+/** The names under which a module, or a part of it, is known in the file; undefined: it is used otherwise. */
+function namesOf(call: Node): string[] | undefined {
+  let value = unwrapped(call);
+  let part = '*';
+  const { parent } = value;
+  if (parent?.type === 'member_expression' && parent.childForFieldName('object')?.id === value.id) {
+    part = parent.childForFieldName('property')?.text ?? part;
+    value = unwrapped(parent);
+  }
+  const holder = value.parent;
+  if (holder?.type === 'assignment_expression' && part === '*')
+    return holder.childForFieldName('left')?.text === 'module.exports'
+      ? ['*', '*:default']
+      : undefined;
+  const name = holder?.type === 'variable_declarator' ? holder.childForFieldName('name') : null;
+  if (name?.type === 'identifier') return [`${part}:${name.text}`];
+  return name?.type === 'object_pattern' && part === '*' ? namesIn(name) : undefined;
+}
+
+/** What stands around a value without changing it, or waits for it. */
+const around = /^(?:await|parenthesized|non_null|as|satisfies)_expression$/;
+
+function unwrapped(node: Node): Node {
+  let outer = node;
+  while (outer.parent !== null && around.test(outer.parent.type)) outer = outer.parent;
+  return outer;
+}
+
+function callIn(value: Node | null): Node | null {
+  let inner = value;
+  while (inner !== null && (around.test(inner.type) || inner.type === 'member_expression'))
+    inner = inner.childForFieldName('object') ?? inner.namedChild(0);
+  return inner?.type === 'call_expression' ? inner : null;
+}
+
+/** Of a pattern; undefined: it takes more than members of the module. */
+function namesIn(pattern: Node): string[] | undefined {
+  const names = pattern.namedChildren
+    .filter(({ type }) => type !== 'comment')
+    .map((each) => {
+      const key = each.childForFieldName('key')?.text;
+      const value = each.childForFieldName('value') ?? each;
+      const name = value.childForFieldName('left') ?? value;
+      if (!/identifier/.test(name.type)) return undefined;
+      return key === undefined ? name.text : `${key}:${name.text}`;
+    });
+  return names.every((each) => each !== undefined) ? names : undefined;
 }
 
 /** Local names that `export { a, b as c }` or `module.exports = { a, b: c }` hand out. */

@@ -3,12 +3,14 @@ import type { FactsLanguage } from '../../../format/facts.js';
 type EcmascriptLanguage = Extract<FactsLanguage, 'javascript' | 'typescript' | 'tsx'>;
 
 const shared = `
+(program) @program
 [(function_declaration) (generator_function_declaration)] @function
 (class_declaration) @class
 (class) @classExpression
 (method_definition) @method
 [(lexical_declaration) (variable_declaration)] @variables
 (assignment_expression left: (member_expression)) @assignment
+(assignment_expression left: (subscript_expression object: (this))) @keyed
 (assignment_expression left: (identifier)) @assign
 (statement_block) @block
 (for_statement) @block

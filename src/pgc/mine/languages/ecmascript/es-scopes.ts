@@ -3,11 +3,11 @@ import { bounded, unknown } from '../../../format/expression.js';
 import type { Draft, SymbolDraft } from '../../draft.js';
 import { Locals } from '../../locals.js';
 import { CommentTypes } from './es-comments.js';
+import { isImported } from './es-imports.js';
 import { isFunction } from './es-signature.js';
 import {
   esBounds,
   esType,
-  functionType,
   importedIn,
   isRest,
   parametersOf,
@@ -15,10 +15,14 @@ import {
   thisParameter,
   type LocalName,
 } from './es-types.js';
-import { esExpression, localNames, valueOf } from './es-values.js';
+import { either, esExpression, localNames, valueOf } from './es-values.js';
 
 /** Of one function, so many results are looked at. */
 const returnsMax = 4;
+
+/** Functions of the runtime that hand on what they are given otherwise than as an element. */
+const handing =
+  /^(?:set(?:Timeout|Interval|Immediate)|process\.nextTick|Array\.from|JSON\.stringify|(?:Object|Map)\.groupBy|FinalizationRegistry)$/;
 
 interface Callable {
   end: number;
@@ -56,6 +60,8 @@ export class EsScopes {
   readonly #described = new Map<number, Described>();
   /** By what `this` is: classes and functions whose members are assigned to. */
   readonly #owners = new Map<string, SymbolDraft>();
+  /** Names at the top of the file, whose members are assigned to. */
+  readonly holders = new Map<string, SymbolDraft>();
   readonly #boundsOf = new Map<SymbolDraft, { name: string; type: string }[]>();
 
   constructor(readonly draft: Draft) {
@@ -87,7 +93,7 @@ export class EsScopes {
     return type === unknown ? this.#comments.of(node).type : type;
   }
 
-  #resultOf(node: Node): string {
+  resultOf(node: Node): string {
     const type = resultType(node, this.localName);
     return type === unknown ? this.#comments.of(node).result : type;
   }
@@ -132,6 +138,11 @@ export class EsScopes {
     for (const { name, type } of own) this.draft.type(symbol, 'bound', name, type);
   }
 
+  /** Whose members are assigned to where `this` is this. */
+  ownerOf(own: string): SymbolDraft | undefined {
+    return this.#owners.get(own) ?? this.holders.get(own);
+  }
+
   /** A symbol that is a function: what it takes and gives. `this`: what that is in it. */
   describe(symbol: SymbolDraft, node: Node, own?: Own, outer?: SymbolDraft): void {
     const isGetter =
@@ -144,7 +155,7 @@ export class EsScopes {
     }));
     if (taken.some(({ type }) => type !== unknown))
       for (const { name, type } of taken) this.draft.type(symbol, 'parameter', name, type);
-    const result = this.#resultOf(node);
+    const result = this.resultOf(node);
     if (result === unknown) return;
     if (isGetter) this.draft.type(symbol, 'value', '', valueOf(result));
     else this.draft.type(symbol, 'result', '', result);
@@ -159,7 +170,7 @@ export class EsScopes {
   /** Any function, with or without a name. */
   callable(node: Node): void {
     const found = this.#described.get(node.id);
-    const isWritten = found === undefined || this.#resultOf(node) !== unknown;
+    const isWritten = found === undefined || this.resultOf(node) !== unknown;
     const symbol = isWritten ? undefined : found.symbol;
     const role = found?.isGetter === true ? 'value' : 'returned';
     this.#callables.push({ end: node.endIndex, symbol, role, returns: 0 });
@@ -169,11 +180,19 @@ export class EsScopes {
       this.#declareOwn(node.startIndex, { expression: valueOf(this.type(ownType)), base: unknown });
     else if (node.type !== 'arrow_function')
       if (found?.own !== undefined) this.#declareOwn(node.startIndex, found.own);
-      else if (found === undefined || node.type !== 'method_definition')
-        this.locals.declare('this', node.startIndex, unknown);
+      else if (!isOfClass(node)) this.locals.declare('this', node.startIndex, this.#holderOf(node));
     for (const [at, each] of parametersOf(node).entries()) this.#parameter(node, each, at);
     const body = node.childForFieldName('body');
     if (body !== null && body.type !== 'statement_block') this.#returned(body);
+  }
+
+  /** `this` in a function that is assigned to a member: `app[name] = function () {}`. */
+  #holderOf({ id, parent }: Node): string {
+    const left = parent?.type === 'assignment_expression' ? parent.childForFieldName('left') : null;
+    const object = left?.childForFieldName('object') ?? null;
+    if (object === null || parent?.childForFieldName('right')?.id !== id) return unknown;
+    const holder = this.of(object);
+    return holder.endsWith('.prototype') ? ownValue(holder.slice(0, -'.prototype'.length)) : holder;
   }
 
   #parameter(callable: Node, node: Node, at: number): void {
@@ -186,9 +205,11 @@ export class EsScopes {
       written !== unknown
         ? valueOf(written)
         : value !== null
-          ? this.of(value)
+          ? either(null, value, this.locals)
           : this.#handed(callable, at);
-    this.declare(rest ?? pattern, rest === null || written !== unknown ? its : '{$list}', start);
+    if (pattern.type === 'identifier' && its === unknown) this.locals.give(pattern.text, start);
+    else
+      this.declare(rest ?? pattern, rest === null || written !== unknown ? its : '{$list}', start);
   }
 
   /** What a function that is an argument, or has a type as written, is called with. */
@@ -200,11 +221,23 @@ export class EsScopes {
       const callee = this.of(
         call.childForFieldName('function') ?? call.childForFieldName('constructor'),
       );
-      return callee === unknown ? unknown : bounded(`${callee}@${argument}.${at}`);
+      if (callee === unknown || handing.test(callee)) return unknown;
+      return bounded(`${callee}@${argument}.${at}`);
     }
-    if (parent?.type !== 'variable_declarator') return unknown;
-    const type = valueOf(this.type(parent.childForFieldName('type')));
-    return type === unknown ? unknown : bounded(`${type}@.${at}`);
+    const wanted = parent === null ? unknown : this.#wantedBy(parent, callable);
+    return wanted === unknown ? unknown : bounded(`${valueOf(wanted)}@.${at}`);
+  }
+
+  /** The type that a function must have where it stands: of a variable, of a field, of what another function gives. */
+  #wantedBy(parent: Node, { id }: Node): string {
+    if (/^(?:variable_declarator|(?:public_)?field_definition)$/.test(parent.type))
+      return this.type(parent.childForFieldName('type'));
+    const isBody = parent.childForFieldName('body')?.id === id;
+    if (parent.type !== 'return_statement' && !isBody) return unknown;
+    let outer: Node | null = parent;
+    while (outer !== null && outer.childForFieldName('parameters') === null) outer = outer.parent;
+    const type = outer === null ? unknown : this.resultOf(outer);
+    return /^\$promise</.test(type) ? `=${valueOf(type)}!` : type;
   }
 
   /** The names of a pattern, for a value. */
@@ -223,7 +256,9 @@ export class EsScopes {
         else if (left !== null)
           this.declare(
             left,
-            value === unknown ? this.of(pattern.childForFieldName('right')) : value,
+            value === unknown
+              ? either(null, pattern.childForFieldName('right'), this.locals)
+              : value,
             from,
           );
         return;
@@ -262,6 +297,38 @@ export class EsScopes {
       const line = this.draft.lineOf(each.startIndex);
       if (name !== '') this.locals.declare(name, node.startIndex, `${name}#${line}`);
     }
+    this.#foresee(node.namedChildren, node.startIndex, false);
+  }
+
+  /** Names at the top are known in the whole text; those of patterns are no definitions. */
+  program(node: Node): void {
+    const statements = node.namedChildren.map((each) =>
+      each.type === 'export_statement' ? (each.childForFieldName('declaration') ?? each) : each,
+    );
+    this.#foresee(statements, 0, true);
+  }
+
+  /** Variables can be used above their declaration, by functions that are called later. */
+  #foresee(statements: readonly Node[], from: number, isTop: boolean): void {
+    for (const statement of statements) {
+      if (!/^(?:lexical|variable)_declaration$/.test(statement.type)) continue;
+      const all = statement.namedChildren.filter(({ type }) => type === 'variable_declarator');
+      for (const [at, each] of all.entries()) {
+        const name = each.childForFieldName('name');
+        if (name === null || (isTop && name.type === 'identifier') || isImported(each)) continue;
+        const value = each.childForFieldName('value');
+        const line = this.draft.lineOf((at === 0 ? statement : each).startIndex);
+        const isDefined = value !== null && (isFunction(value) || value.type === 'class');
+        if (isDefined) this.locals.declare(name.text, from, `${name.text}#${line}`);
+        else this.declare(name, this.variable(each, value), from);
+      }
+    }
+  }
+
+  /** What a variable stands for. */
+  variable(declarator: Node, value: Node | null): string {
+    const type = valueOf(this.declared(declarator));
+    return type === unknown ? this.of(value) : type;
   }
 
   forIn(node: Node): void {
@@ -294,14 +361,6 @@ export class EsScopes {
     this.draft.type(callable.symbol, callable.role, '', expression);
   }
 
-  /** `this.x = …` in a class or in a function that is constructed. */
-  assignOwn(name: string, right: Node, at: number): void {
-    const symbol = this.#owners.get(this.locals.find('this', at) ?? '');
-    const said = right.parent === null ? unknown : this.#comments.of(right.parent).type;
-    const value = said === unknown ? this.of(right) : valueOf(said);
-    if (symbol !== undefined && value !== unknown) this.draft.type(symbol, 'assigned', name, value);
-  }
-
   /** `x = …` */
   assign(node: Node): void {
     const left = node.childForFieldName('left');
@@ -309,48 +368,10 @@ export class EsScopes {
     if (left?.type === 'identifier' && value !== unknown)
       this.locals.assign(left.text, node.endIndex, value);
   }
+}
 
-  /** A field of a class, or a property of an interface. */
-  field(owner: SymbolDraft, node: Node): void {
-    const name =
-      node.childForFieldName('name')?.text ?? node.childForFieldName('property')?.text ?? '';
-    const type = this.declared(node);
-    if (!/^#?[\w$]+$/.test(name)) return;
-    if (type !== unknown) this.draft.type(owner, 'field', name, type);
-    else {
-      const value = this.of(node.childForFieldName('value'));
-      if (value !== unknown) this.draft.type(owner, 'assigned', name, value);
-    }
-  }
-
-  /** `constructor(private readonly x: X)` */
-  parameterFields(owner: SymbolDraft, node: Node): void {
-    for (const each of parametersOf(node)) {
-      const isField = each.children.some(({ type }) =>
-        /^(?:accessibility_modifier|readonly)$/.test(type),
-      );
-      const name = each.childForFieldName('pattern')?.text ?? '';
-      const type = this.type(each.childForFieldName('type'));
-      if (isField && type !== unknown) this.draft.type(owner, 'field', name, type);
-    }
-  }
-
-  /** The properties of an object that a name holds. */
-  properties(symbol: SymbolDraft, object: Node): void {
-    for (const each of object.namedChildren) {
-      const value =
-        each.type === 'shorthand_property_identifier' ? each : each.childForFieldName('value');
-      const name = (each.childForFieldName('key') ?? each).text;
-      if (value === null || isFunction(value) || !/^[\w$]+$/.test(name)) continue;
-      // The functions of an object in an object belong to the same name.
-      const expression = value.type === 'object' ? symbol.name : this.of(value);
-      if (expression !== unknown) this.draft.type(symbol, 'assigned', name, expression);
-      if (value.type === 'object') this.properties(symbol, value);
-    }
-  }
-
-  /** A signature that a type is called by. */
-  signature(owner: SymbolDraft, node: Node): void {
-    this.draft.type(owner, 'is', '', functionType(node, this.localName));
-  }
+/** A method that belongs to a value of the class around it. */
+function isOfClass(node: Node): boolean {
+  const isStatic = node.children.some(({ type }) => type === 'static');
+  return node.type === 'method_definition' && node.parent?.type === 'class_body' && !isStatic;
 }

@@ -121,9 +121,12 @@ const literals: Partial<Record<string, string>> = {
 };
 const nothing = new Set(['null', 'undefined', 'void']);
 
+/** Comments call functions and values of any type by words of their own. */
+const writtenAnything = new Set([...anything, 'function', 'mixed', 'callback']);
+
 /** A type by its name alone, as a comment has it. */
 export function writtenType(name: string): string {
-  return anything.has(name.toLowerCase()) || name === 'Function' ? unknown : namedType(name, []);
+  return writtenAnything.has(name.toLowerCase()) ? unknown : namedType(name, []);
 }
 
 export function unionOf(types: readonly string[]): string {

@@ -24,8 +24,11 @@ export function esUse(node: Node, locals: Locals): Use | undefined {
     default: {
       const name = node.childForFieldName('property');
       const object = node.childForFieldName('object');
-      if (name === null || object === null || isExports(object)) return undefined;
-      const isOfName = object.type === 'identifier' && nameOutside(object, locals) !== undefined;
+      if (name === null || object === null) return undefined;
+      const isOfName =
+        object.type === 'identifier' &&
+        !isExports(object) &&
+        nameOutside(object, locals) !== undefined;
       if (!isOfName && !isHandedOn(node)) return undefined;
       const expression = esExpression(node, locals);
       return expression.startsWith(unknown) ? undefined : { name, kind: 'value', expression };
@@ -57,7 +60,7 @@ function isDefined(node: Node): boolean {
   const { parent } = node;
   if (parent === null || definingNodes.test(parent.type)) return true;
   if (parent.type === 'jsx_closing_element') return true;
-  if (/^jsx_/.test(parent.type)) return false;
+  if (/^jsx_/.test(parent.type)) return isIntrinsic(node);
   const isIn = (field: string): boolean => parent.childForFieldName(field)?.id === node.id;
   if (definingFields.some((field) => isIn(field)))
     return parent.type !== 'nested_type_identifier' && parent.type !== 'generic_type';
@@ -65,11 +68,32 @@ function isDefined(node: Node): boolean {
   return isIn('left') && /^(?:object_)?assignment_pattern$|^for_in_statement$/.test(parent.type);
 }
 
-/** A member as a value of its own: passed, assigned, returned. */
+/** An element of the page itself: no component has a name in small letters. */
+export function isIntrinsic({ text, parent }: Node): boolean {
+  return /^jsx_(?:opening|self_closing)_element$/.test(parent?.type ?? '') && /^[a-z]/.test(text);
+}
+
+/** What may stand between a value and where it goes. */
+const between =
+  /^(?:parenthesized|as|satisfies|non_null|ternary|binary|await|sequence)_expression$/;
+const going =
+  /^(?:arguments|array|return_statement|yield_expression|spread_element|jsx_expression|export_statement)$/;
+
+/** A member as a value of its own: passed, assigned, returned, bound to an object. */
 function isHandedOn(node: Node): boolean {
-  const { parent } = node;
+  let value = node;
+  while (value.parent !== null && between.test(value.parent.type)) {
+    const { parent } = value;
+    const isCondition = parent.childForFieldName('condition')?.id === value.id;
+    const operator = parent.childForFieldName('operator')?.type ?? '??';
+    if (isCondition || !/^(?:\|\||&&|\?\?)$/.test(operator)) return false;
+    value = parent;
+  }
+  const { parent } = value;
   if (parent === null) return false;
-  if (/^(?:arguments|array|return_statement|jsx_expression)$/.test(parent.type)) return true;
-  const field = parent.type === 'assignment_expression' ? 'right' : 'value';
-  return parent.childForFieldName(field)?.id === node.id;
+  if (going.test(parent.type)) return true;
+  if (parent.type === 'member_expression')
+    return /^(?:bind|call|apply)$/.test(parent.childForFieldName('property')?.text ?? '');
+  const fields = parent.type === 'assignment_expression' ? ['right'] : ['value', 'body'];
+  return fields.some((field) => parent.childForFieldName(field)?.id === value.id);
 }

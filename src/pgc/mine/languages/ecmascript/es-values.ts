@@ -1,7 +1,8 @@
 import type { Node } from 'web-tree-sitter';
 import { bounded, boundedLink, expressionCharsMax, unknown } from '../../../format/expression.js';
 import type { Locals } from '../../locals.js';
-import { isFunction } from './es-signature.js';
+import { moduleName, requiredBy } from './es-imports.js';
+import { isFunction, nameOf } from './es-signature.js';
 import { esType, functionType, namedType, typeArguments, type LocalName } from './es-types.js';
 
 /** What a value is, as `expression.ts` writes it. */
@@ -31,7 +32,7 @@ function expressionOf(node: Node, locals: Locals): string {
     case 'member_expression':
       return memberOf(node, locals);
     case 'subscript_expression':
-      return elementOf(node, of('object'));
+      return elementOf(node, of('object'), locals);
     case 'call_expression':
       return callOf(node, locals);
     case 'new_expression':
@@ -50,7 +51,7 @@ function expressionOf(node: Node, locals: Locals): string {
     case 'binary_expression':
       return operationOf(node, locals);
     case 'assignment_expression':
-      return firstKnown(of('right'), of('left'));
+      return firstKnown(definedBy(node, locals) ?? of('right'), of('left'));
     case 'sequence_expression':
       return esExpression(node.lastNamedChild, locals);
     case 'array':
@@ -72,6 +73,34 @@ function expressionOf(node: Node, locals: Locals): string {
   }
 }
 
+/** What an assignment to a member of the file or of a module defines: a function or a class. */
+function definedBy(assignment: Node, locals: Locals): string | undefined {
+  const [left, right] = ['left', 'right'].map((each) => assignment.childForFieldName(each));
+  if (!left || !right || !(isFunction(right) || right.type === 'class')) return undefined;
+  if (isExports(left)) return nameOf(right) || 'default';
+  const object = left.childForFieldName('object');
+  if (object?.type === 'identifier' && locals.find(object.text, object.startIndex) === undefined)
+    return memberOf(left, locals);
+  if (object === null || !isExports(object)) return undefined;
+  return passedOnAs(left.childForFieldName('property')?.text ?? unknown);
+}
+
+/** What is assigned through a chain, `a = b = value`, as long as its names are such. */
+export function assignedLast(
+  value: Node,
+  isThrough: (left: Node) => boolean = () => true,
+): { value: Node; through: Node[] } {
+  const through: Node[] = [];
+  let last = value;
+  while (last.type === 'assignment_expression') {
+    const [left, right] = ['left', 'right'].map((each) => last.childForFieldName(each));
+    if (!left || !right || !isThrough(left)) break;
+    through.push(left);
+    last = right;
+  }
+  return { value: last, through };
+}
+
 function inner(node: Node, locals: Locals): string {
   return esExpression(node.namedChild(0), locals);
 }
@@ -84,26 +113,47 @@ function firstKnown(one: string, other: string): string {
 function memberOf(node: Node, locals: Locals): string {
   const object = node.childForFieldName('object');
   const name = node.childForFieldName('property')?.text ?? unknown;
-  if (object !== null && isExports(object)) return name;
+  if (isExports(node)) return moduleItself;
+  if (object !== null && isExports(object)) return passedOnAs(name);
   if (object?.type === 'identifier' && object.text === 'Symbol') return symbolValue;
   // In an object that is passed on, `this` is the module.
-  if (object?.type === 'this' && esExpression(object, locals) === moduleItself) return name;
+  if (object?.type === 'this' && esExpression(object, locals) === moduleItself)
+    return passedOnAs(name);
   return after(esExpression(object, locals), `.${name}`);
 }
 
 /** No name is like it. */
 const symbolValue = '{$symbol}';
 
-/** What `this` is in the functions of an object that a module passes on. */
+/** What a module passes on as a whole: `this` in the functions of such an object. */
 export const moduleItself = 'exports';
 
-export function isExports({ text }: Node): boolean {
-  return text === 'exports' || text === 'module.exports';
+/** What only other files know by this name; in its own text it is a member of `exports`. */
+export function passedOnAs(name: string): string {
+  return `${name}#${moduleItself}`;
 }
 
-function elementOf(node: Node, object: string): string {
-  const name = indexName(node);
+export function isExports({ text }: Node): boolean {
+  return text === moduleItself || text === `module.${moduleItself}`;
+}
+
+function elementOf(node: Node, object: string, locals: Locals): string {
+  const name = indexName(node) ?? heldKey(node.childForFieldName('index'), locals);
   return after(object, name === undefined ? '[]' : `.${name}`);
+}
+
+/**
+ * The name of a member whose key a name of the file holds, mostly a symbol: `this[kAgent]`. What else is called by that
+ * name in a type has the same key.
+ */
+export function heldKey(key: Node | null, locals: Locals): string | undefined {
+  if (key?.type !== 'identifier' && key?.type !== 'member_expression') return undefined;
+  const path = /^([\w$]+)((?:\.[\w$]+)*)$/.exec(key.text);
+  const root = path === null ? undefined : locals.find(path[1] ?? '', key.startIndex);
+  const isHeld = root === undefined || /^[\w$]+(?:\.[\w$]+)+$/.test(root);
+  return path !== null && isHeld
+    ? `%${`${root ?? path[1]}${path[2]}`.split('.').at(-1)}`
+    : undefined;
 }
 
 /** The name of a member in brackets: `x['name']`. */
@@ -126,6 +176,7 @@ const passing = /^(?:Object\.(?:assign|freeze|seal|values)|Array\.from|Promise\.
 const gathering = /^(?:Promise|Reflect|Object\.(?:entries|fromEntries|create)|Array\.of)\b/;
 
 function callOf(node: Node, locals: Locals): string {
+  if (requiredBy(node) !== undefined) return moduleName(node);
   const callee = node.childForFieldName('function');
   const args = node.childForFieldName('arguments');
   const name =
@@ -183,12 +234,25 @@ export function valueOf(type: string): string {
   return type === unknown ? unknown : bounded(`{${type}}`);
 }
 
+/** The first that is known; a name beside something unknown may not be what is called. */
+export function either(
+  one: Node | null | undefined,
+  other: Node | null | undefined,
+  locals: Locals,
+): string {
+  const known = esExpression(one, locals);
+  if (known !== unknown) return known;
+  const its = esExpression(other, locals);
+  const isNamed = /^(?:identifier|member_expression)$/.test(other?.type ?? '') && its !== unknown;
+  return isNamed ? bounded(`{$union<${unknown},=${its}>}`) : its;
+}
+
 function operationOf(node: Node, locals: Locals): string {
   const [left, right] = ['left', 'right'].map((each) => node.childForFieldName(each));
   switch (node.childForFieldName('operator')?.type) {
     case '||':
     case '??':
-      return firstKnown(esExpression(left, locals), esExpression(right, locals));
+      return either(left, right, locals);
     case '&&':
       return esExpression(right, locals);
     case '+':
