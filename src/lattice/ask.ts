@@ -1,22 +1,28 @@
 import { BusError, RemoteError } from '../errors/bus-error.js';
 import { doubts, judged, nextMax } from '../pgc/answer/ask.js';
-import { analyse, withHints } from '../pgc/search/question/question.js';
+import { analyse, withHints, type Question } from '../pgc/search/question/question.js';
 import {
   engineName,
   type Answer,
   type AskRequest,
+  type CallersAnswer,
   type Citation,
   type CodedError,
   type Evidence,
   type FlowEdge,
   type LeftOut,
+  type ShardPort,
+  type Unsure,
 } from '../pgc/shapes.js';
 import { fanOut } from './fan-out.js';
 import type { Lattice } from './lattice.js';
 import { probesDefault } from './route/routing.js';
+import { callersOf } from './trace/call-sites.js';
 
 /** Shards below this share of the best one's similarity add noise, not answers. */
 const shareOfBest = 0.7;
+/** Shards that are asked besides the likeliest, because they call what a question asks the callers of. */
+const callingMax = 8;
 
 /**
  * Asks the shards that most likely know, and merges their answers by similarity. Throws EMPTY_QUESTION and NO_SHARDS; a shard that fails is in `errors[]`.
@@ -28,10 +34,11 @@ export async function ask(
   probes = probesDefault,
 ): Promise<Answer> {
   if (lattice.ports.size === 0) throw new BusError('NO_SHARDS');
-  const ranked = lattice.router.rank(
-    withHints(analyse(request.question), request.query_hints ?? []),
-  );
-  const ports = ranked.flatMap((each) => lattice.ports.get(each.agent) ?? []).slice(0, probes);
+  const question = withHints(analyse(request.question), request.query_hints ?? []);
+  const ranked = lattice.router.rank(question);
+  const likely = ranked.flatMap((each) => lattice.ports.get(each.agent) ?? []).slice(0, probes);
+  const called = await calledIn(lattice, question, signal);
+  const ports = [...new Set([...likely, ...portsOf(lattice, called)])];
   const { answers, errors: failed } = await fanOut(ports, signal, (port) =>
     // A model words the merged answer once, not that of each shard.
     port.ask({ ...request, engine: engineName }, signal),
@@ -44,9 +51,11 @@ export async function ask(
   if (first === undefined) throw everyShardFailed(errors);
   const used = found.filter((answer) => best(answer) >= best(first) * shareOfBest);
   const telling = used.length === 0 ? [first] : used;
+  const merged = merge(telling, first.metadata.top_k);
   return {
     ...first,
-    ...merge(telling, first.metadata.top_k),
+    ...merged,
+    ...(called && { unsure: [...withoutSites(merged.unsure), ...notShown(called, merged.flow)] }),
     left_out: leftOutOf(answers),
     overlay_warnings: [...new Set(answers.flatMap((answer) => answer.overlay_warnings))],
     errors: [...telling.flatMap((answer) => answer.errors), ...gapsOf(answers, telling), ...errors],
@@ -58,6 +67,54 @@ export async function ask(
       agents_asked: ports.length,
     },
   };
+}
+
+/** Of the symbol whose callers a question asks for: all of them, whichever shards are asked for their evidence. */
+async function calledIn(
+  lattice: Lattice,
+  { asks, scoped, identifiers }: Question,
+  signal: AbortSignal | undefined,
+): Promise<CallersAnswer | undefined> {
+  const [symbol, ...others] = scoped.length > 0 ? scoped : identifiers;
+  if (asks !== 'callers' || symbol === undefined || others.length > 0) return undefined;
+  const called = await callersOf(lattice, symbol, signal && { signal });
+  return called.errors.length > 0 || called.definitions.length === 0 ? undefined : called;
+}
+
+/** The shards with most callers first. */
+function portsOf(lattice: Lattice, called: CallersAnswer | undefined): ShardPort[] {
+  const sites = new Map<string, number>();
+  for (const { agent } of called?.callers ?? []) sites.set(agent, (sites.get(agent) ?? 0) + 1);
+  return [...sites]
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, callingMax)
+    .flatMap(([agent]) => lattice.ports.get(agent) ?? []);
+}
+
+/** What each shard says of its own sites is not the whole. */
+function withoutSites(unsure: readonly Unsure[]): Unsure[] {
+  return unsure.filter(({ kind }) => kind !== 'sites');
+}
+
+function notShown(
+  { symbol, callers, possible_total }: CallersAnswer,
+  flow: readonly FlowEdge[],
+): Unsure[] {
+  const shown = new Set(flow.map(({ site }) => site));
+  const rest = callers.filter(({ file_path, line }) => !shown.has(`${file_path}:${line}`));
+  const further = rest.length === callers.length ? '' : 'further ';
+  const texts = [
+    ...(callers.length + possible_total > 0 ? [] : [`${symbol} is called nowhere`]),
+    ...(rest.length === 0 ? [] : [`${symbol} is called at ${sites(rest.length, further)}`]),
+    ...(possible_total === 0
+      ? []
+      : [`${symbol} may be called at ${sites(possible_total)} that prove nothing`]),
+  ];
+  return texts.map((text) => ({ kind: 'sites', text }));
+}
+
+function sites(n: number, further = ''): string {
+  return `${n} ${further}site${n === 1 ? '' : 's'}`;
 }
 
 /** Each once: many shards may lack an overlay for the same reason. */

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ask } from '../../../src/lattice/ask.js';
+import { Lattice } from '../../../src/lattice/lattice.js';
+import type { Answer } from '../../../src/pgc/shapes.js';
+import { indexedTree, type IndexedTree } from '../../support/indexed-tree.js';
+
+const users = ['alpha', 'beta', 'gamma', 'delta', 'epsilon'];
+const user = (name: string): string => `package ${name}
+import "example.com/keep"
+func Run${name}() { keep.SaveRecord("${name}") }
+`;
+const files = {
+  'keep/go.mod': 'module example.com/keep\n',
+  'keep/keep.go': `package keep
+// SaveRecord keeps a record.
+func SaveRecord(record string) {}
+func NeverCalled() {}
+`,
+  ...Object.fromEntries(users.map((name) => [`${name}/run.go`, user(name)])),
+};
+
+let tree: IndexedTree;
+let lattice: Lattice;
+beforeAll(async () => {
+  tree = await indexedTree(files, ['keep', ...users]);
+  const cards = await Promise.all(tree.shards.map((shard) => shard.card()));
+  lattice = new Lattice(tree.shards, cards);
+});
+afterAll(() => tree[Symbol.asyncDispose]());
+
+const asked = (question: string, top_k: number): Promise<Answer> =>
+  ask(lattice, { question, overlays: [], top_k });
+const callSites = ({ flow }: Answer): string[] => flow.map(({ site }) => site).sort();
+const doubts = ({ unsure }: Answer): string[] => unsure.map(({ text }) => text);
+
+test('callers in more shards than are usually asked are all shown', async () => {
+  const answer = await asked('Who calls SaveRecord?', 10);
+  expect(callSites(answer)).toEqual(users.toSorted().map((name) => `${name}/run.go:3`));
+  expect(doubts(answer)).toEqual([]);
+});
+
+test('those for which there is no place are counted, whichever shard they are in', async () => {
+  const answer = await asked('Who calls SaveRecord?', 3);
+  const rest = users.length - callSites(answer).length;
+  expect(rest).toBeGreaterThan(0);
+  expect(doubts(answer)).toEqual([`SaveRecord is called at ${rest} further sites`]);
+});
+
+test('what nothing calls in any shard is called nowhere', async () => {
+  expect(doubts(await asked('Who calls NeverCalled?', 5))).toContain(
+    'NeverCalled is called nowhere',
+  );
+});
