@@ -3,6 +3,7 @@ import { cardOf } from '../pgc/search/card/card.js';
 import { firstSentence } from '../pgc/answer/said.js';
 import { wordsOf } from '../pgc/format/words.js';
 import { isAside } from '../pgc/search/prior.js';
+import { roleIn, roleOf } from '../pgc/source/role.js';
 import type { ShardIndex, SymbolRow } from '../pgc/format/shard-index.js';
 import { Directory } from './topology/directory.js';
 
@@ -106,7 +107,12 @@ function clarityOf(name: string, sentence: string): number {
 
 function isTelling(index: ShardIndex, row: SymbolRow): boolean {
   const isCallable = row.kind === 'function' || row.kind === 'method';
-  if (!isCallable || row.declaration || row.doc === '' || isAside(index.file(row.file).path))
+  if (
+    !isCallable ||
+    row.declaration ||
+    row.doc === '' ||
+    isAside(roleIn(index.info, index.file(row.file).path))
+  )
     return false;
   if (firstSentence(row.doc, row.name).split(/\s+/).length < docWordsMin) return false;
   // Names of one word are everywhere and mean something else everywhere.
@@ -124,7 +130,7 @@ function callingFiles(index: ShardIndex, name: string): string[] {
     if (files.size > filesCountedMax) break;
     const { inside, lookups } = targetsOfCall(index, call);
     const { path } = index.file(call.file);
-    if (inside.length + lookups.length > 0 && !isAside(path)) files.add(path);
+    if (inside.length + lookups.length > 0 && !isAside(roleIn(index.info, path))) files.add(path);
   }
   return [...files];
 }
@@ -158,5 +164,5 @@ function tellingEdge(
 
 /** A shard of tests or leftovers says little about the code base. */
 function isRest(scope: readonly string[]): boolean {
-  return scope.some((each) => each === '.' || each === '' || isAside(`${each}/`));
+  return scope.some((each) => each === '.' || each === '' || isAside(roleOf(`${each}/any`)));
 }

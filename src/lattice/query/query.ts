@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.js';
 import { unreachable } from '../../base/assert.js';
 import { BusError } from '../../errors/bus-error.js';
 import { start, step, type Step } from '../../machine/step.js';
+import { fileRoles } from '../../pgc/format/facts.js';
 import { placePrior, wantsAsides } from '../../pgc/search/prior.js';
 import {
   analyse,
@@ -212,7 +213,7 @@ class QueryRun {
       const best = Math.max(
         0,
         ...answer.evidence.map(
-          ({ similarity, file_path }) => similarity * entryPrior(file_path, this.#question),
+          ({ similarity, ...each }) => similarity * entryPrior(each, this.#question),
         ),
       );
       const strength = best === 0 ? 0 : this.#strengthOf(agent, best);
@@ -412,12 +413,16 @@ function edge(
 /**
  * The prior that a question enters at a path: source files rather than headers, tools or tests, unless the question names those.
  */
-function entryPrior(path: string, question: Question): number {
+function entryPrior(
+  { file_path: path, role }: Pick<Evidence, 'file_path' | 'role'>,
+  question: Question,
+): number {
   const isAsideWanted = wantsAsides(question);
+  const known = fileRoles.find((each) => each === role) ?? 'source';
   const top = path.slice(0, Math.max(0, path.indexOf('/')));
   const isNamed = isAsideWanted || question.concepts.some(({ word }) => word === top.toLowerCase());
   const apart = isAuxiliary(path) && !isNamed ? apartPrior : 1;
-  return placePrior(path, isAsideWanted) * apart * (isHeader(path) ? headerPrior : 1);
+  return placePrior(known, isAsideWanted) * apart * (isHeader(path) ? headerPrior : 1);
 }
 
 /** The agents to probe: those near the best score, and always a second one. */

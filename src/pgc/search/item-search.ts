@@ -1,4 +1,6 @@
 import type { OverlayFile, OverlayItem } from '../overlay/overlay-file.js';
+import type { KnownRoles } from '../format/facts.js';
+import { roleIn } from '../source/role.js';
 import { placePrior, wantsAsides } from './prior.js';
 import type { Question } from './question/question.js';
 import { Ranking } from './ranking.js';
@@ -39,10 +41,13 @@ const unquotable = /^secret/;
 /** Search over the items of one overlay of one shard. */
 export class ItemSearch {
   readonly #file: OverlayFile;
+  readonly #tree: { roles?: KnownRoles };
   readonly #scorer: Scorer;
 
-  constructor(file: OverlayFile, hasContext = true) {
+  /** `tree`: what is known of its files. */
+  constructor(file: OverlayFile, tree: { roles?: KnownRoles }, hasContext = true) {
     this.#file = file;
+    this.#tree = tree;
     const files = { count: file.fileCount, of: (item: number) => file.fileOf(item) };
     this.#scorer = new Scorer(file.terms, hasContext ? files : nowhere);
   }
@@ -68,7 +73,9 @@ export class ItemSearch {
       const path = this.#file.path(this.#file.fileOf(document));
       if (isWanted?.(path) === false) continue;
       const prior =
-        kind * placePrior(path, isAsideWanted) * (chronicle.test(path) ? chroniclePrior : 1);
+        kind *
+        placePrior(roleIn(this.#tree, path), isAsideWanted) *
+        (chronicle.test(path) ? chroniclePrior : 1);
       const item = this.#file.item(document);
       if (unquotable.test(item.rule)) continue;
       const named = { ...match, exact: names.get(item.subject) ?? 0 };

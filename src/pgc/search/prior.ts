@@ -2,6 +2,8 @@ import { stem } from '../format/stem.js';
 import type { Question } from './question/question.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import { type Field, fields } from '../format/fields.js';
+import type { FileRole } from '../format/facts.js';
+import { roleIn, roleOf } from '../source/role.js';
 import { isStandInOf } from '../bind/symbol-candidate.js';
 
 /** At equal match, symbols that explain are preferred over those that only name. */
@@ -31,16 +33,12 @@ const hasStatements = new Set(['function', 'method', 'class', 'macro']);
 const asidePrior = 0.5;
 
 const docField = fields.indexOf('doc') as Field;
-const asideFolder =
-  /(?:^|\/)(?:tests?|__tests__|specs?|testing|selftests|testdata|bench(?:marks?|es)?|fixtures?|__fixtures__|mocks?|__mocks__|examples?|samples?|generated|__generated__|third_party|vendor|node_modules)\//i;
-const asideFile =
-  /(?:^|\/)(?:test_[^/]*|conftest|[^/]*(?:[._-](?:test|tests|spec|bench|mock|fixture|generated|pb)|_test|_pb2))\.\w+$/i;
 const asideWords =
   /\b(?:tests?|tested|testing|specs?|bench(?:mark(?:s|ed)?)?|fixtures?|mocks?|mocked|examples?|samples?|generated|vendor(?:ed)?)\b/i;
 
-/** Whether a path holds tests, benchmarks, fixtures, examples, or code that was generated or copied in. */
-export function isAside(path: string): boolean {
-  return asideFolder.test(path) || asideFile.test(path);
+/** Whether a file of this role stands beside the code: tests, benchmarks, examples, what was generated or copied in. */
+export function isAside(role: FileRole): boolean {
+  return role !== 'source' && role !== 'document';
 }
 
 /**
@@ -49,12 +47,12 @@ export function isAside(path: string): boolean {
  */
 export function wantsAsides(question: Question): boolean {
   const speaksOf = asideWords.test(question.text) && !question.concerns.has('O5');
-  return speaksOf || question.paths.some((path) => isAside(path));
+  return speaksOf || question.paths.some((path) => isAside(roleOf(path)));
 }
 
 /** Asides explain less, unless the question asks for them. */
-export function placePrior(path: string, isAsideWanted: boolean): number {
-  return !isAsideWanted && isAside(path) ? asidePrior : 1;
+export function placePrior(role: FileRole, isAsideWanted: boolean): number {
+  return !isAsideWanted && isAside(role) ? asidePrior : 1;
 }
 
 /** How much a document explains any question: 0 to 1, by its kind, its documentation and its place. */
@@ -62,7 +60,7 @@ export function priorOf(index: ShardIndex, document: number, isAsideWanted: bool
   const isSymbol = document < index.symbolCount;
   const row = isSymbol ? index.symbol(document) : undefined;
   const { path } = index.file(row?.file ?? document - index.symbolCount);
-  const place = placePrior(path, isAsideWanted);
+  const place = placePrior(roleIn(index.info, path), isAsideWanted);
   if (row === undefined) return place * fileLevelPrior;
   const silent = hasStatements.has(row.kind) ? undocumentedPrior : undocumentedDataPrior;
   const documented = index.length(document, docField) > 0 ? 1 : silent;

@@ -205,7 +205,8 @@ export class Search {
   }
 
   #itemSearch(name: OverlayName, file: OverlayFile): ItemSearch {
-    const known = this.#items.get(name) ?? new ItemSearch(file, !this.without.has('context'));
+    const known =
+      this.#items.get(name) ?? new ItemSearch(file, this.index.info, !this.without.has('context'));
     this.#items.set(name, known);
     return known;
   }

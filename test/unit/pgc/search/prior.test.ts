@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { roleOf } from '../../../../src/pgc/source/role.js';
 import { isAside, isEveryday } from '../../../../src/pgc/search/prior.js';
 import { analyse } from '../../../../src/pgc/search/question/question.js';
 import { Retriever } from '../../../../src/pgc/search/retrieve.js';
@@ -60,7 +61,7 @@ test.each([
   ['src/attest/key.ts', false],
   ['drivers/net/latest.c', false],
 ])('%s is beside the code: %s', (path, expected) => {
-  expect(isAside(path)).toBe(expected);
+  expect(isAside(roleOf(path))).toBe(expected);
 });
 
 test.each([
