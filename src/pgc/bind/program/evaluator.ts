@@ -18,6 +18,7 @@ import {
   outside,
   rootName,
   asConst,
+  languageType,
   foreign,
   unbound,
   ownName,
@@ -344,20 +345,6 @@ function typeOfValue(value: Value | undefined): Type | undefined {
   if (value?.kind === 'value') return value.type;
   const isConstant = value?.kind === 'function' && value.definitions.some(isVariable);
   return isConstant ? value.self : undefined;
-}
-
-/** `known`: the name of a type of the language, or one with its arguments, each by its place among those that are written. */
-function languageType(known: string, written: string, args: LanguageType['args']): Type {
-  const [name = '', list] = known.split('<');
-  if (list === undefined) return { kind: 'language', name, args, written };
-  const placed = list
-    .slice(0, -1)
-    .split(',')
-    .map((each) => {
-      const [at = '', label = ''] = each.split(':').toReversed();
-      return { label, type: args[Number(at)]?.type };
-    });
-  return { kind: 'language', name, args: placed, written };
 }
 
 /** With its package, where a text or its imports say that. */

@@ -54,10 +54,13 @@ export class Members {
     const hasConversion = ({ definition }: InsideType): boolean =>
       [...definitions.methodsOf(definition).keys()].some((name) => name.startsWith('operator~'));
     const basesOf = (type: InsideType): readonly (Type | undefined)[] => this.bases.of(type);
-    const soleMethod = (type: InsideType): Candidate | undefined => this.bases.soleMethod(type);
     this.#choice =
       overloads &&
-      new Choice(overloads, evaluation, { basesOf, functionsOf, hasConversion, soleMethod });
+      new Choice(overloads, evaluation, {
+        ...{ basesOf, functionsOf, hasConversion },
+        openMethods: (type) => this.bases.openMethods(type),
+        isWhole: (type) => this.bases.isWhole(type),
+      });
     if (definitions.rules.namespaces === true && this.#choice !== undefined)
       this.namespaces = new Namespaces(definitions, evaluation, {
         ...{ basesOf, choice: this.#choice },
@@ -70,7 +73,9 @@ export class Members {
       case 'outside': {
         const found = this.#sign(value, name, given);
         if (found !== undefined) return found;
-        if (value.isClosed === true || this.#isOfAll(name, given)) return this.#closed(name, given);
+        const gives = given && value.name && this.#givenBy(value.name, name, value.path);
+        if (value.isClosed === true || gives !== undefined || this.#isOfAll(name, given))
+          return this.#closed(name, given, gives);
         return value.isLibrary === true ? foreign : outside;
       }
       case 'scope':
@@ -154,13 +159,17 @@ export class Members {
   }
 
   /** A member of a type of a library that holds nothing of the program. */
-  #closed(name: string, given: Arguments | undefined): Value {
-    const gives = this.#definitions.rules.overloads?.everyMember.get(name);
+  #closed(name: string, given: Arguments | undefined, its?: string): Value {
+    const gives = its ?? this.#definitions.rules.overloads?.everyMember.get(name);
     return {
       ...{ ...foreign, isClosed: true },
       ...(given && { given }),
       ...(gives !== undefined && { gives }),
     };
+  }
+
+  #givenBy(type: string, method: string, path: string | undefined): string | undefined {
+    return this.#definitions.rules.standard?.gives?.(type, method, path);
   }
 
   #super(type: InsideType, given: Arguments | undefined): Value | undefined {

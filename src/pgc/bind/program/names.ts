@@ -95,7 +95,7 @@ export class Names {
         given !== undefined && imported.others !== undefined
           ? this.#amongImported([imported, ...imported.others], file, given)
           : this.#ofPackage(imported, file, wanted, given);
-      if (its !== undefined || given === undefined) return its ?? foreign;
+      if (its !== undefined || given === undefined) return its ?? this.#ofLibrary(name, imported);
     }
     const [own] = given === undefined ? nearest(scopes.get(file.scope)?.types.get(name), file) : [];
     if (own !== undefined) return this.meaning([own], typeOr(wanted));
@@ -107,7 +107,16 @@ export class Names {
       else if (found !== undefined) return found;
     }
     if (rules.builtins.has(name)) return outside;
+    const ofLibrary = given === undefined ? this.#ofLibrary(name) : foreign;
+    if (ofLibrary !== foreign) return ofLibrary;
     return beyond ?? (file.isOpen ? foreign : undefined);
+  }
+
+  /** A type of a library, by its name where that is known. */
+  #ofLibrary(name: string, imported?: Imported): Value {
+    const path = imported?.beyond;
+    const isKnown = this.#definitions.rules.standard?.isKnown?.(name, path) === true;
+    return isKnown ? { ...foreign, name, path, isClosed: true } : foreign;
   }
 
   /** Several imports may give functions of one name. */

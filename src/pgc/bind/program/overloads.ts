@@ -3,6 +3,7 @@ import { isAlike } from './alike.js';
 import { hasMark, typesIn, type Definition } from './definition.js';
 import type { Overloads, Shape, TypeRelations } from './rules.js';
 import {
+  foreign,
   inside,
   type Arguments,
   type Evaluation,
@@ -44,7 +45,8 @@ export class Choice {
     readonly rules: Overloads,
     readonly evaluation: Evaluation,
     readonly relations: TypeRelations & {
-      soleMethod(type: InsideType): Candidate | undefined;
+      openMethods(type: InsideType): readonly Candidate[];
+      isWhole(type: InsideType): boolean;
     },
   ) {}
 
@@ -69,6 +71,11 @@ export class Choice {
       given,
       ...((one.length > 1 || (isDoubtful && !this.#isCertain(first, given))) && { isUnsure: true }),
     };
+  }
+
+  /** What a type parameter without bounds takes. */
+  get #anything(): Type {
+    return { ...foreign, name: this.rules.everything };
   }
 
   /** No other function can be nearer. */
@@ -96,7 +103,9 @@ export class Choice {
     const best = left.find((row) =>
       left.every(
         (other) =>
-          row === other || (this.#isNearer(row, other) && !(isSole && this.#isNearer(other, row))),
+          row === other ||
+          (this.#isNearer(row, other) &&
+            (!this.#isNearer(other, row) || (!isSole && this.#isNarrower(row, other)))),
       ),
     );
     return (best === undefined ? left : [best]).map(({ candidate }) => candidate);
@@ -151,8 +160,13 @@ export class Choice {
     if (this.#isTornApart(types, wanted, own, written)) distances.push(never);
     const texts = types.map((_, at) => written[Math.min(at, last)]?.text ?? '');
     const inner = types.map((_, at) => wanted[Math.min(at, last)]?.type?.kind === 'inside');
-    const fitted = types.map((_, at) => (isSpread && at >= last ? element : wanted[at])?.type);
-    return { distances, isSpread, texts, isInner: inner, given: types, wanted: fitted };
+    const taken = (its: typeof element): Type | undefined =>
+      its?.type ?? (its?.isOpen === true ? this.#anything : undefined);
+    const fitted = types.map((_, at) => taken(isSpread && at >= last ? element : wanted[at]));
+    return {
+      ...{ distances, isSpread, texts, isInner: inner, given: types, wanted: fitted },
+      rest: isSpread ? taken(element) : undefined,
+    };
   }
 
   /** Nowhere further than another one. */
@@ -169,6 +183,18 @@ export class Choice {
       // What may fit as well is not nearer than the type itself, and no type of a library is based on one of the program.
       return distance === 0 || (distance !== undefined && one.isInner[at] === true);
     });
+  }
+
+  /** What it takes, the other one takes as well. */
+  #isNarrower(one: Row, other: Row): boolean {
+    const isOf = (its: Type | undefined, wanted: Type | undefined): boolean =>
+      its === wanted || this.#isBased(its, wanted);
+    return (
+      one.wanted.every(
+        (type, at) => one.texts[at] === other.texts[at] || isOf(type, other.wanted[at]),
+      ) &&
+      (one.rest === undefined || other.rest === undefined || isOf(one.rest, other.rest))
+    );
   }
 
   #isBased(one: Type | undefined, other: Type | undefined): boolean {
@@ -206,7 +232,8 @@ export class Choice {
     if (this.rules.between !== undefined) return this.rules.between(given, wanted, this.relations);
     const written = functionIn(given);
     if (written !== undefined) return this.#fromFunction(written, wanted);
-    if (nameOf(wanted) === this.rules.everything) return loose;
+    if (nameOf(wanted) === this.rules.everything)
+      return nameOf(given) === this.rules.everything ? 0 : loose;
     if (isNothing(given)) return this.rules.isPlain(nameOf(wanted) ?? '') ? never : undefined;
     if (given.kind === 'inside') return this.#fromInside(given, wanted);
     if (wanted.kind === 'inside')
@@ -214,6 +241,7 @@ export class Choice {
         ? this.#fromUnion(given, wanted)
         : never;
     if (given.kind === 'language') return this.#fromLanguage(given, wanted);
+    if (isArray(wanted)) return given.name === undefined ? undefined : never;
     if (isOther(given, wanted)) return undefined;
     const [one, other] = [nameOf(given), nameOf(wanted)];
     return one === undefined || other === undefined ? undefined : this.rules.distance(one, other);
@@ -223,10 +251,12 @@ export class Choice {
   #fromFunction(given: LanguageType, wanted: Type): Distance {
     if (wanted.kind === 'inside') {
       if (wanted.definition.kind !== 'interface') return never;
-      const sole = this.relations.soleMethod(wanted)?.definition;
-      if (sole === undefined) return undefined;
-      const [result] = typesIn(sole, 'result');
-      const shape = { takes: typesIn(sole, 'parameter').length, gives: result?.text !== 'void' };
+      const [sole, ...others] = this.relations.openMethods(wanted);
+      if (others.length > 0) return never;
+      if (sole === undefined) return this.relations.isWhole(wanted) ? never : undefined;
+      const [result] = typesIn(sole.definition, 'result');
+      const takes = typesIn(sole.definition, 'parameter').length;
+      const shape = { takes, gives: result?.text !== 'void' };
       return fits(given, shape) ? 1 : never;
     }
     const name = nameOf(wanted);
@@ -247,11 +277,21 @@ export class Choice {
     if (wanted.kind === 'language') {
       if (wanted.name === '$func') return undefined;
       if (given.name === '$array' && wanted.name === '$array')
-        return this.distance(given.args[0]?.type, wanted.args[0]?.type);
+        return this.#betweenArrays(given.args[0]?.type, wanted.args[0]?.type);
       if (given.name === '$array' || wanted.name === '$array') return never;
     }
     const [one, other] = [nameOf(given), nameOf(wanted)];
     return one === undefined || other === undefined ? undefined : this.rules.distance(one, other);
+  }
+
+  /** Elements that are no objects are what they are. */
+  #betweenArrays(given: Type | undefined, wanted: Type | undefined): Distance {
+    const [one, other] = [given, wanted].map((each) => each && nameOf(each));
+    const isPlain = [one, other].some((each) => each !== undefined && this.rules.isPlain(each));
+    if (isPlain && given !== undefined && wanted !== undefined) return one === other ? 0 : never;
+    const distance = this.distance(given, wanted);
+    // Every array is an object, too.
+    return distance === loose ? loose - 1 : distance;
   }
 
   #fromInside(given: InsideType, wanted: Type): Distance {
@@ -290,6 +330,12 @@ interface Row {
   isInner: readonly boolean[];
   given: readonly (Type | undefined)[];
   wanted: readonly (Type | undefined)[];
+  /** Of each of the several arguments. */
+  rest: Type | undefined;
+}
+
+function isArray(type: Type): boolean {
+  return type.kind === 'language' && type.name === '$array';
 }
 
 function isNothing(type: Type | undefined): boolean {

@@ -65,6 +65,10 @@ export interface Library {
   types: ReadonlyMap<string, string>;
   /** Methods that each type may have, and that give the same type. */
   same: ReadonlySet<string>;
+  /** Whether it has a type of this name. `path`: with its package, where that is known. */
+  isKnown?(name: string, path?: string): boolean;
+  /** The type that a method of one of its types gives; undefined: that depends, or is not known. */
+  gives?(type: string, method: string, path?: string): string | undefined;
 }
 
 export interface Overloads {

@@ -3,7 +3,7 @@ import type { Operator } from './rules.js';
 import { joined } from './alternatives.js';
 import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
-import { inferred } from './inference.js';
+import { inferred, isFunctionType } from './inference.js';
 import type { Members } from './members.js';
 import type { Names } from './names.js';
 import {
@@ -15,6 +15,7 @@ import {
   isFunction,
   isOfLibrary,
   isVariable,
+  languageType,
   type Type,
   type InsideType,
   type LanguageType,
@@ -69,7 +70,7 @@ export class Uses {
   #resultOfLanguage(value: OutsideValue): Value | undefined {
     const { of, isLibrary } = value;
     const { members, librariesGiveBack, overloads } = this.#definitions.rules;
-    if (overloads !== undefined && of === undefined) return resultOfLibrary(value);
+    if (overloads !== undefined && of === undefined) return this.#resultOfLibrary(value);
     if (isLibrary === true) return librariesGiveBack === true ? undefined : foreign;
     if (of !== undefined && this.#definitions.rules.standard?.same.has(of.name) === true)
       return valueOf(of.type);
@@ -81,11 +82,32 @@ export class Uses {
     const steps = its?.results[name];
     if (steps === undefined) {
       const isClosed = type.args.every((each) => isOfLibrary(each.type));
-      return overloads === undefined ? outside : resultOfLibrary({ ...value, isClosed });
+      const known = this.#definitions.rules.standard?.gives?.(type.written ?? '', name);
+      return overloads === undefined
+        ? outside
+        : this.#resultOfLibrary({ ...value, isClosed, ...(known && { gives: known }) });
     }
     // It may be called otherwise than that of which it was asked: `list.iterator()`.
     if (steps === '') return { kind: 'value', type: { ...type, written: type.name } };
     return steps === unknown ? undefined : this.#from(type, steps);
+  }
+
+  /** A method of a library gives what is of libraries, unless it was given something else. */
+  #resultOfLibrary({ isClosed, given, gives }: OutsideValue): Value | undefined {
+    if (gives !== undefined) return valueOf(this.#libraryType(gives));
+    const isPlain = isClosed === true && given?.types().every(isOfLibrary) === true;
+    return isPlain ? { ...foreign, isClosed } : undefined;
+  }
+
+  #libraryType(name: string): Type {
+    if (name.endsWith('[]')) {
+      const args = [{ label: '', type: this.#libraryType(name.slice(0, -2)) }];
+      return { kind: 'language', name: '$array', args };
+    }
+    const known = this.#definitions.rules.standard?.types.get(name);
+    return known === undefined
+      ? { ...foreign, name, args: [], isClosed: true }
+      : languageType(known, name, []);
   }
 
   #result(value: FunctionValue, result: number): Value | undefined {
@@ -109,12 +131,18 @@ export class Uses {
     const types = value.given.written?.() ?? [];
     // Behind those of its type.
     const outer = self?.kind === 'inside' ? typesIn(self.definition, 'bound').length : 0;
-    for (const [at, each] of typesIn(definition, 'bound').slice(outer).entries())
+    const own = typesIn(definition, 'bound').slice(outer);
+    for (const [at, each] of own.entries())
       if (at < types.length) known.set(each.name, types[at]);
     const bindings = inferred(definition, value.given, known, (type) =>
       this.#members.bases.of(type),
     );
-    return valueOf(this.#evaluation.resolve(written.type, { ...context, bindings }));
+    const found = this.#evaluation.resolve(written.type, { ...context, bindings });
+    const isOpen =
+      found === undefined &&
+      own.some(({ name, text }) => name === written.text && text === unknown) &&
+      isLeftOpen(written.text, typesIn(definition, 'parameter'), value.given);
+    return isOpen ? { kind: 'value', type: nothing } : valueOf(found);
   }
 
   /** All that may be meant give the same. */
@@ -339,11 +367,15 @@ export class Uses {
   }
 }
 
-/** A method of a library gives what is of libraries, unless it was given something else. */
-function resultOfLibrary({ isClosed, given, gives }: OutsideValue): Value | undefined {
-  if (gives !== undefined) return { ...foreign, name: gives, args: [], isClosed: true };
-  const isPlain = isClosed === true && given?.types().every(isOfLibrary) === true;
-  return isPlain ? { ...foreign, isClosed } : undefined;
+/** Like `null` it may be given as any type that is none of plain values. */
+const nothing: Type = { kind: 'language', name: '$null', args: [] };
+
+/** What is given says nothing of a type parameter: it is what the place wants where the result goes. */
+function isLeftOpen(name: string, written: readonly { text: string }[], given: Arguments): boolean {
+  const types = given.types();
+  return written.every(
+    ({ text }, at) => !text.split(/[^\w$]+/).includes(name) || isFunctionType(types[at]),
+  );
 }
 
 const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number>>> = {

@@ -173,6 +173,20 @@ function bindingsOf(
   return new Map(names.slice(0, args.length).map(({ name }, at) => [name, args[at]]));
 }
 
+/** `known`: the name of a type of the language, or one with its arguments, each by its place among those that are written. */
+export function languageType(known: string, written: string, args: LanguageType['args']): Type {
+  const [name = '', list] = known.split('<');
+  if (list === undefined) return { kind: 'language', name, args, written };
+  const placed = list
+    .slice(0, -1)
+    .split(',')
+    .map((each) => {
+      const [at = '', label = ''] = each.split(':').toReversed();
+      return { label, type: args[Number(at)]?.type };
+    });
+  return { kind: 'language', name, args: placed, written };
+}
+
 /** Nothing of the program can be in it. */
 export function isOfLibrary(type: Type | undefined): boolean {
   if (type?.kind !== 'language') return type?.kind === 'outside' && type.isClosed === true;

@@ -1,6 +1,8 @@
 import type { ImportRow, TypeRow } from '../../../format/shard-index.js';
 import type { LanguageMembers, LanguageRules, Places, Shape } from '../rules.js';
 import type { Imported, SourceText } from '../source-text.js';
+import { foreign, languageType, type Type } from '../values.js';
+import { basesInJdk, givenInJdk, isOfJdk } from './java-standard.js';
 
 /** From each to those after it, a value may be given as it is. */
 const numbers = 'byte short int long float double'.split(' ');
@@ -15,20 +17,6 @@ const boxes: Readonly<Record<string, string>> = {
   double: 'Double',
 };
 const finals = new Set([...Object.keys(boxes), ...Object.values(boxes), 'String', 'Class', 'void']);
-/** What types of the library that everybody uses are based on, all of it. */
-const bases: Readonly<Record<string, string>> = {
-  ...each('CharSequence Comparable Serializable', ['String']),
-  ...each('Number Comparable Serializable', 'Integer Long Short Byte Float Double'.split(' ')),
-  ...each('Comparable Serializable', ['Boolean', 'Character']),
-  ...each('Type Serializable GenericDeclaration AnnotatedElement', ['Class']),
-  ...like(
-    '',
-    'Iterable Iterator Map Entry Function BiFunction Consumer Predicate Supplier Callable Optional',
-  ),
-  ...like('Iterator', 'ListIterator'),
-  ...like('Iterable', 'Collection'),
-  ...like('Collection Iterable', 'List Set Queue'),
-};
 const boxing = 10;
 
 /** Types of the library that hold others, by what they are like. */
@@ -60,7 +48,10 @@ const sameLists =
   'iterator listIterator stream parallelStream subList filter sorted distinct limit skip peek descendingIterator ' +
   'descendingSet headSet tailSet subSet takeWhile dropWhile findFirst findAny min max toList or';
 const members: Readonly<Record<string, LanguageMembers>> = {
-  $array: { results: { clone: '' }, parameters: {} },
+  $array: {
+    ...{ results: { clone: '' }, parameters: {} },
+    values: { length: () => ({ ...foreign, name: 'int', isClosed: true }) },
+  },
   $list: {
     results: { ...each('[]', elements.split(' ')), ...each('', sameLists.split(' ')), set: '[]' },
     parameters: { '': ['[]'], sort: ['[]', '[]'], sorted: ['[]', '[]'] },
@@ -73,6 +64,11 @@ const members: Readonly<Record<string, LanguageMembers>> = {
       ),
       getKey: '[k]',
     },
+    made: {
+      keySet: ([key]) => listOf('Set', key),
+      values: ([, value]) => listOf('Collection', value),
+      entrySet: ([key, value]) => listOf('Set', languageType('$map', 'Entry', labelled(key, value))),
+    },
     parameters: {
       forEach: ['[k]', '[]'],
       computeIfAbsent: ['[k]'],
@@ -83,6 +79,14 @@ const members: Readonly<Record<string, LanguageMembers>> = {
   },
   $func: { results: each('()', 'apply'.split(' ')), parameters: {} },
 };
+
+function listOf(name: string, type: Type | undefined): Type {
+  return languageType('$list', name, labelled(type));
+}
+
+function labelled(...types: (Type | undefined)[]): { label: string; type: Type | undefined }[] {
+  return types.map((type) => ({ label: '', type }));
+}
 
 const primitives = 'boolean byte char short int long float double void Object String';
 /** Methods of `Object` and of every enumeration, by what they give. */
@@ -103,7 +107,10 @@ export const javaRules: LanguageRules = {
   constructors: [],
   constructorsAreTypes: true,
   members,
-  standard: { types: new Map(Object.entries(held)), same: new Set() },
+  standard: {
+    ...{ types: new Map(Object.entries(held)), same: new Set() },
+    ...{ isKnown: isOfJdk, gives: givenInJdk },
+  },
   overloads: {
     everything: 'Object',
     everyMember: new Map(Object.entries(everyMember)),
@@ -153,12 +160,12 @@ function distance(given: string, wanted: string): number | undefined {
     const further = distance(unboxed, wanted);
     return further === undefined ? undefined : boxing + further;
   }
-  if (bases[given] !== undefined) return above(given, wanted);
+  if (isOfJdk(given)) return above(given, wanted);
   return finals.has(wanted) ? Infinity : undefined;
 }
 
 function above(given: string, wanted: string): number {
-  return bases[given]?.split(' ').includes(wanted) === true ? boxing + 1 : Infinity;
+  return basesInJdk(given).has(wanted) ? boxing + 1 : Infinity;
 }
 
 function placesOf(files: readonly { path: string; types: readonly TypeRow[] }[]): Places {

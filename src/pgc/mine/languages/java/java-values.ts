@@ -174,8 +174,8 @@ class Values {
 
   #argument(node: Node, detail: Detail): string {
     if (detail === 2) return this.of(node, 1);
-    const isShort = node.text.length <= shortCharsMax;
-    return isShort ? this.of(node, 0) : unknown;
+    const its = this.of(node, 0);
+    return its.length <= shortCharsMax ? its : unknown;
   }
 
   #field(node: Node, detail: Detail): string {
