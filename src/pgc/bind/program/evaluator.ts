@@ -270,6 +270,8 @@ export class Evaluator {
     }));
     if (text.name === ownName) return context.bindings.get(ownName) ?? args[0]?.type;
     if (text.name === '$type') return typeItself(args[0]?.type);
+    const composed = this.#definitions.rules.composed?.[text.name];
+    if (composed !== undefined) return composed(args.map(({ type }) => type));
     if (text.name === '$const') return asConst(args[0]?.type);
     if (text.name === '$union' && this.#definitions.rules.isDynamic === true) {
       const all = joined(args.map(({ type }) => valueOf(type)));

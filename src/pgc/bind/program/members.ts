@@ -25,6 +25,7 @@ import {
   type LanguageType,
   type Value,
   type FunctionValue,
+  type Giving,
   type Wanted,
   type Evaluation,
 } from './values.js';
@@ -73,7 +74,7 @@ export class Members {
       case 'outside': {
         const found = this.#sign(value, name, given);
         if (found !== undefined) return found;
-        const gives = given && value.name && this.#givenBy(value.name, name, value.path);
+        const gives = given && this.#givenBy(value.name ?? '', name, value.path);
         if (value.isClosed === true || gives !== undefined || this.#isOfAll(name, given))
           return this.#closed(name, given, gives);
         return value.isLibrary === true ? foreign : outside;
@@ -159,7 +160,7 @@ export class Members {
   }
 
   /** A member of a type of a library that holds nothing of the program. */
-  #closed(name: string, given: Arguments | undefined, its?: string): Value {
+  #closed(name: string, given: Arguments | undefined, its?: Giving): Value {
     const gives = its ?? this.#definitions.rules.overloads?.everyMember.get(name);
     return {
       ...{ ...foreign, isClosed: true },
@@ -168,7 +169,7 @@ export class Members {
     };
   }
 
-  #givenBy(type: string, method: string, path: string | undefined): string | undefined {
+  #givenBy(type: string, method: string, path: string | undefined): Giving | undefined {
     return this.#definitions.rules.standard?.gives?.(type, method, path);
   }
 

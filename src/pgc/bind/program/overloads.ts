@@ -1,15 +1,22 @@
 import type { TypeText } from '../../format/expression.js';
 import { isAlike } from './alike.js';
 import { hasMark, typesIn, type Definition } from './definition.js';
-import type { Overloads, Shape, TypeRelations } from './rules.js';
+import {
+  Distances,
+  functionIn,
+  isNothing,
+  loose,
+  never,
+  type Distance,
+  type Relations,
+} from './distances.js';
+import type { Overloads } from './rules.js';
 import {
   foreign,
   inside,
   type Arguments,
   type Evaluation,
   type FunctionValue,
-  type InsideType,
-  type LanguageType,
   type Owner,
   type Type,
 } from './values.js';
@@ -22,16 +29,10 @@ export interface Candidate {
   family?: readonly Definition[];
 }
 
-/** How far the type of an argument is from that of the parameter: undefined where it is unknown. */
-type Distance = number | undefined;
-const never = Infinity;
-/** What takes everything. */
-const loose = 1_000;
 /** A type parameter that becomes what is given, in a language where that is nearer than any change of it. */
 const deduced = 0.6;
 /** How much nearer it is to take what is made for the call for good than to look at it. */
 const passing = 0.5;
-const typesMax = 64;
 
 interface ChoiceOptions {
   receiver?: Type;
@@ -41,14 +42,15 @@ interface ChoiceOptions {
 
 /** Which of several functions of one name is meant by its arguments. */
 export class Choice {
+  readonly #distances: Distances;
+
   constructor(
     readonly rules: Overloads,
     readonly evaluation: Evaluation,
-    readonly relations: TypeRelations & {
-      openMethods(type: InsideType): readonly Candidate[];
-      isWhole(type: InsideType): boolean;
-    },
-  ) {}
+    relations: Relations,
+  ) {
+    this.#distances = new Distances(rules, relations);
+  }
 
   /** Undefined: none of them takes these arguments. `isOpen`: a library may have others; `isDoubtful`: and they may be meant. */
   of(
@@ -98,7 +100,7 @@ export class Choice {
     const exact = rows.filter(
       ({ isSpread, distances }) => !isSpread && !distances.includes(undefined),
     );
-    const left = exact.length > 0 ? rows.filter(({ isSpread }) => !isSpread) : rows;
+    const left = this.#firstPhase(exact.length > 0 ? rows.filter((row) => !row.isSpread) : rows);
     const isSole = this.rules.between !== undefined;
     const best = left.find((row) =>
       left.every(
@@ -109,6 +111,17 @@ export class Choice {
       ),
     );
     return (best === undefined ? left : [best]).map(({ candidate }) => candidate);
+  }
+
+  /** Where something fits as it is, nothing is made an object for another function. */
+  #firstPhase<R extends Row>(rows: readonly R[]): readonly R[] {
+    const { boxing = never } = this.rules;
+    const isAsItIs = (distance: Distance): boolean => distance !== undefined && distance < boxing;
+    return rows.some(({ distances }) => distances.every(isAsItIs))
+      ? rows.filter(({ distances }) =>
+          distances.every((each) => each === undefined || isAsItIs(each)),
+        )
+      : rows;
   }
 
   /** Of a sign: what it means by itself is nearer than a function for which each operand has to be made into another. */
@@ -143,7 +156,7 @@ export class Choice {
       const its = isSpread && at >= last ? element : wanted[at];
       if (its === undefined) return undefined;
       const { made = never } = this.rules;
-      const direct = this.distance(type, its.type);
+      const direct = this.#distances.of(type, its.type);
       const isMade = direct !== undefined && direct >= made && direct < loose;
       // What the parameter of a type is has to be found in what is given, as it is.
       if (isMade && its.isDeduced && !its.isOpen) return never;
@@ -152,10 +165,10 @@ export class Choice {
         return direct === never ? never : isMade ? direct - passing : undefined;
       if (its.isOpen && this.rules.between !== undefined) return deduced;
       if (!its.isOpen || its.type === undefined)
-        return its.isOpen ? loose : this.distance(type, its.type);
+        return its.isOpen ? this.#distances.loosely(type) : this.#distances.of(type, its.type);
       // A type parameter takes what its bound takes, and is never nearer than a type.
-      const bound = this.distance(type, its.type);
-      return bound === undefined || bound === never ? bound : loose;
+      const bound = this.#distances.of(type, its.type);
+      return bound === undefined || bound === never ? bound : this.#distances.loosely(type);
     });
     if (this.#isTornApart(types, wanted, own, written)) distances.push(never);
     const texts = types.map((_, at) => written[Math.min(at, last)]?.text ?? '');
@@ -198,7 +211,7 @@ export class Choice {
   }
 
   #isBased(one: Type | undefined, other: Type | undefined): boolean {
-    const distance = this.distance(one, other);
+    const distance = this.#distances.of(one, other);
     return distance !== undefined && distance !== never;
   }
 
@@ -216,108 +229,14 @@ export class Choice {
       if (type === undefined || wanted[at]?.isOpen !== true || !own.has(name)) return false;
       const known = bound.get(name);
       bound.set(name, known ?? type);
-      const distance = known === undefined ? 0 : this.distance(type, known);
+      const distance = known === undefined ? 0 : this.#distances.of(type, known);
       return distance !== undefined && distance >= 1;
     });
   }
 
   #isArray(type: Type | undefined, rest: Type | undefined): boolean {
     const isLike = type?.kind === 'language' && rest?.kind === 'language';
-    return isLike && type.name === rest.name && this.distance(type, rest) !== never;
-  }
-
-  /** From what is given to what is wanted. */
-  distance(given: Type | undefined, wanted: Type | undefined): Distance {
-    if (given === undefined || wanted === undefined) return undefined;
-    if (this.rules.between !== undefined) return this.rules.between(given, wanted, this.relations);
-    const written = functionIn(given);
-    if (written !== undefined) return this.#fromFunction(written, wanted);
-    if (nameOf(wanted) === this.rules.everything)
-      return nameOf(given) === this.rules.everything ? 0 : loose;
-    if (isNothing(given)) return this.rules.isPlain(nameOf(wanted) ?? '') ? never : undefined;
-    if (given.kind === 'inside') return this.#fromInside(given, wanted);
-    if (wanted.kind === 'inside')
-      return given.kind === 'language' && given.name === '$union'
-        ? this.#fromUnion(given, wanted)
-        : never;
-    if (given.kind === 'language') return this.#fromLanguage(given, wanted);
-    if (isArray(wanted)) return given.name === undefined ? undefined : never;
-    if (isOther(given, wanted)) return undefined;
-    const [one, other] = [nameOf(given), nameOf(wanted)];
-    return one === undefined || other === undefined ? undefined : this.rules.distance(one, other);
-  }
-
-  /** A function that is written out, or named: it fits what takes as much and gives something if it does. */
-  #fromFunction(given: LanguageType, wanted: Type): Distance {
-    if (wanted.kind === 'inside') {
-      if (wanted.definition.kind !== 'interface') return never;
-      const [sole, ...others] = this.relations.openMethods(wanted);
-      if (others.length > 0) return never;
-      if (sole === undefined) return this.relations.isWhole(wanted) ? never : undefined;
-      const [result] = typesIn(sole.definition, 'result');
-      const takes = typesIn(sole.definition, 'parameter').length;
-      const shape = { takes, gives: result?.text !== 'void' };
-      return fits(given, shape) ? 1 : never;
-    }
-    const name = nameOf(wanted);
-    if (name === undefined) return undefined;
-    if (name === '$array' || name === this.rules.everything || this.rules.isFinal(name))
-      return never;
-    const shape = this.rules.shapeOf(name);
-    return shape && (fits(given, shape) ? 1 : never);
-  }
-
-  #fromUnion(given: LanguageType, wanted: Type): Distance {
-    const all = given.args.map(({ type }) => this.distance(type, wanted));
-    return all.find((each) => each !== undefined && each !== never) ?? all[0];
-  }
-
-  #fromLanguage(given: LanguageType, wanted: Type): Distance {
-    if (given.name === '$union') return this.#fromUnion(given, wanted);
-    if (wanted.kind === 'language') {
-      if (wanted.name === '$func') return undefined;
-      if (given.name === '$array' && wanted.name === '$array')
-        return this.#betweenArrays(given.args[0]?.type, wanted.args[0]?.type);
-      if (given.name === '$array' || wanted.name === '$array') return never;
-    }
-    const [one, other] = [nameOf(given), nameOf(wanted)];
-    return one === undefined || other === undefined ? undefined : this.rules.distance(one, other);
-  }
-
-  /** Elements that are no objects are what they are. */
-  #betweenArrays(given: Type | undefined, wanted: Type | undefined): Distance {
-    const [one, other] = [given, wanted].map((each) => each && nameOf(each));
-    const isPlain = [one, other].some((each) => each !== undefined && this.rules.isPlain(each));
-    if (isPlain && given !== undefined && wanted !== undefined) return one === other ? 0 : never;
-    const distance = this.distance(given, wanted);
-    // Every array is an object, too.
-    return distance === loose ? loose - 1 : distance;
-  }
-
-  #fromInside(given: InsideType, wanted: Type): Distance {
-    if (wanted.kind === 'language' && wanted.name === '$array') return never;
-    const name = nameOf(wanted);
-    let isUnknown = false;
-    const seen = new Set<Definition>();
-    let level: readonly (Type | undefined)[] = [given];
-    for (let distance = 0; level.length > 0 && seen.size < typesMax; distance += 1) {
-      const next: (Type | undefined)[] = [];
-      for (const type of level) {
-        if (type?.kind === 'inside') {
-          if (wanted.kind === 'inside' && type.definition === wanted.definition) return distance;
-          if (seen.has(type.definition)) continue;
-          seen.add(type.definition);
-          next.push(...this.relations.basesOf(type));
-        } else {
-          const above = type && wanted.kind !== 'inside' ? this.distance(type, wanted) : undefined;
-          if (above !== undefined && above !== never) return distance + above;
-          isUnknown ||= above === undefined;
-        }
-      }
-      level = next;
-    }
-    if (wanted.kind === 'inside') return never;
-    return isUnknown && (name === undefined || !this.rules.isFinal(name)) ? undefined : never;
+    return isLike && type.name === rest.name && this.#distances.of(type, rest) !== never;
   }
 }
 
@@ -332,35 +251,6 @@ interface Row {
   wanted: readonly (Type | undefined)[];
   /** Of each of the several arguments. */
   rest: Type | undefined;
-}
-
-function isArray(type: Type): boolean {
-  return type.kind === 'language' && type.name === '$array';
-}
-
-function isNothing(type: Type | undefined): boolean {
-  return type?.kind === 'language' && type.name === '$null';
-}
-
-/** Of libraries: one of the same name in another package. */
-function isOther(one: Type, other: Type): boolean {
-  if (one.kind !== 'outside' || other.kind !== 'outside') return false;
-  const isKnown = one.path !== undefined && other.path !== undefined;
-  return isKnown && one.path !== other.path && one.name === other.name;
-}
-
-/** Not of a library's interface, which has a name. */
-function functionIn(type: Type | undefined): LanguageType | undefined {
-  const isOne = type?.kind === 'language' && type.name === '$func' && type.written === undefined;
-  return isOne ? type : undefined;
-}
-
-/** `args`: see the miner of the language. Of a method that is named nothing is known. */
-function fits({ args }: LanguageType, { takes: count, gives }: Shape): boolean {
-  if (args.some(({ label }) => label.startsWith('*'))) return true;
-  if (args.filter(({ label }) => /^\d/.test(label)).length !== count) return false;
-  const given = args.find(({ label }) => label === '' || label === 'value');
-  return given === undefined || (given.label === 'value') === gives;
 }
 
 function takes(definition: Definition, count: number | undefined): boolean {
@@ -384,11 +274,6 @@ function withoutConst(all: readonly Candidate[], receiver: Type | undefined): re
           isAlike(each.definition, other.definition),
       ),
   );
-}
-
-function nameOf(type: Type): string | undefined {
-  if (type.kind === 'inside') return undefined;
-  return type.kind === 'outside' ? type.name : (type.written ?? type.name);
 }
 
 /** Whether a type is written with one of these names. */

@@ -15,7 +15,6 @@ import {
   isFunction,
   isOfLibrary,
   isVariable,
-  languageType,
   type Type,
   type InsideType,
   type LanguageType,
@@ -94,20 +93,9 @@ export class Uses {
 
   /** A method of a library gives what is of libraries, unless it was given something else. */
   #resultOfLibrary({ isClosed, given, gives }: OutsideValue): Value | undefined {
-    if (gives !== undefined) return valueOf(this.#libraryType(gives));
+    if (gives !== undefined) return valueOf(gives(given?.types() ?? []));
     const isPlain = isClosed === true && given?.types().every(isOfLibrary) === true;
     return isPlain ? { ...foreign, isClosed } : undefined;
-  }
-
-  #libraryType(name: string): Type {
-    if (name.endsWith('[]')) {
-      const args = [{ label: '', type: this.#libraryType(name.slice(0, -2)) }];
-      return { kind: 'language', name: '$array', args };
-    }
-    const known = this.#definitions.rules.standard?.types.get(name);
-    return known === undefined
-      ? { ...foreign, name, args: [], isClosed: true }
-      : languageType(known, name, []);
   }
 
   #result(value: FunctionValue, result: number): Value | undefined {
@@ -132,8 +120,7 @@ export class Uses {
     // Behind those of its type.
     const outer = self?.kind === 'inside' ? typesIn(self.definition, 'bound').length : 0;
     const own = typesIn(definition, 'bound').slice(outer);
-    for (const [at, each] of own.entries())
-      if (at < types.length) known.set(each.name, types[at]);
+    for (const [at, each] of own.entries()) if (at < types.length) known.set(each.name, types[at]);
     const bindings = inferred(definition, value.given, known, (type) =>
       this.#members.bases.of(type),
     );
@@ -214,9 +201,9 @@ export class Uses {
       return this.#asked(value, 'element');
     if (type.kind === 'inside') {
       const underlying = this.#members.bases.underlying(type);
-      return (
-        underlying &&
-        this.#evaluation.bounded(() => this.part({ kind: 'value', type: underlying }, part, at))
+      if (underlying === undefined) return this.#inherited(type, part);
+      return this.#evaluation.bounded(() =>
+        this.part({ kind: 'value', type: underlying }, part, at),
       );
     }
     if (type.name === '$union') {
@@ -231,6 +218,18 @@ export class Uses {
     const position =
       partOf[part][type.name] ?? (part === 'result' && type.name === '$func' ? at : -1);
     return valueOf(type.args[position]?.type);
+  }
+
+  /** Of a type of the language that it is based on. */
+  #inherited(type: InsideType, part: 'element' | 'key' | 'result'): Value | undefined {
+    return this.#members.bases.nearest(
+      type,
+      () => undefined,
+      (base) =>
+        base?.kind === 'language' && partOf[part][base.name] !== undefined
+          ? this.part({ kind: 'value', type: base }, part)
+          : undefined,
+    );
   }
 
   /** A member that an expression names: each function of the type may be meant, unless a symbol names it. */

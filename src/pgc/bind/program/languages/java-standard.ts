@@ -1,8 +1,10 @@
 /**
  * Types that come with the JDK (17) and that programs use everywhere: what each is based on, and by what they give the
- * methods of which all of a name give the same; those of its bases are not repeated. What a type parameter stands for is left out.
+ * methods of which all of a name give the same; those of its bases are not repeated. `$0`, `List<0>`: the type of the first
+ * thing given, or a list of it; `$number`: of the widest number given. Otherwise what type parameters stand for is left out.
  */
 const written = `
+ThreadLocal ThreadLocal:withInitial
 Object Class:getClass String:toString boolean:equals int:hashCode
 Boolean(Comparable Serializable) Boolean:valueOf boolean:booleanValue,getBoolean,logicalAnd,logicalOr,logicalXor,parseBoolean
   int:compare,compareTo
@@ -37,8 +39,9 @@ Long(Comparable Number) Long:decode,getLong,valueOf String:toBinaryString,toHexS
   byte:byteValue double:doubleValue float:floatValue int:bitCount,compare,compareTo,compareUnsigned,intValue,
   numberOfLeadingZeros,numberOfTrailingZeros,signum long:divideUnsigned,highestOneBit,longValue,lowestOneBit,max,min,parseLong,
   parseUnsignedLong,remainderUnsigned,reverse,reverseBytes,rotateLeft,rotateRight,sum short:shortValue
-Math double:IEEEremainder,acos,asin,atan,atan2,cbrt,ceil,cos,cosh,exp,expm1,floor,hypot,log,log10,log1p,pow,random,rint,sin,
-  sinh,sqrt,tan,tanh,toDegrees,toRadians int:getExponent,toIntExact long:multiplyFull,multiplyHigh
+Math $number:abs,absExact,addExact,copySign,decrementExact,fma,incrementExact,max,min,negateExact,nextDown,nextUp,signum,
+  subtractExact,ulp double:IEEEremainder,acos,asin,atan,atan2,cbrt,ceil,cos,cosh,exp,expm1,floor,hypot,log,log10,log1p,pow,
+  random,rint,sin,sinh,sqrt,tan,tanh,toDegrees,toRadians int:getExponent,toIntExact long:multiplyFull,multiplyHigh
 Number(Serializable) byte:byteValue double:doubleValue float:floatValue int:intValue long:longValue short:shortValue
 Runnable
 Short(Comparable Number) byte:byteValue double:doubleValue float:floatValue int:compareTo,intValue long:longValue
@@ -119,17 +122,18 @@ ArrayDeque(Collection Deque Serializable) ArrayDeque:clone Iterator:descendingIt
   removeLastOccurrence,retainAll int:size
 ArrayList(Collection List Serializable) Iterator:iterator List:subList ListIterator:listIterator Object:clone
   Spliterator:spliterator boolean:addAll,contains,containsAll,isEmpty,removeAll,removeIf,retainAll int:indexOf,lastIndexOf,size
-Arrays List:asList String:deepToString boolean:deepEquals int:binarySearch,compare,compareUnsigned,deepHashCode,mismatch
+Arrays List<0>:asList String:deepToString boolean:deepEquals int:binarySearch,compare,compareUnsigned,deepHashCode,mismatch
 Collection(Iterable) Iterator:iterator Spliterator:spliterator Stream:parallelStream,stream boolean:add,addAll,contains,
   containsAll,isEmpty,remove,removeAll,removeIf,retainAll int:size
 Collections ArrayList:list Collection:checkedCollection,synchronizedCollection,unmodifiableCollection Comparator:reverseOrder
-  Enumeration:emptyEnumeration,enumeration Iterator:emptyIterator List:checkedList,emptyList,nCopies,singletonList,
-  synchronizedList,unmodifiableList ListIterator:emptyListIterator Map:checkedMap,emptyMap,singletonMap,synchronizedMap,
-  unmodifiableMap NavigableMap:checkedNavigableMap,emptyNavigableMap,synchronizedNavigableMap,unmodifiableNavigableMap
+  Enumeration:emptyEnumeration,enumeration Iterator:emptyIterator List:checkedList,emptyList,synchronizedList,unmodifiableList
+  List<0>:singletonList List<1>:nCopies ListIterator:emptyListIterator Map:checkedMap,emptyMap,synchronizedMap,unmodifiableMap
+  Map<0,1>:singletonMap NavigableMap:checkedNavigableMap,emptyNavigableMap,synchronizedNavigableMap,unmodifiableNavigableMap
   NavigableSet:checkedNavigableSet,emptyNavigableSet,synchronizedNavigableSet,unmodifiableNavigableSet Queue:asLifoQueue,
-  checkedQueue Set:checkedSet,emptySet,newSetFromMap,singleton,synchronizedSet,unmodifiableSet SortedMap:checkedSortedMap,
-  emptySortedMap,synchronizedSortedMap,unmodifiableSortedMap SortedSet:checkedSortedSet,emptySortedSet,synchronizedSortedSet,
-  unmodifiableSortedSet boolean:addAll,disjoint,replaceAll int:binarySearch,frequency,indexOfSubList,lastIndexOfSubList
+  checkedQueue Set:checkedSet,emptySet,newSetFromMap,synchronizedSet,unmodifiableSet Set<0>:singleton
+  SortedMap:checkedSortedMap,emptySortedMap,synchronizedSortedMap,unmodifiableSortedMap SortedSet:checkedSortedSet,
+  emptySortedSet,synchronizedSortedSet,unmodifiableSortedSet boolean:addAll,disjoint,replaceAll int:binarySearch,frequency,
+  indexOfSubList,lastIndexOfSubList
 Comparator Comparator:comparing,comparingDouble,comparingInt,comparingLong,naturalOrder,nullsFirst,nullsLast,reverseOrder,
   reversed,thenComparing,thenComparingDouble,thenComparingInt,thenComparingLong int:compare
 Date(Comparable Serializable) Date:from Instant:toInstant Object:clone String:toGMTString,toLocaleString boolean:after,before
@@ -137,8 +141,8 @@ Date(Comparable Serializable) Date:from Instant:toInstant Object:clone String:to
 Deque(Queue) Iterator:descendingIterator,iterator boolean:add,addAll,contains,offer,offerFirst,offerLast,removeFirstOccurrence,
   removeLastOccurrence int:size
 EnumMap(Map Serializable) Collection:values EnumMap:clone Set:entrySet,keySet boolean:containsKey,containsValue,isEmpty int:size
-EnumSet(Collection Serializable Set) EnumSet:allOf,clone,complementOf,copyOf,noneOf,of,range Iterator:iterator boolean:add,
-  addAll,contains,containsAll,isEmpty,remove,removeAll,retainAll int:size
+EnumSet(Collection Serializable Set) EnumSet:allOf,clone,complementOf,copyOf,noneOf EnumSet<0>:of,range Iterator:iterator
+  boolean:add,addAll,contains,containsAll,isEmpty,remove,removeAll,retainAll int:size
 HashMap(Map Serializable) Collection:values Object:clone Set:entrySet,keySet boolean:containsKey,containsValue,isEmpty int:size
 HashSet(Collection Serializable Set) Iterator:iterator Object:clone Spliterator:spliterator boolean:add,addAll,contains,
   containsAll,isEmpty,remove,removeAll,retainAll int:size
@@ -148,15 +152,21 @@ LinkedHashSet(HashSet Serializable Set) Spliterator:spliterator boolean:addAll,c
 LinkedList(Collection Deque List Serializable) Iterator:descendingIterator,iterator List:subList ListIterator:listIterator
   Object:clone Spliterator:spliterator boolean:addAll,contains,containsAll,isEmpty,offer,offerFirst,offerLast,removeAll,
   removeFirstOccurrence,removeLastOccurrence,retainAll int:indexOf,lastIndexOf,size
-List(Collection) Iterator:iterator List:copyOf,of,subList ListIterator:listIterator Spliterator:spliterator boolean:addAll,
-  contains,containsAll,isEmpty,removeAll,retainAll int:indexOf,lastIndexOf,size
+List(Collection) Iterator:iterator List:copyOf,subList List<0>:of ListIterator:listIterator Spliterator:spliterator
+  boolean:addAll,contains,containsAll,isEmpty,removeAll,retainAll int:indexOf,lastIndexOf,size
 ListIterator(Iterator) boolean:hasNext,hasPrevious int:nextIndex,previousIndex
-Map Collection:values Entry:entry Map:copyOf,of,ofEntries Set:entrySet,keySet boolean:containsKey,containsValue,isEmpty int:size
+Map Collection:values Entry<0,1>:entry Map:copyOf,ofEntries Map<0,1>:of Set:entrySet,keySet boolean:containsKey,containsValue,
+  isEmpty int:size
 NavigableMap(SortedMap) Entry:ceilingEntry,firstEntry,floorEntry,higherEntry,lastEntry,lowerEntry,pollFirstEntry,pollLastEntry
   NavigableMap:descendingMap NavigableSet:descendingKeySet,navigableKeySet
 NavigableSet(SortedSet) Iterator:descendingIterator,iterator NavigableSet:descendingSet
-Objects boolean:deepEquals,isNull,nonNull int:compare,hash
-Optional Optional:empty,filter,flatMap,map,of,ofNullable,or Stream:stream boolean:isEmpty,isPresent
+Objects $0:requireNonNull,requireNonNullElse,requireNonNullElseGet $number:checkFromIndexSize,checkFromToIndex,checkIndex
+  boolean:deepEquals,isNull,nonNull int:compare,hash
+Locale(Serializable) List:filter,filterTags Locale:forLanguageTag,getDefault,lookup,stripExtensions Locale[]:getAvailableLocales
+  Object:clone Set:getExtensionKeys,getUnicodeLocaleAttributes,getUnicodeLocaleKeys String:getCountry,getDisplayCountry,
+  getDisplayLanguage,getDisplayName,getDisplayScript,getDisplayVariant,getExtension,getISO3Country,getISO3Language,getLanguage,
+  getScript,getUnicodeLocaleType,getVariant,lookupTag,toLanguageTag String[]:getISOLanguages boolean:hasExtensions
+Optional Optional:empty,filter,flatMap,map,or Optional<0>:of,ofNullable Stream:stream boolean:isEmpty,isPresent
 PriorityQueue(Collection Queue Serializable) Comparator:comparator Iterator:iterator Spliterator:spliterator boolean:add,addAll,
   contains,containsAll,isEmpty,offer,removeAll,removeIf,retainAll int:size
 Properties(Map Serializable) Collection:values Enumeration:elements,keys,propertyNames Object:clone,compute,computeIfAbsent,
@@ -165,8 +175,8 @@ Properties(Map Serializable) Collection:values Enumeration:elements,keys,propert
 Queue(Collection) boolean:add,offer
 Random(Serializable) DoubleStream:doubles IntStream:ints LongStream:longs boolean:isDeprecated,nextBoolean double:nextDouble,
   nextExponential,nextGaussian float:nextFloat int:nextInt long:nextLong
-Set(Collection) Iterator:iterator Set:copyOf,of Spliterator:spliterator boolean:add,addAll,contains,containsAll,isEmpty,remove,
-  removeAll,retainAll int:size
+Set(Collection) Iterator:iterator Set:copyOf Set<0>:of Spliterator:spliterator boolean:add,addAll,contains,containsAll,isEmpty,
+  remove,removeAll,retainAll int:size
 SortedMap(Map) Collection:values Comparator:comparator Set:entrySet,keySet SortedMap:headMap,subMap,tailMap
 SortedSet(Set) Comparator:comparator SortedSet:headSet,subSet,tailSet Spliterator:spliterator
 Stack(Collection List Serializable) Enumeration:elements Iterator:iterator List:subList ListIterator:listIterator Object:clone
@@ -224,8 +234,8 @@ UnaryOperator(Function)
 BaseStream(AutoCloseable) Iterator:iterator Spliterator:spliterator boolean:isParallel
 Stream(BaseStream) Builder:builder DoubleStream:flatMapToDouble,mapMultiToDouble,mapToDouble IntStream:flatMapToInt,
   mapMultiToInt,mapToInt List:toList LongStream:flatMapToLong,mapMultiToLong,mapToLong Optional:findAny,findFirst,max,min
-  Stream:concat,distinct,dropWhile,empty,filter,flatMap,generate,iterate,limit,map,mapMulti,of,ofNullable,peek,skip,sorted,
-  takeWhile boolean:allMatch,anyMatch,noneMatch long:count
+  Stream:concat,distinct,dropWhile,empty,filter,flatMap,generate,limit,map,mapMulti,peek,skip,sorted,takeWhile
+  Stream<0>:iterate,of,ofNullable boolean:allMatch,anyMatch,noneMatch long:count
 Entry
 `;
 
@@ -235,12 +245,17 @@ interface LibraryType {
   gives: ReadonlyMap<string, string>;
 }
 
-const types = new Map(written.trim().split(/\n(?=\S)/).map(read));
+const types = new Map(
+  written
+    .trim()
+    .split(/\n(?=\S)/)
+    .map(read),
+);
 
 function read(text: string): [name: string, type: LibraryType] {
   const [, name = '', bases = '', rest = ''] = /^(\w+)(?:\(([^)]*)\))?(.*)$/s.exec(text) ?? [];
   const gives = new Map<string, string>();
-  for (const [, given = '', methods = ''] of rest.matchAll(/([\w[\]]+):((?:\w+(?:,\s*)?)+)/g))
+  for (const [, given = '', methods = ''] of rest.matchAll(/([\w[\]$<>,]+):((?:\w+(?:,\s*)?)+)/g))
     for (const method of methods.split(/,\s*/)) gives.set(method, given);
   return [name, { bases: bases.split(' ').filter((each) => each !== ''), gives }];
 }
@@ -257,7 +272,7 @@ export function basesInJdk(name: string): ReadonlySet<string> {
   return all;
 }
 
-/** What a method of a type gives. Exceptions have the methods of `Throwable`. */
+/** What a method of a type gives, as it is written above. Exceptions have the methods of `Throwable`. */
 export function givenInJdk(name: string, method: string, path?: string): string | undefined {
   const known = isOfJdk(name, path) ? name : exceptions.test(name) ? 'Throwable' : undefined;
   if (known === undefined) return undefined;

@@ -1,7 +1,7 @@
 import type { ImportRow, TypeRow } from '../../../format/shard-index.js';
 import type { LanguageMembers, LanguageRules, Places, Shape } from '../rules.js';
 import type { Imported, SourceText } from '../source-text.js';
-import { foreign, languageType, type Type } from '../values.js';
+import { foreign, languageType, type Giving, type Type } from '../values.js';
 import { basesInJdk, givenInJdk, isOfJdk } from './java-standard.js';
 
 /** From each to those after it, a value may be given as it is. */
@@ -17,7 +17,7 @@ const boxes: Readonly<Record<string, string>> = {
   double: 'Double',
 };
 const finals = new Set([...Object.keys(boxes), ...Object.values(boxes), 'String', 'Class', 'void']);
-const boxing = 10;
+const boxing = 10_000;
 
 /** Types of the library that hold others, by what they are like. */
 const held: Readonly<Record<string, string>> = {
@@ -50,7 +50,7 @@ const sameLists =
 const members: Readonly<Record<string, LanguageMembers>> = {
   $array: {
     ...{ results: { clone: '' }, parameters: {} },
-    values: { length: () => ({ ...foreign, name: 'int', isClosed: true }) },
+    values: { length: () => plain('int') },
   },
   $list: {
     results: { ...each('[]', elements.split(' ')), ...each('', sameLists.split(' ')), set: '[]' },
@@ -67,7 +67,8 @@ const members: Readonly<Record<string, LanguageMembers>> = {
     made: {
       keySet: ([key]) => listOf('Set', key),
       values: ([, value]) => listOf('Collection', value),
-      entrySet: ([key, value]) => listOf('Set', languageType('$map', 'Entry', labelled(key, value))),
+      entrySet: ([key, value]) =>
+        listOf('Set', languageType('$map', 'Entry', labelled(key, value))),
     },
     parameters: {
       forEach: ['[k]', '[]'],
@@ -80,6 +81,47 @@ const members: Readonly<Record<string, LanguageMembers>> = {
   $func: { results: each('()', 'apply'.split(' ')), parameters: {} },
 };
 
+/** What an operator makes of numbers; of a text and anything a text, which `+` alone takes. */
+function promoted(all: readonly (Type | undefined)[]): Type | undefined {
+  const names = all.map((type) => (type?.kind === 'outside' ? unboxed(type.name) : undefined));
+  if (names.includes('String')) return plain('String');
+  if (names.every((name) => name === 'boolean')) return plain('boolean');
+  const ranks = names.map((name) => numbers.indexOf(name === 'char' ? 'int' : (name ?? '')));
+  if (ranks.includes(-1)) return undefined;
+  return plain(numbers[Math.max(numbers.indexOf('int'), ...ranks)] ?? 'int');
+}
+
+function gives(type: string, method: string, path?: string): Giving | undefined {
+  const written = givenInJdk(type, method, path);
+  return written === undefined ? undefined : (given) => typeOfJdk(written, given);
+}
+
+/** Of a type as `java-standard` writes it. */
+function typeOfJdk(written: string, given: readonly (Type | undefined)[]): Type | undefined {
+  const [, name = '', places] = /^([^<[]*)(?:<(.*)>)?/.exec(written) ?? [];
+  if (written.endsWith('[]'))
+    return { kind: 'language', name: '$array', args: labelled(plain(name)) };
+  if (name === '$number') return promoted(given);
+  if (name.startsWith('$')) return given[Number(name.slice(1))];
+  const args = labelled(...(places ?? '').split(',').map((at) => boxed(given[Number(at || -1)])));
+  const known = held[name];
+  return known === undefined ? plain(name) : languageType(known, name, args);
+}
+
+/** As a type argument. */
+function boxed(type: Type | undefined): Type | undefined {
+  const box = type?.kind === 'outside' ? boxes[type.name ?? ''] : undefined;
+  return box === undefined ? type : plain(box);
+}
+
+function unboxed(name: string | undefined): string | undefined {
+  return Object.entries(boxes).find(([, box]) => box === name)?.[0] ?? name;
+}
+
+function plain(name: string): Type {
+  return { ...foreign, name, args: [], isClosed: true };
+}
+
 function listOf(name: string, type: Type | undefined): Type {
   return languageType('$list', name, labelled(type));
 }
@@ -90,7 +132,7 @@ function labelled(...types: (Type | undefined)[]): { label: string; type: Type |
 
 const primitives = 'boolean byte char short int long float double void Object String';
 /** Methods of `Object` and of every enumeration, by what they give. */
-const everyMember: Readonly<Record<string, string>> = {
+const ofEverything: Readonly<Record<string, string>> = {
   ...like('boolean', 'equals'),
   ...like('int', 'hashCode ordinal compareTo'),
   ...like('String', 'toString name'),
@@ -109,14 +151,18 @@ export const javaRules: LanguageRules = {
   members,
   standard: {
     ...{ types: new Map(Object.entries(held)), same: new Set() },
-    ...{ isKnown: isOfJdk, gives: givenInJdk },
+    ...{ isKnown: isOfJdk, gives },
   },
+  composed: { $number: promoted },
   overloads: {
     everything: 'Object',
-    everyMember: new Map(Object.entries(everyMember)),
+    everyMember: new Map(
+      Object.entries(ofEverything).map(([name, its]) => [name, () => plain(its)]),
+    ),
     distance,
     isFinal: (name) => finals.has(name),
     isPlain: (name) => name in boxes,
+    boxing,
     shapeOf,
   },
 };
@@ -154,10 +200,10 @@ function distance(given: string, wanted: string): number | undefined {
     return steps > 0 ? steps : Infinity;
   }
   const box = boxes[given];
-  if (box !== undefined) return box === wanted ? boxing : above(box, wanted);
-  const [unboxed] = Object.entries(boxes).find(([, its]) => its === given) ?? [];
-  if (unboxed !== undefined && boxes[wanted] !== undefined) {
-    const further = distance(unboxed, wanted);
+  if (box !== undefined) return boxing + (box === wanted ? 0 : above(box, wanted));
+  const its = unboxed(given) ?? given;
+  if (its !== given && boxes[wanted] !== undefined) {
+    const further = distance(its, wanted);
     return further === undefined ? undefined : boxing + further;
   }
   if (isOfJdk(given)) return above(given, wanted);
@@ -165,7 +211,7 @@ function distance(given: string, wanted: string): number | undefined {
 }
 
 function above(given: string, wanted: string): number {
-  return basesInJdk(given).has(wanted) ? boxing + 1 : Infinity;
+  return basesInJdk(given).has(wanted) ? 1 : Infinity;
 }
 
 function placesOf(files: readonly { path: string; types: readonly TypeRow[] }[]): Places {
