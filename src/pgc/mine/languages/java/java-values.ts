@@ -169,16 +169,11 @@ class Values {
     const list = node.childForFieldName('parameters');
     const names = list?.type === 'identifier' ? [list] : (list?.namedChildren ?? []);
     const body = node.childForFieldName('body');
-    const said = names.length > 0 ? givenBy(body) : this.#givenAlone(body);
+    // What is taken has no type before it is known what calls it.
+    const isSaid = names.length === 0 && body !== null && isStatement.test(body.type);
+    const said = isSaid ? [`result:=${this.of(body, 0)}`] : givenBy(body);
     const args = [...said, ...names.map((_, at) => `${at}:?`)];
     return args.length === 0 ? '{$func}' : `{$func<${args.join(',')}>}`;
-  }
-
-  /** Where nothing is taken, a function that may be called for nothing is still rather one that gives something. */
-  #givenAlone(body: Node | null): string[] {
-    if (body !== null && isStatement.test(body.type)) return [`result:=${this.of(body, 0)}`];
-    const said = givenBy(body);
-    return said.length > 0 ? said : ['result:$null'];
   }
 
   #given(node: Node, detail: Detail): string {
@@ -222,7 +217,7 @@ class Values {
   }
 }
 
-/** `void`: nothing; `value`: something; neither: what its body calls says that. */
+/** `void`: nothing; `value`: something; `result`: either, and rather something; else what its body calls says that. */
 function givenBy(body: Node | null): string[] {
   if (body === null || isStatement.test(body.type)) return [];
   if (body.type !== 'block') return ['value:?'];
@@ -230,7 +225,9 @@ function givenBy(body: Node | null): string[] {
   if (returned === null) return [];
   if (returned !== undefined) return [returned.namedChildCount > 0 ? 'value:?' : 'void'];
   // What does not end may be given as either.
-  return /^(?:throw|while|do|for)/.test(body.namedChildren.at(-1)?.type ?? '') ? [] : ['void'];
+  return /^(?:throw|while|do|for)/.test(body.namedChildren.at(-1)?.type ?? '')
+    ? ['result:$null']
+    : ['void'];
 }
 
 const isStatement =
