@@ -145,8 +145,10 @@ export class Bases {
         if (isOwn && !all.some(isReplaced)) all.push({ definition, self });
       }
     const open = all.filter(({ definition }) => definition.isAbstract);
-    const { everyMember } = this.#definitions.rules.overloads ?? {};
-    const own = open.filter(({ definition: { name } }) => everyMember?.has(name) !== true);
+    const { overloads, standard } = this.#definitions.rules;
+    const isOfAll = ({ definition: { name } }: Candidate): boolean =>
+      standard?.gives?.(overloads?.everything ?? '', name) !== undefined;
+    const own = open.filter((each) => !isOfAll(each));
     return own.length > 0 ? own : open;
   }
 

@@ -222,6 +222,15 @@ Matcher MatchResult:toMatchResult Matcher:appendReplacement,region,reset,useAnch
   hasTransparentBounds,hitEnd,lookingAt,matches,requireEnd int:end,groupCount,regionEnd,regionStart,start
 Pattern(Serializable) Matcher:matcher Pattern:compile Predicate:asMatchPredicate,asPredicate Stream:splitAsStream
   String:pattern,quote String[]:split boolean:matches int:flags
+Duration(Comparable Serializable) Duration:abs,between,from,minus,minusDays,minusHours,minusMillis,minusMinutes,minusNanos,
+  minusSeconds,multipliedBy,negated,of,ofDays,ofHours,ofMillis,ofMinutes,ofNanos,ofSeconds,parse,plus,plusDays,plusHours,
+  plusMillis,plusMinutes,plusNanos,plusSeconds,truncatedTo,withNanos,withSeconds List:getUnits Temporal:addTo,subtractFrom
+  boolean:isNegative,isZero int:compareTo,getNano,toHoursPart,toMillisPart,toMinutesPart,toNanosPart,toSecondsPart long:get,
+  getSeconds,toDays,toDaysPart,toHours,toMillis,toMinutes,toNanos,toSeconds
+Instant(Comparable Serializable) Instant:from,minus,minusMillis,minusNanos,minusSeconds,now,ofEpochMilli,ofEpochSecond,parse,
+  plus,plusMillis,plusNanos,plusSeconds,truncatedTo,with OffsetDateTime:atOffset Temporal:adjustInto ValueRange:range
+  ZonedDateTime:atZone boolean:isAfter,isBefore,isSupported int:compareTo,get,getNano long:getEpochSecond,getLong,toEpochMilli,
+  until
 BiConsumer
 BiFunction
 BiPredicate
