@@ -106,9 +106,9 @@ export class Names {
       if (found?.kind === 'outside') beyond ??= found;
       else if (found !== undefined) return found;
     }
-    if (rules.builtins.has(name)) return outside;
     const ofLibrary = given === undefined ? this.#ofLibrary(name) : foreign;
     if (ofLibrary !== foreign) return ofLibrary;
+    if (rules.builtins.has(name)) return outside;
     return beyond ?? (file.isOpen ? foreign : undefined);
   }
 

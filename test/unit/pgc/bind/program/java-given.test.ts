@@ -69,6 +69,15 @@ class Leaf extends Tree<Leaf> {
   }
 }
 `,
+  'lib/Box.java': `package org.lib;
+
+interface Box<T> { void put(T it); void put(int it); }
+class Words implements Box<String> {
+  public void put(String it) {}
+  public void put(int it) {}
+  static void fill(Box<String> box) { box.put("a"); }
+}
+`,
   'app/Main.java': `package org.app;
 
 import static org.lib.Check.*;
@@ -168,4 +177,9 @@ test('a class without a name is a type, and what is around it may be asked for w
 test('a type argument that is not known satisfies its parameter, and a type that is gone through gives its elements', () => {
   expect(tellers('Tree.next')).toEqual(['lib/Tree.java:13 exact', 'lib/Tree.java:13 exact']);
   expect(tellers('Leaf.walk')).toEqual(['lib/Tree.java:14 exact']);
+});
+
+test('a method that replaces another one of its name does not run in place of what takes anything', () => {
+  expect(callersIn(tree, 'lib/Box.java#Words.put:5')).toEqual(['lib/Box.java:7 dispatch Box.put']);
+  expect(callersIn(tree, 'lib/Box.java#Words.put:6')).toEqual([]);
 });
