@@ -79,7 +79,7 @@ export class Distances {
   #fromLanguage(given: LanguageType, wanted: Type): Distance {
     if (given.name === '$union') return this.#fromUnion(given, wanted);
     if (wanted.kind === 'language') {
-      if (wanted.name === '$func') return undefined;
+      if (wanted.name === '$func' && wanted.written === undefined) return undefined;
       if (given.name === '$array' && wanted.name === '$array')
         return this.#betweenArrays(given.args[0]?.type, wanted.args[0]?.type);
       if (given.name === '$array' || wanted.name === '$array') return never;

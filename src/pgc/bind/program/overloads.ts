@@ -1,4 +1,4 @@
-import type { TypeText } from '../../format/expression.js';
+import { unknown, type TypeText } from '../../format/expression.js';
 import { isAlike } from './alike.js';
 import { hasMark, typesIn, type Definition } from './definition.js';
 import {
@@ -137,7 +137,8 @@ export class Choice {
   ): Row {
     const written = typesIn(definition, 'parameter');
     const context = inside(definition, { self, receiver } satisfies Owner);
-    const own = new Set(typesIn(definition, 'bound').map(({ name }) => name));
+    const bounds = typesIn(definition, 'bound');
+    const own = new Set(bounds.map(({ name }) => name));
     const wanted = written.map(({ type, name }) => ({
       type: this.evaluation.resolve(type, context),
       isOpen: type !== undefined && own.has(bare(type).name),
@@ -171,7 +172,7 @@ export class Choice {
       return bound === undefined || bound === never ? bound : this.#distances.loosely(type);
     });
     if (this.#isTornApart(types, wanted, own, written)) distances.push(never);
-    const texts = types.map((_, at) => written[Math.min(at, last)]?.text ?? '');
+    const texts = types.map((_, at) => textOf(written[Math.min(at, last)], bounds));
     const inner = types.map((_, at) => wanted[Math.min(at, last)]?.type?.kind === 'inside');
     const taken = (its: typeof element): Type | undefined =>
       its?.type ?? (its?.isOpen === true ? this.#anything : undefined);
@@ -274,6 +275,17 @@ function withoutConst(all: readonly Candidate[], receiver: Type | undefined): re
           isAlike(each.definition, other.definition),
       ),
   );
+}
+
+/** How a type is written, with what its parameters must satisfy: functions call different ones the same. */
+function textOf(
+  written: { text: string; type: TypeText | undefined } | undefined,
+  bounds: readonly { name: string; text: string }[],
+): string {
+  if (written?.type === undefined) return '';
+  const { text, type } = written;
+  const its = bounds.filter((each) => each.text !== unknown && holds(type, new Set([each.name])));
+  return [text, ...its.map((each) => each.text)].join(' ');
 }
 
 /** Whether a type is written with one of these names. */

@@ -86,8 +86,12 @@ export class Uses {
         ? outside
         : this.#resultOfLibrary({ ...value, isClosed, ...(known && { gives: known }) });
     }
-    // It may be called otherwise than that of which it was asked: `list.iterator()`.
-    if (steps === '') return { kind: 'value', type: { ...type, written: type.name } };
+    if (steps === '') {
+      // It may be called otherwise than that of which it was asked: `list.iterator()`.
+      const given = this.#definitions.rules.standard?.gives?.(type.written ?? '', name)?.([]);
+      const written = given?.kind === 'language' ? given.written : undefined;
+      return { kind: 'value', type: { ...type, written: written ?? type.name } };
+    }
     return steps === unknown ? undefined : this.#from(type, steps);
   }
 

@@ -78,6 +78,20 @@ class Words implements Box<String> {
   static void fill(Box<String> box) { box.put("a"); }
 }
 `,
+  'lib/Copies.java': `package org.lib;
+
+import java.util.*;
+import java.util.function.*;
+
+interface Step extends Function<String, String> {}
+class Copies {
+  static <T extends Consumer<?>> T[] copy(T... all) { return all; }
+  static <T extends Function<?, ?>> T[] copy(T... all) { return all; }
+  static void zip(Iterator<?>... all) {}
+  static void zip(Iterable<?> all) {}
+  static void of(Step[] steps, List<String> names) { copy(steps); zip(names.iterator()); zip(names.subList(0, 1)); }
+}
+`,
   'app/Main.java': `package org.app;
 
 import static org.lib.Check.*;
@@ -182,4 +196,14 @@ test('a type argument that is not known satisfies its parameter, and a type that
 test('a method that replaces another one of its name does not run in place of what takes anything', () => {
   expect(callersIn(tree, 'lib/Box.java#Words.put:5')).toEqual(['lib/Box.java:7 dispatch Box.put']);
   expect(callersIn(tree, 'lib/Box.java#Words.put:6')).toEqual([]);
+});
+
+test('what type parameters must satisfy tells functions apart that call them the same', () => {
+  const copies = (line: number, name = 'copy'): string[] =>
+    callersIn(tree, `lib/Copies.java#Copies.${name}:${line}`);
+  expect([8, 9].map((line) => copies(line))).toEqual([[], ['lib/Copies.java:12 exact']]);
+  expect([10, 11].map((line) => copies(line, 'zip'))).toEqual([
+    ['lib/Copies.java:12 exact'],
+    ['lib/Copies.java:12 exact'],
+  ]);
 });
