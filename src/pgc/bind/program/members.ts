@@ -6,6 +6,7 @@ import { Bases } from './bases.js';
 import type { Names } from './names.js';
 import { isSign, Namespaces } from './namespaces.js';
 import { isAlike } from './alike.js';
+import { readAs } from './reading.js';
 import { Said } from './said.js';
 import { Choice, type Candidate } from './overloads.js';
 import type { Arguments } from './values.js';
@@ -415,10 +416,17 @@ export class Members {
   #read(value: Value): Value {
     const [steps] = this.#definitions.rules.operators?.read ?? [];
     if (steps === undefined || value.kind !== 'value' || value.type.kind !== 'inside') return value;
-    const [first, ...others] = parseExpression(`x${steps}`).steps;
-    const own = first && this.#evaluation.bounded(() => this.#evaluation.step(value, first));
-    if (own?.kind !== 'function') return value;
-    return this.#evaluation.bounded(() => this.#evaluation.followed(own, others)) ?? value;
+    const { type } = value;
+    const isOwn = (base: InsideType): boolean => this.#isBased(type, base);
+    return readAs(value, { steps, isOwn, evaluation: this.#evaluation }) ?? value;
+  }
+
+  #isBased(type: InsideType, base: InsideType): boolean {
+    const isBase = ({ definition }: InsideType): boolean => definition === base.definition;
+    const found = this.bases.nearest(type, (each) =>
+      isBase(each) ? { kind: 'type', type: each } : undefined,
+    );
+    return found !== undefined;
   }
 
   /** A method, a type inside another one, or a method that is read like a field. */
