@@ -7,7 +7,7 @@ interface How {
   /** What stands for it: a method, and a call of it. */
   steps: string;
   /** Whether the value is of this type. */
-  isOwn(type: InsideType): boolean;
+  isOwn: (type: InsideType) => boolean;
   evaluation: Evaluation;
 }
 
