@@ -23,7 +23,7 @@
  * Types of the language itself begin with `$`: `$list<T>`, `$map<K,V>`, `$chan<T>`, `$promise<T>`,
  * `$func<results, number:parameter>` (`*number`: that and all after it), `$this` (the type whose method it is, as it is asked),
  * `$this<A>` (the same; asked of none, it is A), `$struct<field:T>`, `$union<A,B>`, `$tuple<A,B>`, `$type<A>` (the type itself),
- * `$symbol` (no name). `=`: the type of what an expression comes to. Pointers, references and options are left out where they do
+ * `$symbol` (no name), `$null` (nothing), `$number<A,B>` (what an operator makes of these). `=`: the type of what an expression comes to. Pointers, references and options are left out where they do
  * not change what a name after a dot means; else a pointer is `$ptr<T>`, and what must not be changed `$const<T>`. `$root` is what
  * holds everything. The member `$super` is what a type is based on.
  */

@@ -61,7 +61,12 @@ final class Definitions {
 
   /** `path:line`; null: of a library, or written by the compiler. */
   String placeOf(Symbol method) {
-    return places.get(method);
+    return places.get(written(method));
+  }
+
+  /** What is imported through a class that inherits it is a copy to the compiler. */
+  static Symbol written(Symbol symbol) {
+    return symbol == null ? null : symbol.baseSymbol();
   }
 
   boolean isReplaced(MethodSymbol method) {
@@ -72,7 +77,7 @@ final class Definitions {
   boolean isDoubled(Symbol symbol) {
     // Methods of arrays and of what is missing are in no class.
     ClassSymbol type = null;
-    for (Symbol each = symbol; each != null && each.kind != Kinds.Kind.PCK; each = each.owner)
+    for (Symbol each = written(symbol); each != null && each.kind != Kinds.Kind.PCK; each = each.owner)
       if (each instanceof ClassSymbol found) type = found;
     return type != null && doubled.contains(type.flatname.toString());
   }

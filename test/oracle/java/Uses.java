@@ -217,7 +217,7 @@ final class Uses {
     private String placeOf(Symbol symbol) {
       if (definitions.isDoubled(symbol)) return null;
       if (symbol instanceof MethodSymbol) return definitions.placeOf(symbol);
-      return symbol instanceof VarSymbol || symbol instanceof ClassSymbol ? places.get(symbol) : null;
+      return symbol instanceof VarSymbol || symbol instanceof ClassSymbol ? places.get(Definitions.written(symbol)) : null;
     }
   }
 }

@@ -32,7 +32,10 @@ export async function scipOf(root) {
       // Local symbols are numbered in each file.
       const symbol = own.startsWith('local ') ? `${file} ${own}` : own;
       const at = `${range[0]}:${range[1]}`;
-      if (range.length === 3) written.set(at, lines[range[0]]?.slice(range[1], range[2]) ?? '');
+      const line = lines[range[0]] ?? '';
+      if (range.length === 3) written.set(at, line.slice(range[1], range[2]));
+      const isOwn = (symbolRoles & definitionRole) !== 0 || line[range[1] - 1] === '.';
+      if (isOwn && isBuiltin(symbol, written.get(at))) continue;
       push(symbols, at, symbol);
       if ((symbolRoles & definitionRole) !== 0) push(definitions, symbol, `${file} ${at}`);
     }
@@ -47,6 +50,11 @@ export async function scipOf(root) {
       symbols.set(at, list.flatMap(meant));
     }
   return { files: whole, definitions };
+}
+
+/** A member that has the name of a builtin bears the symbol of that one: what it is cannot be said. */
+function isBuiltin(symbol, written) {
+  return ['#', '.', '().'].some((end) => symbol.endsWith(` builtins/${written}${end}`));
 }
 
 /** What a module has from another one by `*` bears the symbol of any name of that one: none is better. */

@@ -28,7 +28,8 @@ function isLibrary(value: Value | undefined): boolean {
 /** A function, a type and a module are held by a type of their own. */
 export function typeOf(value: Value): Type {
   if (value.kind === 'value') return value.type;
-  if (value.kind === 'outside') return value.isLibrary === true ? foreign : outside;
+  if (value.kind === 'outside')
+    return value.name !== undefined ? value : value.isLibrary === true ? foreign : outside;
   return { kind: 'language', name: '$held', args: [], held: value };
 }
 

@@ -1,7 +1,9 @@
 import type { Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
+import { isAlike } from './alike.js';
 import type { Candidate } from './overloads.js';
 import {
+  isFunction,
   isNamespace,
   within,
   type Evaluation,
@@ -126,20 +128,46 @@ export class Bases {
     return line.filter((type, at) => type?.kind !== 'inside' || last.get(type.definition) === at);
   }
 
-  /** The method of an interface that a function stands for: of the interface, else of what it is based on. */
+  /** The method of an interface that a function stands for. */
   soleMethod(start: InsideType): Candidate | undefined {
-    const asked = new Set<Definition>();
-    const level: InsideType[] = [start];
-    for (const self of level) {
-      if (asked.has(self.definition)) continue;
-      asked.add(self.definition);
-      const own = [...this.#definitions.methodsOf(self.definition).values()].flat();
-      const definition = own.find(
-        ({ isAbstract, file }) => isAbstract && file === self.definition.file,
-      );
-      if (definition !== undefined) return { definition, self };
-      for (const base of this.of(self)) if (base?.kind === 'inside') level.push(base);
-    }
-    return undefined;
+    const [sole, ...others] = this.openMethods(start);
+    return others.length === 0 ? sole : undefined;
+  }
+
+  /** The methods of an interface that no type of its line gives a body; those that every type has count where there are no others. */
+  openMethods(start: InsideType): readonly Candidate[] {
+    const all: Candidate[] = [];
+    for (const self of this.#interfacesOf(start))
+      for (const definition of [...this.#definitions.methodsOf(self.definition).values()].flat()) {
+        const isOwn = isFunction(definition) && definition.file === self.definition.file;
+        const isReplaced = ({ definition: nearer }: Candidate): boolean =>
+          nearer.name === definition.name && isAlike(nearer, definition);
+        if (isOwn && !all.some(isReplaced)) all.push({ definition, self });
+      }
+    const open = all.filter(({ definition }) => definition.isAbstract);
+    const { overloads, standard } = this.#definitions.rules;
+    const isOfAll = ({ definition: { name } }: Candidate): boolean =>
+      standard?.gives?.(overloads?.everything ?? '', name) !== undefined;
+    const own = open.filter((each) => !isOfAll(each));
+    return own.length > 0 ? own : open;
+  }
+
+  /** All that it is based on is of the program. */
+  isWhole(start: InsideType): boolean {
+    return this.#interfacesOf(start).every((each) =>
+      this.of(each).every((base) => base?.kind === 'inside'),
+    );
+  }
+
+  /** Itself, and what it is based on, the nearest first. */
+  #interfacesOf(start: InsideType): InsideType[] {
+    const found = [start];
+    for (const each of found)
+      for (const base of this.of(each)) {
+        const isNew =
+          base?.kind === 'inside' && !found.some((it) => it.definition === base.definition);
+        if (isNew && found.length < lineMax) found.push(base);
+      }
+    return found;
   }
 }

@@ -18,6 +18,7 @@ import {
   outside,
   rootName,
   asConst,
+  languageType,
   foreign,
   unbound,
   ownName,
@@ -270,6 +271,8 @@ export class Evaluator {
     }));
     if (text.name === ownName) return context.bindings.get(ownName) ?? args[0]?.type;
     if (text.name === '$type') return typeItself(args[0]?.type);
+    const composed = this.#definitions.rules.composed?.[text.name];
+    if (composed !== undefined) return composed(args.map(({ type }) => type));
     if (text.name === '$const') return asConst(args[0]?.type);
     if (text.name === '$union' && this.#definitions.rules.isDynamic === true) {
       const all = joined(args.map(({ type }) => valueOf(type)));
@@ -344,20 +347,6 @@ function typeOfValue(value: Value | undefined): Type | undefined {
   if (value?.kind === 'value') return value.type;
   const isConstant = value?.kind === 'function' && value.definitions.some(isVariable);
   return isConstant ? value.self : undefined;
-}
-
-/** `known`: the name of a type of the language, or one with its arguments, each by its place among those that are written. */
-function languageType(known: string, written: string, args: LanguageType['args']): Type {
-  const [name = '', list] = known.split('<');
-  if (list === undefined) return { kind: 'language', name, args, written };
-  const placed = list
-    .slice(0, -1)
-    .split(',')
-    .map((each) => {
-      const [at = '', label = ''] = each.split(':').toReversed();
-      return { label, type: args[Number(at)]?.type };
-    });
-  return { kind: 'language', name, args: placed, written };
 }
 
 /** With its package, where a text or its imports say that. */

@@ -78,8 +78,9 @@ export function declaredImplementations(
       const replaced = definitions.methodsOf(base);
       for (const [name, methods] of definitions.methodsOf(type)) {
         if (definitions.rules.constructors.includes(name)) continue;
-        for (const its of replaced.get(name) ?? [])
-          for (const method of isOverloaded ? replacing(methods, its) : methods)
+        const all = replaced.get(name) ?? [];
+        for (const its of all)
+          for (const method of isOverloaded ? replacing(methods, its, all) : methods)
             if (method !== its && !method.isAbstract) note(found, its, method);
       }
     }
@@ -89,9 +90,20 @@ export function declaredImplementations(
   return found;
 }
 
-/** Those with the same parameters; one whose parameters are called the same leaves no room for another one. */
-function replacing(methods: readonly Definition[], replaced: Definition): readonly Definition[] {
-  const alike = methods.filter((each) => isReplacing(each, replaced));
+/**
+ * Those with the same parameters; one whose parameters are called the same leaves no room for another one, and what is called
+ * like another one of the base replaces that. `all`: the methods of this name that the base has.
+ */
+function replacing(
+  methods: readonly Definition[],
+  replaced: Definition,
+  all: readonly Definition[],
+): readonly Definition[] {
+  const isOfOther = (method: Definition): boolean =>
+    all.some((other) => other !== replaced && isSame(method, other));
+  const alike = methods.filter(
+    (each) => isReplacing(each, replaced) && (isSame(each, replaced) || !isOfOther(each)),
+  );
   const same = alike.filter((each) => isSame(each, replaced));
   return same.length > 0 ? same : alike;
 }

@@ -28,7 +28,7 @@ export function inferred(
   return found;
 
   function match(text: TypeText | undefined, type: Type | undefined): void {
-    if (text === undefined || type === undefined) return;
+    if (text === undefined || type === undefined || isNothing(type)) return;
     if (text.args.length === 0) {
       const isOpen = open.has(text.name) && found.get(text.name) === undefined;
       if (isOpen && !isFunctionType(type)) found.set(text.name, type);
@@ -53,8 +53,14 @@ export function inferred(
   }
 }
 
-function isFunctionType(type: Type): boolean {
-  return type.kind === 'language' && type.name === '$func';
+/** `null` says nothing. */
+function isNothing(type: Type): boolean {
+  return type.kind === 'language' && type.name === '$null';
+}
+
+/** A function that is written out or named, or a value of a library's interface for one. */
+export function isFunctionType(type: Type | undefined): boolean {
+  return type?.kind === 'language' && type.name === '$func';
 }
 
 function argumentsOf(type: Type | undefined): readonly (Type | undefined)[] {

@@ -6,6 +6,7 @@ import { Bases } from './bases.js';
 import type { Names } from './names.js';
 import { isSign, Namespaces } from './namespaces.js';
 import { isAlike } from './alike.js';
+import { readAs } from './reading.js';
 import { Said } from './said.js';
 import { Choice, type Candidate } from './overloads.js';
 import type { Arguments } from './values.js';
@@ -25,6 +26,7 @@ import {
   type LanguageType,
   type Value,
   type FunctionValue,
+  type Giving,
   type Wanted,
   type Evaluation,
 } from './values.js';
@@ -54,10 +56,13 @@ export class Members {
     const hasConversion = ({ definition }: InsideType): boolean =>
       [...definitions.methodsOf(definition).keys()].some((name) => name.startsWith('operator~'));
     const basesOf = (type: InsideType): readonly (Type | undefined)[] => this.bases.of(type);
-    const soleMethod = (type: InsideType): Candidate | undefined => this.bases.soleMethod(type);
     this.#choice =
       overloads &&
-      new Choice(overloads, evaluation, { basesOf, functionsOf, hasConversion, soleMethod });
+      new Choice(overloads, evaluation, {
+        ...{ basesOf, functionsOf, hasConversion },
+        openMethods: (type) => this.bases.openMethods(type),
+        isWhole: (type) => this.bases.isWhole(type),
+      });
     if (definitions.rules.namespaces === true && this.#choice !== undefined)
       this.namespaces = new Namespaces(definitions, evaluation, {
         ...{ basesOf, choice: this.#choice },
@@ -70,7 +75,9 @@ export class Members {
       case 'outside': {
         const found = this.#sign(value, name, given);
         if (found !== undefined) return found;
-        if (value.isClosed === true || this.#isOfAll(name, given)) return this.#closed(name, given);
+        const gives = given && this.#givenBy(value.name ?? '', name, value.path);
+        if (value.isClosed === true || gives !== undefined || this.#isOfAll(name, given))
+          return this.#closed(name, given, gives);
         return value.isLibrary === true ? foreign : outside;
       }
       case 'scope':
@@ -156,13 +163,17 @@ export class Members {
   }
 
   /** A member of a type of a library that holds nothing of the program. */
-  #closed(name: string, given: Arguments | undefined): Value {
-    const gives = this.#definitions.rules.overloads?.everyMember.get(name);
+  #closed(name: string, given: Arguments | undefined, its?: Giving): Value {
+    const gives = its ?? this.#definitions.rules.overloads?.everyMember.get(name);
     return {
       ...{ ...foreign, isClosed: true },
       ...(given && { given }),
       ...(gives !== undefined && { gives }),
     };
+  }
+
+  #givenBy(type: string, method: string, path: string | undefined): Giving | undefined {
+    return this.#definitions.rules.standard?.gives?.(type, method, path);
   }
 
   #super(type: InsideType, given: Arguments | undefined): Value | undefined {
@@ -412,10 +423,17 @@ export class Members {
   #read(value: Value): Value {
     const [steps] = this.#definitions.rules.operators?.read ?? [];
     if (steps === undefined || value.kind !== 'value' || value.type.kind !== 'inside') return value;
-    const [first, ...others] = parseExpression(`x${steps}`).steps;
-    const own = first && this.#evaluation.bounded(() => this.#evaluation.step(value, first));
-    if (own?.kind !== 'function') return value;
-    return this.#evaluation.bounded(() => this.#evaluation.followed(own, others)) ?? value;
+    const { type } = value;
+    const isOwn = (base: InsideType): boolean => this.#isBased(type, base);
+    return readAs(value, { steps, isOwn, evaluation: this.#evaluation }) ?? value;
+  }
+
+  #isBased(type: InsideType, base: InsideType): boolean {
+    const isBase = ({ definition }: InsideType): boolean => definition === base.definition;
+    const found = this.bases.nearest(type, (each) =>
+      isBase(each) ? { kind: 'type', type: each } : undefined,
+    );
+    return found !== undefined;
   }
 
   /** A method, a type inside another one, or a method that is read like a field. */

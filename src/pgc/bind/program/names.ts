@@ -114,7 +114,7 @@ export class Names {
         given !== undefined && imported.others !== undefined
           ? this.#amongImported([imported, ...imported.others], file, given)
           : this.#ofPackage(imported, file, wanted, given);
-      if (its !== undefined || given === undefined) return its ?? foreign;
+      if (its !== undefined || given === undefined) return its ?? this.#ofLibrary(name, imported);
     }
     const [own] = given === undefined ? nearest(scopes.get(file.scope)?.types.get(name), file) : [];
     if (own !== undefined) return this.meaning([own], typeOr(wanted));
@@ -125,8 +125,17 @@ export class Names {
       if (found?.kind === 'outside') beyond ??= found;
       else if (found !== undefined) return found;
     }
+    const ofLibrary = given === undefined ? this.#ofLibrary(name) : foreign;
+    if (ofLibrary !== foreign) return ofLibrary;
     if (rules.builtins.has(name)) return outside;
     return beyond ?? (file.isOpen ? foreign : undefined);
+  }
+
+  /** A type of a library, by its name where that is known. */
+  #ofLibrary(name: string, imported?: Imported): Value {
+    const path = imported?.beyond;
+    const isKnown = this.#definitions.rules.standard?.isKnown?.(name, path) === true;
+    return isKnown ? { ...foreign, name, path, isClosed: true } : foreign;
   }
 
   /** Several imports may give functions of one name. */

@@ -1,14 +1,22 @@
-import type { TypeText } from '../../format/expression.js';
+import { unknown, type TypeText } from '../../format/expression.js';
 import { isAlike } from './alike.js';
 import { hasMark, typesIn, type Definition } from './definition.js';
-import type { Overloads, Shape, TypeRelations } from './rules.js';
 import {
+  Distances,
+  functionIn,
+  isNothing,
+  loose,
+  never,
+  type Distance,
+  type Relations,
+} from './distances.js';
+import type { Overloads } from './rules.js';
+import {
+  foreign,
   inside,
   type Arguments,
   type Evaluation,
   type FunctionValue,
-  type InsideType,
-  type LanguageType,
   type Owner,
   type Type,
 } from './values.js';
@@ -21,16 +29,10 @@ export interface Candidate {
   family?: readonly Definition[];
 }
 
-/** How far the type of an argument is from that of the parameter: undefined where it is unknown. */
-type Distance = number | undefined;
-const never = Infinity;
-/** What takes everything. */
-const loose = 1_000;
 /** A type parameter that becomes what is given, in a language where that is nearer than any change of it. */
 const deduced = 0.6;
 /** How much nearer it is to take what is made for the call for good than to look at it. */
 const passing = 0.5;
-const typesMax = 64;
 
 interface ChoiceOptions {
   receiver?: Type;
@@ -40,13 +42,15 @@ interface ChoiceOptions {
 
 /** Which of several functions of one name is meant by its arguments. */
 export class Choice {
+  readonly #distances: Distances;
+
   constructor(
     readonly rules: Overloads,
     readonly evaluation: Evaluation,
-    readonly relations: TypeRelations & {
-      soleMethod(type: InsideType): Candidate | undefined;
-    },
-  ) {}
+    relations: Relations,
+  ) {
+    this.#distances = new Distances(rules, relations);
+  }
 
   /** Undefined: none of them takes these arguments. `isOpen`: a library may have others; `isDoubtful`: and they may be meant. */
   of(
@@ -71,6 +75,11 @@ export class Choice {
     };
   }
 
+  /** What a type parameter without bounds takes. */
+  get #anything(): Type {
+    return { ...foreign, name: this.rules.everything };
+  }
+
   /** No other function can be nearer. */
   #isCertain(candidate: Candidate, given: Arguments): boolean {
     const { distances } = this.#row(candidate, given.types(), undefined);
@@ -91,15 +100,28 @@ export class Choice {
     const exact = rows.filter(
       ({ isSpread, distances }) => !isSpread && !distances.includes(undefined),
     );
-    const left = exact.length > 0 ? rows.filter(({ isSpread }) => !isSpread) : rows;
+    const left = this.#firstPhase(exact.length > 0 ? rows.filter((row) => !row.isSpread) : rows);
     const isSole = this.rules.between !== undefined;
     const best = left.find((row) =>
       left.every(
         (other) =>
-          row === other || (this.#isNearer(row, other) && !(isSole && this.#isNearer(other, row))),
+          row === other ||
+          (this.#isNearer(row, other) &&
+            (!this.#isNearer(other, row) || (!isSole && this.#isNarrower(row, other)))),
       ),
     );
     return (best === undefined ? left : [best]).map(({ candidate }) => candidate);
+  }
+
+  /** Where something fits as it is, nothing is made an object for another function. */
+  #firstPhase<R extends Row>(rows: readonly R[]): readonly R[] {
+    const { boxing = never } = this.rules;
+    const isAsItIs = (distance: Distance): boolean => distance !== undefined && distance < boxing;
+    return rows.some(({ distances }) => distances.every(isAsItIs))
+      ? rows.filter(({ distances }) =>
+          distances.every((each) => each === undefined || isAsItIs(each)),
+        )
+      : rows;
   }
 
   /** Of a sign: what it means by itself is nearer than a function for which each operand has to be made into another. */
@@ -115,7 +137,8 @@ export class Choice {
   ): Row {
     const written = typesIn(definition, 'parameter');
     const context = inside(definition, { self, receiver } satisfies Owner);
-    const own = new Set(typesIn(definition, 'bound').map(({ name }) => name));
+    const bounds = typesIn(definition, 'bound');
+    const own = new Set(bounds.map(({ name }) => name));
     const wanted = written.map(({ type, name }) => ({
       type: this.evaluation.resolve(type, context),
       isOpen: type !== undefined && own.has(bare(type).name),
@@ -134,7 +157,7 @@ export class Choice {
       const its = isSpread && at >= last ? element : wanted[at];
       if (its === undefined) return undefined;
       const { made = never } = this.rules;
-      const direct = this.distance(type, its.type);
+      const direct = this.#distances.of(type, its.type);
       const isMade = direct !== undefined && direct >= made && direct < loose;
       // What the parameter of a type is has to be found in what is given, as it is.
       if (isMade && its.isDeduced && !its.isOpen) return never;
@@ -143,16 +166,21 @@ export class Choice {
         return direct === never ? never : isMade ? direct - passing : undefined;
       if (its.isOpen && this.rules.between !== undefined) return deduced;
       if (!its.isOpen || its.type === undefined)
-        return its.isOpen ? loose : this.distance(type, its.type);
+        return its.isOpen ? this.#distances.loosely(type) : this.#distances.of(type, its.type);
       // A type parameter takes what its bound takes, and is never nearer than a type.
-      const bound = this.distance(type, its.type);
-      return bound === undefined || bound === never ? bound : loose;
+      const bound = this.#distances.of(type, its.type);
+      return bound === undefined || bound === never ? bound : this.#distances.loosely(type);
     });
     if (this.#isTornApart(types, wanted, own, written)) distances.push(never);
-    const texts = types.map((_, at) => written[Math.min(at, last)]?.text ?? '');
+    const texts = types.map((_, at) => textOf(written[Math.min(at, last)], bounds));
     const inner = types.map((_, at) => wanted[Math.min(at, last)]?.type?.kind === 'inside');
-    const fitted = types.map((_, at) => (isSpread && at >= last ? element : wanted[at])?.type);
-    return { distances, isSpread, texts, isInner: inner, given: types, wanted: fitted };
+    const taken = (its: typeof element): Type | undefined =>
+      its?.type ?? (its?.isOpen === true ? this.#anything : undefined);
+    const fitted = types.map((_, at) => taken(isSpread && at >= last ? element : wanted[at]));
+    return {
+      ...{ distances, isSpread, texts, isInner: inner, given: types, wanted: fitted },
+      rest: isSpread ? taken(element) : undefined,
+    };
   }
 
   /** Nowhere further than another one. */
@@ -171,8 +199,20 @@ export class Choice {
     });
   }
 
+  /** What it takes, the other one takes as well. */
+  #isNarrower(one: Row, other: Row): boolean {
+    const isOf = (its: Type | undefined, wanted: Type | undefined): boolean =>
+      its === wanted || this.#isBased(its, wanted);
+    return (
+      one.wanted.every(
+        (type, at) => one.texts[at] === other.texts[at] || isOf(type, other.wanted[at]),
+      ) &&
+      (one.rest === undefined || other.rest === undefined || isOf(one.rest, other.rest))
+    );
+  }
+
   #isBased(one: Type | undefined, other: Type | undefined): boolean {
-    const distance = this.distance(one, other);
+    const distance = this.#distances.of(one, other);
     return distance !== undefined && distance !== never;
   }
 
@@ -190,94 +230,14 @@ export class Choice {
       if (type === undefined || wanted[at]?.isOpen !== true || !own.has(name)) return false;
       const known = bound.get(name);
       bound.set(name, known ?? type);
-      const distance = known === undefined ? 0 : this.distance(type, known);
+      const distance = known === undefined ? 0 : this.#distances.of(type, known);
       return distance !== undefined && distance >= 1;
     });
   }
 
   #isArray(type: Type | undefined, rest: Type | undefined): boolean {
     const isLike = type?.kind === 'language' && rest?.kind === 'language';
-    return isLike && type.name === rest.name && this.distance(type, rest) !== never;
-  }
-
-  /** From what is given to what is wanted. */
-  distance(given: Type | undefined, wanted: Type | undefined): Distance {
-    if (given === undefined || wanted === undefined) return undefined;
-    if (this.rules.between !== undefined) return this.rules.between(given, wanted, this.relations);
-    const written = functionIn(given);
-    if (written !== undefined) return this.#fromFunction(written, wanted);
-    if (nameOf(wanted) === this.rules.everything) return loose;
-    if (isNothing(given)) return this.rules.isPlain(nameOf(wanted) ?? '') ? never : undefined;
-    if (given.kind === 'inside') return this.#fromInside(given, wanted);
-    if (wanted.kind === 'inside')
-      return given.kind === 'language' && given.name === '$union'
-        ? this.#fromUnion(given, wanted)
-        : never;
-    if (given.kind === 'language') return this.#fromLanguage(given, wanted);
-    if (isOther(given, wanted)) return undefined;
-    const [one, other] = [nameOf(given), nameOf(wanted)];
-    return one === undefined || other === undefined ? undefined : this.rules.distance(one, other);
-  }
-
-  /** A function that is written out, or named: it fits what takes as much and gives something if it does. */
-  #fromFunction(given: LanguageType, wanted: Type): Distance {
-    if (wanted.kind === 'inside') {
-      if (wanted.definition.kind !== 'interface') return never;
-      const sole = this.relations.soleMethod(wanted)?.definition;
-      if (sole === undefined) return undefined;
-      const [result] = typesIn(sole, 'result');
-      const shape = { takes: typesIn(sole, 'parameter').length, gives: result?.text !== 'void' };
-      return fits(given, shape) ? 1 : never;
-    }
-    const name = nameOf(wanted);
-    if (name === undefined) return undefined;
-    if (name === '$array' || name === this.rules.everything || this.rules.isFinal(name))
-      return never;
-    const shape = this.rules.shapeOf(name);
-    return shape && (fits(given, shape) ? 1 : never);
-  }
-
-  #fromUnion(given: LanguageType, wanted: Type): Distance {
-    const all = given.args.map(({ type }) => this.distance(type, wanted));
-    return all.find((each) => each !== undefined && each !== never) ?? all[0];
-  }
-
-  #fromLanguage(given: LanguageType, wanted: Type): Distance {
-    if (given.name === '$union') return this.#fromUnion(given, wanted);
-    if (wanted.kind === 'language') {
-      if (wanted.name === '$func') return undefined;
-      if (given.name === '$array' && wanted.name === '$array')
-        return this.distance(given.args[0]?.type, wanted.args[0]?.type);
-      if (given.name === '$array' || wanted.name === '$array') return never;
-    }
-    const [one, other] = [nameOf(given), nameOf(wanted)];
-    return one === undefined || other === undefined ? undefined : this.rules.distance(one, other);
-  }
-
-  #fromInside(given: InsideType, wanted: Type): Distance {
-    if (wanted.kind === 'language' && wanted.name === '$array') return never;
-    const name = nameOf(wanted);
-    let isUnknown = false;
-    const seen = new Set<Definition>();
-    let level: readonly (Type | undefined)[] = [given];
-    for (let distance = 0; level.length > 0 && seen.size < typesMax; distance += 1) {
-      const next: (Type | undefined)[] = [];
-      for (const type of level) {
-        if (type?.kind === 'inside') {
-          if (wanted.kind === 'inside' && type.definition === wanted.definition) return distance;
-          if (seen.has(type.definition)) continue;
-          seen.add(type.definition);
-          next.push(...this.relations.basesOf(type));
-        } else {
-          const above = type && wanted.kind !== 'inside' ? this.distance(type, wanted) : undefined;
-          if (above !== undefined && above !== never) return distance + above;
-          isUnknown ||= above === undefined;
-        }
-      }
-      level = next;
-    }
-    if (wanted.kind === 'inside') return never;
-    return isUnknown && (name === undefined || !this.rules.isFinal(name)) ? undefined : never;
+    return isLike && type.name === rest.name && this.#distances.of(type, rest) !== never;
   }
 }
 
@@ -290,31 +250,8 @@ interface Row {
   isInner: readonly boolean[];
   given: readonly (Type | undefined)[];
   wanted: readonly (Type | undefined)[];
-}
-
-function isNothing(type: Type | undefined): boolean {
-  return type?.kind === 'language' && type.name === '$null';
-}
-
-/** Of libraries: one of the same name in another package. */
-function isOther(one: Type, other: Type): boolean {
-  if (one.kind !== 'outside' || other.kind !== 'outside') return false;
-  const isKnown = one.path !== undefined && other.path !== undefined;
-  return isKnown && one.path !== other.path && one.name === other.name;
-}
-
-/** Not of a library's interface, which has a name. */
-function functionIn(type: Type | undefined): LanguageType | undefined {
-  const isOne = type?.kind === 'language' && type.name === '$func' && type.written === undefined;
-  return isOne ? type : undefined;
-}
-
-/** `args`: see the miner of the language. Of a method that is named nothing is known. */
-function fits({ args }: LanguageType, { takes: count, gives }: Shape): boolean {
-  if (args.some(({ label }) => label.startsWith('*'))) return true;
-  if (args.filter(({ label }) => /^\d/.test(label)).length !== count) return false;
-  const given = args.find(({ label }) => label === '' || label === 'value');
-  return given === undefined || (given.label === 'value') === gives;
+  /** Of each of the several arguments. */
+  rest: Type | undefined;
 }
 
 function takes(definition: Definition, count: number | undefined): boolean {
@@ -340,9 +277,15 @@ function withoutConst(all: readonly Candidate[], receiver: Type | undefined): re
   );
 }
 
-function nameOf(type: Type): string | undefined {
-  if (type.kind === 'inside') return undefined;
-  return type.kind === 'outside' ? type.name : (type.written ?? type.name);
+/** How a type is written, with what its parameters must satisfy: functions call different ones the same. */
+function textOf(
+  written: { text: string; type: TypeText | undefined } | undefined,
+  bounds: readonly { name: string; text: string }[],
+): string {
+  if (written?.type === undefined) return '';
+  const { text, type } = written;
+  const its = bounds.filter((each) => each.text !== unknown && holds(type, new Set([each.name])));
+  return [text, ...its.map((each) => each.text)].join(' ');
 }
 
 /** Whether a type is written with one of these names. */

@@ -1,7 +1,7 @@
 import type { FactsLanguage, TypeFact } from '../../format/facts.js';
 import type { SourceText } from './source-text.js';
 import type { Definition } from './definition.js';
-import type { InsideType, Type } from './values.js';
+import type { Giving, InsideType, Type } from './values.js';
 import type { ImportRow, TypeRow } from '../../format/shard-index.js';
 
 /** What a file that describes modules says of them. */
@@ -52,6 +52,8 @@ export interface LanguageRules {
   /** What the members of the language's own types give, as steps from a value of the type. */
   members?: Readonly<Record<string, LanguageMembers>>;
   standard?: Library;
+  /** By name: types that are made of others. */
+  composed?: Readonly<Record<string, Giving>>;
   /** Several functions of a name are told apart by their arguments; a function and a value may have the same name. */
   overloads?: Overloads;
   /** Constructors are called like their type, and not inherited. */
@@ -69,12 +71,16 @@ export interface Library {
   types: ReadonlyMap<string, string>;
   /** Methods that each type may have, and that give the same type. */
   same: ReadonlySet<string>;
+  /** Whether it has a type of this name. `path`: with its package, where that is known. */
+  isKnown?(name: string, path?: string): boolean;
+  /** What a method of one of its types gives; undefined: that depends, or is not known. */
+  gives?(type: string, method: string, path?: string): Giving | undefined;
 }
 
 export interface Overloads {
   /** The type that every other one is based on, and what its methods give. */
   everything: string;
-  everyMember: ReadonlyMap<string, string>;
+  everyMember: ReadonlyMap<string, Giving>;
   /** How far types that no file defines are apart; infinite: the one is never given as the other. */
   distance(given: string, wanted: string): number | undefined;
   /** No type is based on it. */
@@ -85,6 +91,8 @@ export interface Overloads {
   made?: number;
   /** Every value of it is something. */
   isPlain(name: string): boolean;
+  /** From this distance on, a plain value is made an object, or an object a plain value: only where nothing else fits. */
+  boxing?: number;
   /** Of an interface that a function may be given as. */
   shapeOf(name: string): Shape | undefined;
 }

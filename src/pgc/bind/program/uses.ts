@@ -3,7 +3,7 @@ import type { Operator } from './rules.js';
 import { joined } from './alternatives.js';
 import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
-import { inferred } from './inference.js';
+import { inferred, isFunctionType } from './inference.js';
 import type { Members } from './members.js';
 import type { Names } from './names.js';
 import {
@@ -69,7 +69,7 @@ export class Uses {
   #resultOfLanguage(value: OutsideValue): Value | undefined {
     const { of, isLibrary } = value;
     const { members, librariesGiveBack, overloads } = this.#definitions.rules;
-    if (overloads !== undefined && of === undefined) return resultOfLibrary(value);
+    if (overloads !== undefined && of === undefined) return this.#resultOfLibrary(value);
     if (isLibrary === true) return librariesGiveBack === true ? undefined : foreign;
     if (of !== undefined && this.#definitions.rules.standard?.same.has(of.name) === true)
       return valueOf(of.type);
@@ -81,11 +81,25 @@ export class Uses {
     const steps = its?.results[name];
     if (steps === undefined) {
       const isClosed = type.args.every((each) => isOfLibrary(each.type));
-      return overloads === undefined ? outside : resultOfLibrary({ ...value, isClosed });
+      const known = this.#definitions.rules.standard?.gives?.(type.written ?? '', name);
+      return overloads === undefined
+        ? outside
+        : this.#resultOfLibrary({ ...value, isClosed, ...(known && { gives: known }) });
     }
-    // It may be called otherwise than that of which it was asked: `list.iterator()`.
-    if (steps === '') return { kind: 'value', type: { ...type, written: type.name } };
+    if (steps === '') {
+      // It may be called otherwise than that of which it was asked: `list.iterator()`.
+      const given = this.#definitions.rules.standard?.gives?.(type.written ?? '', name)?.([]);
+      const written = given?.kind === 'language' ? given.written : undefined;
+      return { kind: 'value', type: { ...type, written: written ?? type.name } };
+    }
     return steps === unknown ? undefined : this.#from(type, steps);
+  }
+
+  /** A method of a library gives what is of libraries, unless it was given something else. */
+  #resultOfLibrary({ isClosed, given, gives }: OutsideValue): Value | undefined {
+    if (gives !== undefined) return valueOf(gives(given?.types() ?? []));
+    const isPlain = isClosed === true && given?.types().every(isOfLibrary) === true;
+    return isPlain ? { ...foreign, isClosed } : undefined;
   }
 
   #result(value: FunctionValue, result: number): Value | undefined {
@@ -109,12 +123,17 @@ export class Uses {
     const types = value.given.written?.() ?? [];
     // Behind those of its type.
     const outer = self?.kind === 'inside' ? typesIn(self.definition, 'bound').length : 0;
-    for (const [at, each] of typesIn(definition, 'bound').slice(outer).entries())
-      if (at < types.length) known.set(each.name, types[at]);
+    const own = typesIn(definition, 'bound').slice(outer);
+    for (const [at, each] of own.entries()) if (at < types.length) known.set(each.name, types[at]);
     const bindings = inferred(definition, value.given, known, (type) =>
       this.#members.bases.of(type),
     );
-    return valueOf(this.#evaluation.resolve(written.type, { ...context, bindings }));
+    const found = this.#evaluation.resolve(written.type, { ...context, bindings });
+    const isOpen =
+      found === undefined &&
+      own.some(({ name, text }) => name === written.text && text === unknown) &&
+      isLeftOpen(written.text, typesIn(definition, 'parameter'), value.given);
+    return isOpen ? { kind: 'value', type: nothing } : valueOf(found);
   }
 
   /** All that may be meant give the same. */
@@ -186,9 +205,9 @@ export class Uses {
       return this.#asked(value, 'element');
     if (type.kind === 'inside') {
       const underlying = this.#members.bases.underlying(type);
-      return (
-        underlying &&
-        this.#evaluation.bounded(() => this.part({ kind: 'value', type: underlying }, part, at))
+      if (underlying === undefined) return this.#inherited(type, part);
+      return this.#evaluation.bounded(() =>
+        this.part({ kind: 'value', type: underlying }, part, at),
       );
     }
     if (type.name === '$union') {
@@ -211,6 +230,18 @@ export class Uses {
     const found = isListed ? undefined : this.#members.member(value, name);
     const isIndexed = value.kind === 'value' || value.kind === 'outside';
     return found ?? (isIndexed ? this.part(value, 'element') : undefined);
+  }
+
+  /** Of a type of the language that it is based on. */
+  #inherited(type: InsideType, part: 'element' | 'key' | 'result'): Value | undefined {
+    return this.#members.bases.nearest(
+      type,
+      () => undefined,
+      (base) =>
+        base?.kind === 'language' && partOf[part][base.name] !== undefined
+          ? this.part({ kind: 'value', type: base }, part)
+          : undefined,
+    );
   }
 
   /** A member that an expression names: each function of the type may be meant, unless a symbol names it. */
@@ -353,11 +384,15 @@ export class Uses {
   }
 }
 
-/** A method of a library gives what is of libraries, unless it was given something else. */
-function resultOfLibrary({ isClosed, given, gives }: OutsideValue): Value | undefined {
-  if (gives !== undefined) return { ...foreign, name: gives, args: [], isClosed: true };
-  const isPlain = isClosed === true && given?.types().every(isOfLibrary) === true;
-  return isPlain ? { ...foreign, isClosed } : undefined;
+/** Like `null` it may be given as any type that is none of plain values. */
+const nothing: Type = { kind: 'language', name: '$null', args: [] };
+
+/** What is given says nothing of a type parameter: it is what the place wants where the result goes. */
+function isLeftOpen(name: string, written: readonly { text: string }[], given: Arguments): boolean {
+  const types = given.types();
+  return written.every(
+    ({ text }, at) => !text.split(/[^\w$]+/).includes(name) || isFunctionType(types[at]),
+  );
 }
 
 const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number>>> = {

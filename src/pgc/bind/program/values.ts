@@ -40,6 +40,9 @@ export interface Outside {
   isConst?: boolean;
 }
 
+/** The type of what comes of what is given. */
+export type Giving = (given: readonly (Type | undefined)[]) => Type | undefined;
+
 /** What an expression stands for; undefined: not known. */
 export type Value =
   /** `constructors`: of those that may run when it is made. */
@@ -66,8 +69,8 @@ export interface FunctionValue extends Owner {
 /** `of`: the member of a type of the language that it is. */
 export interface OutsideValue extends Outside {
   of?: { type: Type; name: string };
-  /** The type of a library that a call of it gives. */
-  gives?: string;
+  /** What a call of it gives. */
+  gives?: Giving;
   given?: Arguments;
 }
 
@@ -170,7 +173,27 @@ function bindingsOf(
   if (args.length === 0) return unbound;
   const own = typesIn(named, 'bound');
   const names = own.length > 0 ? own : typesIn(definition, 'bound');
-  return new Map(names.slice(0, args.length).map(({ name }, at) => [name, args[at]]));
+  // What is not known satisfies at least what the parameter says.
+  return new Map(
+    names.slice(0, args.length).flatMap(({ name }, at) => {
+      const its = args[at];
+      return its === undefined ? [] : [[name, its]];
+    }),
+  );
+}
+
+/** `known`: the name of a type of the language, or one with its arguments, each by its place among those that are written. */
+export function languageType(known: string, written: string, args: LanguageType['args']): Type {
+  const [name = '', list] = known.split('<');
+  if (list === undefined) return { kind: 'language', name, args, written };
+  const placed = list
+    .slice(0, -1)
+    .split(',')
+    .map((each) => {
+      const [at = '', label = ''] = each.split(':').toReversed();
+      return { label, type: args[Number(at)]?.type };
+    });
+  return { kind: 'language', name, args: placed, written };
 }
 
 /** Nothing of the program can be in it. */

@@ -1,6 +1,8 @@
 import type { ImportRow, TypeRow } from '../../../format/shard-index.js';
 import type { LanguageMembers, LanguageRules, Places, Shape } from '../rules.js';
 import type { Imported, SourceText } from '../source-text.js';
+import { foreign, languageType, type Giving, type Type } from '../values.js';
+import { basesInJdk, givenInJdk, isOfJdk } from './java-standard.js';
 
 /** From each to those after it, a value may be given as it is. */
 const numbers = 'byte short int long float double'.split(' ');
@@ -15,21 +17,7 @@ const boxes: Readonly<Record<string, string>> = {
   double: 'Double',
 };
 const finals = new Set([...Object.keys(boxes), ...Object.values(boxes), 'String', 'Class', 'void']);
-/** What types of the library that everybody uses are based on, all of it. */
-const bases: Readonly<Record<string, string>> = {
-  ...each('CharSequence Comparable Serializable', ['String']),
-  ...each('Number Comparable Serializable', 'Integer Long Short Byte Float Double'.split(' ')),
-  ...each('Comparable Serializable', ['Boolean', 'Character']),
-  ...each('Type Serializable GenericDeclaration AnnotatedElement', ['Class']),
-  ...like(
-    '',
-    'Iterable Iterator Map Entry Function BiFunction Consumer Predicate Supplier Callable Optional',
-  ),
-  ...like('Iterator', 'ListIterator'),
-  ...like('Iterable', 'Collection'),
-  ...like('Collection Iterable', 'List Set Queue'),
-};
-const boxing = 10;
+const boxing = 10_000;
 
 /** Types of the library that hold others, by what they are like. */
 const held: Readonly<Record<string, string>> = {
@@ -60,7 +48,10 @@ const sameLists =
   'iterator listIterator stream parallelStream subList filter sorted distinct limit skip peek descendingIterator ' +
   'descendingSet headSet tailSet subSet takeWhile dropWhile findFirst findAny min max toList or';
 const members: Readonly<Record<string, LanguageMembers>> = {
-  $array: { results: { clone: '' }, parameters: {} },
+  $array: {
+    ...{ results: { clone: '' }, parameters: {} },
+    values: { length: () => plain('int') },
+  },
   $list: {
     results: { ...each('[]', elements.split(' ')), ...each('', sameLists.split(' ')), set: '[]' },
     parameters: { '': ['[]'], sort: ['[]', '[]'], sorted: ['[]', '[]'] },
@@ -73,6 +64,12 @@ const members: Readonly<Record<string, LanguageMembers>> = {
       ),
       getKey: '[k]',
     },
+    made: {
+      keySet: ([key]) => listOf('Set', key),
+      values: ([, value]) => listOf('Collection', value),
+      entrySet: ([key, value]) =>
+        listOf('Set', languageType('$map', 'Entry', labelled(key, value))),
+    },
     parameters: {
       forEach: ['[k]', '[]'],
       computeIfAbsent: ['[k]'],
@@ -84,9 +81,58 @@ const members: Readonly<Record<string, LanguageMembers>> = {
   $func: { results: each('()', 'apply'.split(' ')), parameters: {} },
 };
 
+/** What an operator makes of numbers; of a text and anything a text, which `+` alone takes. */
+function promoted(all: readonly (Type | undefined)[]): Type | undefined {
+  const names = all.map((type) => (type?.kind === 'outside' ? unboxed(type.name) : undefined));
+  if (names.includes('String')) return plain('String');
+  if (names.every((name) => name === 'boolean')) return plain('boolean');
+  const ranks = names.map((name) => numbers.indexOf(name === 'char' ? 'int' : (name ?? '')));
+  if (ranks.includes(-1)) return undefined;
+  return plain(numbers[Math.max(numbers.indexOf('int'), ...ranks)] ?? 'int');
+}
+
+function gives(type: string, method: string, path?: string): Giving | undefined {
+  const written = givenInJdk(type, method, path);
+  return written === undefined ? undefined : (given) => typeOfJdk(written, given);
+}
+
+/** Of a type as `java-standard` writes it. */
+function typeOfJdk(written: string, given: readonly (Type | undefined)[]): Type | undefined {
+  const [, name = '', places] = /^([^<[]*)(?:<(.*)>)?/.exec(written) ?? [];
+  if (written.endsWith('[]'))
+    return { kind: 'language', name: '$array', args: labelled(plain(name)) };
+  if (name === '$number') return promoted(given);
+  if (name.startsWith('$')) return given[Number(name.slice(1))];
+  const args = labelled(...(places ?? '').split(',').map((at) => boxed(given[Number(at || -1)])));
+  const known = held[name];
+  return known === undefined ? plain(name) : languageType(known, name, args);
+}
+
+/** As a type argument. */
+function boxed(type: Type | undefined): Type | undefined {
+  const box = type?.kind === 'outside' ? boxes[type.name ?? ''] : undefined;
+  return box === undefined ? type : plain(box);
+}
+
+function unboxed(name: string | undefined): string | undefined {
+  return Object.entries(boxes).find(([, box]) => box === name)?.[0] ?? name;
+}
+
+function plain(name: string): Type {
+  return { ...foreign, name, args: [], isClosed: true };
+}
+
+function listOf(name: string, type: Type | undefined): Type {
+  return languageType('$list', name, labelled(type));
+}
+
+function labelled(...types: (Type | undefined)[]): { label: string; type: Type | undefined }[] {
+  return types.map((type) => ({ label: '', type }));
+}
+
 const primitives = 'boolean byte char short int long float double void Object String';
 /** Methods of `Object` and of every enumeration, by what they give. */
-const everyMember: Readonly<Record<string, string>> = {
+const ofEverything: Readonly<Record<string, string>> = {
   ...like('boolean', 'equals'),
   ...like('int', 'hashCode ordinal compareTo'),
   ...like('String', 'toString name'),
@@ -103,13 +149,20 @@ export const javaRules: LanguageRules = {
   constructors: [],
   constructorsAreTypes: true,
   members,
-  standard: { types: new Map(Object.entries(held)), same: new Set() },
+  standard: {
+    ...{ types: new Map(Object.entries(held)), same: new Set() },
+    ...{ isKnown: isOfJdk, gives },
+  },
+  composed: { $number: promoted },
   overloads: {
     everything: 'Object',
-    everyMember: new Map(Object.entries(everyMember)),
+    everyMember: new Map(
+      Object.entries(ofEverything).map(([name, its]) => [name, () => plain(its)]),
+    ),
     distance,
     isFinal: (name) => finals.has(name),
     isPlain: (name) => name in boxes,
+    boxing,
     shapeOf,
   },
 };
@@ -147,18 +200,18 @@ function distance(given: string, wanted: string): number | undefined {
     return steps > 0 ? steps : Infinity;
   }
   const box = boxes[given];
-  if (box !== undefined) return box === wanted ? boxing : above(box, wanted);
-  const [unboxed] = Object.entries(boxes).find(([, its]) => its === given) ?? [];
-  if (unboxed !== undefined && boxes[wanted] !== undefined) {
-    const further = distance(unboxed, wanted);
+  if (box !== undefined) return boxing + (box === wanted ? 0 : above(box, wanted));
+  const its = unboxed(given) ?? given;
+  if (its !== given && boxes[wanted] !== undefined) {
+    const further = distance(its, wanted);
     return further === undefined ? undefined : boxing + further;
   }
-  if (bases[given] !== undefined) return above(given, wanted);
+  if (isOfJdk(given)) return above(given, wanted);
   return finals.has(wanted) ? Infinity : undefined;
 }
 
 function above(given: string, wanted: string): number {
-  return bases[given]?.split(' ').includes(wanted) === true ? boxing + 1 : Infinity;
+  return basesInJdk(given).has(wanted) ? 1 : Infinity;
 }
 
 function placesOf(files: readonly { path: string; types: readonly TypeRow[] }[]): Places {

@@ -23,6 +23,8 @@ export class JavaScopes implements JavaPlace {
   /** Of types without a name, and of those whose name is given twice. */
   #given = 0;
   readonly #paths = new Set<string>();
+  /** Paths of types without a name, by the places of their bodies. */
+  readonly #unnamed = new Map<number, string>();
   /** What the methods around this place return, by their ends. */
   readonly #results: { end: number; type: string }[] = [];
 
@@ -69,6 +71,15 @@ export class JavaScopes implements JavaPlace {
     return isInFunction || this.#types.length === 0
       ? expression
       : bounded(`[${this.around()}]${expression}`);
+  }
+
+  /** Of a class without a name, which may be asked before it is entered. */
+  unnamed(body: Node): string {
+    const known = this.#unnamed.get(body.startIndex);
+    if (known !== undefined) return known;
+    const path = this.pathOf('');
+    this.#unnamed.set(body.startIndex, path);
+    return path;
   }
 
   /** A name of its own for a type, also where others of the text are called the same. */

@@ -9,6 +9,8 @@ export interface JavaPlace {
   localType: LocalName;
   /** The type around a place, with those around it; empty outside of types. */
   around(): string;
+  /** The type that a body without a name is. */
+  unnamed(body: Node): string;
 }
 
 /** How much of the arguments of calls is written: all, those of the last call by their names and literals, none. */
@@ -41,6 +43,7 @@ const literals: Partial<Record<string, string>> = {
   true: '{boolean}',
   false: '{boolean}',
 };
+const isShift = /^(?:<<|>>|>>>)$/;
 const isTruth = /^(?:==|!=|<|>|<=|>=|&&|\|\||instanceof)$/;
 
 /** A chain of more calls is longer than any expression. */
@@ -77,8 +80,10 @@ class Values {
         return this.#field(node, detail);
       case 'method_invocation':
         return `${this.callee(node, detail)}()`;
-      case 'object_creation_expression':
-        return `{${this.#type(field('type'))}}`;
+      case 'object_creation_expression': {
+        const body = node.namedChildren.find(({ type }) => type === 'class_body');
+        return body ? `{${this.#place.unnamed(body)}}` : `{${this.#type(field('type'))}}`;
+      }
       case 'array_creation_expression': {
         const dimensions = node.childrenForFieldName('dimensions');
         const depth = dimensions.reduce((sum, each) => sum + dimensionsOf(each), 0);
@@ -102,7 +107,7 @@ class Values {
         return '{boolean}';
       case 'unary_expression':
       case 'update_expression':
-        return /^!/.test(node.text) ? '{boolean}' : this.of(operandOf(node), detail);
+        return this.#unary(node, detail);
       case 'class_literal':
         return `{Class<${this.#type(node.namedChild(0))}>}`;
       case 'null_literal':
@@ -138,12 +143,15 @@ class Values {
     }
   }
 
-  /** `super` of an interface is what that has itself. */
+  /** `super` of a type around is what that is based on; of an interface what that has itself. */
   #receiver(node: Node, object: Node, detail: Detail): string {
     const isSuper = node.children.some(({ type }) => type === 'super');
-    if (isSuper && object.type !== 'super')
-      return this.#place.localType(object.text.replace(/\s/g, ''), object.startIndex);
-    return this.of(object, detail === 2 ? 1 : detail);
+    if (!isSuper || object.type === 'super') return this.of(object, detail === 2 ? 1 : detail);
+    const types = this.#place.around().split('.');
+    const at = types.lastIndexOf(object.text);
+    return at < 0
+      ? this.#place.localType(object.text.replace(/\s/g, ''), object.startIndex)
+      : `{${types.slice(0, at + 1).join('.')}}.$super`;
   }
 
   #reference(node: Node, detail: Detail): string {
@@ -161,7 +169,10 @@ class Values {
     const list = node.childForFieldName('parameters');
     const names = list?.type === 'identifier' ? [list] : (list?.namedChildren ?? []);
     const body = node.childForFieldName('body');
-    const args = [...givenBy(body), ...names.map((_, at) => `${at}:?`)];
+    // What is taken has no type before it is known what calls it.
+    const isSaid = names.length === 0 && body !== null && isStatement.test(body.type);
+    const said = isSaid ? [`result:=${this.of(body, 0)}`] : givenBy(body);
+    const args = [...said, ...names.map((_, at) => `${at}:?`)];
     return args.length === 0 ? '{$func}' : `{$func<${args.join(',')}>}`;
   }
 
@@ -174,8 +185,8 @@ class Values {
 
   #argument(node: Node, detail: Detail): string {
     if (detail === 2) return this.of(node, 1);
-    const isShort = node.text.length <= shortCharsMax;
-    return isShort ? this.of(node, 0) : unknown;
+    const its = this.of(node, 0);
+    return its.length <= shortCharsMax ? its : unknown;
   }
 
   #field(node: Node, detail: Detail): string {
@@ -189,9 +200,16 @@ class Values {
     const operator = node.childForFieldName('operator')?.text ?? '';
     if (isTruth.test(operator)) return '{boolean}';
     const left = this.of(node.childForFieldName('left'), detail);
-    if (operator !== '+' || left === '{String}') return left;
+    if (isShift.test(operator)) return promoted([left]);
+    if (operator === '+' && left === '{String}') return left;
     const right = this.of(node.childForFieldName('right'), detail);
-    return right === '{String}' || left === unknown ? right : left;
+    return operator === '+' && right === '{String}' ? right : promoted([left, right]);
+  }
+
+  #unary(node: Node, detail: Detail): string {
+    const its = this.of(operandOf(node), detail);
+    if (node.type === 'update_expression') return its;
+    return /^!/.test(node.text) ? '{boolean}' : promoted([its]);
   }
 
   #type(node: Node | null | undefined): string {
@@ -199,7 +217,7 @@ class Values {
   }
 }
 
-/** `void`: nothing; `value`: something; neither: what its body calls says that. */
+/** `void`: nothing; `value`: something; `result`: either, and rather something; else what its body calls says that. */
 function givenBy(body: Node | null): string[] {
   if (body === null || isStatement.test(body.type)) return [];
   if (body.type !== 'block') return ['value:?'];
@@ -207,7 +225,9 @@ function givenBy(body: Node | null): string[] {
   if (returned === null) return [];
   if (returned !== undefined) return [returned.namedChildCount > 0 ? 'value:?' : 'void'];
   // What does not end may be given as either.
-  return /^(?:throw|while|do|for)/.test(body.namedChildren.at(-1)?.type ?? '') ? [] : ['void'];
+  return /^(?:throw|while|do|for)/.test(body.namedChildren.at(-1)?.type ?? '')
+    ? ['result:$null']
+    : ['void'];
 }
 
 const isStatement =
@@ -225,6 +245,16 @@ function returnIn(body: Node): Node | null | undefined {
     else nodes.push(...node.namedChildren);
   }
   return isWhole ? undefined : null;
+}
+
+/** The number that comes of some. */
+function promoted(all: readonly string[]): string {
+  if (all.includes(unknown)) return unknown;
+  const [first = unknown] = all;
+  const isPlain = /^\{(?:int|long|float|double)\}$/.test(first);
+  return isPlain && all.every((each) => each === first)
+    ? first
+    : `{$number<${all.map((each) => `=${each}`).join(',')}>}`;
 }
 
 /** Longer arguments are left out in the middle of a chain. */

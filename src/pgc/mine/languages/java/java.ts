@@ -145,12 +145,13 @@ class JavaMiner extends ScopedMiner {
   /** Members of an anonymous class belong to the scope around it. */
   #anonymous(node: Node): void {
     const type = node.parent?.childForFieldName('type');
-    this.#unnamed(node, this.#scopes.typeOf(type));
+    const body = node.namedChildren.find((each) => each.type === 'class_body') ?? node;
+    this.#unnamed(node, this.#scopes.typeOf(type), body);
     this.draft.enter(this.draft.scope?.name ?? '', 'class', node);
   }
 
-  #unnamed(node: Node, base: string): void {
-    const path = this.#scopes.pathOf('');
+  #unnamed(node: Node, base: string, body: Node): void {
+    const path = this.#scopes.unnamed(body);
     this.draft.type(undefined, 'unnamed', path, base);
     this.#scopes.enterType({ path, end: node.endIndex, symbol: undefined, bounds: [] });
     // Its fields are known by no other name.
@@ -166,10 +167,11 @@ class JavaMiner extends ScopedMiner {
     this.#within(symbol);
     if (hasConstructor(node.parent))
       this.draft.call(owner?.name ?? '', node.startIndex, 'construct', '', this.#callee(node));
-    if (node.childForFieldName('body') === null) return;
+    const body = node.childForFieldName('body');
+    if (body === null) return;
     const base = this.#scopes.around();
     this.draft.enter(owner?.name ?? '', 'class', node, symbol);
-    this.#unnamed(node, base);
+    this.#unnamed(node, base, body);
   }
 
   #method(node: Node): void {

@@ -33,7 +33,8 @@ export class PythonImports implements PythonNames {
   ) {}
 
   find(name: string): string | undefined {
-    return this.flow.find(name);
+    // What it stands for depends on where it is asked.
+    return this.isTypeVariable(name) ? undefined : this.flow.find(name);
   }
 
   typing(name: string): string | undefined {

@@ -87,6 +87,41 @@ Record().fill()
 `,
 };
 
+/** What stands in a class says what it is to a value of that class. */
+const read: Record<string, string> = {
+  'app/options.py': `from typing import Generic, TypeVar, overload
+
+T = TypeVar("T")
+
+class Option(Generic[T]):
+    @overload
+    def __get__(self, obj: "Config", type=None) -> T: ...
+    @overload
+    def __get__(self, obj, type=None) -> "Option": ...
+    def __get__(self, obj, type=None):
+        if obj is None:
+            return self
+        return obj[self.name]
+
+    def reset(self): ...
+
+class Required(Generic[T], Option[T]):
+    pass
+
+class Plugins:
+    def load(self): ...
+
+class PluginOption(Required[Plugins]):
+    pass
+
+class Config:
+    plugins = PluginOption(default=[])
+
+def main(config: Config):
+    config.plugins.load()
+`,
+};
+
 let tree: IndexedTree;
 beforeAll(async () => {
   tree = await indexedTree(files, ['app']);
@@ -123,4 +158,9 @@ test('a type of a library has no member of which one that is based on it, or __g
   expect(called('wanted')).toEqual(['app/open.py:6 possible']);
   expect(called('fill')).toEqual(['app/open.py:21 possible']);
   expect(called('assertTrue')).toEqual([]);
+});
+
+test('of the ways in which what stands in a class is read, that of a value of the class', async () => {
+  await using other = await indexedTree(read, ['app']);
+  expect(callersIn(other, 'app/options.py#Plugins.load')).toEqual(['app/options.py:30 exact']);
 });
