@@ -68,7 +68,8 @@ function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<B
       if (text === undefined) continue;
       const expression = index.expressionOf(id);
       const owner = symbolOf.get(`${shard} ${caller}`);
-      const scope = isOfItsOwn(owner) ? caller : -1;
+      const isMade = owner !== undefined && definitions.macros.has(owner.name);
+      const scope = isMade || isOfItsOwn(owner) ? caller : -1;
       const key = `${file} ${scope} ${owner?.container} ${owner?.inside} ${kind} ${expression}`;
       let bound = known.get(key);
       if (bound === undefined)

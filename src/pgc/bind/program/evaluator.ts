@@ -18,6 +18,7 @@ import {
   outside,
   rootName,
   asConst,
+  asCopy,
   foreign,
   unbound,
   ownName,
@@ -201,13 +202,41 @@ export class Evaluator {
       return typeOfValue(value);
     };
     const { types: written } = given;
+    let stays: readonly (boolean | undefined)[] | undefined;
+    const stay = (text: string): boolean | undefined =>
+      this.#bounded(() => context && this.#stays(text, context));
     return {
       count: given.arguments?.length,
       by: context?.file,
       types: () => (types ??= (given.arguments ?? []).map(evaluated)),
+      stays: () => (stays ??= (given.arguments ?? []).map((text, at) => given.stays?.[at] ?? stay(text))),
       written: written && (() => written.map((each) => context && this.#resolve(each, context))),
       from: context?.file,
     };
+  }
+
+  /** Whether what an expression stands for stays where it is: where its last name or call says so. */
+  #stays(text: string, context: Context): boolean | undefined {
+    if (this.#definitions.rules.namespaces !== true) return undefined;
+    const expression = this.#parse(text);
+    const { root, steps } = expression;
+    const last = steps.at(-1);
+    const place = this.#placed(expression, context);
+    if (last === undefined) {
+      const value = typeof root === 'string' ? this.#start(expression, place) : undefined;
+      if (value?.kind === 'function') return value.definitions.every(isVariable) ? false : undefined;
+      return value?.kind === 'value' && value.constructors === undefined ? true : undefined;
+    }
+    if (last.kind !== 'call') return undefined;
+    const [of, taken] = this.#begun(expression, place);
+    const value = this.#followed(of, steps.slice(taken, -1), place);
+    // A value that is constructed.
+    if (value?.kind === 'value') return value.constructors === undefined ? undefined : false;
+    if (value?.kind !== 'function' || value.isUnsure === true) return undefined;
+    const marks = value.definitions.map((each) => typesIn(each, 'result')[0]?.name);
+    const [mark] = marks;
+    if (mark === undefined || marks.some((each) => each !== mark)) return undefined;
+    return mark === '&';
   }
 
   /** A value of a type; `F<int>` may also be a function, and then it is what that returns. */
@@ -270,6 +299,7 @@ export class Evaluator {
     if (text.name === ownName) return context.bindings.get(ownName) ?? args[0]?.type;
     if (text.name === '$type') return typeItself(args[0]?.type);
     if (text.name === '$const') return asConst(args[0]?.type);
+    if (text.name === '$copy') return asCopy(args[0]?.type);
     if (text.name === '$union' && this.#definitions.rules.isDynamic === true) {
       const all = joined(args.map(({ type }) => valueOf(type)));
       return all && typeOf(all);

@@ -2,6 +2,7 @@ import type { Definitions } from './definitions.js';
 import { hasMark, typesIn, type Definition } from './definition.js';
 import { families } from './alike.js';
 import type { Candidate, Choice } from './overloads.js';
+import { Macros } from './macros.js';
 import type { SourceText } from './source-text.js';
 import {
   asConst,
@@ -25,8 +26,7 @@ import {
 
 /** Types and namespaces on the way to a name. */
 const askedMax = 200;
-/** Definitions of one macro that a text may mean. */
-const macrosMax = 4;
+
 interface Parts {
   choice: Choice;
   /** Of a variable: its value. */
@@ -39,18 +39,20 @@ export class Namespaces {
   readonly #definitions: Definitions;
   readonly #evaluation: Evaluation;
   readonly #parts: Parts;
+  readonly macros: Macros;
 
   constructor(definitions: Definitions, evaluation: Evaluation, parts: Parts) {
     this.#definitions = definitions;
     this.#evaluation = evaluation;
     this.#parts = parts;
+    this.macros = new Macros(definitions, evaluation);
   }
 
   /** A name that stands alone: what is around it is asked from inside out, then where the types of the arguments stand. */
   visible(name: string, context: Context, wanted: Wanted, given?: Arguments): Value | undefined {
     const { file, owner, isHeader } = context;
     if (name === rootName) return this.#root(file);
-    const macro = wanted === 'type' ? undefined : this.#macro(name, file);
+    const macro = wanted === 'type' ? undefined : this.macros.named(name, file);
     if (macro !== undefined) return macro;
     const ask = (type: Type): Value | undefined => this.#ask(type, name, wanted, given);
     const used = owner && isFunction(owner) ? this.#passed([owner], name, file, ask) : undefined;
@@ -78,17 +80,6 @@ export class Namespaces {
       : this.#evaluation.member(type, name, given);
   }
 
-  #macro(name: string, file: SourceText): Value | undefined {
-    const { macros, sight } = this.#definitions;
-    const seen = (macros.get(name) ?? []).filter((each) => sight.isSeen(each, file));
-    if (seen.length === 0) return undefined;
-    return {
-      kind: 'function',
-      definitions: seen,
-      ...(seen.length > macrosMax && { isUnsure: true }),
-    };
-  }
-
   /** Each holds the one before. */
   *#around(
     owner: Definition | undefined,
@@ -96,6 +87,7 @@ export class Namespaces {
     isHeader = false,
   ): Generator<InsideType> {
     let path = '';
+    if (owner !== undefined && isFunction(owner)) yield* this.macros.basesAround(owner);
     if (owner !== undefined) {
       const isOuter =
         !isHeader && (isNamespace(owner) || (isType(owner) && owner.kind !== 'macro'));
@@ -191,6 +183,7 @@ export class Namespaces {
       ...given,
       count: given.count === undefined ? undefined : given.count + 1,
       types: all,
+      stays: () => [undefined, ...(given.stays?.() ?? [])],
       areOperands: true,
     };
     const { root } = this.#definitions;

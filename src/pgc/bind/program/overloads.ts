@@ -30,6 +30,8 @@ const loose = 1_000;
 const deduced = 0.6;
 /** How much nearer it is to take what is made for the call for good than to look at it. */
 const passing = 0.5;
+/** Below, a value is of the type itself. */
+const ownMax = 1;
 const typesMax = 64;
 
 interface ChoiceOptions {
@@ -73,7 +75,7 @@ export class Choice {
 
   /** No other function can be nearer. */
   #isCertain(candidate: Candidate, given: Arguments): boolean {
-    const { distances } = this.#row(candidate, given.types(), undefined);
+    const { distances } = this.#row(candidate, given, undefined);
     return distances.every((distance) => distance !== undefined && distance < loose);
   }
 
@@ -83,9 +85,8 @@ export class Choice {
     receiver: Type | undefined,
   ): readonly Candidate[] {
     if (given.count === undefined) return all;
-    const types = given.types();
     const rows = all
-      .map((candidate) => ({ candidate, ...this.#row(candidate, types, receiver) }))
+      .map((candidate) => ({ candidate, ...this.#row(candidate, given, receiver) }))
       .filter(({ distances }) => !distances.includes(never))
       .filter(({ distances }) => given.areOperands !== true || !this.#isAllMade(distances));
     const exact = rows.filter(
@@ -110,16 +111,18 @@ export class Choice {
 
   #row(
     { definition, self }: Candidate,
-    types: readonly (Type | undefined)[],
+    given: Arguments,
     receiver: Type | undefined,
   ): Row {
+    const types = given.types();
     const written = typesIn(definition, 'parameter');
     const context = inside(definition, { self, receiver } satisfies Owner);
     const own = new Set(typesIn(definition, 'bound').map(({ name }) => name));
     const wanted = written.map(({ type, name }) => ({
       type: this.evaluation.resolve(type, context),
       isOpen: type !== undefined && own.has(bare(type).name),
-      isMoved: name === '&&',
+      mark: name,
+      isConst: type?.name === '$const',
       isDeduced: type !== undefined && holds(type, own),
     }));
     const rest = written.at(-1)?.name === '*' ? wanted.at(-1) : undefined;
@@ -130,6 +133,7 @@ export class Choice {
     const isSpread = rest !== undefined && !isWhole;
     const element =
       rest?.type?.kind === 'language' ? { ...rest, type: rest.type.args[0]?.type } : rest;
+    const stays = this.rules.reference && given.stays?.();
     const distances = types.map((type, at): Distance => {
       const its = isSpread && at >= last ? element : wanted[at];
       if (its === undefined) return undefined;
@@ -138,10 +142,16 @@ export class Choice {
       const isMade = direct !== undefined && direct >= made && direct < loose;
       // What the parameter of a type is has to be found in what is given, as it is.
       if (isMade && its.isDeduced && !its.isOpen) return never;
-      // Whether a value is a passing one is not known, but what is made of it for the call is.
-      if (its.isMoved && !its.isOpen)
-        return direct === never ? never : isMade ? direct - passing : undefined;
-      if (its.isOpen && this.rules.between !== undefined) return deduced;
+      const isOwn = direct !== undefined && direct < ownMax;
+      const reference = this.rules.reference?.(its, {
+        stays: stays?.[at],
+        isConst: isGuarded(type),
+      });
+      if (its.isOpen && this.rules.between !== undefined) return reference ?? deduced;
+      if (isOwn && reference !== undefined) return reference === never ? never : Math.max(direct, reference);
+      // What is made of a value for the call passes with it.
+      if (isMade && its.mark === '&' && !its.isConst) return never;
+      if (its.mark === '&&') return direct === never ? never : isMade ? direct - passing : undefined;
       if (!its.isOpen || its.type === undefined)
         return its.isOpen ? loose : this.distance(type, its.type);
       // A type parameter takes what its bound takes, and is never nearer than a type.
@@ -290,6 +300,12 @@ interface Row {
   isInner: readonly boolean[];
   given: readonly (Type | undefined)[];
   wanted: readonly (Type | undefined)[];
+}
+
+/** Whether it must not be changed; of an unknown type nobody knows. */
+function isGuarded(type: Type | undefined): boolean | undefined {
+  if (type?.kind === 'outside' && type.name === undefined) return type.isConst;
+  return type && type.isConst === true;
 }
 
 function isNothing(type: Type | undefined): boolean {

@@ -65,6 +65,8 @@ export interface Library {
   types: ReadonlyMap<string, string>;
   /** Methods that each type may have, and that give the same type. */
   same: ReadonlySet<string>;
+  /** Macros that open a method of a class that is based on what they are given first. */
+  fixtures?: ReadonlySet<string>;
 }
 
 export interface Overloads {
@@ -77,12 +79,27 @@ export interface Overloads {
   isFinal(name: string): boolean;
   /** Takes the place of all that is said of types otherwise: how far what is given is from what is wanted. */
   between?(given: Type, wanted: Type, among: TypeRelations): number | undefined;
+  /** How far a parameter is from a value of its own type by what may be done with the value; undefined: not known. */
+  reference?(parameter: ReferenceTo, given: Taken): number | undefined;
   /** From this distance on, a constructor or an operator makes what is wanted of what is given. */
   made?: number;
   /** Every value of it is something. */
   isPlain(name: string): boolean;
   /** Of an interface that a function may be given as. */
   shapeOf(name: string): Shape | undefined;
+}
+
+/** `mark`: see the miner; `isOpen`: a type parameter, which becomes what is given. */
+export interface ReferenceTo {
+  mark: string;
+  isConst: boolean;
+  isOpen: boolean;
+}
+
+/** An argument: whether it stays where it is, and whether it must not be changed. Undefined: not known. */
+export interface Taken {
+  stays: boolean | undefined;
+  isConst: boolean | undefined;
 }
 
 /** What is known of types of the program. */

@@ -23,6 +23,8 @@ export interface LanguageType {
   held?: Value;
   /** What a text calls it. */
   written?: string;
+  /** See `InsideType`. */
+  isConst?: boolean;
 }
 
 /** `isLibrary`: not of the language itself. */
@@ -84,6 +86,8 @@ export interface Arguments {
   /** The text that gives them. */
   by: SourceText | undefined;
   types(): readonly (Type | undefined)[];
+  /** Of each whether it stays where it is, or passes with the call; undefined: not known. */
+  stays?(): readonly (boolean | undefined)[];
   /** What type parameters stand for, where that is written. */
   written?: (() => readonly (Type | undefined)[]) | undefined;
   /** The text that calls. */
@@ -192,11 +196,20 @@ export function isFunction({ kind }: Definition): boolean {
 /** The same, but that it must not be changed: with it what it holds. */
 export function asConst(type: Type | undefined): Type | undefined {
   if (type?.kind === 'inside' || type?.kind === 'outside') return { ...type, isConst: true };
-  if (type?.kind !== 'language' || !/^\$(?:seq|map|pair|iterator)$/.test(type.name)) return type;
+  if (type?.kind !== 'language') return type;
+  if (!/^\$(?:seq|map|pair|iterator)$/.test(type.name)) return { ...type, isConst: true };
   return {
-    ...type,
+    ...{ ...type, isConst: true },
     args: type.args.map(({ label, type: its }) => ({ label, type: asConst(its) })),
   };
+}
+
+/** The same as a value of its own, which may be changed. */
+export function asCopy(type: Type | undefined): Type | undefined {
+  if (type?.kind === 'outside' && type.name === undefined) return { ...type, isConst: false };
+  if (type?.isConst !== true) return type;
+  const { isConst: _, ...free } = type;
+  return free;
 }
 
 export function isNamespace({ kind }: Definition): boolean {

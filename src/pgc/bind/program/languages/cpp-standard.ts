@@ -15,7 +15,11 @@ const types: Readonly<Record<string, string>> = {
   ...each('=', 'function atomic reference_wrapper remove_reference_t decay_t'),
 };
 
-export const cppStandard: Library = { types: new Map(Object.entries(types)), same: new Set() };
+export const cppStandard: Library = {
+  ...{ types: new Map(Object.entries(types)), same: new Set() },
+  // Of GoogleTest, which hardly any tree has in it.
+  fixtures: new Set(['TEST_F', 'TEST_P']),
+};
 
 type Args = readonly (Type | undefined)[];
 
