@@ -9,6 +9,7 @@ import {
 import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
 import { alternativesOf, joined, typeOf } from './alternatives.js';
+import { KnownTypes } from './known-types.js';
 import { Members } from './members.js';
 import { Names } from './names.js';
 import type { Arguments } from './values.js';
@@ -48,6 +49,8 @@ export class Evaluator {
   readonly #parsed = new Map<string, Expression>();
   #depth = 0;
   #work = 0;
+  #cuts = 0;
+  readonly #known: KnownTypes;
 
   constructor(definitions: Definitions) {
     const evaluation: Evaluation = {
@@ -63,8 +66,10 @@ export class Evaluator {
       visible: (name, context, wanted, given) =>
         this.#members.namespaces?.visible(name, context, wanted, given),
       bounded: (work) => this.#bounded(work),
+      cut: () => this.#cut(),
     };
     this.#definitions = definitions;
+    this.#known = new KnownTypes(definitions.rules.namespaces === true);
     this.#names = new Names(definitions, evaluation);
     this.#members = new Members(definitions, this.#names, evaluation);
     this.#uses = new Uses(definitions, this.#names, this.#members, evaluation);
@@ -131,7 +136,7 @@ export class Evaluator {
   #bounded<T>(work: () => T): T | undefined {
     if (this.#depth === 0) this.#work = 0;
     this.#work += 1;
-    if (this.#depth >= depthMax || this.#work > workMax) return undefined;
+    if (this.#depth >= depthMax || this.#work > workMax) return this.#cut();
     this.#depth += 1;
     try {
       const found = work();
@@ -140,6 +145,11 @@ export class Evaluator {
     } finally {
       this.#depth -= 1;
     }
+  }
+
+  /** Notes that something was not followed to its end. */
+  #cut(): undefined {
+    this.#cuts += 1;
   }
 
   #evaluate(text: string, context: Context): Value | undefined {
@@ -282,7 +292,15 @@ export class Evaluator {
   }
 
   #resolve(text: TypeText | undefined, context: Context): Type | undefined {
-    return text && this.#bounded(() => this.#resolved(text, context));
+    if (text === undefined) return undefined;
+    const known = this.#known.of(text, context);
+    if (known === undefined) return this.#bounded(() => this.#resolved(text, context));
+    if (known.has(context.owner)) return known.get(context.owner);
+    const cuts = this.#cuts;
+    const type = this.#bounded(() => this.#resolved(text, context));
+    // What was asked on its own way may say something else next time.
+    if (this.#cuts === cuts) known.set(context.owner, type);
+    return type;
   }
 
   #resolved(text: TypeText, context: Context): Type | undefined {

@@ -89,8 +89,10 @@ export class Namespaces {
     let path = '';
     if (owner !== undefined && isFunction(owner)) yield* this.macros.basesAround(owner);
     if (owner !== undefined) {
-      const isOuter =
-        !isHeader && (isNamespace(owner) || (isType(owner) && owner.kind !== 'macro'));
+      // Another name for a type holds nothing, least of all what it says of itself.
+      const isHolder =
+        isType(owner) && owner.kind !== 'macro' && typesIn(owner, 'alias').length === 0;
+      const isOuter = !isHeader && (isNamespace(owner) || isHolder);
       path = isOuter ? owner.key : owner.inside;
     }
     const isConst = owner !== undefined && hasMark(owner, 'const');

@@ -71,7 +71,7 @@ export class Said {
         each.what === what &&
         definitionIn(each.self) === definitionIn(self),
     );
-    if (isAsked) return undefined;
+    if (isAsked) return this.#evaluation.cut();
     this.#asked.push({ definition, what, self });
     try {
       return work();

@@ -134,6 +134,8 @@ export interface Evaluation {
   visible(name: string, context: Context, wanted: Wanted, given?: Arguments): Value | undefined;
   /** Undefined where it is nested too deep: variables, aliases and bases may form circles. */
   bounded<T>(work: () => T): T | undefined;
+  /** Notes that something was not followed to its end, because it is asked on its own way. */
+  cut(): undefined;
 }
 
 export const outside: Outside = { kind: 'outside' };
