@@ -169,7 +169,9 @@ class Reader {
       this.#take('>');
     }
     const written = this.#arguments();
-    const stays = written?.map((each) => (each.startsWith('&') ? !each.startsWith('&&') : undefined));
+    const stays = written?.map((each) =>
+      each.startsWith('&') ? !each.startsWith('&&') : undefined,
+    );
     return {
       arguments: written?.map((each) => each.replace(/^&{1,2}/, '')),
       ...(stays?.some((each) => each !== undefined) === true && { stays }),

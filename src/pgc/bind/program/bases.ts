@@ -3,6 +3,7 @@ import { typesIn, type Definition } from './definition.js';
 import type { Candidate } from './overloads.js';
 import {
   isNamespace,
+  valueOf,
   within,
   type Evaluation,
   type InsideType,
@@ -141,5 +142,13 @@ export class Bases {
       for (const base of this.of(self)) if (base?.kind === 'inside') level.push(base);
     }
     return undefined;
+  }
+
+  /** What a type is based on: where there are several, the first that has a member. */
+  superOf(type: InsideType): Value | undefined {
+    const bases = this.of(type);
+    if (bases.length < 2 || this.#definitions.rules.isDynamic !== true) return valueOf(bases[0]);
+    const args = bases.map((each) => ({ label: '', type: each }));
+    return { kind: 'value', type: { kind: 'language', name: '$first', args } };
   }
 }

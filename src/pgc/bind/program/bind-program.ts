@@ -215,9 +215,8 @@ function targetsOf(
   if ((value?.kind !== 'type' && !isConstructed) || value.type.kind !== 'inside') return [];
   const { type } = value;
   if (value.kind === 'value' && definitions.rules.constructorsAreTypes === true)
-    return value.constructors?.isUnsure === true
-      ? []
-      : [type.definition, ...(value.constructors?.definitions ?? [])];
+    // Another name of the type may stand there, so the site does not name what may be meant.
+    return [type.definition, ...(value.constructors?.definitions ?? [])];
   const constructors = definitions.rules.constructors.flatMap((name) => {
     const found = evaluator.memberOf(type, name);
     return found?.kind === 'function' ? meantOf(found.definitions) : [];

@@ -9,7 +9,6 @@ import {
 import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
 import { alternativesOf, joined, typeOf } from './alternatives.js';
-import { KnownTypes } from './known-types.js';
 import { Members } from './members.js';
 import { Names } from './names.js';
 import type { Arguments } from './values.js';
@@ -20,15 +19,16 @@ import {
   rootName,
   asConst,
   asCopy,
+  beyondOf,
+  languageType,
+  outsideType,
   foreign,
   unbound,
   ownName,
   within,
   valueOf,
   isVariable,
-  isOfLibrary,
   type Type,
-  type LanguageType,
   type Value,
   type FunctionValue,
   type Context,
@@ -49,8 +49,6 @@ export class Evaluator {
   readonly #parsed = new Map<string, Expression>();
   #depth = 0;
   #work = 0;
-  #cuts = 0;
-  readonly #known: KnownTypes;
 
   constructor(definitions: Definitions) {
     const evaluation: Evaluation = {
@@ -66,10 +64,8 @@ export class Evaluator {
       visible: (name, context, wanted, given) =>
         this.#members.namespaces?.visible(name, context, wanted, given),
       bounded: (work) => this.#bounded(work),
-      cut: () => this.#cut(),
     };
     this.#definitions = definitions;
-    this.#known = new KnownTypes(definitions.rules.namespaces === true);
     this.#names = new Names(definitions, evaluation);
     this.#members = new Members(definitions, this.#names, evaluation);
     this.#uses = new Uses(definitions, this.#names, this.#members, evaluation);
@@ -136,7 +132,7 @@ export class Evaluator {
   #bounded<T>(work: () => T): T | undefined {
     if (this.#depth === 0) this.#work = 0;
     this.#work += 1;
-    if (this.#depth >= depthMax || this.#work > workMax) return this.#cut();
+    if (this.#depth >= depthMax || this.#work > workMax) return undefined;
     this.#depth += 1;
     try {
       const found = work();
@@ -145,11 +141,6 @@ export class Evaluator {
     } finally {
       this.#depth -= 1;
     }
-  }
-
-  /** Notes that something was not followed to its end. */
-  #cut(): undefined {
-    this.#cuts += 1;
   }
 
   #evaluate(text: string, context: Context): Value | undefined {
@@ -219,7 +210,8 @@ export class Evaluator {
       count: given.arguments?.length,
       by: context?.file,
       types: () => (types ??= (given.arguments ?? []).map(evaluated)),
-      stays: () => (stays ??= (given.arguments ?? []).map((text, at) => given.stays?.[at] ?? stay(text))),
+      stays: () =>
+        (stays ??= (given.arguments ?? []).map((text, at) => given.stays?.[at] ?? stay(text))),
       written: written && (() => written.map((each) => context && this.#resolve(each, context))),
       from: context?.file,
     };
@@ -234,7 +226,8 @@ export class Evaluator {
     const place = this.#placed(expression, context);
     if (last === undefined) {
       const value = typeof root === 'string' ? this.#start(expression, place) : undefined;
-      if (value?.kind === 'function') return value.definitions.every(isVariable) ? false : undefined;
+      if (value?.kind === 'function')
+        return value.definitions.every(isVariable) ? false : undefined;
       return value?.kind === 'value' && value.constructors === undefined ? true : undefined;
     }
     if (last.kind !== 'call') return undefined;
@@ -292,15 +285,7 @@ export class Evaluator {
   }
 
   #resolve(text: TypeText | undefined, context: Context): Type | undefined {
-    if (text === undefined) return undefined;
-    const known = this.#known.of(text, context);
-    if (known === undefined) return this.#bounded(() => this.#resolved(text, context));
-    if (known.has(context.owner)) return known.get(context.owner);
-    const cuts = this.#cuts;
-    const type = this.#bounded(() => this.#resolved(text, context));
-    // What was asked on its own way may say something else next time.
-    if (this.#cuts === cuts) known.set(context.owner, type);
-    return type;
+    return text && this.#bounded(() => this.#resolved(text, context));
   }
 
   #resolved(text: TypeText, context: Context): Type | undefined {
@@ -331,6 +316,11 @@ export class Evaluator {
     let value = this.#names.named(first, plain, rest.length === 0 ? 'type' : 'value');
     for (const [at, name] of rest.entries()) {
       const isLast = at === rest.length - 1;
+      const inner =
+        this.#definitions.rules.namespaces === true
+          ? this.#members.ofLibraries.typeIn(value, name)
+          : undefined;
+      if (inner !== undefined) return isLast ? inner.type : undefined;
       value =
         value?.kind === 'scope' && isLast
           ? (this.#names.imported({ scopes: value.scopes, name }, 'type') ??
@@ -392,34 +382,4 @@ function typeOfValue(value: Value | undefined): Type | undefined {
   if (value?.kind === 'value') return value.type;
   const isConstant = value?.kind === 'function' && value.definitions.some(isVariable);
   return isConstant ? value.self : undefined;
-}
-
-/** `known`: the name of a type of the language, or one with its arguments, each by its place among those that are written. */
-function languageType(known: string, written: string, args: LanguageType['args']): Type {
-  const [name = '', list] = known.split('<');
-  if (list === undefined) return { kind: 'language', name, args, written };
-  const placed = list
-    .slice(0, -1)
-    .split(',')
-    .map((each) => {
-      const [at = '', label = ''] = each.split(':').toReversed();
-      return { label, type: args[Number(at)]?.type };
-    });
-  return { kind: 'language', name, args: placed, written };
-}
-
-/** With its package, where a text or its imports say that. */
-function beyondOf(name: string, { file }: Context): string | undefined {
-  const [first = '', ...rest] = name.split('.');
-  const imported = file.imports.get(first)?.beyond;
-  if (imported !== undefined) return [imported, ...rest].join('.');
-  // Packages begin with a small letter, types do not.
-  return /^[a-z]/.test(first) && rest.length > 0 ? name : undefined;
-}
-
-/** A type that the program does not define. */
-function outsideType(name: string, args: LanguageType['args'], path: string | undefined): Type {
-  const types = args.map(({ type }) => type);
-  const isClosed = types.every(isOfLibrary);
-  return { kind: 'outside', isLibrary: true, name, path, args: types, isClosed };
 }

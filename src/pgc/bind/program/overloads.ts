@@ -109,11 +109,7 @@ export class Choice {
     return distances.every((each) => each !== undefined && each >= made && each < loose);
   }
 
-  #row(
-    { definition, self }: Candidate,
-    given: Arguments,
-    receiver: Type | undefined,
-  ): Row {
+  #row({ definition, self }: Candidate, given: Arguments, receiver: Type | undefined): Row {
     const types = given.types();
     const written = typesIn(definition, 'parameter');
     const context = inside(definition, { self, receiver } satisfies Owner);
@@ -148,10 +144,12 @@ export class Choice {
         isConst: isGuarded(type),
       });
       if (its.isOpen && this.rules.between !== undefined) return reference ?? deduced;
-      if (isOwn && reference !== undefined) return reference === never ? never : Math.max(direct, reference);
+      if (isOwn && reference !== undefined)
+        return reference === never ? never : Math.max(direct, reference);
       // What is made of a value for the call passes with it.
       if (isMade && its.mark === '&' && !its.isConst) return never;
-      if (its.mark === '&&') return direct === never ? never : isMade ? direct - passing : undefined;
+      if (its.mark === '&&')
+        return direct === never ? never : isMade ? direct - passing : undefined;
       if (!its.isOpen || its.type === undefined)
         return its.isOpen ? loose : this.distance(type, its.type);
       // A type parameter takes what its bound takes, and is never nearer than a type.
@@ -373,4 +371,9 @@ function holds(type: TypeText, names: ReadonlySet<string>): boolean {
 function bare(type: TypeText): TypeText {
   const [inner] = type.args;
   return type.name === '$const' && inner?.type !== undefined ? inner.type : type;
+}
+
+/** What a text keeps to itself is called there alone. */
+export function isOpen(definition: Definition, { by }: Arguments): boolean {
+  return definition.file === by || typesIn(definition, 'private').length === 0;
 }

@@ -122,6 +122,8 @@ export interface LanguageMembers {
   results: Readonly<Record<string, string>>;
   /** The same, where it is a type that holds what the type holds. */
   made?: Readonly<Record<string, (args: readonly (Type | undefined)[]) => Type>>;
+  /** Types in it, by what it holds. */
+  types?: Readonly<Record<string, (args: readonly (Type | undefined)[]) => Type | undefined>>;
   /** Members that are no functions. */
   values?: Readonly<Record<string, (args: readonly (Type | undefined)[]) => Type | undefined>>;
   /** By the name of the member: the parameters of the function that it takes. Empty: any other one. */

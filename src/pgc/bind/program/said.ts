@@ -71,7 +71,7 @@ export class Said {
         each.what === what &&
         definitionIn(each.self) === definitionIn(self),
     );
-    if (isAsked) return this.#evaluation.cut();
+    if (isAsked) return undefined;
     this.#asked.push({ definition, what, self });
     try {
       return work();

@@ -107,7 +107,8 @@ export class Uses {
     const context = inside(definition, { self, receiver });
     if (value.given === undefined) return valueOf(this.#evaluation.resolve(written.type, context));
     const known = new Map(context.bindings);
-    if (namespaces !== undefined && value.isUnsure === true && !this.#isAgreed(value)) return undefined;
+    if (namespaces !== undefined && value.isUnsure === true && !this.#isAgreed(value))
+      return undefined;
     const types = value.given.written?.() ?? [];
     // Behind those of its type.
     const outer = self?.kind === 'inside' ? typesIn(self.definition, 'bound').length : 0;

@@ -11,6 +11,8 @@ export interface InsideType {
   args: readonly (Type | undefined)[];
   /** It must not be changed. */
   isConst?: boolean;
+  /** One of several of its name that the text may mean. */
+  isDoubtful?: boolean;
   /** Of a namespace: the text that looks into it. */
   from?: SourceText | undefined;
 }
@@ -134,8 +136,6 @@ export interface Evaluation {
   visible(name: string, context: Context, wanted: Wanted, given?: Arguments): Value | undefined;
   /** Undefined where it is nested too deep: variables, aliases and bases may form circles. */
   bounded<T>(work: () => T): T | undefined;
-  /** Notes that something was not followed to its end, because it is asked on its own way. */
-  cut(): undefined;
 }
 
 export const outside: Outside = { kind: 'outside' };
@@ -233,4 +233,49 @@ export function isVariable({ kind }: Definition): boolean {
 
 export function isAbstract({ definitions }: FunctionValue): boolean {
   return definitions.every((each) => each.isAbstract);
+}
+
+/** `known`: the name of a type of the language, or one with its arguments, each by its place among those that are written. */
+export function languageType(known: string, written: string, args: LanguageType['args']): Type {
+  const [name = '', list] = known.split('<');
+  if (list === undefined) return { kind: 'language', name, args, written };
+  const placed = list
+    .slice(0, -1)
+    .split(',')
+    .map((each) => {
+      const [at = '', label = ''] = each.split(':').toReversed();
+      return { label, type: args[Number(at)]?.type };
+    });
+  return { kind: 'language', name, args: placed, written };
+}
+
+/** With its package, where a text or its imports say that. */
+export function beyondOf(name: string, { file }: Context): string | undefined {
+  const [first = '', ...rest] = name.split('.');
+  const imported = file.imports.get(first)?.beyond;
+  if (imported !== undefined) return [imported, ...rest].join('.');
+  // Packages begin with a small letter, types do not.
+  return /^[a-z]/.test(first) && rest.length > 0 ? name : undefined;
+}
+
+/** A type that the program does not define. */
+export function outsideType(
+  name: string,
+  args: LanguageType['args'],
+  path: string | undefined,
+): Type {
+  const types = args.map(({ type }) => type);
+  const isClosed = types.every(isOfLibrary);
+  return { kind: 'outside', isLibrary: true, name, path, args: types, isClosed };
+}
+
+/** Of a function that has members: itself. */
+export function typeWithMembers(value: Value): InsideType | undefined {
+  if (value.kind === 'function') {
+    const [definition] = value.definitions;
+    return definition && { kind: 'inside', definition, args: [] };
+  }
+  return value.kind !== 'scope' && value.kind !== 'outside' && value.type.kind === 'inside'
+    ? value.type
+    : undefined;
 }

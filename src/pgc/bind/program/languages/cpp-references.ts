@@ -12,7 +12,10 @@ const never = Infinity;
  * How far a parameter is from a value of its own type by what may be done with the value: `T&` takes what stays, `T&&` what
  * passes, `const T&` both. Undefined: not known.
  */
-export function cppReference({ mark, isConst, isOpen }: ReferenceTo, given: Taken): number | undefined {
+export function cppReference(
+  { mark, isConst, isOpen }: ReferenceTo,
+  given: Taken,
+): number | undefined {
   if (given.stays === undefined) return undefined;
   if (isOpen) {
     const its = openReference(mark, isConst, given);

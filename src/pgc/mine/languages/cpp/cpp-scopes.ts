@@ -153,7 +153,9 @@ export class CppScopes implements CppPlace {
     if (declarator === null) return;
     const all = this.of(node.childForFieldName('right'));
     const each = all === unknown ? unknown : bounded(`${all}.begin^0().$star`);
-    const own = isAuto(node) ? taken(node, declarator, each) : this.variable(node, declarator, null);
+    const own = isAuto(node)
+      ? taken(node, declarator, each)
+      : this.variable(node, declarator, null);
     const from = node.childForFieldName('body')?.startIndex ?? node.startIndex;
     this.declare(node, declarator, own, from);
   }
@@ -174,7 +176,8 @@ export class CppScopes implements CppPlace {
 
 /** `auto a = b` is a copy, which may be changed; `const auto& a = b` must not be. */
 function taken(node: Node, declarator: Node, value: string): string {
-  if (/^\{(?:[^$=]|\$ptr<|\$zero|\$func)/.test(value) && !/^\s*const\b/.test(node.text)) return value;
+  if (/^\{(?:[^$=]|\$ptr<|\$zero|\$func)/.test(value) && !/^\s*const\b/.test(node.text))
+    return value;
   const isConst = node.namedChildren.some(
     (each) => each.type === 'type_qualifier' && each.text === 'const',
   );

@@ -231,7 +231,12 @@ export function parametersIn(around: Node | null, place: TypePlace): Parameter[]
     const plain = referenceOf(declarator);
     const isPack = /^variadic/.test(each.type) || /\.\.\./.test(name?.text ?? '');
     const mark = isPack ? '*' : each.type === 'optional_parameter_declaration' ? '=' : plain;
-    return { name: name?.text.replace(/^\.+\s*/, '') ?? '', type: isPack ? unknown : type, mark, held: isPack ? unknown : heldType(each, declarator, type) };
+    return {
+      name: name?.text.replace(/^\.+\s*/, '') ?? '',
+      type: isPack ? unknown : type,
+      mark,
+      held: isPack ? unknown : heldType(each, declarator, type),
+    };
   });
   const isOpen = list.children.some(({ type }) => type === '...' || type === 'variadic_parameter');
   if (isOpen) found.push({ name: '', type: unknown, mark: '*', held: unknown });

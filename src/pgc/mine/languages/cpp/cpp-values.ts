@@ -256,7 +256,8 @@ class Values {
   }
 }
 
-const isNumber = /^\{(?:\$const<)?(?:\$zero|u?(?:char|short|int|l{0,2}long)|size_t|float|double|ldouble)>?\}$/;
+const isNumber =
+  /^\{(?:\$const<)?(?:\$zero|u?(?:char|short|int|l{0,2}long)|size_t|float|double|ldouble)>?\}$/;
 /** `unsigned(1)` */
 export function isNumeric(callee: Node): boolean {
   return (
