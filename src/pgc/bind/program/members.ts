@@ -393,10 +393,7 @@ export class Members {
   }
 
   constructorOf(type: Type): Value | undefined {
-    for (const name of this.#definitions.rules.constructors) {
-      const found = this.memberOf(type, name);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    const { constructors } = this.#definitions.rules;
+    return constructors.map((name) => this.memberOf(type, name)).find((each) => each !== undefined);
   }
 }
