@@ -11,7 +11,7 @@ import {
   type ImplementationsAnswer,
 } from '../../pgc/shapes.js';
 import { sortedOut } from '../../pgc/bind/call-sites.js';
-import { mayCallStandIns, nearness } from '../../pgc/bind/visibility.js';
+import { nearness } from '../../pgc/bind/visibility.js';
 import { plainName } from '../../pgc/answer/verify.js';
 import { hasRole } from '../../pgc/source/role.js';
 import { fanOut, merged } from '../fan-out.js';
@@ -219,15 +219,23 @@ async function resolveOpen(
   return { sites: [...sites.values()].flat(), errors: far.errors };
 }
 
+const inHeader = /\.h:\d+$/;
+
 /** A call may lead to several definitions; that none is known counts only where it leads to no other. */
 function withSite(known: readonly CallSite[], site: CallSite): CallSite[] {
   if (site.definition === '' && known.length > 0) return [...known];
   const others = known.filter(
     ({ definition }) => definition !== '' && definition !== site.definition,
   );
-  // A stand-in in a header and the real function share a site: the real one is what runs.
-  const isStandIn = mayCallStandIns(site.file_path) && site.certainty !== 'dispatch';
-  return isStandIn ? [site] : [...others, site];
+  // In C, a stand-in in a header and the real function share a site: the real one is what runs. Elsewhere a line may call
+  // several functions of one name.
+  if (site.certainty === 'dispatch') return [...others, site];
+  if (site.file_path.endsWith('.c')) return [site];
+  const isReal = site.file_path.endsWith('.h') && !inHeader.test(site.definition);
+  return [
+    ...(isReal ? others.filter(({ definition }) => !inHeader.test(definition)) : others),
+    site,
+  ];
 }
 
 function sorted(sites: CallSite[]): CallSite[] {

@@ -1,15 +1,19 @@
 import type { BoundTarget } from '../format/bound-calls.js';
-import type { FarTargets } from './far-targets.js';
+import type { FarTargets, PlacedCandidate } from './far-targets.js';
 import type { NodeKey, Nodes } from './nodes.js';
 
 /** Where the one that stands in place of another is defined. */
 type Place = readonly [path: string, line: number];
+/** Names whose places are kept. */
+const namesMax = 10_000;
 type Linked = Map<NodeKey, Map<NodeKey, Place>>;
 
 /** What may stand, or run, in place of what, over all shards; worked out once per tree. */
 export class Implementing {
   readonly #by: Linked = new Map();
   readonly #of: Linked = new Map();
+  /** By name, then by file and container. */
+  readonly #places = new Map<string, Map<string, PlacedCandidate[]>>();
 
   constructor(
     readonly nodes: Nodes,
@@ -46,12 +50,26 @@ export class Implementing {
     { symbol, path, container, name, line }: BoundTarget,
   ): NodeKey | undefined {
     if (symbol >= 0) return this.nodes.of(shard, symbol);
-    const found = this.far.named(name).find((each) => {
-      const isAsWritten = each.file_path === path && each.container === container;
-      if (!isAsWritten || line === 0) return isAsWritten;
-      return this.nodes.index(each.shard).symbolPlace(each.id).line_start === line;
-    });
+    const found = this.#at(name, `${path} ${container}`).find(
+      (each) => line === 0 || this.nodes.index(each.shard).symbolPlace(each.id).line_start === line,
+    );
     return found && this.nodes.of(found.shard, found.id);
+  }
+
+  /** A name may be one of thousands of definitions, each of which is asked for. */
+  #at(name: string, place: string): readonly PlacedCandidate[] {
+    let places = this.#places.get(name);
+    if (places === undefined) {
+      if (this.#places.size >= namesMax) this.#places.clear();
+      this.#places.set(name, (places = new Map<string, PlacedCandidate[]>()));
+      for (const each of this.far.named(name)) {
+        const its = `${each.file_path} ${each.container}`;
+        const known = places.get(its);
+        if (known === undefined) places.set(its, [each]);
+        else known.push(each);
+      }
+    }
+    return places.get(place) ?? [];
   }
 }
 

@@ -31,7 +31,7 @@ export interface BoundTarget {
 }
 
 /** Raised whenever the layout changes, or the binder would bind something else. */
-export const boundFormat = 11;
+export const boundFormat = 12;
 
 const names = [
   'callBindings', // column: by call of the segment

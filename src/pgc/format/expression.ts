@@ -9,7 +9,8 @@
  *                 | '?'               not known
  *     given      := '^' ('<' type (',' type)* '>')? ('(' (expression (',' expression)*)? ')' | number)?
  *                                     the function of that name that takes these arguments, or so many; none: any of them;
- *                                     the types are those that its type parameters stand for
+ *                                     the types are those that its type parameters stand for; `&` before an expression: what
+ *                                     it stands for stays where it is, `&&`: it passes with the call
  *     step       := '.' name given?   a member; no name: that which the expression in `given` names;
  *                                     '%' before it: its key is what that name holds
  *                 | '(' number? ')'   a result of a call; no number: the first
@@ -38,6 +39,8 @@ export interface Expression {
 export interface Given {
   /** As expressions. */
   arguments: readonly string[] | undefined;
+  /** Of each whether it stays where it is; undefined: not known. */
+  stays?: readonly (boolean | undefined)[];
   types?: readonly (TypeText | undefined)[];
 }
 
@@ -166,7 +169,15 @@ class Reader {
       while (this.#take(','));
       this.#take('>');
     }
-    return { arguments: this.#arguments(), ...(types.length > 0 && { types }) };
+    const written = this.#arguments();
+    const stays = written?.map((each) =>
+      each.startsWith('&') ? !each.startsWith('&&') : undefined,
+    );
+    return {
+      arguments: written?.map((each) => each.replace(/^&{1,2}/, '')),
+      ...(stays?.some((each) => each !== undefined) === true && { stays }),
+      ...(types.length > 0 && { types }),
+    };
   }
 
   #arguments(): string[] | undefined {

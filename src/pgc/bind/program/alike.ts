@@ -37,7 +37,7 @@ function shapeOf(definition: Definition): string {
         : `${name}<${type.args.map((each) => named(each.type)).join(',')}>`;
     };
     const parameters = typesIn(definition, 'parameter').map(
-      ({ name, type }) => `${name.replace('=', '')}${named(type)}`,
+      ({ name, type }) => `${name.replace(/^[=&]$/, '')}${named(type)}`,
     );
     shape = `(${parameters.join(',')})${hasMark(definition, 'const') ? 'const' : ''}`;
     shapes.set(definition, shape);

@@ -5,6 +5,7 @@ import type { Candidate } from './overloads.js';
 import {
   isFunction,
   isNamespace,
+  valueOf,
   within,
   type Evaluation,
   type InsideType,
@@ -169,5 +170,13 @@ export class Bases {
         if (isNew && found.length < lineMax) found.push(base);
       }
     return found;
+  }
+
+  /** What a type is based on: where there are several, the first that has a member. */
+  superOf(type: InsideType): Value | undefined {
+    const bases = this.of(type);
+    if (bases.length < 2 || this.#definitions.rules.isDynamic !== true) return valueOf(bases[0]);
+    const args = bases.map((each) => ({ label: '', type: each }));
+    return { kind: 'value', type: { kind: 'language', name: '$first', args } };
   }
 }

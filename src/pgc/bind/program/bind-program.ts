@@ -68,7 +68,8 @@ function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<B
       if (text === undefined) continue;
       const expression = index.expressionOf(id);
       const owner = symbolOf.get(`${shard} ${caller}`);
-      const scope = isOfItsOwn(owner) ? caller : -1;
+      const isMade = owner !== undefined && definitions.macros.has(owner.name);
+      const scope = isMade || isOfItsOwn(owner) ? caller : -1;
       const key = `${file} ${scope} ${owner?.container} ${owner?.inside} ${kind} ${expression}`;
       let bound = known.get(key);
       if (bound === undefined)
@@ -214,9 +215,8 @@ function targetsOf(
   if ((value?.kind !== 'type' && !isConstructed) || value.type.kind !== 'inside') return [];
   const { type } = value;
   if (value.kind === 'value' && definitions.rules.constructorsAreTypes === true)
-    return value.constructors?.isUnsure === true
-      ? []
-      : [type.definition, ...(value.constructors?.definitions ?? [])];
+    // Another name of the type may stand there, so the site does not name what may be meant.
+    return [type.definition, ...(value.constructors?.definitions ?? [])];
   const constructors = definitions.rules.constructors.flatMap((name) => {
     const found = evaluator.memberOf(type, name);
     return found?.kind === 'function' ? meantOf(found.definitions) : [];

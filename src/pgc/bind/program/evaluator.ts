@@ -18,16 +18,17 @@ import {
   outside,
   rootName,
   asConst,
+  asCopy,
+  beyondOf,
   languageType,
+  outsideType,
   foreign,
   unbound,
   ownName,
   within,
   valueOf,
   isVariable,
-  isOfLibrary,
   type Type,
-  type LanguageType,
   type Value,
   type FunctionValue,
   type Context,
@@ -202,13 +203,43 @@ export class Evaluator {
       return typeOfValue(value);
     };
     const { types: written } = given;
+    let stays: readonly (boolean | undefined)[] | undefined;
+    const stay = (text: string): boolean | undefined =>
+      this.#bounded(() => context && this.#stays(text, context));
     return {
       count: given.arguments?.length,
       by: context?.file,
       types: () => (types ??= (given.arguments ?? []).map(evaluated)),
+      stays: () =>
+        (stays ??= (given.arguments ?? []).map((text, at) => given.stays?.[at] ?? stay(text))),
       written: written && (() => written.map((each) => context && this.#resolve(each, context))),
       from: context?.file,
     };
+  }
+
+  /** Whether what an expression stands for stays where it is: where its last name or call says so. */
+  #stays(text: string, context: Context): boolean | undefined {
+    if (this.#definitions.rules.namespaces !== true) return undefined;
+    const expression = this.#parse(text);
+    const { root, steps } = expression;
+    const last = steps.at(-1);
+    const place = this.#placed(expression, context);
+    if (last === undefined) {
+      const value = typeof root === 'string' ? this.#start(expression, place) : undefined;
+      if (value?.kind === 'function')
+        return value.definitions.every(isVariable) ? false : undefined;
+      return value?.kind === 'value' && value.constructors === undefined ? true : undefined;
+    }
+    if (last.kind !== 'call') return undefined;
+    const [of, taken] = this.#begun(expression, place);
+    const value = this.#followed(of, steps.slice(taken, -1), place);
+    // A value that is constructed.
+    if (value?.kind === 'value') return value.constructors === undefined ? undefined : false;
+    if (value?.kind !== 'function' || value.isUnsure === true) return undefined;
+    const marks = value.definitions.map((each) => typesIn(each, 'result')[0]?.name);
+    const [mark] = marks;
+    if (mark === undefined || marks.some((each) => each !== mark)) return undefined;
+    return mark === '&';
   }
 
   /** A value of a type; `F<int>` may also be a function, and then it is what that returns. */
@@ -274,6 +305,7 @@ export class Evaluator {
     const composed = this.#definitions.rules.composed?.[text.name];
     if (composed !== undefined) return composed(args.map(({ type }) => type));
     if (text.name === '$const') return asConst(args[0]?.type);
+    if (text.name === '$copy') return asCopy(args[0]?.type);
     if (text.name === '$union' && this.#definitions.rules.isDynamic === true) {
       const all = joined(args.map(({ type }) => valueOf(type)));
       return all && typeOf(all);
@@ -287,6 +319,11 @@ export class Evaluator {
     let value = this.#names.named(first, plain, rest.length === 0 ? 'type' : 'value');
     for (const [at, name] of rest.entries()) {
       const isLast = at === rest.length - 1;
+      const inner =
+        this.#definitions.rules.namespaces === true
+          ? this.#members.ofLibraries.typeIn(value, name)
+          : undefined;
+      if (inner !== undefined) return isLast ? inner.type : undefined;
       value =
         value?.kind === 'scope' && isLast
           ? (this.#names.imported({ scopes: value.scopes, name }, 'type') ??
@@ -347,20 +384,4 @@ function typeOfValue(value: Value | undefined): Type | undefined {
   if (value?.kind === 'value') return value.type;
   const isConstant = value?.kind === 'function' && value.definitions.some(isVariable);
   return isConstant ? value.self : undefined;
-}
-
-/** With its package, where a text or its imports say that. */
-function beyondOf(name: string, { file }: Context): string | undefined {
-  const [first = '', ...rest] = name.split('.');
-  const imported = file.imports.get(first)?.beyond;
-  if (imported !== undefined) return [imported, ...rest].join('.');
-  // Packages begin with a small letter, types do not.
-  return /^[a-z]/.test(first) && rest.length > 0 ? name : undefined;
-}
-
-/** A type that the program does not define. */
-function outsideType(name: string, args: LanguageType['args'], path: string | undefined): Type {
-  const types = args.map(({ type }) => type);
-  const isClosed = types.every(isOfLibrary);
-  return { kind: 'outside', isLibrary: true, name, path, args: types, isClosed };
 }

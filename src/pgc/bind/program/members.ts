@@ -1,14 +1,14 @@
 import { parseExpression } from '../../format/expression.js';
-import { joined } from './alternatives.js';
 import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
 import { Bases } from './bases.js';
+import { LibraryMembers } from './library-members.js';
 import type { Names } from './names.js';
 import { isSign, Namespaces } from './namespaces.js';
 import { isAlike } from './alike.js';
 import { readAs } from './reading.js';
 import { Said } from './said.js';
-import { Choice, type Candidate } from './overloads.js';
+import { Choice, isOpen, type Candidate } from './overloads.js';
 import type { Arguments } from './values.js';
 import {
   outside,
@@ -21,12 +21,11 @@ import {
   isType,
   isVariable,
   isAbstract,
+  typeWithMembers,
   type Type,
   type InsideType,
-  type LanguageType,
   type Value,
   type FunctionValue,
-  type Giving,
   type Wanted,
   type Evaluation,
 } from './values.js';
@@ -43,13 +42,23 @@ export class Members {
   readonly namespaces: Namespaces | undefined;
   readonly bases: Bases;
   readonly said: Said;
+  readonly ofLibraries: LibraryMembers;
 
   constructor(definitions: Definitions, names: Names, evaluation: Evaluation) {
     this.#definitions = definitions;
     this.#names = names;
     this.#evaluation = evaluation;
-    this.bases = new Bases(definitions, evaluation, (type) => this.namespaces?.usedIn(type) ?? []);
+    this.bases = new Bases(
+      definitions,
+      evaluation,
+      (type) => this.namespaces?.passedOn.usedIn(type) ?? [],
+    );
     this.said = new Said(definitions, evaluation);
+    this.ofLibraries = new LibraryMembers(definitions, {
+      member: (value, name, given) => this.member(value, name, given),
+      memberOf: (type, name, given) => this.memberOf(type, name, given),
+      real: (type) => this.namespaces?.real(type),
+    });
     const { overloads } = definitions.rules;
     const functionsOf = (type: InsideType, name: string): Definition[] =>
       this.#membersOf(type, name).filter(isFunction);
@@ -75,9 +84,9 @@ export class Members {
       case 'outside': {
         const found = this.#sign(value, name, given);
         if (found !== undefined) return found;
-        const gives = given && this.#givenBy(value.name ?? '', name, value.path);
-        if (value.isClosed === true || gives !== undefined || this.#isOfAll(name, given))
-          return this.#closed(name, given, gives);
+        const gives = given && this.ofLibraries.givenBy(value.name ?? '', name, value.path);
+        if (value.isClosed === true || gives !== undefined || this.ofLibraries.isOfAll(name, given))
+          return this.ofLibraries.closed(name, given, gives);
         return value.isLibrary === true ? foreign : outside;
       }
       case 'scope':
@@ -85,17 +94,13 @@ export class Members {
       case 'function':
         return this.#memberOfFunction(value, name, given);
       default: {
-        const found = this.memberOf(value.type, name, given) ?? this.#ofEveryType(value.type, name);
+        const found =
+          this.memberOf(value.type, name, given) ?? this.ofLibraries.ofEveryType(value.type, name);
         const isNamed = this.#isOfNamedType(given) || this.namespaces !== undefined;
         const isFixed = value.kind === 'type' && value.isOpen !== true && isNamed;
         return isFixed && found?.kind === 'function' ? { ...found, isFixed } : found;
       }
     }
-  }
-
-  #ofEveryType(type: Type, name: string): Value | undefined {
-    const isSame = this.#definitions.rules.standard?.same.has(name) === true;
-    return isSame ? { kind: 'outside', of: { type, name } } : undefined;
   }
 
   #memberOfScope(
@@ -131,12 +136,14 @@ export class Members {
     return this.#evaluation.bounded(() => {
       if (type.kind === 'outside') return this.member(type, name, given);
       if (type.kind === 'language')
-        return this.#sign(type, name, given) ?? this.#memberOfLanguage(type, name, given);
+        return this.#sign(type, name, given) ?? this.ofLibraries.member(type, name, given);
       if (this.namespaces !== undefined) return this.#memberOfPlaced(type, name, given);
       if (name === superName)
-        return this.#choice === undefined ? this.#superOf(type) : this.#super(type, given);
+        return this.#choice === undefined ? this.bases.superOf(type) : this.#super(type, given);
       const found = this.#inheritedMember(type, name, given);
-      return found === undefined && this.#isOfAll(name, given) ? this.#closed(name, given) : found;
+      return found === undefined && this.ofLibraries.isOfAll(name, given)
+        ? this.ofLibraries.closed(name, given)
+        : found;
     });
   }
 
@@ -157,25 +164,6 @@ export class Members {
     return followed ?? start;
   }
 
-  /** A method that every type has; a field of its name is another one. */
-  #isOfAll(name: string, given: Arguments | undefined): boolean {
-    return given !== undefined && this.#definitions.rules.overloads?.everyMember.has(name) === true;
-  }
-
-  /** A member of a type of a library that holds nothing of the program. */
-  #closed(name: string, given: Arguments | undefined, its?: Giving): Value {
-    const gives = its ?? this.#definitions.rules.overloads?.everyMember.get(name);
-    return {
-      ...{ ...foreign, isClosed: true },
-      ...(given && { given }),
-      ...(gives !== undefined && { gives }),
-    };
-  }
-
-  #givenBy(type: string, method: string, path: string | undefined): Giving | undefined {
-    return this.#definitions.rules.standard?.gives?.(type, method, path);
-  }
-
   #super(type: InsideType, given: Arguments | undefined): Value | undefined {
     const [base] = this.bases.of(type);
     // A class without another one below it is based on what every type is based on.
@@ -187,25 +175,6 @@ export class Members {
   #isOfNamedType(given: Arguments | undefined): boolean {
     const isCalled = this.#choice !== undefined && given?.count !== undefined;
     return isCalled || this.#definitions.rules.typesAreCalled === true;
-  }
-
-  /** What a type is based on: where there are several, the first that has a member. */
-  #superOf(type: InsideType): Value | undefined {
-    const bases = this.bases.of(type);
-    if (bases.length < 2 || this.#definitions.rules.isDynamic !== true) return valueOf(bases[0]);
-    const args = bases.map((each) => ({ label: '', type: each }));
-    return { kind: 'value', type: { kind: 'language', name: '$first', args } };
-  }
-
-  #memberOfFirst({ args }: LanguageType, name: string): Value | undefined {
-    let isOutside = false;
-    for (const { type } of args) {
-      const found = type && this.memberOf(type, name);
-      if (found !== undefined && found.kind !== 'outside') return found;
-      if (type === undefined) return undefined;
-      isOutside ||= found !== undefined;
-    }
-    return isOutside ? foreign : undefined;
   }
 
   /** What defines a member, given like a function; of a field, which has no definition of its own, its value. */
@@ -247,7 +216,7 @@ export class Members {
           : (this.#ownMember(type, name, start) ?? this.#embedded(type, name)),
       (type) => {
         isUnknown ||= type === undefined && (isDynamic === true || isClosed === true);
-        const its = type?.kind === 'language' ? this.#memberOfLanguage(type, name) : undefined;
+        const its = type?.kind === 'language' ? this.ofLibraries.member(type, name) : undefined;
         if (its !== undefined && its.kind !== 'outside') return its;
         const isTyped = this.#choice !== undefined;
         const ofLibrary = type?.kind === 'outside' ? this.member(type, name, given) : its;
@@ -278,7 +247,7 @@ export class Members {
     return (below ?? []).some(
       (each) =>
         this.#definitions.methodsOf(each).has(name) ||
-        each.types.some((said) => said.name === name && isAttribute.test(said.role)),
+        each.types.some((said) => said.name === name && /^(?:field|assigned)$/.test(said.role)),
     );
   }
 
@@ -378,28 +347,6 @@ export class Members {
     return isTaken ? found : undefined;
   }
 
-  #memberOfLanguage(type: LanguageType, name: string, given?: Arguments): Value | undefined {
-    const field = type.args.find(({ label }) => label === name);
-    if (field !== undefined) return valueOf(field.type);
-    if (type.name === '$struct') return undefined;
-    const read = this.#definitions.rules.members?.[type.name]?.values?.[name];
-    if (read !== undefined) return valueOf(read(type.args.map((each) => each.type)));
-    if (type.name === '$first') return this.#memberOfFirst(type, name);
-    if (type.name !== '$union' && this.#isOfAll(name, given)) return this.#closed(name, given);
-    if (type.name !== '$union')
-      return { kind: 'outside', of: { type, name }, ...(given && { given }) };
-    const each = type.args.map(({ type: its }) =>
-      its?.kind === 'language' && its.held !== undefined
-        ? this.member(its.held, name, given)
-        : its && this.memberOf(its, name, given),
-    );
-    if (this.#definitions.rules.isDynamic === true) return joined(each);
-    const functions = each.filter((found) => found?.kind === 'function');
-    const definitions = functions.flatMap((found) => found.definitions);
-    if (definitions.length > 0) return { ...functions[0], kind: 'function', definitions };
-    return each.find((found) => found !== undefined);
-  }
-
   /** `receiver`: what is asked, which may be based on the type. */
   #ownMember(type: InsideType, name: string, receiver = type): Value | undefined {
     const { definition } = type;
@@ -462,28 +409,7 @@ export class Members {
   }
 
   constructorOf(type: Type): Value | undefined {
-    for (const name of this.#definitions.rules.constructors) {
-      const found = this.memberOf(type, name);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    const { constructors } = this.#definitions.rules;
+    return constructors.map((name) => this.memberOf(type, name)).find((each) => each !== undefined);
   }
-}
-
-/** What a text keeps to itself is called there alone. */
-function isOpen(definition: Definition, { by }: Arguments): boolean {
-  return definition.file === by || typesIn(definition, 'private').length === 0;
-}
-
-const isAttribute = /^(?:field|assigned)$/;
-
-/** Of a function that has members: itself. */
-function typeWithMembers(value: Value): InsideType | undefined {
-  if (value.kind === 'function') {
-    const [definition] = value.definitions;
-    return definition && { kind: 'inside', definition, args: [] };
-  }
-  return value.kind !== 'scope' && value.kind !== 'outside' && value.type.kind === 'inside'
-    ? value.type
-    : undefined;
 }

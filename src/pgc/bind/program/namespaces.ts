@@ -2,6 +2,8 @@ import type { Definitions } from './definitions.js';
 import { hasMark, typesIn, type Definition } from './definition.js';
 import { families } from './alike.js';
 import type { Candidate, Choice } from './overloads.js';
+import { Macros } from './macros.js';
+import { insideOf, PassedOn } from './passed-on.js';
 import type { SourceText } from './source-text.js';
 import {
   asConst,
@@ -25,8 +27,7 @@ import {
 
 /** Types and namespaces on the way to a name. */
 const askedMax = 200;
-/** Definitions of one macro that a text may mean. */
-const macrosMax = 4;
+
 interface Parts {
   choice: Choice;
   /** Of a variable: its value. */
@@ -39,21 +40,26 @@ export class Namespaces {
   readonly #definitions: Definitions;
   readonly #evaluation: Evaluation;
   readonly #parts: Parts;
+  readonly macros: Macros;
+  readonly passedOn: PassedOn;
 
   constructor(definitions: Definitions, evaluation: Evaluation, parts: Parts) {
     this.#definitions = definitions;
     this.#evaluation = evaluation;
     this.#parts = parts;
+    this.macros = new Macros(definitions, evaluation);
+    this.passedOn = new PassedOn(definitions, evaluation);
   }
 
   /** A name that stands alone: what is around it is asked from inside out, then where the types of the arguments stand. */
   visible(name: string, context: Context, wanted: Wanted, given?: Arguments): Value | undefined {
     const { file, owner, isHeader } = context;
     if (name === rootName) return this.#root(file);
-    const macro = wanted === 'type' ? undefined : this.#macro(name, file);
+    const macro = wanted === 'type' ? undefined : this.macros.named(name, file);
     if (macro !== undefined) return macro;
     const ask = (type: Type): Value | undefined => this.#ask(type, name, wanted, given);
-    const used = owner && isFunction(owner) ? this.#passed([owner], name, file, ask) : undefined;
+    const used =
+      owner && isFunction(owner) ? this.passedOn.passed([owner], name, file, ask) : undefined;
     if (used !== undefined) return used;
     let beyond: Value | undefined;
     for (const type of this.#around(owner, file, isHeader)) {
@@ -78,17 +84,6 @@ export class Namespaces {
       : this.#evaluation.member(type, name, given);
   }
 
-  #macro(name: string, file: SourceText): Value | undefined {
-    const { macros, sight } = this.#definitions;
-    const seen = (macros.get(name) ?? []).filter((each) => sight.isSeen(each, file));
-    if (seen.length === 0) return undefined;
-    return {
-      kind: 'function',
-      definitions: seen,
-      ...(seen.length > macrosMax && { isUnsure: true }),
-    };
-  }
-
   /** Each holds the one before. */
   *#around(
     owner: Definition | undefined,
@@ -96,38 +91,42 @@ export class Namespaces {
     isHeader = false,
   ): Generator<InsideType> {
     let path = '';
+    if (owner !== undefined && isFunction(owner)) yield* this.macros.basesAround(owner);
     if (owner !== undefined) {
-      const isOuter =
-        !isHeader && (isNamespace(owner) || (isType(owner) && owner.kind !== 'macro'));
+      // Another name for a type holds nothing, least of all what it says of itself.
+      const isHolder =
+        isType(owner) && owner.kind !== 'macro' && typesIn(owner, 'alias').length === 0;
+      const isOuter = !isHeader && (isNamespace(owner) || isHolder);
       path = isOuter ? owner.key : owner.inside;
     }
     const isConst = owner !== undefined && hasMark(owner, 'const');
     for (let at = path; at !== ''; at = at.slice(0, Math.max(at.lastIndexOf('.'), 0))) {
-      const definition = this.at(at, file);
-      if (definition === undefined) continue;
-      const type = this.#inside(definition, file);
+      const type = this.at(at, file);
+      if (type === undefined) continue;
+      const { definition } = type;
       yield isConst && at === path && !isNamespace(definition) ? { ...type, isConst } : type;
     }
     const { root } = this.#definitions;
-    if (root !== undefined) yield this.#inside(root, file);
+    if (root !== undefined) yield insideOf(root, file);
   }
 
   /** What has this path. */
-  at(path: string, file: SourceText): Definition | undefined {
-    const all = this.#definitions.scopes.get(file.scope)?.types.get(path) ?? [];
-    return this.#definitions.sight.nearest(all, file)[0];
+  at(path: string, file: SourceText): InsideType | undefined {
+    return this.#nearest(this.#definitions.scopes.get(file.scope)?.types.get(path) ?? [], file);
   }
 
-  #inside(definition: Definition, from: SourceText | undefined): InsideType {
-    return {
-      ...{ kind: 'inside', definition, args: [] },
-      ...(isNamespace(definition) && { from }),
-    };
+  #nearest(all: readonly Definition[], from: SourceText | undefined): InsideType | undefined {
+    const { sight } = this.#definitions;
+    const near = sight.nearest(all, from);
+    const [first] = near;
+    if (first === undefined) return undefined;
+    const isDoubtful = !isNamespace(first) && sight.isOpen(near, from);
+    return { ...insideOf(first, from), ...(isDoubtful && { isDoubtful }) };
   }
 
   #root(file: SourceText): Value | undefined {
     const { root } = this.#definitions;
-    return root && { kind: 'type', type: this.#inside(root, file) };
+    return root && { kind: 'type', type: insideOf(root, file) };
   }
 
   /** The namespace of a type. */
@@ -140,7 +139,7 @@ export class Namespaces {
       path = path.slice(0, Math.max(path.lastIndexOf('.'), 0))
     ) {
       const around = this.at(path, file);
-      if (around !== undefined && isNamespace(around)) return this.#inside(around, file);
+      if (around !== undefined && isNamespace(around.definition)) return around;
     }
     return undefined;
   }
@@ -167,7 +166,7 @@ export class Namespaces {
         const functions = isItself ? [] : this.#membersOf(type, name).filter(isFunction);
         candidates.push(...this.#candidates(functions, type));
         if (functions.length === 0) other ??= this.#otherMember(type, name, given);
-        if (functions.length === 0 || this.#says(type, 'exported', name).length > 0)
+        if (functions.length === 0 || this.passedOn.says(type, name))
           next.push(...this.#parts.basesOf(type));
       }
       const chosen = candidates.length > 0 && this.#chosen(candidates, given, start, name);
@@ -191,6 +190,7 @@ export class Namespaces {
       ...given,
       count: given.count === undefined ? undefined : given.count + 1,
       types: all,
+      stays: () => [undefined, ...(given.stays?.() ?? [])],
       areOperands: true,
     };
     const { root } = this.#definitions;
@@ -200,7 +200,7 @@ export class Namespaces {
       const found = beside && this.#evaluation.member(beside, name, its);
       if (found?.kind === 'function') return found;
     }
-    const found = this.#evaluation.member(this.#inside(root, given.from), name, its);
+    const found = this.#evaluation.member(insideOf(root, given.from), name, its);
     return found?.kind === 'function' ? found : undefined;
   }
 
@@ -242,7 +242,9 @@ export class Namespaces {
     const families = candidates.filter(({ definition }) => found.definitions.includes(definition));
     const definitions = families.flatMap(({ family }) => this.#meant(family ?? [], given));
     const isSpecial = this.#isSpecial(receiver) && name !== receiver.definition.name;
-    return { ...found, definitions, ...(isSpecial && { isUnsure: true }) };
+    const isDoubtful =
+      receiver.isDoubtful === true || this.#definitions.sight.isOpen(definitions, given.from);
+    return { ...found, definitions, ...((isSpecial || isDoubtful) && { isUnsure: true }) };
   }
 
   /** For some arguments of the template another definition of it stands in. */
@@ -264,12 +266,14 @@ export class Namespaces {
     const field = typesIn(type.definition, 'field').find((each) => each.name === name);
     if (field !== undefined) {
       const its = this.#evaluation.resolve(field.type, within(type));
-      return valueOf(type.isConst === true ? asConst(its) : its);
+      const doubtful = its?.kind === 'inside' && type.isDoubtful === true;
+      const held = doubtful ? { ...its, isDoubtful: true } : its;
+      return valueOf(type.isConst === true ? asConst(held) : held);
     }
     const all = this.#membersOf(type, name);
     const near = this.#definitions.sight.nearest(all, type.from);
     if (near.length > 0) return this.#meaning(near, type.from);
-    return this.#passed(this.#textsOf(type), name, type.from, (its) =>
+    return this.passedOn.passed(this.passedOn.textsOf(type), name, type.from, (its) =>
       this.#ask(its, name, 'value', given),
     );
   }
@@ -277,7 +281,8 @@ export class Namespaces {
   #meaning(definitions: readonly Definition[], from: SourceText | undefined): Value | undefined {
     const first = definitions.find((each) => !isType(each)) ?? definitions[0];
     if (first === undefined) return undefined;
-    if (isType(first)) return { kind: 'type', type: this.#inside(first, from) };
+    const type = isType(first) ? this.#nearest(definitions.filter(isType), from) : undefined;
+    if (type !== undefined) return { kind: 'type', type };
     return this.#parts.meaning(first);
   }
 
@@ -318,12 +323,9 @@ export class Namespaces {
       isOutside ||= type?.kind === 'outside';
       if (type?.kind !== 'inside' || asked.has(type.definition) || asked.size >= askedMax) continue;
       asked.add(type.definition);
-      const [found] = this.#definitions.sight.nearest(
-        this.#membersOf(type, name).filter(isType),
-        type.from,
-      );
-      if (found !== undefined) return { kind: 'type', type: this.#inside(found, type.from) };
-      const passed = this.#passed(this.#textsOf(type), name, type.from, (its) =>
+      const found = this.#nearest(this.#membersOf(type, name).filter(isType), type.from);
+      if (found !== undefined) return { kind: 'type', type: found };
+      const passed = this.passedOn.passed(this.passedOn.textsOf(type), name, type.from, (its) =>
         this.#ask(its, name, 'type'),
       );
       if (passed !== undefined) return passed;
@@ -339,86 +341,6 @@ export class Namespaces {
     if (alias === undefined) return type;
     const found = this.#evaluation.resolve(alias.type, within(type));
     return type.isConst === true ? asConst(found) : found;
-  }
-
-  /** Namespaces whose names are visible in this one, as a text sees it. */
-  usedIn(type: InsideType): readonly (Type | undefined)[] {
-    return this.#textsOf(type).flatMap((each) =>
-      typesIn(each, 'using').map(({ type: used }) => {
-        const found = this.#evaluation.resolve(used, { ...within(this.#inside(each, type.from)) });
-        return found?.kind === 'inside'
-          ? this.#inside(found.definition, type.from)
-          : (found ?? foreign);
-      }),
-    );
-  }
-
-  /** All that opens a namespace, or says the same of everything, as far as a text sees it. */
-  #textsOf({ definition, from }: InsideType): readonly Definition[] {
-    if (!isNamespace(definition)) return [definition];
-    const { sight, root } = this.#definitions;
-    if (definition === root)
-      return from === undefined ? [] : [{ ...root, file: from, types: from.types }];
-    const all = this.#definitions.scopeOf(definition.file.scope).types.get(definition.key) ?? [];
-    return from === undefined
-      ? all
-      : all.filter((each) => each.types.length > 0 && sight.isSeen(each, from));
-  }
-
-  #says(type: InsideType, role: 'exported', name: string): readonly Definition[] {
-    return this.#textsOf(type).filter((each) =>
-      each.types.some((its) => its.role === role && its.name === name),
-    );
-  }
-
-  /** `using A::b`, `namespace a = b`: `ask` asks what holds it. */
-  #passed(
-    definitions: readonly Definition[],
-    name: string,
-    from: SourceText | undefined,
-    ask: (type: Type) => Value | undefined,
-  ): Value | undefined {
-    for (const definition of definitions)
-      for (const each of typesIn(definition, 'exported')) {
-        if (each.name !== name) continue;
-        const found = this.#evaluation.bounded(() =>
-          this.#passedOn(definition, each.text, name, from, ask),
-        );
-        if (found !== undefined) return found;
-      }
-    return undefined;
-  }
-
-  #passedOn(
-    definition: Definition,
-    path: string,
-    name: string,
-    from: SourceText | undefined,
-    ask: (type: Type) => Value | undefined,
-  ): Value | undefined {
-    const plain = path.replace(/<.*$/, '');
-    const dot = plain.lastIndexOf('.');
-    const context: Context = {
-      file: from ?? definition.file,
-      owner: definition,
-      bindings: new Map(),
-    };
-    // Another name for a whole namespace or type.
-    if (plain.slice(dot + 1) !== name) {
-      const whole = this.#evaluation.resolve({ name: plain, args: [] }, context);
-      return (
-        whole && {
-          kind: 'type',
-          type: whole.kind === 'inside' ? this.#inside(whole.definition, from) : whole,
-        }
-      );
-    }
-    const holder = this.#evaluation.resolve(
-      { name: plain.slice(0, Math.max(dot, 0)), args: [] },
-      context,
-    );
-    if (holder === undefined) return foreign;
-    return ask(holder.kind === 'inside' ? this.#inside(holder.definition, from) : holder);
   }
 
   /** Of types of the same name in several programs, each has its own members. */

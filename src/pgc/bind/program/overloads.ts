@@ -33,6 +33,8 @@ export interface Candidate {
 const deduced = 0.6;
 /** How much nearer it is to take what is made for the call for good than to look at it. */
 const passing = 0.5;
+/** Below, a value is of the type itself. */
+const ownMax = 1;
 
 interface ChoiceOptions {
   receiver?: Type;
@@ -82,7 +84,7 @@ export class Choice {
 
   /** No other function can be nearer. */
   #isCertain(candidate: Candidate, given: Arguments): boolean {
-    const { distances } = this.#row(candidate, given.types(), undefined);
+    const { distances } = this.#row(candidate, given, undefined);
     return distances.every((distance) => distance !== undefined && distance < loose);
   }
 
@@ -92,9 +94,8 @@ export class Choice {
     receiver: Type | undefined,
   ): readonly Candidate[] {
     if (given.count === undefined) return all;
-    const types = given.types();
     const rows = all
-      .map((candidate) => ({ candidate, ...this.#row(candidate, types, receiver) }))
+      .map((candidate) => ({ candidate, ...this.#row(candidate, given, receiver) }))
       .filter(({ distances }) => !distances.includes(never))
       .filter(({ distances }) => given.areOperands !== true || !this.#isAllMade(distances));
     const exact = rows.filter(
@@ -130,11 +131,8 @@ export class Choice {
     return distances.every((each) => each !== undefined && each >= made && each < loose);
   }
 
-  #row(
-    { definition, self }: Candidate,
-    types: readonly (Type | undefined)[],
-    receiver: Type | undefined,
-  ): Row {
+  #row({ definition, self }: Candidate, given: Arguments, receiver: Type | undefined): Row {
+    const types = given.types();
     const written = typesIn(definition, 'parameter');
     const context = inside(definition, { self, receiver } satisfies Owner);
     const bounds = typesIn(definition, 'bound');
@@ -142,7 +140,8 @@ export class Choice {
     const wanted = written.map(({ type, name }) => ({
       type: this.evaluation.resolve(type, context),
       isOpen: type !== undefined && own.has(bare(type).name),
-      isMoved: name === '&&',
+      mark: name,
+      isConst: type?.name === '$const',
       isDeduced: type !== undefined && holds(type, own),
     }));
     const rest = written.at(-1)?.name === '*' ? wanted.at(-1) : undefined;
@@ -153,6 +152,7 @@ export class Choice {
     const isSpread = rest !== undefined && !isWhole;
     const element =
       rest?.type?.kind === 'language' ? { ...rest, type: rest.type.args[0]?.type } : rest;
+    const stays = this.rules.reference && given.stays?.();
     const distances = types.map((type, at): Distance => {
       const its = isSpread && at >= last ? element : wanted[at];
       if (its === undefined) return undefined;
@@ -161,10 +161,18 @@ export class Choice {
       const isMade = direct !== undefined && direct >= made && direct < loose;
       // What the parameter of a type is has to be found in what is given, as it is.
       if (isMade && its.isDeduced && !its.isOpen) return never;
-      // Whether a value is a passing one is not known, but what is made of it for the call is.
-      if (its.isMoved && !its.isOpen)
+      const isOwn = direct !== undefined && direct < ownMax;
+      const reference = this.rules.reference?.(its, {
+        stays: stays?.[at],
+        isConst: isGuarded(type),
+      });
+      if (its.isOpen && this.rules.between !== undefined) return reference ?? deduced;
+      if (isOwn && reference !== undefined)
+        return reference === never ? never : Math.max(direct, reference);
+      // What is made of a value for the call passes with it.
+      if (isMade && its.mark === '&' && !its.isConst) return never;
+      if (its.mark === '&&')
         return direct === never ? never : isMade ? direct - passing : undefined;
-      if (its.isOpen && this.rules.between !== undefined) return deduced;
       if (!its.isOpen || its.type === undefined)
         return its.isOpen ? this.#distances.loosely(type) : this.#distances.of(type, its.type);
       // A type parameter takes what its bound takes, and is never nearer than a type.
@@ -300,4 +308,15 @@ function holds(type: TypeText, names: ReadonlySet<string>): boolean {
 function bare(type: TypeText): TypeText {
   const [inner] = type.args;
   return type.name === '$const' && inner?.type !== undefined ? inner.type : type;
+}
+
+/** What a text keeps to itself is called there alone. */
+export function isOpen(definition: Definition, { by }: Arguments): boolean {
+  return definition.file === by || typesIn(definition, 'private').length === 0;
+}
+
+/** Whether it must not be changed; of an unknown type nobody knows. */
+function isGuarded(type: Type | undefined): boolean | undefined {
+  if (type?.kind === 'outside' && type.name === undefined) return type.isConst;
+  return type && type.isConst === true;
 }

@@ -75,6 +75,8 @@ export interface Library {
   isKnown?(name: string, path?: string): boolean;
   /** What a method of one of its types gives; undefined: that depends, or is not known. */
   gives?(type: string, method: string, path?: string): Giving | undefined;
+  /** Macros that open a method of a class that is based on what they are given first. */
+  fixtures?: ReadonlySet<string>;
 }
 
 export interface Overloads {
@@ -87,6 +89,8 @@ export interface Overloads {
   isFinal(name: string): boolean;
   /** Takes the place of all that is said of types otherwise: how far what is given is from what is wanted. */
   between?(given: Type, wanted: Type, among: TypeRelations): number | undefined;
+  /** How far a parameter is from a value of its own type by what may be done with the value; undefined: not known. */
+  reference?(parameter: ReferenceTo, given: Taken): number | undefined;
   /** From this distance on, a constructor or an operator makes what is wanted of what is given. */
   made?: number;
   /** Every value of it is something. */
@@ -95,6 +99,19 @@ export interface Overloads {
   boxing?: number;
   /** Of an interface that a function may be given as. */
   shapeOf(name: string): Shape | undefined;
+}
+
+/** `mark`: see the miner; `isOpen`: a type parameter, which becomes what is given. */
+export interface ReferenceTo {
+  mark: string;
+  isConst: boolean;
+  isOpen: boolean;
+}
+
+/** An argument: whether it stays where it is, and whether it must not be changed. Undefined: not known. */
+export interface Taken {
+  stays: boolean | undefined;
+  isConst: boolean | undefined;
 }
 
 /** What is known of types of the program. */
@@ -117,6 +134,8 @@ export interface LanguageMembers {
   results: Readonly<Record<string, string>>;
   /** The same, where it is a type that holds what the type holds. */
   made?: Readonly<Record<string, (args: readonly (Type | undefined)[]) => Type>>;
+  /** Types in it, by what it holds. */
+  types?: Readonly<Record<string, (args: readonly (Type | undefined)[]) => Type | undefined>>;
   /** Members that are no functions. */
   values?: Readonly<Record<string, (args: readonly (Type | undefined)[]) => Type | undefined>>;
   /** By the name of the member: the parameters of the function that it takes. Empty: any other one. */

@@ -26,6 +26,13 @@ export class Sight {
     return seen.length > 0 ? seen : possible;
   }
 
+  /** Nothing tells which of those that are nearest is meant. */
+  isOpen(nearest: readonly Definition[], from: SourceText | undefined): boolean {
+    const [first, ...others] = nearest;
+    if (first === undefined || from === undefined || this.isSeen(first, from)) return false;
+    return others.some(({ file }) => file !== first.file);
+  }
+
   isSeen({ file }: Definition, from: SourceText): boolean {
     return file === from || this.#sees(from.path).has(file.path);
   }

@@ -111,6 +111,9 @@ export class Uses {
     if (others.length > 0 && this.#definitions.rules.functionsAreTypes === true)
       return this.#firstResult(value, result);
     if (isVariable(definition)) return valueOf(value.self);
+    const { namespaces } = this.#members;
+    if (namespaces !== undefined && definition.kind === 'macro')
+      return namespaces.macros.valueOf(value.definitions);
     const written = typesIn(definition, 'result')[result];
     const { self, receiver } = value;
     if (written === undefined)
@@ -118,8 +121,8 @@ export class Uses {
     const context = inside(definition, { self, receiver });
     if (value.given === undefined) return valueOf(this.#evaluation.resolve(written.type, context));
     const known = new Map(context.bindings);
-    const { namespaces } = this.#definitions.rules;
-    if (namespaces === true && value.isUnsure === true && !this.#isAgreed(value)) return undefined;
+    if (namespaces !== undefined && value.isUnsure === true && !this.#isAgreed(value))
+      return undefined;
     const types = value.given.written?.() ?? [];
     // Behind those of its type.
     const outer = self?.kind === 'inside' ? typesIn(self.definition, 'bound').length : 0;

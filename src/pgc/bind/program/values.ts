@@ -11,6 +11,8 @@ export interface InsideType {
   args: readonly (Type | undefined)[];
   /** It must not be changed. */
   isConst?: boolean;
+  /** One of several of its name that the text may mean. */
+  isDoubtful?: boolean;
   /** Of a namespace: the text that looks into it. */
   from?: SourceText | undefined;
 }
@@ -23,6 +25,8 @@ export interface LanguageType {
   held?: Value;
   /** What a text calls it. */
   written?: string;
+  /** See `InsideType`. */
+  isConst?: boolean;
 }
 
 /** `isLibrary`: not of the language itself. */
@@ -87,6 +91,8 @@ export interface Arguments {
   /** The text that gives them. */
   by: SourceText | undefined;
   types(): readonly (Type | undefined)[];
+  /** Of each whether it stays where it is, or passes with the call; undefined: not known. */
+  stays?(): readonly (boolean | undefined)[];
   /** What type parameters stand for, where that is written. */
   written?: (() => readonly (Type | undefined)[]) | undefined;
   /** The text that calls. */
@@ -215,11 +221,20 @@ export function isFunction({ kind }: Definition): boolean {
 /** The same, but that it must not be changed: with it what it holds. */
 export function asConst(type: Type | undefined): Type | undefined {
   if (type?.kind === 'inside' || type?.kind === 'outside') return { ...type, isConst: true };
-  if (type?.kind !== 'language' || !/^\$(?:seq|map|pair|iterator)$/.test(type.name)) return type;
+  if (type?.kind !== 'language') return type;
+  if (!/^\$(?:seq|map|pair|iterator)$/.test(type.name)) return { ...type, isConst: true };
   return {
-    ...type,
+    ...{ ...type, isConst: true },
     args: type.args.map(({ label, type: its }) => ({ label, type: asConst(its) })),
   };
+}
+
+/** The same as a value of its own, which may be changed. */
+export function asCopy(type: Type | undefined): Type | undefined {
+  if (type?.kind === 'outside' && type.name === undefined) return { ...type, isConst: false };
+  if (type?.isConst !== true) return type;
+  const { isConst: _, ...free } = type;
+  return free;
 }
 
 export function isNamespace({ kind }: Definition): boolean {
@@ -241,4 +256,35 @@ export function isVariable({ kind }: Definition): boolean {
 
 export function isAbstract({ definitions }: FunctionValue): boolean {
   return definitions.every((each) => each.isAbstract);
+}
+
+/** With its package, where a text or its imports say that. */
+export function beyondOf(name: string, { file }: Context): string | undefined {
+  const [first = '', ...rest] = name.split('.');
+  const imported = file.imports.get(first)?.beyond;
+  if (imported !== undefined) return [imported, ...rest].join('.');
+  // Packages begin with a small letter, types do not.
+  return /^[a-z]/.test(first) && rest.length > 0 ? name : undefined;
+}
+
+/** A type that the program does not define. */
+export function outsideType(
+  name: string,
+  args: LanguageType['args'],
+  path: string | undefined,
+): Type {
+  const types = args.map(({ type }) => type);
+  const isClosed = types.every(isOfLibrary);
+  return { kind: 'outside', isLibrary: true, name, path, args: types, isClosed };
+}
+
+/** Of a function that has members: itself. */
+export function typeWithMembers(value: Value): InsideType | undefined {
+  if (value.kind === 'function') {
+    const [definition] = value.definitions;
+    return definition && { kind: 'inside', definition, args: [] };
+  }
+  return value.kind !== 'scope' && value.kind !== 'outside' && value.type.kind === 'inside'
+    ? value.type
+    : undefined;
 }

@@ -1,5 +1,5 @@
 import type { LanguageMembers, Library } from '../rules.js';
-import type { LanguageType, Type } from '../values.js';
+import { asConst, type LanguageType, type Type } from '../values.js';
 
 /** Types of the library by what they hold; `=`: a member of theirs is one of what they hold. */
 const types: Readonly<Record<string, string>> = {
@@ -15,7 +15,11 @@ const types: Readonly<Record<string, string>> = {
   ...each('=', 'function atomic reference_wrapper remove_reference_t decay_t'),
 };
 
-export const cppStandard: Library = { types: new Map(Object.entries(types)), same: new Set() };
+export const cppStandard: Library = {
+  ...{ types: new Map(Object.entries(types)), same: new Set() },
+  // Of GoogleTest, which hardly any tree has in it.
+  fixtures: new Set(['TEST_F', 'TEST_P']),
+};
 
 type Args = readonly (Type | undefined)[];
 
@@ -37,6 +41,18 @@ const iterators =
 const pointed = (args: Args): Type | undefined => args[0];
 const isPointer = { $star: pointed, $arrow: pointed };
 
+/** `begin` and its like go through `element`s. */
+function typesOf(element: (args: Args) => Type | undefined): NonNullable<LanguageMembers['types']> {
+  const iterator = (args: Args): Type => holding('$iterator', [element(args)]);
+  const constant = (args: Args): Type => holding('$iterator', [asConst(element(args))]);
+  return {
+    ...each(iterator, 'iterator reverse_iterator'),
+    ...each(constant, 'const_iterator const_reverse_iterator'),
+    ...each(element, 'value_type reference'),
+    const_reference: (args) => asConst(element(args)),
+  };
+}
+
 /** What members of types of the library give, by what they are like. */
 export const cppMembers: Readonly<Record<string, LanguageMembers>> = {
   $ptr: { results: each('', 'begin end'), parameters: {}, values: isPointer },
@@ -49,6 +65,7 @@ export const cppMembers: Readonly<Record<string, LanguageMembers>> = {
   },
   $seq: {
     results: each('[]', 'front back at top emplace_back emplace_front'),
+    types: typesOf(pointed),
     made: {
       ...each((args: Args): Type => holding('$iterator', args.slice(0, 1)), `${iterators} emplace`),
       ...each((args: Args): Type => holding('$ptr', args.slice(0, 1)), 'data'),
@@ -61,6 +78,7 @@ export const cppMembers: Readonly<Record<string, LanguageMembers>> = {
   },
   $map: {
     results: each('[]', 'at'),
+    types: { ...typesOf(pairOf), key_type: pointed, mapped_type: (args) => args[1] },
     made: {
       ...each((args: Args): Type => holding('$iterator', [pairOf(args)]), iterators),
       ...each(

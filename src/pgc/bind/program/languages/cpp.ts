@@ -1,6 +1,7 @@
 import type { TypeRow } from '../../../format/shard-index.js';
 import { cppDistance, made } from './cpp-distance.js';
 import { cppMembers, cppStandard } from './cpp-standard.js';
+import { cppReference } from './cpp-references.js';
 import { IncludeGraph } from '../../pointers/includes.js';
 import type { LanguageRules, Places } from '../rules.js';
 
@@ -35,6 +36,7 @@ export const cppRules: LanguageRules = {
     isPlain: () => false,
     shapeOf: () => undefined,
     between: cppDistance,
+    reference: cppReference,
     made,
   },
 };

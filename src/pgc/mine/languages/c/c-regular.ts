@@ -169,6 +169,12 @@ class Scan {
   }
 
   #seeSign(sign: string): void {
+    // Of C++; the name behind is no macro, as it is behind a label.
+    if (sign === ':' && this.text.charAt(this.#at + 1) === ':') {
+      this.#at += 2;
+      this.#follow('::');
+      return;
+    }
     numberPattern.lastIndex = this.#at;
     const length = /\d/.test(sign) ? (numberPattern.exec(this.text)?.[0].length ?? 1) : 1;
     this.#at += length;

@@ -28,7 +28,7 @@ interface CallList {
 
 /** A value that the language holds itself. */
 const own =
-  /^\{(?:\$(?:ptr<.*>|null|zero|func.*)|bool|u?char|u?short|u?int|u?l{0,2}long|l?double|float|size_t|u?int\d+_t)\}$/;
+  /^\{(?:\$const<)?(?:\$(?:ptr<.*>|null|zero|func.*)|bool|u?char|u?short|u?int|u?l{0,2}long|l?double|float|size_t|u?int\d+_t)>?\}$/;
 
 function isPlain(value: string): boolean {
   return own.test(value);

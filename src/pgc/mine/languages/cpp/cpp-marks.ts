@@ -95,10 +95,17 @@ function without(
 ): string {
   return text.replace(shape, (whole: string, found: string, ...rest: unknown[]) => {
     const at = Number(rest.find((each) => typeof each === 'number'));
-    if (directive.test(whole) || (holds !== undefined && !holds(text, at))) return whole;
+    if (directive.test(whole) || isContinued(text, at + whole.length - found.length)) return whole;
+    if (holds !== undefined && !holds(text, at)) return whole;
     if (isMark(found)) proven.add(found);
     return whole.slice(0, whole.length - found.length) + blanked(found);
   });
+}
+
+/** In the definition of a macro: where nothing is left of it, the grammar takes the next line for its body. */
+function isContinued(text: string, at: number): boolean {
+  const line = text.lastIndexOf('\n', at - 1);
+  return line > 0 && /\\\r?$/.test(text.slice(Math.max(0, line - 2), line));
 }
 
 /** Whether the bracket that closes at `close` holds parameters; `(int) LIMIT_A;` and `if (x) STOP_IT;` do not. */

@@ -2,7 +2,7 @@ import type { Node } from 'web-tree-sitter';
 import { bounded, unknown } from '../../../format/expression.js';
 import type { SymbolDraft } from '../../draft.js';
 import type { Locals } from '../../locals.js';
-import { cppType, declaredType, parametersIn, rootName } from './cpp-types.js';
+import { cppType, declaredType, heldType, parametersIn, rootName } from './cpp-types.js';
 import { cppExpression, valueOfType, type CppPlace } from './cpp-values.js';
 
 interface Scope {
@@ -62,6 +62,8 @@ export class CppScopes implements CppPlace {
   }
 
   own(): string {
+    // A method that a macro opens is one of a type that is written nowhere.
+    if (this.path === '') return unknown;
     const type = `${rootName}.${this.path}`;
     return this.function?.isConst === true ? `$const<${type}>` : type;
   }
@@ -117,15 +119,18 @@ export class CppScopes implements CppPlace {
   }
 
   parameters(declarator: Node | null, from: number): void {
-    for (const { name, type } of parametersIn(declarator, this))
-      if (name !== '') this.locals.declare(name, from, valueOfType(type));
+    for (const { name, held } of parametersIn(declarator, this))
+      if (name !== '') this.locals.declare(name, from, valueOfType(held));
   }
 
   /** What a local variable is: its type as written, or what is put into it. */
   variable(node: Node, declarator: Node, value: Node | null): string {
     if (isAuto(node))
-      return value === null || value.type === 'initializer_list' ? unknown : this.of(value);
-    return valueOfType(declaredType(node, declarator, this).type);
+      return value === null || value.type === 'initializer_list'
+        ? unknown
+        : taken(node, declarator, this.of(value));
+    const { type } = declaredType(node, declarator, this);
+    return valueOfType(heldType(node, bareDeclarator(declarator), type));
   }
 
   declare(node: Node, declarator: Node, expression: string, from: number): void {
@@ -148,7 +153,9 @@ export class CppScopes implements CppPlace {
     if (declarator === null) return;
     const all = this.of(node.childForFieldName('right'));
     const each = all === unknown ? unknown : bounded(`${all}.begin^0().$star`);
-    const own = isAuto(node) ? each : this.variable(node, declarator, null);
+    const own = isAuto(node)
+      ? taken(node, declarator, each)
+      : this.variable(node, declarator, null);
     const from = node.childForFieldName('body')?.startIndex ?? node.startIndex;
     this.declare(node, declarator, own, from);
   }
@@ -165,6 +172,24 @@ export class CppScopes implements CppPlace {
     const body = node.childForFieldName('body');
     this.parameters(node.childForFieldName('declarator'), body?.startIndex ?? node.startIndex);
   }
+}
+
+/** `auto a = b` is a copy, which may be changed; `const auto& a = b` must not be. */
+function taken(node: Node, declarator: Node, value: string): string {
+  if (/^\{(?:[^$=]|\$ptr<|\$zero|\$func)/.test(value) && !/^\s*const\b/.test(node.text))
+    return value;
+  const isConst = node.namedChildren.some(
+    (each) => each.type === 'type_qualifier' && each.text === 'const',
+  );
+  const text = bareDeclarator(declarator).text;
+  const mark = isConst ? '$const' : /^[&*]/.test(text) ? '' : '$copy';
+  return value === unknown || mark === '' ? value : bounded(`{${mark}<=${value}>}`);
+}
+
+function bareDeclarator(declarator: Node): Node {
+  return declarator.type === 'init_declarator'
+    ? (declarator.childForFieldName('declarator') ?? declarator)
+    : declarator;
 }
 
 export function isAuto(node: Node): boolean {

@@ -161,6 +161,20 @@ export function declaredType(node: Node, declarator: Node | null, place: TypePla
   return { name: inner ?? undefined, type: bounded(bare(type)), function: undefined };
 }
 
+/** `&` of `T& f()`, `const T& a`. */
+export function referenceOf(declarator: Node | null): '' | '&' | '&&' {
+  const sign = /^&{1,2}/.exec(declarator?.text ?? '')?.[0] ?? '';
+  return sign === '&' || sign === '&&' ? sign : '';
+}
+
+/** Of a variable: what overloads ask of it counts also where the language holds it itself. */
+export function heldType(node: Node, declarator: Node | null, type: string): string {
+  const inner = declarator?.text ?? '';
+  const isPointer = inner.includes('*');
+  const isFixed = isPointer ? /\*\s*const\s*&?\s*\w*$/.test(inner) : isConstant(node);
+  return !isFixed || type === unknown || type.startsWith('$const<') ? type : `$const<${type}>`;
+}
+
 function isName(node: Node): boolean {
   return /identifier$|_name$|^operator_cast$|^template_/.test(node.type);
 }
@@ -200,8 +214,10 @@ function functionType(result: string, parameters: readonly Parameter[]): string 
 export interface Parameter {
   name: string;
   type: string;
-  /** `=`: it may be left out; `*`: it and all after it; `&&`: it takes values that are passing. */
-  mark: '' | '=' | '*' | '&&';
+  /** `=`: it may be left out; `*`: it and all after it; `&`: what stays where it is; `&&`: what passes. */
+  mark: '' | '=' | '*' | '&' | '&&';
+  /** The type of the variable that it is inside. */
+  held: string;
 }
 
 /** Of a function or a lambda. */
@@ -212,13 +228,18 @@ export function parametersIn(around: Node | null, place: TypePlace): Parameter[]
   const found = all.map((each): Parameter => {
     const declarator = each.childForFieldName('declarator');
     const { name, type } = declaredType(each, declarator, place);
-    const plain = declarator?.text.startsWith('&&') === true ? '&&' : '';
+    const plain = referenceOf(declarator);
     const isPack = /^variadic/.test(each.type) || /\.\.\./.test(name?.text ?? '');
     const mark = isPack ? '*' : each.type === 'optional_parameter_declaration' ? '=' : plain;
-    return { name: name?.text.replace(/^\.+\s*/, '') ?? '', type: isPack ? unknown : type, mark };
+    return {
+      name: name?.text.replace(/^\.+\s*/, '') ?? '',
+      type: isPack ? unknown : type,
+      mark,
+      held: isPack ? unknown : heldType(each, declarator, type),
+    };
   });
   const isOpen = list.children.some(({ type }) => type === '...' || type === 'variadic_parameter');
-  if (isOpen) found.push({ name: '', type: unknown, mark: '*' });
+  if (isOpen) found.push({ name: '', type: unknown, mark: '*', held: unknown });
   const isNone = found.length === 1 && found[0]?.type === 'void' && found[0].name === '';
   return isNone ? [] : found;
 }

@@ -1,6 +1,7 @@
 import type { Node } from 'web-tree-sitter';
 import { bounded, expressionCharsMax, unknown } from '../../../format/expression.js';
 import type { Locals } from '../../locals.js';
+import { stayOf } from './cpp-places.js';
 import {
   cppType,
   escaped,
@@ -228,7 +229,9 @@ class Values {
     // As many as there are, or more.
     if (all.some(({ type }) => type === 'parameter_pack_expansion')) return '^';
     if (detail === 0) return `^${all.length}`;
-    return `^(${all.map((each) => this.#argument(each, detail)).join(',')})`;
+    const isLocal = (name: Node): boolean =>
+      this.#place.locals.find(name.text, name.startIndex) !== undefined;
+    return `^(${all.map((each) => stayOf(each, isLocal) + this.#argument(each, detail)).join(',')})`;
   }
 
   #argument(node: Node, detail: Detail): string {
@@ -253,7 +256,8 @@ class Values {
   }
 }
 
-const isNumber = /^\{(?:\$zero|u?(?:char|short|int|l{0,2}long)|size_t|float|double|ldouble)\}$/;
+const isNumber =
+  /^\{(?:\$const<)?(?:\$zero|u?(?:char|short|int|l{0,2}long)|size_t|float|double|ldouble)>?\}$/;
 /** `unsigned(1)` */
 export function isNumeric(callee: Node): boolean {
   return (

@@ -22,11 +22,20 @@ import {
   type Declared,
 } from './cpp-declarator.js';
 import { CppDefiner } from './cpp-definer.js';
+import { CppMacros } from './cpp-macros.js';
 import { CppRecords } from './cpp-records.js';
 import { CppScopes } from './cpp-scopes.js';
 import { isMark } from './cpp-marks.js';
 import { heldByMarks, prepared, withConstructors } from './cpp-text.js';
-import { cppBounds, declaredType, escaped, parametersIn, rootName } from './cpp-types.js';
+import {
+  cppBounds,
+  declaredType,
+  escaped,
+  heldType,
+  parametersIn,
+  referenceOf,
+  rootName,
+} from './cpp-types.js';
 import { unknown } from '../../../format/expression.js';
 import type { TypeRole } from '../../../format/facts.js';
 import type { Draft, SymbolDraft } from '../../draft.js';
@@ -71,13 +80,16 @@ export const cppQuery = `
 
 export function mineCpp(grammar: Grammar, text: string): Draft {
   if (isMostlyDefines(text)) return scanDefines(text);
-  return new CppMiner(text).mine(grammar);
+  return new CppMiner(text, grammar).mine(grammar);
 }
 
 class CppMiner extends ScopedMiner {
-  constructor(text: string) {
+  readonly #macros: CppMacros;
+
+  constructor(text: string, grammar: Grammar) {
     const plain = prepared(text);
     super(text, withConstructors(plain, regular(readable(plain)).text));
+    this.#macros = new CppMacros(this.draft, grammar);
   }
 
   readonly #scopes = new CppScopes(this.draft.locals);
@@ -234,7 +246,7 @@ class CppMiner extends ScopedMiner {
     const cast = castType(declarator);
     for (const each of parametersIn(list ?? null, scopes)) say('parameter', each.mark, each.type);
     const result = cast === null ? type : scopes.typeOf(cast);
-    if (result !== unknown) say('result', '', result);
+    if (result !== unknown) say('result', referenceOf(declarator), result);
     const specifiers = this.parsed.slice(node.startIndex, found.at);
     const tail = tailOf(node, list);
     if (/\bvirtual\b/.test(specifiers) || /\b(?:override|final)\b/.test(tail))
@@ -303,7 +315,7 @@ class CppMiner extends ScopedMiner {
     const { type } = declaredType(node, declarator, scopes);
     const owner = scopes.innermost;
     if (isMember && owner?.symbol !== undefined && type !== unknown)
-      this.draft.type(owner.symbol, 'field', found.name, type);
+      this.draft.type(owner.symbol, 'field', found.name, heldType(node, declarator, type));
     // Fields say little by themselves; a static one is a variable of its own.
     const specifiers = this.parsed.slice(node.startIndex, found.at).replace(/\{[\s\S]*\}/, ' ');
     if (isMember && !/\bstatic\b/.test(specifiers)) return;
@@ -361,6 +373,7 @@ class CppMiner extends ScopedMiner {
     const opened = [...body.matchAll(/(\binline\s+)?\bnamespace\s+([A-Za-z_]\w*)\s*(?=\{)/g)];
     const path = opened.flatMap(([, inline, name = '']) => (inline === undefined ? [name] : []));
     if (opened.length > 0) this.draft.type(symbol, 'using', '', path.join('.'));
+    if (head.parameters !== undefined) this.#macros.say(symbol, head.parameters, body);
     for (const call of scanCalls(body, head.bodyAt, new Set(head.parameters)))
       if (!isAttribute(call.callee)) this.draft.calls.push(call);
   }
