@@ -1,7 +1,7 @@
 import type { FileRow, ShardIndex, SymbolPlace, TypeRow } from '../../format/shard-index.js';
 import type { Definition } from './definition.js';
 import type { LanguageRules } from './rules.js';
-import { Sight } from './sight.js';
+import { Sight } from './namespaces/sight.js';
 import type { SourceText } from './source-text.js';
 
 /** Top-level names of one package or module, and the methods of its types. */

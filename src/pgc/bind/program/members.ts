@@ -4,7 +4,7 @@ import { typesIn, type Definition } from './definition.js';
 import { Bases } from './bases.js';
 import { LibraryMembers } from './library-members.js';
 import type { Names } from './names.js';
-import { isSign, Namespaces } from './namespaces.js';
+import { isSign, Namespaces } from './namespaces/namespaces.js';
 import { isAlike } from './alike.js';
 import { readAs } from './reading.js';
 import { Said } from './said.js';

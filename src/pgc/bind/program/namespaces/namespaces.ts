@@ -1,10 +1,10 @@
-import type { Definitions } from './definitions.js';
-import { hasMark, typesIn, type Definition } from './definition.js';
-import { families } from './alike.js';
-import type { Candidate, Choice } from './overloads.js';
+import type { Definitions } from '../definitions.js';
+import { hasMark, typesIn, type Definition } from '../definition.js';
+import { families } from '../alike.js';
+import type { Candidate, Choice } from '../overloads.js';
 import { Macros } from './macros.js';
 import { insideOf, PassedOn } from './passed-on.js';
-import type { SourceText } from './source-text.js';
+import type { SourceText } from '../source-text.js';
 import {
   asConst,
   foreign,
@@ -23,7 +23,7 @@ import {
   type Type,
   type Value,
   type Wanted,
-} from './values.js';
+} from '../values.js';
 
 /** Types and namespaces on the way to a name. */
 const askedMax = 200;

@@ -1,6 +1,6 @@
-import type { Definitions } from './definitions.js';
-import { typesIn, type Definition } from './definition.js';
-import type { SourceText } from './source-text.js';
+import type { Definitions } from '../definitions.js';
+import { typesIn, type Definition } from '../definition.js';
+import type { SourceText } from '../source-text.js';
 import {
   foreign,
   isNamespace,
@@ -10,7 +10,7 @@ import {
   type InsideType,
   type Type,
   type Value,
-} from './values.js';
+} from '../values.js';
 
 /** What namespaces and types pass on under their own names: `using A::b`, `using namespace A`, `namespace a = b`. */
 export class PassedOn {

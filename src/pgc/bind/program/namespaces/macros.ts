@@ -1,7 +1,7 @@
-import { parseExpression, parseType } from '../../format/expression.js';
-import type { Definitions } from './definitions.js';
-import { typesIn, type Definition } from './definition.js';
-import type { SourceText } from './source-text.js';
+import { parseExpression, parseType } from '../../../format/expression.js';
+import type { Definitions } from '../definitions.js';
+import { typesIn, type Definition } from '../definition.js';
+import type { SourceText } from '../source-text.js';
 import {
   unbound,
   type Context,
@@ -10,7 +10,7 @@ import {
   type InsideType,
   type Type,
   type Value,
-} from './values.js';
+} from '../values.js';
 
 /** Definitions of one macro that a text may mean. */
 const variantsMax = 4;

@@ -1,5 +1,5 @@
-import { hasMark, type Definition } from './definition.js';
-import type { SourceText } from './source-text.js';
+import { hasMark, type Definition } from '../definition.js';
+import type { SourceText } from '../source-text.js';
 
 /** Which of several definitions a text sees, where the names of all texts are in one scope. */
 export class Sight {
