@@ -45,17 +45,19 @@ export async function ask(
   );
   const errors = [...failed, ...lattice.unknownShards()];
   const found = answers
+    .map((answer) => (called ? only(called, answer) : answer))
     .filter((answer) => answer.evidence.length > 0)
     .sort((one, other) => best(other) - best(one));
   const first = found[0] ?? answers[0];
   if (first === undefined) throw everyShardFailed(errors);
-  const used = found.filter((answer) => best(answer) >= best(first) * shareOfBest);
+  // Every caller counts, however little its shard has to do with the words of the question.
+  const used = called ? found : found.filter((answer) => best(answer) >= best(first) * shareOfBest);
   const telling = used.length === 0 ? [first] : used;
-  const merged = merge(telling, first.metadata.top_k);
+  const merged = merge(telling, first.metadata.top_k, called && isBeside);
   return {
     ...first,
     ...merged,
-    ...(called && { unsure: [...withoutSites(merged.unsure), ...notShown(called, merged.flow)] }),
+    ...(called && ofWhole(called, merged)),
     left_out: leftOutOf(answers),
     overlay_warnings: [...new Set(answers.flatMap((answer) => answer.overlay_warnings))],
     errors: [...telling.flatMap((answer) => answer.errors), ...gapsOf(answers, telling), ...errors],
@@ -81,6 +83,23 @@ async function calledIn(
   return called.errors.length > 0 || called.definitions.length === 0 ? undefined : called;
 }
 
+/** A shard that does not define the symbol may speak of another one of its name: the callers and definitions alone stay. */
+function only({ callers, definitions }: CallersAnswer, answer: Answer): Answer {
+  const sites = new Set(callers.map(({ file_path, line }) => `${file_path}:${line}`));
+  const flow = answer.flow.filter(({ site }) => sites.has(site));
+  const shown = new Set(flow.map((edge) => edge.evidence));
+  const isDefined = ({ file_path, symbol, line_start, line_end }: Evidence): boolean =>
+    definitions.some(
+      (each) =>
+        each.file_path === file_path &&
+        each.symbol === symbol &&
+        line_start <= each.line &&
+        each.line <= line_end,
+    );
+  const evidence = answer.evidence.filter((each) => shown.has(each.id) || isDefined(each));
+  return { ...answer, evidence, flow };
+}
+
 /** The shards with most callers first. */
 function portsOf(lattice: Lattice, called: CallersAnswer | undefined): ShardPort[] {
   const sites = new Map<string, number>();
@@ -92,8 +111,14 @@ function portsOf(lattice: Lattice, called: CallersAnswer | undefined): ShardPort
 }
 
 /** What each shard says of its own sites is not the whole. */
-function withoutSites(unsure: readonly Unsure[]): Unsure[] {
-  return unsure.filter(({ kind }) => kind !== 'sites');
+function ofWhole(called: CallersAnswer, { unsure, flow, next }: Merged): Partial<Answer> {
+  const { symbol, callers } = called;
+  const why = callers.length < 2 ? 'every call site' : `all ${callers.length} call sites`;
+  const others = next.filter(({ operation }) => operation !== 'callers');
+  return {
+    unsure: [...unsure.filter(({ kind }) => kind !== 'sites'), ...notShown(called, flow)],
+    next: [{ operation: 'callers', arguments: { symbol }, why }, ...others].slice(0, nextMax),
+  };
 }
 
 function notShown(
@@ -115,6 +140,11 @@ function notShown(
 
 function sites(n: number, further = ''): string {
   return `${n} ${further}site${n === 1 ? '' : 's'}`;
+}
+
+/** Tests call everything: who asks for callers looks at the others first. */
+function isBeside({ role }: Evidence): boolean {
+  return role !== undefined && role !== '' && role !== 'document';
 }
 
 /** Each once: many shards may lack an overlay for the same reason. */
@@ -140,18 +170,25 @@ type Merged = Pick<
 >;
 
 /**
- * The likeliest evidence of all answers, each place once, in the order of the answers, with what belongs to it: a call goes
+ * The likeliest evidence of all answers, each place once, in the order of the answers (`isLast`: behind all others), with what belongs to it: a call goes
  * with the place that shows it, whichever answer that came from.
  */
-export function merge(answers: readonly Answer[], topK: number): Merged {
+export function merge(
+  answers: readonly Answer[],
+  topK: number,
+  isLast: (evidence: Evidence) => boolean = () => false,
+): Merged {
   const places = new Map<string, Evidence>();
   for (const each of answers.flatMap((answer) => answer.evidence))
     if (!places.has(placeOf(each))) places.set(placeOf(each), each);
+  const last = (each: Evidence): number => Number(isLast(each));
   const likeliest = [...places.values()]
-    .sort((one, other) => other.similarity - one.similarity)
+    .sort((one, other) => last(one) - last(other) || other.similarity - one.similarity)
     .slice(0, topK);
   const kept = new Set(likeliest);
-  const chosen = [...places.values()].filter((each) => kept.has(each));
+  const chosen = [...places.values()]
+    .filter((each) => kept.has(each))
+    .sort((one, other) => last(one) - last(other));
   const evidence = chosen.map((each, at) => ({ ...each, id: at + 1 }));
   const idOf = new Map(evidence.map((each) => [placeOf(each), each.id]));
   const flow = new Map<string, FlowEdge>();
@@ -167,7 +204,7 @@ export function merge(answers: readonly Answer[], topK: number): Merged {
   return {
     ...judged(answers[0]?.question ?? '', evidence),
     evidence,
-    flow: [...flow.values()],
+    flow: [...flow.values()].sort((one, other) => one.evidence - other.evidence),
     unsure: [...doubts(evidence), ...others],
     next: answers.flatMap(({ next }) => next).slice(0, nextMax),
     query_path: [...new Set(evidence.map(({ agent }) => agent))],

@@ -17,6 +17,10 @@ func SaveRecord(record string) {}
 func NeverCalled() {}
 `,
   ...Object.fromEntries(users.map((name) => [`${name}/run.go`, user(name)])),
+  'keep/keep_test.go': `package keep
+func TestOne() { SaveRecord("one") }
+func TestTwo() { SaveRecord("two") }
+`,
 };
 
 let tree: IndexedTree;
@@ -35,14 +39,19 @@ const doubts = ({ unsure }: Answer): string[] => unsure.map(({ text }) => text);
 
 test('callers in more shards than are usually asked are all shown', async () => {
   const answer = await asked('Who calls SaveRecord?', 10);
-  expect(callSites(answer)).toEqual(users.toSorted().map((name) => `${name}/run.go:3`));
+  const tests = [2, 3].map((line) => `keep/keep_test.go:${line}`);
+  const sources = users.toSorted().map((name) => `${name}/run.go:3`);
+  expect(callSites(answer)).toEqual([...sources, ...tests]);
+  expect(answer.evidence.slice(-tests.length).map(({ role }) => role)).toEqual(['test', 'test']);
   expect(doubts(answer)).toEqual([]);
 });
 
 test('those for which there is no place are counted, whichever shard they are in', async () => {
   const answer = await asked('Who calls SaveRecord?', 3);
-  const rest = users.length - callSites(answer).length;
-  expect(rest).toBeGreaterThan(0);
+  const rest = users.length + 2 - callSites(answer).length;
+  expect(rest).toBeGreaterThan(2);
+  expect(callSites(answer).filter((site) => site.includes('_test'))).toEqual([]);
+  expect(answer.next[0]).toMatchObject({ operation: 'callers', why: 'all 7 call sites' });
   expect(doubts(answer)).toEqual([`SaveRecord is called at ${rest} further sites`]);
 });
 
