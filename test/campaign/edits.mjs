@@ -1,4 +1,4 @@
-// Random edits of real code in six languages: the graph after each refresh must be the one that a run from scratch builds.
+// Random edits of real code in seven languages: the graph after each refresh must be the one that a run from scratch builds.
 //
 //   npm run campaign:edits -- [--sources DIR] [--edits N] [--each N] [--compare N] [--seed N]
 //
@@ -29,6 +29,7 @@ const sources = [
     commit: '3fce3b5bb0236da2df6d99672afb8a719642eca7',
     part: 'crates',
   },
+  { name: 'google/leveldb', commit: '78a352f47ed6c1e9d750545e9b242289185b87e1' },
   { name: 'DaveGamble/cJSON', commit: 'a29814f285cc531c00223743ad3c55cd38c0dc56' },
 ];
 const { values: options } = parseArgs({

@@ -19,6 +19,8 @@ const declarations = {
   java: /^\s*(?:public |protected |private |static |final )+[\w<>[\], ]+ (\w+)\(([^()]*)\)/,
   rs: /^\s*(?:pub(?:\([a-z]+\))? )?fn (\w+)\(([^()]*)\)/,
   c: /^[A-Za-z_][\w *()]*?\b(\w+)\(([^()]*)\)/,
+  cc: /^\s*[A-Za-z_][\w *&:<>]*?\b(\w+)\(([^()]*)\)(?: const)? \{$/,
+  h: /^\s*(?:virtual )?[A-Za-z_][\w *&:<>]*?\b(\w+)\(([^()]*)\)/,
 };
 const imports = /^(?:import\b|from\b|use\b|#include\b|\t"|\s*(?:const|let) .*require\()/;
 const endings = Object.keys(declarations);
