@@ -3,7 +3,7 @@ import { isTail, parseReference, placeOfSymbol, resolveSymbol } from '../bind/de
 import { headersSeen, includesOf } from '../bind/index-cache.js';
 import { candidateOf, candidatesNamed } from '../bind/symbol-candidate.js';
 import { isHeader } from '../bind/c-visibility.js';
-import { seesPublic, visibleDefinitions, type Candidate } from '../bind/visibility.js';
+import { equallyGood, seesPublic, visibleDefinitions, type Candidate } from '../bind/visibility.js';
 import { isCFamily } from '../format/facts.js';
 import { bodyTermsOf, wordCharsMax } from '../format/words.js';
 import type { ShardIndex } from '../format/shard-index.js';
@@ -173,7 +173,9 @@ function meaningIn(
   if (!visible.some((each) => each.isMeant)) return undefined;
   // Other shards may have more structures of this name in their sources.
   const isKnown = !isType || visible.every(({ file_path: its }) => isHeader(its) || !isFar(its));
-  return visible.every((each) => each.isMeant) && isKnown ? 'exact' : 'possible';
+  // Which of those that are equally good is meant, conditions decide.
+  const best = visible.slice(0, equallyGood(use, visible));
+  return best.some((each) => each.isMeant) && isKnown ? 'exact' : 'possible';
 }
 
 /** What a text of C++ means by a name of C is not known; one of its own it means itself. */

@@ -62,6 +62,10 @@ int total(void) { return node_count; }
   'core/state.h': '#include "named.h"\nstruct state { int depth; };\n',
   'core/named.h': 'typedef struct state state;\n',
   'core/state.c': '#include "named.h"\nint deep(state *one);\n',
+  'core/lock.h': '#ifdef _WIN32\n# include "lock-win.h"\n#else\n# include "lock-unix.h"\n#endif\n',
+  'core/lock-unix.h': 'typedef int lock_t;\n',
+  'core/lock-win.h': 'typedef void *lock_t;\n',
+  'core/lock.c': '#include "lock.h"\nlock_t first_lock;\n',
   'core/opaque.c': 'struct secret { int key; };\nstatic struct secret *first;\n',
   'core/opaque.h': 'struct secret;\nint open_secret(struct secret *one);\n',
   'net/opaque.c': 'int shut(struct secret *one);\n',
@@ -133,6 +137,11 @@ test('what is included by what is included is seen, in any folder and any shard'
 test('a structure is used by a typedef of another header', async () => {
   const lines = ['core/named.h:1', 'core/state.c:2'];
   expect((await uses('core/state.h#state')).map((each) => each.split(' ')[0])).toEqual(lines);
+});
+
+test('either of two definitions is used where conditions choose between them', async () => {
+  expect(await uses('core/lock-unix.h#lock_t')).toEqual(['core/lock.c:2']);
+  expect(await uses('core/lock-win.h#lock_t')).toEqual(['core/lock.c:2']);
 });
 
 test('a structure of a source file is used elsewhere by its tag', async () => {

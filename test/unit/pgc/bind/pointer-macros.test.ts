@@ -37,6 +37,10 @@ struct handle {
 `,
   'include/unix.h': `#define HANDLE_FIELDS \\
 	int (*woken)(int nr); \\
+	union { \\
+		void *heap[3]; \\
+		int queue; \\
+	} node; \\
 	int fd;
 `,
   'include/win.h': `#define HANDLE_FIELDS \\

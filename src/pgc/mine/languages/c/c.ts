@@ -421,9 +421,10 @@ class CMiner {
   /** A macro without parameters: another name of something, or members of structures. */
   #plainMacro(symbol: SymbolDraft, text: string, body: string, from: number): void {
     const written = body.replaceAll(/\\\r?\n/g, ' ').trim();
+    const flat = written.replace(/\b(?:struct|union)\s{0,20}\w*\s{0,20}\{[^{}]*\}/g, 'union its');
     if (otherName.test(written))
       this.draft.type(symbol, 'value', '', written.replaceAll(/\s*(?:->|\.)\s*/g, '.'));
-    else if (memberList.test(written) && !/[={]|\b(?:return|goto|do)\b/.test(written)) {
+    else if (memberList.test(flat) && !/[={]|\b(?:return|goto|do)\b/.test(flat)) {
       const whole = text.slice(0, from) + body;
       new CRecords(this.draft, whole, whole).record(symbol, from, whole.length);
     }
