@@ -150,7 +150,11 @@ export class Truth {
     const { static: own, dispatch, foreign, unknown } = this.callersOf(place);
     const isHere = (site) => site.file === file && isOn(site, line);
     if ([...own, ...dispatch, ...foreign].some(isHere)) return true;
-    return unknown.some(isHere) || !this.isRead(file, line) ? undefined : false;
+    // What a module passes on as a whole is called by any name.
+    const isWhole = this.definitions.get(place).name === 'default';
+    const isUnknown = ({ kind }) => kind === 'unknown' || kind === 'dynamic';
+    const unsure = isWhole ? this.#sites.filter(isUnknown) : unknown;
+    return unsure.some(isHere) || !this.isRead(file, line) ? undefined : false;
   }
 }
 
