@@ -78,7 +78,10 @@ export class Members {
       case 'function':
         return this.#memberOfFunction(value, name, given);
       default: {
-        const found = this.memberOf(value.type, name, given) ?? this.#ofEveryType(value.type, name);
+        const own = this.memberOf(value.type, name, given);
+        const isOpen =
+          own === undefined || (own.kind === 'outside' && value.type.kind === 'inside');
+        const found = isOpen ? (this.#ofEveryType(value.type, name) ?? own) : own;
         const isNamed = this.#isOfNamedType(given) || this.namespaces !== undefined;
         const isFixed = value.kind === 'type' && value.isOpen !== true && isNamed;
         return isFixed && found?.kind === 'function' ? { ...found, isFixed } : found;
@@ -124,6 +127,11 @@ export class Members {
       if (type.kind === 'language')
         return this.#sign(type, name, given) ?? this.#memberOfLanguage(type, name, given);
       if (this.namespaces !== undefined) return this.#memberOfPlaced(type, name, given);
+      if (this.#definitions.rules.localItems === true) {
+        const [alias] = typesIn(type.definition, 'alias');
+        const its = alias && this.#evaluation.resolve(alias.type, within(type));
+        if (alias !== undefined) return its && this.memberOf(its, name, given);
+      }
       if (name === superName)
         return this.#choice === undefined ? this.#superOf(type) : this.#super(type, given);
       const found = this.#inheritedMember(type, name, given);

@@ -52,6 +52,8 @@ export interface LanguageRules {
   overloads?: Overloads;
   /** Constructors are called like their type, and not inherited. */
   constructorsAreTypes?: boolean;
+  /** What a function defines inside itself is seen in it, and what it defines has members by its name alone. */
+  localItems?: boolean;
   /** Whether a name that nothing defines, with a member of it, is that of a package. */
   isPackage?(name: string): boolean;
 }

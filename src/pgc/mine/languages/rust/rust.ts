@@ -5,7 +5,14 @@ import type { Grammar } from '../../grammar.js';
 import { membersIn, parametersOf, ScopedMiner, textOf } from '../../scoped-draft.js';
 import { compact, renderSignature, splitList, type Properties } from '../../signature.js';
 import { withoutMacros } from './rust-macros.js';
-import { declarePattern, rustBounds, rustExpression, rustResult, rustType } from './rust-types.js';
+import {
+  declarePattern,
+  handedTo,
+  rustBounds,
+  rustExpression,
+  rustResult,
+  rustType,
+} from './rust-types.js';
 import { rustUse } from './rust-uses.js';
 
 export const rustQuery = `
@@ -61,7 +68,11 @@ class RustMiner extends ScopedMiner {
     type: (node) => this.#alias(node),
     constant: (node) => this.#value('constant', node, { type: textOf(node, 'type') }),
     static: (node) => this.#value('variable', node, { type: textOf(node, 'type'), static: true }),
-    macro: (node) => this.#named('macro', node, {}),
+    macro: (node) => {
+      const symbol = this.#named('macro', node, {});
+      // Seen in its own crate alone.
+      if (!symbol.exported) this.draft.type(symbol, 'mark', 'hidden');
+    },
     call: (node) => this.#call(node),
     path: (node) => this.#path(node),
     member: (node) => this.#member(node),
@@ -111,7 +122,11 @@ class RustMiner extends ScopedMiner {
   #for(node: Node): void {
     this.draft.locals.open(node.endIndex);
     const over = node.childForFieldName('value');
-    this.#match(node, bounded(`${this.#of(over)}[]`), over?.endIndex ?? node.startIndex);
+    this.#match(
+      node,
+      bounded(`${this.#of(over)}.into_iter()[*]`),
+      over?.endIndex ?? node.startIndex,
+    );
   }
 
   #arm(node: Node): void {
@@ -122,16 +137,19 @@ class RustMiner extends ScopedMiner {
 
   #closure(node: Node): void {
     this.draft.locals.open(node.endIndex);
-    this.#parameters(node.childForFieldName('parameters'), node.startIndex);
+    const handed = handedTo(node, this.draft.locals, this.#self);
+    this.#parameters(node.childForFieldName('parameters'), node.startIndex, handed);
   }
 
-  /** Visible from `from` on; those without a type are local and not known. */
-  #parameters(list: Node | null, from: number): void {
+  /** Visible from `from` on; those without a type are what is handed to them. */
+  #parameters(list: Node | null, from: number, handed = unknown): void {
     const { locals } = this.draft;
-    for (const each of list?.namedChildren ?? []) {
+    for (const [at, each] of (list?.namedChildren ?? []).entries()) {
       if (each.type === 'self_parameter') locals.declare('self', from, `{${this.#self}}`);
-      else if (each.type !== 'parameter') declarePattern(each, unknown, from, locals, this.#self);
-      else this.#match(each, `{${rustType(each.childForFieldName('type'), this.#self)}}`, from);
+      else if (each.type !== 'parameter') {
+        const its = handed === unknown ? unknown : bounded(`${handed}.${at}`);
+        declarePattern(each, its, from, locals, this.#self);
+      } else this.#match(each, `{${rustType(each.childForFieldName('type'), this.#self)}}`, from);
     }
   }
 
@@ -142,8 +160,9 @@ class RustMiner extends ScopedMiner {
       return;
     }
     const local = this.draft.locals.find(text, startIndex);
-    // A local variable of an unknown type is a function, since it is called.
-    const expression = local === unknown ? '{$func}' : (local ?? text);
+    // A local variable of an unknown type is a function, since it is called; so is what a closure takes.
+    const isFunction = local === unknown || (local !== undefined && /@\d+\.\d+$/.test(local));
+    const expression = isFunction ? '{$func}' : (local ?? text);
     this.draft.call(text, startIndex, kindOfCall(text), '', expression);
   }
 
@@ -334,7 +353,9 @@ class RustMiner extends ScopedMiner {
     const macro = node.childForFieldName('macro');
     if (macro === null) return;
     const name = macro.childForFieldName('name') ?? macro;
-    this.draft.call(name.text, name.startIndex, 'direct', '', `$${name.text}`);
+    const path = macro.childForFieldName('path')?.text ?? '';
+    const expression = /^(?:std|core|alloc)$/.test(path) ? `${path}.${name.text}` : `$${name.text}`;
+    this.draft.call(name.text, name.startIndex, 'direct', '', expression);
     const tree = node.namedChildren.find((each) => each.type === 'token_tree');
     if (tree === undefined) return;
     const source = blankStrings(tree.text);

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callersIn, indexedTree, type IndexedTree } from '../../../../support/indexed-tree.js';
+
+const files: Record<string, string> = {
+  'core/Cargo.toml': '[package]\nname = "core-kit"\nversion = "0.1.0"\n',
+  'core/src/lib.rs': `pub mod net;
+pub mod kinds;
+
+macro_rules! matches { ($e:expr) => { $e }; }
+
+pub fn own(one: u8) { matches!(one); }
+`,
+  'core/src/net.rs': `pub mod http {
+    pub async fn connect(at: u8) -> crate::kinds::Result<(Sender, u8)> { loop {} }
+
+    pub struct Sender { at: u8 }
+    impl Sender { pub fn send(&mut self) {} }
+}
+`,
+  'core/src/kinds.rs': `use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+pub struct Error;
+impl Error { pub fn code(&self) -> u8 { 0 } }
+
+#[derive(Debug)]
+pub struct Item { at: u8 }
+impl fmt::Display for Item { fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result { Ok(()) } }
+impl Item {
+    pub fn touch(&self) -> Option<&Item> { None }
+    pub fn check(&self) -> Result<Item> { loop {} }
+}
+impl FromStr for Item {
+    type Err = Error;
+    fn from_str(text: &str) -> std::result::Result<Self, Error> { loop {} }
+}
+
+pub struct Walk;
+impl Iterator for Walk {
+    type Item = Item;
+    fn next(&mut self) -> Option<Item> { None }
+}
+
+pub enum Shape { Round(Item), Flat }
+type Thing = Item;
+
+pub fn by_name() -> BTreeMap<Shape, Item> { BTreeMap::new() }
+impl Shape { pub fn label(&self) {} }
+`,
+  'app/Cargo.toml':
+    '[package]\nname = "app"\n\n[dependencies]\ncore-kit = { path = "../core" }\n',
+  'app/src/main.rs': `use core_kit::kinds::{by_name, Item, Shape, Walk};
+use core_kit::kinds::Shape::*;
+use core_kit::net;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+fn looped() {
+    for (kind, item) in by_name() {
+        kind.label();
+        item.touch();
+    }
+    for (at, item) in vec![Item::from_str("a").unwrap()].iter().enumerate() { item.touch(); }
+    for item in Walk { item.touch(); }
+}
+
+fn held(item: Item) -> Result<(), core_kit::kinds::Error> {
+    item.check()?.touch();
+    item.check().map_err(|error| error.code()).unwrap().touch();
+    item.touch().map(|each| each.touch());
+    if let Err(error) = item.check() { error.code(); }
+    if let Some(each) = item.touch() { each.touch(); }
+    Arc::new(item).touch();
+    item.touch().is_some();
+    Ok(())
+}
+
+fn unknown() {
+    let mut all = HashMap::new();
+    for (key, _) in all.iter() { key.touch(); }
+}
+
+fn made(shape: Shape) {
+    vec![Round(Item::from_str("b").unwrap())];
+    if matches!(shape, Shape::Round(_)) {}
+    let Round(item) = shape else { return };
+}
+
+async fn wire() {
+    let (mut sender, _) = net::http::connect(1).await.unwrap();
+    sender.send();
+}
+
+fn outer() {
+    struct Inner(u8);
+    impl Inner { fn run(&self) {} }
+    fn helper() {}
+    helper();
+    Inner(1).run();
+}
+
+fn helper() {}
+
+fn other() { helper(); }
+`,
+};
+
+let tree: IndexedTree;
+beforeAll(async () => {
+  tree = await indexedTree(files, ['app', 'core']);
+});
+afterAll(() => tree[Symbol.asyncDispose]());
+
+const callers = (symbol: string): string[] => callersIn(tree, symbol);
+
+test('show', () => {
+  const out: Record<string, string[]> = {};
+  for (const s of ['Item.touch','Item.check','Error.code','Shape.label','Item.from_str','Shape.Round']) out[s] = callers(`core/src/kinds.rs#${s}`);
+  out['send'] = callers('core/src/net.rs#Sender.send');
+  out['connect'] = callers('core/src/net.rs#http.connect');
+  out['matches'] = callers('core/src/lib.rs#matches');
+  for (const s of ['outer.Inner','Inner.run','outer.helper','helper']) out[s] = callers(`app/src/main.rs#${s}`);
+  console.log(JSON.stringify(out, null, 1));
+});
