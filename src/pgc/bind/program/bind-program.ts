@@ -128,6 +128,8 @@ function boundTo(
           ...all.map((each) => bindingOf(each, how, definitions.rules)),
           ...(through.some(isFunction) ? (['exact'] as const) : []),
         ]);
+  if (binding === 'outside' && !isUse && isAbroad(expression, definitions))
+    return { binding: 'possible', targets };
   if (binding === 'exact' && own.length === 0 && !through.some(isFunction))
     return { binding: 'possible', targets };
   const isOpen =
@@ -143,6 +145,13 @@ function boundTo(
 function surest(bindings: readonly CallBinding[]): CallBinding {
   const order: CallBinding[] = ['dispatch', 'exact', 'possible', 'value', 'outside'];
   return order.find((each) => bindings.includes(each)) ?? 'possible';
+}
+
+/** A type of a library may have such a method by what the program says of it. */
+function isAbroad(expression: string, { abroad }: Definitions): boolean {
+  if (abroad.size === 0) return false;
+  const last = parseExpression(expression).steps.at(-1);
+  return last?.kind === 'member' && abroad.has(last.name);
 }
 
 /** A method of what the own type is based on: nothing runs in its place. */

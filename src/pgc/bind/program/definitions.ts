@@ -22,6 +22,8 @@ export class Definitions {
   readonly all: Definition[] = [];
   /** By name: they are visible where their text says so by no name. */
   readonly macros = new Map<string, Definition[]>();
+  /** Names of methods that the program gives to types that it does not define. */
+  readonly abroad = new Set<string>();
   /** A scope that is a name of another one. */
   readonly inner: (scope: string, name: string) => string | undefined;
   /** What each text sees, where names of all texts are in one scope. */

@@ -81,12 +81,28 @@ export class Members {
         const own = this.memberOf(value.type, name, given);
         const isOpen =
           own === undefined || (own.kind === 'outside' && value.type.kind === 'inside');
-        const found = isOpen ? (this.#ofEveryType(value.type, name) ?? own) : own;
+        const found = isOpen
+          ? (this.#behind(value, name) ?? this.#ofEveryType(value.type, name) ?? own)
+          : own;
         const isNamed = this.#isOfNamedType(given) || this.namespaces !== undefined;
         const isFixed = value.kind === 'type' && value.isOpen !== true && isNamed;
         return isFixed && found?.kind === 'function' ? { ...found, isFixed } : found;
       }
     }
+  }
+
+  /** Of what a value stands for, where its type says that it does. */
+  #behind(value: Value & { type: Type }, name: string): Value | undefined {
+    const { type } = value;
+    const [steps = ''] = this.#definitions.rules.operators?.behind ?? [];
+    const [first] = parseExpression(`x${steps}`).steps;
+    if (type.kind !== 'inside' || value.kind !== 'value' || first?.kind !== 'member')
+      return undefined;
+    if (!this.#definitions.methodsOf(type.definition).has(first.name)) return undefined;
+    const held = this.#evaluation.bounded(() =>
+      this.#evaluation.followed(value, parseExpression(`x${steps}`).steps),
+    );
+    return held && this.#evaluation.bounded(() => this.member(held, name));
   }
 
   #ofEveryType(type: Type, name: string): Value | undefined {
@@ -245,7 +261,7 @@ export class Members {
         if (its !== undefined && its.kind !== 'outside') return its;
         const isTyped = this.#choice !== undefined;
         const ofLibrary = type?.kind === 'outside' ? this.member(type, name, given) : its;
-        beyond = (isTyped ? ofLibrary : undefined) ?? foreign;
+        beyond = isTyped ? (ofLibrary ?? foreign) : { ...foreign, of: { type: start, name } };
         return undefined;
       },
     );

@@ -10,6 +10,7 @@ import {
   foreign,
   unbound,
   isFunction,
+  isNamespace,
   isType,
   isValue,
   isVariable,
@@ -62,8 +63,11 @@ export class Names {
     const beside = this.#beside(name, context, wanted);
     if (beside !== undefined) return beside;
     const own = scopes.get(file.scope)?.names.get(name);
-    if (own !== undefined) return this.meaning(own, wanted);
     const imported = file.imports.get(name);
+    // A text cannot have both at its top: one of its modules imports the other one.
+    const isInModule = imported !== undefined && own?.every(isNamespace) === true;
+    if (own !== undefined && !(isInModule && this.#isInModule(context)))
+      return this.meaning(own, wanted);
     if (imported !== undefined) return this.imported(imported, wanted);
     for (const wildcard of file.wildcards) {
       const [scope = '', type] = wildcard.split('#');
@@ -238,6 +242,12 @@ export class Names {
       container = outer(container);
     }
     return undefined;
+  }
+
+  #isInModule({ owner, file }: Context): boolean {
+    const types = this.#definitions.scopes.get(file.scope)?.types;
+    const [type] = types?.get(owner?.container ?? '') ?? [];
+    return (type ?? owner)?.container !== '' && owner !== undefined;
   }
 
   /** What a function defines inside itself; another one may have its name. */

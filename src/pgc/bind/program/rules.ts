@@ -58,8 +58,11 @@ export interface LanguageRules {
   isPackage?(name: string): boolean;
 }
 
-/** A value of a type of the program is called, indexed, gone through; `read`: it is read as a member of another one. */
-export type Operator = 'call' | 'element' | 'each' | 'read';
+/**
+ * A value of a type of the program is called, indexed, gone through; `read`: it is read as a member of another one;
+ * `behind`: what has the members that it has not itself.
+ */
+export type Operator = 'call' | 'element' | 'each' | 'read' | 'behind';
 
 /** What everybody knows of types that no file of the program defines. */
 export interface Library {

@@ -68,9 +68,11 @@ export class Uses {
 
   #resultOfLanguage(value: OutsideValue): Value | undefined {
     const { of, isLibrary } = value;
-    const { members, librariesGiveBack, overloads } = this.#definitions.rules;
+    const { members, librariesGiveBack, overloads, standard } = this.#definitions.rules;
     if (overloads !== undefined && of === undefined) return resultOfLibrary(value);
-    if (isLibrary === true) return librariesGiveBack === true ? undefined : foreign;
+    // What a library does with a type of the program may give something of the program.
+    const isOfProgram = standard !== undefined && of?.type.kind === 'inside';
+    if (isLibrary === true) return librariesGiveBack === true || isOfProgram ? undefined : foreign;
     const isSame = of !== undefined && this.#definitions.rules.standard?.same.has(of.name) === true;
     if (isSame && !isListed(of.type, of.name, members)) return valueOf(of.type);
     if (of?.type.kind !== 'language') return outside;

@@ -114,7 +114,7 @@ const members: Readonly<Record<string, LanguageMembers>> = {
     parameters: {
       '': ['[]'],
       ...Object.fromEntries(
-        ['map_err', 'or_else', 'unwrap_or_else', 'map_or_else'].map((name) => [name, ['?']]),
+        ['map_err', 'or_else', 'unwrap_or_else', 'map_or_else'].map((name) => [name, ['.err()!']]),
       ),
     },
   },
@@ -143,7 +143,7 @@ export function rustRules(manifests: readonly Manifest[]): LanguageRules {
     members,
     localItems: true,
     // What goes through it says what comes of it.
-    operators: { each: ['.next()!'], element: ['.index()'] },
+    operators: { each: ['.next()!'], element: ['.index()'], behind: ['.deref()'] },
     standard: { types: new Map(Object.entries(libraryTypes)), same: new Set(same.split(' ')) },
   };
 }

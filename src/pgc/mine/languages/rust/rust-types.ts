@@ -103,8 +103,9 @@ export function rustBounds(node: Node, self: string): { name: string; type: stri
   );
   return (node.childForFieldName('type_parameters')?.namedChildren ?? []).flatMap((each) => {
     const name = each.childForFieldName('name')?.text ?? '';
-    if (each.type !== 'type_parameter' || name === '') return [];
-    const bound = rustType(each.childForFieldName('bounds'), self);
+    if (!/^(?:optional_)?type_parameter$/.test(each.type) || name === '') return [];
+    const otherwise = node.type === 'type_item' ? each.childForFieldName('default_type') : null;
+    const bound = rustType(otherwise ?? each.childForFieldName('bounds'), self);
     return [{ name, type: bound === unknown ? (more.get(name) ?? unknown) : bound }];
   });
 }
@@ -118,11 +119,14 @@ export function rustExpression(
   return node ? boundedLink(() => expressionOf(node, locals, self)) : unknown;
 }
 
+const comparing = /^(?:[=!]=|[<>]=?|&&|\|\|)$/;
+
 function expressionOf(node: Node, locals: Locals, self: string): string {
   const of = (each: Node | null | undefined): string => rustExpression(each, locals, self);
   const named = (field: string): string => of(node.childForFieldName(field));
   switch (node.type) {
     case 'identifier':
+      if (node.text === 'Self' && self !== '') return self;
       return locals.expressionOf(node.text, node.startIndex);
     case 'self':
       return locals.find('self', node.startIndex) ?? unknown;
@@ -151,7 +155,22 @@ function expressionOf(node: Node, locals: Locals, self: string): string {
     case 'closure_expression':
       return `{$func${listed(node.childForFieldName('return_type') === null ? [] : [rustType(node.childForFieldName('return_type'), self)])}}`;
     case 'string_literal':
+    case 'raw_string_literal':
       return '{str}';
+    case 'integer_literal':
+      return '{usize}';
+    case 'float_literal':
+      return '{f64}';
+    case 'char_literal':
+      return '{char}';
+    case 'boolean_literal':
+      return '{bool}';
+    case 'array_expression':
+      return `{$list<=${of(node.namedChild(0))}>}`;
+    case 'tuple_expression':
+      return `{$struct${listed(node.namedChildren.map((each, at) => `${at}:=${of(each)}`))}}`;
+    case 'binary_expression':
+      return comparing.test(node.childForFieldName('operator')?.text ?? '') ? '{bool}' : unknown;
     default:
       return unknown;
   }
@@ -169,13 +188,10 @@ function madeBy(call: Node, locals: Locals, self: string): string | undefined {
   const [first] = call.childForFieldName('arguments')?.namedChildren ?? [];
   const given = (): string => rustExpression(first, locals, self);
   if (called?.type === 'identifier') {
+    if (isMacro(call)) return madeByMacro(called.text, first && given());
     if (first === undefined) return undefined;
     if (/^(?:Some|Ok)$/.test(called.text)) return bounded(`{$option<=${given()}>}`);
-    if (called.text === 'Err') return bounded(`{$option<?,=${given()}>}`);
-    // With a sign between them: a macro, see `withoutMacros`.
-    if (called.text === 'vec' && called.endIndex < call.endIndex - 2 && isMacro(call))
-      return bounded(`{$list<=${given()}>}`);
-    return undefined;
+    return called.text === 'Err' ? bounded(`{$option<?,=${given()}>}`) : undefined;
   }
   if (called?.type !== 'scoped_identifier') return undefined;
   const path = called.childForFieldName('path');
@@ -185,6 +201,14 @@ function madeBy(call: Node, locals: Locals, self: string): string | undefined {
   if (wrappers.test(short) && /^(?:new|pin|from|clone)$/.test(name) && first) return given();
   if (!holders.test(short) || !/^(?:new|with_capacity|default)$/.test(name)) return undefined;
   return `{${path?.type === 'generic_type' ? rustType(path, self) : short}}`;
+}
+
+function madeByMacro(name: string, given: string | undefined): string {
+  if (/^(?:format|concat|stringify|env)$/.test(name)) return '{String}';
+  if (/^writeln?$/.test(name)) return '{$option<bool,std.fmt.Error>}';
+  if (name === 'ready' && given !== undefined) return bounded(`${given}!`);
+  if (name !== 'vec') return unknown;
+  return given === undefined ? '{$list}' : bounded(`{$list<=${given}>}`);
 }
 
 /** Its sign is left out, see `withoutMacros`. */
@@ -232,6 +256,9 @@ export function declarePattern(
   const go = (each: Node | null | undefined, its: string): void =>
     declarePattern(each, bounded(its), from, locals, self);
   switch (pattern.type) {
+    case 'self':
+      locals.declare('self', from, expression);
+      return;
     case 'identifier':
     case 'shorthand_field_identifier':
       // A constant, or a variant without fields, begins with a capital.

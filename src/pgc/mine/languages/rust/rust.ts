@@ -3,7 +3,7 @@ import { bounded, parseType, unknown } from '../../../format/expression.js';
 import type { Draft, SymbolDraft } from '../../draft.js';
 import type { Grammar } from '../../grammar.js';
 import { membersIn, parametersOf, ScopedMiner, textOf } from '../../scoped-draft.js';
-import { compact, renderSignature, splitList, type Properties } from '../../signature.js';
+import { compact, renderSignature, type Properties } from '../../signature.js';
 import { withoutMacros } from './rust-macros.js';
 import {
   declarePattern,
@@ -13,6 +13,7 @@ import {
   rustResult,
   rustType,
 } from './rust-types.js';
+import { usesOf } from './rust-imports.js';
 import { rustUse } from './rust-uses.js';
 
 export const rustQuery = `
@@ -162,7 +163,7 @@ class RustMiner extends ScopedMiner {
     const local = this.draft.locals.find(text, startIndex);
     // A local variable of an unknown type is a function, since it is called; so is what a closure takes.
     const isFunction = local === unknown || (local !== undefined && /@\d+\.\d+$/.test(local));
-    const expression = isFunction ? '{$func}' : (local ?? text);
+    const expression = isFunction ? '{$func}' : (local ?? this.#of(node));
     this.draft.call(text, startIndex, kindOfCall(text), '', expression);
   }
 
@@ -273,6 +274,7 @@ class RustMiner extends ScopedMiner {
   #alias(node: Node): void {
     const symbol = this.#named('type', node, { is: textOf(node, 'type').slice(0, 120) });
     const type = node.childForFieldName('type');
+    this.#bounds(symbol, node);
     if (type !== null) this.draft.type(symbol, 'alias', '', rustType(type, this.#self));
   }
 
@@ -405,26 +407,4 @@ function attributesOf(text: string, node: Node): string {
 
 function blankStrings(source: string): string {
   return source.replace(/"(?:[^"\\]|\\[\s\S])*"/g, (each) => ' '.repeat(each.length));
-}
-
-/** `a::{b, c::d as e, self}` → `a::b`, `a::c::d` as `e`, `a`. Names are as in `ImportFact`. */
-export function usesOf(source: string): { target: string; name: string }[] {
-  const brace = source.indexOf('{');
-  if (brace < 0) return [useOf(source)];
-  const prefix = source.slice(0, brace);
-  const inner = source.slice(brace + 1, source.lastIndexOf('}'));
-  return splitList(inner).flatMap((each) =>
-    each === 'self' || each.startsWith('self as ')
-      ? [useOf(prefix.replace(/::\s*$/, '') + each.slice('self'.length))]
-      : usesOf(prefix + each),
-  );
-}
-
-function useOf(source: string): { target: string; name: string } {
-  const [path = '', alias] = source.split(/\s+as\s+/);
-  const parts = path.split('::').map((part) => part.trim());
-  const last = parts.pop() ?? '';
-  const target = parts.join('::');
-  if (last === '*') return { target, name: '*' };
-  return { target, name: alias === undefined ? last : `${last}:${alias}` };
 }

@@ -50,8 +50,7 @@ type Thing = Item;
 pub fn by_name() -> BTreeMap<Shape, Item> { BTreeMap::new() }
 impl Shape { pub fn label(&self) {} }
 `,
-  'app/Cargo.toml':
-    '[package]\nname = "app"\n\n[dependencies]\ncore-kit = { path = "../core" }\n',
+  'app/Cargo.toml': '[package]\nname = "app"\n\n[dependencies]\ncore-kit = { path = "../core" }\n',
   'app/src/main.rs': `use core_kit::kinds::{by_name, Item, Shape, Walk};
 use core_kit::kinds::Shape::*;
 use core_kit::net;
@@ -89,6 +88,27 @@ fn made(shape: Shape) {
     let Round(item) = shape else { return };
 }
 
+mod deep {
+    use core_kit::net;
+    mod net {}
+    pub struct Kept { inner: core_kit::kinds::Item }
+    impl std::ops::Deref for Kept {
+        type Target = core_kit::kinds::Item;
+        fn deref(&self) -> &Self::Target { &self.inner }
+    }
+}
+
+trait Longer { fn longer(&self) {} }
+impl<T> Longer for Vec<T> {}
+
+fn abroad(kept: deep::Kept, list: Vec<u8>, text: &str) {
+    kept.touch();
+    kept.other().touch();
+    list.longer();
+    text.longer();
+    text.len();
+}
+
 async fn wire() {
     let (mut sender, _) = net::http::connect(1).await.unwrap();
     sender.send();
@@ -118,10 +138,19 @@ const callers = (symbol: string): string[] => callersIn(tree, symbol);
 
 test('show', () => {
   const out: Record<string, string[]> = {};
-  for (const s of ['Item.touch','Item.check','Error.code','Shape.label','Item.from_str','Shape.Round']) out[s] = callers(`core/src/kinds.rs#${s}`);
+  for (const s of [
+    'Item.touch',
+    'Item.check',
+    'Error.code',
+    'Shape.label',
+    'Item.from_str',
+    'Shape.Round',
+  ])
+    out[s] = callers(`core/src/kinds.rs#${s}`);
   out['send'] = callers('core/src/net.rs#Sender.send');
   out['connect'] = callers('core/src/net.rs#http.connect');
   out['matches'] = callers('core/src/lib.rs#matches');
-  for (const s of ['outer.Inner','Inner.run','outer.helper','helper']) out[s] = callers(`app/src/main.rs#${s}`);
+  for (const s of ['outer.Inner', 'Inner.run', 'outer.helper', 'helper'])
+    out[s] = callers(`app/src/main.rs#${s}`);
   console.log(JSON.stringify(out, null, 1));
 });
