@@ -28,7 +28,7 @@ export function adopt(definitions: Definitions, evaluator: Evaluator): void {
         evaluator.addBase(derived.definition, base);
       else if (definitions.rules.localItems === true && base?.kind === 'inside')
         for (const method of definitions.methodsOf(base.definition).keys())
-          definitions.abroad.add(method);
+          definitions.noteAbroad(method, base.definition);
     }
 }
 

@@ -22,8 +22,8 @@ export class Definitions {
   readonly all: Definition[] = [];
   /** By name: they are visible where their text says so by no name. */
   readonly macros = new Map<string, Definition[]>();
-  /** Names of methods that the program gives to types that it does not define. */
-  readonly abroad = new Set<string>();
+  /** By the names of their methods: what types that the program does not define are based on. */
+  readonly #abroad = new Map<string, Set<Definition>>();
   /** A scope that is a name of another one. */
   readonly inner: (scope: string, name: string) => string | undefined;
   /** What each text sees, where names of all texts are in one scope. */
@@ -227,6 +227,21 @@ export class Definitions {
     members.set(key, known);
     const name = this.rules.namespaces === true ? method.key : method.name;
     if (known.get(name)?.includes(method) !== true) push(known, name, method);
+  }
+
+  noteAbroad(method: string, base: Definition): void {
+    const known = this.#abroad.get(method);
+    if (known === undefined) this.#abroad.set(method, new Set([base]));
+    else known.add(base);
+  }
+
+  /** Whether a type that no text defines may have this method where a text calls it: that sees what gives it the method. */
+  isAbroad(method: string, { scope, imports, wildcards }: SourceText): boolean {
+    const bases = [...(this.#abroad.get(method) ?? [])];
+    if (bases.length === 0) return false;
+    if (wildcards.length > 0 || bases.some(({ file }) => file.scope === scope)) return true;
+    const seen = new Set([...imports.values()].map(({ name }) => name.split('.').at(-1)));
+    return bases.some(({ name }) => seen.has(name));
   }
 
   isNamed(name: string): boolean {

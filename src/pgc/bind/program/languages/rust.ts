@@ -221,7 +221,8 @@ class Modules {
         if (original === '*' && alias === '*') {
           if (scope === undefined) isOpen = true;
           else wildcards.push(this.#isModule(scope) ? scope : this.#withinOf(scope));
-        } else if (alias !== '_' && !(original === '*' && alias === parts[0] && parts.length === 1))
+        } else if (alias === '_') imports.set(`_ ${original}`, this.#meaning(scope, original));
+        else if (!(original === '*' && alias === parts[0] && parts.length === 1))
           imports.set(alias, this.#meaning(scope, original === '*' ? '' : original));
       }
     }

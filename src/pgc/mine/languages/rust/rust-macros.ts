@@ -52,7 +52,8 @@ function blanksIn(node: Node): Blank[] {
 /** What a value is compared with is a pattern, which calls nothing. */
 function patternIn({ text, startIndex, endIndex }: Node): [number, number][] {
   let depth = 0;
-  for (const [at, sign] of [...text].entries()) {
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text.charAt(at);
     if ('([{'.includes(sign)) depth += 1;
     else if (')]}'.includes(sign)) depth -= 1;
     else if (sign === ',' && depth === 1) return [[startIndex + at + 1, endIndex - 1]];

@@ -136,21 +136,76 @@ afterAll(() => tree[Symbol.asyncDispose]());
 
 const callers = (symbol: string): string[] => callersIn(tree, symbol);
 
-test('show', () => {
-  const out: Record<string, string[]> = {};
-  for (const s of [
-    'Item.touch',
-    'Item.check',
-    'Error.code',
-    'Shape.label',
-    'Item.from_str',
-    'Shape.Round',
+const binding = (line: number, callee: string): string[] =>
+  tree.shards.flatMap(({ index }) =>
+    [...index.callsTo(callee)]
+      .filter((call) => call.line === line && index.file(call.file).path === 'app/src/main.rs')
+      .map(({ id }) => {
+        const targets = (index.bound?.targetsOf(id) ?? []).map((each) => {
+          const target = index.bound?.target(each);
+          return `${target?.container}.${target?.name}`;
+        });
+        return [index.bound?.bindingOf(id), ...targets].join(' ');
+      }),
+  );
+const lineOf = (text: string): number => {
+  const before = files['app/src/main.rs']?.split(text)[0] ?? '';
+  return before.split('\n').length;
+};
+
+test('what is held comes out: of maps, lists, options and results, and goes to closures', () => {
+  for (const text of [
+    'item.touch();\n    }\n    for (at',
+    'item.touch(); }\n    for item in Walk',
+    'item.touch(); }\n}',
+    'item.check()?.touch()',
+    'item.touch().map(|each| each.touch())',
+    'Arc::new(item).touch()',
   ])
-    out[s] = callers(`core/src/kinds.rs#${s}`);
-  out['send'] = callers('core/src/net.rs#Sender.send');
-  out['connect'] = callers('core/src/net.rs#http.connect');
-  out['matches'] = callers('core/src/lib.rs#matches');
-  for (const s of ['outer.Inner', 'Inner.run', 'outer.helper', 'helper'])
-    out[s] = callers(`app/src/main.rs#${s}`);
-  console.log(JSON.stringify(out, null, 1));
+    expect([text, new Set(binding(lineOf(text), 'touch'))]).toEqual([
+      text,
+      new Set(['exact Item.touch']),
+    ]);
+  expect(callers('core/src/kinds.rs#Shape.label')).toEqual(['app/src/main.rs:9 exact']);
+  expect(callers('core/src/kinds.rs#Error.code')).toEqual([
+    'app/src/main.rs:18 exact',
+    'app/src/main.rs:20 exact',
+  ]);
+  expect(binding(lineOf('item.touch().is_some()'), 'is_some')).toEqual(['outside']);
+});
+
+test('what a collection holds is not known where nothing says so', () => {
+  expect(binding(lineOf('key.touch()'), 'touch')).toEqual(['possible']);
+});
+
+test('a macro is seen in its own crate alone; a pattern calls nothing', () => {
+  expect(callers('core/src/lib.rs#matches')).toEqual(['core/src/lib.rs:6 exact']);
+  expect(binding(lineOf('if matches!'), 'matches')).toEqual(['outside']);
+  expect(callers('core/src/kinds.rs#Shape.Round')).toEqual([
+    `app/src/main.rs:${lineOf('vec![Round(')} exact`,
+  ]);
+});
+
+test('a method of a trait of a library that a type has by its name', () => {
+  expect(binding(lineOf('vec![Round('), 'from_str')).toEqual(['exact Item.from_str']);
+});
+
+test('an alias has type parameters of its own, with what they are if nothing is given', () => {
+  const line = lineOf('sender.send()');
+  expect(callers('core/src/net.rs#Sender.send')).toEqual([`app/src/main.rs:${line} exact`]);
+});
+
+test('items of a function are seen in it alone', () => {
+  const [inner, outer] = [lineOf('    helper();\n'), lineOf('fn other() { helper')];
+  expect(binding(inner, 'helper')).toEqual(['exact outer.helper']);
+  expect(binding(outer, 'helper')).toEqual(['exact .helper']);
+  expect(binding(lineOf('Inner(1).run'), 'run')).toEqual(['exact Inner.run']);
+  expect(binding(lineOf('Inner(1).run'), 'Inner')).toEqual(['exact outer.Inner']);
+});
+
+test('behind a type stands another one; traits of the program give methods to types of libraries', () => {
+  expect(binding(lineOf('kept.touch()'), 'touch')).toEqual(['exact Item.touch']);
+  expect(binding(lineOf('kept.other().touch()'), 'touch')).toEqual(['possible']);
+  expect(binding(lineOf('list.longer()'), 'longer')).toEqual(['possible']);
+  expect(binding(lineOf('text.len()'), 'len')).toEqual(['outside']);
 });
