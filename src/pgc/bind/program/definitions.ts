@@ -280,6 +280,12 @@ function sharedNames(index: ShardIndex, file: number): Set<string> {
   return shared;
 }
 
+/** `module.name`: of a module that stands within a text. */
+export function innerOf(scope: NameScope | undefined, name: string): Definition[] | undefined {
+  const dot = name.lastIndexOf('.');
+  return dot < 0 ? undefined : scope?.members.get(name.slice(0, dot))?.get(name.slice(dot + 1));
+}
+
 function isTypeKind(kind: string): boolean {
   return !/^(?:function|method|variable|constant|macro|module)$/.test(kind);
 }

@@ -1,5 +1,5 @@
 import { joined } from './alternatives.js';
-import { type Definitions, type NameScope } from './definitions.js';
+import { innerOf, type Definitions, type NameScope } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
 import { unknown, type Step } from '../../format/expression.js';
 import type { Arguments } from './values.js';
@@ -246,8 +246,7 @@ export class Names {
 
   #isInModule({ owner, file }: Context): boolean {
     const types = this.#definitions.scopes.get(file.scope)?.types;
-    const [type] = types?.get(owner?.container ?? '') ?? [];
-    return (type ?? owner)?.container !== '' && owner !== undefined;
+    return ((types?.get(owner?.container ?? '')?.[0] ?? owner)?.container ?? '') !== '';
   }
 
   /** What a function defines inside itself; another one may have its name. */
@@ -398,10 +397,4 @@ function nearest(
     return at;
   };
   return definitions.toSorted((one, other) => near(other) - near(one));
-}
-
-/** `module.name`: of a module that stands within a text. */
-function innerOf(scope: NameScope | undefined, name: string): Definition[] | undefined {
-  const dot = name.lastIndexOf('.');
-  return dot < 0 ? undefined : scope?.members.get(name.slice(0, dot))?.get(name.slice(dot + 1));
 }
