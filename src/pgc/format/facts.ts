@@ -200,4 +200,4 @@ export interface FileFacts {
 }
 
 /** Raised whenever a miner would find something else in the same blob, or the encoding of facts changes. */
-export const minerVersion = 17;
+export const minerVersion = 18;

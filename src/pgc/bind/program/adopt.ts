@@ -27,6 +27,9 @@ export function adopt(definitions: Definitions, evaluator: Evaluator): void {
       const base = ofHeld(evaluator.typeIn(type, text));
       if (derived?.kind === 'inside' && base !== undefined)
         evaluator.addBase(derived.definition, base);
+      else if (definitions.rules.localItems === true && base?.kind === 'inside')
+        for (const method of definitions.methodsOf(base.definition).keys())
+          definitions.noteAbroad(method, base.definition);
     }
 }
 

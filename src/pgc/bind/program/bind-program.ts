@@ -69,7 +69,7 @@ function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<B
       const expression = index.expressionOf(id);
       const owner = symbolOf.get(`${shard} ${caller}`);
       const isMade = owner !== undefined && definitions.macros.has(owner.name);
-      const scope = isMade || isOfItsOwn(owner) ? caller : -1;
+      const scope = isMade || isOfItsOwn(owner, definitions) ? caller : -1;
       const key = `${file} ${scope} ${owner?.container} ${owner?.inside} ${kind} ${expression}`;
       let bound = known.get(key);
       if (bound === undefined)
@@ -85,8 +85,11 @@ function* sitesOf(index: ShardIndex): Generator<CallRow> {
 }
 
 /** Names mean something else in it than around it. */
-function isOfItsOwn(owner: Definition | undefined): boolean {
-  return owner?.types.some(({ role, name }) => ownRoles.has(role) || name === 'const') ?? false;
+function isOfItsOwn(owner: Definition | undefined, { rules, scopes }: Definitions): boolean {
+  if (owner === undefined) return false;
+  const isAround =
+    rules.localItems === true && scopes.get(owner.file.scope)?.members.has(owner.name) === true;
+  return isAround || owner.types.some(({ role, name }) => ownRoles.has(role) || name === 'const');
 }
 
 const ownRoles = new Set<string>(['bound', 'using', 'exported']);
@@ -129,6 +132,8 @@ function boundTo(
           ...all.map((each) => bindingOf(each, how, definitions.rules)),
           ...(through.some(isFunction) ? (['exact'] as const) : []),
         ]);
+  if (binding === 'outside' && !isUse && isAbroad(expression, value, text, definitions))
+    return { binding: 'possible', targets };
   if (binding === 'exact' && own.length === 0 && !through.some(isFunction))
     return { binding: 'possible', targets };
   const isOpen =
@@ -144,6 +149,20 @@ function boundTo(
 function surest(bindings: readonly CallBinding[]): CallBinding {
   const order: CallBinding[] = ['dispatch', 'exact', 'possible', 'value', 'outside'];
   return order.find((each) => bindings.includes(each)) ?? 'possible';
+}
+
+/** A type of a library may have such a method by what the program says of it, unless it has one itself. */
+function isAbroad(
+  expression: string,
+  value: Value | undefined,
+  text: SourceText,
+  definitions: Definitions,
+): boolean {
+  const last = parseExpression(expression).steps.at(-1);
+  if (last?.kind !== 'member' || !definitions.isAbroad(last.name, text)) return false;
+  const type = value?.kind === 'outside' ? value.of?.type : undefined;
+  const its = type?.kind === 'language' ? definitions.rules.members?.[type.name] : undefined;
+  return its?.results[last.name] === undefined && its?.made?.[last.name] === undefined;
 }
 
 /** A method of what the own type is based on: nothing runs in its place. */

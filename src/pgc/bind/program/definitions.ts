@@ -22,6 +22,8 @@ export class Definitions {
   readonly all: Definition[] = [];
   /** By name: they are visible where their text says so by no name. */
   readonly macros = new Map<string, Definition[]>();
+  /** By the names of their methods: what types that the program does not define are based on. */
+  readonly #abroad = new Map<string, Set<Definition>>();
   /** A scope that is a name of another one. */
   readonly inner: (scope: string, name: string) => string | undefined;
   /** What each text sees, where names of all texts are in one scope. */
@@ -227,6 +229,21 @@ export class Definitions {
     if (known.get(name)?.includes(method) !== true) push(known, name, method);
   }
 
+  noteAbroad(method: string, base: Definition): void {
+    const known = this.#abroad.get(method);
+    if (known === undefined) this.#abroad.set(method, new Set([base]));
+    else known.add(base);
+  }
+
+  /** Whether a type that no text defines may have this method where a text calls it: that sees what gives it the method. */
+  isAbroad(method: string, { scope, imports, wildcards }: SourceText): boolean {
+    const bases = [...(this.#abroad.get(method) ?? [])];
+    if (bases.length === 0) return false;
+    if (wildcards.length > 0 || bases.some(({ file }) => file.scope === scope)) return true;
+    const seen = new Set([...imports.values()].map(({ name }) => name.split('.').at(-1)));
+    return bases.some(({ name }) => seen.has(name));
+  }
+
   isNamed(name: string): boolean {
     this.#names ??= new Set(this.all.flatMap((each) => [each.name, each.key]));
     return this.#names.has(name);
@@ -261,6 +278,12 @@ function sharedNames(index: ShardIndex, file: number): Set<string> {
     seen.add(key);
   }
   return shared;
+}
+
+/** `module.name`: of a module that stands within a text. */
+export function innerOf(scope: NameScope | undefined, name: string): Definition[] | undefined {
+  const dot = name.lastIndexOf('.');
+  return dot < 0 ? undefined : scope?.members.get(name.slice(0, dot))?.get(name.slice(dot + 1));
 }
 
 function isTypeKind(kind: string): boolean {

@@ -252,6 +252,8 @@ export class Evaluator {
     const [first = '', ...rest] = text.name.split('.');
     let named = this.#names.named(first, context);
     for (const name of rest) named = named && this.#members.member(named, name);
+    // A variant is constructed like a type.
+    if (named?.kind === 'value' && this.#definitions.rules.localItems === true) return named;
     return named?.kind === 'function' ? this.#uses.called(named, 0) : undefined;
   }
 

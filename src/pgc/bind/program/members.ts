@@ -94,13 +94,31 @@ export class Members {
       case 'function':
         return this.#memberOfFunction(value, name, given);
       default: {
-        const found =
-          this.memberOf(value.type, name, given) ?? this.ofLibraries.ofEveryType(value.type, name);
+        const own = this.memberOf(value.type, name, given);
+        const isOpen =
+          own === undefined || (own.kind === 'outside' && value.type.kind === 'inside');
+        const found = isOpen
+          ? (this.#behind(value, name) ?? this.ofLibraries.ofEveryType(value.type, name) ?? own)
+          : own;
         const isNamed = this.#isOfNamedType(given) || this.namespaces !== undefined;
         const isFixed = value.kind === 'type' && value.isOpen !== true && isNamed;
         return isFixed && found?.kind === 'function' ? { ...found, isFixed } : found;
       }
     }
+  }
+
+  /** Of what a value stands for, where its type says that it does. */
+  #behind(value: Value & { type: Type }, name: string): Value | undefined {
+    const { type } = value;
+    const [steps = ''] = this.#definitions.rules.operators?.behind ?? [];
+    const [first] = parseExpression(`x${steps}`).steps;
+    if (type.kind !== 'inside' || value.kind !== 'value' || first?.kind !== 'member')
+      return undefined;
+    if (!this.#definitions.methodsOf(type.definition).has(first.name)) return undefined;
+    const held = this.#evaluation.bounded(() =>
+      this.#evaluation.followed(value, parseExpression(`x${steps}`).steps),
+    );
+    return held && this.#evaluation.bounded(() => this.member(held, name));
   }
 
   #memberOfScope(
@@ -138,6 +156,11 @@ export class Members {
       if (type.kind === 'language')
         return this.#sign(type, name, given) ?? this.ofLibraries.member(type, name, given);
       if (this.namespaces !== undefined) return this.#memberOfPlaced(type, name, given);
+      if (this.#definitions.rules.localItems === true) {
+        const [alias] = typesIn(type.definition, 'alias');
+        const its = alias && this.#evaluation.resolve(alias.type, within(type));
+        if (alias !== undefined) return its && this.memberOf(its, name, given);
+      }
       if (name === superName)
         return this.#choice === undefined ? this.bases.superOf(type) : this.#super(type, given);
       const found = this.#inheritedMember(type, name, given);
@@ -220,7 +243,7 @@ export class Members {
         if (its !== undefined && its.kind !== 'outside') return its;
         const isTyped = this.#choice !== undefined;
         const ofLibrary = type?.kind === 'outside' ? this.member(type, name, given) : its;
-        beyond = (isTyped ? ofLibrary : undefined) ?? foreign;
+        beyond = isTyped ? (ofLibrary ?? foreign) : { ...foreign, of: { type: start, name } };
         return undefined;
       },
     );

@@ -1,5 +1,5 @@
 import { joined } from './alternatives.js';
-import { type Definitions, type NameScope } from './definitions.js';
+import { innerOf, type Definitions, type NameScope } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
 import { unknown, type Step } from '../../format/expression.js';
 import type { Arguments } from './values.js';
@@ -10,6 +10,7 @@ import {
   foreign,
   unbound,
   isFunction,
+  isNamespace,
   isType,
   isValue,
   isVariable,
@@ -50,8 +51,9 @@ export class Names {
     const { file } = context;
     if (name === rootName) return this.#evaluation.visible(name, context, wanted, given);
     if (name.startsWith('$')) {
-      const macros = this.#definitions.macros.get(name.slice(1));
-      return macros === undefined ? outside : { kind: 'function', definitions: macros };
+      const all = this.#definitions.macros.get(name.slice(1)) ?? [];
+      const definitions = this.#definitions.sight.nearest(all, file);
+      return definitions.length === 0 ? outside : { kind: 'function', definitions };
     }
     const parameter = this.parameter(name, context);
     if (parameter !== undefined) return parameter.type && { kind: 'type', type: parameter.type };
@@ -63,11 +65,15 @@ export class Names {
     const beside = this.#beside(name, context, wanted);
     if (beside !== undefined) return beside;
     const own = scopes.get(file.scope)?.names.get(name);
-    if (own !== undefined) return this.meaning(own, wanted);
     const imported = file.imports.get(name);
+    // A text cannot have both at its top: one of its modules imports the other one.
+    const isInModule = imported !== undefined && own?.every(isNamespace) === true;
+    if (own !== undefined && !(isInModule && this.#isInModule(context)))
+      return this.meaning(own, wanted);
     if (imported !== undefined) return this.imported(imported, wanted);
     for (const wildcard of file.wildcards) {
-      const found = this.#exported(wildcard, name, wanted);
+      const [scope = '', type] = wildcard.split('#');
+      const found = this.#exported(scope, type === undefined ? name : `${type}.${name}`, wanted);
       if (found !== undefined) return found;
     }
     if (rules.builtins.has(name)) return outside;
@@ -250,6 +256,8 @@ export class Names {
     const { scopes, rules } = this.#definitions;
     const scope = scopes.get(file.scope);
     const outer = (container: string): string => scope?.types.get(container)?.[0]?.container ?? '';
+    const own = rules.localItems === true && owner ? this.#within(owner, name) : undefined;
+    if (own !== undefined) return this.meaning([own], wanted);
     let container = owner?.container ?? '';
     // A method does not see what stands beside it in its type.
     if (owner?.kind === 'method') container = outer(container);
@@ -262,6 +270,28 @@ export class Names {
       container = outer(container);
     }
     return undefined;
+  }
+
+  #isInModule({ owner, file }: Context): boolean {
+    const types = this.#definitions.scopes.get(file.scope)?.types;
+    return ((types?.get(owner?.container ?? '')?.[0] ?? owner)?.container ?? '') !== '';
+  }
+
+  /** What a function defines inside itself; another one may have its name. */
+  #within(
+    { shard, symbol, name: container, file, kind }: Definition,
+    name: string,
+  ): Definition | undefined {
+    if (symbol < 0 || !/^(?:function|method)$/.test(kind)) return undefined;
+    const members = this.#definitions.scopes.get(file.scope)?.members.get(container)?.get(name);
+    const index = this.#definitions.shards[shard];
+    if (members === undefined || index === undefined) return undefined;
+    const { line_start: from, line_end: to } = index.symbolPlace(symbol);
+    return members.find((each) => {
+      if (each.file !== file || each.kind === 'method' || each.symbol < 0) return false;
+      const { line_start: at } = index.symbolPlace(each.symbol);
+      return from <= at && at <= to;
+    });
   }
 
   isPackage(name: string): boolean {
@@ -398,10 +428,4 @@ function nearest(
     return at;
   };
   return definitions.toSorted((one, other) => near(other) - near(one));
-}
-
-/** `module.name`: of a module that stands within a text. */
-function innerOf(scope: NameScope | undefined, name: string): Definition[] | undefined {
-  const dot = name.lastIndexOf('.');
-  return dot < 0 ? undefined : scope?.members.get(name.slice(0, dot))?.get(name.slice(dot + 1));
 }

@@ -58,12 +58,17 @@ export interface LanguageRules {
   overloads?: Overloads;
   /** Constructors are called like their type, and not inherited. */
   constructorsAreTypes?: boolean;
+  /** What a function defines inside itself is seen in it, and what it defines has members by its name alone. */
+  localItems?: boolean;
   /** Whether a name that nothing defines, with a member of it, is that of a package. */
   isPackage?(name: string): boolean;
 }
 
-/** A value of a type of the program is called, indexed, gone through; `read`: it is read as a member of another one. */
-export type Operator = 'call' | 'element' | 'each' | 'read';
+/**
+ * A value of a type of the program is called, indexed, gone through; `read`: it is read as a member of another one;
+ * `behind`: what has the members that it has not itself.
+ */
+export type Operator = 'call' | 'element' | 'each' | 'read' | 'behind';
 
 /** What everybody knows of types that no file of the program defines. */
 export interface Library {

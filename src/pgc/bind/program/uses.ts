@@ -1,5 +1,5 @@
 import { parseExpression, unknown, type Given, type Step } from '../../format/expression.js';
-import type { Operator } from './rules.js';
+import type { LanguageRules, Operator } from './rules.js';
 import { joined } from './alternatives.js';
 import { type Definitions } from './definitions.js';
 import { typesIn, type Definition } from './definition.js';
@@ -68,11 +68,13 @@ export class Uses {
 
   #resultOfLanguage(value: OutsideValue): Value | undefined {
     const { of, isLibrary } = value;
-    const { members, librariesGiveBack, overloads } = this.#definitions.rules;
+    const { members, librariesGiveBack, overloads, standard } = this.#definitions.rules;
     if (overloads !== undefined && of === undefined) return this.#resultOfLibrary(value);
-    if (isLibrary === true) return librariesGiveBack === true ? undefined : foreign;
-    if (of !== undefined && this.#definitions.rules.standard?.same.has(of.name) === true)
-      return valueOf(of.type);
+    // What a library does with a type of the program may give something of the program.
+    const isOfProgram = standard !== undefined && of?.type.kind === 'inside';
+    if (isLibrary === true) return librariesGiveBack === true || isOfProgram ? undefined : foreign;
+    const isSame = of !== undefined && standard?.same.has(of.name) === true;
+    if (isSame && !isListed(of.type, of.name, members)) return valueOf(of.type);
     if (of?.type.kind !== 'language') return outside;
     const { type, name } = of as { type: LanguageType; name: string };
     const its = members?.[type.name];
@@ -291,7 +293,9 @@ export class Uses {
       value.type.kind === 'inside';
     if (isUnknown) return undefined;
     if (value.kind !== 'value' || value.type.kind !== 'language') return value;
-    return value.type.name === '$promise' ? valueOf(value.type.args[0]?.type) : value;
+    return /^\$(?:promise|option)$/.test(value.type.name)
+      ? valueOf(value.type.args[0]?.type)
+      : value;
   }
 
   /** What a function hands to the function that it takes; see `expression.ts`. */
@@ -376,7 +380,7 @@ export class Uses {
     if (of?.type.kind !== 'language') return undefined;
     const members = this.#definitions.rules.members?.[of.type.name];
     const steps = (members?.parameters[of.name] ?? members?.parameters[''])?.[at];
-    return steps === undefined ? undefined : this.#from(of.type, steps);
+    return steps === undefined || steps === unknown ? undefined : this.#from(of.type, steps);
   }
 
   #from(type: Type, steps: string): Value | undefined {
@@ -385,6 +389,12 @@ export class Uses {
       this.#evaluation.followed(start, parseExpression(`x${steps}`).steps),
     );
   }
+}
+
+/** A type of the language may say itself what such a member gives. */
+function isListed(type: Type, name: string, members: LanguageRules['members']): boolean {
+  const its = type.kind === 'language' ? members?.[type.name] : undefined;
+  return its?.results[name] !== undefined || its?.made?.[name] !== undefined;
 }
 
 /** Like `null` it may be given as any type that is none of plain values. */
@@ -399,7 +409,17 @@ function isLeftOpen(name: string, written: readonly { text: string }[], given: A
 }
 
 const partOf: Record<'element' | 'key' | 'result', Partial<Record<string, number>>> = {
-  element: { $list: 0, $array: 0, $map: 1, $chan: 0, $context: 0, $ptr: 0, $seq: 0, $smart: 0 },
+  element: {
+    $list: 0,
+    $array: 0,
+    $map: 1,
+    $chan: 0,
+    $context: 0,
+    $ptr: 0,
+    $seq: 0,
+    $smart: 0,
+    $option: 0,
+  },
   key: { $map: 0, $chan: 0 },
   result: {},
 };

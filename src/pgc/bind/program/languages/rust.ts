@@ -1,46 +1,122 @@
 import { posix } from 'node:path';
 import type { ImportRow } from '../../../format/shard-index.js';
+import { unknown } from '../../../format/expression.js';
 import { packagesIn, type PackagePlace } from './manifests.js';
 import type { LanguageMembers, LanguageRules, Manifest, Places } from '../rules.js';
 import type { Imported, SourceText } from '../source-text.js';
+import type { Type } from '../values.js';
 
 /** Types of the standard library by what they hold; `=`: a method of theirs is one of what they hold. */
 const libraryTypes: Record<string, string> = {
   ...each(
     '=',
-    'Box Rc Arc Cow Pin Ref RefMut MutexGuard RwLockReadGuard RwLockWriteGuard NonNull ManuallyDrop Option Result Poll ' +
-      'Mutex RwLock RefCell Cell OnceCell',
+    'Box Rc Arc Cow Pin Ref RefMut MutexGuard RwLockReadGuard RwLockWriteGuard NonNull ManuallyDrop ' +
+      'Mutex RwLock RefCell Cell OnceCell Peekable Rev',
   ),
-  ...each('$list', 'Vec VecDeque LinkedList HashSet BTreeSet BinaryHeap Iter IntoIter IterMut'),
+  ...each('$option', 'Option Result Poll'),
+  ...each(
+    '$list',
+    'Vec VecDeque LinkedList HashSet BTreeSet BinaryHeap Iter IntoIter IterMut Iterator IntoIterator ' +
+      'DoubleEndedIterator ExactSizeIterator',
+  ),
   ...each('$map', 'HashMap BTreeMap'),
 };
 
 /** What leaves a type as it is, or takes it out of what holds it. */
 const same =
-  'default clone cloned copied to_owned as_ref as_mut as_deref as_deref_mut borrow borrow_mut by_ref into into_inner ' +
+  'default clone cloned copied to_owned as_ref as_mut as_deref as_deref_mut borrow borrow_mut by_ref into_inner ' +
   'unwrap expect unwrap_or unwrap_or_else unwrap_or_default take replace ok map_err ok_or ok_or_else or or_else filter ' +
-  'lock read write try_lock try_read try_write get_or_init';
+  'lock read write try_lock try_read try_write get_or_init into_iter';
+
+type Args = readonly (Type | undefined)[];
+
+/** By the name of the method: a type of the language, and what it holds. */
+function made(
+  name: string,
+  held: (args: Args) => Args,
+  methods: string,
+): Record<string, (args: Args) => Type> {
+  const of = (args: Args): Type => listOf(name, held(args));
+  return Object.fromEntries(methods.split(' ').map((method) => [method, of]));
+}
+
+function listOf(name: string, args: Args): Type {
+  return { kind: 'language', name, args: args.map((type) => ({ label: '', type })) };
+}
+
+function pairOf(one: Type | undefined, other: Type | undefined): Type {
+  const args = [one, other].map((type, at) => ({ label: String(at), type }));
+  return { kind: 'language', name: '$struct', args };
+}
+
+/** What holds nothing that is known: a function that is given makes it, or a pattern of several methods. */
+const unknownResults = (names: string): Record<string, string> => each(unknown, names);
 
 const members: Readonly<Record<string, LanguageMembers>> = {
   $list: {
     results: {
       ...each(
         '',
-        'iter iter_mut into_iter as_slice drain rev skip chain peekable to_vec values step_by',
+        'iter iter_mut into_iter as_slice as_mut_slice drain rev skip chain peekable to_vec values step_by filter ' +
+          'skip_while take_while inspect cloned copied by_ref take collect fuse cycle intersection union difference',
+      ),
+      ...each('[]', 'remove swap_remove'),
+      ...unknownResults(
+        'map filter_map flat_map flatten map_while find_map fold try_fold scan reduce sum product zip unzip partition ' +
+          'split_at split_at_mut split_first split_last group_by',
+      ),
+    },
+    made: {
+      ...made(
+        '$option',
+        ([held]) => [held],
+        'first first_mut last last_mut get get_mut pop pop_front pop_back front front_mut back back_mut next next_back ' +
+          'next_if peek peek_mut find nth max min max_by max_by_key min_by min_by_key rfind',
+      ),
+      ...made('$list', ([held]) => [listOf('$list', [held])], 'windows chunks chunks_exact'),
+      ...made('$list', ([held]) => [pairOf(undefined, held)], 'enumerate'),
+    },
+    parameters: { '': ['[]', '[]'], fold: ['?', '[]'], try_fold: ['?', '[]'], scan: ['?', '[]'] },
+  },
+  $map: {
+    results: unknownResults(
+      'get_key_value first_key_value last_key_value remove_entry pop_first pop_last range',
+    ),
+    made: {
+      ...made('$option', ([, value]) => [value], 'get get_mut remove insert entry'),
+      ...made('$list', ([, value]) => [value], 'values values_mut into_values'),
+      ...made('$list', ([key]) => [key], 'keys into_keys'),
+      ...made('$list', ([key, value]) => [pairOf(key, value)], 'iter iter_mut into_iter drain'),
+    },
+    parameters: { retain: ['[k]', '[]'] },
+  },
+  $option: {
+    results: {
+      ...each(
+        '',
+        'as_ref as_mut as_deref as_deref_mut as_pin_mut as_pin_ref cloned copied take or or_else filter replace inspect ' +
+          'and_modify by_ref clone',
       ),
       ...each(
         '[]',
-        'first first_mut last last_mut get get_mut pop pop_front pop_back front back next next_back peek find nth max min',
+        'unwrap expect unwrap_or unwrap_or_else unwrap_or_default unwrap_unchecked get_or_insert ' +
+          'get_or_insert_with insert or_insert or_insert_with or_default',
+      ),
+      ...unknownResults(
+        'map and_then map_or map_or_else and zip flatten transpose unzip xor map_ok',
       ),
     },
-    parameters: { '': ['[]'], fold: ['?', '[]'] },
-  },
-  $map: {
-    results: {
-      ...each('[]', 'get get_mut remove'),
-      ...each('', 'iter iter_mut into_iter values values_mut'),
+    made: {
+      ...made('$option', ([held]) => [held], 'ok map_err ok_or ok_or_else'),
+      ...made('$option', ([, error]) => [error], 'err'),
+      ...made('$list', ([held]) => [held], 'iter iter_mut into_iter'),
     },
-    parameters: {},
+    parameters: {
+      '': ['[]'],
+      ...Object.fromEntries(
+        ['map_err', 'or_else', 'unwrap_or_else', 'map_or_else'].map((name) => [name, ['.err()!']]),
+      ),
+    },
   },
 };
 
@@ -65,6 +141,9 @@ export function rustRules(manifests: readonly Manifest[]): LanguageRules {
     constructors: [],
     isPackage: (name) => /^[a-z_]/.test(name),
     members,
+    localItems: true,
+    // What goes through it says what comes of it.
+    operators: { each: ['.next()!'], element: ['.index()'], behind: ['.deref()'] },
     standard: { types: new Map(Object.entries(libraryTypes)), same: new Set(same.split(' ')) },
   };
 }
@@ -80,8 +159,13 @@ function placesOf(paths: readonly string[], packages: readonly PackagePlace[]): 
   const crates = new Map<string, string>();
   for (const [name, folder] of packages)
     crates.set(name.replaceAll('-', '_'), posix.join(folder, 'src'));
-  const modules = new Modules(known, roots, crates);
-  return { scopes, imported: (path, rows) => modules.importedBy(path, rows) };
+  const folders = new Set(packages.map(([, folder]) => folder));
+  const modules = new Modules(known, roots, crates, folders);
+  return {
+    scopes,
+    imported: (path, rows) => modules.importedBy(path, rows),
+    sees: (path) => ({ has: (other) => modules.crateOf(path) === modules.crateOf(other) }),
+  };
 }
 
 const rootFile = /(?:^|\/)(?:lib|main)\.rs$/;
@@ -104,7 +188,17 @@ class Modules {
     readonly roots: ReadonlySet<string>,
     /** Root modules by the names of the crates. */
     readonly crates: ReadonlyMap<string, string>,
+    /** Of packages. */
+    readonly folders: ReadonlySet<string>,
   ) {}
+
+  /** What its texts have in common; those beside the library, as tests are, are taken as one crate for each folder. */
+  crateOf(path: string): string {
+    for (let folder = folderOf(path), below = ''; ; below = folder, folder = folderOf(folder)) {
+      if (this.roots.has(folder)) return folder;
+      if (this.folders.has(folder) || folder === '') return below;
+    }
+  }
 
   importedBy(
     path: string,
@@ -126,13 +220,26 @@ class Modules {
         const scope = this.#scopeOf(path, parts);
         if (original === '*' && alias === '*') {
           if (scope === undefined) isOpen = true;
-          else wildcards.push(scope);
-        } else if (alias !== '_' && !(original === '*' && alias === parts[0] && parts.length === 1))
+          else wildcards.push(this.#isModule(scope) ? scope : this.#withinOf(scope));
+        } else if (alias === '_') imports.set(`_ ${original}`, this.#meaning(scope, original));
+        else if (!(original === '*' && alias === parts[0] && parts.length === 1))
           imports.set(alias, this.#meaning(scope, original === '*' ? '' : original));
       }
     }
     // Modules below this one are known by their names.
     return { imports, wildcards, isOpen };
+  }
+
+  #isModule(scope: string): boolean {
+    return this.known.has(scope) || this.roots.has(scope);
+  }
+
+  /** All that a type or an inner module of a text holds. */
+  #withinOf(scope: string): string {
+    const around = folderOf(scope);
+    return this.known.has(around)
+      ? `${around}#${scope.slice(around === '' ? 0 : around.length + 1)}`
+      : scope;
   }
 
   #meaning(scope: string | undefined, name: string): Imported {

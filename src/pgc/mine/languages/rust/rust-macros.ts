@@ -11,7 +11,7 @@ const depthMax = 3;
 export function withoutMacros(grammar: Grammar, text: string): string {
   let parsed = text;
   for (let depth = 0; depth < depthMax && parsed.includes('!'); depth += 1) {
-    const blanks: [from: number, to: number][] = [];
+    const blanks: Blank[] = [];
     grammar.captures(parsed, (name, node) => {
       if (name === 'invocation') blanks.push(...blanksIn(node));
     });
@@ -21,19 +21,44 @@ export function withoutMacros(grammar: Grammar, text: string): string {
   return parsed;
 }
 
-function blanksIn(node: Node): [number, number][] {
+/** What takes the place of a part of the text; spaces if nothing is named. */
+type Blank = [from: number, to: number, by?: string];
+
+function blanksIn(node: Node): Blank[] {
   const macro = node.childForFieldName('macro');
   const tree = node.namedChildren.find(({ type }) => type === 'token_tree');
   if (macro === null || tree === undefined) return [];
   const { text } = tree;
   // Patterns and variables of macros are no expressions.
-  if (text.startsWith('(') && /=>|\$\w|;/.test(outerOf(text))) return [];
-  if (text.startsWith('(')) return [[macro.endIndex, tree.startIndex]];
+  if (/^[([]/.test(text) && /=>|\$\w|;/.test(outerOf(text))) return [];
+  const { startIndex: start, endIndex: end } = tree;
+  if (text.startsWith('['))
+    return [
+      [macro.endIndex, start],
+      [start, start + 1, '('],
+      [end - 1, end, ')'],
+    ];
+  if (text.startsWith('(')) {
+    const isOf = macro.type === 'identifier' && /(?:^|_)matches$/.test(macro.text);
+    return [[macro.endIndex, tree.startIndex], ...(isOf ? patternIn(tree) : [])];
+  }
   if (!text.startsWith('{') || !isItem(node)) return [];
   return [
     [node.startIndex, tree.startIndex + 1],
     [tree.endIndex - 1, node.endIndex],
   ];
+}
+
+/** What a value is compared with is a pattern, which calls nothing. */
+function patternIn({ text, startIndex, endIndex }: Node): [number, number][] {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const sign = text.charAt(at);
+    if ('([{'.includes(sign)) depth += 1;
+    else if (')]}'.includes(sign)) depth -= 1;
+    else if (sign === ',' && depth === 1) return [[startIndex + at + 1, endIndex - 1]];
+  }
+  return [];
 }
 
 /** What stands in no brackets but the outermost. */
@@ -54,12 +79,12 @@ function isItem({ parent }: Node): boolean {
   return holder?.type === 'source_file' || holder?.type === 'declaration_list';
 }
 
-function blanked(text: string, ranges: readonly [number, number][]): string {
+function blanked(text: string, ranges: readonly Blank[]): string {
   let result = '';
   let at = 0;
-  for (const [from, to] of ranges.toSorted(([one], [other]) => one - other)) {
+  for (const [from, to, by] of ranges.toSorted(([one], [other]) => one - other)) {
     if (from < at) continue;
-    result += text.slice(at, from) + text.slice(from, to).replace(/[^\s]/g, ' ');
+    result += text.slice(at, from) + (by ?? text.slice(from, to).replace(/[^\s]/g, ' '));
     at = to;
   }
   return result + text.slice(at);

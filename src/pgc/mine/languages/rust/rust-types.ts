@@ -26,7 +26,7 @@ function typeOf(node: Node, self: string): string {
     case 'tuple_type':
       return `$struct${listed(node.namedChildren.map((each, at) => `${at}:${rustType(each, self)}`))}`;
     case 'function_type':
-      return `$func${listed(node.childForFieldName('return_type') === null ? [] : [of('return_type')])}`;
+      return functionOf(node, self);
     case 'dynamic_type':
     case 'abstract_type':
       return of('trait');
@@ -36,6 +36,15 @@ function typeOf(node: Node, self: string): string {
     default:
       return unknown;
   }
+}
+
+/** What it gives, and each parameter by its number. */
+function functionOf(node: Node, self: string): string {
+  const result = node.childForFieldName('return_type');
+  const parameters = node.childForFieldName('parameters')?.namedChildren ?? [];
+  const taken = parameters.map((each, at) => `${at}:${rustType(each, self)}`);
+  if (result === null && taken.length === 0) return '$func';
+  return `$func${listed([rustType(result, self), ...taken])}`;
 }
 
 /** Several traits at once; lifetimes are none. */
@@ -94,8 +103,9 @@ export function rustBounds(node: Node, self: string): { name: string; type: stri
   );
   return (node.childForFieldName('type_parameters')?.namedChildren ?? []).flatMap((each) => {
     const name = each.childForFieldName('name')?.text ?? '';
-    if (each.type !== 'type_parameter' || name === '') return [];
-    const bound = rustType(each.childForFieldName('bounds'), self);
+    if (!/^(?:optional_)?type_parameter$/.test(each.type) || name === '') return [];
+    const otherwise = node.type === 'type_item' ? each.childForFieldName('default_type') : null;
+    const bound = rustType(otherwise ?? each.childForFieldName('bounds'), self);
     return [{ name, type: bound === unknown ? (more.get(name) ?? unknown) : bound }];
   });
 }
@@ -109,24 +119,27 @@ export function rustExpression(
   return node ? boundedLink(() => expressionOf(node, locals, self)) : unknown;
 }
 
+const comparing = /^(?:[=!]=|[<>]=?|&&|\|\|)$/;
+
 function expressionOf(node: Node, locals: Locals, self: string): string {
   const of = (each: Node | null | undefined): string => rustExpression(each, locals, self);
   const named = (field: string): string => of(node.childForFieldName(field));
   switch (node.type) {
     case 'identifier':
+      if (node.text === 'Self' && self !== '') return self;
       return locals.expressionOf(node.text, node.startIndex);
     case 'self':
       return locals.find('self', node.startIndex) ?? unknown;
     case 'field_expression':
       return `${named('value')}.${node.childForFieldName('field')?.text ?? unknown}`;
     case 'call_expression':
-      return `${named('function')}()`;
+      return madeBy(node, locals, self) ?? `${named('function')}()`;
     case 'generic_function':
       return named('function');
     case 'scoped_identifier':
       return pathOf(node, self);
     case 'try_expression':
-      return of(node.namedChild(0));
+      return `${of(node.namedChild(0))}!`;
     case 'await_expression':
       return `${of(node.namedChild(0))}!`;
     case 'index_expression':
@@ -142,10 +155,75 @@ function expressionOf(node: Node, locals: Locals, self: string): string {
     case 'closure_expression':
       return `{$func${listed(node.childForFieldName('return_type') === null ? [] : [rustType(node.childForFieldName('return_type'), self)])}}`;
     case 'string_literal':
+    case 'raw_string_literal':
       return '{str}';
+    case 'integer_literal':
+      return '{usize}';
+    case 'float_literal':
+      return '{f64}';
+    case 'char_literal':
+      return '{char}';
+    case 'boolean_literal':
+      return '{bool}';
+    case 'array_expression':
+      return `{$list<=${of(node.namedChild(0))}>}`;
+    case 'tuple_expression':
+      return `{$struct${listed(node.namedChildren.map((each, at) => `${at}:=${of(each)}`))}}`;
+    case 'binary_expression':
+      return comparing.test(node.childForFieldName('operator')?.text ?? '') ? '{bool}' : unknown;
     default:
       return unknown;
   }
+}
+
+/** Types of the library that only hold a value: a method of theirs is one of the value. */
+const wrappers = /^(?:Box|Rc|Arc|Pin|Cell|RefCell|Mutex|RwLock|OnceCell|ManuallyDrop)$/;
+/** Those whose constructors say nothing of what they will hold. */
+const holders =
+  /^(?:Vec|VecDeque|LinkedList|HashSet|BTreeSet|BinaryHeap|HashMap|BTreeMap|IndexMap)$/;
+
+/** What is made by the library out of what it is given. */
+function madeBy(call: Node, locals: Locals, self: string): string | undefined {
+  const called = call.childForFieldName('function');
+  const [first] = call.childForFieldName('arguments')?.namedChildren ?? [];
+  const given = (): string => rustExpression(first, locals, self);
+  if (called?.type === 'identifier') {
+    if (isMacro(call)) return madeByMacro(called.text, first && given());
+    if (first === undefined) return undefined;
+    if (/^(?:Some|Ok)$/.test(called.text)) return bounded(`{$option<=${given()}>}`);
+    return called.text === 'Err' ? bounded(`{$option<?,=${given()}>}`) : undefined;
+  }
+  if (called?.type !== 'scoped_identifier') return undefined;
+  const path = called.childForFieldName('path');
+  const type = (path?.type === 'generic_type' ? path.childForFieldName('type') : path)?.text ?? '';
+  const short = type.slice(type.lastIndexOf(':') + 1);
+  const name = called.childForFieldName('name')?.text ?? '';
+  if (wrappers.test(short) && /^(?:new|pin|from|clone)$/.test(name) && first) return given();
+  if (!holders.test(short) || !/^(?:new|with_capacity|default)$/.test(name)) return undefined;
+  return `{${path?.type === 'generic_type' ? rustType(path, self) : short}}`;
+}
+
+function madeByMacro(name: string, given: string | undefined): string {
+  if (/^(?:format|concat|stringify|env)$/.test(name)) return '{String}';
+  if (/^writeln?$/.test(name)) return '{$option<bool,std.fmt.Error>}';
+  if (name === 'ready' && given !== undefined) return bounded(`${given}!`);
+  if (name !== 'vec') return unknown;
+  return given === undefined ? '{$list}' : bounded(`{$list<=${given}>}`);
+}
+
+/** Its sign is left out, see `withoutMacros`. */
+function isMacro(call: Node): boolean {
+  const end = call.childForFieldName('function')?.endIndex ?? 0;
+  return (call.childForFieldName('arguments')?.startIndex ?? 0) > end;
+}
+
+/** What a function hands to the one that it takes, by the number of a parameter of that; unknown where it is not given. */
+export function handedTo(closure: Node, locals: Locals, self: string): string {
+  const list = closure.parent;
+  const call = list?.type === 'arguments' ? list.parent : null;
+  if (call?.type !== 'call_expression') return unknown;
+  const at = list?.namedChildren.findIndex((each) => each.id === closure.id) ?? 0;
+  return `${rustExpression(call.childForFieldName('function'), locals, self)}@${at}`;
 }
 
 /** `Type::<T>::name`, `crate::module::name`, `<T as Trait>::name`. */
@@ -178,6 +256,9 @@ export function declarePattern(
   const go = (each: Node | null | undefined, its: string): void =>
     declarePattern(each, bounded(its), from, locals, self);
   switch (pattern.type) {
+    case 'self':
+      locals.declare('self', from, expression);
+      return;
     case 'identifier':
     case 'shorthand_field_identifier':
       // A constant, or a variant without fields, begins with a capital.
@@ -205,9 +286,11 @@ export function declarePattern(
     case 'tuple_struct_pattern': {
       const [type, ...parts] = pattern.namedChildren;
       const name = type?.text ?? '';
-      const isWrapped = /(?:^|::)(?:Some|Ok|Ready)$/.test(name);
+      const held = /(?:^|::)(?:Some|Ok|Ready)$/.test(name)
+        ? `${expression}!`
+        : /(?:^|::)Err$/.test(name) && `${expression}.err()!`;
       for (const [at, each] of parts.entries())
-        go(each, isWrapped ? expression : `{${dotted(name, self)}}.${at}`);
+        go(each, held === false ? `{${dotted(name, self)}}.${at}` : held);
       return;
     }
     case 'struct_pattern': {

@@ -3,9 +3,17 @@ import { bounded, parseType, unknown } from '../../../format/expression.js';
 import type { Draft, SymbolDraft } from '../../draft.js';
 import type { Grammar } from '../../grammar.js';
 import { membersIn, parametersOf, ScopedMiner, textOf } from '../../scoped-draft.js';
-import { compact, renderSignature, splitList, type Properties } from '../../signature.js';
+import { compact, renderSignature, type Properties } from '../../signature.js';
 import { withoutMacros } from './rust-macros.js';
-import { declarePattern, rustBounds, rustExpression, rustResult, rustType } from './rust-types.js';
+import {
+  declarePattern,
+  handedTo,
+  rustBounds,
+  rustExpression,
+  rustResult,
+  rustType,
+} from './rust-types.js';
+import { usesOf } from './rust-imports.js';
 import { rustUse } from './rust-uses.js';
 
 export const rustQuery = `
@@ -61,7 +69,11 @@ class RustMiner extends ScopedMiner {
     type: (node) => this.#alias(node),
     constant: (node) => this.#value('constant', node, { type: textOf(node, 'type') }),
     static: (node) => this.#value('variable', node, { type: textOf(node, 'type'), static: true }),
-    macro: (node) => this.#named('macro', node, {}),
+    macro: (node) => {
+      const symbol = this.#named('macro', node, {});
+      // Seen in its own crate alone.
+      if (!symbol.exported) this.draft.type(symbol, 'mark', 'hidden');
+    },
     call: (node) => this.#call(node),
     path: (node) => this.#path(node),
     member: (node) => this.#member(node),
@@ -111,7 +123,11 @@ class RustMiner extends ScopedMiner {
   #for(node: Node): void {
     this.draft.locals.open(node.endIndex);
     const over = node.childForFieldName('value');
-    this.#match(node, bounded(`${this.#of(over)}[]`), over?.endIndex ?? node.startIndex);
+    this.#match(
+      node,
+      bounded(`${this.#of(over)}.into_iter()[*]`),
+      over?.endIndex ?? node.startIndex,
+    );
   }
 
   #arm(node: Node): void {
@@ -122,16 +138,19 @@ class RustMiner extends ScopedMiner {
 
   #closure(node: Node): void {
     this.draft.locals.open(node.endIndex);
-    this.#parameters(node.childForFieldName('parameters'), node.startIndex);
+    const handed = handedTo(node, this.draft.locals, this.#self);
+    this.#parameters(node.childForFieldName('parameters'), node.startIndex, handed);
   }
 
-  /** Visible from `from` on; those without a type are local and not known. */
-  #parameters(list: Node | null, from: number): void {
+  /** Visible from `from` on; those without a type are what is handed to them. */
+  #parameters(list: Node | null, from: number, handed = unknown): void {
     const { locals } = this.draft;
-    for (const each of list?.namedChildren ?? []) {
+    for (const [at, each] of (list?.namedChildren ?? []).entries()) {
       if (each.type === 'self_parameter') locals.declare('self', from, `{${this.#self}}`);
-      else if (each.type !== 'parameter') declarePattern(each, unknown, from, locals, this.#self);
-      else this.#match(each, `{${rustType(each.childForFieldName('type'), this.#self)}}`, from);
+      else if (each.type !== 'parameter') {
+        const its = handed === unknown ? unknown : bounded(`${handed}.${at}`);
+        declarePattern(each, its, from, locals, this.#self);
+      } else this.#match(each, `{${rustType(each.childForFieldName('type'), this.#self)}}`, from);
     }
   }
 
@@ -142,8 +161,9 @@ class RustMiner extends ScopedMiner {
       return;
     }
     const local = this.draft.locals.find(text, startIndex);
-    // A local variable of an unknown type is a function, since it is called.
-    const expression = local === unknown ? '{$func}' : (local ?? text);
+    // A local variable of an unknown type is a function, since it is called; so is what a closure takes.
+    const isFunction = local === unknown || (local !== undefined && /@\d+\.\d+$/.test(local));
+    const expression = isFunction ? '{$func}' : (local ?? this.#of(node));
     this.draft.call(text, startIndex, kindOfCall(text), '', expression);
   }
 
@@ -254,6 +274,7 @@ class RustMiner extends ScopedMiner {
   #alias(node: Node): void {
     const symbol = this.#named('type', node, { is: textOf(node, 'type').slice(0, 120) });
     const type = node.childForFieldName('type');
+    this.#bounds(symbol, node);
     if (type !== null) this.draft.type(symbol, 'alias', '', rustType(type, this.#self));
   }
 
@@ -334,7 +355,9 @@ class RustMiner extends ScopedMiner {
     const macro = node.childForFieldName('macro');
     if (macro === null) return;
     const name = macro.childForFieldName('name') ?? macro;
-    this.draft.call(name.text, name.startIndex, 'direct', '', `$${name.text}`);
+    const path = macro.childForFieldName('path')?.text ?? '';
+    const expression = /^(?:std|core|alloc)$/.test(path) ? `${path}.${name.text}` : `$${name.text}`;
+    this.draft.call(name.text, name.startIndex, 'direct', '', expression);
     const tree = node.namedChildren.find((each) => each.type === 'token_tree');
     if (tree === undefined) return;
     const source = blankStrings(tree.text);
@@ -384,26 +407,4 @@ function attributesOf(text: string, node: Node): string {
 
 function blankStrings(source: string): string {
   return source.replace(/"(?:[^"\\]|\\[\s\S])*"/g, (each) => ' '.repeat(each.length));
-}
-
-/** `a::{b, c::d as e, self}` → `a::b`, `a::c::d` as `e`, `a`. Names are as in `ImportFact`. */
-export function usesOf(source: string): { target: string; name: string }[] {
-  const brace = source.indexOf('{');
-  if (brace < 0) return [useOf(source)];
-  const prefix = source.slice(0, brace);
-  const inner = source.slice(brace + 1, source.lastIndexOf('}'));
-  return splitList(inner).flatMap((each) =>
-    each === 'self' || each.startsWith('self as ')
-      ? [useOf(prefix.replace(/::\s*$/, '') + each.slice('self'.length))]
-      : usesOf(prefix + each),
-  );
-}
-
-function useOf(source: string): { target: string; name: string } {
-  const [path = '', alias] = source.split(/\s+as\s+/);
-  const parts = path.split('::').map((part) => part.trim());
-  const last = parts.pop() ?? '';
-  const target = parts.join('::');
-  if (last === '*') return { target, name: '*' };
-  return { target, name: alias === undefined ? last : `${last}:${alias}` };
 }

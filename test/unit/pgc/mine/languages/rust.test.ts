@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { usesOf } from '../../../../../src/pgc/mine/languages/rust/rust.js';
+import { usesOf } from '../../../../../src/pgc/mine/languages/rust/rust-imports.js';
 import { callsOf, mined, symbolOf } from '../../../../support/miners/mined.js';
 
 const source = `//! The store.
