@@ -25,6 +25,7 @@ const only = options.only?.split(',');
 const home = options.home === undefined ? temporaryFolder('questions') : path.resolve(options.home);
 const scored = [];
 for (const file of readdirSync(folder).sort()) {
+  if (path.extname(file) !== '.json') continue;
   if (only !== undefined && !only.includes(path.basename(file, '.json'))) continue;
   const { repository, commit, questions } = JSON.parse(
     readFileSync(path.join(folder, file), 'utf8'),
