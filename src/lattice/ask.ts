@@ -1,5 +1,6 @@
 import { BusError, RemoteError } from '../errors/bus-error.js';
 import { doubts, judged, nextMax } from '../pgc/answer/ask.js';
+import { wantsAsides } from '../pgc/search/prior.js';
 import { analyse, withHints, type Question } from '../pgc/search/question/question.js';
 import {
   engineName,
@@ -37,15 +38,15 @@ export async function ask(
   const question = withHints(analyse(request.question), request.query_hints ?? []);
   const ranked = lattice.router.rank(question);
   const likely = ranked.flatMap((each) => lattice.ports.get(each.agent) ?? []).slice(0, probes);
-  const called = await calledIn(lattice, question, signal);
+  const called = await calledIn(lattice, question, request.overlays, signal);
   const ports = [...new Set([...likely, ...portsOf(lattice, called)])];
-  const { answers, errors: failed } = await fanOut(ports, signal, (port) =>
+  const { answers: given, errors: failed } = await fanOut(ports, signal, (port) =>
     // A model words the merged answer once, not that of each shard.
     port.ask({ ...request, engine: engineName }, signal),
   );
   const errors = [...failed, ...lattice.unknownShards()];
+  const answers = given.map((answer) => (called ? only(called, answer) : answer));
   const found = answers
-    .map((answer) => (called ? only(called, answer) : answer))
     .filter((answer) => answer.evidence.length > 0)
     .sort((one, other) => best(other) - best(one));
   const first = found[0] ?? answers[0];
@@ -53,7 +54,11 @@ export async function ask(
   // Every caller counts, however little its shard has to do with the words of the question.
   const used = called ? found : found.filter((answer) => best(answer) >= best(first) * shareOfBest);
   const telling = used.length === 0 ? [first] : used;
-  const merged = merge(telling, first.metadata.top_k, called && isBeside);
+  const merged = merge(
+    telling,
+    first.metadata.top_k,
+    called && !wantsAsides(question) ? isBeside : undefined,
+  );
   return {
     ...first,
     ...merged,
@@ -75,12 +80,20 @@ export async function ask(
 async function calledIn(
   lattice: Lattice,
   { asks, scoped, identifiers }: Question,
+  overlays: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<CallersAnswer | undefined> {
   const [symbol, ...others] = scoped.length > 0 ? scoped : identifiers;
-  if (asks !== 'callers' || symbol === undefined || others.length > 0) return undefined;
+  const isOfCalls = overlays.length === 0 || overlays.includes('O3');
+  if (asks !== 'callers' || symbol === undefined || others.length > 0 || !isOfCalls)
+    return undefined;
   const called = await callersOf(lattice, symbol, signal && { signal });
-  return called.errors.length > 0 || called.definitions.length === 0 ? undefined : called;
+  const isCallable = called.definitions.some(({ kind }) =>
+    /^(?:function|method|macro)$/.test(kind),
+  );
+  const isKnown = called.errors.length === 0 && called.definitions.length > 0;
+  // A type or a constant is used, and not called: the shards say how.
+  return isKnown && (isCallable || called.callers.length > 0) ? called : undefined;
 }
 
 /** A shard that does not define the symbol may speak of another one of its name: the callers and definitions alone stay. */
@@ -100,9 +113,10 @@ function only({ callers, definitions }: CallersAnswer, answer: Answer): Answer {
   return { ...answer, evidence, flow };
 }
 
-/** The shards with most callers first. */
+/** The shards that define it, then those with most callers. */
 function portsOf(lattice: Lattice, called: CallersAnswer | undefined): ShardPort[] {
-  const sites = new Map<string, number>();
+  const defining = new Set(called?.definitions.map(({ agent }) => agent));
+  const sites = new Map([...defining].map((agent) => [agent, Infinity]));
   for (const { agent } of called?.callers ?? []) sites.set(agent, (sites.get(agent) ?? 0) + 1);
   return [...sites]
     .sort(([, one], [, other]) => other - one)

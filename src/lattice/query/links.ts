@@ -38,6 +38,7 @@ export async function linksOf(
     const [target] = targets;
     if (target === undefined) return [];
     const id = `${reference.from_path}:${reference.from_line}>${target.file_path}#${target.symbol}`;
+    const isSure = alike(target, targets) === 1 || reference.certainty === 'dispatch';
     const link: Link = {
       id,
       agent: target.agent,
@@ -45,7 +46,7 @@ export async function linksOf(
       target: placeOf(target),
       ...linker.weigher.weigh(reference, target, alike(target, targets)),
       continues: followed.find((each) => startsAt(reference, each.definition))?.id ?? '',
-      reference,
+      reference: isSure ? reference : { ...reference, certainty: 'possible' },
       definition: target,
       passes: [],
     };

@@ -230,6 +230,8 @@ function withSite(known: readonly CallSite[], site: CallSite): CallSite[] {
   // In C, a stand-in in a header and the real function share a site: the real one is what runs. Elsewhere a line may call
   // several functions of one name.
   if (site.certainty === 'dispatch') return [...others, site];
+  const isProven = known.some(({ certainty }) => certainty === 'exact');
+  if (site.file_path.endsWith('.c') && isProven && site.certainty === 'possible') return [...known];
   if (site.file_path.endsWith('.c')) return [site];
   const isReal = site.file_path.endsWith('.h') && !inHeader.test(site.definition);
   return [

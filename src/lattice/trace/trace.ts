@@ -149,11 +149,17 @@ class TraceSearch {
     behind: Reached[],
   ): Promise<{ path: Step[] | undefined; isCut: boolean }> {
     let [forward, backward] = [ahead, behind];
-    while (forward.length > 0 && this.#forward.size < this.#doubtfulMax)
+    while (forward.length > 0 && this.#forward.size < this.#doubtfulMax) {
       forward = await this.#advance(forward);
+      const meeting = this.#meeting(forward);
+      if (meeting !== undefined) return { path: this.#path(meeting), isCut: false };
+    }
     if (this.#open.size === 0) return { path: undefined, isCut: forward.length > 0 };
-    while (backward.length > 0 && this.#backward.size < this.#doubtfulMax)
+    while (backward.length > 0 && this.#backward.size < this.#doubtfulMax) {
       backward = await this.#retreat(backward);
+      const meeting = this.#meeting(backward);
+      if (meeting !== undefined) return { path: this.#path(meeting), isCut: false };
+    }
     const isCut = forward.length + backward.length > 0;
     const named = new Map<string, Reached[]>();
     for (const each of this.#backward.values()) {

@@ -186,8 +186,8 @@ function mayBeOfC(
   wanted: readonly Wanted[],
 ): 'possible' | undefined {
   const isOfC = wanted.some(
-    ({ symbols }) =>
-      symbols.length === 0 ||
+    ({ symbols, path }) =>
+      (symbols.length === 0 && (path === '' || /\.[ch]$/.test(path))) ||
       symbols.some((each) => index.file(index.symbolPlace(each).file).language === 'c'),
   );
   const isOwn = index

@@ -215,7 +215,7 @@ function leadingTo(
   const matches = implementing.map(({ path, name }) => matcher.spokenOf(`${path} ${name}`));
   const best = Math.max(...matches);
   const alike = implementing.filter((_, at) => matches[at] === best);
-  return alike.length > candidatesMax ? undefined : alike[0];
+  return alike.length > candidatesMax ? lookups.slice(0, asked)[0] : alike[0];
 }
 
 /** The best references whose call site really holds the name, in the text that is cited. */

@@ -78,13 +78,13 @@ export function sortedOut(sites: readonly CallSite[]): {
   uses_total: number;
 } {
   const calls = sites.filter(({ kind }) => kind !== 'value' && kind !== 'type');
-  const uses = sites.filter(({ kind, certainty }) => kind === 'value' && certainty !== 'possible');
+  const uses = sites.filter(({ kind }) => kind === 'value');
   const handedOn =
     calls.length > 0 ? [] : uses.map((site): CallSite => ({ ...site, certainty: 'possible' }));
   return {
     callers: calls.filter(({ certainty }) => certainty !== 'possible'),
     possible: [...calls.filter(({ certainty }) => certainty === 'possible'), ...handedOn],
-    uses_total: uses.length,
+    uses_total: uses.filter(({ certainty }) => certainty !== 'possible').length,
   };
 }
 

@@ -11,6 +11,7 @@ export class NameMatcher {
   readonly #worth: number[];
   readonly #attainable: number;
   readonly #matches = new Map<string, number>();
+  readonly #spoken = new Map<string, number>();
 
   constructor(
     readonly index: ShardIndex,
@@ -48,9 +49,12 @@ export class NameMatcher {
 
   /** How much of the question a place elsewhere speaks of, also in words that this shard lacks. */
   spokenOf(place: string): number {
+    const known = this.#spoken.get(place);
+    if (known !== undefined) return known;
     let covered = 0;
     for (const [at, trust] of conceptsIn(this.question, place))
       covered += trust * (this.question.concepts[at]?.weight ?? 0);
+    this.#spoken.set(place, covered);
     return covered;
   }
 

@@ -87,7 +87,8 @@ export class Members {
         const gives = given && this.ofLibraries.givenBy(value.name ?? '', name, value.path);
         if (value.isClosed === true || gives !== undefined || this.ofLibraries.isOfAll(name, given))
           return this.ofLibraries.closed(name, given, gives);
-        return value.isLibrary === true ? foreign : outside;
+        const mayBeAny = value.isLibrary === true || this.#definitions.rules.handingOn?.has(name);
+        return mayBeAny === true ? foreign : outside;
       }
       case 'scope':
         return this.#memberOfScope(value.scopes, name);

@@ -47,6 +47,8 @@ export interface LanguageRules {
   anyMember?: readonly string[];
   /** What a library gives may be what it was given: nothing is known of it. */
   librariesGiveBack?: boolean;
+  /** Members of the runtime that give what they are given, or what that gives. */
+  handingOn?: ReadonlySet<string>;
   /** A name that nothing in the program defines is one of what it runs in. */
   isClosed?: boolean;
   /** What the members of the language's own types give, as steps from a value of the type. */

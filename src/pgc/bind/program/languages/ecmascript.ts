@@ -57,6 +57,8 @@ export function ecmascriptRules(manifests: readonly Manifest[]): LanguageRules {
     whole: 'default',
     itself: 'exports',
     librariesGiveBack: true,
+    // Of promises, functions and streams.
+    handingOn: new Set(['then', 'catch', 'finally', 'call', 'apply', 'bind', 'pipe']),
     isClosed: true,
     members,
   };

@@ -33,6 +33,12 @@ new (require('./parts').Shelf)().put()
 util.split()
 exports.util = { split () {} }
 `,
+  'lib/promised.js': `const fs = require('fs')
+class Config { load () {} }
+class Reader { finish () {} }
+fs.promises.readFile('a').then(() => new Config()).then(config => config.load())
+fs.createReadStream('a').pipe(new Reader()).finish()
+`,
   'lib/keys.js': `const { kAgent, kClose } = require('./symbols')
 class Agent { dispatch () {} }
 class Client {
@@ -227,4 +233,9 @@ test('an element of the page is no call of a function of its name', () => {
 
 test('a function that another one gives takes what the result says', () => {
   expect(callers('app/types.ts#Context.end')).toEqual([`${at('app/page.tsx', 'end()')} exact`]);
+});
+
+test('what a promise, a function or a stream hands on may be of the program', () => {
+  expect(callersIn(tree, 'lib/promised.js#Config.load')).toEqual(['lib/promised.js:4 possible']);
+  expect(callersIn(tree, 'lib/promised.js#Reader.finish')).toEqual(['lib/promised.js:5 possible']);
 });
