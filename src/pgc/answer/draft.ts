@@ -327,8 +327,15 @@ export class AnswerDraft {
 
   #callers({ hit, symbol, reference }: AskedSymbol, most: number): void {
     const { index } = this;
-    const { name, line_start, file } = index.symbol(symbol);
+    const { name, line_start, file, kind } = index.symbol(symbol);
     const definition = `${index.file(file).path}:${line_start}`;
+    const isCallable = /^(?:function|method|macro)$/.test(kind);
+    if (!isCallable)
+      this.next.push({
+        operation: 'references',
+        arguments: { symbol: reference },
+        why: 'every use',
+      });
     const { callers, possible } = callersFor(index, reference);
     const shown = callers
       .slice(0, most)
@@ -338,7 +345,9 @@ export class AnswerDraft {
     const how = isHeld ? 'is called, held or passed on' : 'is called';
     const left = [
       ...(rest === 0 ? [] : [`${how} at ${count(rest, 'further site')}`]),
-      ...(callers.length + possible > 0 ? [] : [`is called nowhere in ${index.info.alias}`]),
+      ...(callers.length + possible > 0 || !isCallable
+        ? []
+        : [`is called nowhere in ${index.info.alias}`]),
       ...(possible === 0 ? [] : [`may be called at ${count(possible, 'site')} that prove nothing`]),
     ];
     if (left.length > 0)

@@ -58,6 +58,11 @@ describe('the name of a shard', () => {
       ['lib', 'modules', 'unit', 'smoke'],
     ],
     [
+      'is not that of the tests beside the code',
+      [['provider 30', 'store 20', 'test 90'], ['notify 80'], ['t/e2e 50', 't 1']],
+      ['provider', 'notify', 't'],
+    ],
+    [
       'leaves out where build tools put sources',
       [['server/src/main/java 90'], ['server/src/test/java 80'], ['client/src/main/java 70']],
       ['server', 'test', 'client'],
