@@ -353,7 +353,8 @@ export class AnswerDraft {
     if (left.length > 0)
       this.unsure.push({ kind: 'sites', text: `${name} of ${definition} ${left.join(', and ')}` });
     const why = callers.length < 2 ? 'every call site' : `all ${callers.length} call sites`;
-    this.next.push({ operation: 'callers', arguments: { symbol: reference }, why });
+    if (isCallable || callers.length > 0)
+      this.next.push({ operation: 'callers', arguments: { symbol: reference }, why });
   }
 
   /** Whether it is shown. */
