@@ -399,7 +399,7 @@ test('the oldest finished reviews make room; what ended untold is told by the ne
   isTelling = true;
   const next = await stage.open(() => Promise.resolve({}), more);
   await next.resume();
-  expect(stage.told).toEqual(['r-2', 'r-3']);
+  expect(stage.told.toSorted()).toEqual(['r-2', 'r-3']);
   await next.review(asked({ id: 'r-1' }));
   expect(stage.ran).toHaveLength(4);
 });
