@@ -119,6 +119,12 @@ const implementationsAsked =
 const implemented =
   /\b(?:implements?|extends?|overrides?|implementations of|subclasses of)\s(?!the\b|an?\b)([A-Za-z_]\w{0,120})/gi;
 
+/** So is what ends the question, or stands before the verb. */
+const calledAtEnd =
+  /\b(?:calls?|uses?|invokes?|(?:callers?|users?|uses) of)\s(?!the\b|an?\b)([A-Za-z_]\w{0,120})(?:\(\))?\W{0,3}$/gi;
+const calling =
+  /\b(?:does|do|did)\s(?!the\b|an?\b)([A-Za-z_]\w{0,120})(?:\(\))?\s(?:call|use|invoke)\b/gi;
+
 /** Reads the question without any knowledge of the code base. Throws EMPTY_QUESTION, QUESTION_UNREADABLE. */
 export function analyse(raw: string): Question {
   const warnings: string[] = [];
@@ -145,6 +151,8 @@ export function analyse(raw: string): Question {
     // Of what is asked for its users or implementations, a name in capitals is the symbol.
     ...(asks === undefined ? [] : matches(text, /(?<=\S\s)\b[A-Z]+[a-z]\w{0,120}\b/g)),
     ...(asks === 'implementations' ? matches(text, implemented) : []),
+    ...(asks === 'callers' ? matches(text, calledAtEnd) : []),
+    ...(asks === 'callees' ? matches(text, calling) : []),
   ]);
   const names = unique(matches(text, /\b(?=\w{0,120}\d)(?=\w{0,120}[A-Za-z])\w{2,40}\b/g)).filter(
     (name) => !/^0x/i.test(name),

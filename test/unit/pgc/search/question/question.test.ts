@@ -102,3 +102,14 @@ test('any text is read quickly, and its concepts are bounded', () => {
     { numRuns: 60 },
   );
 });
+
+test.each([
+  ['Who calls analyse?', ['analyse']],
+  ['who invokes verify()', ['verify']],
+  ['What are the callers of flush?', ['flush']],
+  ['What does analyse call?', ['analyse']],
+  ['Who uses the parser?', []],
+  ['Who calls it when a task ends?', []],
+])('%s names %j', (text, identifiers) => {
+  expect(analyse(text).identifiers).toEqual(identifiers);
+});
