@@ -1,6 +1,7 @@
 import { BusError, RemoteError } from '../errors/bus-error.js';
 import { doubts, judged, nextMax } from '../pgc/answer/ask.js';
-import { wantsAsides } from '../pgc/search/prior.js';
+import { fileRoles } from '../pgc/format/facts.js';
+import { isAside, wantsAsides } from '../pgc/search/prior.js';
 import { analyse, withHints, type Question } from '../pgc/search/question/question.js';
 import {
   engineName,
@@ -57,7 +58,7 @@ export async function ask(
   const merged = merge(
     telling,
     first.metadata.top_k,
-    called && !wantsAsides(question) ? isBeside : undefined,
+    called && placeAmong(called, wantsAsides(question)),
   );
   return {
     ...first,
@@ -87,7 +88,11 @@ async function calledIn(
   const isOfCalls = overlays.length === 0 || overlays.includes('O3');
   if (asks !== 'callers' || symbol === undefined || others.length > 0 || !isOfCalls)
     return undefined;
-  const called = await callersOf(lattice, symbol, signal && { signal });
+  const of = signal === undefined ? {} : { signal };
+  const calls = await callersOf(lattice, symbol, { ...of, isOfCallsAlone: true });
+  // What nothing calls by its name may be handed on: that takes reading.
+  const isCalled = calls.callers.length + calls.possible_total > 0;
+  const called = isCalled ? calls : await callersOf(lattice, symbol, of);
   const isCallable = called.definitions.some(({ kind }) =>
     /^(?:function|method|macro)$/.test(kind),
   );
@@ -100,7 +105,6 @@ async function calledIn(
 function only({ callers, definitions }: CallersAnswer, answer: Answer): Answer {
   const sites = new Set(callers.map(({ file_path, line }) => `${file_path}:${line}`));
   const flow = answer.flow.filter(({ site }) => sites.has(site));
-  const shown = new Set(flow.map((edge) => edge.evidence));
   const isDefined = ({ file_path, symbol, line_start, line_end }: Evidence): boolean =>
     definitions.some(
       (each) =>
@@ -109,7 +113,7 @@ function only({ callers, definitions }: CallersAnswer, answer: Answer): Answer {
         line_start <= each.line &&
         each.line <= line_end,
     );
-  const evidence = answer.evidence.filter((each) => shown.has(each.id) || isDefined(each));
+  const evidence = answer.evidence.filter((each) => sites.has(siteOf(each)) || isDefined(each));
   return { ...answer, evidence, flow };
 }
 
@@ -125,26 +129,33 @@ function portsOf(lattice: Lattice, called: CallersAnswer | undefined): ShardPort
 }
 
 /** What each shard says of its own sites is not the whole. */
-function ofWhole(called: CallersAnswer, { unsure, flow, next }: Merged): Partial<Answer> {
+function ofWhole(called: CallersAnswer, { unsure, evidence, next }: Merged): Partial<Answer> {
   const { symbol, callers } = called;
   const why = callers.length < 2 ? 'every call site' : `all ${callers.length} call sites`;
   const others = next.filter(({ operation }) => operation !== 'callers');
   return {
-    unsure: [...unsure.filter(({ kind }) => kind !== 'sites'), ...notShown(called, flow)],
+    unsure: [...unsure.filter(({ kind }) => kind !== 'sites'), ...notShown(called, evidence)],
     next: [{ operation: 'callers', arguments: { symbol }, why }, ...others].slice(0, nextMax),
   };
 }
 
+/** Of a call, or of where a function is held; empty: the evidence shows something else. */
+function siteOf({ kind, file_path, line_start }: Evidence): string {
+  return kind === 'call' || kind === 'slot' ? `${file_path}:${line_start}` : '';
+}
+
 function notShown(
   { symbol, callers, possible_total }: CallersAnswer,
-  flow: readonly FlowEdge[],
+  evidence: readonly Evidence[],
 ): Unsure[] {
-  const shown = new Set(flow.map(({ site }) => site));
+  const shown = new Set(evidence.map(siteOf));
   const rest = callers.filter(({ file_path, line }) => !shown.has(`${file_path}:${line}`));
   const further = rest.length === callers.length ? '' : 'further ';
+  const isHeld = rest.some(({ kind }) => kind === 'slot');
+  const how = isHeld ? 'is called, held or passed on' : 'is called';
   const texts = [
     ...(callers.length + possible_total > 0 ? [] : [`${symbol} is called nowhere`]),
-    ...(rest.length === 0 ? [] : [`${symbol} is called at ${sites(rest.length, further)}`]),
+    ...(rest.length === 0 ? [] : [`${symbol} ${how} at ${sites(rest.length, further)}`]),
     ...(possible_total === 0
       ? []
       : [`${symbol} may be called at ${sites(possible_total)} that prove nothing`]),
@@ -156,9 +167,17 @@ function sites(n: number, further = ''): string {
   return `${n} ${further}site${n === 1 ? '' : 's'}`;
 }
 
-/** Tests call everything: who asks for callers looks at the others first. */
-function isBeside({ role }: Evidence): boolean {
-  return role !== undefined && role !== '' && role !== 'document';
+/** Who asks for callers looks at them before definitions, and at tests, which call everything, last. */
+function placeAmong(
+  { callers }: CallersAnswer,
+  isAsideWanted: boolean,
+): (evidence: Evidence) => number {
+  const sites = new Set(callers.map(({ file_path, line }) => `${file_path}:${line}`));
+  return (evidence) => {
+    const role = fileRoles.find((each) => each === evidence.role) ?? 'source';
+    if (!isAsideWanted && isAside(role)) return 2;
+    return sites.has(siteOf(evidence)) ? 0 : 1;
+  };
 }
 
 /** Each once: many shards may lack an overlay for the same reason. */
@@ -184,25 +203,26 @@ type Merged = Pick<
 >;
 
 /**
- * The likeliest evidence of all answers, each place once, in the order of the answers (`isLast`: behind all others), with what belongs to it: a call goes
+ * The likeliest evidence of all answers, each place once, in the order of the answers (`placeOfEach`: the lower ones first), with what belongs to it: a call goes
  * with the place that shows it, whichever answer that came from.
  */
 export function merge(
   answers: readonly Answer[],
   topK: number,
-  isLast: (evidence: Evidence) => boolean = () => false,
+  placeOfEach: (evidence: Evidence) => number = () => 0,
 ): Merged {
   const places = new Map<string, Evidence>();
   for (const each of answers.flatMap((answer) => answer.evidence))
     if (!places.has(placeOf(each))) places.set(placeOf(each), each);
-  const last = (each: Evidence): number => Number(isLast(each));
   const likeliest = [...places.values()]
-    .sort((one, other) => last(one) - last(other) || other.similarity - one.similarity)
+    .sort(
+      (one, other) => placeOfEach(one) - placeOfEach(other) || other.similarity - one.similarity,
+    )
     .slice(0, topK);
   const kept = new Set(likeliest);
   const chosen = [...places.values()]
     .filter((each) => kept.has(each))
-    .sort((one, other) => last(one) - last(other));
+    .sort((one, other) => placeOfEach(one) - placeOfEach(other));
   const evidence = chosen.map((each, at) => ({ ...each, id: at + 1 }));
   const idOf = new Map(evidence.map((each) => [placeOf(each), each.id]));
   const flow = new Map<string, FlowEdge>();

@@ -27,7 +27,8 @@ const possibleMax = 200;
 
 /**
  * Every call site of a symbol, over all shards. Complete unless `errors` names a failed shard. `cite`: number of call
- * sites that are cited. `withUses`: also where it is used without being called. `roles`: only sites in files of these.
+ * sites that are cited. `withUses`: also where it is used without being called; `isOfCallsAlone`: such uses are not even counted, for that
+ * takes reading texts. `roles`: only sites in files of these.
  */
 export async function callersOf(
   lattice: Lattice,
@@ -36,15 +37,23 @@ export async function callersOf(
     signal,
     cite = 0,
     withUses = false,
+    isOfCallsAlone = false,
     roles = [],
-  }: { signal?: AbortSignal; cite?: number; withUses?: boolean; roles?: readonly string[] } = {},
+  }: {
+    signal?: AbortSignal;
+    cite?: number;
+    withUses?: boolean;
+    isOfCallsAlone?: boolean;
+    roles?: readonly string[];
+  } = {},
 ): Promise<CallersAnswer> {
   const ports = [...lattice.ports.values()];
   const definitions = await fanOut(ports, signal, (port) => port.definitions([symbol], signal));
   const known = definitions.answers.flat();
-  const sites = await fanOut(ports, signal, (port) =>
-    port.references(referencesTo(symbol, known, port.agent), signal),
-  );
+  const sites = await fanOut(ports, signal, (port) => {
+    const wanted = referencesTo(symbol, known, port.agent);
+    return isOfCallsAlone ? port.callers(wanted, signal) : port.references(wanted, signal);
+  });
   const anywhere = sorted(sites.answers.flat().filter((each) => fitsKind(each, known)));
   const all = anywhere.filter((each) => hasRole(each, roles));
   const isCertain = ({ certainty }: CallSite): boolean => certainty !== 'possible';

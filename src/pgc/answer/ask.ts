@@ -134,7 +134,8 @@ async function fresh(
     ...([index, parts.excerpts, question, weighing, topK, choice.wanted, isWanted] as const),
   );
   const [best] = found;
-  if (best !== undefined && answers(found)) draft.write(found);
+  // What another shard defines may be called here, and bear no word of the question.
+  draft.write(best !== undefined && answers(found) ? found : []);
   const isAsked = choice.wanted.size > lost.length;
   if (draft.evidence.length === 0 && isAsked) errors.push(fail(new BusError('NOT_FOUND')));
   const { evidence, flow, unsure, next } = draft;

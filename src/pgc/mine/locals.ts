@@ -30,7 +30,7 @@ export class Locals {
     this.#add(name, { from, expression });
   }
 
-  /** A parameter of which nothing is known: it stands for any value, by whatever name that has. */
+  /** A parameter of which nothing is known: it may hold any value. */
   give(name: string, from: number): void {
     this.#add(name, { from, expression: unknown, isGiven: true });
   }

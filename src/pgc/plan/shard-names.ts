@@ -51,7 +51,7 @@ function homeOf(paths: readonly WeighedPath[], elsewhere: readonly string[]): st
   const common = commonFolder(paths.map(({ path }) => path));
   if (!elsewhere.some((each) => isWithin(each, common))) return common;
   const lines = paths.reduce((sum, each) => sum + each.lines, 0);
-  // Nobody calls a part of the code after the tests beside it.
+  // A part of the code is not called after the tests beside it.
   const sources = paths.filter(({ path }) => roleOf(`${path}/any`) === 'source');
   const named = sources.length > 0 ? sources : paths;
   const largest = named.reduce((best, each) => (each.lines > best.lines ? each : best));

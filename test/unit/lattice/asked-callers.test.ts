@@ -60,3 +60,24 @@ test('what nothing calls in any shard is called nowhere', async () => {
     'NeverCalled is called nowhere',
   );
 });
+
+test('where a function is held is shown, and callers in shards that bear no word of the question', async () => {
+  await using held = await indexedTree(
+    {
+      'core/ops.h': 'struct ops { int (*read_all)(int n); };\n',
+      'core/run.c': '#include "ops.h"\nint run(struct ops *o) { return o->read_all(1); }\n',
+      'disk/disk.c':
+        '#include "../core/ops.h"\nstatic int disk_read(int n) { return n; }\n' +
+        'struct ops disk_ops = {\n\t.read_all = disk_read,\n};\n',
+    },
+    ['core', 'disk'],
+  );
+  const cards = await Promise.all(held.shards.map((shard) => shard.card()));
+  const request = { question: 'Who calls disk_read?', overlays: [], top_k: 5 };
+  const { evidence, unsure } = await ask(new Lattice(held.shards, cards), request);
+  expect(evidence.map((each) => `${each.file_path}:${each.line_start} ${each.kind}`)).toContain(
+    'disk/disk.c:4 slot',
+  );
+  // The line of a call through a member does not hold the name, and cannot be cited for it.
+  expect(unsure).toEqual([{ kind: 'sites', text: 'disk_read is called at 1 further site' }]);
+});

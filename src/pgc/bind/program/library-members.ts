@@ -28,7 +28,7 @@ export class LibraryMembers {
     this.#parts = parts;
   }
 
-  /** A type in one of the library; nobody knows what it is where that holds something of the program. */
+  /** A type in one of the library; unknown where that holds something of the program. */
   typeIn(value: Value | undefined, name: string): { type: Type | undefined } | undefined {
     const type = value?.kind === 'type' ? this.#parts.real(value.type) : undefined;
     if (type?.kind !== 'language') return undefined;

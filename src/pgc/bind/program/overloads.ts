@@ -315,7 +315,7 @@ export function isOpen(definition: Definition, { by }: Arguments): boolean {
   return definition.file === by || typesIn(definition, 'private').length === 0;
 }
 
-/** Whether it must not be changed; of an unknown type nobody knows. */
+/** Whether it must not be changed; undefined for an unknown type. */
 function isGuarded(type: Type | undefined): boolean | undefined {
   if (type?.kind === 'outside' && type.name === undefined) return type.isConst;
   return type && type.isConst === true;
