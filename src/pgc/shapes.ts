@@ -13,7 +13,7 @@ export const overlayNames: readonly OverlayName[] = ['O1', 'O2', 'O3', 'O4', 'O5
 export const engineName = 'extractive';
 
 /** Limits of the delegation protocol. */
-export const citationsMax = 10;
+export const citationsMax = 20;
 export const contentMax = 500;
 
 export type Citation = Plain<sigma.pgc.Citation, { role?: string }>;

@@ -1,7 +1,7 @@
 import { isHeader } from '../../pgc/bind/c-visibility.js';
 import { firstSentence } from '../../pgc/answer/said.js';
 import { conceptsIn, type Question } from '../../pgc/search/question/question.js';
-import { inverseFrequency } from '../../pgc/search/scorer.js';
+import { inverseFrequency } from '../../pgc/search/rank/weighing.js';
 import type { Role } from '../../pgc/search/question/sentence-roles.js';
 import type { Definition, Reference } from '../../pgc/shapes.js';
 import type { Directory } from '../topology/directory.js';

@@ -11,7 +11,6 @@ import {
   withHints,
   type Question,
 } from '../../pgc/search/question/question.js';
-import { isOfMeaning } from '../../pgc/search/search.js';
 import {
   engineName,
   type Answer,
@@ -264,7 +263,6 @@ class QueryRun {
     };
     using patience = this.timeLimit(agentShare);
     const answer = await orAborted(port.hop(hop, patience.signal), patience.signal);
-    this.#findings.errors.push(...answer.errors.filter(isOfMeaning));
     const { ports, directory } = this.#lattice;
     using linking = this.timeLimit(linkShare);
     const { signal } = linking;

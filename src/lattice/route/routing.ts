@@ -4,7 +4,7 @@ import type { Card } from '../../pgc/shapes.js';
 import { CardNames } from '../topology/card-names.js';
 
 /** Number of shards that are asked by default. */
-export const probesDefault = 3;
+export const probesDefault = 12;
 
 /**
  * CORI's constants: J. Callan, "Distributed Information Retrieval", 2000. A collection's belief in a term

@@ -13,7 +13,7 @@ import {
   withHints,
   type Question,
 } from '../search/question/question.js';
-import { isOfMeaning, type Found, type Search } from '../search/search.js';
+import type { Found, Search } from '../search/search.js';
 import {
   citationsMax,
   engineName,
@@ -28,7 +28,7 @@ import {
 } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
 
-export const topKDefault = 5;
+export const topKDefault = 10;
 /** Answers that are kept; the oldest unused one goes first. */
 export const cachedAnswersMax = 256;
 export type AnswerCache = BoundedMap<string, Answer>;
@@ -62,9 +62,8 @@ export async function ask(parts: AskParts, request: AskRequest): Promise<Answer>
   const wanted = [...new Set(request.overlays.map((each) => each.trim().toUpperCase()))];
   const overlays = wanted.slice(0, overlaysMax).sort();
   const { version } = parts.search;
-  const engine = engineOf(parts.search);
-  const { query_hints: hints = [], roles = [] } = request;
-  const asked = [request.question, overlays.join(), String(topK), version, engine];
+    const { query_hints: hints = [], roles = [] } = request;
+  const asked = [request.question, overlays.join(), String(topK), version];
   const key = digest([...asked, roles.toSorted().join(), ...hints]);
   const known = parts.cache.use(key);
   const { answer, isWhole } =
@@ -120,14 +119,13 @@ async function fresh(
     roles.length === 0 ? undefined : isWanted,
   );
   const errors = choice.errors.map(fail);
-  const lost = gaps.filter((gap) => !isOfMeaning(gap));
   // What was not asked for by name is only missing in the warnings.
-  if (named.length > 0) errors.push(...lost.map(fail));
+  if (named.length > 0) errors.push(...gaps.map(fail));
   const left_out = gaps.flatMap(({ data: { overlay }, message }) =>
     typeof overlay === 'string' ? [{ overlay, why: message }] : [],
   );
   const others = gaps.filter(({ data }) => typeof data.overlay !== 'string').map(missed);
-  const warnings = [...question.warnings, ...parts.search.warnings, ...others];
+  const warnings = [...question.warnings, ...others];
   if (weighing.known === 0)
     warnings.push(`No word of the question stands anywhere in ${index.info.alias}.`);
   const draft = new AnswerDraft(
@@ -136,7 +134,7 @@ async function fresh(
   const [best] = found;
   // What another shard defines may be called here, and bear no word of the question.
   draft.write(best !== undefined && answers(found) ? found : []);
-  const isAsked = choice.wanted.size > lost.length;
+  const isAsked = choice.wanted.size > gaps.length;
   if (draft.evidence.length === 0 && isAsked) errors.push(fail(new BusError('NOT_FOUND')));
   const { evidence, flow, unsure, next } = draft;
   const answer: Answer = {
@@ -171,7 +169,7 @@ function emptyAnswer({ search }: AskParts, text: string, topK: number): Answer {
       top_k: topK,
       elapsed_ms: 0,
       index_version: search.version,
-      engine: engineOf(search),
+      engine: engineName,
       cached: false,
       agents_asked: 1,
       model: null,
@@ -179,10 +177,6 @@ function emptyAnswer({ search }: AskParts, text: string, topK: number): Answer {
   };
 }
 
-/** `extractive`, and what reads the question besides its words. */
-function engineOf({ reader }: Search): string {
-  return reader === '' ? engineName : `${engineName}+${reader}`;
-}
 
 /** What of the question is answered by this evidence, and how surely. */
 export function judged(
@@ -231,9 +225,7 @@ function holds({ symbol, file_path, said, excerpt, why }: Evidence, clause: stri
 }
 
 function missed(gap: BusError): string {
-  return isOfMeaning(gap)
-    ? `The question was read by its words alone: ${gap.message}.`
-    : `${String(gap.data.path)} was not consulted: ${gap.message}.`;
+  return `${String(gap.data.path)} was not consulted: ${gap.message}.`;
 }
 
 /** Without a name: all that were ever made here. */

@@ -1,5 +1,4 @@
 import { callSimilarity } from './cited-calls.js';
-import { siteCount } from '../bind/index-cache.js';
 import { targetsOfCall } from '../bind/call-graph.js';
 import { citeCall, citeDocument, citeItem, citeMessage, type Excerpts } from './citation.js';
 import {
@@ -14,9 +13,9 @@ import {
 import { subjectOf } from './evidence-line.js';
 import { ReportMessages } from '../search/locate/messages.js';
 import { passageOf } from './passage.js';
-import { conceptsIn, isSentence, type Question } from '../search/question/question.js';
+import { isSentence, type Question } from '../search/question/question.js';
 import { tellingShare } from '../search/retrieve.js';
-import type { Weighing } from '../search/scorer.js';
+import type { Weighing } from '../search/rank/weighing.js';
 import type { Found } from '../search/search.js';
 import {
   askedSymbols,
@@ -30,11 +29,6 @@ import {
 import type { CallSite, Evidence, FlowEdge, NextStep, OverlayName, Unsure } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 
-const callsPerSymbol = 2;
-/** Of the sources, those that are calls where the question names a function and does not ask who calls it. */
-const callsShare = 0.4;
-/** Hits of one file before those of others have had their turn. */
-const perFileFirst = 1;
 
 /** Files whose sections say more than their first sentence. */
 const prose = /(?:\.(?:md|markdown|rst|txt|adoc)|(?:^|\/)[A-Z]+)$/;
@@ -55,7 +49,8 @@ export class AnswerDraft {
   /** Whether no evidence is missing because its text could not be read. */
   isWhole = true;
   readonly #reading: Reading;
-  readonly #told = new Set<number>();
+  /** The evidence that shows each symbol. */
+  readonly #shown = new Map<number, number>();
 
   constructor(
     readonly index: ShardIndex,
@@ -74,23 +69,18 @@ export class AnswerDraft {
   write(found: readonly Found[]): void {
     const best = found[0]?.similarity ?? 0;
     const telling = found.filter((each) => each.similarity >= tellingShare * best);
-    const chosen = this.#spread(this.#distinct(telling)).slice(0, this.topK);
-    const isShown = (each: Found): boolean => each.kind === 'item' || this.overlays.has('O1');
-    const shown = chosen.filter(isShown);
+    const chosen = this.#distinct(telling).slice(0, this.topK);
+    const isShown = (each: Found): boolean =>
+      each.kind === 'item' || this.overlays.has('O1') || this.overlays.has('O3');
     if (this.overlays.has('O1')) this.#messages(telling);
-    const first = Math.max(this.overlays.has('O1') ? 1 : 0, this.topK - this.#callsWanted(chosen));
-    const calls = this.overlays.has('O3') ? chosen : [];
     const asked = this.#asked(found);
     if (asked.length === 0) this.#callersOfOthers();
     const isAnswered = asked.length > 0 && this.overlays.has('O3') && this.#related(asked);
     const isOther = (each: Found): boolean =>
       each.kind !== 'symbol' || asked.every(({ symbol }) => symbol !== each.document);
-    const others = isAnswered ? [] : shown.filter(isOther);
     for (const each of asked) this.#defined(each);
-    for (const each of others.slice(0, first)) this.#cited(each);
-    if (!isAnswered) for (const each of calls.filter(isOther)) this.#calls(each);
-    // What the call edges left over goes to further hits.
-    for (const each of others.slice(first)) this.#cited(each);
+    for (const each of isAnswered ? [] : chosen.filter(isShown).filter(isOther)) this.#cited(each);
+    this.#joined();
     this.#suggest(chosen);
   }
 
@@ -111,16 +101,6 @@ export class AnswerDraft {
     return this.evidence.length >= this.topK;
   }
 
-  /** Evidence that is kept for calls, which stand before the definition or behind it. */
-  #callsWanted(chosen: readonly Found[]): number {
-    if (!this.overlays.has('O3') || this.topK === 1) return 0;
-    if (!this.overlays.has('O1')) return this.topK;
-    const named = chosen.filter((each) => each.kind === 'symbol' && each.exact > 0);
-    if (named.length === 0) return 0;
-    return this.question.intent === 'usage' ? this.topK - 1 : Math.floor(this.topK * callsShare);
-  }
-
-  /** The symbols whose users, implementations, or calls the question asks for. */
   #asked(found: readonly Found[]): AskedSymbol[] {
     const { asks, intent, text } = this.question;
     if ((asks === undefined && intent !== 'usage') || !isSentence(text)) return [];
@@ -146,9 +126,7 @@ export class AnswerDraft {
   }
 
   #defined({ hit, symbol }: AskedSymbol): void {
-    if (!this.overlays.has('O1') || this.#isFull || this.#told.has(symbol)) return;
-    this.#told.add(symbol);
-    this.#symbol(hit);
+    if (this.overlays.has('O1') && !this.#shown.has(symbol)) this.#symbol(hit);
   }
 
   /** Declarations, stand-ins, copies of one name in one file, and what an item says again, add nothing. */
@@ -162,24 +140,6 @@ export class AnswerDraft {
         seen.add(`declared ${this.index.symbol(each.symbol).name}`);
       return true;
     });
-  }
-
-  /** Other files first where one has many hits: the third function of one file tells less than another file. */
-  #spread(found: readonly Found[]): Found[] {
-    const seen = new Map<string, number>();
-    const isFirst = found.map((each) => {
-      const path = this.#pathOf(each);
-      seen.set(path, (seen.get(path) ?? 0) + 1);
-      return (seen.get(path) ?? 0) <= perFileFirst;
-    });
-    return [
-      ...found.filter((_, at) => isFirst[at]),
-      ...found.filter((_, at) => isFirst[at] !== true),
-    ];
-  }
-
-  #pathOf(each: Found): string {
-    return each.kind === 'item' ? each.item.file_path : this.index.file(each.file).path;
   }
 
   #keysOf(each: Found): string[] {
@@ -234,7 +194,24 @@ export class AnswerDraft {
     const evidence = symbolEvidence(this.#reading, hit.document, citation);
     const name = hit.symbol === undefined ? '' : this.index.symbol(hit.symbol).name;
     const text = `${name} ${citation.file_path} ${evidence.said} ${textOf(evidence)}`;
-    this.#add({ ...evidence, why: [...why, ...reasons(this.question, hit.exact > 0, text)] });
+    const reason = [...why, ...reasons(this.question, hit.exact > 0, text)];
+    const id = this.#add({ ...evidence, why: reason });
+    if (hit.symbol !== undefined && id > 0) this.#shown.set(hit.symbol, id);
+  }
+
+  /** The calls among what is shown: how its parts work together. */
+  #joined(): void {
+    if (!this.overlays.has('O3')) return;
+    for (const [symbol, id] of this.#shown) {
+      const caller = this.index.symbol(symbol).name;
+      const known = new Set<number>([symbol]);
+      for (const call of this.index.callsFrom(symbol))
+        for (const target of targetsOfCall(this.index, call).inside) {
+          if (known.has(target) || !this.#shown.has(target)) continue;
+          known.add(target);
+          this.flow.push(edgeOf(this.index, caller, call, id, target));
+        }
+    }
   }
 
   #item(hit: ItemHit): void {
@@ -251,11 +228,6 @@ export class AnswerDraft {
     const text = `${item.symbol} ${evidence.said} ${textOf(evidence)}`;
     const why = [...evidence.why, ...reasons(this.question, hit.exact > 0, text)];
     this.#add({ ...evidence, why });
-  }
-
-  #calls(each: Found): void {
-    if (this.#isFull || each.kind === 'item' || each.symbol === undefined) return;
-    this.#callees(each, each.symbol);
   }
 
   /** What the graph knows of them; whether it knows anything. Who asks for it gets it first, else the definitions come first. */
@@ -288,25 +260,6 @@ export class AnswerDraft {
       this.unsure.push({ kind: 'sites', text: `${name} makes ${count(rest, 'further call')}` });
     const why = 'every call that it makes';
     this.next.push({ operation: 'callees', arguments: { symbol: reference }, why });
-  }
-
-  /** The calls of a function whose names the question speaks of, the most telling first. */
-  #callees(hit: SymbolHit, symbol: number): void {
-    const best = new Map<string, { call: CallRow; worth: number }>();
-    for (const call of this.index.callsFrom(symbol)) {
-      const { inside, lookups } = targetsOfCall(this.index, call);
-      // What leads nowhere in the code base (a method of some array) explains nothing.
-      if (inside.length + lookups.length === 0) continue;
-      const worth =
-        this.#worth(call.callee) /
-        (1 + 0.2 * Math.log2(1 + siteCount(this.index, call.callee) / 4));
-      if (worth > (best.get(call.callee)?.worth ?? 0)) best.set(call.callee, { call, worth });
-    }
-    const calls = [...best.values()]
-      .sort((one, other) => other.worth - one.worth)
-      .slice(0, callsPerSymbol);
-    const name = this.index.symbol(symbol).name;
-    for (const { call, worth } of calls) this.#call(hit, name, call, worth);
   }
 
   #implementations({ hit, symbol, reference }: AskedSymbol, most: number): void {
@@ -410,13 +363,6 @@ export class AnswerDraft {
     const how = { kind, name: callee, container: caller };
     const evidence = lineEvidence(this.#reading, citation, how);
     return this.#add({ ...evidence, text: subjectOf(evidence) });
-  }
-
-  #worth(name: string): number {
-    let covered = 0;
-    for (const [at, trust] of conceptsIn(this.question, name))
-      covered += trust * (this.weighing.masses[at] ?? 0);
-    return this.weighing.total === 0 ? 0 : covered / this.weighing.total;
   }
 
   /** Its id. Nothing is added beyond `topK`. */

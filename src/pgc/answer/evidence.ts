@@ -112,15 +112,16 @@ export function reasons(question: Question, isNamed: boolean, text: string): str
   ];
 }
 
-/** A call as an edge, exact where it means one definition. */
+/** A call as an edge, exact where it means one definition. `meant`: which of its targets, if not the first. */
 export function edgeOf(
   index: ShardIndex,
   caller: string,
   call: CallRow,
   evidence: number,
+  meant?: number,
 ): FlowEdge {
   const { inside, binding } = targetsOfCall(index, call);
-  const [target] = inside;
+  const target = meant ?? inside[0];
   const row = target === undefined ? undefined : index.symbol(target);
   return {
     from: caller,

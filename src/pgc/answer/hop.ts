@@ -8,7 +8,7 @@ import { pathTo, Report, type Node, type Outgoing } from './hop-report.js';
 import { NameMatcher } from '../search/name-matcher.js';
 import { NamedFolders } from '../search/named-folders.js';
 import { analyse, withHints } from '../search/question/question.js';
-import { weigh } from '../search/scorer.js';
+import { weigh } from '../search/rank/weighing.js';
 import type { Found, Search } from '../search/search.js';
 import type {
   CodedError,

@@ -8,18 +8,16 @@ import {
   isPathOf,
   namedShares,
   onPathBonus,
-  plainScore,
-  settled,
   type NamedMatch,
 } from './retrieve.js';
-import { nowhere, Scorer, type Weighing } from './scorer.js';
+import { nowhere, WordScores } from './rank/word-scores.js';
+import type { Weighing } from './rank/weighing.js';
 import type { OverlayName } from '../shapes.js';
 
 /** An item of an overlay that answers by its words. */
 export interface ItemHit extends NamedMatch {
   item: OverlayItem;
   score: number;
-  standing: number;
 }
 
 /** How much an item of each overlay explains, where the question does and does not ask for its kind. */
@@ -42,14 +40,14 @@ const unquotable = /^secret/;
 export class ItemSearch {
   readonly #file: OverlayFile;
   readonly #tree: { roles?: KnownRoles };
-  readonly #scorer: Scorer;
+  readonly #words: WordScores;
 
   /** `tree`: what is known of its files. */
   constructor(file: OverlayFile, tree: { roles?: KnownRoles }, hasContext = true) {
     this.#file = file;
     this.#tree = tree;
     const files = { count: file.fileCount, of: (item: number) => file.fileOf(item) };
-    this.#scorer = new Scorer(file.terms, hasContext ? files : nowhere);
+    this.#words = new WordScores(file.terms, hasContext ? files : nowhere);
   }
 
   /** Best first. Findings of secrets are left out: a citation would quote them. */
@@ -65,8 +63,8 @@ export class ItemSearch {
     const isAsideWanted = wantsAsides(question);
     const names = namedShares(question, weighing);
     const ranked = new Ranking<ItemHit & { document: number }>(limit);
-    for (const document of this.#scorer.read(question, weighing)) {
-      const match = { ...this.#scorer.match(document), exact: 0 };
+    for (const document of this.#words.read(question, weighing)) {
+      const match = { ...this.#words.match(document), exact: 0 };
       // An exact name or path may add to this: texts are read only of what may still enter.
       const most = kind * (plainScore(match) + (names.size > 0 ? 1 : 0) + onPathBonus);
       if (!ranked.admits(most)) continue;
@@ -80,13 +78,22 @@ export class ItemSearch {
       if (unquotable.test(item.rule)) continue;
       const named = { ...match, exact: names.get(item.subject) ?? 0 };
       const bonus = question.paths.some((each) => isPathOf(path, each)) ? onPathBonus : 0;
-      const standing = prior * plainScore(named);
       ranked.offer({
-        ...{ document, item, ...settled(named, prior) },
-        ...{ standing, score: standing + prior * bonus },
+        ...{ document, item, ...named, coverage: prior * match.coverage },
+        score: prior * (plainScore(named) + bonus),
       });
     }
-    this.#scorer.forget();
+    this.#words.forget();
     return ranked.best();
   }
+}
+
+/** Share of a score that does not depend on how much of the question stands together. */
+const scatteredShare = 0.25;
+const contextWeight = 0.3;
+
+/** One that stands alone in covering the question is better than one that repeats a word of it. */
+function plainScore({ attained, coverage, exact, context }: NamedMatch): number {
+  const together = scatteredShare + (1 - scatteredShare) * coverage;
+  return attained * together + exact + contextWeight * context;
 }

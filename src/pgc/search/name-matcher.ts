@@ -1,6 +1,6 @@
 import { siteCount } from '../bind/index-cache.js';
 import { conceptsIn, type Question } from './question/question.js';
-import { weigh } from './scorer.js';
+import { weigh } from './rank/weighing.js';
 import type { ShardIndex } from '../format/shard-index.js';
 
 /** Concepts of a question that one name can be expected to speak of. */

@@ -48,7 +48,7 @@ export async function openShards(
     shards: shards.map(
       (index) =>
         new Shard(
-          ...([index, overlaysIn(index.info.alias), excerpts, systemClock, semantics] as const),
+          ...([index, overlaysIn(index.info.alias), excerpts, systemClock] as const),
           ...([without, wordsOf(place, manifest, index.info.alias, excerpts, engine)] as const),
         ),
     ),

@@ -126,7 +126,7 @@ export class ShardSource {
     for (const warning of semantics?.warnings ?? []) this.#onWarning(warning);
     const [manifest, excerpts, engine] = [this.#manifest, this.#excerpts, this.#engine] as const;
     const words = wordsOf(this.#place, manifest, alias, excerpts, engine);
-    const parts = [index, overlays, excerpts, systemClock, semantics, undefined, words] as const;
+    const parts = [index, overlays, excerpts, systemClock, undefined, words] as const;
     return { value: new Shard(...parts), close: () => index.close() };
   }
 

@@ -21,7 +21,6 @@ import type {
 import type { WordsShard } from '../search/locate/words-shard.js';
 import { Search, type SearchPart } from '../search/search.js';
 import type { ShardOverlays } from '../overlay/shard-overlays.js';
-import type { Semantics } from '../search/vectors/semantics.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import type {
   Answer,
@@ -51,13 +50,12 @@ export class Shard implements ShardPort, WordsPort {
     readonly overlays: ShardOverlays,
     readonly excerpts: Excerpts,
     readonly clock: Clock = systemClock,
-    semantics?: Semantics,
     without?: ReadonlySet<SearchPart>,
     /** Word lists of its files, for bug reports. */
     readonly words?: WordsShard,
   ) {
     this.agent = index.info.agent;
-    this.search = new Search(index, overlays, semantics, without);
+    this.search = new Search(index, overlays, without);
   }
 
   /** Changes whenever the shard could answer differently. */

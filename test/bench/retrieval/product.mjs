@@ -36,7 +36,7 @@ export async function openProduct(root, home) {
   const settings = process.env.SIGMA_EMBEDDING === 'off' ? 'off' : 'auto';
   const engine = await Engine.open({ home, settings, env: process.env });
   const { shards, semantics } = await openShards(root, home, engine);
-  await semantics.warm();
+  await semantics?.warm();
   const cards = await Promise.all(shards.map((shard) => shard.card()));
   const known = new Map();
   const questionsWithout = async (without) => {

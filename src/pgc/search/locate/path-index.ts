@@ -1,6 +1,6 @@
 import { groupBy, NumberColumn, type Grouped } from '../../format/bytes.js';
 import { bodyTermsOf, identifiersOf } from '../../format/words.js';
-import { inverseFrequency } from '../scorer.js';
+import { inverseFrequency } from '../rank/weighing.js';
 
 const none = new Uint32Array(0);
 

@@ -1,6 +1,6 @@
 import type { Plain, sigma } from '../../../wire/codec.js';
 import { bodyTermsOf } from '../../format/words.js';
-import { inverseFrequency } from '../scorer.js';
+import { inverseFrequency } from '../rank/weighing.js';
 import { dullness } from './dull-words.js';
 import { weights, type Columns, type FeatureName } from './features.js';
 import type { ParsedReport } from './report.js';

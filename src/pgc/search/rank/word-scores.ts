@@ -1,0 +1,195 @@
+import type { Question } from '../question/question.js';
+import { fieldOf, fields, type Field } from '../../format/fields.js';
+import type { TermIndex } from '../../format/term-index.js';
+import type { Weighing } from './weighing.js';
+
+/** BM25F: S. Robertson, H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009. */
+const k1 = 1.2;
+/** Low: a long function is more often what a question is about than a short one with the same words. */
+const b = 0.4;
+const weightOf = fields.map((field) => (field === 'name' ? 3 : 1));
+/** A concept that carries less of the question than this cannot decide, but may stand in every document. */
+const massShareMin = 0.01;
+
+/** The groups (files) that documents are in, by number below `count`. */
+export interface Groups {
+  count: number;
+  of: (document: number) => number;
+}
+
+/** No groups: there is no context. */
+export const nowhere: Groups = { count: 0, of: () => 0 };
+
+/** How well one document answers, by its words. All are shares of what no document can exceed, 0 to 1. */
+export interface Match {
+  /** BM25F score. */
+  attained: number;
+  /** Of the question's idf mass: the concepts that stand in the document. */
+  coverage: number;
+  /** BM25 score of the file around it. */
+  context: number;
+}
+
+/** As `Match`, and what it is made of. */
+export interface DetailedMatch {
+  /** BM25 score of each field alone. */
+  byField: number[];
+  /** Concepts of the question in it, by their position. */
+  concepts: number[];
+}
+
+/** Scores the documents of one index by the words of a question; owns the scratch memory, so one question at a time. */
+export class WordScores {
+  readonly #index: TermIndex;
+  readonly #groups: Groups;
+  readonly #average: number[];
+  readonly #score: Float32Array;
+  readonly #covered: Float32Array;
+  readonly #frequency: Float32Array;
+  readonly #trust: Float32Array;
+  readonly #groupNorm: Float32Array;
+  readonly #groupScore: Float32Array;
+  readonly #groupFrequency: Float32Array;
+  #found: number[] = [];
+  #foundGroups: number[] = [];
+  #total = 1;
+
+  constructor(index: TermIndex, groups: Groups) {
+    this.#index = index;
+    this.#groups = groups;
+    this.#average = fields.map((_, field) => index.averageLength(field as Field) || 1);
+    this.#score = new Float32Array(index.documentCount);
+    this.#covered = new Float32Array(index.documentCount);
+    this.#frequency = new Float32Array(index.documentCount);
+    this.#trust = new Float32Array(index.documentCount);
+    this.#groupNorm = groupNorms(index, groups);
+    this.#groupScore = new Float32Array(groups.count);
+    this.#groupFrequency = new Float32Array(groups.count);
+  }
+
+  /** Documents that hold anything of the question, in no order. */
+  read(question: Question, weighing: Weighing): readonly number[] {
+    this.forget();
+    this.#total = weighing.total || 1;
+    question.concepts.forEach(({ variants }, at) => {
+      const mass = weighing.masses[at] ?? 0;
+      if (mass < massShareMin * weighing.total) return;
+      const touched: number[] = [];
+      const groups: number[] = [];
+      for (const { term, trust } of variants)
+        this.#index.postings(term, (document, field, count) => {
+          if (this.#trust[document] === 0) touched.push(document);
+          const group = this.#groups.of(document);
+          const inGroup = this.#groupFrequency[group] ?? 0;
+          if (inGroup === 0) groups.push(group);
+          // Every document of a file has its path.
+          if (field !== fieldOf.path || inGroup === 0)
+            this.#groupFrequency[group] = inGroup + trust * count;
+          this.#frequency[document] =
+            (this.#frequency[document] ?? 0) +
+            trust * (weightOf[field] ?? 1) * this.#normed(document, field, count);
+          if ((this.#trust[document] ?? 0) < trust) this.#trust[document] = trust;
+        });
+      this.#settle(touched, mass);
+      this.#settleGroups(groups, mass);
+    });
+    return this.#found;
+  }
+
+  /** Of a document after `read`. */
+  attained(document: number): number {
+    return Math.min(1, (this.#score[document] ?? 0) / this.#total);
+  }
+
+  match(document: number): Match {
+    return {
+      attained: this.attained(document),
+      coverage: Math.min(1, (this.#covered[document] ?? 0) / this.#total),
+      context: Math.min(1, (this.#groupScore[this.#groups.of(document)] ?? 0) / this.#total),
+    };
+  }
+
+  /** What the matches of a few documents are made of: the lists of the question are read once more. */
+  details(
+    question: Question,
+    weighing: Weighing,
+    documents: readonly number[],
+  ): ReadonlyMap<number, DetailedMatch> {
+    const found = new Map<number, DetailedMatch>();
+    for (const document of documents)
+      found.set(document, { byField: fields.map(() => 0), concepts: [] });
+    const frequency = new Map<number, number[]>();
+    question.concepts.forEach(({ variants }, at) => {
+      const mass = weighing.masses[at] ?? 0;
+      if (mass < massShareMin * weighing.total) return;
+      frequency.clear();
+      for (const { term, trust } of variants)
+        this.#index.postings(term, (document, field, count) => {
+          if (!found.has(document)) return;
+          let its = frequency.get(document);
+          if (its === undefined) frequency.set(document, (its = fields.map(() => 0)));
+          its[field] = (its[field] ?? 0) + trust * this.#normed(document, field, count);
+        });
+      for (const [document, its] of frequency) {
+        const match = found.get(document);
+        if (match === undefined) continue;
+        match.concepts.push(at);
+        its.forEach((each, field) => {
+          match.byField[field] =
+            (match.byField[field] ?? 0) + (mass * each) / (k1 + each) / this.#total;
+        });
+      }
+    });
+    return found;
+  }
+
+  forget(): void {
+    for (const document of this.#found) {
+      this.#score[document] = 0;
+      this.#covered[document] = 0;
+    }
+    for (const group of this.#foundGroups) this.#groupScore[group] = 0;
+    this.#found = [];
+    this.#foundGroups = [];
+  }
+
+  #normed(document: number, field: Field, count: number): number {
+    const share = this.#index.length(document, field) / (this.#average[field] ?? 1);
+    return count / (1 - b + b * share);
+  }
+
+  #settleGroups(groups: readonly number[], mass: number): void {
+    for (const group of groups) {
+      const frequency = (this.#groupFrequency[group] ?? 0) / (this.#groupNorm[group] ?? 1);
+      if (this.#groupScore[group] === 0) this.#foundGroups.push(group);
+      this.#groupScore[group] =
+        (this.#groupScore[group] ?? 0) + (mass * frequency) / (k1 + frequency);
+      this.#groupFrequency[group] = 0;
+    }
+  }
+
+  #settle(touched: readonly number[], mass: number): void {
+    for (const document of touched) {
+      const frequency = this.#frequency[document] ?? 0;
+      const trust = this.#trust[document] ?? 0;
+      if (this.#score[document] === 0) this.#found.push(document);
+      this.#score[document] = (this.#score[document] ?? 0) + (mass * frequency) / (k1 + frequency);
+      this.#covered[document] = (this.#covered[document] ?? 0) + mass * trust;
+      this.#frequency[document] = 0;
+      this.#trust[document] = 0;
+    }
+  }
+}
+
+/** What BM25 divides by, by the length of each group. */
+function groupNorms(index: TermIndex, groups: Groups): Float32Array {
+  const lengths = new Float32Array(groups.count);
+  for (let document = 0; document < index.documentCount; document += 1) {
+    const group = groups.of(document);
+    for (let field = 0; field < fields.length; field += 1)
+      if (field !== fieldOf.path)
+        lengths[group] = (lengths[group] ?? 0) + index.length(document, field as Field);
+  }
+  const average = lengths.reduce((sum, each) => sum + each, 0) / Math.max(groups.count, 1) || 1;
+  return lengths.map((length) => 1 - b + (b * length) / average);
+}
