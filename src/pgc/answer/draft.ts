@@ -70,8 +70,7 @@ export class AnswerDraft {
     const best = found[0]?.similarity ?? 0;
     const telling = found.filter((each) => each.similarity >= tellingShare * best);
     const chosen = this.#distinct(telling).slice(0, this.topK);
-    const isShown = (each: Found): boolean =>
-      each.kind === 'item' || this.overlays.has('O1') || this.overlays.has('O3');
+    const isShown = (each: Found): boolean => each.kind === 'item' || this.overlays.has('O1');
     if (this.overlays.has('O1')) this.#messages(telling);
     const asked = this.#asked(found);
     if (asked.length === 0) this.#callersOfOthers();
@@ -80,7 +79,8 @@ export class AnswerDraft {
       each.kind !== 'symbol' || asked.every(({ symbol }) => symbol !== each.document);
     for (const each of asked) this.#defined(each);
     for (const each of isAnswered ? [] : chosen.filter(isShown).filter(isOther)) this.#cited(each);
-    this.#joined();
+    if (this.overlays.has('O1')) this.#joined();
+    else if (!isAnswered) for (const each of chosen) this.#calls(each);
     this.#suggest(chosen);
   }
 
@@ -260,6 +260,17 @@ export class AnswerDraft {
       this.unsure.push({ kind: 'sites', text: `${name} makes ${count(rest, 'further call')}` });
     const why = 'every call that it makes';
     this.next.push({ operation: 'callees', arguments: { symbol: reference }, why });
+  }
+
+  /** Where calls alone are wanted: those of the hits. */
+  #calls(each: Found): void {
+    if (each.kind === 'item' || each.symbol === undefined || !this.overlays.has('O3')) return;
+    const { name } = this.index.symbol(each.symbol);
+    for (const call of this.index.callsFrom(each.symbol)) {
+      const { inside, lookups } = targetsOfCall(this.index, call);
+      // What leads nowhere in the code base (a method of some array) explains nothing.
+      if (inside.length + lookups.length > 0) this.#call(each, name, call, 1);
+    }
   }
 
   #implementations({ hit, symbol, reference }: AskedSymbol, most: number): void {

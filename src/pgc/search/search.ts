@@ -70,7 +70,7 @@ export class Search {
     const items = [...files].flatMap(([name, file]) =>
       this.#itemSearch(name, file).search(question, weighing, most, isWanted),
     );
-    const found = fused(hits, items).map((each): Found => {
+    const found = fused(hits, items, question).map((each): Found => {
       const evidence = { ...each, known: weighing.known };
       return { ...evidence, similarity: similarityOf(evidence) };
     });
@@ -114,11 +114,12 @@ export class Search {
   }
 }
 
-function fused(hits: readonly Hit[], items: readonly ItemHit[]): AnyHit[] {
-  const symbols = hits.map((hit) => ({ kind: 'symbol' as const, ...hit }));
-  return symbols.length > 0
-    ? symbols
-    : items
-        .map((item) => ({ kind: 'item' as const, ...item }))
-        .sort((one, other) => other.score - one.score);
+/** Symbols, and among them the items that the question asks for; where no symbols are wanted, all items. */
+function fused(hits: readonly Hit[], items: readonly ItemHit[], { concerns }: Question): AnyHit[] {
+  const wanted = items.filter(({ item }) => hits.length === 0 || concerns.has(item.overlay));
+  const all: AnyHit[] = [
+    ...hits.map((hit) => ({ kind: 'symbol' as const, ...hit })),
+    ...wanted.map((item) => ({ kind: 'item' as const, ...item })),
+  ];
+  return all.sort((one, other) => other.score - one.score);
 }
