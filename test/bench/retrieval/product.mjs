@@ -53,6 +53,7 @@ export async function openProduct(root, home) {
     report,
     questions: await questionsWithout([]),
     questionsWithout,
+    engine,
     shards,
     definitions: new Definitions(shards.map(({ index }) => index)),
     close: () => engine[Symbol.asyncDispose](),
