@@ -23,7 +23,8 @@ const { systemClock } = await load('src/base/clock.js');
 /** What `sigma index` reports of a tree that it has indexed, or brought up to date. */
 export async function indexed(root, home) {
   const built = await runSigma(['index', root, '--json'], { home, timeoutMs: indexMsMax });
-  if (built.code !== 0) throw new Error(`sigma index failed: ${built.stderr.slice(-500)}`);
+  if (built.code !== 0)
+    throw new Error(`sigma index failed: ${(built.stderr + built.stdout).slice(-500)}`);
   return built.json;
 }
 
