@@ -1,7 +1,7 @@
 // Questions about what a code base does not do: how many are answered so, and how many of those that have an answer are
 // wrongly called unanswered, also as a curve over the similarity below which an answer would be withheld?
 //
-//   node test/bench/comprehension/absent.mjs [--sources DIR] [--only NAME,NAME] [--home SIGMA_HOME] [--json FILE] [--write]
+//   npm run bench:absent -- [--sources DIR] [--only NAME,NAME] [--home SIGMA_HOME] [--json FILE] [--write]
 //
 // Each question of absent.jsonl has a pattern that no source of its code base holds, which is checked first. --write puts the
 // tables into results-absent.md.
