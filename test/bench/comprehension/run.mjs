@@ -17,7 +17,7 @@ import { eachCodeBase, questionsIn, ways } from './asking.mjs';
 import { misspelt } from './misspell.mjs';
 import { scoreOf } from './score.mjs';
 
-const slipsSeed = 1;
+const slipsSeed = Number(process.env.SEED ?? 1);
 const { saidRole } = await load('src/pgc/source/role.js');
 
 const { values: options } = parseArgs({

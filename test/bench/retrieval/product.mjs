@@ -32,8 +32,8 @@ export async function indexed(root, home) {
  * A tree as the product knows it: indexed as `sigma index` does by default, opened, and ready to be asked, also
  * without parts of the search (`vectors`, see `searchParts`). Ends with the process: the model is a child of it.
  */
-export async function openProduct(root, home) {
-  const report = await indexed(root, home);
+export async function openProduct(root, home, { isIndexed = false } = {}) {
+  const report = isIndexed ? undefined : await indexed(root, home);
   const settings = process.env.SIGMA_EMBEDDING === 'off' ? 'off' : 'auto';
   const engine = await Engine.open({ home, settings, env: process.env });
   const { shards, semantics } = await openShards(root, home, engine);
