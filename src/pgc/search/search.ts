@@ -6,6 +6,7 @@ import { asBusError, type BusError } from '../../errors/bus-error.js';
 import { ItemSearch, type ItemHit } from './item-search.js';
 import type { OverlayFile } from '../overlay/overlay-file.js';
 import type { Question } from './question/question.js';
+import { respelt } from './question/spelling.js';
 import { hitsMax, Retriever, type Hit, type NamedMatch } from './retrieve.js';
 import { weigh, type Weighing } from './scorer.js';
 import type { OverlayName } from '../shapes.js';
@@ -43,6 +44,8 @@ interface SearchResult {
   weighing: Weighing;
   /** Errors of overlays, and of the model, that could not be consulted. */
   gaps: BusError[];
+  /** Of words that were taken for slips, in sentences. */
+  readAs: string[];
 }
 
 /** Parts that a search can leave out, so that a benchmark can measure them. */
@@ -99,7 +102,11 @@ export class Search {
     this.#abbreviations ??= new Abbreviations(
       this.without.has('abbreviations') ? [] : this.index.info.abbreviations,
     );
-    const question = withAbbreviations(asked, this.#abbreviations);
+    const { question, readAs } = respelt(
+      withAbbreviations(asked, this.#abbreviations),
+      this.index,
+      (word) => this.semantics?.isWord(word) ?? true,
+    );
     const { files, gaps } = await this.#files(wanted);
     const hasSymbols = wanted.has('O1') || wanted.has('O3');
     const near = hasSymbols ? await orGap(this.#near(asked), [], gaps) : [];
@@ -120,7 +127,7 @@ export class Search {
     const cosines = gaps.some(isOfMeaning) ? [] : await orGap(this.#judge(asked, first), [], gaps);
     const judged = this.#supported(judgedBy(cosines, candidates));
     const found = this.#compared(judged, weighing.known);
-    return { found: found.slice(0, limit), weighing, gaps };
+    return { found: found.slice(0, limit), weighing, gaps, readAs };
   }
 
   async #files(
