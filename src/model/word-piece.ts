@@ -88,6 +88,11 @@ export class WordPiece {
     return new WordPiece(Array.from(vocabulary, (piece: string | undefined) => piece ?? ''));
   }
 
+  /** Whether a word in lower case is a piece of its own. */
+  isWord(word: string): boolean {
+    return this.#vocabulary.has(word);
+  }
+
   /** Pieces between start and end, at most `max` ids in all. */
   encode(text: string, max: number): number[] {
     return [this.start, ...this.pieces(text, max - 2), this.end];

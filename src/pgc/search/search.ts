@@ -4,6 +4,7 @@ import { asBusError, type BusError } from '../../errors/bus-error.js';
 import { ItemSearch, type ItemHit } from './item-search.js';
 import type { OverlayFile } from '../overlay/overlay-file.js';
 import type { Question } from './question/question.js';
+import { respelt } from './question/spelling.js';
 import { hitsMax, Retriever, type Hit } from './retrieve.js';
 import type { Featured } from './rank/features.js';
 import { weigh, type Weighing } from './rank/weighing.js';
@@ -22,6 +23,8 @@ interface SearchResult {
   weighing: Weighing;
   /** Errors of overlays that could not be consulted. */
   gaps: BusError[];
+  /** Of words that were taken for slips, in sentences. */
+  readAs: string[];
 }
 
 /** Parts that a search can leave out, so that a benchmark can measure them. */
@@ -57,7 +60,7 @@ export class Search {
     limit: number,
     isWanted?: (path: string) => boolean,
   ): Promise<SearchResult> {
-    const question = this.#expanded(asked);
+    const { question, readAs } = respelt(this.#expanded(asked), this.index);
     const { files, gaps } = await this.#files(wanted);
     const hasSymbols = wanted.has('O1') || wanted.has('O3');
     const terms = [...files.values()].map((file) => file.terms);
@@ -74,7 +77,7 @@ export class Search {
       const evidence = { ...each, known: weighing.known };
       return { ...evidence, similarity: similarityOf(evidence) };
     });
-    return { found: found.slice(0, limit), weighing, gaps };
+    return { found: found.slice(0, limit), weighing, gaps, readAs };
   }
 
   /** What the ranking knows of the hits of a question: what it is learned from. */

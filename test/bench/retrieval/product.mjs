@@ -23,7 +23,8 @@ const { systemClock } = await load('src/base/clock.js');
 /** What `sigma index` reports of a tree that it has indexed, or brought up to date. */
 export async function indexed(root, home) {
   const built = await runSigma(['index', root, '--json'], { home, timeoutMs: indexMsMax });
-  if (built.code !== 0) throw new Error(`sigma index failed: ${built.stderr.slice(-500)}`);
+  if (built.code !== 0)
+    throw new Error(`sigma index failed: ${(built.stderr + built.stdout).slice(-500)}`);
   return built.json;
 }
 
@@ -31,8 +32,8 @@ export async function indexed(root, home) {
  * A tree as the product knows it: indexed as `sigma index` does by default, opened, and ready to be asked, also
  * without parts of the search (`vectors`, see `searchParts`). Ends with the process: the model is a child of it.
  */
-export async function openProduct(root, home) {
-  const report = await indexed(root, home);
+export async function openProduct(root, home, { isIndexed = false } = {}) {
+  const report = isIndexed ? undefined : await indexed(root, home);
   const settings = process.env.SIGMA_EMBEDDING === 'off' ? 'off' : 'auto';
   const engine = await Engine.open({ home, settings, env: process.env });
   const { shards, semantics } = await openShards(root, home, engine);
@@ -53,6 +54,7 @@ export async function openProduct(root, home) {
     report,
     questions: await questionsWithout([]),
     questionsWithout,
+    engine,
     shards,
     definitions: new Definitions(shards.map(({ index }) => index)),
     close: () => engine[Symbol.asyncDispose](),

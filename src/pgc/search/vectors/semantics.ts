@@ -88,6 +88,11 @@ export class Semantics {
     return this.#shards.size > 0;
   }
 
+  /** Whether the reader has it as a word of its language; undefined: there is none that could tell. */
+  isWord(word: string): boolean | undefined {
+    return this.#engine.table?.tokenizer.isWord(word);
+  }
+
   /** At once, where a table gives it; undefined: it must be waited for, see `embed`, or there is none. */
   vectorOf(question: string): Float32Array | undefined {
     return this.isReady ? this.#engine.table?.embedOne(fitted(this.#engine, question)) : undefined;
