@@ -13,7 +13,7 @@ import {
 import { subjectOf } from './evidence-line.js';
 import { ReportMessages } from '../search/locate/messages.js';
 import { passageOf } from './passage.js';
-import { isSentence, type Question } from '../search/question/question.js';
+import { conceptsIn, isSentence, type Question } from '../search/question/question.js';
 import { tellingShare } from '../search/retrieve.js';
 import type { Weighing } from '../search/rank/weighing.js';
 import type { Found } from '../search/search.js';
@@ -29,6 +29,9 @@ import {
 import type { CallSite, Evidence, FlowEdge, NextStep, OverlayName, Unsure } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 
+
+/** Calls of one symbol that lead to what is not shown. */
+const furtherCallsMax = 2;
 
 /** Files whose sections say more than their first sentence. */
 const prose = /(?:\.(?:md|markdown|rst|txt|adoc)|(?:^|\/)[A-Z]+)$/;
@@ -199,19 +202,38 @@ export class AnswerDraft {
     if (hit.symbol !== undefined && id > 0) this.#shown.set(hit.symbol, id);
   }
 
-  /** The calls among what is shown: how its parts work together. */
+  /** How what is shown works together, and where it leads: the calls among it, and those of which the question speaks. */
   #joined(): void {
     if (!this.overlays.has('O3')) return;
     for (const [symbol, id] of this.#shown) {
       const caller = this.index.symbol(symbol).name;
-      const known = new Set<number>([symbol]);
-      for (const call of this.index.callsFrom(symbol))
-        for (const target of targetsOfCall(this.index, call).inside) {
-          if (known.has(target) || !this.#shown.has(target)) continue;
-          known.add(target);
-          this.flow.push(edgeOf(this.index, caller, call, id, target));
-        }
+      const known = new Set<string>([caller]);
+      const calls = this.index
+        .callsFrom(symbol)
+        .map((call) => ({ call, targets: targetsOfCall(this.index, call) }))
+        .filter(({ targets }) => targets.inside.length + targets.lookups.length > 0)
+        .map(({ call, targets }) => {
+          const target = targets.inside.find((each) => each !== symbol && this.#shown.has(each));
+          return { call, target, worth: target === undefined ? this.#worth(call.callee) : 1 };
+        })
+        .filter(({ worth }) => worth > 0)
+        .sort((one, other) => other.worth - one.worth);
+      let further = 0;
+      for (const { call, target } of calls) {
+        if (known.has(call.callee)) continue;
+        known.add(call.callee);
+        if (target === undefined && (further += 1) > furtherCallsMax) break;
+        this.flow.push(edgeOf(this.index, caller, call, id, target));
+      }
     }
+  }
+
+  /** How much of the question a name speaks of. */
+  #worth(name: string): number {
+    let covered = 0;
+    for (const [at, trust] of conceptsIn(this.question, name))
+      covered += trust * (this.weighing.masses[at] ?? 0);
+    return this.weighing.total === 0 ? 0 : covered / this.weighing.total;
   }
 
   #item(hit: ItemHit): void {
