@@ -35,7 +35,7 @@ export type AnswerCache = BoundedMap<string, Answer>;
 /** Overlays that one request may name; the others are not looked at. */
 export const overlaysMax = 16;
 /** What is less likely to be relevant than this answers nothing. */
-const answerMin = 0.1;
+const answerMin = 0.05;
 /** Below it an answer is more often wrong than right. */
 const clearMin = 0.5;
 /** Follow-ups of one answer. */

@@ -220,12 +220,17 @@ export class AnswerDraft {
         .sort((one, other) => other.worth - one.worth);
       let further = 0;
       for (const { call, target } of calls) {
-        if (known.has(call.callee)) continue;
+        if (known.has(call.callee) || this.#isTold(call)) continue;
         known.add(call.callee);
         if (target === undefined && (further += 1) > furtherCallsMax) break;
         this.flow.push(edgeOf(this.index, caller, call, id, target));
       }
     }
+  }
+
+  #isTold({ file, line, callee }: CallRow): boolean {
+    const site = `${this.index.file(file).path}:${line}`;
+    return this.flow.some((each) => each.site === site && each.to === callee);
   }
 
   /** How much of the question a name speaks of. */
@@ -386,8 +391,7 @@ export class AnswerDraft {
     const file = this.index.file(edge.file);
     const site = `${file.path}:${line}`;
     // A line on which both ends are told is cited once.
-    const isKnown = this.flow.some((each) => each.site === site && each.to === callee);
-    if (isKnown || this.#isFull || !this.isWanted(file.path)) return undefined;
+    if (this.flow.some((each) => each.site === site && each.to === callee) || this.#isFull || !this.isWanted(file.path)) return undefined;
     const citation = citeCall(this.index, this.excerpts, edge, similarity);
     if (citation === undefined) {
       if (this.excerpts.lines(file, line, line)?.[0] === undefined) this.isWhole = false;

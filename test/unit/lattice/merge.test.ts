@@ -88,8 +88,8 @@ test('what a search with hints found is added, and nothing is lost by it', () =>
   const hinted = found([evidence(1, 'b', 0.9), evidence(2, 'a', 0.6)]);
   expect(mergedAnswer(plain, plain)).toBe(plain);
   const both = mergedAnswer(plain, hinted);
-  expect(both.evidence.map(({ file_path }) => file_path)).toEqual(['a', 'b']);
-  expect(both.flow).toEqual([edge('a', 1)]);
+  expect(both.evidence.map(({ file_path }) => file_path)).toEqual(['b', 'a']);
+  expect(both.flow).toEqual([edge('a', 2)]);
   const anew = mergedAnswer(nothing, hinted);
   expect(anew.evidence.map(({ file_path }) => file_path)).toEqual(['b', 'a']);
   expect(anew.errors).toEqual([]);
