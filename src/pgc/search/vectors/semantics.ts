@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { asBusError } from '../../../errors/bus-error.js';
+import { bundledWords } from '../../../model/bundled-words.js';
 import type { Reranker } from '../locate/reranker.js';
 import type { IndexPlace, Manifest } from '../../plan/manifest.js';
 import type { ShardIndex } from '../../format/shard-index.js';
@@ -88,9 +89,9 @@ export class Semantics {
     return this.#shards.size > 0;
   }
 
-  /** Whether the reader has it as a word of its language; undefined: there is none that could tell. */
+  /** Whether it is a word of the language; undefined: there is no vocabulary that could tell. */
   isWord(word: string): boolean | undefined {
-    return this.#engine.table?.tokenizer.isWord(word);
+    return (this.#engine.table?.tokenizer ?? bundledWords())?.isWord(word);
   }
 
   /** At once, where a table gives it; undefined: it must be waited for, see `embed`, or there is none. */
