@@ -112,7 +112,7 @@ async function fresh(
   }
   const choice = chooseOverlays(parts.search, named);
   const isWanted = (path: string): boolean => isAnyRole(index.info, path, roles);
-  const { found, weighing, gaps, readAs } = await parts.search.find(
+  const { found, weighing, gaps } = await parts.search.find(
     question,
     choice.wanted,
     hitsPerSource * topK,
@@ -125,7 +125,7 @@ async function fresh(
     typeof overlay === 'string' ? [{ overlay, why: message }] : [],
   );
   const others = gaps.filter(({ data }) => typeof data.overlay !== 'string').map(missed);
-  const warnings = [...question.warnings, ...readAs, ...others];
+  const warnings = [...question.warnings, ...others];
   if (weighing.known === 0)
     warnings.push(`No word of the question stands anywhere in ${index.info.alias}.`);
   const draft = new AnswerDraft(

@@ -4,7 +4,6 @@ import { asBusError, type BusError } from '../../errors/bus-error.js';
 import { ItemSearch, type ItemHit } from './item-search.js';
 import type { OverlayFile } from '../overlay/overlay-file.js';
 import type { Question } from './question/question.js';
-import { respelt } from './question/spelling.js';
 import { hitsMax, Retriever, type Hit } from './retrieve.js';
 import type { Featured } from './rank/features.js';
 import { weigh, type Weighing } from './rank/weighing.js';
@@ -23,8 +22,6 @@ interface SearchResult {
   weighing: Weighing;
   /** Errors of overlays that could not be consulted. */
   gaps: BusError[];
-  /** Of words that were taken for slips, in sentences. */
-  readAs: string[];
 }
 
 /** Parts that a search can leave out, so that a benchmark can measure them. */
@@ -60,7 +57,7 @@ export class Search {
     limit: number,
     isWanted?: (path: string) => boolean,
   ): Promise<SearchResult> {
-    const { question, readAs } = respelt(this.#expanded(asked), this.index);
+    const question = this.#expanded(asked);
     const { files, gaps } = await this.#files(wanted);
     const hasSymbols = wanted.has('O1') || wanted.has('O3');
     const terms = [...files.values()].map((file) => file.terms);
@@ -77,7 +74,7 @@ export class Search {
       const evidence = { ...each, known: weighing.known };
       return { ...evidence, similarity: similarityOf(evidence) };
     });
-    return { found: found.slice(0, limit), weighing, gaps, readAs };
+    return { found: found.slice(0, limit), weighing, gaps };
   }
 
   /** What the ranking knows of the hits of a question: what it is learned from. */

@@ -30,14 +30,6 @@ export interface Match {
   context: number;
 }
 
-/** As `Match`, and what it is made of. */
-export interface DetailedMatch {
-  /** BM25 score of each field alone. */
-  byField: number[];
-  /** Concepts of the question in it, by their position. */
-  concepts: number[];
-}
-
 /** Scores the documents of one index by the words of a question; owns the scratch memory, so one question at a time. */
 export class WordScores {
   readonly #index: TermIndex;
@@ -109,15 +101,13 @@ export class WordScores {
     };
   }
 
-  /** What the matches of a few documents are made of: the lists of the question are read once more. */
-  details(
+  /** BM25 of each field alone, of a few documents: the lists of the question are read once more. */
+  byField(
     question: Question,
     weighing: Weighing,
     documents: readonly number[],
-  ): ReadonlyMap<number, DetailedMatch> {
-    const found = new Map<number, DetailedMatch>();
-    for (const document of documents)
-      found.set(document, { byField: fields.map(() => 0), concepts: [] });
+  ): ReadonlyMap<number, readonly number[]> {
+    const found = new Map(documents.map((document) => [document, fields.map(() => 0)]));
     const frequency = new Map<number, number[]>();
     question.concepts.forEach(({ variants }, at) => {
       const mass = weighing.masses[at] ?? 0;
@@ -131,12 +121,10 @@ export class WordScores {
           its[field] = (its[field] ?? 0) + trust * this.#normed(document, field, count);
         });
       for (const [document, its] of frequency) {
-        const match = found.get(document);
-        if (match === undefined) continue;
-        match.concepts.push(at);
+        const scores = found.get(document);
         its.forEach((each, field) => {
-          match.byField[field] =
-            (match.byField[field] ?? 0) + (mass * each) / (k1 + each) / this.#total;
+          if (scores !== undefined)
+            scores[field] = (scores[field] ?? 0) + (mass * each) / (k1 + each) / this.#total;
         });
       }
     });
