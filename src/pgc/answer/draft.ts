@@ -29,7 +29,6 @@ import {
 import type { CallSite, Evidence, FlowEdge, NextStep, OverlayName, Unsure } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 
-
 /** Files whose sections say more than their first sentence. */
 const prose = /(?:\.(?:md|markdown|rst|txt|adoc)|(?:^|\/)[A-Z]+)$/;
 /** Hits whose strings are compared with the messages of a question, and lines of each. */
