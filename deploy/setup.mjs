@@ -23,7 +23,8 @@ const dist = path.join(root, 'dist');
 /** By its path: what reads the imports for the layers needs the earlier one, in the same folder of programs. */
 const compiler = 'node_modules/typescript-native/bin/tsc';
 /** Small packages that most programs load: bundled with our code. All others load as installed. */
-const bundled = /^(commander|entities|linkify-it|markdown-it|mdurl|uc\.micro|xstate|yaml)(\/|$)/;
+const bundled =
+  /^(commander|entities|linkify-it|markdown-it|mdurl|uc\.micro|xstate|yaml|zod)(\/|$)/;
 const packageOf = /.*[\\/]node_modules[\\/]([^\\/]+)/;
 const stampFile = path.join(dist, '.stamp');
 const flags = new Set(process.argv.slice(2));

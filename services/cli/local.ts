@@ -4,9 +4,9 @@ import { Lattice } from '../../src/lattice/lattice.js';
 import { ProseQuestions, wordsOfShard } from '../../src/lattice/prose/prose-questions.js';
 import type { AskingOptions, LatticeQuestions, Questions } from '../../src/lattice/questions.js';
 import { BusError } from '../../src/errors/bus-error.js';
-import { TreeAnalyses, type Analyses } from '../../src/pgc/analyse/analyses.js';
+import type { Analyses } from '../../src/pgc/analyse/analyses.js';
 import { openIndex } from '../../src/pgc/search/open-index.js';
-import { Locator } from '../../src/pgc/search/locate/locate.js';
+import type { Locator } from '../../src/pgc/search/locate/locate.js';
 import { openShards, type OpenedShards } from '../../src/pgc/serve/open-shards.js';
 import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
 import type { Asking } from '../../src/operations/operation.js';
@@ -26,8 +26,11 @@ export function askingIndex(config: Config, repo: string): Asking {
     critic: noAgents,
     folder: process.cwd(),
     questions: () => (questions ??= ask()),
-    analyses: () => Promise.resolve(localAnalyses(config, repo)),
-    locator: async () => locatorOf(await Locator.open(repo, config.home)),
+    analyses: () => localAnalyses(config, repo),
+    locator: async () => {
+      const { Locator: opening } = await import('../../src/pgc/search/locate/locate.js');
+      return locatorOf(await opening.open(repo, config.home));
+    },
     askAgent: (agent, request, options) => askShard(config, repo, agent, request, options),
   };
 }
@@ -59,7 +62,8 @@ export function latticeOf({
 }
 
 /** The analyses of a built index, which is opened once, when the first is asked for. */
-export function localAnalyses(config: Config, repo: string): Analyses {
+export async function localAnalyses(config: Config, repo: string): Promise<Analyses> {
+  const { TreeAnalyses } = await import('../../src/pgc/analyse/analyses.js');
   let tree: ReturnType<typeof openIndex> | undefined;
   return new TreeAnalyses(() => (tree ??= openIndex(repo, config.home)));
 }

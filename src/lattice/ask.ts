@@ -203,7 +203,7 @@ type Merged = Pick<
 >;
 
 /**
- * The likeliest evidence of all answers, each place once, in the order of the answers (`placeOfEach`: the lower ones first), with what belongs to it: a call goes
+ * The likeliest evidence of all answers, each place once (`placeOfEach`: the lower ones first), with what belongs to it: a call goes
  * with the place that shows it, whichever answer that came from.
  */
 export function merge(
@@ -212,18 +212,12 @@ export function merge(
   placeOfEach: (evidence: Evidence) => number = () => 0,
 ): Merged {
   const places = new Map<string, Evidence>();
-  for (const each of answers.flatMap((answer) => answer.evidence))
+  for (const each of inTurn(answers.map((answer) => answer.evidence)))
     if (!places.has(placeOf(each))) places.set(placeOf(each), each);
-  const likeliest = [...places.values()]
-    .sort(
-      (one, other) => placeOfEach(one) - placeOfEach(other) || other.similarity - one.similarity,
-    )
-    .slice(0, topK);
-  const kept = new Set(likeliest);
-  const chosen = [...places.values()]
-    .filter((each) => kept.has(each))
-    .sort((one, other) => placeOfEach(one) - placeOfEach(other));
-  const evidence = chosen.map((each, at) => ({ ...each, id: at + 1 }));
+  const evidence = [...places.values()]
+    .sort((one, other) => placeOfEach(one) - placeOfEach(other))
+    .slice(0, topK)
+    .map((each, at) => ({ ...each, id: at + 1 }));
   const idOf = new Map(evidence.map((each) => [placeOf(each), each.id]));
   const flow = new Map<string, FlowEdge>();
   for (const answer of answers) {
@@ -243,6 +237,20 @@ export function merge(
     next: answers.flatMap(({ next }) => next).slice(0, nextMax),
     query_path: [...new Set(evidence.map(({ agent }) => agent))],
   };
+}
+
+/** The lists as one: the likeliest next one of any list, so that each keeps its order. */
+function inTurn(lists: readonly (readonly Evidence[])[]): Evidence[] {
+  const waiting = lists.map((list) => [...list]);
+  const merged: Evidence[] = [];
+  for (;;) {
+    const [next] = waiting
+      .filter((list) => list.length > 0)
+      .sort(([one], [other]) => (other?.similarity ?? 0) - (one?.similarity ?? 0));
+    const first = next?.shift();
+    if (first === undefined) return merged;
+    merged.push(first);
+  }
 }
 
 export function placeOf({ overlay, section, file_path, line_start, line_end }: Citation): string {

@@ -76,5 +76,8 @@ async function groundOf(config: Config, { root }: CritiqueRequest): Promise<Grou
   if (root === '') return { ground: undefined, why: 'no tree is named that it is about' };
   const opened = await openShards(root, config.home);
   const questions = new LatticeQuestions(...latticeOf(opened));
-  return { ground: await TreeGround.open(root, questions, localAnalyses(config, root)), why: '' };
+  return {
+    ground: await TreeGround.open(root, questions, await localAnalyses(config, root)),
+    why: '',
+  };
 }

@@ -62,7 +62,7 @@ export async function ask(parts: AskParts, request: AskRequest): Promise<Answer>
   const wanted = [...new Set(request.overlays.map((each) => each.trim().toUpperCase()))];
   const overlays = wanted.slice(0, overlaysMax).sort();
   const { version } = parts.search;
-  const { query_hints: hints = [], roles = [] } = request;
+    const { query_hints: hints = [], roles = [] } = request;
   const asked = [request.question, overlays.join(), String(topK), version];
   const key = digest([...asked, roles.toSorted().join(), ...hints]);
   const known = parts.cache.use(key);
@@ -112,7 +112,7 @@ async function fresh(
   }
   const choice = chooseOverlays(parts.search, named);
   const isWanted = (path: string): boolean => isAnyRole(index.info, path, roles);
-  const { found, weighing, gaps } = await parts.search.find(
+  const { found, weighing, gaps, readAs } = await parts.search.find(
     question,
     choice.wanted,
     hitsPerSource * topK,
@@ -125,7 +125,7 @@ async function fresh(
     typeof overlay === 'string' ? [{ overlay, why: message }] : [],
   );
   const others = gaps.filter(({ data }) => typeof data.overlay !== 'string').map(missed);
-  const warnings = [...question.warnings, ...others];
+  const warnings = [...question.warnings, ...readAs, ...others];
   if (weighing.known === 0)
     warnings.push(`No word of the question stands anywhere in ${index.info.alias}.`);
   const draft = new AnswerDraft(
@@ -176,6 +176,7 @@ function emptyAnswer({ search }: AskParts, text: string, topK: number): Answer {
     },
   };
 }
+
 
 /** What of the question is answered by this evidence, and how surely. */
 export function judged(

@@ -13,7 +13,7 @@ import {
 import { subjectOf } from './evidence-line.js';
 import { ReportMessages } from '../search/locate/messages.js';
 import { passageOf } from './passage.js';
-import { isSentence, type Question } from '../search/question/question.js';
+import { conceptsIn, isSentence, type Question } from '../search/question/question.js';
 import { tellingShare } from '../search/retrieve.js';
 import type { Weighing } from '../search/rank/weighing.js';
 import type { Found } from '../search/search.js';
@@ -28,6 +28,10 @@ import {
 } from './relations.js';
 import type { CallSite, Evidence, FlowEdge, NextStep, OverlayName, Unsure } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
+
+
+/** Calls of one symbol that lead to what is not shown. */
+const furtherCallsMax = 2;
 
 /** Files whose sections say more than their first sentence. */
 const prose = /(?:\.(?:md|markdown|rst|txt|adoc)|(?:^|\/)[A-Z]+)$/;
@@ -69,8 +73,7 @@ export class AnswerDraft {
     const best = found[0]?.similarity ?? 0;
     const telling = found.filter((each) => each.similarity >= tellingShare * best);
     const chosen = this.#distinct(telling).slice(0, this.topK);
-    const isShown = (each: Found): boolean =>
-      each.kind === 'item' || this.overlays.has('O1') || this.overlays.has('O3');
+    const isShown = (each: Found): boolean => each.kind === 'item' || this.overlays.has('O1');
     if (this.overlays.has('O1')) this.#messages(telling);
     const asked = this.#asked(found);
     if (asked.length === 0) this.#callersOfOthers();
@@ -79,7 +82,8 @@ export class AnswerDraft {
       each.kind !== 'symbol' || asked.every(({ symbol }) => symbol !== each.document);
     for (const each of asked) this.#defined(each);
     for (const each of isAnswered ? [] : chosen.filter(isShown).filter(isOther)) this.#cited(each);
-    this.#joined();
+    if (this.overlays.has('O1')) this.#joined();
+    else if (!isAnswered) for (const each of chosen) this.#calls(each);
     this.#suggest(chosen);
   }
 
@@ -198,19 +202,38 @@ export class AnswerDraft {
     if (hit.symbol !== undefined && id > 0) this.#shown.set(hit.symbol, id);
   }
 
-  /** The calls among what is shown: how its parts work together. */
+  /** How what is shown works together, and where it leads: the calls among it, and those of which the question speaks. */
   #joined(): void {
     if (!this.overlays.has('O3')) return;
     for (const [symbol, id] of this.#shown) {
       const caller = this.index.symbol(symbol).name;
-      const known = new Set<number>([symbol]);
-      for (const call of this.index.callsFrom(symbol))
-        for (const target of targetsOfCall(this.index, call).inside) {
-          if (known.has(target) || !this.#shown.has(target)) continue;
-          known.add(target);
-          this.flow.push(edgeOf(this.index, caller, call, id, target));
-        }
+      const known = new Set<string>([caller]);
+      const calls = this.index
+        .callsFrom(symbol)
+        .map((call) => ({ call, targets: targetsOfCall(this.index, call) }))
+        .filter(({ targets }) => targets.inside.length + targets.lookups.length > 0)
+        .map(({ call, targets }) => {
+          const target = targets.inside.find((each) => each !== symbol && this.#shown.has(each));
+          return { call, target, worth: target === undefined ? this.#worth(call.callee) : 1 };
+        })
+        .filter(({ worth }) => worth > 0)
+        .sort((one, other) => other.worth - one.worth);
+      let further = 0;
+      for (const { call, target } of calls) {
+        if (known.has(call.callee)) continue;
+        known.add(call.callee);
+        if (target === undefined && (further += 1) > furtherCallsMax) break;
+        this.flow.push(edgeOf(this.index, caller, call, id, target));
+      }
     }
+  }
+
+  /** How much of the question a name speaks of. */
+  #worth(name: string): number {
+    let covered = 0;
+    for (const [at, trust] of conceptsIn(this.question, name))
+      covered += trust * (this.weighing.masses[at] ?? 0);
+    return this.weighing.total === 0 ? 0 : covered / this.weighing.total;
   }
 
   #item(hit: ItemHit): void {
@@ -259,6 +282,17 @@ export class AnswerDraft {
       this.unsure.push({ kind: 'sites', text: `${name} makes ${count(rest, 'further call')}` });
     const why = 'every call that it makes';
     this.next.push({ operation: 'callees', arguments: { symbol: reference }, why });
+  }
+
+  /** Where calls alone are wanted: those of the hits. */
+  #calls(each: Found): void {
+    if (each.kind === 'item' || each.symbol === undefined || !this.overlays.has('O3')) return;
+    const { name } = this.index.symbol(each.symbol);
+    for (const call of this.index.callsFrom(each.symbol)) {
+      const { inside, lookups } = targetsOfCall(this.index, call);
+      // What leads nowhere in the code base (a method of some array) explains nothing.
+      if (inside.length + lookups.length > 0) this.#call(each, name, call, 1);
+    }
   }
 
   #implementations({ hit, symbol, reference }: AskedSymbol, most: number): void {

@@ -4,6 +4,7 @@ import { asBusError, type BusError } from '../../errors/bus-error.js';
 import { ItemSearch, type ItemHit } from './item-search.js';
 import type { OverlayFile } from '../overlay/overlay-file.js';
 import type { Question } from './question/question.js';
+import { respelt } from './question/spelling.js';
 import { hitsMax, Retriever, type Hit } from './retrieve.js';
 import type { Featured } from './rank/features.js';
 import { weigh, type Weighing } from './rank/weighing.js';
@@ -22,6 +23,8 @@ interface SearchResult {
   weighing: Weighing;
   /** Errors of overlays that could not be consulted. */
   gaps: BusError[];
+  /** Of words that were taken for slips, in sentences. */
+  readAs: string[];
 }
 
 /** Parts that a search can leave out, so that a benchmark can measure them. */
@@ -57,7 +60,7 @@ export class Search {
     limit: number,
     isWanted?: (path: string) => boolean,
   ): Promise<SearchResult> {
-    const question = this.#expanded(asked);
+    const { question, readAs } = respelt(this.#expanded(asked), this.index);
     const { files, gaps } = await this.#files(wanted);
     const hasSymbols = wanted.has('O1') || wanted.has('O3');
     const terms = [...files.values()].map((file) => file.terms);
@@ -70,11 +73,11 @@ export class Search {
     const items = [...files].flatMap(([name, file]) =>
       this.#itemSearch(name, file).search(question, weighing, most, isWanted),
     );
-    const found = fused(hits, items).map((each): Found => {
+    const found = fused(hits, items, question).map((each): Found => {
       const evidence = { ...each, known: weighing.known };
       return { ...evidence, similarity: similarityOf(evidence) };
     });
-    return { found: found.slice(0, limit), weighing, gaps };
+    return { found: found.slice(0, limit), weighing, gaps, readAs };
   }
 
   /** What the ranking knows of the hits of a question: what it is learned from. */
@@ -114,11 +117,12 @@ export class Search {
   }
 }
 
-function fused(hits: readonly Hit[], items: readonly ItemHit[]): AnyHit[] {
-  const symbols = hits.map((hit) => ({ kind: 'symbol' as const, ...hit }));
-  return symbols.length > 0
-    ? symbols
-    : items
-        .map((item) => ({ kind: 'item' as const, ...item }))
-        .sort((one, other) => other.score - one.score);
+/** Symbols, and among them the items that the question asks for; where no symbols are wanted, all items. */
+function fused(hits: readonly Hit[], items: readonly ItemHit[], { concerns }: Question): AnyHit[] {
+  const wanted = items.filter(({ item }) => hits.length === 0 || concerns.has(item.overlay));
+  const all: AnyHit[] = [
+    ...hits.map((hit) => ({ kind: 'symbol' as const, ...hit })),
+    ...wanted.map((item) => ({ kind: 'item' as const, ...item })),
+  ];
+  return all.sort((one, other) => other.score - one.score);
 }

@@ -1,99 +1,65 @@
 // Questions as people ask them who do not know the names in the code: how many of the functions that a right answer must
 // name are among its first sources? Beside plain BM25 over functions.
 //
-//   npm run bench:comprehension -- [--sources DIR] [--only NAME,NAME] [--half tune|hold] [--home SIGMA_HOME] [--json FILE] [--write]
+//   npm run bench:comprehension -- [--sources DIR] [--only NAME,NAME] [--half tune|hold] [--misspell N [--seed N]] [--home SIGMA_HOME] [--json FILE] [--write]
 //
 // The code bases are fetched at the commits of the questions unless --sources has them under their short names. Those of the
 // half `hold` are there to report on: nobody looks at single questions of them. --write puts the tables into results.md.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import { halfOf, treeOf } from '../../oracle/sources.mjs';
 import { mean, percentile, table } from '../kernel/figures.mjs';
 import { temporaryFolder } from '../kernel/process.mjs';
-import { load, openProduct, placeOf } from '../retrieval/product.mjs';
+import { load, placeOf } from '../retrieval/product.mjs';
 import { bm25OfFunctions, textsBelow } from '../retrieval/text-search.mjs';
+import { eachCodeBase, questionsIn, ways } from './asking.mjs';
+import { misspelt } from './misspell.mjs';
 import { scoreOf } from './score.mjs';
 
-const answerMsMax = 60_000;
 const { saidRole } = await load('src/pgc/source/role.js');
-const { citationsMax } = await load('src/pgc/shapes.js');
 
 const { values: options } = parseArgs({
   options: {
     sources: { type: 'string' },
     only: { type: 'string' },
     half: { type: 'string' },
+    misspell: { type: 'string', default: '0' },
+    seed: { type: 'string', default: '1' },
     home: { type: 'string' },
     json: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 });
 const home = path.resolve(options.home ?? temporaryFolder('comprehension'));
-const only = options.only?.split(',');
-const questions = readFileSync(path.join(import.meta.dirname, 'questions.jsonl'), 'utf8')
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line))
-  .map((each) => ({ ...each, half: halfOf(each.repo) }))
-  .filter(
-    ({ repo, half }) =>
-      (only ?? [path.basename(repo)]).includes(path.basename(repo)) &&
-      half === (options.half ?? half),
-  );
-
-const ways = {
-  'sigma ask': async (product, { question }) => {
-    const request = { question, overlays: [], top_k: citationsMax };
-    const { evidence } = await product.questions.ask(request, { deadlineMs: answerMsMax });
-    return evidence;
-  },
-  'sigma lattice query': async (product, { question }) => {
-    const { evidence } = await product.questions.query(
-      { question, from: '' },
-      { deadlineMs: answerMsMax },
-    );
-    return evidence;
-  },
-};
+const slips = Number(options.misspell);
+const questions = questionsIn('questions.jsonl', options).map((each) => ({
+  ...each,
+  question: misspelt(each.question, slips, Number(options.seed)),
+}));
 
 const rows = [];
-for (const repo of new Set(questions.map((each) => each.repo))) {
-  const its = questions.filter((each) => each.repo === repo);
-  const { root, commit } = await treeOf({ name: repo, commit: its[0].commit }, options.sources);
-  if (commit !== its[0].commit) throw new Error(`${root} is at ${commit}`);
-  process.stderr.write(`${repo}: indexing\n`);
-  const product = await openProduct(root, home);
-  try {
-    const { info } = product.shards[0].index;
-    const isSource = (file) => saidRole(info, file) === '';
-    const isAside = (file) => !/^(?:document)?$/.test(saidRole(info, file));
-    const floor = bm25OfFunctions(
-      textsBelow(root).filter(
-        (each) => product.definitions.in(each.path).length > 0 && isSource(each.path),
-      ),
-      product.definitions,
-    );
-    for (const question of its) {
-      note(question, 'BM25, functions', 0, floor.search(question.question, 20), isAside);
-      for (const [way, search] of Object.entries(ways)) {
-        const beganMs = performance.now();
-        const evidence = await search(product, question);
-        const ms = performance.now() - beganMs;
-        note(
-          question,
-          way,
-          ms,
-          evidence.map((each) => placeOf(product, each)),
-          isAside,
-        );
-      }
+await eachCodeBase(questions, { sources: options.sources, home }, async (product, its, root) => {
+  const { info } = product.shards[0].index;
+  const isSource = (file) => saidRole(info, file) === '';
+  const isAside = (file) => !/^(?:document)?$/.test(saidRole(info, file));
+  const floor = bm25OfFunctions(
+    textsBelow(root).filter(
+      (each) => product.definitions.in(each.path).length > 0 && isSource(each.path),
+    ),
+    product.definitions,
+  );
+  for (const question of its) {
+    note(question, 'BM25, functions', 0, floor.search(question.question, 20), isAside);
+    for (const [way, ask] of Object.entries(ways)) {
+      const beganMs = performance.now();
+      const { evidence } = await ask(product, question.question);
+      const ms = performance.now() - beganMs;
+      const places = evidence.map((each) => placeOf(product, each));
+      note(question, way, ms, places, isAside);
     }
-  } finally {
-    await product.close();
   }
-}
+});
 const text = ['tune', 'hold']
   .filter((half) => rows.some((row) => row.half === half))
   .map(tableOf)

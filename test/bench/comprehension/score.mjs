@@ -8,7 +8,7 @@ const last = (name) =>
     .at(-1);
 
 /** A key is hit by a place in its file whose lines hold its line, or that bears its name. */
-function isHit({ file, line, symbol }, places) {
+export function isHit({ file, line, symbol }, places) {
   return places.some(
     ({ path, lines = [0, 0], symbols = [] }) =>
       path === file &&

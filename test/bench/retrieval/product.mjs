@@ -22,7 +22,8 @@ const { systemClock } = await load('src/base/clock.js');
 /** What `sigma index` reports of a tree that it has indexed, or brought up to date. */
 export async function indexed(root, home) {
   const built = await runSigma(['index', root, '--json'], { home, timeoutMs: indexMsMax });
-  if (built.code !== 0) throw new Error(`sigma index failed: ${built.stderr.slice(-500)}`);
+  if (built.code !== 0)
+    throw new Error(`sigma index failed: ${(built.stderr + built.stdout).slice(-500)}`);
   return built.json;
 }
 
@@ -30,8 +31,8 @@ export async function indexed(root, home) {
  * A tree as the product knows it: indexed as `sigma index` does by default, opened, and ready to be asked, also
  * without parts of the search (see `searchParts`).
  */
-export async function openProduct(root, home) {
-  const report = await indexed(root, home);
+export async function openProduct(root, home, { isIndexed = false } = {}) {
+  const report = isIndexed ? undefined : await indexed(root, home);
   const { shards } = await openShards(root, home);
   const cards = await Promise.all(shards.map((shard) => shard.card()));
   const known = new Map();

@@ -69,15 +69,8 @@ export function featuresOf(
     .slice(0, walkedMax)
     .map(([document]) => document);
   const documents = [...best, ...walked];
-  const details = words.details(question, weighing, [
-    ...new Set([
-      ...documents,
-      ...documents.flatMap((each) => graph.callees(each).map(({ document }) => document)),
-    ]),
-  ]);
-  const fileRanks = ranksOf(
-    documents.map((each) => [index.fileOf(each), words.match(each).context]),
-  );
+  const details = words.details(question, weighing, [...new Set([...documents, ...documents.flatMap((each) => graph.callees(each).map(({ document }) => document))])]);
+  const fileRanks = ranksOf(documents.map((each) => [index.fileOf(each), words.match(each).context]));
   const fileHits = new Map<number, number>();
   for (const each of seeds) {
     const file = index.fileOf(each);
@@ -87,8 +80,7 @@ export function featuresOf(
   const massOf = (at: number): number => (weighing.masses[at] ?? 0) / total;
   const termsOf = new Map<string, number>();
   question.concepts.forEach(({ variants }, at) => {
-    for (const { term, trust } of variants)
-      if (trust > 0.5 && !termsOf.has(term)) termsOf.set(term, at);
+    for (const { term, trust } of variants) if (trust > 0.5 && !termsOf.has(term)) termsOf.set(term, at);
   });
   const first = Math.max(Number.EPSILON, ...seeds.slice(0, 1).map((each) => words.attained(each)));
   const rowOf = (document: number): Float32Array => {
@@ -102,9 +94,7 @@ export function featuresOf(
     for (const each of callees)
       for (const at of details.get(each.document)?.concepts ?? []) together.add(at);
     const calls = callees.map((each) => each.share * words.attained(each.document));
-    const called = graph
-      .callers(document)
-      .map((each) => each.share * words.attained(each.document));
+    const called = graph.callers(document).map((each) => each.share * words.attained(each.document));
     const near = [...calls, ...called].sort((one, other) => other - one).slice(0, 3);
     const name = place === undefined ? [] : wordsOf(place.name);
     const named = new Set(name.flatMap((term) => termsOf.get(term) ?? []));

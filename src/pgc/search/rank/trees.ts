@@ -12,10 +12,7 @@ export interface Trees {
   values: readonly number[];
 }
 
-export function scoreOf(
-  { depth, features, thresholds, values }: Trees,
-  row: ArrayLike<number>,
-): number {
+export function scoreOf({ depth, features, thresholds, values }: Trees, row: ArrayLike<number>): number {
   const nodes = 2 ** depth - 1;
   let score = 0;
   for (let tree = 0; tree * nodes < features.length; tree += 1) {

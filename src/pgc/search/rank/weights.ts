@@ -1,6 +1,6 @@
 import { featureNames, type FeatureName } from './features.js';
 
-/** What each feature is worth. */
+/** What each feature is worth, as `test/bench/comprehension/learn.mjs` has learned it. */
 const weights: Partial<Record<FeatureName, number>> = {
   words: 1.2,
   coverage: 0.2,
@@ -20,6 +20,11 @@ const weights: Partial<Record<FeatureName, number>> = {
 };
 const columns = featureNames.map((name) => weights[name] ?? 0);
 
+export function weightsOf(): Partial<Record<FeatureName, number>> {
+  return weights;
+}
+
+/** Orders hits: the more, the likelier it belongs to the answer. */
 export function scoreOf(row: ArrayLike<number>): number {
   return columns.reduce((sum, weight, at) => sum + weight * (row[at] ?? 0), 0);
 }

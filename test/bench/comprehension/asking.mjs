@@ -1,0 +1,47 @@
+// Questions of this folder, and the code bases that they are asked to.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { halfOf, treeOf } from '../../oracle/sources.mjs';
+import { load, openProduct } from '../retrieval/product.mjs';
+
+const answerMsMax = 60_000;
+const { citationsMax } = await load('src/pgc/shapes.js');
+
+/** Those of a file, of some code bases (`only`, by their short names) or of one half. */
+export function questionsIn(file, { only, half } = {}) {
+  const names = only?.split(',');
+  return readFileSync(path.join(import.meta.dirname, file), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .map((each) => ({ ...each, half: halfOf(each.repo) }))
+    .filter((each) => names?.includes(path.basename(each.repo)) !== false)
+    .filter((each) => each.half === (half ?? each.half));
+}
+
+/** Opens one code base after the other, at its commit: `visit(product, its questions, root)`. */
+export async function eachCodeBase(questions, { sources, home }, visit) {
+  for (const repo of new Set(questions.map((each) => each.repo))) {
+    const its = questions.filter((each) => each.repo === repo);
+    const { root, commit } = await treeOf({ name: repo, commit: its[0].commit }, sources);
+    if (commit !== its[0].commit) throw new Error(`${root} is at ${commit}`);
+    process.stderr.write(`${repo}: indexing\n`);
+    const product = await openProduct(root, home);
+    await visit(product, its, root);
+  }
+}
+
+/** The ways to ask: each gives an answer. */
+export const ways = {
+  'sigma ask': ({ questions }, question) =>
+    questions.ask({ question, overlays: [], top_k: citationsMax }, { deadlineMs: answerMsMax }),
+  'sigma lattice query': ({ questions }, question) =>
+    questions.query({ question, from: '' }, { deadlineMs: answerMsMax }),
+};
+
+/** Of a whole answer: the statuses of its clauses, each once; `not_found` also where it says so as a whole. */
+export function statusOf({ clauses, errors }) {
+  const statuses = [...new Set(clauses.map(({ status }) => status))].sort();
+  const isNotFound = errors.some(({ code }) => code === 'NOT_FOUND') || statuses.length === 0;
+  return isNotFound ? 'not_found' : statuses.join(' ');
+}
