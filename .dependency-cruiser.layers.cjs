@@ -104,7 +104,6 @@ const packages = {
   yaml: '^src/(attention|critic)/',
   'markdown-it': '^src/critic/artifact/markdown\\.ts$',
   '@modelcontextprotocol': '^services/mcp/',
-  'onnxruntime-node': '^src/model/',
   openai: '^src/model/chat\\.ts$',
 };
 

@@ -9,21 +9,15 @@ import { openIndex } from '../../src/pgc/search/open-index.js';
 import type { Locator } from '../../src/pgc/search/locate/locate.js';
 import { openShards, type OpenedShards } from '../../src/pgc/serve/open-shards.js';
 import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
-import { Engine } from '../../src/pgc/search/vectors/engine.js';
-import { judgeOf } from '../../src/pgc/search/vectors/judge.js';
 import type { Asking } from '../../src/operations/operation.js';
 import { usage } from './output.js';
 import { proseOf } from '../prose.js';
 
 /** The built index of a tree as something to ask, without a broker; its parts are opened when they are first needed. */
-export function askingIndex(config: Config, repo: string): Asking & AsyncDisposable {
-  let engine: Promise<Engine> | undefined;
+export function askingIndex(config: Config, repo: string): Asking {
   let questions: Promise<Questions> | undefined;
-  const ask = async (reads?: 'meaning'): Promise<Questions> => {
-    if (reads === 'meaning') engine ??= openEngine(config);
-    const opened = await openShards(repo, config.home, await engine);
-    return new ProseQuestions(proseOf(config), ...latticeOf(opened));
-  };
+  const ask = async (): Promise<Questions> =>
+    new ProseQuestions(proseOf(config), ...latticeOf(await openShards(repo, config.home)));
   const noAgents = (): Promise<never> =>
     Promise.reject(usage('this asks agents: leave out --repo'));
   return {
@@ -31,35 +25,20 @@ export function askingIndex(config: Config, repo: string): Asking & AsyncDisposa
     asPerson: noAgents,
     critic: noAgents,
     folder: process.cwd(),
-    questions: (reads) => (questions ??= ask(reads)),
+    questions: () => (questions ??= ask()),
     analyses: () => localAnalyses(config, repo),
     locator: async () => {
-      engine ??= openEngine(config);
       const { Locator: opening } = await import('../../src/pgc/search/locate/locate.js');
-      return locatorOf(await opening.open(repo, config.home), await engine);
+      return locatorOf(await opening.open(repo, config.home));
     },
-    askAgent: async (agent, request, options) => {
-      engine ??= openEngine(config);
-      return askShard(config, repo, await engine, agent, request, options);
-    },
-    [Symbol.asyncDispose]: async () => {
-      await (await engine)?.[Symbol.asyncDispose]();
-    },
+    askAgent: (agent, request, options) => askShard(config, repo, agent, request, options),
   };
 }
 
-/** One report after the other: how much of it is read by its meaning is a matter of time. */
-function locatorOf(locator: Locator, engine: Engine): Pick<Questions, 'locate'> {
-  const reranker = judgeOf(engine);
-  let last: Promise<unknown> = Promise.resolve();
+function locatorOf(locator: Locator): Pick<Questions, 'locate'> {
   return {
-    locate: ({ title = '', text: description, ...wanted }) => {
-      const next = last.then(() =>
-        locator.locate({ title, description }, { ...wanted, ...(reranker && { reranker }) }),
-      );
-      last = next.catch(() => undefined);
-      return next;
-    },
+    locate: ({ title = '', text: description, ...wanted }) =>
+      locator.locate({ title, description }, wanted),
   };
 }
 
@@ -69,8 +48,7 @@ export async function withIndex<T>(
   repo: string,
   work: (questions: Questions) => Promise<T>,
 ): Promise<T> {
-  await using index = askingIndex(config, repo);
-  return await work(await index.questions());
+  return work(await askingIndex(config, repo).questions());
 }
 
 /** Of these shards, as questions in this process need it. */
@@ -90,21 +68,15 @@ export async function localAnalyses(config: Config, repo: string): Promise<Analy
   return new TreeAnalyses(() => (tree ??= openIndex(repo, config.home)));
 }
 
-/** What reads questions by their meaning, as configured; it starts meanwhile. Close it. */
-export function openEngine({ home, embedding }: Config): Promise<Engine> {
-  return Engine.open({ home, settings: embedding, env: process.env, starts: true });
-}
-
 /** The answer of one shard of a built index. Throws INDEX_*, UNKNOWN_AGENT. */
 async function askShard(
   config: Config,
   repo: string,
-  engine: Engine,
   agent: string,
   request: AskRequest,
   options: AskingOptions,
 ): Promise<Answer> {
-  const { shards } = await openShards(repo, config.home, engine);
+  const { shards } = await openShards(repo, config.home);
   const shard = shards.find((each) => each.agent === agent);
   if (shard === undefined) throw new BusError('UNKNOWN_AGENT', { agent });
   return proseOf(config).ask(request, options, {

@@ -397,8 +397,7 @@ async function within<T>(
       asks.startsWith('as ') || options.as !== undefined ? 'operator' : undefined,
     );
   const { askingIndex } = await import('./local.js');
-  await using index = askingIndex(config, repo);
-  return await work(index, signal);
+  return work(askingIndex(config, repo), signal);
 }
 
 async function printReply(options: CommonOptions, reply: Reply<object>): Promise<void> {

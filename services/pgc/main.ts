@@ -7,7 +7,6 @@ import { Host, type HostOptions } from '../../src/pgc/serve/host.js';
 import type { AskShard } from '../../src/pgc/serve/hosted-shard.js';
 import type { HostBus } from '../../src/pgc/serve/take-over.js';
 import { serveTree } from '../../src/pgc/serve/tree-agent.js';
-import { Engine } from '../../src/pgc/search/vectors/engine.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { notifySystemd, untilStopped } from '../process.js';
 import { proseOf } from '../prose.js';
@@ -24,10 +23,9 @@ export async function runPgc(config: Config, folder: string, options: HostOption
   const stopped = untilStopped();
   const trace = traceTo(log);
   const bus: HostBus = { connect: (identity) => openClient(config, identity, trace), trace };
-  const { home, embedding: settings } = config;
-  const openEngine = (): Promise<Engine> => Engine.open({ home, settings, env: process.env });
+  const { home } = config;
   await using scope = new Scope();
-  const host = new Host({ folder, home, options, bus, openEngine, askShard: askShardOf(config) });
+  const host = new Host({ folder, home, options, bus, askShard: askShardOf(config) });
   scope.defer(() => host.close());
   const loaded = host.load();
   // A signal may come first; then its failure interests no one.

@@ -14,9 +14,6 @@ const levels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 /** With the bus itself, the maximum of a listener set. */
 const listenMax = 9;
 
-/** Most symbols of one tree sent to an endpoint: a kernel has three quarters of a million. */
-const symbolsLimit = 4_000_000;
-
 const endpointUrl = (z: Zod) =>
   z
     .string()
@@ -27,26 +24,6 @@ const offOrLoopback = (z: Zod) =>
 /** The environment variable that holds a key; the key itself is never in a file. */
 const keyVariable = (z: Zod) =>
   z.string().regex(/^[A-Za-z_]\w{0,99}$/, 'it must be the name of an environment variable');
-
-/** An endpoint that answers `POST {url}/embeddings` as OpenAI's does. */
-const endpointSchema = (z: Zod) =>
-  z.strictObject({
-    url: endpointUrl(z),
-    model: z.string().min(1).max(200),
-    keyEnv: keyVariable(z).optional(),
-    symbolsMax: z.number().int().min(1).max(symbolsLimit).optional(),
-  });
-
-/** No union of zod's: that would say of a wrong endpoint only that it is neither. */
-const embeddingSchema = (z: Zod) =>
-  z.unknown().transform((value, context) => {
-    const its = typeof value === 'object' ? endpointSchema(z) : z.enum(['auto', 'off']);
-    const parsed = its.safeParse(value);
-    if (parsed.success) return parsed.data;
-    for (const { message, path } of parsed.error.issues)
-      context.addIssue({ code: 'custom', message, path });
-    return z.NEVER;
-  });
 
 /** What an executor may do besides answering from the PGC. Default: nothing. */
 const executorSchema = (z: Zod) =>
@@ -149,8 +126,6 @@ const shape = (z: Zod) =>
       .min(64 * 1024)
       .max(4 * 1024 * 1024 * 1024),
     auditFilesMax: z.number().int().min(1).max(1_000),
-    /** What makes vectors for search by meaning: the bundled model where it is installed, nothing, or an endpoint. */
-    embedding: embeddingSchema(z),
     executor: executorSchema(z),
     /** The operator's policy of risky actions; by default `attention.yaml` of the home. */
     attention: z.strictObject({ policy: z.string().min(1).optional() }).optional(),
@@ -163,11 +138,10 @@ const shape = (z: Zod) =>
   });
 
 const schema = lazily((z) =>
-  shape(z).superRefine(({ executor, model, embedding }, context) => {
-    const keys = [model?.keyEnv, typeof embedding === 'object' ? embedding.keyEnv : undefined];
-    const named = executor.environment?.find((name) => keys.includes(name));
+  shape(z).superRefine(({ executor, model }, context) => {
+    const named = executor.environment?.find((name) => name === model?.keyEnv);
     if (named === undefined) return;
-    const message = `${named} holds the key of an endpoint: programs of tasks must not get it`;
+    const message = `${named} holds the key of the language model: programs of tasks must not get it`;
     context.addIssue({ code: 'custom', message, path: ['executor', 'environment'] });
   }),
 );
@@ -181,8 +155,8 @@ const busPathBytesMax = 96;
 
 /**
  * Defaults, then `<home>/config.json`, then the environment (SIGMA_HOME, SIGMA_BUS, SIGMA_IDENTITY,
- * SIGMA_LOG, SIGMA_HTTP, SIGMA_MANAGER_HTTP, SIGMA_EMBEDDING, SIGMA_EMBEDDING_URL, SIGMA_EMBEDDING_MODEL,
- * SIGMA_MODEL_BASE_URL, SIGMA_MODEL), then flags; the result is frozen. Without a bus address, the identity file gives it.
+ * SIGMA_LOG, SIGMA_HTTP, SIGMA_MANAGER_HTTP, SIGMA_MODEL_BASE_URL, SIGMA_MODEL), then flags; the result is frozen.
+ * Without a bus address, the identity file gives it.
  * Throws CONFIG_INVALID, KEY_FILE_INVALID.
  */
 export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
@@ -209,11 +183,9 @@ export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
     auditBytesMax: 64 * 1024 * 1024,
     auditFilesMax: 8,
     permissions: {},
-    embedding: 'auto',
     executor: {},
     ...given,
   };
-  merged.embedding = embeddingIn(env, merged.embedding);
   merged.model = modelIn(env, merged.model);
   merged.bus ??= busOf(merged.identity) ?? defaultBus(home);
   if (isPlain(merged, Object.keys(given))) {
@@ -233,29 +205,17 @@ export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
 
 /** Whether only the most common settings are present. They need no check by zod, which is slow to load. */
 function isPlain(merged: Record<string, unknown>, given: readonly string[]): boolean {
-  const { bus, log, embedding, model } = merged;
+  const { bus, log, model } = merged;
   return (
     given.every((key) => key === 'bus' || key === 'log') &&
     typeof bus === 'string' &&
     bus !== '' &&
     (levels as readonly unknown[]).includes(log) &&
-    (embedding === 'auto' || embedding === 'off') &&
     model === undefined
   );
 }
 
 /** Each variable overrides its own field; other fields of the file stay. */
-function embeddingIn(env: Env, ofFile: unknown): unknown {
-  const its = {
-    url: nonEmpty(env.SIGMA_EMBEDDING_URL),
-    model: nonEmpty(env.SIGMA_EMBEDDING_MODEL),
-  };
-  const named = nonEmpty(env.SIGMA_EMBEDDING);
-  if (named !== undefined) return named;
-  if (its.url === undefined && its.model === undefined) return ofFile;
-  return { ...(typeof ofFile === 'object' ? ofFile : {}), ...defined(its) };
-}
-
 function modelIn(env: Env, ofFile: unknown): unknown {
   const its = { url: nonEmpty(env.SIGMA_MODEL_BASE_URL), model: nonEmpty(env.SIGMA_MODEL) };
   if (its.url === undefined && its.model === undefined) return ofFile;

@@ -679,20 +679,6 @@ const entries = {
     'Give one JSON object per line: {"id":"1","title":"…","description":"…"}.',
   ),
 
-  // --- embeddings
-  EMBEDDING_UNAVAILABLE: retry(
-    'the embedding engine {engine} does not answer: {detail}',
-    'Try again; `sigma doctor` finds the cause. Search by words works meanwhile.',
-  ),
-  EMBEDDING_REFUSED: failed(
-    'the embedding engine {engine} refused the request: {detail}',
-    'Check url, model and keyEnv of `embedding` in config.json; `sigma doctor` tests them.',
-  ),
-  EMBEDDING_INVALID: failed(
-    'the answer of the embedding engine {engine} cannot be used: {detail}',
-    'Check that `embedding` in config.json names an embedding model, and run `sigma doctor`.',
-  ),
-
   // --- language models
   MODEL_UNAVAILABLE: retry(
     'the language model {model} does not answer: {detail}',

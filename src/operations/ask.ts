@@ -120,7 +120,7 @@ export const ask: Operation<typeof askInput> = {
     const request = requestOf(its);
     const options = { deadlineMs, signal };
     if (agent !== undefined) return asked(await bus.askAgent(agent, request, options));
-    return asked(await (await bus.questions('meaning')).ask(request, options));
+    return asked(await (await bus.questions()).ask(request, options));
   },
 };
 

@@ -66,8 +66,7 @@ export function inLines<V extends object>(rows: AsyncIterable<object>): Reply<V>
 export interface Asking {
   /** Throws NEEDS_BUS where there is only an index. */
   client(): Promise<Client>;
-  /** `reads`: whether the question is read by its meaning, for which a model may have to be started. */
-  questions(reads?: 'meaning'): Promise<Questions>;
+  questions(): Promise<Questions>;
   /** Of a whole tree. */
   analyses(): Promise<Analyses>;
   /** Of a whole tree, too. */

@@ -35,7 +35,6 @@ const model = await judge();
 function configured(withModel) {
   const settings = {
     critic: { reviewFrom: 'C3' },
-    embedding: 'off',
     ...(withModel && { model: model.config }),
   };
   writeFileSync(path.join(home, 'config.json'), JSON.stringify(settings));

@@ -16,7 +16,6 @@ import { edited } from './edits/edit.mjs';
 const indexMsMax = 1_800_000;
 /** Differences that are printed of a shard. */
 const shownMax = 10;
-process.env.SIGMA_EMBEDDING = 'off';
 
 /** A language each; `part`: a folder of it. */
 const sources = [

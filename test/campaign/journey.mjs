@@ -39,7 +39,6 @@ writeFileSync(
   JSON.stringify({
     model: model.config,
     executor: { root: tree },
-    embedding: 'off',
   }),
 );
 const up = new Child('up', () =>

@@ -1,19 +1,16 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TemporaryTree } from '../support/git-tree.js';
 import { sigma } from '../support/sigma.js';
 
 let home: TemporaryTree;
 let tree: TemporaryTree;
 beforeEach(async () => {
-  // The settings of each test are in its file.
-  vi.stubEnv('SIGMA_EMBEDDING', '');
-  home = await TemporaryTree.create({ 'config.json': '{"embedding": "off"}' });
+  home = await TemporaryTree.create();
   tree = await TemporaryTree.create({ 'a.c': 'int one(void) { return 1; }\n' });
 });
 afterEach(async () => {
-  vi.unstubAllEnvs();
   await home[Symbol.asyncDispose]();
   await tree[Symbol.asyncDispose]();
 });
@@ -37,25 +34,22 @@ test('where all is in place nothing is broken, and the indexes are listed', asyn
     'native parts: ok',
     'settings: ok',
     'home: ok',
-    'search by meaning: ok',
     'language model: ok',
     'sandbox: ok',
   ]);
-  expect(json.indexes).toEqual([
-    { root: tree.root, shards: 1, vectors_usable: 0, vectors_other: 0 },
-  ]);
+  expect(json.indexes).toEqual([{ root: tree.root, shards: 1 }]);
   const { stdout } = await sigma(home.root, ['doctor']);
-  expect(stdout).toContain(`index of ${tree.root}: 1 shard, 1 searched by words alone`);
+  expect(stdout).toContain(`index of ${tree.root}: 1 shard\n`);
   expect(stdout).toContain('nothing is broken');
 });
 
 test('a root that programs must not see is told', async () => {
   const executor = { root: path.join(home.root, 'place') };
-  await home.write({ 'config.json': JSON.stringify({ embedding: 'off', executor }) });
+  await home.write({ 'config.json': JSON.stringify({ executor }) });
   const { code, json } = await sigma(home.root, ['doctor', '--json']);
   expect(code).toBe(1);
   expect(checkOf(json, 'sandbox')).toMatchObject({ state: 'broken' });
-  const off = { embedding: 'off', executor: { sandbox: 'off' } };
+  const off = { executor: { sandbox: 'off' } };
   await home.write({ 'config.json': JSON.stringify(off) });
   const { json: without } = await sigma(home.root, ['doctor', '--json']);
   expect(checkOf(without, 'sandbox')).toMatchObject({ state: 'absent', detail: 'switched off' });
@@ -74,26 +68,26 @@ test('a home that is not there yet is no fault, and stays away', async () => {
   expect(checkOf(json, 'home')?.detail).toBe(`${elsewhere} (made when it is needed)`);
 });
 
-test('an endpoint that is not there is broken: somebody wants it', async () => {
-  const embedding = { url: 'http://127.0.0.1:1/v1', model: 'letters', keyEnv: 'NOT_SET_ANYWHERE' };
-  await home.write({ 'config.json': JSON.stringify({ embedding }) });
+test('a language model that is not there is broken: somebody wants it', async () => {
+  const model = { url: 'http://127.0.0.1:1/v1', model: 'letters' };
+  await home.write({ 'config.json': JSON.stringify({ model }) });
   const { code, json } = await sigma(home.root, ['doctor', '--json']);
   expect(code).toBe(1);
   expect(json.is_sound).toBe(false);
-  expect(checkOf(json, 'search by meaning')).toMatchObject({
+  expect(checkOf(json, 'language model')).toMatchObject({
     state: 'broken',
-    detail: expect.stringContaining('NOT_SET_ANYWHERE is not set') as string,
-    next: expect.stringContaining('keyEnv') as string,
+    detail: expect.stringContaining('letters does not answer') as string,
+    next: expect.stringContaining('model.url') as string,
   });
 });
 
 test('a setting that cannot be is told, and the rest is looked at all the same', async () => {
-  await home.write({ 'config.json': '{"embeding": "off"}' });
+  await home.write({ 'config.json': '{"heartbeat": 1000}' });
   const { code, json } = await sigma(home.root, ['doctor', '--json']);
   expect(code).toBe(1);
   expect(checkOf(json, 'settings')).toMatchObject({
     state: 'broken',
-    detail: expect.stringContaining('embeding') as string,
+    detail: expect.stringContaining('heartbeat') as string,
   });
   expect(checkOf(json, 'node')?.state).toBe('ok');
 });

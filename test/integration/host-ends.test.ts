@@ -10,7 +10,6 @@ import { openClient } from '../../src/remote/open-client.js';
 import { indexFolder } from '../../src/pgc/build/index-folder.js';
 import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { Host } from '../../src/pgc/serve/host.js';
-import { Engine } from '../../src/pgc/search/vectors/engine.js';
 import { handOverType, recordOf } from '../../src/pgc/serve/hosted-shard.js';
 import { claim, type HostBus } from '../../src/pgc/serve/take-over.js';
 import { eventually } from '../support/eventually.js';
@@ -28,7 +27,7 @@ function setUp(): { root: string; config: Config } {
   const { root, home, remove } = chainRepository();
   ends.push(remove);
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  const config = loadConfig({ SIGMA_HOME: home, SIGMA_LOG: 'silent', SIGMA_EMBEDDING: 'off' });
+  const config = loadConfig({ SIGMA_HOME: home, SIGMA_LOG: 'silent' });
   return { root, config };
 }
 
@@ -37,10 +36,9 @@ function busOf(config: Config, trace: Trace = noTrace): HostBus {
 }
 
 function hostOf(root: string, config: Config, bus: HostBus): InstanceType<typeof Host> {
-  const { home, embedding: settings } = config;
+  const { home } = config;
   const options = { share: 'all', memoryBytes: 2 ** 30, takesOver: true } as const;
-  const openEngine = () => Engine.open({ home, settings, env: {} });
-  return new Host({ folder: root, home, options, bus, openEngine });
+  return new Host({ folder: root, home, options, bus });
 }
 
 test('a host that is told to stop while it loads waits for no broker', async () => {

@@ -33,8 +33,8 @@ beforeAll(async () => {
     [ask.type]: () => ask.answer.encode(answered as Answer),
     [read.type]: ({ body }) => {
       const { files } = read.request.decode(body);
-      const told = files.map((file) => ({ file: file + 1, about: '', evidence: [] }));
-      return read.answer.encode({ files: told as never, warnings: [] });
+      const told = files.map((file) => ({ file: file + 1, evidence: [] }));
+      return read.answer.encode({ files: told as never });
     },
   });
   shard = new RemoteShard(await bus.client('asker'), 'foreign', 'foreign-1');

@@ -36,7 +36,6 @@ export async function openProduct(root, home) {
     blastRadius: (symbol, max_depth) =>
       timed((options) => analyses.blastRadius({ symbol, max_depth, direction: 'up' }, options)),
     trace: (from, to) => timed((options) => questions.trace({ from, to }, options)),
-    close: () => index[Symbol.asyncDispose](),
   };
 }
 

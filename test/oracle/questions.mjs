@@ -11,7 +11,6 @@ import { temporaryFolder } from '../bench/kernel/process.mjs';
 import { openProduct } from './product.mjs';
 import { treeOf } from './sources.mjs';
 
-process.env.SIGMA_EMBEDDING = 'off';
 const folder = path.join(import.meta.dirname, 'questions');
 const { values: options } = parseArgs({
   options: {
@@ -32,12 +31,8 @@ for (const file of readdirSync(folder).sort()) {
   );
   const { root } = await treeOf({ name: repository, commit }, options.sources);
   const product = await openProduct(root, home);
-  try {
-    for (const each of questions)
-      scored.push({ repository, ...each, ...compared(each, await asked(product, each.command)) });
-  } finally {
-    await product.close();
-  }
+  for (const each of questions)
+    scored.push({ repository, ...each, ...compared(each, await asked(product, each.command)) });
 }
 process.stdout.write(`${scored.map(lineOf).join('\n')}\n`);
 if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(scored, null, 1)}\n`);

@@ -21,8 +21,6 @@ import { Truth } from './truth.mjs';
 
 const chainsPerCodeBase = 50;
 const pairsPerCodeBase = 25;
-// Nothing here is asked by its meaning.
-process.env.SIGMA_EMBEDDING = 'off';
 
 const { values: options } = parseArgs({
   options: {
@@ -60,26 +58,22 @@ async function measured(repository) {
   const { factsOf } = await import(`./${repository.language}/facts.mjs`);
   const truth = new Truth(await factsOf(root));
   const product = await openProduct(root, home);
-  try {
-    const symbols = options.chains ? [] : drawSymbols(truth, seed);
-    const named = options.chains ? [] : drawNamed(truth, seed);
-    const pairs = drawApart(truth, { seed, count: pairsPerCodeBase });
-    const chains = drawChains(truth, { seed, count: chainsPerCodeBase });
-    const run = {
-      ...{ ...repository, commit, lines: product.lines, indexMs: product.indexMs },
-      ...{ definitions: truth.definitions.size, missing: truth.summary.missing },
-      callers: await measureCallers({ truth, product, symbols }),
-      references: await measureReferences({ truth, product, symbols: named }),
-      callees: await measureCallees({ truth, product, symbols }),
-      chains: await measureChains({ truth, product, chains }),
-      apart: await measureApart({ truth, product, pairs }),
-    };
-    if (options.verbose && run.half === 'tune')
-      for (const line of disagreements(run)) process.stderr.write(`${line}\n`);
-    return run;
-  } finally {
-    await product.close();
-  }
+  const symbols = options.chains ? [] : drawSymbols(truth, seed);
+  const named = options.chains ? [] : drawNamed(truth, seed);
+  const pairs = drawApart(truth, { seed, count: pairsPerCodeBase });
+  const chains = drawChains(truth, { seed, count: chainsPerCodeBase });
+  const run = {
+    ...{ ...repository, commit, lines: product.lines, indexMs: product.indexMs },
+    ...{ definitions: truth.definitions.size, missing: truth.summary.missing },
+    callers: await measureCallers({ truth, product, symbols }),
+    references: await measureReferences({ truth, product, symbols: named }),
+    callees: await measureCallees({ truth, product, symbols }),
+    chains: await measureChains({ truth, product, chains }),
+    apart: await measureApart({ truth, product, pairs }),
+  };
+  if (options.verbose && run.half === 'tune')
+    for (const line of disagreements(run)) process.stderr.write(`${line}\n`);
+  return run;
 }
 
 function disagreements({ callers, references, chains, apart }) {

@@ -108,8 +108,7 @@ export function environment(home: string): NodeJS.ProcessEnv {
     NOTIFY_SOCKET: _notify,
     ...inherited
   } = process.env;
-  // A table takes ten seconds in each new home; tests of vectors turn it on.
-  return { SIGMA_EMBEDDING: 'off', ...inherited, SIGMA_HOME: home };
+  return { ...inherited, SIGMA_HOME: home };
 }
 
 function parsed(text: string): unknown {

@@ -5,8 +5,6 @@ import path from 'node:path';
 import type { Config } from '../../../src/config/config.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { placeOf, readManifest } from '../../../src/pgc/plan/manifest.js';
-import { Engine } from '../../../src/pgc/search/vectors/engine.js';
-import { tableFingerprint } from '../../../src/pgc/search/vectors/table-file.js';
 import { openSandbox } from '../../../src/executor/open-sandbox.js';
 import { assertOutside, wallsOf } from '../../../src/executor/sandbox.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
@@ -15,8 +13,6 @@ import { print } from '../output.js';
 
 /** Indexes that are looked at; a home has a handful. */
 const indexesMax = 100;
-/** For one text, the start of the model or the way to an endpoint included. */
-const probeMs = 60_000;
 /** For one word of a language model. */
 const modelMs = 20_000;
 const nodeMin = [20, 19] as const;
@@ -33,9 +29,6 @@ interface Check {
 interface KnownIndex {
   root: string;
   shards: number;
-  /** Shards whose vectors the engine in force can use, and those that have others. */
-  vectors_usable: number;
-  vectors_other: number;
 }
 
 export function addDoctorCommand(sigma: Command): void {
@@ -60,13 +53,8 @@ async function examined(
     return { checks: [...checks, broken('settings', error)], indexes: [] };
   }
   checks.push(ok('settings', path.join(config.home, 'config.json')), await homeCheck(config.home));
-  await using engine = await Engine.open({
-    ...{ home: config.home, settings: config.embedding, env: process.env },
-  });
-  checks.push(await engineCheck(engine, config), await modelCheck(config));
-  checks.push(await sandboxCheck(config));
-  const fingerprint = engine.embedder?.fingerprint ?? tableFingerprint;
-  const { indexes, problems } = await indexesIn(config.home, fingerprint);
+  checks.push(await modelCheck(config), await sandboxCheck(config));
+  const { indexes, problems } = await indexesIn(config.home);
   return { checks: [...checks, ...problems], indexes };
 }
 
@@ -105,30 +93,6 @@ async function homeCheck(home: string): Promise<Check> {
   } catch (error) {
     const next = 'Set SIGMA_HOME to a folder that you may write to, or give it free space.';
     return { ...broken('home', error), next };
-  }
-}
-
-async function engineCheck(engine: Engine, { embedding }: Config): Promise<Check> {
-  const name = 'search by meaning';
-  if (embedding === 'off') return ok(name, 'switched off: search by words alone');
-  if (engine.kind === 'none')
-    return {
-      ...{ name, state: 'absent', detail: `search by words alone: ${engine.lack}` },
-      next: 'Run npm ci without --omit=optional, or name an endpoint in `embedding` of config.json.',
-    };
-  const isEndpoint = engine.kind === 'endpoint';
-  try {
-    const judge = engine.judge;
-    await judge?.embed(['a text'], AbortSignal.timeout(probeMs));
-    const what =
-      judge === undefined ? 'the table alone' : `${judge.fingerprint}, ${judge.dims} numbers`;
-    const lack = engine.lack === '' ? '' : `; ${engine.lack}`;
-    const state = judge !== undefined && engine.embedder !== undefined ? 'ok' : 'absent';
-    return { name, state, detail: `${engine.kind}: ${what}${lack}`, next: '' };
-  } catch (error) {
-    const { message, next } = asBusError(error);
-    // A configured endpoint must work; the bundled model is optional.
-    return { name, state: isEndpoint ? 'broken' : 'absent', detail: message, next };
   }
 }
 
@@ -174,10 +138,7 @@ async function sandboxCheck(config: Config): Promise<Check> {
   }
 }
 
-async function indexesIn(
-  home: string,
-  fingerprint: string,
-): Promise<{ indexes: KnownIndex[]; problems: Check[] }> {
+async function indexesIn(home: string): Promise<{ indexes: KnownIndex[]; problems: Check[] }> {
   const folder = path.join(home, 'pgc');
   const names = (await readdir(folder).catch((): string[] => [])).sort().slice(0, indexesMax);
   const indexes: KnownIndex[] = [];
@@ -193,12 +154,7 @@ async function indexesIn(
         { ...placeOf(place, home), manifest: file },
         place,
       );
-      const known = shards.flatMap(({ vectors }) => vectors?.fingerprint ?? []);
-      const usable = known.filter((each) => each === fingerprint).length;
-      indexes.push({
-        ...{ root, shards: shards.length },
-        ...{ vectors_usable: usable, vectors_other: known.length - usable },
-      });
+      indexes.push({ root, shards: shards.length });
     } catch (error) {
       const next = `Run sigma index ${(await rootIn(file)) || 'REPO'}.`;
       problems.push({ ...broken(`index ${name}`, error), next });
@@ -237,18 +193,10 @@ function render(
     ...checks
       .filter(({ next }) => next !== '')
       .map(({ name, next }) => `  ${name}: ${printable(next)}`),
-    ...indexes.map((index) => `index of ${printable(index.root)}: ${vectorsOf(index)}`),
+    ...indexes.map(
+      ({ root, shards }) =>
+        `index of ${printable(root)}: ${shards} ${shards === 1 ? 'shard' : 'shards'}`,
+    ),
     isSound ? 'nothing is broken' : 'something is broken: see above',
   ].join('\n');
-}
-
-function vectorsOf({ root, shards, vectors_usable, vectors_other }: KnownIndex): string {
-  const missing = shards - vectors_usable - vectors_other;
-  const parts = [
-    ...(vectors_usable > 0 ? [`${vectors_usable} with vectors`] : []),
-    ...(vectors_other > 0 ? [`${vectors_other} with vectors of another engine`] : []),
-    ...(missing > 0 ? [`${missing} searched by words alone`] : []),
-  ];
-  const hint = vectors_other > 0 ? `; sigma index ${printable(root)} makes them anew` : '';
-  return `${shards} ${shards === 1 ? 'shard' : 'shards'}, ${parts.join(', ')}${hint}`;
 }

@@ -80,7 +80,7 @@ export function addIndexCommand(sigma: Command): void {
     )
     .action(async (repo: string, options: IndexOptions) => {
       const config = configOf(options);
-      const { home, embedding } = config;
+      const { home } = config;
       if (options.watch === true) {
         checkWatch(options);
         const { runWatch } = await import('./watching.js');
@@ -105,7 +105,6 @@ export function addIndexCommand(sigma: Command): void {
           ...(options.disk === undefined ? {} : { diskBytes: options.disk }),
           ...(changed === undefined ? {} : { changed }),
           collects: options.gc === true,
-          embedding: { settings: embedding, env: process.env },
           ...(options.asOf === undefined ? {} : { asOf: options.asOf }),
           ...scipOf(options),
           onProgress: progress.onProgress,

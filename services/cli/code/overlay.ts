@@ -57,7 +57,7 @@ export function addOverlayCommands(sigma: Command): void {
     .requiredOption('--layers <names>', 'O2,O4 for example, or all')
     .action(async (options: OverlayOptions & { layers: string }) => {
       const layers = layersOf(options.layers);
-      const { home, embedding } = configOf(options);
+      const { home } = configOf(options);
       const root = await realRoot(options.repo);
       // What is served may be of a revision; without an index everything is made, of the work tree.
       const { as_of } = await readManifest(placeOf(root, home), root).catch(() => ({ as_of: '' }));
@@ -69,7 +69,6 @@ export function addOverlayCommands(sigma: Command): void {
         await indexFolder({
           root: options.repo,
           ...{ home, layers, signal: abort.signal, ...(as_of === '' ? {} : { asOf: as_of }) },
-          embedding: { settings: embedding, env: process.env },
           onProgress: progress.onProgress,
         });
       } finally {

@@ -14,7 +14,6 @@ import { OverlayFile } from '../overlay/overlay-file.js';
 import { Segment } from '../format/segment.js';
 import { readLayer } from '../scip/layer.js';
 import { realRoot } from '../source/source-tree.js';
-import { VectorFile } from '../search/vectors/vector-file.js';
 
 interface CheckedFile {
   /** In `segments/`. */
@@ -40,10 +39,7 @@ export async function checkIndex(folder: string, home: string): Promise<CheckRep
   const place = placeOf(root, home);
   const manifest = await readManifest(place, root);
   const files: CheckedFile[] = [];
-  for (const shard of manifest.shards) {
-    files.push(...(await checkShard(place, shard)));
-    if (shard.vectors !== undefined) files.push(await checkVectors(place, shard, shard.vectors));
-  }
+  for (const shard of manifest.shards) files.push(...(await checkShard(place, shard)));
   if (manifest.scip !== undefined) files.push(await checkLayer(place, manifest.scip));
   const named = new Set(files.map(({ file }) => file));
   const strays = (await readdir(place.segments)).filter((file) => !named.has(file)).sort();
@@ -91,25 +87,6 @@ export async function checkShard(place: IndexPlace, shard: ManifestShard): Promi
     });
   }
   return files;
-}
-
-/** Separate from `checkShard`, because vectors are rebuilt without their shard. */
-async function checkVectors(
-  place: IndexPlace,
-  { version }: ManifestShard,
-  { file, fingerprint, symbols }: NonNullable<ManifestShard['vectors']>,
-): Promise<CheckedFile> {
-  const problem = await VectorFile.open(join(place.segments, file)).then(
-    ({ info, documents }) => {
-      if (info.version !== version) return `it is of version ${info.version}, not ${version}`;
-      if (info.fingerprint !== fingerprint) return `it is of ${info.fingerprint}`;
-      return documents.length === symbols
-        ? ''
-        : `it holds ${documents.length} symbols, not ${symbols}`;
-    },
-    (error: unknown) => asBusError(error).message,
-  );
-  return { file, problem };
 }
 
 async function checkLayer(

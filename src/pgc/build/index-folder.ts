@@ -35,7 +35,6 @@ import { readRoleMarks } from '../source/role-marks.js';
 import { SourceTree, type ReadableTree } from '../source/source-tree.js';
 import { IndexCleaner } from './index-cleaner.js';
 import { checkScip, type LayerRequest } from './precise-layer.js';
-import { refreshVectors, type VectorRequest } from '../search/vectors/build-vectors.js';
 
 export type { IndexReport } from './index-report.js';
 
@@ -61,8 +60,6 @@ export interface IndexRequest extends Omit<MiningRequest, 'budget'>, BudgetReque
   collects?: boolean;
   /** SCIP indexes, which have the last word on what is called; `none`: without them; absent: as before. */
   scip?: LayerRequest;
-  /** The embedding to make vectors with; absent: existing vectors stay. */
-  embedding?: VectorRequest;
 }
 
 /** The tree may come from other people, and its rules may switch shipped ones off. */
@@ -111,16 +108,11 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const marksOf = await readRoleMarks(tree, run.leftOut);
   // Only for a first run: a refresh may write next to nothing.
   if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
-  const { shards, scip, layer, notes } = await madeShards(
-    request,
-    lineage,
-    {
-      ...{ place, plan, files, before, facts, run, layers, notice },
-      ...{ root: tree.root, digests: rules.digests, marksOf },
-      isChecked: changed === undefined,
-    },
-    signal,
-  );
+  const { shards, scip, layer } = await madeShards(request, lineage, {
+    ...{ place, plan, files, before, facts, run, layers, notice },
+    ...{ root: tree.root, digests: rules.digests, marksOf },
+    isChecked: changed === undefined,
+  });
   checkWritten(place, shards);
   await budget.expectDisk(0);
   await writeLeftOut(place, run.leftOut);
@@ -158,21 +150,19 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
       ...(opened.note === '' ? [] : [opened.note]),
       ...(Object.keys(rules.digests).length === 0 ? [] : [ownRulesNote]),
       ...run.notes,
-      ...notes,
     ],
   };
 }
 
 /**
  * Makes the shards to serve: segments and overlays of single shards, then histories from git, then O7, which needs all
- * shards, then vectors. Throws as `indexFolder`.
+ * shards. Throws as `indexFolder`.
  */
 async function madeShards(
   request: IndexRequest,
   lineage: FileLineage,
   job: BuildJob,
-  signal: AbortSignal,
-): Promise<{ shards: ManifestShard[]; notes: string[] } & Omit<BoundShards, 'shards'>> {
+): Promise<BoundShards> {
   const { place, plan, files, before, run, layers, notice } = job;
   try {
     const {
@@ -194,12 +184,7 @@ async function madeShards(
     const shards = isAsBefore(request, built, before)
       ? traced
       : await buildCoherence(place, traced, before, layers.includes('O7'), notice);
-    const { home, embedding } = request;
-    const made = await refreshVectors({
-      ...{ place, shards, before, home, embedding, signal, threads: run.writers },
-      progress: (done, total) => run.progress('write', done, total),
-    });
-    return { ...made, scip, layer };
+    return { shards, scip, layer };
   } catch (error) {
     // If the run was ended, that is the cause, not the error that followed.
     run.throwIfAborted();

@@ -64,18 +64,6 @@ const manifestSchema = z.object({
         .string()
         .regex(/^[\w.-]+\.bound$/)
         .optional(),
-      /** Absent: searched by words alone. */
-      vectors: z
-        .object({
-          /** Identifies the embedding model. */
-          fingerprint: z.string(),
-          /** File name in `segments/`. */
-          file: z.string().regex(/^[\w.-]+\.vec$/),
-          symbols: z.number(),
-          /** Symbols beyond the limit for vectors. */
-          left_out: z.number(),
-        })
-        .optional(),
       overlays: z.record(
         z.string(),
         z.object({
@@ -124,18 +112,18 @@ export function servedFiles({ shards, scip }: Served): string[] {
 }
 
 /** All files of a shard in `segments/`. */
-export function filesOf({
-  segment,
-  candidates,
-  words,
-  bound,
-  vectors,
-  overlays,
-}: ManifestShard): string[] {
+export function filesOf({ segment, candidates, words, bound, overlays }: ManifestShard): string[] {
   const overlayFiles = Object.values(overlays).map(({ file }) => file);
-  return [segment, candidates, words, bound ?? '', vectors?.file ?? '', ...overlayFiles].filter(
-    (file) => file !== '',
-  );
+  return [segment, candidates, words, bound ?? '', ...overlayFiles].filter((file) => file !== '');
+}
+
+/** What answers depend on: with the calls of a shard bound in another way, they may be others. */
+export function servedVersion({
+  version,
+  bound,
+}: Pick<ManifestShard, 'version' | 'bound'>): string {
+  const binding = bound?.split('.').at(-2);
+  return binding === undefined ? version : `${version}.${binding}`;
 }
 
 /** Of what the calls of a shard are bound to; empty: they are not. */

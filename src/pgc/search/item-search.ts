@@ -4,12 +4,7 @@ import { roleIn } from '../source/role.js';
 import { placePrior, wantsAsides } from './prior.js';
 import type { Question } from './question/question.js';
 import { Ranking } from './ranking.js';
-import {
-  isPathOf,
-  namedShares,
-  onPathBonus,
-  type NamedMatch,
-} from './retrieve.js';
+import { isPathOf, namedShares, onPathBonus, type NamedMatch } from './retrieve.js';
 import { nowhere, WordScores } from './rank/word-scores.js';
 import type { Weighing } from './rank/weighing.js';
 import type { OverlayName } from '../shapes.js';

@@ -4,6 +4,7 @@ import {
   boundPath,
   placeOf,
   readManifest,
+  servedVersion,
   type IndexPlace,
   type Manifest,
 } from '../plan/manifest.js';
@@ -13,7 +14,6 @@ import { ShardOverlays } from '../overlay/shard-overlays.js';
 import type { OverlayName } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import { realRoot } from '../source/source-tree.js';
-import { servedVersion } from './vectors/vector-file.js';
 
 export interface OpenedIndex {
   /** Absolute, without links. */

@@ -9,7 +9,6 @@ import { type Opened, ShardPool } from './shard-pool.js';
 import { ShardSource, type ServedShard, type Share } from './shard-source.js';
 import type { Shard } from './shard.js';
 import { realRoot } from '../source/source-tree.js';
-import type { Engine } from '../search/vectors/engine.js';
 import { shardBudget } from './shard-memory.js';
 import { agentIdOf, HostedShard, recordOf, type AskShard } from './hosted-shard.js';
 import { claim, type HostBus } from './take-over.js';
@@ -31,7 +30,6 @@ export interface HostParts {
   home: string;
   options: HostOptions;
   bus: HostBus;
-  openEngine: () => Promise<Engine>;
   /** Default: from the index alone. */
   askShard?: AskShard;
 }
@@ -47,7 +45,6 @@ export class Host {
   /** Resolves when the index was read for the first time. */
   readonly #known: Promise<ShardPool<Shard>>;
   #tellKnown: ((pool: ShardPool<Shard>) => void) | undefined;
-  #engine: Engine | undefined;
   #manifest = '';
   #seen = '';
   #loading: Promise<void> | undefined;
@@ -112,7 +109,6 @@ export class Host {
     this.#closing.abort();
     await Promise.all([...this.#hosted.values()].map((hosted) => hosted.close()));
     this.#pool?.closeAll();
-    await this.#engine?.[Symbol.asyncDispose]();
   }
 
   async #load(): Promise<void> {
@@ -120,31 +116,26 @@ export class Host {
     this.#manifest = placeOf(await realRoot(folder), home).manifest;
     // Before reading: what is swapped in meanwhile must count as newer.
     const stamp = this.#stamp();
-    const before = this.#engine;
-    const engine = await this.#engineInForce();
     const source = await ShardSource.open(folder, home, {
       share: options.share,
-      engine,
       onWarning: (warning) => this.#warn(warning),
     });
-    this.#exchange(source, engine !== before);
+    this.#exchange(source);
     this.#seen = stamp;
     await this.#serve(source);
-    // The first question shall not wait for the model; nothing waits for this.
-    void source.warm();
   }
 
   /** Shards whose version is another are closed, when their last answer is given; the others stay open. */
-  #exchange(source: ShardSource, isOtherEngine: boolean): void {
+  #exchange(source: ShardSource): void {
     const pool = (this.#pool ??= this.#openPool());
     for (const [alias, { version }] of this.#source?.shards ?? [])
-      if (isOtherEngine || source.shards.get(alias)?.version !== version) pool.drop(alias);
+      if (source.shards.get(alias)?.version !== version) pool.drop(alias);
     this.#source = source;
     this.#tellKnown?.(pool);
   }
 
   #openPool(): ShardPool<Shard> {
-    const budgetBytes = shardBudget(this.#parts.options.memoryBytes, this.#engine?.kind);
+    const budgetBytes = shardBudget(this.#parts.options.memoryBytes);
     this.#parts.bus.trace('info', 'memory for shards', { budget_bytes: budgetBytes });
     return new ShardPool<Shard>({
       budgetBytes,
@@ -181,8 +172,7 @@ export class Host {
     const { folder, home, options } = this.#parts;
     const { share } = options;
     const onWarning = (warning: string): void => this.#warn(warning);
-    const engine = this.#engine;
-    this.#exchange(await ShardSource.open(folder, home, { share, engine, onWarning }), false);
+    this.#exchange(await ShardSource.open(folder, home, { share, onWarning }));
   }
 
   async #serve(source: ShardSource): Promise<void> {
@@ -273,13 +263,6 @@ export class Host {
 
   #poolOf(): ShardPool<Shard> {
     return (this.#pool ??= this.#openPool());
-  }
-
-  /** A run of the indexer may have made what the first one found missing. */
-  async #engineInForce(): Promise<Engine> {
-    if (this.#engine?.embedder !== undefined) return this.#engine;
-    await this.#engine?.[Symbol.asyncDispose]();
-    return (this.#engine = await this.#parts.openEngine());
   }
 
   /** Each sentence once: many shards may share it. */

@@ -11,45 +11,34 @@ import type { Card } from '../shapes.js';
 import { openIndex } from '../search/open-index.js';
 import { Shard } from './shard.js';
 import type { SearchPart } from '../search/search.js';
-import type { Engine } from '../search/vectors/engine.js';
-import { judgeOf } from '../search/vectors/judge.js';
-import { Semantics } from '../search/vectors/semantics.js';
 
 export interface OpenedShards {
   /** Absolute, without links. */
   root: string;
   project: string;
   shards: Shard[];
-  /** Matches questions by meaning; undefined without an engine. */
-  semantics: Semantics | undefined;
   /** As stored, else made, when they are first asked for. */
   cards: () => readonly Card[];
 }
 
-/**
- * Opens all shards of a built index in this process. `engine`: for search by meaning; the caller closes it. `without`:
- * see `searchParts`. Throws as `openIndex`.
- */
+/** Opens all shards of a built index in this process. `without`: see `searchParts`. Throws as `openIndex`. */
 export async function openShards(
   folder: string,
   home: string,
-  engine?: Engine,
   without?: ReadonlySet<SearchPart>,
 ): Promise<OpenedShards> {
   const { root, project, shards, overlaysIn, manifest } = await openIndex(folder, home);
   const excerpts = new Excerpts(root);
   const place = placeOf(root, home);
-  const semantics = engine && (await Semantics.open(place, manifest, shards, engine));
   return {
     root,
     project,
-    semantics,
     cards: () => shards.map((index) => storedCard(place, manifest, index)),
     shards: shards.map(
       (index) =>
         new Shard(
           ...([index, overlaysIn(index.info.alias), excerpts, systemClock] as const),
-          ...([without, wordsOf(place, manifest, index.info.alias, excerpts, engine)] as const),
+          ...([without, wordsOf(place, manifest, index.info.alias, excerpts)] as const),
         ),
     ),
   };
@@ -67,10 +56,8 @@ export function wordsOf(
   { shards }: Manifest,
   alias: string,
   excerpts: Excerpts,
-  engine: Engine | undefined,
 ): WordsShard | undefined {
   const words = shards.find((each) => each.alias === alias)?.words;
   if (words === undefined) return undefined;
-  const judge = engine && judgeOf(engine);
-  return new WordsShard(alias, () => WordsFile.open(join(segments, words)), excerpts, judge);
+  return new WordsShard(alias, () => WordsFile.open(join(segments, words)), excerpts);
 }

@@ -8,6 +8,7 @@ import {
   boundPath,
   placeOf,
   readManifest,
+  servedVersion,
   type IndexPlace,
   type Manifest,
   type ManifestShard,
@@ -20,9 +21,6 @@ import type { OverlayName } from '../shapes.js';
 import { Shard } from './shard.js';
 import type { Opened } from './shard-pool.js';
 import { realRoot } from '../source/source-tree.js';
-import type { Engine } from '../search/vectors/engine.js';
-import { Semantics } from '../search/vectors/semantics.js';
-import { servedVersion } from '../search/vectors/vector-file.js';
 
 /**
  * Bytes that an open shard takes besides its files: tables of names and lengths made by the first search, and cached
@@ -41,7 +39,7 @@ export interface ServedShard {
   scope: string[];
   /** Changes whenever the shard could answer differently. */
   version: string;
-  /** Version of its files and vectors. */
+  /** Version of its files. */
   indexVersion: string;
   /** Items per ready overlay. */
   overlays: Record<string, number>;
@@ -64,11 +62,10 @@ export class ShardSource {
   readonly project: string;
   /** All shards of the index, also those served elsewhere. */
   readonly aliases: readonly string[];
-  /** Memory of all shards of the index open at once, without vectors. */
+  /** Memory of all shards of the index open at once. */
   readonly treeBytes: number;
   readonly #place: IndexPlace;
   readonly #manifest: Manifest;
-  readonly #engine: Engine | undefined;
   readonly #excerpts: Excerpts;
   readonly #onWarning: (warning: string) => void;
   /** Serialises the making of cards. */
@@ -78,7 +75,6 @@ export class ShardSource {
     place: IndexPlace,
     manifest: Manifest,
     { shards, treeBytes }: Served,
-    engine: Engine | undefined,
     onWarning: (warning: string) => void,
   ) {
     this.shards = shards;
@@ -88,19 +84,18 @@ export class ShardSource {
     this.aliases = manifest.shards.map(({ alias }) => alias);
     this.#place = place;
     this.#manifest = manifest;
-    this.#engine = engine;
     this.#excerpts = new Excerpts(manifest.root);
     this.#onWarning = onWarning;
   }
 
   /**
-   * `engine`: for search by meaning; the caller closes it. `onWarning`: called when a shard turns out to lack
+   * `onWarning`: called when a shard turns out to lack
    * something, with a sentence. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT, USAGE for unknown shard names.
    */
   static async open(
     folder: string,
     home: string,
-    options: { share?: Share; engine?: Engine | undefined; onWarning?: (warning: string) => void },
+    options: { share?: Share; onWarning?: (warning: string) => void },
   ): Promise<ShardSource> {
     const root = await realRoot(folder);
     const place = placeOf(root, home);
@@ -112,8 +107,8 @@ export class ShardSource {
       treeBytes += openBytes + (await bytesOf(place, shard.segment)) * (1 + searchShare);
       if (wanted.has(shard.alias)) shards.set(shard.alias, await servedOf(place, manifest, shard));
     }
-    const { engine, onWarning = () => undefined } = options;
-    return new ShardSource(place, manifest, { shards, treeBytes }, engine, onWarning);
+    const { onWarning = () => undefined } = options;
+    return new ShardSource(place, manifest, { shards, treeBytes }, onWarning);
   }
 
   /** Throws INDEX_MISSING when a run has replaced the index, INDEX_CORRUPT. */
@@ -121,12 +116,8 @@ export class ShardSource {
     const known = this.#known(alias);
     const index = await this.#segment(known);
     const overlays = new ShardOverlays(this.#place, known);
-    const semantics =
-      this.#engine && (await Semantics.open(this.#place, this.#manifest, [index], this.#engine));
-    for (const warning of semantics?.warnings ?? []) this.#onWarning(warning);
-    const [manifest, excerpts, engine] = [this.#manifest, this.#excerpts, this.#engine] as const;
-    const words = wordsOf(this.#place, manifest, alias, excerpts, engine);
-    const parts = [index, overlays, excerpts, systemClock, undefined, words] as const;
+    const words = wordsOf(this.#place, this.#manifest, alias, this.#excerpts);
+    const parts = [index, overlays, this.#excerpts, systemClock, undefined, words] as const;
     return { value: new Shard(...parts), close: () => index.close() };
   }
 
@@ -165,12 +156,6 @@ export class ShardSource {
     return turn;
   }
 
-  /** Starts the model, so that the first question does not wait half a second for it. */
-  async warm(): Promise<void> {
-    if (this.#engine?.kind === 'bundled')
-      await this.#engine.judge?.embed(['a']).catch(() => undefined);
-  }
-
   #segment(shard: ManifestShard): Promise<Segment> {
     const { alias, scope, segment } = shard;
     const { root, project } = this;
@@ -207,7 +192,6 @@ async function servedOf(
   const ready = await readyOf(place, shard);
   const items = Object.fromEntries(ready.map(([name, overlay]) => [name, overlay.items]));
   const otherFiles = [
-    shard.vectors?.file ?? '',
     // Opened by the first report and then kept.
     shard.words,
     shard.bound ?? '',

@@ -53,10 +53,9 @@ if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(rows,
 if (options.write) {
   const day = new Date().toISOString().slice(0, 10);
   const commit = await outputOf('git', ['rev-parse', '--short=8', 'HEAD'], import.meta.dirname);
-  const model = process.env.SIGMA_EMBEDDING === 'off' ? 'without' : 'with';
   writeFileSync(
     path.join(import.meta.dirname, 'results-absent.md'),
-    `# What is not in the code base\n\n${day}, commit ${commit.trim()}, ${model} the sentence model.\n\n\`\`\`\n${text}\n\`\`\`\n`,
+    `# What is not in the code base\n\n${day}, commit ${commit.trim()}.\n\n\`\`\`\n${text}\n\`\`\`\n`,
   );
 }
 

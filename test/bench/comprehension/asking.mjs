@@ -27,11 +27,7 @@ export async function eachCodeBase(questions, { sources, home }, visit) {
     if (commit !== its[0].commit) throw new Error(`${root} is at ${commit}`);
     process.stderr.write(`${repo}: indexing\n`);
     const product = await openProduct(root, home);
-    try {
-      await visit(product, its, root);
-    } finally {
-      await product.close();
-    }
+    await visit(product, its, root);
   }
 }
 

@@ -66,13 +66,18 @@ for (const isFitted of [true, false]) {
   process.stdout.write(`\n${isFitted ? 'fitted on' : 'not fitted on'}: ${pairs.length} hits\n`);
   const [low, high] = interval(pairs);
   const text = `expected error ${errorOf(pairs).toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)})`;
-  process.stdout.write(`${text}\n${table([['said', 'right', 'hits'], ...binsOf(pairs).map(lineOf)])}\n`);
+  process.stdout.write(
+    `${text}\n${table([['said', 'right', 'hits'], ...binsOf(pairs).map(lineOf)])}\n`,
+  );
 }
 if (options.write) {
   const file = path.resolve(import.meta.dirname, '../../../src/pgc/search/similarity.ts');
   const lines = Object.entries(model).map(([name, weight]) => `  ${name}: ${weight.toFixed(2)},`);
   const text = readFileSync(file, 'utf8');
-  writeFileSync(file, text.replace(/(= \{\n)(?:  \w+: -?[\d.]+,\n)+(\};)/, `$1${lines.join('\n')}\n$2`));
+  writeFileSync(
+    file,
+    text.replace(/(= \{\n)(?:  \w+: -?[\d.]+,\n)+(\};)/, `$1${lines.join('\n')}\n$2`),
+  );
 }
 
 function placesOf(index, { symbol, file }) {
@@ -118,9 +123,7 @@ function interval(pairs) {
     return state / 2 ** 32;
   };
   const errors = Array.from({ length: samples }, () =>
-    errorOf(
-      byQuestion.flatMap(() => byQuestion[Math.floor(random() * byQuestion.length)] ?? []),
-    ),
+    errorOf(byQuestion.flatMap(() => byQuestion[Math.floor(random() * byQuestion.length)] ?? [])),
   ).sort((one, other) => one - other);
   return [errors[Math.floor(0.025 * samples)], errors[Math.floor(0.975 * samples)]];
 }

@@ -23,7 +23,14 @@ const { saidRole } = await load('src/pgc/source/role.js');
 const rounds = 3;
 const seed = 1;
 /** First step of a weight that is zero, for features that are logarithms or flags; others: `stepOfShares`. */
-const steps = { lines: 0.02, callees: 0.02, sites: 0.01, file_hits: 0.03, file_rank: 0.01, walk: 0.01 };
+const steps = {
+  lines: 0.02,
+  callees: 0.02,
+  sites: 0.01,
+  file_hits: 0.03,
+  file_rank: 0.01,
+  walk: 0.01,
+};
 const stepOfFlags = 0.05;
 const stepOfShares = 0.2;
 const start = { words: 1, is_function: 0.05, exact: 0.5 };

@@ -79,10 +79,9 @@ process.stdout.write(`${text}\n`);
 if (options.write) {
   const day = new Date().toISOString().slice(0, 10);
   const commit = await outputOf('git', ['rev-parse', '--short=8', 'HEAD'], import.meta.dirname);
-  const model = process.env.SIGMA_EMBEDDING === 'off' ? 'without' : 'with';
   writeFileSync(
     path.join(import.meta.dirname, 'results-odd.md'),
-    `# Odd questions\n\n${day}, commit ${commit.trim()}, ${model} the sentence model.\n\n\`\`\`\n${text}\n\`\`\`\n`,
+    `# Odd questions\n\n${day}, commit ${commit.trim()}.\n\n\`\`\`\n${text}\n\`\`\`\n`,
   );
 }
 

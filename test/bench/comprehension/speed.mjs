@@ -3,8 +3,7 @@
 //   npm run bench:speed -- --repo DIR [--home SIGMA_HOME] [--indexed] [--count N] [--fresh N] [--json FILE]
 //
 // The questions are those of this folder and of test/bench/lattice, whole and sentence by sentence, so that none is asked
-// twice: their words are what costs time, whatever the tree. The processor time of an open index is without the model's, a
-// process of its own. With --indexed the index is taken as it is.
+// twice: their words are what costs time, whatever the tree. With --indexed the index is taken as it is.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -17,7 +16,7 @@ import { questionsIn, ways } from './asking.mjs';
 
 const commandMsMax = 120_000;
 const sigma = path.resolve(import.meta.dirname, '../../../services/cli/sigma.mjs');
-/** Processor time with that of the model, which is a child: only a shell tells it of its children. */
+/** Processor time of a child: only a shell tells it. */
 const timed = 'TIMEFORMAT="cpu %U %S"; time "$@" >/dev/null';
 
 const { values: options } = parseArgs({
@@ -50,15 +49,10 @@ for (const [way, ask] of Object.entries(ways)) {
 }
 const warmBytes = process.resourceUsage().maxRSS * 1024;
 const lines = product.shards.reduce((sum, { index }) => sum + index.info.lines, 0);
-await product.close();
 
-const fresh = {};
-for (const embedding of ['auto', 'off']) {
-  const runs = [];
-  for (const question of questions.slice(0, Number(options.fresh)))
-    runs.push(await freshly(question, embedding));
-  fresh[embedding] = runs;
-}
+const fresh = [];
+for (const question of questions.slice(0, Number(options.fresh)))
+  fresh.push(await freshly(question));
 
 const shownMs = (all, percent) => milliseconds(percentile(all, percent));
 const text = [
@@ -76,29 +70,29 @@ const text = [
   `peak memory of that process ${megabytes(warmBytes)}`,
   table([
     ['first answer of a process', 'wall p50 ms', 'wall max', 'processor p50 ms', 'peak memory'],
-    ...Object.entries(fresh).map(([embedding, runs]) => [
-      embedding === 'off' ? 'by words alone' : 'with the sentence model',
+    [
+      'sigma ask',
       ...[50, 100].map((percent) =>
         shownMs(
-          runs.map(({ wallMs }) => wallMs),
+          fresh.map(({ wallMs }) => wallMs),
           percent,
         ),
       ),
       shownMs(
-        runs.map(({ cpuMs }) => cpuMs),
+        fresh.map(({ cpuMs }) => cpuMs),
         50,
       ),
-      megabytes(Math.max(...runs.map(({ peakRssBytes }) => peakRssBytes))),
-    ]),
+      megabytes(Math.max(...fresh.map(({ peakRssBytes }) => peakRssBytes))),
+    ],
   ]),
 ].join('\n\n');
 process.stdout.write(`${text}\n`);
 if (options.json !== undefined)
   writeFileSync(options.json, JSON.stringify({ warm, warmBytes, fresh }, undefined, 1));
 
-async function freshly(question, embedding) {
+async function freshly(question) {
   const args = ['ask', question, '--repo', root, '--json'];
-  const env = { SIGMA_HOME: home, SIGMA_BUS: '', SIGMA_LOG: 'error', SIGMA_EMBEDDING: embedding };
+  const env = { SIGMA_HOME: home, SIGMA_BUS: '', SIGMA_LOG: 'error' };
   const command = [process.execPath, sigma, ...args];
   const done = await run('bash', ['-c', timed, 'timed', ...command], {
     env,

@@ -20,7 +20,7 @@ const { withQuestions } = await load('services/cli/connect.js');
 /** Runs `work` with the questions that `--repo` answers, from an index that is built when it is missing. */
 export async function inProcess({ root, home }, work) {
   await ensureIndex({ root, home });
-  return withQuestions(configOf(home), root, work, 'meaning');
+  return withQuestions(configOf(home), root, work);
 }
 
 /** Runs `work` with a lattice that `sigma up` started, and its questions over the bus. */

@@ -26,7 +26,6 @@ const categories = ['architecture', 'semantic', 'symbol'];
 const { saidRole } = await load('src/pgc/source/role.js');
 const { citationsMax } = await load('src/pgc/shapes.js');
 const { filesMax, Locator } = await load('src/pgc/search/locate/locate.js');
-const { judgeOf } = await load('src/pgc/search/vectors/judge.js');
 
 const { values: options } = parseArgs({
   options: {
@@ -75,29 +74,25 @@ async function measure({ name, github, revision, benchmark_root, half }) {
   const its = tasks.filter((each) => each.repo === name && each.targets.some(isThere));
   process.stderr.write(`${name}: indexing\n`);
   const product = await openProduct(folder, home);
-  try {
-    const searches = await searchesOf(product, folder);
-    for (const { query, category, targets } of its) {
-      const lists = {};
-      for (const [way, search] of Object.entries(searches)) {
-        const beganMs = performance.now();
-        const found = await search(query);
-        const ms = performance.now() - beganMs;
-        lists[way] = found.map((each) => ({ ...each, path: path.join(below, each.path) }));
-        note(way, lists[way], ms);
-      }
-      note('sigma ask, by file', filesOf(lists['sigma ask']));
-      note('both fused', fused(lists['sigma ask'], lists['sigma locate']));
-      note('BM25, functions, by file', filesOf(lists['BM25, functions']));
-      note('BM25, 50 lines, by file', filesOf(lists['BM25, 50 lines']));
-      function note(way, places, ms = 0) {
-        const first = places.slice(0, 10);
-        const row = { repo: name, half, query, category, way, ms, ndcg: ndcgOf(places, targets) };
-        rows.push({ ...row, targets, places: first });
-      }
+  const searches = await searchesOf(product, folder);
+  for (const { query, category, targets } of its) {
+    const lists = {};
+    for (const [way, search] of Object.entries(searches)) {
+      const beganMs = performance.now();
+      const found = await search(query);
+      const ms = performance.now() - beganMs;
+      lists[way] = found.map((each) => ({ ...each, path: path.join(below, each.path) }));
+      note(way, lists[way], ms);
     }
-  } finally {
-    await product.close();
+    note('sigma ask, by file', filesOf(lists['sigma ask']));
+    note('both fused', fused(lists['sigma ask'], lists['sigma locate']));
+    note('BM25, functions, by file', filesOf(lists['BM25, functions']));
+    note('BM25, 50 lines, by file', filesOf(lists['BM25, 50 lines']));
+    function note(way, places, ms = 0) {
+      const first = places.slice(0, 10);
+      const row = { repo: name, half, query, category, way, ms, ndcg: ndcgOf(places, targets) };
+      rows.push({ ...row, targets, places: first });
+    }
   }
 }
 
@@ -108,7 +103,6 @@ async function searchesOf(product, folder) {
   const functions = bm25OfFunctions(texts, product.definitions);
   const windows = bm25OfWindows(texts);
   const locator = await Locator.open(folder, home);
-  const reranker = judgeOf(product.engine);
   return {
     'sigma ask': async (question) => {
       const request = { question, overlays: [], top_k: citationsMax };
@@ -119,7 +113,7 @@ async function searchesOf(product, folder) {
       }));
     },
     'sigma locate': async (title) => {
-      const how = { limit: filesMax, isBrief: true, ...(reranker && { reranker }) };
+      const how = { limit: filesMax, isBrief: true };
       const { files } = await locator.locate({ title, description: '' }, how);
       return files.map((each) => ({ path: each.path }));
     },
@@ -207,9 +201,8 @@ function byRepository() {
 async function writeResults() {
   const day = new Date().toISOString().slice(0, 10);
   const commit = await outputOf('git', ['rev-parse', '--short=8', 'HEAD'], import.meta.dirname);
-  const model = process.env.SIGMA_EMBEDDING === 'off' ? 'without' : 'with';
   writeFileSync(
     path.join(import.meta.dirname, 'results.md'),
-    `# Results\n\n${day}, commit ${commit.trim()}, ${model} the sentence model.\n\n\`\`\`\n${text}\n\`\`\`\n`,
+    `# Results\n\n${day}, commit ${commit.trim()}.\n\n\`\`\`\n${text}\n\`\`\`\n`,
   );
 }

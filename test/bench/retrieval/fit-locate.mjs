@@ -5,7 +5,7 @@
 // Without `--pairs` (lines of `{ "title", "description", "paths" }`) the history of the repository is read. Of it those
 // messages count that read like a report (reports.mjs). The likelihood of the right files in a softmax over the candidates,
 // held near the committed weights, none below zero; every fifth message is not fitted and tells how well it went. What
-// is known of a file only when it is read (`passage`, `rerank`) is not fitted here.
+// is known of a file only when it is read (`passage`) is not fitted here.
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { mean, table } from '../kernel/figures.mjs';
@@ -49,7 +49,7 @@ const commits =
     ? historyOf(root, Number(options.count))
     : reportsIn(options.pairs).slice(0, Number(options.count));
 
-const late = new Set(['passage', 'string', 'device', 'rerank']);
+const late = new Set(['passage', 'string', 'device']);
 const features = featureNames.filter((name) => name !== 'source' && !late.has(name));
 const committed = features.map((name) => weights[name]);
 const reports = [];

@@ -5,8 +5,7 @@
 //
 // What is fitted are the hits that an answer would cite, of all shards together: the best by the map itself, which is
 // therefore fitted again until it chooses what it was fitted on. A hit is right when it stands in a file of the answers;
-// every hit of a question without an answer is wrong. None of these questions is reported on by run.mjs. With the model the map of judged hits is fitted, with SIGMA_EMBEDDING=off
-// that of hits which only words speak for. Sentences of a manual are asked for (`known`) but not fitted: nobody asks
+// every hit of a question without an answer is wrong. None of these questions is reported on by run.mjs. Sentences of a manual are asked for (`known`) but not fitted: nobody asks
 // so, and they would make the map too modest.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -35,12 +34,8 @@ const { values: options } = parseArgs({
   },
 });
 const home = path.resolve(options.home ?? temporaryFolder('retrieval-fit'));
-const { judgedModel, similarityOf, wordsModel } = await load('src/pgc/search/similarity.js');
-const isJudged = process.env.SIGMA_EMBEDDING !== 'off';
-const similarityModel = isJudged ? judgedModel : wordsModel;
-const features = Object.keys(similarityModel).filter(
-  (name) => name !== 'intercept' && (isJudged || name !== 'judged'),
-);
+const { similarityOf, wordsModel: similarityModel } = await load('src/pgc/search/similarity.js');
+const features = Object.keys(similarityModel).filter((name) => name !== 'intercept');
 
 const all = [];
 for (const name of options.only.split(',')) {
@@ -52,12 +47,8 @@ for (const name of options.only.split(',')) {
   const questions = [...set.questions, ...unanswerable('fit-unanswerable', [set.tree])];
   for (const question of questions.filter(({ kind }) => kind !== 'known'))
     all.push(...(await rowsOf(name, searches, question)));
-  await product.close();
 }
 if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(all));
-const unread = all.filter((row) => features.some((name) => row[name] === undefined));
-if (unread.length > 0)
-  throw new Error(`the model has not judged ${unread.length} hits: is it installed?`);
 
 const { rows, model } = fitted();
 const held = heldOut();

@@ -5,7 +5,7 @@
 // `--routed 5,16`: as the running lattice answers, which asks so many shards (all in this process, without a bus).
 //
 // FILE has `{ "title", "description", "paths" }` a line. `--ablate` adds a row for each group of features that is left out;
-// nothing is fitted anew for it. With the bundled model one more row has the best fifty in the order that it gives them.
+// nothing is fitted anew for it.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -47,19 +47,14 @@ const { Locator, openTree } = await load('src/pgc/search/locate/locate.js');
 const { Lattice } = await load('src/lattice/lattice.js');
 const { locate } = await load('src/lattice/route/locate.js');
 const { systemClock } = await load('src/base/clock.js');
-const { Engine } = await load('src/pgc/search/vectors/engine.js');
-const { judgeOf } = await load('src/pgc/search/vectors/judge.js');
 
 const root = path.resolve(options.repo);
 const home = path.resolve(options.home ?? temporaryFolder('locate'));
 await indexed(root, home);
 const reports = reportsIn(options.reports);
-const engine = await Engine.open({ home, settings: 'auto', env: process.env });
 const locator = await Locator.open(root, home);
 
 const ways = [['sigma locate', {}]];
-const reranker = judgeOf(engine);
-if (reranker !== undefined) ways.push(['with the model', { reranker }]);
 if (options.ablate)
   for (const [name, features] of Object.entries(groups))
     ways.push([`- ${name}`, { without: new Set(features) }]);
@@ -67,10 +62,7 @@ if (options.ablate)
 const measured = [];
 for (const [name, how] of ways) measured.push({ name, rows: await located(how) });
 for (const asked of (options.routed ?? '').split(',').filter(Boolean).map(Number)) {
-  for (const judge of new Set([undefined, reranker])) {
-    const name = `${asked} shards asked${judge === undefined ? '' : ', with the model'}`;
-    measured.push({ name, rows: await located({}, await routed(asked, judge)) });
-  }
+  measured.push({ name: `${asked} shards asked`, rows: await located({}, await routed(asked)) });
 }
 console.log(
   table([
@@ -92,7 +84,6 @@ console.log(
 );
 console.log(`${reports.length} reports`);
 if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(measured));
-await engine[Symbol.asyncDispose]();
 
 /** A report that cannot be read, or that nothing is about, has no files. */
 async function located(how, by = (report, wanted) => locator.locate(report, wanted)) {
@@ -108,8 +99,8 @@ async function located(how, by = (report, wanted) => locator.locate(report, want
 }
 
 /** What asks so many shards as agents of a lattice, which knows of the others only their vocabularies. */
-async function routed(askedMax, judge) {
-  const { ports } = await openTree(root, home, judge);
+async function routed(askedMax) {
+  const { ports } = await openTree(root, home);
   const lattice = new Lattice(
     ports,
     ports.map(({ agent }) => ({ agent, index_version: '' })),

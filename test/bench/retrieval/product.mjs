@@ -13,7 +13,6 @@ export const load = (file) => import(pathToFileURL(path.join(dist, file)).href);
 const { openShards } = await load('src/pgc/serve/open-shards.js');
 const { hitsPerSource } = await load('src/pgc/answer/ask.js');
 const { searchParts } = await load('src/pgc/search/search.js');
-const { Engine } = await load('src/pgc/search/vectors/engine.js');
 const { overlayNames } = await load('src/pgc/shapes.js');
 const { analyse } = await load('src/pgc/search/question/question.js');
 const { Lattice } = await load('src/lattice/lattice.js');
@@ -30,14 +29,11 @@ export async function indexed(root, home) {
 
 /**
  * A tree as the product knows it: indexed as `sigma index` does by default, opened, and ready to be asked, also
- * without parts of the search (`vectors`, see `searchParts`). Ends with the process: the model is a child of it.
+ * without parts of the search (see `searchParts`).
  */
 export async function openProduct(root, home, { isIndexed = false } = {}) {
   const report = isIndexed ? undefined : await indexed(root, home);
-  const settings = process.env.SIGMA_EMBEDDING === 'off' ? 'off' : 'auto';
-  const engine = await Engine.open({ home, settings, env: process.env });
-  const { shards, semantics } = await openShards(root, home, engine);
-  await semantics?.warm();
+  const { shards } = await openShards(root, home);
   const cards = await Promise.all(shards.map((shard) => shard.card()));
   const known = new Map();
   const questionsWithout = async (without) => {
@@ -45,7 +41,7 @@ export async function openProduct(root, home, { isIndexed = false } = {}) {
     if (!known.has(key)) {
       const unknown = without.find((part) => !searchParts.includes(part));
       if (unknown !== undefined) throw new Error(`no part ${unknown}: ${searchParts}`);
-      const parts = (await openShards(root, home, engine, new Set(without))).shards;
+      const parts = (await openShards(root, home, new Set(without))).shards;
       known.set(key, new LatticeQuestions(new Lattice(parts, cards), systemClock));
     }
     return known.get(key);
@@ -54,10 +50,8 @@ export async function openProduct(root, home, { isIndexed = false } = {}) {
     report,
     questions: await questionsWithout([]),
     questionsWithout,
-    engine,
     shards,
     definitions: new Definitions(shards.map(({ index }) => index)),
-    close: () => engine[Symbol.asyncDispose](),
   };
 }
 

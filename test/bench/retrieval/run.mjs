@@ -1,6 +1,6 @@
 // Questions with known answers: does `sigma ask` find them, how sure is it, and what would a plain search find?
 //
-//   npm run bench:retrieval -- [--only self,c,py] [--without vectors]… [--home SIGMA_HOME] [--json FILE] [--write]
+//   npm run bench:retrieval -- [--only self,c,py] [--without items]… [--home SIGMA_HOME] [--json FILE] [--write]
 //
 // Each --without adds rows for the product without these parts (with commas: without all of them at once). The trees
 // are fetched when they are missing; the index of a tree that is in --home is refreshed, else built in a home of the
@@ -62,7 +62,6 @@ for (const name of names) {
   const asked = await askUnanswerable(product, unanswerable('unanswerable', [tree]));
   answerless.push(...asked);
   verified.push(await verifySources(product, [...found.sources, ...asked]));
-  await product.close();
 }
 
 const asked = measured.flatMap(({ sources }) => sources);

@@ -9,16 +9,6 @@ export function answerJson(response, value, status = 200, headers = {}) {
   response.end(JSON.stringify(value));
 }
 
-/** A vector for each text, made of its letters; in another order than they came: an index says which is which. */
-export function answerEmbeddings(response, { model, input }) {
-  const data = input.map((text, index) => ({
-    object: 'embedding',
-    index,
-    embedding: vectorOf(text),
-  }));
-  answerJson(response, { object: 'list', model, data: data.reverse() });
-}
-
 export async function answerChat(request, response, body, answer) {
   if (answer.hangs === 'before') return;
   if (answer.delayMs > 0) await wait(answer.delayMs);
@@ -124,13 +114,4 @@ function usageOf({ usage = usageDefault }) {
       total_tokens: prompt + completion,
     },
   };
-}
-
-function vectorOf(text) {
-  const vector = Array(26).fill(-0.02);
-  for (const letter of text.toLowerCase()) {
-    const at = letter.charCodeAt(0) - 97;
-    if (at >= 0 && at < 26) vector[at] += 1;
-  }
-  return vector;
 }

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
-import { answerChat, answerEmbeddings, answerJson } from './answer.mjs';
+import { answerChat, answerJson } from './answer.mjs';
 import { Script } from './script.mjs';
 
 const requestsMax = 10_000;
@@ -51,7 +51,6 @@ async function answer(request, response) {
   });
   if (url === '/v1/chat/completions')
     return answerChat(request, response, body, script.answerTo(body));
-  if (url === '/v1/embeddings') return answerEmbeddings(response, body);
   return answerJson(response, { error: { message: `nothing is at ${url}` } }, 404);
 }
 

@@ -132,7 +132,6 @@ test('what is taken without a check is what the check would give', () => {
 test.each([
   ['a level that there is not', { SIGMA_LOG: 'loud' }, {}],
   ['an empty address', {}, { bus: '' }],
-  ['no way to read code', { SIGMA_EMBEDDING: 'perhaps' }, {}],
 ])('%s is refused, where nothing else is set', (_, env, flags) => {
   expect(() => loadConfig(env, { home: '/srv/sigma', ...flags })).toThrow(invalid);
 });

@@ -39,11 +39,10 @@ export const weights = {
   option: 0.5,
   // It is source, neither header nor document nor recipe, unless the report names it by its path.
   source: 7.5,
-  // Of the best files, which are read: the best passage, messages of the log, devices in tables, what a model says.
+  // Of the best files, which are read: the best passage, messages of the log, devices in tables.
   passage: 0.718,
   string: 0,
   device: 0,
-  rerank: 5,
 };
 export type FeatureName = keyof typeof weights;
 export const featureNames = Object.keys(weights) as FeatureName[];

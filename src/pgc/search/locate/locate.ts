@@ -8,15 +8,14 @@ import { weights, type FeatureName } from './features.js';
 import { ModuleFiles } from './named.js';
 import { lineCharsMax } from './report-lines.js';
 import { parseReport, type ParsedReport, type Report } from './report.js';
-import type { Reranker } from './reranker.js';
 import { byScore, Seeking, type Candidates, type Ranked } from './seeking.js';
 import { TreeWords } from './tree-words.js';
 import { knownFrom } from './vocabulary.js';
 import { WordsFile } from '../../format/word-lists/words-file.js';
 import type { RankAnswer, ReadAnswer, ReadFile, ReadRequest, WordsPort } from './words-port.js';
-import { plainTerm, rerankMsMax, WordsShard, withoutModel } from './words-shard.js';
+import { plainTerm, WordsShard } from './words-shard.js';
 
-const lateFeatures = ['passage', 'string', 'device', 'rerank'] as const;
+const lateFeatures = ['passage', 'string', 'device'] as const;
 /** Files in an answer. */
 export const filesMax = 50;
 /** Files that are read for what only their text says. */
@@ -37,8 +36,6 @@ interface LocateOptions {
   limit: number;
   /** Features that are left out, to see what they are worth. */
   without?: ReadonlySet<FeatureName>;
-  /** Judges the files that no shard has judged. */
-  reranker?: Reranker;
   /** Leaves evidence out, as a batch does. */
   isBrief?: boolean;
   /** Only files of these; empty: any. */
@@ -98,7 +95,7 @@ export async function locateIn(
     shards: shardsOf(tree, ranked),
     agents_asked: asked.length,
     elapsed_ms: Math.round((performance.now() - startedMs) * 10) / 10,
-    warnings: [...parsed.warnings, ...new Set(late.warnings)],
+    warnings: parsed.warnings,
   };
 }
 
@@ -113,7 +110,6 @@ function shardsOf({ index }: KnownTree, ranked: readonly Ranked[]): LocateAnswer
 
 /** Scores that need the texts of files, and the order that follows from them. */
 class LateScores {
-  readonly warnings: string[] = [];
   readonly #tree: KnownTree;
   readonly #seeking: Seeking;
   readonly #report: ParsedReport;
@@ -130,12 +126,10 @@ class LateScores {
   async rank(files: readonly Ranked[], asking: Asking): Promise<readonly Ranked[]> {
     const wanted = files.slice(0, readMax);
     await this.#readAll(wanted, asking);
-    const judged = await this.#judgements(wanted);
     const ranked = wanted.map((each) => {
       const read = this.#read.get(each.file);
-      const late = { ...read, rerank: judged.get(each.file) };
       const score = lateFeatures.reduce(
-        (sum, name) => sum + (this.#isWanted(name) ? weights[name] * (late[name] ?? 0) : 0),
+        (sum, name) => sum + (this.#isWanted(name) ? weights[name] * (read?.[name] ?? 0) : 0),
         each.score,
       );
       return { ...each, score };
@@ -169,14 +163,12 @@ class LateScores {
       const version = index.shards[shard]?.words.version ?? '';
       return port.readFiles({ ...request, version, files: byShard.get(shard) ?? [] }, signal);
     });
-    for (const [shard, answer] of answers) {
-      this.warnings.push(...answer.warnings);
-      for (const read of answer.files) this.#read.set(index.baseOf(shard) + read.file, read);
-    }
+    for (const [shard, { files: its }] of answers)
+      for (const read of its) this.#read.set(index.baseOf(shard) + read.file, read);
   }
 
   #request(): Omit<ReadRequest, 'version' | 'files'> {
-    const { title, beginning, logLines, devices } = this.#report;
+    const { title, logLines, devices } = this.#report;
     const isBrief = this.#options.isBrief === true;
     const needsLines = !isBrief || this.#isWanted('string') || this.#isWanted('device');
     // A long line is known by its beginning: every string of every file is looked for in it.
@@ -185,36 +177,11 @@ class LateScores {
       terms: this.#seeking.terms.map(plainTerm),
       mean_text: this.#tree.index.meanText,
       mean_definitions: this.#tree.index.meanDefinitions,
-      question: this.#isWanted('rerank') ? `${title}. ${beginning}` : '',
       lines: needsLines ? lines : [],
       devices: needsLines ? devices : [],
       is_brief: isBrief,
       without: [...(this.#options.without ?? [])],
     };
-  }
-
-  /** By file. A file that was not judged in time gets the mean of the others. */
-  async #judgements(files: readonly Ranked[]): Promise<ReadonlyMap<number, number>> {
-    const scores = await this.#scores(files);
-    const known = scores.filter((score) => score !== undefined);
-    if (known.length === 0) return new Map();
-    const usualOne = known.reduce((sum, score) => sum + score, 0) / known.length;
-    return new Map(files.map(({ file }, at) => [file, scores[at] ?? usualOne]));
-  }
-
-  async #scores(files: readonly Ranked[]): Promise<readonly (number | undefined)[]> {
-    const { reranker, signal } = this.#options;
-    const judged = files.map(({ file }) => this.#read.get(file)?.rerank);
-    if (reranker === undefined || !this.#isWanted('rerank')) return judged;
-    const texts = files.map(({ file }) => this.#read.get(file)?.about ?? '');
-    const { question } = this.#request();
-    try {
-      return await reranker.scores(question, texts, rerankMsMax, signal);
-    } catch (error) {
-      signal?.throwIfAborted();
-      this.warnings.push(withoutModel(error));
-      return judged;
-    }
   }
 
   #isWanted(name: FeatureName): boolean {
@@ -260,22 +227,19 @@ export class Locator {
 }
 
 /** The words of files that are open, as shards of one tree. `root`: absolute, without links. */
-export function treeOf(files: readonly WordsFile[], root: string, judge?: Reranker): KnownTree {
+export function treeOf(files: readonly WordsFile[], root: string): KnownTree {
   const excerpts = new Excerpts(root);
   const members = files.map((file) => ({ agent: file.info.alias, words: knownFrom(file) }));
   const ports = files.map(
-    (file) => new WordsShard(file.info.alias, () => Promise.resolve(file), excerpts, judge),
+    (file) => new WordsShard(file.info.alias, () => Promise.resolve(file), excerpts),
   );
   return new KnownTree(new TreeWords(members), ports);
 }
 
-/**
- * Of a tree as it was built last; its segments are not read. `judge`: of the shards themselves. Throws REPO_UNREADABLE,
- * INDEX_MISSING, INDEX_CORRUPT.
- */
-export async function openTree(folder: string, home: string, judge?: Reranker): Promise<KnownTree> {
+/** Of a tree as it was built last; its segments are not read. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT. */
+export async function openTree(folder: string, home: string): Promise<KnownTree> {
   return readServed(folder, home, async (place, manifest, root) =>
-    treeOf(await openFiles(place, manifest), root, judge),
+    treeOf(await openFiles(place, manifest), root),
   );
 }
 

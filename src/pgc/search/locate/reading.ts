@@ -1,4 +1,3 @@
-import { cutAtWord } from '../../../base/text.js';
 import type { Excerpts } from '../../source/excerpt.js';
 import type { FileRow } from '../../format/shard-index.js';
 import { ReportMessages, type MatchedMessage } from './messages.js';
@@ -8,10 +7,6 @@ import type { ParsedReport } from './report.js';
 
 /** Of a longer file only this much is read. */
 const linesMax = 20_000;
-const headCharsMax = 160;
-/** Names of functions, evenly spread over the file. */
-const namesMax = 16;
-const headLinesMax = 60;
 /** A string of so many characters that stands in the log is as telling as one can be. */
 const tellingChars = 40;
 
@@ -23,15 +18,13 @@ interface MatchedDevice {
 
 /** What the text of one file says about the report: what of it is asked for is looked up once. */
 export class Reading {
-  readonly #path: string;
   readonly #lines: readonly string[];
   readonly #sought: Sought;
   #passage: Passage | undefined;
   #messages: MatchedMessage[] | undefined;
   #devices: MatchedDevice[] | undefined;
 
-  constructor(path: string, lines: readonly string[], sought: Sought) {
-    this.#path = path;
+  constructor(lines: readonly string[], sought: Sought) {
     this.#lines = lines;
     this.#sought = sought;
   }
@@ -56,11 +49,6 @@ export class Reading {
 
   get device(): number {
     return this.devices.length > 0 ? 1 : 0;
-  }
-
-  /** What it is, for a model: its path, how its first comment begins, some of its names. */
-  get about(): string {
-    return aboutOf(this.#path, this.#lines);
   }
 }
 
@@ -90,7 +78,7 @@ export class FileReader {
 
   read(file: FileRow): Reading {
     const lines = this.#excerpts.lines(file, 1, linesMax) ?? [];
-    return new Reading(file.path, lines, this.#sought);
+    return new Reading(lines, this.#sought);
   }
 }
 
@@ -114,52 +102,4 @@ function devicesIn(lines: readonly string[], devices: ParsedReport['devices']): 
         found.push({ text, at: at + 1 });
   });
   return found;
-}
-
-const licence = /SPDX|copyright|licen[sc]e|warrant|redistribut|all rights reserved|\(c\)|@\w+\.\w/i;
-
-function aboutOf(path: string, lines: readonly string[]): string {
-  const names = namesIn(lines);
-  const step = Math.max(1, Math.floor(names.length / namesMax));
-  const some = names.filter((_, at) => at % step === 0).slice(0, namesMax);
-  const plain = [path.replace(/\.[^.]*$/, ''), ...some].map((name) =>
-    name.replace(/[_/.-]+/g, ' '),
-  );
-  return `${plain[0] ?? ''}. ${headOf(lines)} ${plain.slice(1).join(', ')}`;
-}
-
-/** The comment that the file begins with, without what all files say. */
-function headOf(lines: readonly string[]): string {
-  const words: string[] = [];
-  for (const line of lines.slice(0, headLinesMax)) {
-    if (!/^\s*(?:\/?\*|\/\/|#(?!\s*(?:include|if|define|pragma))|"""|--|;)/.test(line)) {
-      if (words.length > 0) break;
-      continue;
-    }
-    const plain = withoutEnd(line.replace(/^[\s/*#";-]+/, ''));
-    if (plain !== '' && !licence.test(plain)) words.push(plain);
-  }
-  return cutAtWord(words.join(' '), headCharsMax);
-}
-
-/** Without the end of a comment. Not by a pattern: it takes quadratic time on a row of stars with a word behind it. */
-function withoutEnd(text: string): string {
-  let end = text.length;
-  while (end > 0 && /[\s*/]/.test(text.charAt(end - 1))) end -= 1;
-  return text.slice(0, end);
-}
-
-/** Of functions, as they begin in most languages: at the margin, or behind a word that says so. */
-function namesIn(lines: readonly string[]): string[] {
-  const names = new Set<string>();
-  for (const line of lines) {
-    const head = line.slice(0, 200);
-    const [, said, plain] =
-      /^\s{0,8}(?:export |pub |async |static ){0,4}(?:function|def|fn|func|class)\s{1,4}([A-Za-z_]\w*)|^[A-Za-z_][\w *]{0,80}?\b([A-Za-z_]\w+)\([^;]*$/.exec(
-        head,
-      ) ?? [];
-    const name = said ?? plain;
-    if (name !== undefined) names.add(name);
-  }
-  return [...names];
 }

@@ -18,7 +18,6 @@ export const sectionWordsMax = 1_500;
 const namedMax = 200;
 const tokenCharsMax = 400;
 const titleCharsMax = 400;
-const beginningChars = 400;
 /** Different messages of a log whose words are looked up. */
 const messagesMax = 40;
 
@@ -38,8 +37,6 @@ interface SectionTerm {
 export interface ParsedReport {
   title: string;
   terms: Record<SectionName, Map<string, SectionTerm>>;
-  /** How the description begins, in its own words. */
-  beginning: string;
   /** Lines of logs, without stamps, each once. */
   logLines: string[];
   /** Innermost first; without those that stand in every trace, and each function once. */
@@ -110,7 +107,6 @@ class Reading {
   /** How messages of the log look without their numbers. */
   readonly #messages = new Set<string>();
   #place = 0;
-  #beginning = '';
   readonly #options = new Set<string>();
   readonly #devices = new Map<string, ParsedReport['devices'][number]>();
   readonly #drivers = new Set<string>();
@@ -178,7 +174,6 @@ class Reading {
     return {
       title: this.#title,
       terms: this.#terms,
-      beginning: this.#beginning,
       logLines: [...this.#logLines],
       frames,
       paths: [...this.#paths].map(([path, line]) => ({ path, line })),
@@ -218,8 +213,6 @@ class Reading {
   }
 
   #readProse(text: string): void {
-    if (this.#beginning.length < beginningChars)
-      this.#beginning = cutAtWord(`${this.#beginning} ${text}`.trim(), beginningChars);
     this.#count('prose', text);
     this.#noteNames(text);
     this.#symbolsIn(text, false);

@@ -16,7 +16,7 @@ export type RankAnswer = Plain<sigma.pgc.RankAnswer>;
 export type ReadRequest = Plain<sigma.pgc.ReadRequest>;
 
 /** Scores and evidence of the text of one file. */
-export type ReadFile = Plain<sigma.pgc.ReadFile, { rerank?: number; evidence: Evidence[] }>;
+export type ReadFile = Plain<sigma.pgc.ReadFile, { evidence: Evidence[] }>;
 export type ReadAnswer = Plain<sigma.pgc.ReadAnswer, { files: ReadFile[] }>;
 
 /** Questions to one shard about a report; `signal`: the caller has stopped waiting. */

@@ -5,7 +5,6 @@ import { weights, type FeatureName } from './features.js';
 import { hashOf } from '../../format/word-lists/hashed-lists.js';
 import { isAnyRole } from '../../source/role.js';
 import { FileReader, type Reading } from './reading.js';
-import type { Reranker } from './reranker.js';
 import { often, once, saturated, usual } from './saturation.js';
 import { sourcesOf, vocabularyOf, type Vocabulary } from './vocabulary.js';
 import type { SoughtTerm } from './word-scores.js';
@@ -22,8 +21,6 @@ import type {
 /** Files of one answer, and places of one name. */
 const filesMax = 256;
 const placesMax = 64;
-/** A short text takes a model some 8 ms. */
-export const rerankMsMax = 1_000;
 
 type Means = Pick<RankRequest, 'mean_text' | 'mean_definitions'>;
 type Gaining = RankRequest['terms'][number];
@@ -32,21 +29,17 @@ type Gaining = RankRequest['terms'][number];
 export class WordsShard implements WordsPort {
   readonly #open: () => Promise<WordsFile>;
   readonly #excerpts: Excerpts;
-  readonly #judge: Reranker | undefined;
   #opened: Promise<WordsFile> | undefined;
   #vocabulary: Vocabulary | undefined;
   #sources: Uint8Array | undefined;
 
-  /** `judge`: the model that judges files, where there is one. */
   constructor(
     readonly agent: string,
     open: () => Promise<WordsFile>,
     excerpts: Excerpts,
-    judge?: Reranker,
   ) {
     this.#open = open;
     this.#excerpts = excerpts;
-    this.#judge = judge;
   }
 
   async vocabulary(): Promise<Vocabulary> {
@@ -79,26 +72,9 @@ export class WordsShard implements WordsPort {
     const files = [...readings].map(([its, reading]) => ({
       ...seen(reading, new Set(request.without as FeatureName[])),
       file: its,
-      about: request.question === '' ? '' : reading.about,
       evidence: isBrief ? [] : evidenceOf(gains.get(its) ?? [], reading),
     }));
-    return { files, warnings: await this.#judged(files, request.question) };
-  }
-
-  /** An error of the model is a warning: the files are ranked without it. */
-  async #judged(files: ReadFile[], question: string): Promise<string[]> {
-    if (this.#judge === undefined || question === '') return [];
-    try {
-      const texts = files.map(({ about }) => about);
-      const scores = await this.#judge.scores(question, texts, rerankMsMax);
-      files.forEach((file, at) => {
-        const score = scores[at];
-        if (score !== undefined) file.rerank = score;
-      });
-      return [];
-    } catch (error) {
-      return [withoutModel(error)];
-    }
+    return { files };
   }
 
   #best(file: WordsFile, request: RankRequest, words: Float64Array): number[] {
@@ -126,10 +102,6 @@ export class WordsShard implements WordsPort {
       throw error;
     }
   }
-}
-
-export function withoutModel(error: unknown): string {
-  return `ranked without the model: ${asBusError(error).message}`;
 }
 
 /** By file: what its words are worth, term by term in their order, so that a sum is the same to the last bit. */

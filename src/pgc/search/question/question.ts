@@ -80,9 +80,6 @@ const stopWords = new Set(
     'happen happens'
   ).split(' '),
 );
-export function isStopWord(word: string): boolean {
-  return stopWords.has(word);
-}
 
 /** Words about code in general: they help to rank, but are not the subject of a question. */
 const lightWords = new Set(

@@ -2,21 +2,18 @@ import { featureNames, type FeatureName } from './features.js';
 
 /** What each feature is worth, as `test/bench/comprehension/learn.mjs` has learned it. */
 const weights: Partial<Record<FeatureName, number>> = {
-  words: 1.2,
-  coverage: 0.2,
-  called: 0.4,
-  near: 0.33,
-  in_path: 0.47,
-  in_body: 0.13,
-  name_mass: 0.07,
-  rarest: 0.07,
-  matched: -0.07,
-  lines: 0.027,
-  callees: 0.02,
-  is_function: 0.05,
-  is_data: -0.02,
-  is_text: -0.05,
-  exact: 0.7,
+  words: 0.733,
+  in_name: -0.133,
+  in_path: 0.267,
+  in_body: 0.267,
+  exact: 0.5,
+  file: 0.067,
+  called: 0.2,
+  near: 0.133,
+  walk: 0.017,
+  lines: 0.02,
+  callees: 0.013,
+  is_function: 0.2,
 };
 const columns = featureNames.map((name) => weights[name] ?? 0);
 

@@ -7,6 +7,7 @@ import {
   keptPlan,
   placeOf,
   readManifest,
+  writeManifest,
   type IndexPlace,
 } from '../../../../src/pgc/plan/manifest.js';
 import { openIndex } from '../../../../src/pgc/search/open-index.js';
@@ -72,6 +73,25 @@ describe('a manifest', () => {
     });
     const report = await at.index();
     expect([aliases(report), report.files_mined]).toEqual([['mm', 'rest'], 0]);
+  });
+
+  test('that names vectors, as an earlier version did, is served without them, and the next run removes them', async () => {
+    await using at = await bench();
+    const file = 'mm-1.03f66363.vec';
+    await writeFile(join(at.place.segments, file), 'signs');
+    const manifest = await readManifest(at.place, at.tree.root);
+    const [first, second] = manifest.shards;
+    const vectors = { fingerprint: 'a model', file, symbols: 1, left_out: 0 };
+    const { digest: _, ...rest } = manifest;
+    await writeManifest(at.place, { ...rest, shards: [{ ...first!, vectors } as never, second!] });
+    expect(await readFile(at.place.manifest, 'utf8')).toContain(file);
+    expect(aliases(await readManifest(at.place, at.tree.root))).toEqual(['mm', 'rest']);
+    expect((await openIndex(at.tree.root, at.home)).shards).toHaveLength(2);
+    const { is_sound, strays } = await checkIndex(at.tree.root, at.home);
+    expect([is_sound, strays]).toEqual([true, [file]]);
+    const report = await at.index();
+    expect(report.files_mined).toBe(0);
+    expect(await readdir(at.place.segments)).not.toContain(file);
   });
 
   test.each(['', '{'])('that is lost (%j) takes the plan with it not', async (left) => {

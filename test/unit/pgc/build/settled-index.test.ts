@@ -8,9 +8,7 @@ import {
   readManifest,
   type IndexPlace,
 } from '../../../../src/pgc/plan/manifest.js';
-import { writeTable } from '../../../../src/pgc/search/vectors/table-file.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
-import { tinyTable, tinyVocabulary } from '../../../support/tiny-table.js';
 
 let tree: TemporaryTree;
 let home: TemporaryTree;
@@ -25,7 +23,6 @@ beforeEach(async () => {
     'net/skb.c': '/* Drops a packet. */\nvoid put_away(struct packet *p) { free_page(p); }\n',
   });
   home = await TemporaryTree.create();
-  await writeTable(home.root, tinyTable(), tinyVocabulary);
   place = placeOf(tree.root, home.root);
   synced = [];
   const handle = await open(tree.root, 'r');
@@ -52,10 +49,7 @@ interface Settled {
 
 async function run(more: Partial<IndexRequest> = {}): Promise<Settled> {
   synced = [];
-  await indexFolder({
-    ...{ root: tree.root, home: home.root, jobs: 0, embedding: { settings: 'auto', env: {} } },
-    ...more,
-  });
+  await indexFolder({ root: tree.root, home: home.root, jobs: 0, ...more });
   const { shards } = await readManifest(place, tree.root);
   return {
     before: synced.slice(0, synced.indexOf('manifest.json')),
@@ -77,10 +71,10 @@ const namedIn = ({ before, named }: Settled): string[] =>
     .filter((name) => named.includes(name))
     .sort();
 
-test('all that a manifest names has reached the disk before it: segments, words, overlays, vectors', async () => {
+test('all that a manifest names has reached the disk before it: segments, words, overlays', async () => {
   const settled = await run({ shards });
   const endings = [...new Set(settled.named.map((name) => name.split('.').pop()))].sort();
-  expect(endings).toEqual(['bound', 'ovl', 'seg', 'vec', 'words']);
+  expect(endings).toEqual(['bound', 'ovl', 'seg', 'words']);
   expect(namedIn(settled)).toEqual(settled.named);
 });
 

@@ -202,46 +202,6 @@ describe('the evidence', () => {
   });
 });
 
-describe('a model that reads the best files', () => {
-  test('that fails is done without, which is said', async () => {
-    const reranker = { scores: () => Promise.reject(new BusError('STORE_UNAVAILABLE')) };
-    const plain = await locator.locate(stuck, { limit: 50 });
-    const answer = await locator.locate(stuck, { limit: 50, reranker });
-    expect(answer.files).toEqual(plain.files);
-    expect(answer.warnings).toEqual([expect.stringContaining('ranked without the model')]);
-  });
-
-  test('is given the question and what the files are, and decides between the best', async () => {
-    let given: readonly string[] = [];
-    const plain = await locator.locate(stuck, { limit: 50 });
-    const answer = await locator.locate(stuck, {
-      limit: 50,
-      reranker: {
-        scores: (question, texts) => {
-          expect(question).toMatch(/^hangs with a trace\. On a laptop/);
-          given = texts;
-          return Promise.resolve(texts.map((text) => (text.startsWith('net socket') ? 1 : 0)));
-        },
-      },
-    });
-    expect(plain.files[0]?.path).toBe('drivers/wifi/queue.c');
-    expect(given[0]).toBe(
-      'drivers wifi queue. Queues of the wireless card. wifi queue restart, wifi queue flush',
-    );
-    expect(answer.files.map(({ path }) => path)).toEqual(
-      expect.arrayContaining(plain.files.map(({ path }) => path)),
-    );
-  });
-
-  test('that has no time for all of them takes none for worse', async () => {
-    const reranker = {
-      scores: (_: string, texts: readonly string[]) => Promise.resolve(texts.map(() => undefined)),
-    };
-    const plain = await locator.locate(stuck, { limit: 50 });
-    expect((await locator.locate(stuck, { limit: 50, reranker })).files).toEqual(plain.files);
-  });
-});
-
 test('an index whose words are gone is damaged', async () => {
   await using other = await TemporaryTree.create({ 'a.c': 'int a;\n' });
   await using own = await TemporaryTree.create();
