@@ -164,7 +164,7 @@ function readAtRun() {
 
 function isReadAtRun(file) {
   return (
-    file.endsWith('.yaml') ||
+    /\.(yaml|bin)$/.test(file) ||
     /^src\/(model\/texts|prompt\/personas)\/[^/]+\.md$/.test(file.split(path.sep).join('/'))
   );
 }

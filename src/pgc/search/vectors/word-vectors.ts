@@ -1,0 +1,131 @@
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { toUnitLength } from '../../../model/embedder.js';
+import {
+  corrupt,
+  readSections,
+  writeSections,
+  type SectionLayout,
+} from '../../format/segment-file.js';
+
+/** Raised whenever the layout or the meaning of a section changes. */
+const wordsFormat = 1;
+const names = [
+  'info', // JSON: dims
+  'vocabulary', // index terms, one a line
+  'inText', // f32: what a row is multiplied with in a text
+  'inFunction', // f32: and in a function
+  'rows', // i8: dims a word
+] as const;
+const layout: SectionLayout<(typeof names)[number]> = {
+  magic: 'SIGMAWRD',
+  format: wordsFormat,
+  names,
+};
+const infoShape = z.object({ dims: z.number().int().min(1).max(1024) });
+const rowMax = 127;
+
+/** As learned: `vectors` has a row for each word, by which it counts `inText` and `inFunction` times. */
+export interface LearnedWords {
+  words: readonly string[];
+  dims: number;
+  vectors: Float32Array;
+  inText: Float32Array;
+  inFunction: Float32Array;
+}
+
+/** The vectors that are part of the program; `test/bench/vectors` learned them. */
+export const wordsPath = fileURLToPath(new URL('words.bin', import.meta.url));
+
+/**
+ * What people say of a function lies near it. Learned from commits and comments, so that `retry` is near `backoff` and
+ * `attempt`: the words of questions are seldom the words of code.
+ */
+export class WordVectors {
+  readonly #numbers: ReadonlyMap<string, number>;
+
+  private constructor(
+    words: readonly string[],
+    readonly dims: number,
+    private readonly rows: Int8Array,
+    private readonly inText: Float32Array,
+    private readonly inFunction: Float32Array,
+  ) {
+    this.#numbers = new Map(words.map((word, number) => [word, number]));
+  }
+
+  /** Throws INDEX_CORRUPT, INDEX_MISSING. */
+  static async read(path = wordsPath): Promise<WordVectors> {
+    const { info, vocabulary, inText, inFunction, rows } = await readSections(path, layout);
+    const words = Buffer.from(vocabulary).toString().split('\n');
+    try {
+      const { dims } = infoShape.parse(JSON.parse(Buffer.from(info).toString()));
+      const whole = rows.length === words.length * dims;
+      if (!whole || [inText, inFunction].some((each) => each.length !== words.length * 4))
+        throw new Error('it has not a row for each word');
+      return new WordVectors(words, dims, bytesOf(rows), floatsOf(inText), floatsOf(inFunction));
+    } catch (error) {
+      throw corrupt(path, error instanceof Error ? error.message : String(error), error);
+    }
+  }
+
+  /** Of index terms that someone said, each counted once. Of length 1; zeros when none is known. */
+  ofText(terms: Iterable<string>): Float32Array {
+    const counts = [...new Set(terms)].map((term) => [term, 1] as const);
+    return this.#sum(counts, this.inText);
+  }
+
+  /** Of the index terms of a function with how often they stand in it. Of length 1; zeros when none is known. */
+  ofFunction(counts: Iterable<readonly [string, number]>): Float32Array {
+    const damped = Array.from(counts, ([term, count]) => [term, Math.log1p(count)] as const);
+    return this.#sum(damped, this.inFunction);
+  }
+
+  #sum(terms: readonly (readonly [string, number])[], scales: Float32Array): Float32Array {
+    const { dims, rows } = this;
+    const vector = new Float32Array(dims);
+    for (const [term, weight] of terms) {
+      const number = this.#numbers.get(term);
+      if (number === undefined) continue;
+      const scale = weight * (scales[number] ?? 0);
+      for (let at = 0; at < dims; at += 1)
+        vector[at] = (vector[at] ?? 0) + scale * (rows[number * dims + at] ?? 0);
+    }
+    return toUnitLength(vector);
+  }
+}
+
+/** Throws STORE_UNAVAILABLE. */
+export async function writeWordVectors(path: string, learned: LearnedWords): Promise<void> {
+  const { words, dims, vectors } = learned;
+  const rows = new Int8Array(vectors.length);
+  const inText = new Float32Array(words.length);
+  const inFunction = new Float32Array(words.length);
+  words.forEach((_, number) => {
+    const row = vectors.subarray(number * dims, (number + 1) * dims);
+    const scale = row.reduce((most, each) => Math.max(most, Math.abs(each)), 0) / rowMax;
+    if (scale === 0) return;
+    row.forEach((each, at) => (rows[number * dims + at] = Math.round(each / scale)));
+    inText[number] = scale * (learned.inText[number] ?? 0);
+    inFunction[number] = scale * (learned.inFunction[number] ?? 0);
+  });
+  await writeSections(path, layout, {
+    info: Buffer.from(JSON.stringify({ dims })),
+    vocabulary: Buffer.from(words.join('\n')),
+    inText: bytesIn(inText),
+    inFunction: bytesIn(inFunction),
+    rows: bytesIn(rows),
+  });
+}
+
+function bytesIn({ buffer, byteOffset, byteLength }: Float32Array | Int8Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Int8Array {
+  return new Int8Array(buffer, byteOffset, byteLength);
+}
+
+function floatsOf({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array {
+  return new Float32Array(buffer, byteOffset, byteLength / 4);
+}
