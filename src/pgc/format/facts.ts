@@ -42,6 +42,11 @@ export function isCode(language: FactsLanguage): boolean {
 }
 
 /** Names are resolved by linkage and includes: a text of either language may use what a header of the other one defines. */
+/** Whether a symbol of this kind has statements. */
+export function isFunction(kind: string): boolean {
+  return kind === 'function' || kind === 'method';
+}
+
 export function isCFamily(language: FactsLanguage): boolean {
   return language === 'c' || language === 'cpp';
 }

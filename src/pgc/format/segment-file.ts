@@ -25,7 +25,7 @@ export interface SectionLayout<Name extends string> {
 }
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const segmentFormat = 10;
+export const segmentFormat = 11;
 const headBytes = 32;
 const rowBytes = 16;
 const alignment = 8;
@@ -57,6 +57,8 @@ export const sectionNames = [
   'nameUses',
   'slotRows', // columns: name, caller + 1, file, line, structure.field, what it is put into; in the order of the names
   ...termSections,
+  'vectorSymbols', // functions that have a vector, in order
+  'vectorRows', // i8: what each of them is about; see `vectors/word-vectors.ts`
   'scannedBlocks', // names of long lists of definitions, sorted
   'scannedNames', // front-coded
   'scannedPlaces', // columns: file, line; in their order

@@ -98,6 +98,16 @@ export class SegmentParts {
     return (this.#slots ??= new SlotTable(this.#sections.slotRows, this.names, this.labels));
   }
 
+  /** Symbols that have a vector, in order. */
+  get vectorSymbols(): Uint32Array {
+    return numbersOf(this.#sections.vectorSymbols);
+  }
+
+  get vectorRows(): Int8Array {
+    const { buffer, byteOffset, byteLength } = this.#sections.vectorRows;
+    return new Int8Array(buffer, byteOffset, byteLength);
+  }
+
   get terms(): PackedTerms {
     return (this.#terms ??= new PackedTerms(this.#sections));
   }

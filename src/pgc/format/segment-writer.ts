@@ -10,6 +10,7 @@ import {
 } from './bytes.js';
 import {
   isCFamily,
+  isFunction,
   typeRoles,
   type CallFact,
   type FileFacts,
@@ -24,6 +25,7 @@ import { fieldOf, type Field } from './fields.js';
 import { ShardTerms } from './shard-terms.js';
 import { packSorted, sortByBytes } from './sorted-names.js';
 import { packStrings } from './string-table.js';
+import { FunctionVectors } from './vectors/function-vectors.js';
 
 export const callKinds = ['direct', 'member', 'construct', 'value', 'type'] as const;
 export const exportedFlag = 1;
@@ -72,7 +74,10 @@ export class SegmentWriter {
   /** Texts outside all symbols; their documents come after those of all symbols. */
   readonly #rests: { path: readonly number[]; words: number[]; counts: number[] }[] = [];
 
+  readonly #vectors: FunctionVectors;
+
   constructor(terms = new ShardTerms()) {
+    this.#vectors = new FunctionVectors(terms);
     this.#terms = terms;
     this.#postings = new PostingWriter(terms);
   }
@@ -164,6 +169,7 @@ export class SegmentWriter {
       nameUses: uses.byName,
       slotRows: packRows(this.#slotsByName(inOrder(this.#slots.name), sorted.length)),
       ...this.#postings.finish(),
+      ...this.#vectors.finish(),
       scannedBlocks: bytesOf(scanned.names.blocks),
       scannedNames: scanned.names.bytes,
       scannedPlaces: packRows([scanned.files, scanned.lines]),
@@ -206,6 +212,8 @@ export class SegmentWriter {
       this.#countProse(symbol.signature, fieldOf.signature);
       this.#countProse(symbol.doc, fieldOf.doc);
       this.#countBody(words, facts.documents[index]);
+      if (isFunction(symbol.kind) && !symbol.declaration)
+        this.#vectors.add(this.#symbolCount - 1, this.#postings.current());
       this.#postings.endDocument();
     }
     const rest = facts.documents[facts.symbols.length];

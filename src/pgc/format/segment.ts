@@ -1,3 +1,4 @@
+import { VectorTable } from './vectors/vector-table.js';
 import { between, boundsOf, lowerBound } from './bytes.js';
 import { BoundCalls } from './bound-calls.js';
 import { typeRoles, type FactsLanguage } from './facts.js';
@@ -27,6 +28,7 @@ export class Segment implements ShardIndex {
   readonly info: ShardInfo;
 
   readonly #parts: SegmentParts;
+  #vectors?: VectorTable;
 
   /**
    * `its`: values of the manifest that replace those of the file, such as the tree's location and the shard's alias.
@@ -147,6 +149,10 @@ export class Segment implements ShardIndex {
 
   calls(): Iterable<CallRow> {
     return this.#parts.calls.all();
+  }
+
+  get vectors(): VectorTable {
+    return (this.#vectors ??= new VectorTable(this.#parts.vectorSymbols, this.#parts.vectorRows));
   }
 
   symbol(symbol: number): SymbolRow {

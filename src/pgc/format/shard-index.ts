@@ -2,6 +2,7 @@ import type { Abbreviation } from './abbreviations.js';
 import type { BoundCalls } from './bound-calls.js';
 import type { FactsLanguage, KnownRoles, TypeFact } from './facts.js';
 import type { TermIndex } from './term-index.js';
+import type { VectorTable } from './vectors/vector-table.js';
 
 /**
  * Lookups in the opened index of one shard. Ids are dense and valid for this index version only.
@@ -37,6 +38,9 @@ export interface ShardIndex extends TermIndex {
   /** Names that are used, not called, in order of their ids. */
   uses(): Iterable<CallRow>;
   usesOf(name: string): CallRow[];
+
+  /** What functions are about. */
+  readonly vectors: VectorTable;
 
   symbol(symbol: number): SymbolRow;
   /** As `symbol` without its long texts: faster for many symbols. */

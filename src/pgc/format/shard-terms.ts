@@ -7,6 +7,7 @@ import { bodyTermsOf, eachIdentifier, wordsOf } from './words.js';
  */
 export class ShardTerms {
   readonly #terms = new StringColumn();
+  readonly #texts: string[] = [];
   /** By text: names, containers and paths, most of which repeat. */
   readonly #names = new Map<string, readonly number[]>();
   readonly #prose = new Map<string, readonly number[]>();
@@ -21,11 +22,17 @@ export class ShardTerms {
   }
 
   id(term: string): number {
-    return this.#terms.id(term);
+    const id = this.#terms.id(term);
+    if (id === this.#texts.length) this.#texts.push(term);
+    return id;
+  }
+
+  text(id: number): string {
+    return this.#texts[id] ?? '';
   }
 
   ids(terms: readonly string[]): number[] {
-    return terms.map((term) => this.#terms.id(term));
+    return terms.map((term) => this.id(term));
   }
 
   /** The term ids of `wordsOf(text)`, each once. */

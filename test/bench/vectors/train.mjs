@@ -1,4 +1,4 @@
-// Learns the vectors of src/pgc/search/vectors/words.bin from the commits and comments of the repositories in repositories.json.
+// Learns the vectors of src/pgc/format/vectors/words.bin from the commits and comments of the repositories in repositories.json.
 //
 //   node test/bench/vectors/train.mjs [--out FILE] [--home SIGMA_HOME] [--sources DIR] [--mirrors DIR]
 //                                     [--only NAME,…] [--without NAME,…] [--dims 160] [--steps 4500] [--seed 1]
@@ -25,7 +25,7 @@ const { values: options } = parseArgs({
   options: {
     out: {
       type: 'string',
-      default: path.resolve(import.meta.dirname, '../../../src/pgc/search/vectors/words.bin'),
+      default: path.resolve(import.meta.dirname, '../../../src/pgc/format/vectors/words.bin'),
     },
     home: { type: 'string' },
     sources: { type: 'string' },
@@ -37,7 +37,7 @@ const { values: options } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 });
-const { writeWordVectors } = await load('src/pgc/search/vectors/word-vectors.js');
+const { writeWordVectors } = await load('src/pgc/format/vectors/word-vectors.js');
 process.env.SIGMA_EMBEDDING = 'off';
 const home = path.resolve(options.home ?? temporaryFolder('vectors'));
 const listed = JSON.parse(

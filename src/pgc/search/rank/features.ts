@@ -1,8 +1,10 @@
 import type { Question } from '../question/question.js';
+import { isFunction } from '../../format/facts.js';
 import { fieldOf } from '../../format/fields.js';
 import type { ShardIndex } from '../../format/shard-index.js';
 import type { Weighing } from './weighing.js';
 import { Neighbours, type Neighbour } from './neighbours.js';
+import { Meaning } from './meaning.js';
 import type { WordScores } from './word-scores.js';
 
 /** What the ranking knows of a hit, in the order of its columns. Scores are shares of what no document can exceed. */
@@ -19,6 +21,8 @@ export const featureNames = [
   'lines', // log
   'callees', // log
   'is_function',
+  'meaning', // how near its vector is, in standard deviations over the shard
+  'meaning_near', // the mean of those that it calls or that call it
 ] as const;
 export type FeatureName = (typeof featureNames)[number];
 
@@ -56,6 +60,7 @@ export function featuresOf(
     .map(([document]) => document);
   const documents = [...best, ...walked];
   const byField = words.byField(question, weighing, documents);
+  const meaning = new Meaning(index, question);
   const rowOf = (document: number): Float32Array => {
     const isText = document >= index.symbolCount;
     const place = isText ? undefined : index.symbolPlace(document);
@@ -76,7 +81,9 @@ export function featuresOf(
       Math.log(walkFloor + (walk.get(document) ?? 0)),
       Math.log1p(place === undefined ? 0 : place.line_end - place.line_start),
       Math.log1p(callees.length),
-      place?.kind === 'function' || place?.kind === 'method' ? 1 : 0,
+      place !== undefined && isFunction(place.kind) ? 1 : 0,
+      meaning.of(document),
+      meaning.mean([...callees, ...graph.callers(document)].map((each) => each.document)),
     ]);
   };
   return documents.map((document) => ({ document, row: rowOf(document) }));

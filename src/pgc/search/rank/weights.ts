@@ -14,6 +14,8 @@ const weights: Partial<Record<FeatureName, number>> = {
   lines: 0.02,
   callees: 0.013,
   is_function: 0.2,
+  meaning: 0.04,
+  meaning_near: 0.02,
 };
 const columns = featureNames.map((name) => weights[name] ?? 0);
 

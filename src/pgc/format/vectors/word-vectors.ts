@@ -1,12 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { toUnitLength } from '../../../model/embedder.js';
-import {
-  corrupt,
-  readSections,
-  writeSections,
-  type SectionLayout,
-} from '../../format/segment-file.js';
+import { corrupt, lazySections, writeSections, type SectionLayout } from '../segment-file.js';
+import type { ShardTerms } from '../shard-terms.js';
 
 /** Raised whenever the layout or the meaning of a section changes. */
 const wordsFormat = 1;
@@ -55,8 +50,8 @@ export class WordVectors {
   }
 
   /** Throws INDEX_CORRUPT, INDEX_MISSING. */
-  static async read(path = wordsPath): Promise<WordVectors> {
-    const { info, vocabulary, inText, inFunction, rows } = await readSections(path, layout);
+  static read(path = wordsPath): WordVectors {
+    const { info, vocabulary, inText, inFunction, rows } = lazySections(path, layout);
     const words = Buffer.from(vocabulary).toString().split('\n');
     try {
       const { dims } = infoShape.parse(JSON.parse(Buffer.from(info).toString()));
@@ -79,6 +74,20 @@ export class WordVectors {
   ofFunction(counts: Iterable<readonly [string, number]>): Float32Array {
     const damped = Array.from(counts, ([term, count]) => [term, Math.log1p(count)] as const);
     return this.#sum(damped, this.inFunction);
+  }
+
+  /** As `ofFunction`, of terms by their numbers in a shard. */
+  ofCounts(counts: Iterable<readonly [number, number]>, terms: ShardTerms): Float32Array {
+    const { dims, rows } = this;
+    const vector = new Float32Array(dims);
+    for (const [term, count] of counts) {
+      const number = this.#numbers.get(terms.text(term));
+      if (number === undefined) continue;
+      const scale = Math.log1p(count) * (this.inFunction[number] ?? 0);
+      for (let at = 0; at < dims; at += 1)
+        vector[at] = (vector[at] ?? 0) + scale * (rows[number * dims + at] ?? 0);
+    }
+    return toUnitLength(vector);
   }
 
   #sum(terms: readonly (readonly [string, number])[], scales: Float32Array): Float32Array {
@@ -128,4 +137,18 @@ function bytesOf({ buffer, byteOffset, byteLength }: Uint8Array): Int8Array {
 
 function floatsOf({ buffer, byteOffset, byteLength }: Uint8Array): Float32Array {
   return new Float32Array(buffer, byteOffset, byteLength / 4);
+}
+
+let known: WordVectors | undefined;
+
+/** Those of the program, read when they are first needed. Throws as `WordVectors.read`. */
+export function wordVectors(): WordVectors {
+  return (known ??= WordVectors.read());
+}
+
+function toUnitLength(vector: Float32Array): Float32Array {
+  let squares = 0;
+  for (const each of vector) squares += each * each;
+  const length = Math.sqrt(squares);
+  return length === 0 ? vector : vector.map((each) => each / length);
 }
