@@ -13,13 +13,17 @@ const topK = 5;
 const warmRuns = 5;
 const longHops = 4;
 
-export function questionsOf(isDevelopment) {
-  const file = isDevelopment ? 'questions-dev.json' : 'questions.json';
+/** `reported` and `new` are for reporting only, `dev` may be looked at. */
+const files = { reported: 'questions.json', new: 'questions-new.json', dev: 'questions-dev.json' };
+
+export function questionsOf(set) {
+  const file = files[set];
+  if (file === undefined) throw new Error(`there is no set ${set}: ${Object.keys(files)}`);
   return JSON.parse(readFileSync(path.join(import.meta.dirname, file), 'utf8')).questions;
 }
 
-export async function measureQuestions({ product, oracle, isDevelopment }) {
-  const questions = questionsOf(isDevelopment);
+export async function measureQuestions({ product, oracle, set }) {
+  const questions = questionsOf(set);
   const judged = [];
   for (const wanted of questions)
     judged.push({ ...(await judge(product, oracle, wanted)), times: [] });
