@@ -17,6 +17,10 @@ export interface Node {
   depth: number;
   /** 0 to 1: how surely the question is still about this function. */
   strength: number;
+  /** Of the entry at which its way begins. */
+  entry: number;
+  /** An entry that was found by search and that this one calls; absent: this one was found itself. */
+  above?: Node;
   parent: Node | undefined;
   /** The call that led here. */
   call: CallRow | undefined;
@@ -46,7 +50,7 @@ export class Report {
     this.#reading = { index, excerpts, sought };
   }
 
-  entry(node: Node): void {
+  named(node: Node): void {
     this.#once(`s${node.symbol}`, () => {
       const similarity = this.#similarity(node);
       const citation = citeDocument(this.index, this.excerpts, node.symbol, similarity);
@@ -63,7 +67,7 @@ export class Report {
     const path = pathTo(outgoing.node);
     // Where the question leaves from is worth a word of its own, when it is not among the best hits.
     const [first] = path;
-    if (first !== undefined) this.entry(first);
+    if (first !== undefined) this.named(first);
     const calls = [...path.slice(1).map((each) => each.call), outgoing.call];
     for (const [at, call] of calls.entries()) {
       const caller = path[at];
@@ -86,10 +90,11 @@ export class Report {
   #similarity(node: Node): number {
     const own = this.similarities.get(node.symbol) ?? 0;
     const [first] = pathTo(node);
-    if (first === undefined || first.strength === 0) return own;
+    const found = first && foundAt(first);
+    if (found === undefined || found.strength === 0) return own;
     // Along a chain of calls the words of the question fade; what the chain leads from still counts.
-    const entry = this.similarities.get(first.symbol) ?? 0;
-    return Math.max(own, (entry * node.strength) / first.strength);
+    const entry = this.similarities.get(found.symbol) ?? 0;
+    return Math.max(own, (entry * node.strength) / found.strength);
   }
 
   /** The id of a piece of evidence that is made when it is first needed; 0: there is none. */
@@ -103,6 +108,11 @@ export class Report {
     this.#ids.set(key, id);
     return id;
   }
+}
+
+/** What search found, where an entry only calls it. */
+function foundAt(entry: Node): Node {
+  return entry.above === undefined ? entry : foundAt(entry.above);
 }
 
 /** From the entry to the node. */
