@@ -46,6 +46,8 @@ import { judged, questionHash } from '../../pgc/answer/ask.js';
 /** Upper limit of agents that one query visits. */
 export const maxHopsLimit = 32;
 const referencesPerHop = 40;
+/** Places that one answer shows, the best of each agent: more are no answer. */
+const evidenceMax = 48;
 /** Number of agents that are probed: those with nearly the score of the best. */
 const probesMin = 2;
 const probesMax = 5;
@@ -354,7 +356,8 @@ class QueryRun {
     const reach = context.reach[agent] ?? 0;
     const vouched = via === undefined ? 0 : this.#entrySimilarity(context) * linkTrust(reach);
     const before = evidence.length;
-    const its = answer.evidence.map((each) => ({
+    const quota = Math.ceil(evidenceMax / context.visited.length);
+    const its = answer.evidence.slice(0, quota).map((each) => ({
       ...each,
       id: each.id + before,
       similarity: Math.max(each.similarity, round4(vouched)),
@@ -362,7 +365,7 @@ class QueryRun {
     evidence.push(...its);
     const calls = answer.flow.map((edge) => ({
       ...edge,
-      evidence: edge.evidence === 0 ? 0 : edge.evidence + before,
+      evidence: edge.evidence === 0 || edge.evidence > its.length ? 0 : edge.evidence + before,
     }));
     const links = via === undefined ? [] : edgesOf(via);
     const isNew = ({ site, to }: FlowEdge): boolean =>

@@ -62,12 +62,9 @@ export class Report {
     });
   }
 
-  /** The calls from the entry to the place where the question leaves the shard. */
+  /** The calls from the entry to the place where the question leaves the shard, of which the last one is shown. */
   reference(outgoing: Outgoing): void {
     const path = pathTo(outgoing.node);
-    // Where the question leaves from is worth a word of its own, when it is not among the best hits.
-    const [first] = path;
-    if (first !== undefined) this.named(first);
     const calls = [...path.slice(1).map((each) => each.call), outgoing.call];
     for (const [at, call] of calls.entries()) {
       const caller = path[at];
@@ -76,15 +73,19 @@ export class Report {
       const name = this.index.symbol(caller.symbol).name;
       const site = `${this.index.file(file).path}:${line}`;
       if (this.flow.some((edge) => edge.site === site && edge.to === callee)) continue;
-      const id = this.#once(`c${site}:${callee}`, () => {
-        const similarity = this.#similarity(caller);
-        const its = { caller: name, callee, file, line };
-        const citation = citeCall(this.index, this.excerpts, its, similarity);
-        const how = { kind: 'call', name: callee, container: name };
-        return citation === undefined ? undefined : lineEvidence(this.#reading, citation, how);
-      });
+      const id = call === outgoing.call ? this.#callAt(caller, call, site) : 0;
       this.flow.push(edgeOf(this.index, name, call, id));
     }
+  }
+
+  #callAt(caller: Node, { file, line, callee }: CallRow, site: string): number {
+    const { name } = this.index.symbol(caller.symbol);
+    return this.#once(`c${site}:${callee}`, () => {
+      const its = { caller: name, callee, file, line };
+      const citation = citeCall(this.index, this.excerpts, its, this.#similarity(caller));
+      const how = { kind: 'call', name: callee, container: name };
+      return citation === undefined ? undefined : lineEvidence(this.#reading, citation, how);
+    });
   }
 
   #similarity(node: Node): number {

@@ -42,9 +42,11 @@ const entriesMax = 40;
 const entryContrast = 1;
 /** Definitions of one name that a hop enters at. */
 const definitionsEntered = 3;
-const referencesCited = 3;
+const referencesCited = 4;
+/** Functions that are named before the calls that lead on: a lattice may have room for the first of both. */
+const namedFirst = 4;
 /** References below this share of the best one's relevance are offered, but not described. */
-const tellingReference = 0.5;
+const tellingReference = 0.3;
 /** Nor are those that hardly anything speaks for. */
 const tellingReferenceMin = 0.1;
 
@@ -81,13 +83,15 @@ export async function hop(
   const similarities = similaritiesOf(hits);
   const { masses } = weigh([index], question);
   const report = new Report(index, excerpts, similarities, { question, masses });
-  for (const node of worthNaming(index, matcher, nodes)) report.named(node);
+  const named = worthNaming(index, matcher, nodes);
+  for (const node of named.slice(0, namedFirst)) report.named(node);
   const references = outgoing.map((each) => referenceOf(index, each));
   const strongest = outgoing[0]?.relevance ?? 0;
   for (const each of outgoing.slice(0, referencesCited)) {
     if (each.relevance >= Math.max(tellingReferenceMin, tellingReference * strongest))
       report.reference(each);
   }
+  for (const node of named.slice(namedFirst)) report.named(node);
   return {
     evidence: report.evidence,
     flow: report.flow,

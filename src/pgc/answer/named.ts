@@ -3,12 +3,12 @@ import type { NameMatcher } from '../search/name-matcher.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import type { Node } from './hop-report.js';
 
-/** Functions that one hop names: those of six agents are as many as a person reads. */
-export const namedMax = 7;
+/** Functions that one hop names: as many as six agents can name in one answer that a person reads. */
+const namedMax = 6;
 /** How much more the best entry counts than the others: a question means one place, and search finds many. */
 const entryContrast = 3;
 /** What a further function of a file is worth after each that was named: a chain leads from place to place. */
-const furtherShare = 0.5;
+const furtherShare = 0.3;
 /** What a function keeps whose name says nothing of the question. */
 const unspokenShare = 0.5;
 /** What a header holds only passes on. */
