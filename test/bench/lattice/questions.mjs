@@ -62,11 +62,11 @@ async function judge(product, oracle, wanted) {
   return { ...wanted, answer, firstMs, missing, links, unjudged, untrue };
 }
 
-/** The text does not say which function a pointer holds: such a link is counted, and not judged. */
-function isThroughPointer({ flow }, { from, chain }) {
-  const certainties = new Map(flow.map((edge) => [edge.site, edge.certainty]));
-  const sites = [from, ...chain.slice(1).map((step) => step.call_site)];
-  return sites.some((site) => certainties.get(site) === 'dispatch');
+/** The text does not say which function a pointer holds: such a link is counted, and not judged. A line may hold several calls. */
+function isThroughPointer({ flow }, { from, symbol, chain }) {
+  const certainties = new Map(flow.map((edge) => [`${edge.site} ${edge.to}`, edge.certainty]));
+  const inner = chain.slice(1).map((step) => `${step.call_site} ${step.symbol}`);
+  return [`${from} ${symbol}`, ...inner].some((call) => certainties.get(call) === 'dispatch');
 }
 
 /** Names, paths and path#name of all that the hops show: the ways, their chains and what is cited. */
