@@ -52,7 +52,7 @@ const args = options.small ? ['--shards', smallShards] : [];
 if (!options.small) await ensureIndex({ root, home });
 const texts = options.small
   ? smallQuestions
-  : [...questionsOf(false), ...questionsOf(true)].map(({ question }) => question);
+  : [...questionsOf('reported'), ...questionsOf('dev')].map(({ question }) => question);
 
 const lattice = await startLattice(root, { home, timeoutMs: upMsMax, args });
 const link = new CountingLink(home);

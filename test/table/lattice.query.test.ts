@@ -201,7 +201,7 @@ describe('a question that may begin in several shards', () => {
   });
 
   test('is told from one only when the other is much less sure', () => {
-    expect(answered(both(0.3), 'c').context.visited).toEqual(['a', 'c']);
+    expect(answered(both(0.15), 'c').context.visited).toEqual(['a', 'c']);
   });
 
   test('nobody is entered again whom a link has led to', () => {

@@ -12,7 +12,7 @@ const continuationGain = 1.15;
 
 /** Limit of further entries of one query, and the strength that they need relative to the first. */
 const furtherMax = 3;
-const furtherShare = 0.4;
+const furtherShare = 0.2;
 
 export interface Probe {
   /** How likely the question enters in this shard; 0: nothing found. */

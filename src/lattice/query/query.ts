@@ -1,10 +1,7 @@
-import { isAuxiliary, isHeader } from '../../pgc/bind/c-visibility.js';
 import type { Clock } from '../../base/clock.js';
 import { unreachable } from '../../base/assert.js';
 import { BusError } from '../../errors/bus-error.js';
 import { start, step, type Step } from '../../machine/step.js';
-import { fileRoles } from '../../pgc/format/facts.js';
-import { placePrior, wantsAsides } from '../../pgc/search/prior.js';
 import {
   analyse,
   queryIntent,
@@ -20,15 +17,15 @@ import {
   type HopAnswer,
   type LatticeQuery,
   type QueryProgress,
-  type Step as CallStep,
-  type Via,
 } from '../../pgc/shapes.js';
 import { failureOf, merged, orAborted } from '../fan-out.js';
+import { entryPrior } from './entry-prior.js';
 import { Findings } from './findings.js';
 import { noJournal, type Journal, type QueryStep } from './journal.js';
 import { linksOf, placeOf, type Link } from './links.js';
 import { linksThroughHeaders } from './header-links.js';
 import { linkTrust } from './link-trust.js';
+import { edgesOf, viaOf } from './told-links.js';
 import { LinkWeigher } from './link-weight.js';
 import {
   maxHopsDefault,
@@ -45,12 +42,12 @@ import { judged, questionHash } from '../../pgc/answer/ask.js';
 /** Upper limit of agents that one query visits. */
 export const maxHopsLimit = 32;
 const referencesPerHop = 40;
+/** Places that one answer shows, the best of each agent: more are no answer. */
+const evidenceMax = 48;
 /** Number of agents that are probed: those with nearly the score of the best. */
 const probesMin = 2;
 const probesMax = 5;
 const probeShare = 0.65;
-const apartPrior = 0.5;
-const headerPrior = 0.7;
 /** Shares of a query's time: for the answer of one agent, and for the far ends of its references. */
 const agentShare = 0.4;
 const linkShare = 0.25;
@@ -352,7 +349,8 @@ class QueryRun {
     const reach = context.reach[agent] ?? 0;
     const vouched = via === undefined ? 0 : this.#entrySimilarity(context) * linkTrust(reach);
     const before = evidence.length;
-    const its = answer.evidence.map((each) => ({
+    const quota = Math.ceil(evidenceMax / context.visited.length);
+    const its = answer.evidence.slice(0, quota).map((each) => ({
       ...each,
       id: each.id + before,
       similarity: Math.max(each.similarity, round4(vouched)),
@@ -360,7 +358,7 @@ class QueryRun {
     evidence.push(...its);
     const calls = answer.flow.map((edge) => ({
       ...edge,
-      evidence: edge.evidence === 0 ? 0 : edge.evidence + before,
+      evidence: edge.evidence === 0 || edge.evidence > its.length ? 0 : edge.evidence + before,
     }));
     const links = via === undefined ? [] : edgesOf(via);
     const isNew = ({ site, to }: FlowEdge): boolean =>
@@ -384,45 +382,6 @@ class QueryRun {
   }
 }
 
-/** The calls of a link, each from the end of the one before; the last one enters the shard. */
-function edgesOf({ reference, definition, from }: Link): FlowEdge[] {
-  const { chain, symbol, from_path, from_line } = reference;
-  const inner = chain.slice(1).flatMap((step, at): FlowEdge[] => {
-    const caller = chain[at];
-    return caller === undefined
-      ? []
-      : [edge(caller, step.symbol, step, `${step.file_path}:${step.line}`)];
-  });
-  const last = chain.at(-1) ?? { symbol: reference.from_symbol, agent: from };
-  const call = { call_site: `${from_path}:${from_line}`, certainty: reference.certainty };
-  return [...inner, edge(last, symbol, call, placeOf(definition))];
-}
-
-function edge(
-  { symbol, agent }: Pick<CallStep, 'symbol' | 'agent'>,
-  to: string,
-  { call_site: site, certainty: said }: Pick<CallStep, 'call_site' | 'certainty'>,
-  definition: string,
-): FlowEdge {
-  const certainty = said === '' ? 'possible' : said;
-  return { from: symbol, to, site, kind: 'call', certainty, agent, evidence: 0, definition };
-}
-
-/**
- * The prior that a question enters at a path: source files rather than headers, tools or tests, unless the question names those.
- */
-function entryPrior(
-  { file_path: path, role }: Pick<Evidence, 'file_path' | 'role'>,
-  question: Question,
-): number {
-  const isAsideWanted = wantsAsides(question);
-  const known = fileRoles.find((each) => each === role) ?? 'source';
-  const top = path.slice(0, Math.max(0, path.indexOf('/')));
-  const isNamed = isAsideWanted || question.concepts.some(({ word }) => word === top.toLowerCase());
-  const apart = isAuxiliary(path) && !isNamed ? apartPrior : 1;
-  return placePrior(known, isAsideWanted) * apart * (isHeader(path) ? headerPrior : 1);
-}
-
 /** The agents to probe: those near the best score, and always a second one. */
 function toProbe(ranked: readonly Ranked[]): Ranked[] {
   const floor = probeShare * (ranked[0]?.score ?? 0);
@@ -431,18 +390,6 @@ function toProbe(ranked: readonly Ranked[]): Ranked[] {
 
 function round4(share: number): number {
   return Math.round(share * 1e4) / 1e4;
-}
-
-function viaOf({ reference, definition, from }: Link, relevance: number): Via {
-  return {
-    symbol: reference.symbol,
-    from: `${reference.from_path}:${reference.from_line}`,
-    to: placeOf(definition),
-    // The last inline function on the way makes the call, in its own shard.
-    from_agent: reference.chain.at(-1)?.agent ?? from,
-    chain: reference.chain,
-    relevance,
-  };
 }
 
 function round(ms: number): number {

@@ -17,6 +17,10 @@ export interface Node {
   depth: number;
   /** 0 to 1: how surely the question is still about this function. */
   strength: number;
+  /** Of the entry at which its way begins. */
+  entry: number;
+  /** An entry that was found by search and that this one calls; absent: this one was found itself. */
+  above?: Node;
   parent: Node | undefined;
   /** The call that led here. */
   call: CallRow | undefined;
@@ -46,7 +50,7 @@ export class Report {
     this.#reading = { index, excerpts, sought };
   }
 
-  entry(node: Node): void {
+  named(node: Node): void {
     this.#once(`s${node.symbol}`, () => {
       const similarity = this.#similarity(node);
       const citation = citeDocument(this.index, this.excerpts, node.symbol, similarity);
@@ -58,12 +62,9 @@ export class Report {
     });
   }
 
-  /** The calls from the entry to the place where the question leaves the shard. */
+  /** The calls from the entry to the place where the question leaves the shard, of which the last one is shown. */
   reference(outgoing: Outgoing): void {
     const path = pathTo(outgoing.node);
-    // Where the question leaves from is worth a word of its own, when it is not among the best hits.
-    const [first] = path;
-    if (first !== undefined) this.entry(first);
     const calls = [...path.slice(1).map((each) => each.call), outgoing.call];
     for (const [at, call] of calls.entries()) {
       const caller = path[at];
@@ -72,24 +73,29 @@ export class Report {
       const name = this.index.symbol(caller.symbol).name;
       const site = `${this.index.file(file).path}:${line}`;
       if (this.flow.some((edge) => edge.site === site && edge.to === callee)) continue;
-      const id = this.#once(`c${site}:${callee}`, () => {
-        const similarity = this.#similarity(caller);
-        const its = { caller: name, callee, file, line };
-        const citation = citeCall(this.index, this.excerpts, its, similarity);
-        const how = { kind: 'call', name: callee, container: name };
-        return citation === undefined ? undefined : lineEvidence(this.#reading, citation, how);
-      });
+      const id = call === outgoing.call ? this.#callAt(caller, call, site) : 0;
       this.flow.push(edgeOf(this.index, name, call, id));
     }
+  }
+
+  #callAt(caller: Node, { file, line, callee }: CallRow, site: string): number {
+    const { name } = this.index.symbol(caller.symbol);
+    return this.#once(`c${site}:${callee}`, () => {
+      const its = { caller: name, callee, file, line };
+      const citation = citeCall(this.index, this.excerpts, its, this.#similarity(caller));
+      const how = { kind: 'call', name: callee, container: name };
+      return citation === undefined ? undefined : lineEvidence(this.#reading, citation, how);
+    });
   }
 
   #similarity(node: Node): number {
     const own = this.similarities.get(node.symbol) ?? 0;
     const [first] = pathTo(node);
-    if (first === undefined || first.strength === 0) return own;
+    const found = first && foundAt(first);
+    if (found === undefined || found.strength === 0) return own;
     // Along a chain of calls the words of the question fade; what the chain leads from still counts.
-    const entry = this.similarities.get(first.symbol) ?? 0;
-    return Math.max(own, (entry * node.strength) / first.strength);
+    const entry = this.similarities.get(found.symbol) ?? 0;
+    return Math.max(own, (entry * node.strength) / found.strength);
   }
 
   /** The id of a piece of evidence that is made when it is first needed; 0: there is none. */
@@ -103,6 +109,11 @@ export class Report {
     this.#ids.set(key, id);
     return id;
   }
+}
+
+/** What search found, where an entry only calls it. */
+function foundAt(entry: Node): Node {
+  return entry.above === undefined ? entry : foundAt(entry.above);
 }
 
 /** From the entry to the node. */

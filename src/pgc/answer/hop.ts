@@ -5,6 +5,8 @@ import { candidatesMax } from '../bind/visibility.js';
 import type { Excerpts } from './citation.js';
 import { resolveSymbol } from '../bind/definitions.js';
 import { pathTo, Report, type Node, type Outgoing } from './hop-report.js';
+import { callersOfEntries } from './callers-of-entries.js';
+import { worthNaming } from './named.js';
 import { NameMatcher } from '../search/name-matcher.js';
 import { NamedFolders } from '../search/named-folders.js';
 import { analyse, withHints } from '../search/question/question.js';
@@ -40,14 +42,13 @@ const entriesMax = 40;
 const entryContrast = 1;
 /** Definitions of one name that a hop enters at. */
 const definitionsEntered = 3;
-const entriesCited = 3;
-const referencesCited = 3;
+const referencesCited = 4;
+/** Functions that are named before the calls that lead on: a lattice may have room for the first of both. */
+const namedFirst = 4;
 /** References below this share of the best one's relevance are offered, but not described. */
-const tellingReference = 0.5;
+const tellingReference = 0.3;
 /** Nor are those that hardly anything speaks for. */
 const tellingReferenceMin = 0.1;
-/** An entry below this share of the best one's similarity adds nothing but doubt. */
-const tellingEntry = 0.5;
 
 /**
  * What the question still needs from other shards after it entered this one: where its words lead, or at
@@ -75,23 +76,22 @@ export async function hop(
     return { evidence: [], flow: [], references: [], errors, index_version: index.info.version };
   }
   const matcher = new NameMatcher(index, question);
-  const nodes = walk(index, matcher, entries);
+  const callers = isLed ? [] : callersOfEntries(index, matcher, entries);
+  const nodes = walk(index, matcher, [...entries, ...callers]);
   const wanted = Math.max(0, Math.min(referencesMax, request.references_max || 20));
   const outgoing = written(index, excerpts, leaving(index, matcher, nodes), wanted);
   const similarities = similaritiesOf(hits);
   const { masses } = weigh([index], question);
   const report = new Report(index, excerpts, similarities, { question, masses });
-  const cited = Math.max(1, Math.min(entriesCited, request.top_k || entriesCited));
-  const best = Math.max(0, ...entries.map((each) => similarities.get(each.symbol) ?? 0));
-  const isTelling = (entry: Node): boolean =>
-    (similarities.get(entry.symbol) ?? 0) >= tellingEntry * best;
-  for (const entry of entries.filter(isTelling).slice(0, cited)) report.entry(entry);
+  const named = worthNaming(index, matcher, nodes);
+  for (const node of named.slice(0, namedFirst)) report.named(node);
   const references = outgoing.map((each) => referenceOf(index, each));
   const strongest = outgoing[0]?.relevance ?? 0;
   for (const each of outgoing.slice(0, referencesCited)) {
     if (each.relevance >= Math.max(tellingReferenceMin, tellingReference * strongest))
       report.reference(each);
   }
+  for (const node of named.slice(namedFirst)) report.named(node);
   return {
     evidence: report.evidence,
     flow: report.flow,
@@ -143,7 +143,7 @@ function entered(index: ShardIndex, symbols: string[], errors: CodedError[]): No
 }
 
 function entryNode(symbol: number, strength: number): Node {
-  return { symbol, depth: 0, strength, parent: undefined, call: undefined };
+  return { symbol, depth: 0, strength, entry: strength, parent: undefined, call: undefined };
 }
 
 /** Level by level, the strongest first; a stronger way to a function that was reached before replaces the old one. */
@@ -163,7 +163,7 @@ function walk(index: ShardIndex, matcher: NameMatcher, entries: Node[]): Node[] 
         for (const symbol of inside) {
           const known = next.get(symbol) ?? visited.get(symbol);
           if (known === undefined || known.strength < strength)
-            next.set(symbol, { symbol, depth, strength, parent: node, call });
+            next.set(symbol, { symbol, depth, strength, entry: node.entry, parent: node, call });
         }
       }
     }

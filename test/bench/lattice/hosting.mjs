@@ -54,7 +54,7 @@ function memoryOf(pid) {
 async function askMany(questions, seed) {
   const below = chance(seed);
   const names = [...new Set(chains.flatMap(({ functions }) => functions.map(({ name }) => name)))];
-  const texts = [...questionsOf(false), ...questionsOf(true)].map(({ question }) => question);
+  const texts = [...questionsOf('reported'), ...questionsOf('dev')].map(({ question }) => question);
   const name = () => names[below(names.length)];
   const kinds = {
     ask: () =>

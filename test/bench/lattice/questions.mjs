@@ -13,13 +13,17 @@ const topK = 5;
 const warmRuns = 5;
 const longHops = 4;
 
-export function questionsOf(isDevelopment) {
-  const file = isDevelopment ? 'questions-dev.json' : 'questions.json';
+/** `reported` and `new` are for reporting only, `dev` may be looked at. */
+const files = { reported: 'questions.json', new: 'questions-new.json', dev: 'questions-dev.json' };
+
+export function questionsOf(set) {
+  const file = files[set];
+  if (file === undefined) throw new Error(`there is no set ${set}: ${Object.keys(files)}`);
   return JSON.parse(readFileSync(path.join(import.meta.dirname, file), 'utf8')).questions;
 }
 
-export async function measureQuestions({ product, oracle, isDevelopment }) {
-  const questions = questionsOf(isDevelopment);
+export async function measureQuestions({ product, oracle, set }) {
+  const questions = questionsOf(set);
   const judged = [];
   for (const wanted of questions)
     judged.push({ ...(await judge(product, oracle, wanted)), times: [] });
@@ -58,11 +62,11 @@ async function judge(product, oracle, wanted) {
   return { ...wanted, answer, firstMs, missing, links, unjudged, untrue };
 }
 
-/** The text does not say which function a pointer holds: such a link is counted, and not judged. */
-function isThroughPointer({ flow }, { from, chain }) {
-  const certainties = new Map(flow.map((edge) => [edge.site, edge.certainty]));
-  const sites = [from, ...chain.slice(1).map((step) => step.call_site)];
-  return sites.some((site) => certainties.get(site) === 'dispatch');
+/** The text does not say which function a pointer holds: such a link is counted, and not judged. A line may hold several calls. */
+function isThroughPointer({ flow }, { from, symbol, chain }) {
+  const certainties = new Map(flow.map((edge) => [`${edge.site} ${edge.to}`, edge.certainty]));
+  const inner = chain.slice(1).map((step) => `${step.call_site} ${step.symbol}`);
+  return [`${from} ${symbol}`, ...inner].some((call) => certainties.get(call) === 'dispatch');
 }
 
 /** Names, paths and path#name of all that the hops show: the ways, their chains and what is cited. */

@@ -1,12 +1,12 @@
 // Is the lattice right about the whole kernel, and how fast? Its answers beside cscope, ctags and the text.
 //
 //   npm run bench:lattice -- [--only topology,trace,questions,hosting,watch] [--repo DIR] [--home SIGMA_HOME]
-//                            [--seed N] [--count N] [--cache DIR] [--over process,bus] [--dev] [--whole]
+//                            [--seed N] [--count N] [--cache DIR] [--over process,bus] [--set reported|new|dev] [--whole]
 //                            [--json FILE] [--write]
 //
 // Without --repo, all of Debian's linux-source-6.1. An index that is in --home is taken as it is, else built there.
-// What ctags and cscope need minutes for is kept in --cache. --write puts the tables into results.md. --dev asks the
-// questions for development instead of the reported ones. Only `watch` changes files: those of a clone of this
+// What ctags and cscope need minutes for is kept in --cache. --write puts the tables into results.md. --set new
+// asks the second set of reported questions, --set dev (or --dev) those for development. Only `watch` changes files: those of a clone of this
 // repository, with --whole those of a copy of the whole tree.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir, loadavg } from 'node:os';
@@ -43,6 +43,7 @@ const { values: options } = parseArgs({
     only: { type: 'string', default: Object.keys(sections).join(',') },
     over: { type: 'string', default: Object.keys(ways).join(',') },
     dev: { type: 'boolean', default: false },
+    set: { type: 'string', default: 'reported' },
     whole: { type: 'boolean', default: false },
     json: { type: 'string' },
     write: { type: 'boolean', default: false },
@@ -55,6 +56,7 @@ const root = await wholeKernel(options.repo);
 const at = { root, home };
 const machine = await describeMachine(at);
 const seed = Number(options.seed);
+const set = options.dev ? 'dev' : options.set;
 const report = { seed, machine: machine.figures, sections: {} };
 const shown = [];
 show('Machine', `${machine.text}\nseed    ${seed}`);
@@ -80,11 +82,12 @@ async function beside(name, { title, measure, over }) {
     const its = await ways[way](at, async (product) =>
       measure({
         ...{ product, oracle, plan: await planOf(at), seed },
-        ...{ count: Number(options.count), isDevelopment: options.dev },
+        ...{ count: Number(options.count), set },
       }),
     );
+    const which = name === 'questions' && set !== 'reported' ? ` (set ${set})` : '';
     const label = way === 'bus' ? ', over the bus' : ', in one process';
-    keep(over ? `${name}_${way}` : name, over ? `${title}${label}` : title, its);
+    keep(over ? `${name}_${way}` : name, over ? `${title}${which}${label}` : title, its);
   }
 }
 
