@@ -12,6 +12,7 @@ import {
 } from './evidence.js';
 import { subjectOf } from './evidence-line.js';
 import { ReportMessages } from '../search/locate/messages.js';
+import { planned } from './plans/plan.js';
 import { passageOf } from './passage.js';
 import { isSentence, type Question } from '../search/question/question.js';
 import { tellingShare } from '../search/retrieve.js';
@@ -28,7 +29,6 @@ import {
 } from './relations.js';
 import type { CallSite, Evidence, FlowEdge, NextStep, OverlayName, Unsure } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
-
 
 /** Files whose sections say more than their first sentence. */
 const prose = /(?:\.(?:md|markdown|rst|txt|adoc)|(?:^|\/)[A-Z]+)$/;
@@ -66,7 +66,8 @@ export class AnswerDraft {
   }
 
   /** Best first; the first one is relevant. */
-  write(found: readonly Found[]): void {
+  write(ranked: readonly Found[]): void {
+    const found = planned(this.index, this.question, this.weighing, ranked);
     const best = found[0]?.similarity ?? 0;
     const telling = found.filter((each) => each.similarity >= tellingShare * best);
     const chosen = this.#distinct(telling).slice(0, this.topK);

@@ -17,6 +17,10 @@ const messageCharsMin = 10;
 const messagesMax = 200;
 
 export const intentNames = [
+  'symptom',
+  'implementations',
+  'impact',
+  'decision',
   'definition',
   'usage',
   'mechanism',
@@ -89,6 +93,21 @@ const lightWords = new Set(
   ).split(' '),
 );
 
+/** The verb says that there are several, or that they replace something: `which … exist`, `what … implements`. */
+const several =
+  /\b(?:which|what)\b(?!\s(?:is|are|does|do)\b)[^.?!;:]{0,120}\b(?:exists?|(?:are|is) there|(?:are|is) built in|comes? with|does\b.{0,40}\bhave)\b|\b(?:which|what)\b[^.?!;:]{0,120}\b(?:implements?|overrides?|extends?|subclass(?:es)?)\b/i;
+const sorts =
+  /\b(?:which|what)\s(?:\w{1,20}\s){0,2}(?:kinds|sorts|types|ways|variants|styles|techniques|implementations) (?:of|to)\b/i;
+/** Whoever means to change something, or asks what a change does. */
+const changed =
+  /\b(?:want|plan|like|consider|wish|intend|going) (?:to |of )?(?:add|chang|replac|alter|remov|mov|renam|swap|set)|\bif (?:i|we) chang|\baffected\b|\bwhat\b.{0,80}\bbreaks?\b|\bimpact of\b/i;
+/** Words of a program between quotation marks, and that something went wrong. */
+const printed = /(?<!\w)["“'‘](?=[^"”\n]{0,120}\s)[^"”\n]{12,400}["”'’](?!\w)/;
+const wrong =
+  /\b(?:errors?|fail(?:s|ed|ure)?|messages?|logs?|says?|saying|warnings?|dies|stops|refuse[sd]?|crash(?:es|ed)?|get)\b/i;
+const decided =
+  /\b(?:where|how)\b[^.?!;:]{0,60}\b(?:decided|determined|limits? set|configured)\b|\bwhere are (?:these|the) limits\b/i;
+
 const intents: [Intent, RegExp][] = [
   ['comparison', /\b(?:differen(?:ce|t)|compare[sd]?|versus|vs\.?)\b/i],
   [
@@ -160,7 +179,7 @@ export function analyse(raw: string): Question {
   const concepts = conceptsOf(text, identifiers);
   return {
     text,
-    intent: asks === 'callers' ? 'usage' : intentOf(text),
+    intent: intentOf(text, asks, identifiers.length > 0),
     asks,
     concerns: concernsOf(text),
     identifiers,
@@ -205,7 +224,16 @@ export function withHints(question: Question, hints: readonly string[]): Questio
   };
 }
 
-function intentOf(text: string): Intent {
+/** What is asked of a symbol that the question names comes before what its words may mean besides. */
+function intentOf(text: string, asks: Question['asks'], isNamed: boolean): Intent {
+  if (asks === 'callers' && isNamed) return 'usage';
+  if (asks === 'implementations') return 'implementations';
+  if (printed.test(text) && wrong.test(text)) return 'symptom';
+  if (several.test(text)) return 'implementations';
+  if (changed.test(text)) return 'impact';
+  if (sorts.test(text)) return 'implementations';
+  if (decided.test(text)) return 'decision';
+  if (asks === 'callers') return 'usage';
   return intents.find(([, pattern]) => pattern.test(text))?.[0] ?? 'general';
 }
 
