@@ -1,7 +1,7 @@
 // Questions as people ask them who do not know the names in the code: how many of the functions that a right answer must
 // name are among its first sources? Beside plain BM25 over functions.
 //
-//   npm run bench:comprehension -- [--sources DIR] [--only NAME,NAME] [--half tune|hold] [--home SIGMA_HOME] [--json FILE] [--write]
+//   npm run bench:comprehension -- [--sources DIR] [--questions FILE] [--only NAME,NAME] [--half tune|hold] [--home SIGMA_HOME] [--json FILE] [--write]
 //
 // The code bases are fetched at the commits of the questions unless --sources has them under their short names. Those of the
 // half `hold` are there to report on: nobody looks at single questions of them. --write puts the tables into results.md.
@@ -23,6 +23,10 @@ const { citationsMax } = await load('src/pgc/shapes.js');
 const { values: options } = parseArgs({
   options: {
     sources: { type: 'string' },
+    questions: {
+      type: 'string',
+      default: path.join(import.meta.dirname, 'questions.jsonl'),
+    },
     only: { type: 'string' },
     half: { type: 'string' },
     home: { type: 'string' },
@@ -32,7 +36,7 @@ const { values: options } = parseArgs({
 });
 const home = path.resolve(options.home ?? temporaryFolder('comprehension'));
 const only = options.only?.split(',');
-const questions = readFileSync(path.join(import.meta.dirname, 'questions.jsonl'), 'utf8')
+const questions = readFileSync(options.questions, 'utf8')
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line))

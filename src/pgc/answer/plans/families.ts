@@ -1,30 +1,29 @@
-import type { ShardIndex, SymbolPlace } from '../../format/shard-index.js';
+import type { ShardIndex } from '../../format/shard-index.js';
 import { saidRole } from '../../source/role.js';
 
-/** Things of one sort: what implements an interface or a base, stands in one field of structures, or is named alike in one folder. */
+/** What implements an interface or a base, or stands in one field of structures. */
 export interface Family {
-  /** What the family is called where nothing of it is defined here: the structure and its field. */
+  /** The type that it belongs to. */
+  sort: string;
+  /** The type, and of a method its name. */
   name: string;
   /** What they implement; sources alone. */
   bases: readonly number[];
+  /** What speaks for it: its bases, or of a method that most of the types replace, the method. */
+  speaking: readonly number[];
   /** Sources alone. */
   members: readonly number[];
   /** Of types that replace one single method: these methods say what a member does. */
   methods: readonly number[] | undefined;
-  /** By their names: nothing proves that they are of one sort. */
-  isNamed: boolean;
 }
 
 /** What more than these implement is a convention of the code base, and no choice among a few. */
 const membersMax = 64;
-/** Fewer, or more, that are named alike are so by chance. */
-const [namedMin, namedMax] = [3, 12];
 /** Of one shard. */
 const familiesMax = 20_000;
 
 const isCallable = /^(?:function|method)$/;
 const isHolder = /^(?:constant|variable)$/;
-const isType = /^(?:class|struct)$/;
 
 const known = new WeakMap<ShardIndex, readonly Family[]>();
 
@@ -36,8 +35,9 @@ export function familiesOf(index: ShardIndex): readonly Family[] {
     const sorts = new Map<string, Sort>();
     gatherBound(index, sorts);
     gatherSlots(index, sorts);
-    const proven = [...sorts.values()].flatMap((sort) => familiesIn(sort, isSource));
-    families = [...proven, ...namedAlike(index, isSource)].slice(0, familiesMax);
+    families = [...sorts.values()]
+      .flatMap((sort) => familiesIn(sort, isSource))
+      .slice(0, familiesMax);
     known.set(index, families);
   }
   return families;
@@ -94,50 +94,28 @@ function gatherSlots(index: ShardIndex, sorts: Map<string, Sort>): void {
 }
 
 function familiesIn(sort: Sort, isSource: (symbol: number) => boolean): Family[] {
-  const types = [...sort.types].filter(isSource);
+  const sources = (symbols: Iterable<number>): number[] => [...symbols].filter(isSource);
   const methods = Array.from(sort.methods, ([name, { bases, members }]): Family => {
-    const its = { name: `${sort.name}.${name}`, bases: [...bases].filter(isSource) };
-    return { ...its, members: [...members].filter(isSource), methods: undefined, isNamed: false };
+    const its = sources(bases);
+    return {
+      ...{ sort: sort.name, name: `${sort.name}.${name}`, speaking: its, bases: its },
+      ...{ members: sources(members), methods: undefined },
+    };
   });
   const [only] = methods;
+  const bases = sources(sort.bases);
   const whole: Family = {
-    ...{ name: sort.name, bases: [...sort.bases].filter(isSource), members: types },
+    ...{ sort: sort.name, name: sort.name, speaking: bases, bases, members: sources(sort.types) },
     methods: methods.length === 1 && (only?.members.length ?? 0) > 1 ? only?.members : undefined,
-    isNamed: false,
   };
-  return [whole, ...methods].filter(
-    ({ members }) => members.length > 1 && members.length <= membersMax,
-  );
-}
-
-/** Where there are no interfaces, what does the same in several ways bears names with the same beginning or end. */
-function namedAlike(index: ShardIndex, isSource: (symbol: number) => boolean): Family[] {
-  const alike = new Map<string, Map<string, number>>();
-  for (let symbol = 0; symbol < index.symbolCount; symbol += 1) {
-    const place = index.symbolPlace(symbol);
-    const sort = nameSort(place);
-    if (sort === '' || !isSource(symbol)) continue;
-    const words = wordsInOrder(place.name);
-    if (words.length < 2) continue;
-    const folder = index.file(place.file).path.replace(/[^/]*$/, '');
-    for (const key of [`${words[0]} …`, `… ${words.at(-1)}`]) {
-      const group = `${key} ${folder} ${sort}`;
-      const members = alike.get(group) ?? new Map<string, number>();
-      alike.set(group, members.set(place.name, symbol));
-    }
-  }
-  return [...alike.values()]
-    .filter(({ size }) => size >= namedMin && size <= namedMax)
-    .map((members) => ({
-      ...{ name: '', bases: [], members: [...members.values()] },
-      ...{ methods: undefined, isNamed: true },
-    }));
-}
-
-function nameSort({ kind, declaration }: SymbolPlace): string {
-  if (declaration) return '';
-  if (isCallable.test(kind)) return 'function';
-  return isType.test(kind) ? 'type' : '';
+  const isOfAll = ({ members }: Family): boolean =>
+    whole.members.length > 1 && members.length * 2 > whole.members.length;
+  return [
+    whole,
+    ...methods.map((each) =>
+      isOfAll(each) ? { ...whole, name: each.name, speaking: each.speaking } : each,
+    ),
+  ].filter(({ members }) => members.length > 1 && members.length <= membersMax);
 }
 
 function sourcesOf(index: ShardIndex): (symbol: number) => boolean {
@@ -149,15 +127,6 @@ function sourcesOf(index: ShardIndex): (symbol: number) => boolean {
       files.set(file, (is = saidRole(index.info, index.file(file).path) === ''));
     return is;
   };
-}
-
-function wordsInOrder(name: string): string[] {
-  return name
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '');
 }
 
 /** `a::B` and `a.B` are `B`. */

@@ -11,10 +11,8 @@ const familiesShown = 2;
 /** Of each, with its base; the others follow all that is shown. */
 const membersShown = 5;
 /** What the ranking says of the members counts beside what the family says of itself. */
-const voteWeight = 0.1;
+const voteWeight = 0.15;
 const votesMax = 3;
-/** What is only named alike may not be of one sort. */
-const namedTrust = 0.8;
 /** Variants of a word below it are other words. */
 const trustMin = 0.5;
 const isType = /^(?:class|struct|interface|type|constant)$/;
@@ -42,16 +40,17 @@ export function implementationsFirst(
   found: readonly Found[],
 ): Found[] {
   const votes = new Votes(index, found);
-  const families = weighed(index, question, weighing, votes).slice(0, familiesShown * 8);
+  const families = weighed(index, question, weighing, votes);
   const lead = found.slice(0, leadMax);
   const shown = new Set(lead.flatMap((each) => symbolOf(each) ?? []));
   const chosen: number[] = [];
-  let count = 0;
+  const sorts = new Set<string>();
   for (const { family } of families) {
-    if (count === familiesShown) break;
-    // The members of a base are those of its methods once more.
-    if (family.members.filter((each) => shown.has(each)).length * 2 > family.members.length)
-      continue;
+    if (sorts.size === familiesShown) break;
+    // A base has the members of its methods once more.
+    const again = family.members.filter((each) => shown.has(each)).length;
+    if (sorts.has(family.sort) || again * 2 > family.members.length) continue;
+    sorts.add(family.sort);
     const members = (family.methods ?? family.members).toSorted(
       (one, other) => votes.of(other) - votes.of(one),
     );
@@ -60,7 +59,6 @@ export function implementationsFirst(
       shown.add(each);
     }
     for (const each of family.members) shown.add(each);
-    count += 1;
   }
   const at = found[lead.length] ?? found.at(-1);
   if (at === undefined) return [...found];
@@ -69,22 +67,14 @@ export function implementationsFirst(
     const similarity = at.similarity;
     const its = hits.get(symbol);
     if (its !== undefined) return { ...its, similarity: Math.max(similarity, its.similarity) };
-    const file = index.fileOf(symbol);
-    return { ...bare(at), kind: 'symbol', document: symbol, symbol, file, similarity };
+    return {
+      ...{ kind: 'symbol', document: symbol, symbol, file: index.fileOf(symbol), similarity },
+      ...{ score: at.score, known: at.known, attained: 0, coverage: 0, context: 0, exact: 0 },
+    };
   });
   const isPut = new Set(chosen);
   const rest = found.slice(lead.length).filter((each) => !isPut.has(symbolOf(each) ?? -1));
   return [...lead, ...put, ...rest];
-}
-
-function bare({
-  score,
-  known,
-}: Found): Omit<
-  Extract<Found, { kind: 'symbol' }>,
-  'document' | 'symbol' | 'file' | 'kind' | 'similarity'
-> {
-  return { score, known, attained: 0, coverage: 0, context: 0, exact: 0 };
 }
 
 function symbolOf(each: Found): number | undefined {
@@ -100,10 +90,10 @@ function weighed(
   const spoken = spokenIn(index, question);
   const sum = (concepts: Iterable<number>): number =>
     [...new Set(concepts)].reduce((all, at) => all + (masses[at] ?? 0), 0) / (total || 1);
-  const scoreOf = ({ name, bases, members, isNamed }: Family): number => {
-    const its = bases.map((each) => spoken.get(each));
+  const scoreOf = ({ name, speaking, members }: Family): number => {
+    const its = speaking.map((each) => spoken.get(each));
     const named = [
-      ...(bases.length === 0 && name !== '' ? conceptsIn(question, name).keys() : []),
+      ...(speaking.length === 0 && name !== '' ? conceptsIn(question, name).keys() : []),
       ...its.flatMap((each) => [...(each?.named ?? [])]),
     ];
     const told = [...named, ...its.flatMap((each) => [...(each?.told ?? [])])];
@@ -115,11 +105,10 @@ function weighed(
     }
     const shared = [...counts].filter(([, count]) => count > 1).map(([at]) => at);
     const words = sum(named) + 0.5 * sum(told) + 0.7 * sum(shared) + 0.5 * sum(counts.keys());
-    const found = Math.max(0, ...bases.map((each) => votes.of(each)));
+    const found = Math.max(0, ...speaking.map((each) => votes.of(each)));
     const best = members.map((each) => votes.of(each)).sort((one, other) => other - one);
     const vote = best.slice(0, votesMax).reduce((all, each) => all + each, found);
-    const trust = isNamed ? namedTrust : 1;
-    return (trust * (words + voteWeight * vote)) / Math.sqrt(Math.log2(2 + members.length));
+    return (words + voteWeight * vote) / Math.sqrt(Math.log2(2 + members.length));
   };
   return familiesOf(index)
     .map((family) => ({ family, score: scoreOf(family) }))

@@ -96,8 +96,9 @@ const lightWords = new Set(
 /** The verb says that there are several, or that they replace something: `which … exist`, `what … implements`. */
 const several =
   /\b(?:which|what)\b(?!\s(?:is|are|does|do)\b)[^.?!;:]{0,120}\b(?:exists?|(?:are|is) there|(?:are|is) built in|comes? with|does\b.{0,40}\bhave)\b|\b(?:which|what)\b[^.?!;:]{0,120}\b(?:implements?|overrides?|extends?|subclass(?:es)?)\b/i;
+/** It begins the question: on the way a kind may be that of anything. */
 const sorts =
-  /\b(?:which|what)\s(?:\w{1,20}\s){0,2}(?:kinds|sorts|types|ways|variants|styles|techniques|implementations) (?:of|to)\b/i;
+  /(?:^|[.?!]\s{1,4})(?:\w{1,12}\s)?(?:which|what)\s(?:\w{1,20}\s){0,2}(?:kinds|sorts|types|ways|variants|styles|techniques|implementations) (?:of|to)\b/i;
 /** Whoever means to change something, or asks what a change does. */
 const changed =
   /\b(?:want|plan|like|consider|wish|intend|going) (?:to |of )?(?:add|chang|replac|alter|remov|mov|renam|swap|set)|\bif (?:i|we) chang|\baffected\b|\bwhat\b.{0,80}\bbreaks?\b|\bimpact of\b/i;
@@ -165,14 +166,7 @@ export function analyse(raw: string): Question {
   const quoted = unique(matches(text, /"([^"\n]{2,200})"|“([^”\n]{2,200})”/g));
   const asks = asksFor(text);
   const scoped = unique(matches(withoutPaths(text, paths), scopedName));
-  const identifiers = unique([
-    ...identifiersIn(text, paths),
-    // Of what is asked for its users or implementations, a name in capitals is the symbol.
-    ...(asks === undefined ? [] : matches(text, /(?<=\S\s)\b[A-Z]+[a-z]\w{0,120}\b/g)),
-    ...(asks === 'implementations' ? matches(text, implemented) : []),
-    ...(asks === 'callers' ? matches(text, calledAtEnd) : []),
-    ...(asks === 'callees' ? matches(text, calling) : []),
-  ]);
+  const identifiers = unique([...identifiersIn(text, paths), ...askedNames(text, asks)]);
   const names = unique(matches(text, /\b(?=\w{0,120}\d)(?=\w{0,120}[A-Za-z])\w{2,40}\b/g)).filter(
     (name) => !/^0x/i.test(name),
   );
@@ -284,6 +278,14 @@ function messagesIn(text: string, quoted: readonly string[]): string[] {
     0,
     messagesMax,
   );
+}
+
+/** Of what is asked for its users or implementations, a name in capitals is the symbol, and a word behind the verb; a pronoun is neither. */
+function askedNames(text: string, asks: Question['asks']): string[] {
+  if (asks === undefined) return [];
+  const behind = { implementations: implemented, callers: calledAtEnd, callees: calling }[asks];
+  const names = [...matches(text, /(?<=\S\s)\b[A-Z]+[a-z]\w{0,120}\b/g), ...matches(text, behind)];
+  return names.filter((each) => !stopWords.has(each.toLowerCase()));
 }
 
 const scopedName = /\b(?:[A-Za-z]\w{0,120}(?:::|\.))+[A-Za-z_]\w{0,120}\b/g;
