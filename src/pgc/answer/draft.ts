@@ -67,7 +67,7 @@ export class AnswerDraft {
 
   /** Best first; the first one is relevant. */
   write(ranked: readonly Found[]): void {
-    const found = planned(this.index, this.question, this.weighing, ranked);
+    const found = planned(this.index, this.excerpts, this.question, this.weighing, ranked);
     const best = found[0]?.similarity ?? 0;
     const telling = found.filter((each) => each.similarity >= tellingShare * best);
     const chosen = this.#distinct(telling).slice(0, this.topK);

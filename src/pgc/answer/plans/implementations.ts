@@ -3,6 +3,7 @@ import type { ShardIndex } from '../../format/shard-index.js';
 import { conceptsIn, type Question } from '../../search/question/question.js';
 import type { Weighing } from '../../search/rank/weighing.js';
 import type { Found } from '../../search/search.js';
+import { placed, symbolOf } from './placing.js';
 import { familiesOf, lastName, type Family } from './families.js';
 
 /** Hits that stay before the families: who chooses among the members is found by words. */
@@ -60,25 +61,7 @@ export function implementationsFirst(
     }
     for (const each of family.members) shown.add(each);
   }
-  const at = found[lead.length] ?? found.at(-1);
-  if (at === undefined) return [...found];
-  const hits = new Map(found.map((each) => [symbolOf(each), each]));
-  const put = chosen.map((symbol): Found => {
-    const similarity = at.similarity;
-    const its = hits.get(symbol);
-    if (its !== undefined) return { ...its, similarity: Math.max(similarity, its.similarity) };
-    return {
-      ...{ kind: 'symbol', document: symbol, symbol, file: index.fileOf(symbol), similarity },
-      ...{ score: at.score, known: at.known, attained: 0, coverage: 0, context: 0, exact: 0 },
-    };
-  });
-  const isPut = new Set(chosen);
-  const rest = found.slice(lead.length).filter((each) => !isPut.has(symbolOf(each) ?? -1));
-  return [...lead, ...put, ...rest];
-}
-
-function symbolOf(each: Found): number | undefined {
-  return each.kind === 'symbol' ? each.symbol : undefined;
+  return placed(index, found, lead.length, chosen);
 }
 
 function weighed(

@@ -93,10 +93,10 @@ function namesOf(index: ShardIndex, symbols: readonly number[]): string[] {
   return symbols.map((each) => index.symbol(each).name).sort();
 }
 
-async function plannedNames({ index, search }: Shard, text: string): Promise<string[]> {
+async function plannedNames({ index, excerpts, search }: Shard, text: string): Promise<string[]> {
   const question = analyse(text);
   const { found, weighing } = await search.find(question, new Set(['O1']), 40);
-  return planned(index, question, weighing, found).flatMap((each) =>
+  return planned(index, excerpts, question, weighing, found).flatMap((each) =>
     each.kind === 'symbol' && each.symbol !== undefined ? index.symbol(each.symbol).name : [],
   );
 }
@@ -128,7 +128,7 @@ test('another question, and one that names a symbol, keeps the order of the rank
   ]) {
     const question = analyse(text);
     const { found, weighing } = await shard.search.find(question, new Set(['O1']), 40);
-    expect(planned(shard.index, question, weighing, found)).toEqual(found);
+    expect(planned(shard.index, shard.excerpts, question, weighing, found)).toEqual(found);
   }
 });
 
