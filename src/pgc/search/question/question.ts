@@ -1,6 +1,7 @@
 import { isText } from '../../../base/text.js';
 import { BusError } from '../../../errors/bus-error.js';
 import { concernsOf } from './concerns.js';
+import { intentOf, type Asked, type Intent } from './intent.js';
 import { abbreviationsOf, alternativesOf } from './lexicon.js';
 import { wordsOf } from '../../format/words.js';
 import { rolesOf, type Role } from './sentence-roles.js';
@@ -15,20 +16,6 @@ export const conceptsMax = 64;
 const messageCharsMin = 10;
 /** Lines that are compared with the strings of the code. */
 const messagesMax = 200;
-
-export const intentNames = [
-  'symptom',
-  'implementations',
-  'impact',
-  'decision',
-  'definition',
-  'usage',
-  'mechanism',
-  'location',
-  'comparison',
-  'general',
-] as const;
-export type Intent = (typeof intentNames)[number];
 
 /** One thing the question speaks of, in all the ways the index may spell it. */
 interface Concept {
@@ -47,7 +34,7 @@ export interface Question {
   text: string;
   intent: Intent;
   /** What it asks of the symbol that it names, where it says so; a question about what a change breaks asks for callers. */
-  asks: 'callers' | 'callees' | 'implementations' | undefined;
+  asks: Asked | undefined;
   /** Overlays that its words ask for. */
   concerns: ReadonlySet<OverlayName>;
   /** What looks like a symbol of the code base, exactly as written. */
@@ -92,37 +79,6 @@ const lightWords = new Set(
     'callers defined define definition declared handle handles handled make made difference compare versus'
   ).split(' '),
 );
-
-/** The verb says that there are several, or that they replace something: `which … exist`, `what … implements`. */
-const several =
-  /\b(?:which|what)\b(?!\s(?:is|are|does|do)\b)[^.?!;:]{0,120}\b(?:exists?|(?:are|is) there|(?:are|is) built in|comes? with|does\b.{0,40}\bhave)\b|\b(?:which|what)\b[^.?!;:]{0,120}\b(?:implements?|overrides?|extends?|subclass(?:es)?)\b/i;
-/** It begins the question: on the way a kind may be that of anything. */
-const sorts =
-  /(?:^|[.?!]\s{1,4})(?:\w{1,12}\s)?(?:which|what)\s(?:\w{1,20}\s){0,2}(?:kinds|sorts|types|ways|variants|styles|techniques|implementations) (?:of|to)\b/i;
-/** Whoever means to change something, or asks what a change does. */
-const changed =
-  /\b(?:want|plan|like|consider|wish|intend|going) (?:to |of )?(?:add|chang|replac|alter|remov|mov|renam|swap|set)|\bif (?:i|we) chang|\baffected\b|\bwhat\b.{0,80}\bbreaks?\b|\bimpact of\b/i;
-/** Words of a program between quotation marks, and that something went wrong. */
-const printed = /(?<!\w)["“'‘](?=[^"”\n]{0,120}\s)[^"”\n]{12,400}["”'’](?!\w)/;
-const wrong =
-  /\b(?:errors?|fail(?:s|ed|ure)?|messages?|logs?|says?|saying|warnings?|dies|stops|refuse[sd]?|crash(?:es|ed)?|get)\b/i;
-const decided =
-  /\b(?:where|how)\b[^.?!;:]{0,60}\b(?:decided|determined|limits? set|configured)\b|\bwhere are (?:these|the) limits\b/i;
-
-const intents: [Intent, RegExp][] = [
-  ['comparison', /\b(?:differen(?:ce|t)|compare[sd]?|versus|vs\.?)\b/i],
-  [
-    'usage',
-    /\b(?:who|what|which|where)\b.{0,80}\b(?:calls?|uses?|used|called|invokes?|invoked)\b|\b(?:callers?|users?|usages?) of\b/i,
-  ],
-  [
-    'definition',
-    /\bwhere (?:is|are)\b.{0,120}\b(?:defined|declared|implemented)\b|\bdefinition of\b/i,
-  ],
-  ['location', /^\s*where\b|\b(?:which|what) (?:file|folder|directory|module)\b/i],
-  ['mechanism', /^\s*(?:how|why)\b|\bhow (?:does|do|is|are)\b/i],
-  ['definition', /^\s*what (?:is|are|does)\b/i],
-];
 
 /** `Which functions does X call?` asks for the other end than `Which functions call X?`. */
 const calleesAsked = /\b(?:do|does|did)\b.{0,120}\b(?:call|use|invoke|depend on)\b/i;
@@ -218,19 +174,6 @@ export function withHints(question: Question, hints: readonly string[]): Questio
   };
 }
 
-/** What is asked of a symbol that the question names comes before what its words may mean besides. */
-function intentOf(text: string, asks: Question['asks'], isNamed: boolean): Intent {
-  if (asks === 'callers' && isNamed) return 'usage';
-  if (asks === 'implementations') return 'implementations';
-  if (printed.test(text) && wrong.test(text)) return 'symptom';
-  if (several.test(text)) return 'implementations';
-  if (changed.test(text)) return 'impact';
-  if (sorts.test(text)) return 'implementations';
-  if (decided.test(text)) return 'decision';
-  if (asks === 'callers') return 'usage';
-  return intents.find(([, pattern]) => pattern.test(text))?.[0] ?? 'general';
-}
-
 const sentenceCharsMax = 300;
 
 /** What asks for callers or implementations is one sentence; a report speaks of them by the way. */
@@ -238,7 +181,7 @@ export function isSentence(text: string): boolean {
   return text.length <= sentenceCharsMax && !text.trim().includes('\n');
 }
 
-function asksFor(text: string): Question['asks'] {
+function asksFor(text: string): Asked | undefined {
   if (!isSentence(text)) return undefined;
   if (calleesAsked.test(text)) return 'callees';
   if (implementationsAsked.test(text)) return 'implementations';
@@ -281,7 +224,7 @@ function messagesIn(text: string, quoted: readonly string[]): string[] {
 }
 
 /** Of what is asked for its users or implementations, a name in capitals is the symbol, and a word behind the verb; a pronoun is neither. */
-function askedNames(text: string, asks: Question['asks']): string[] {
+function askedNames(text: string, asks: Asked | undefined): string[] {
   if (asks === undefined) return [];
   const behind = { implementations: implemented, callers: calledAtEnd, callees: calling }[asks];
   const names = [...matches(text, /(?<=\S\s)\b[A-Z]+[a-z]\w{0,120}\b/g), ...matches(text, behind)];
