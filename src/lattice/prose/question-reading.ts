@@ -2,12 +2,8 @@ import { z } from 'zod';
 import { isText } from '../../base/text.js';
 import { assert } from '../../base/assert.js';
 import { filled } from '../../model/texts.js';
-import {
-  hintCharsMax,
-  hintsMax,
-  intentNames,
-  questionCharsMax,
-} from '../../pgc/search/question/question.js';
+import { intentNames } from '../../pgc/search/question/intent.js';
+import { hintCharsMax, hintsMax, questionCharsMax } from '../../pgc/search/question/question.js';
 import type { QueryIntent } from '../../pgc/shapes.js';
 import type { ModelUse } from './model-use.js';
 import type { KnownWords } from './port.js';

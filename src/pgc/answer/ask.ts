@@ -62,7 +62,7 @@ export async function ask(parts: AskParts, request: AskRequest): Promise<Answer>
   const wanted = [...new Set(request.overlays.map((each) => each.trim().toUpperCase()))];
   const overlays = wanted.slice(0, overlaysMax).sort();
   const { version } = parts.search;
-    const { query_hints: hints = [], roles = [] } = request;
+  const { query_hints: hints = [], roles = [] } = request;
   const asked = [request.question, overlays.join(), String(topK), version];
   const key = digest([...asked, roles.toSorted().join(), ...hints]);
   const known = parts.cache.use(key);
@@ -176,7 +176,6 @@ function emptyAnswer({ search }: AskParts, text: string, topK: number): Answer {
     },
   };
 }
-
 
 /** What of the question is answered by this evidence, and how surely. */
 export function judged(

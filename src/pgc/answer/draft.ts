@@ -12,6 +12,7 @@ import {
 } from './evidence.js';
 import { subjectOf } from './evidence-line.js';
 import { ReportMessages } from '../search/locate/messages.js';
+import { planned } from './plans/plan.js';
 import { passageOf } from './passage.js';
 import { conceptsIn, isSentence, type Question } from '../search/question/question.js';
 import { tellingShare } from '../search/retrieve.js';
@@ -28,7 +29,6 @@ import {
 } from './relations.js';
 import type { CallSite, Evidence, FlowEdge, NextStep, OverlayName, Unsure } from '../shapes.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
-
 
 /** Calls of one symbol that lead to what is not shown. */
 const furtherCallsMax = 2;
@@ -69,7 +69,8 @@ export class AnswerDraft {
   }
 
   /** Best first; the first one is relevant. */
-  write(found: readonly Found[]): void {
+  write(ranked: readonly Found[]): void {
+    const found = planned(this.index, this.excerpts, this.question, this.weighing, ranked);
     const best = found[0]?.similarity ?? 0;
     const telling = found.filter((each) => each.similarity >= tellingShare * best);
     const chosen = this.#distinct(telling).slice(0, this.topK);
@@ -391,7 +392,12 @@ export class AnswerDraft {
     const file = this.index.file(edge.file);
     const site = `${file.path}:${line}`;
     // A line on which both ends are told is cited once.
-    if (this.flow.some((each) => each.site === site && each.to === callee) || this.#isFull || !this.isWanted(file.path)) return undefined;
+    if (
+      this.flow.some((each) => each.site === site && each.to === callee) ||
+      this.#isFull ||
+      !this.isWanted(file.path)
+    )
+      return undefined;
     const citation = citeCall(this.index, this.excerpts, edge, similarity);
     if (citation === undefined) {
       if (this.excerpts.lines(file, line, line)?.[0] === undefined) this.isWhole = false;

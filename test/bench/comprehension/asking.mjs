@@ -10,7 +10,7 @@ const { citationsMax } = await load('src/pgc/shapes.js');
 /** Those of a file, of some code bases (`only`, by their short names) or of one half. */
 export function questionsIn(file, { only, half } = {}) {
   const names = only?.split(',');
-  return readFileSync(path.join(import.meta.dirname, file), 'utf8')
+  return readFileSync(path.resolve(import.meta.dirname, file), 'utf8')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))

@@ -1,7 +1,7 @@
 // Questions as people ask them who do not know the names in the code: how many of the functions that a right answer must
 // name are among its first sources? Beside plain BM25 over functions.
 //
-//   npm run bench:comprehension -- [--sources DIR] [--only NAME,NAME] [--half tune|hold] [--misspell N [--seed N]] [--home SIGMA_HOME] [--json FILE] [--write]
+//   npm run bench:comprehension -- [--sources DIR] [--questions FILE] [--only NAME,NAME] [--half tune|hold] [--misspell N [--seed N]] [--home SIGMA_HOME] [--json FILE] [--write]
 //
 // The code bases are fetched at the commits of the questions unless --sources has them under their short names. Those of the
 // half `hold` are there to report on: nobody looks at single questions of them. --write puts the tables into results.md.
@@ -22,6 +22,10 @@ const { saidRole } = await load('src/pgc/source/role.js');
 const { values: options } = parseArgs({
   options: {
     sources: { type: 'string' },
+    questions: {
+      type: 'string',
+      default: 'questions.jsonl',
+    },
     only: { type: 'string' },
     half: { type: 'string' },
     misspell: { type: 'string', default: '0' },
@@ -33,7 +37,7 @@ const { values: options } = parseArgs({
 });
 const home = path.resolve(options.home ?? temporaryFolder('comprehension'));
 const slips = Number(options.misspell);
-const questions = questionsIn('questions.jsonl', options).map((each) => ({
+const questions = questionsIn(options.questions, options).map((each) => ({
   ...each,
   question: misspelt(each.question, slips, Number(options.seed)),
 }));

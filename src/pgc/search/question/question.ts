@@ -1,6 +1,7 @@
 import { isText } from '../../../base/text.js';
 import { BusError } from '../../../errors/bus-error.js';
 import { concernsOf } from './concerns.js';
+import { intentOf, type Asked, type Intent } from './intent.js';
 import { abbreviationsOf, alternativesOf } from './lexicon.js';
 import { wordsOf } from '../../format/words.js';
 import { rolesOf, type Role } from './sentence-roles.js';
@@ -15,16 +16,6 @@ export const conceptsMax = 64;
 const messageCharsMin = 10;
 /** Lines that are compared with the strings of the code. */
 const messagesMax = 200;
-
-export const intentNames = [
-  'definition',
-  'usage',
-  'mechanism',
-  'location',
-  'comparison',
-  'general',
-] as const;
-export type Intent = (typeof intentNames)[number];
 
 /** One thing the question speaks of, in all the ways the index may spell it. */
 interface Concept {
@@ -43,7 +34,7 @@ export interface Question {
   text: string;
   intent: Intent;
   /** What it asks of the symbol that it names, where it says so; a question about what a change breaks asks for callers. */
-  asks: 'callers' | 'callees' | 'implementations' | undefined;
+  asks: Asked | undefined;
   /** Overlays that its words ask for. */
   concerns: ReadonlySet<OverlayName>;
   /** What looks like a symbol of the code base, exactly as written. */
@@ -90,21 +81,6 @@ const lightWords = new Set(
   ).split(' '),
 );
 
-const intents: [Intent, RegExp][] = [
-  ['comparison', /\b(?:differen(?:ce|t)|compare[sd]?|versus|vs\.?)\b/i],
-  [
-    'usage',
-    /\b(?:who|what|which|where)\b.{0,80}\b(?:calls?|uses?|used|called|invokes?|invoked)\b|\b(?:callers?|users?|usages?) of\b/i,
-  ],
-  [
-    'definition',
-    /\bwhere (?:is|are)\b.{0,120}\b(?:defined|declared|implemented)\b|\bdefinition of\b/i,
-  ],
-  ['location', /^\s*where\b|\b(?:which|what) (?:file|folder|directory|module)\b/i],
-  ['mechanism', /^\s*(?:how|why)\b|\bhow (?:does|do|is|are)\b/i],
-  ['definition', /^\s*what (?:is|are|does)\b/i],
-];
-
 /** `Which functions does X call?` asks for the other end than `Which functions call X?`. */
 const calleesAsked = /\b(?:do|does|did)\b.{0,120}\b(?:call|use|invoke|depend on)\b/i;
 const callersAsked =
@@ -147,21 +123,14 @@ export function analyse(raw: string): Question {
   const quoted = unique(matches(text, /"([^"\n]{2,200})"|“([^”\n]{2,200})”/g));
   const asks = asksFor(text);
   const scoped = unique(matches(withoutPaths(text, paths), scopedName));
-  const identifiers = unique([
-    ...identifiersIn(text, paths),
-    // Of what is asked for its users or implementations, a name in capitals is the symbol.
-    ...(asks === undefined ? [] : matches(text, /(?<=\S\s)\b[A-Z]+[a-z]\w{0,120}\b/g)),
-    ...(asks === 'implementations' ? matches(text, implemented) : []),
-    ...(asks === 'callers' ? matches(text, calledAtEnd) : []),
-    ...(asks === 'callees' ? matches(text, calling) : []),
-  ]);
+  const identifiers = unique([...identifiersIn(text, paths), ...askedNames(text, asks)]);
   const names = unique(matches(text, /\b(?=\w{0,120}\d)(?=\w{0,120}[A-Za-z])\w{2,40}\b/g)).filter(
     (name) => !/^0x/i.test(name),
   );
   const concepts = conceptsOf(text, identifiers);
   return {
     text,
-    intent: asks === 'callers' ? 'usage' : intentOf(text),
+    intent: intentOf(text, asks, identifiers.length > 0),
     asks,
     concerns: concernsOf(text),
     identifiers,
@@ -206,10 +175,6 @@ export function withHints(question: Question, hints: readonly string[]): Questio
   };
 }
 
-function intentOf(text: string): Intent {
-  return intents.find(([, pattern]) => pattern.test(text))?.[0] ?? 'general';
-}
-
 const sentenceCharsMax = 300;
 
 /** What asks for callers or implementations is one sentence; a report speaks of them by the way. */
@@ -217,7 +182,7 @@ export function isSentence(text: string): boolean {
   return text.length <= sentenceCharsMax && !text.trim().includes('\n');
 }
 
-function asksFor(text: string): Question['asks'] {
+function asksFor(text: string): Asked | undefined {
   if (!isSentence(text)) return undefined;
   if (calleesAsked.test(text)) return 'callees';
   if (implementationsAsked.test(text)) return 'implementations';
@@ -257,6 +222,14 @@ function messagesIn(text: string, quoted: readonly string[]): string[] {
     0,
     messagesMax,
   );
+}
+
+/** Of what is asked for its users or implementations, a name in capitals is the symbol, and a word behind the verb; a pronoun is neither. */
+function askedNames(text: string, asks: Asked | undefined): string[] {
+  if (asks === undefined) return [];
+  const behind = { implementations: implemented, callers: calledAtEnd, callees: calling }[asks];
+  const names = [...matches(text, /(?<=\S\s)\b[A-Z]+[a-z]\w{0,120}\b/g), ...matches(text, behind)];
+  return names.filter((each) => !stopWords.has(each.toLowerCase()));
 }
 
 const scopedName = /\b(?:[A-Za-z]\w{0,120}(?:::|\.))+[A-Za-z_]\w{0,120}\b/g;

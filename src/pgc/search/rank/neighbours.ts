@@ -80,8 +80,7 @@ function calleesOf(index: ShardIndex, symbol: number): Neighbour[] {
     const { inside, lookups } = targetsOfCall(index, call);
     const share = 1 / Math.max(1, inside.length + lookups.length);
     for (const document of inside.slice(0, targetsMax))
-      if (document !== symbol)
-        shares.set(document, Math.max(share, shares.get(document) ?? 0));
+      if (document !== symbol) shares.set(document, Math.max(share, shares.get(document) ?? 0));
   }
   return Array.from(shares, ([document, share]) => ({ document, share }));
 }

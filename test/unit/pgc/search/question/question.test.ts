@@ -21,8 +21,21 @@ test('the intent is what the question wants to know', () => {
     'Which file holds the slab allocator?': 'location',
     'What is the difference between SLUB and SLAB?': 'comparison',
     'page fault latency': 'general',
+    'Which kinds of stores exist, and who picks one?': 'implementations',
+    'Which types implement Sink?': 'implementations',
+    'Which ways of carrying out a command are there?': 'implementations',
+    'I want to add a field to every hit. Which places have to follow?': 'impact',
+    'What is affected if the pool is replaced?': 'impact',
+    "The job fails with 'no upstreams are available'. Where does that come from?": 'symptom',
+    'Where is it decided whether a connection is kept?': 'decision',
+    'How does a pool get its threads, and for what kinds of work?': 'mechanism',
   });
   expect(intents.map(([text]) => [text, analyse(text).intent])).toEqual(intents);
+});
+
+test('a pronoun behind a verb is no name', () => {
+  expect(analyse('There is a setting for retries. Which code calls it?').identifiers).toEqual([]);
+  expect(analyse('Which types implement it?').identifiers).toEqual([]);
 });
 
 test('identifiers, paths, frames, quotations and configuration names are entities', () => {
