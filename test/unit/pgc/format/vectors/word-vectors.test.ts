@@ -24,21 +24,21 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 describe('vectors of words', () => {
-  it('are near where the words were learned to mean the same', async () => {
+  it('are near where the words were learned to mean the same', () => {
     const vectors = WordVectors.read(file);
     const text = vectors.ofText(['retry']);
     expect(dot(text, vectors.ofFunction([['backoff', 1]]))).toBeGreaterThan(0.95);
     expect(dot(text, vectors.ofFunction([['colour', 1]]))).toBeCloseTo(0);
   });
 
-  it('have length 1 for any text with a known word, else none', async () => {
+  it('have length 1 for any text with a known word, else none', () => {
     const vectors = WordVectors.read(file);
     const known = vectors.ofText(['retry', 'colour', 'unheard']);
     expect(dot(known, known)).toBeCloseTo(1);
     expect([...vectors.ofText(['unheard'])]).toEqual([0, 0]);
   });
 
-  it('count a word once in a text, and as it was learned in each place', async () => {
+  it('count a word once in a text, and as it was learned in each place', () => {
     const vectors = WordVectors.read(file);
     expect(vectors.ofText(['retry', 'retry', 'colour'])).toEqual(
       vectors.ofText(['retry', 'colour']),
