@@ -14,6 +14,8 @@ export const hitsMax = 200;
 const candidatesMax = 300;
 /** For a document of a file or folder that the question names. */
 export const onPathBonus = 0.3;
+/** Tests, mocks and copies have all words of the code and explain nothing: they come behind it, unless they are asked for. */
+const asidePenalty = 0.5;
 
 export interface Hit extends NamedMatch {
   document: number;
@@ -56,7 +58,10 @@ export class Retriever {
         ...{ document, file: this.#index.fileOf(document) },
         symbol: document < this.#index.symbolCount ? document : undefined,
         ...{ ...this.#words.match(document), exact: exact.get(document) ?? 0 },
-        score: scoreOf(row) * this.#prior(document, isAsideWanted),
+        score:
+          scoreOf(row) +
+          this.#bonus(document, question) -
+          (this.#prior(document, isAsideWanted) < 1 ? asidePenalty : 0),
       }),
     );
     this.#words.forget();
@@ -78,14 +83,18 @@ export class Retriever {
     for (const document of [...this.#words.read(question, weighing), ...exact.keys()]) {
       const most = this.#words.attained(document) + (exact.get(document) ?? 0) + onPathBonus;
       if (!ranked.admits(most) || !isIn(document)) continue;
-      const path = this.#pathOf(document);
-      const bonus = question.paths.some((named) => isPathOf(path, named)) ? onPathBonus : 0;
-      const score = (most - onPathBonus + bonus) * this.#prior(document, isAsideWanted);
+      const plain = most - onPathBonus + this.#bonus(document, question);
+      const score = plain * this.#prior(document, isAsideWanted);
       ranked.offer({ document, score });
     }
     const best = ranked.best().map(({ document }) => document);
     const featured = featuresOf(this.#index, this.#words, question, weighing, best, exact);
     return featured.filter(({ document }) => isIn(document));
+  }
+
+  #bonus(document: number, { paths }: Question): number {
+    const path = paths.length === 0 ? '' : this.#pathOf(document);
+    return paths.some((named) => isPathOf(path, named)) ? onPathBonus : 0;
   }
 
   #prior(document: number, isAsideWanted: boolean): number {

@@ -20,15 +20,13 @@ const { weightsOf } = await load('src/pgc/search/rank/weights.js');
 const { analyse } = await load('src/pgc/search/question/question.js');
 const { saidRole } = await load('src/pgc/source/role.js');
 
-const rounds = 3;
+const rounds = 2;
+const shakes = 6;
 const seed = 1;
 /** First step of a weight that is zero, for features that are logarithms or flags; others: `stepOfShares`. */
 const steps = {
   lines: 0.02,
   callees: 0.02,
-  sites: 0.01,
-  file_hits: 0.03,
-  file_rank: 0.01,
   walk: 0.01,
 };
 const stepOfFlags = 0.05;
@@ -139,16 +137,28 @@ function columnsOf(known) {
   return featureNames.map((name) => known[name] ?? 0);
 }
 
+/** Iterated local search: what was reached is shaken and climbed again, and the best of all is kept. */
 function ascend(questions_) {
-  let columns = columnsOf(start);
-  let goal = goalOf(questions_, columns);
   const random = randomFrom(seed);
+  let best = climb(questions_, columnsOf(start), random);
+  for (let again = 0; again < shakes; again += 1) {
+    const shaken = best.columns.map((weight, at) => weight + (random() - 0.5) * stepOf(at));
+    const reached = climb(questions_, shaken, random);
+    if (reached.goal > best.goal) best = reached;
+    process.stderr.write(`${reached.goal.toFixed(4)}, best ${best.goal.toFixed(4)}\n`);
+  }
+  return best.columns.map((weight) => Number(weight.toFixed(3)));
+}
+
+function climb(questions_, from, random) {
+  let columns = from;
+  let goal = goalOf(questions_, columns);
   for (let round = 0; round < rounds; round += 1) {
     const order = featureNames
-      .map((name, at) => ({ name, at, place: random() }))
-      .sort((a, b) => a.place - b.place);
-    for (const { name, at } of order) {
-      const step = steps[name] ?? (name.startsWith('is_') ? stepOfFlags : stepOfShares);
+      .map((_, at) => ({ at, place: random() }))
+      .sort((one, other) => one.place - other.place);
+    for (const { at } of order) {
+      const step = stepOf(at);
       for (const each of [step, -step, step / 3, -step / 3]) {
         for (;;) {
           const moved = columns.map((weight, other) => (other === at ? weight + each : weight));
@@ -159,9 +169,13 @@ function ascend(questions_) {
         }
       }
     }
-    process.stderr.write(`round ${round + 1}: ${goal.toFixed(4)}\n`);
   }
-  return columns.map((weight) => Number(weight.toFixed(3)));
+  return { columns, goal };
+}
+
+function stepOf(at) {
+  const name = featureNames[at] ?? '';
+  return steps[name] ?? (name.startsWith('is_') ? stepOfFlags : stepOfShares);
 }
 
 /** A linear congruential generator (Numerical Recipes). */

@@ -17,16 +17,20 @@ export class VectorTable {
     return this.symbols[at] === symbol ? at : undefined;
   }
 
-  /** Cosine between a row and a vector of length 1. */
-  cosine(row: number, vector: Float32Array): number {
-    const start = row * vector.length;
-    let sum = 0;
-    let squares = 0;
-    for (let at = 0; at < vector.length; at += 1) {
-      const value = this.rows[start + at] ?? 0;
-      sum += value * (vector[at] ?? 0);
-      squares += value * value;
+  /** Of all rows, with a vector of length 1. */
+  cosines(vector: Float32Array): Float32Array {
+    const { rows, size } = this;
+    const found = new Float32Array(size);
+    for (let row = 0, at = 0; row < size; row += 1) {
+      let sum = 0;
+      let squares = 0;
+      for (let each = 0; each < vector.length; each += 1, at += 1) {
+        const value = rows[at] ?? 0;
+        sum += value * (vector[each] ?? 0);
+        squares += value * value;
+      }
+      found[row] = squares === 0 ? 0 : sum / Math.sqrt(squares);
     }
-    return squares === 0 ? 0 : sum / Math.sqrt(squares);
+    return found;
   }
 }

@@ -10,9 +10,7 @@ import type { WordScores } from './word-scores.js';
 /** What the ranking knows of a hit, in the order of its columns. Scores are shares of what no document can exceed. */
 export const featureNames = [
   'words', // BM25F over all fields
-  'in_name', // BM25 of one field
-  'in_path',
-  'in_body',
+  'in_body', // the same of what stands inside the symbol
   'exact', // share of the question that is its very name
   'file', // BM25 of its file
   'called', // `words` of the best that calls it
@@ -30,6 +28,8 @@ export type FeatureName = (typeof featureNames)[number];
 const seedsMax = 50;
 /** Documents that only the walk finds. */
 const walkedMax = 100;
+/** Documents that only their meaning finds. */
+const meantMax = 60;
 /** Below all shares of a walk. */
 const walkFloor = 1e-6;
 /** Neighbours that count. */
@@ -52,20 +52,19 @@ export function featuresOf(
   const graph = new Neighbours(index, best);
   const seeds = best.slice(0, seedsMax);
   const walk = graph.walk(new Map(seeds.map((each) => [each, words.attained(each) ** 2])));
+  const meaning = new Meaning(index, question);
   const known = new Set(best);
   const walked = [...walk]
     .filter(([document]) => !known.has(document))
     .sort(([one, a], [other, b]) => b - a || one - other)
     .slice(0, walkedMax)
     .map(([document]) => document);
-  const documents = [...best, ...walked];
-  const byField = words.byField(question, weighing, documents);
-  const meaning = new Meaning(index, question);
+  const documents = [...new Set([...best, ...walked, ...meaning.nearest(meantMax)])];
+  const inBody = words.inField(fieldOf.body, question, weighing, documents);
   const rowOf = (document: number): Float32Array => {
     const isText = document >= index.symbolCount;
     const place = isText ? undefined : index.symbolPlace(document);
     const { attained, context } = words.match(document);
-    const its = byField.get(document);
     const near = (all: readonly Neighbour[]): number[] =>
       all.map((each) => each.share * words.attained(each.document));
     const callees = graph.callees(document);
@@ -73,12 +72,12 @@ export function featuresOf(
     const best = [...near(callees), ...called].sort((one, other) => other - one);
     return Float32Array.from([
       attained,
-      ...[fieldOf.name, fieldOf.path, fieldOf.body].map((field) => its?.[field] ?? 0),
+      inBody.get(document) ?? 0,
       exact.get(document) ?? 0,
       context,
       Math.max(0, ...called),
       best.slice(0, nearMax).reduce((sum, each) => sum + each, 0),
-      Math.log(walkFloor + (walk.get(document) ?? 0)),
+      Math.log1p((walk.get(document) ?? 0) / walkFloor),
       Math.log1p(place === undefined ? 0 : place.line_end - place.line_start),
       Math.log1p(callees.length),
       place !== undefined && isFunction(place.kind) ? 1 : 0,

@@ -101,32 +101,27 @@ export class WordScores {
     };
   }
 
-  /** BM25 of each field alone, of a few documents: the lists of the question are read once more. */
-  byField(
+  /** BM25 of one field alone, of a few documents: the lists of the question are read once more. */
+  inField(
+    field: Field,
     question: Question,
     weighing: Weighing,
     documents: readonly number[],
-  ): ReadonlyMap<number, readonly number[]> {
-    const found = new Map(documents.map((document) => [document, fields.map(() => 0)]));
-    const frequency = new Map<number, number[]>();
+  ): ReadonlyMap<number, number> {
+    const found = new Map(documents.map((document) => [document, 0]));
+    const frequency = new Map<number, number>();
     question.concepts.forEach(({ variants }, at) => {
       const mass = weighing.masses[at] ?? 0;
       if (mass < massShareMin * weighing.total) return;
       frequency.clear();
       for (const { term, trust } of variants)
-        this.#index.postings(term, (document, field, count) => {
-          if (!found.has(document)) return;
-          let its = frequency.get(document);
-          if (its === undefined) frequency.set(document, (its = fields.map(() => 0)));
-          its[field] = (its[field] ?? 0) + trust * this.#normed(document, field, count);
+        this.#index.postings(term, (document, its, count) => {
+          if (its !== field || !found.has(document)) return;
+          const known = frequency.get(document) ?? 0;
+          frequency.set(document, known + trust * this.#normed(document, field, count));
         });
-      for (const [document, its] of frequency) {
-        const scores = found.get(document);
-        its.forEach((each, field) => {
-          if (scores !== undefined)
-            scores[field] = (scores[field] ?? 0) + (mass * each) / (k1 + each) / this.#total;
-        });
-      }
+      for (const [document, each] of frequency)
+        found.set(document, (found.get(document) ?? 0) + (mass * each) / (k1 + each) / this.#total);
     });
     return found;
   }

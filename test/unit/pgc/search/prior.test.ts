@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roleOf } from '../../../../src/pgc/source/role.js';
-import { isAside, isEveryday } from '../../../../src/pgc/search/prior.js';
+import { isAside } from '../../../../src/pgc/search/prior.js';
 import { analyse } from '../../../../src/pgc/search/question/question.js';
 import { Retriever } from '../../../../src/pgc/search/retrieve.js';
 import { indexedTree, type IndexedTree } from '../../../support/indexed-tree.js';
@@ -62,15 +62,4 @@ test.each([
   ['drivers/net/latest.c', false],
 ])('%s is beside the code: %s', (path, expected) => {
   expect(isAside(roleOf(path))).toBe(expected);
-});
-
-test.each([
-  ['ask', true],
-  ['answers', true],
-  ['serving', true],
-  ['planned', true],
-  ['kmalloc', false],
-  ['topology', false],
-])('%s is an everyday word: %s', (word, expected) => {
-  expect(isEveryday(word)).toBe(expected);
 });

@@ -1,0 +1,48 @@
+import { judged } from '../../pgc/answer/ask.js';
+import type { Answer, Evidence, FlowEdge } from '../../pgc/shapes.js';
+import { placeOf } from '../ask.js';
+
+/** What a query found on its way, behind what the same ranking as of `ask` finds in all shards: the way alone rarely holds what it joins. */
+export function withFound(told: Answer, found: Answer): Answer {
+  if (found.evidence.length === 0) return told;
+  const ids = new Map<string, number>();
+  const evidence: Evidence[] = [];
+  const idsOf = (all: readonly Evidence[]): ReadonlyMap<number, number> =>
+    new Map(
+      all.map((each) => {
+        const place = placeOf(each);
+        const known = ids.get(place) ?? evidence.push({ ...each, id: evidence.length + 1 });
+        ids.set(place, known);
+        return [each.id, known];
+      }),
+    );
+  const idOfFound = idsOf(found.evidence);
+  const idOfTold = idsOf(told.evidence);
+  const flow = new Map<string, FlowEdge>();
+  // What a query has checked at both ends says more of a call than one shard can.
+  const edges = [
+    ...told.flow.map((edge) => ({ ...edge, evidence: idOfTold.get(edge.evidence) ?? 0 })),
+    ...found.flow.map((edge) => ({ ...edge, evidence: idOfFound.get(edge.evidence) ?? 0 })),
+  ];
+  for (const edge of edges) {
+    const call = [edge.from, edge.to, edge.site].join('\0');
+    if (!flow.has(call)) flow.set(call, edge);
+  }
+  return {
+    ...told,
+    ...judged(told.question, evidence),
+    evidence,
+    flow: [...flow.values()],
+    ...{ unsure: found.unsure, next: found.next },
+    hops: told.hops.map((hop) => ({
+      ...hop,
+      evidence: hop.evidence.map((id) => idOfTold.get(id) ?? 0),
+    })),
+    // That no way was found does not mean that nothing was.
+    errors: told.errors.filter(({ code, agent }) => code !== 'NOT_FOUND' || agent !== ''),
+    metadata: {
+      ...told.metadata,
+      agents_asked: Math.max(told.metadata.agents_asked, found.metadata.agents_asked),
+    },
+  };
+}
