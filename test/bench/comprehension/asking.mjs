@@ -19,14 +19,14 @@ export function questionsIn(file, { only, half } = {}) {
     .filter((each) => each.half === (half ?? each.half));
 }
 
-/** Opens one code base after the other, at its commit: `visit(product, its questions, root)`. */
-export async function eachCodeBase(questions, { sources, home }, visit) {
+/** Opens one code base after the other, at its commit: `visit(product, its questions, root)`; `shards`: into how many it is split. */
+export async function eachCodeBase(questions, { sources, home, shards }, visit) {
   for (const repo of new Set(questions.map((each) => each.repo))) {
     const its = questions.filter((each) => each.repo === repo);
     const { root, commit } = await treeOf({ name: repo, commit: its[0].commit }, sources);
     if (commit !== its[0].commit) throw new Error(`${root} is at ${commit}`);
     process.stderr.write(`${repo}: indexing\n`);
-    const product = await openProduct(root, home);
+    const product = await openProduct(root, home, { plan: shards });
     await visit(product, its, root);
   }
 }

@@ -1,7 +1,7 @@
 // Questions as people ask them who do not know the names in the code: how many of the functions that a right answer must
 // name are among its first sources? Beside plain BM25 over functions.
 //
-//   npm run bench:comprehension -- [--sources DIR] [--questions FILE] [--only NAME,NAME] [--half tune|hold] [--misspell N [--seed N]] [--home SIGMA_HOME] [--json FILE] [--write]
+//   npm run bench:comprehension -- [--sources DIR] [--questions FILE] [--only NAME,NAME] [--half tune|hold] [--shards N] [--misspell N [--seed N]] [--home SIGMA_HOME] [--json FILE] [--write]
 //
 // The code bases are fetched at the commits of the questions unless --sources has them under their short names. Those of the
 // half `hold` are there to report on: nobody looks at single questions of them. --write puts the tables into results.md.
@@ -28,6 +28,7 @@ const { values: options } = parseArgs({
     },
     only: { type: 'string' },
     half: { type: 'string' },
+    shards: { type: 'string' },
     misspell: { type: 'string', default: '0' },
     seed: { type: 'string', default: '1' },
     home: { type: 'string' },
@@ -43,7 +44,8 @@ const questions = questionsIn(options.questions, options).map((each) => ({
 }));
 
 const rows = [];
-await eachCodeBase(questions, { sources: options.sources, home }, async (product, its, root) => {
+const { sources, shards } = options;
+await eachCodeBase(questions, { sources, home, shards }, async (product, its, root) => {
   const { info } = product.shards[0].index;
   const isSource = (file) => saidRole(info, file) === '';
   const isAside = (file) => !/^(?:document)?$/.test(saidRole(info, file));
@@ -57,10 +59,10 @@ await eachCodeBase(questions, { sources: options.sources, home }, async (product
     note(question, 'BM25, functions', 0, floor.search(question.question, 20), isAside);
     for (const [way, ask] of Object.entries(ways)) {
       const beganMs = performance.now();
-      const { evidence } = await ask(product, question.question);
+      const { evidence, metadata } = await ask(product, question.question);
       const ms = performance.now() - beganMs;
       const places = evidence.map((each) => placeOf(product, each));
-      note(question, way, ms, places, isAside);
+      note(question, way, ms, places, isAside, metadata.agents_asked);
     }
   }
 });
@@ -78,12 +80,23 @@ if (options.write) {
   );
 }
 
-function note({ id, repo, kind, half, keys }, way, ms, places, isAside) {
+function note({ id, repo, kind, half, keys }, way, ms, places, isAside, asked = 0) {
   const asides = places.slice(0, 3).filter((each) => isAside(each.path)).length;
   const paths = places.map(
     ({ path: file, symbols = [], lines = [] }) => `${file}:${lines[0]} ${symbols.join(' ')}`,
   );
-  rows.push({ id, repo, kind, half, way, ms, asides, ...scoreOf({ keys }, places), places: paths });
+  rows.push({
+    id,
+    repo,
+    kind,
+    half,
+    way,
+    ms,
+    asked,
+    asides,
+    ...scoreOf({ keys }, places),
+    places: paths,
+  });
 }
 
 function tableOf(half) {
@@ -98,7 +111,7 @@ function tableOf(half) {
   return [
     `${half}: ${of(names[0]).length} questions`,
     table([
-      ['', ...measures, 'tests and copies in 3', 'p50 ms'],
+      ['', ...measures, 'tests and copies in 3', 'agents', 'p50 ms'],
       ...names.map((way) => {
         const all = of(way);
         const asides = (mean(all.map((row) => row.asides)) / 3).toFixed(3);
@@ -106,6 +119,7 @@ function tableOf(half) {
           way,
           ...measures.map((what) => share(all, what)),
           asides,
+          mean(all.map((row) => row.asked)).toFixed(1),
           percentile(
             all.map(({ ms }) => ms),
             50,

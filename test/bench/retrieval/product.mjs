@@ -19,9 +19,10 @@ const { Lattice } = await load('src/lattice/lattice.js');
 const { LatticeQuestions } = await load('src/lattice/questions.js');
 const { systemClock } = await load('src/base/clock.js');
 
-/** What `sigma index` reports of a tree that it has indexed, or brought up to date. */
-export async function indexed(root, home) {
-  const built = await runSigma(['index', root, '--json'], { home, timeoutMs: indexMsMax });
+/** What `sigma index` reports of a tree that it has indexed, or brought up to date. `shards`: how to split it. */
+export async function indexed(root, home, shards) {
+  const plan = shards === undefined ? [] : ['--shards', shards];
+  const built = await runSigma(['index', root, '--json', ...plan], { home, timeoutMs: indexMsMax });
   if (built.code !== 0)
     throw new Error(`sigma index failed: ${(built.stderr + built.stdout).slice(-500)}`);
   return built.json;
@@ -31,8 +32,8 @@ export async function indexed(root, home) {
  * A tree as the product knows it: indexed as `sigma index` does by default, opened, and ready to be asked, also
  * without parts of the search (see `searchParts`).
  */
-export async function openProduct(root, home, { isIndexed = false } = {}) {
-  const report = isIndexed ? undefined : await indexed(root, home);
+export async function openProduct(root, home, { isIndexed = false, plan } = {}) {
+  const report = isIndexed ? undefined : await indexed(root, home, plan);
   const { shards } = await openShards(root, home);
   const cards = await Promise.all(shards.map((shard) => shard.card()));
   const known = new Map();

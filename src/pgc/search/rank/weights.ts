@@ -2,18 +2,18 @@ import { featureNames, type FeatureName } from './features.js';
 
 /** What each feature is worth, as `test/bench/comprehension/learn.mjs` has learned it. */
 const weights: Partial<Record<FeatureName, number>> = {
-  words: 1.2,
-  in_body: 0.7,
-  exact: 0.4,
-  file: 0.5,
-  called: 0.25,
-  near: 0.6,
-  walk: 0.03,
-  lines: 0.045,
-  callees: 0.055,
-  is_function: 0.22,
-  meaning: 0.05,
-  meaning_near: 0.03,
+  words: 2.002,
+  in_body: 0.267,
+  exact: 0.466,
+  file: 0.198,
+  called: 0.973,
+  near: 0.336,
+  walk: 0.031,
+  lines: 0.036,
+  callees: 0.056,
+  is_function: 0.237,
+  meaning: 0.034,
+  meaning_near: 0.05,
 };
 const columns = featureNames.map((name) => weights[name] ?? 0);
 
