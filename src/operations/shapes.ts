@@ -45,7 +45,7 @@ export const waitInput = z
   .boolean()
   .default(true)
   .describe('Wait for its end or its question, for timeout_seconds; it goes on afterwards.');
-export const topKInput = z.int().min(1).max(10).default(5).describe('Sources.');
+export const topKInput = z.int().min(1).max(20).default(10).describe('Sources.');
 export const engineInput = z
   .enum([engineName])
   .optional()

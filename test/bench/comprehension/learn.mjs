@@ -21,7 +21,7 @@ const { analyse } = await load('src/pgc/search/question/question.js');
 const { saidRole } = await load('src/pgc/source/role.js');
 
 const rounds = 2;
-const climbs = 8;
+const shakes = 6;
 const seed = 1;
 /** First step of a weight that is zero, for features that are logarithms or flags; others: `stepOfShares`. */
 const steps = {
@@ -137,21 +137,17 @@ function columnsOf(known) {
   return featureNames.map((name) => known[name] ?? 0);
 }
 
-/**
- * The mean of several climbs from shaken starts, each brought to the same weight of the words: what one climb owes to these
- * very questions is another thing in each.
- */
+/** Iterated local search: what was reached is shaken and climbed again, and the best of all is kept. */
 function ascend(questions_) {
   const random = randomFrom(seed);
-  const words = featureNames.indexOf('words');
-  const sums = featureNames.map(() => 0);
-  for (let time = 0; time < climbs; time += 1) {
-    const shaken = columnsOf(start).map((weight, at) => weight + (random() - 0.5) * stepOf(at));
-    const { columns, goal } = climb(questions_, shaken, random);
-    columns.forEach((weight, at) => (sums[at] += weight / columns[words] / climbs));
-    process.stderr.write(`climb ${time + 1}: ${goal.toFixed(4)}\n`);
+  let best = climb(questions_, columnsOf(start), random);
+  for (let again = 0; again < shakes; again += 1) {
+    const shaken = best.columns.map((weight, at) => weight + (random() - 0.5) * stepOf(at));
+    const reached = climb(questions_, shaken, random);
+    if (reached.goal > best.goal) best = reached;
+    process.stderr.write(`${reached.goal.toFixed(4)}, best ${best.goal.toFixed(4)}\n`);
   }
-  return sums.map((weight) => Number(weight.toFixed(3)));
+  return best.columns.map((weight) => Number(weight.toFixed(3)));
 }
 
 function climb(questions_, from, random) {
