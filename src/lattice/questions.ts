@@ -64,7 +64,12 @@ export class LatticeQuestions implements Questions {
     // Who names where to enter asks for the way from there.
     if (request.from !== '') return told;
     const { question, query_hints = [], top_k } = request;
-    const asked = { question, query_hints, overlays: ['O1', 'O3'], top_k: Math.max(topKDefault, top_k) };
+    const asked = {
+      question,
+      query_hints,
+      overlays: ['O1', 'O3'],
+      top_k: Math.max(topKDefault, top_k),
+    };
     // What fails here has failed there, and is told there.
     const found = ask(this.lattice, asked, until(options)).catch(() => undefined);
     const [way, beside] = await Promise.all([told, found]);

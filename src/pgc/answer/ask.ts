@@ -34,10 +34,13 @@ export const cachedAnswersMax = 256;
 export type AnswerCache = BoundedMap<string, Answer>;
 /** Overlays that one request may name; the others are not looked at. */
 export const overlaysMax = 16;
-/** What is less likely to be relevant than this answers nothing. */
-const answerMin = 0.05;
-/** Below it an answer is more often wrong than right. */
-const clearMin = 0.5;
+/**
+ * Share of a question's concepts that must stand anywhere in the shard, where the question names nothing in it: of questions
+ * about what a code base does not have, a sixth lies below, of others one in a hundred.
+ */
+const knownMin = 0.6;
+/** What is less likely is told as merely near: of sources above it, a fifth and more is what a right answer must name. */
+const clearMin = 0.2;
 /** Follow-ups of one answer. */
 export const nextMax = 3;
 /** Clauses of one question. */
@@ -152,7 +155,7 @@ async function fresh(
 
 /** Whether what was found is worth an answer; otherwise it is NOT_FOUND. What a question names, it asks for. */
 export function answers(found: readonly Found[]): boolean {
-  return found.some(({ similarity, exact }) => similarity >= answerMin || exact > 0);
+  return found.some(({ known, exact }) => known >= knownMin || exact > 0);
 }
 
 function emptyAnswer({ search }: AskParts, text: string, topK: number): Answer {

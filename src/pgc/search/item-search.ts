@@ -5,6 +5,7 @@ import { placePrior, wantsAsides } from './prior.js';
 import type { Question } from './question/question.js';
 import { Ranking } from './ranking.js';
 import { isPathOf, namedShares, onPathBonus, type NamedMatch } from './retrieve.js';
+import { weightsOf } from './rank/weights.js';
 import { nowhere, WordScores } from './rank/word-scores.js';
 import type { Weighing } from './rank/weighing.js';
 import type { OverlayName } from '../shapes.js';
@@ -83,12 +84,8 @@ export class ItemSearch {
   }
 }
 
-/** Share of a score that does not depend on how much of the question stands together. */
-const scatteredShare = 0.25;
-const contextWeight = 0.3;
-
-/** One that stands alone in covering the question is better than one that repeats a word of it. */
-function plainScore({ attained, coverage, exact, context }: NamedMatch): number {
-  const together = scatteredShare + (1 - scatteredShare) * coverage;
-  return attained * together + exact + contextWeight * context;
+/** As the ranking scores a symbol that calls nothing. */
+function plainScore({ attained, exact, context }: NamedMatch): number {
+  const { words = 1, file = 0, exact: name = 1 } = weightsOf();
+  return words * attained + file * context + name * exact;
 }

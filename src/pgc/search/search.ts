@@ -70,10 +70,12 @@ export class Search {
     const items = [...files].flatMap(([name, file]) =>
       this.#itemSearch(name, file).search(question, weighing, most, isWanted),
     );
-    const found = fused(hits, items, question).map((each): Found => {
-      const evidence = { ...each, known: weighing.known };
-      return { ...evidence, similarity: similarityOf(evidence) };
-    });
+    const { known } = weighing;
+    const found = fused(hits, items, question).map((each): Found => ({
+      ...each,
+      known,
+      similarity: similarityOf(each.score),
+    }));
     return { found: found.slice(0, limit), weighing, gaps };
   }
 
@@ -114,12 +116,15 @@ export class Search {
   }
 }
 
+/** An item has no calls to speak for it. */
+const askedWeight = 1.5;
+
 /** Symbols, and among them the items that the question asks for; where no symbols are wanted, all items. */
 function fused(hits: readonly Hit[], items: readonly ItemHit[], { concerns }: Question): AnyHit[] {
   const wanted = items.filter(({ item }) => hits.length === 0 || concerns.has(item.overlay));
   const all: AnyHit[] = [
     ...hits.map((hit) => ({ kind: 'symbol' as const, ...hit })),
-    ...wanted.map((item) => ({ kind: 'item' as const, ...item })),
+    ...wanted.map((item) => ({ kind: 'item' as const, ...item, score: askedWeight * item.score })),
   ];
   return all.sort((one, other) => other.score - one.score);
 }

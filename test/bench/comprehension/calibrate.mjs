@@ -16,7 +16,7 @@ import { eachCodeBase, questionsIn } from './asking.mjs';
 import { isHit } from './score.mjs';
 
 const { analyse } = await load('src/pgc/search/question/question.js');
-const features = ['score', 'coverage', 'exact', 'known'];
+const features = ['score'];
 const hitsMax = 20;
 const bins = 10;
 const samples = 1000;

@@ -70,7 +70,7 @@ test('a call whose place came from another answer goes with that place, each cal
 test('doubt is cast on the merged answer anew; what is not shown stays so', () => {
   const weak = { kind: 'weak', text: 'weak' } as const;
   const sites = { kind: 'sites', text: 'at 3 further sites' } as const;
-  const poor = found([evidence(1, 'a', 0.3)], { unsure: [weak, sites], next: [next('a')] });
+  const poor = found([evidence(1, 'a', 0.1)], { unsure: [weak, sites], next: [next('a')] });
   const good = found([evidence(1, 'b', 0.6)], { next: [next('b'), next('c'), next('d')] });
   expect(merge([poor], 5).unsure).toEqual([
     { kind: 'weak', text: expect.stringContaining('this is nearest') },

@@ -6,7 +6,7 @@ export interface Weighing {
   /** idf times weight, per concept of the question. */
   masses: number[];
   total: number;
-  /** Share of the mass whose concepts stand in any index; low for a question about something else. */
+  /** Share of the concepts, by their weight, that stand in any index; low for a question about something else. */
   known: number;
 }
 
@@ -22,11 +22,12 @@ export function weigh(indexes: readonly TermIndex[], question: Question): Weighi
     for (const { term, trust } of concept.variants)
       for (const index of indexes) documents += trust * index.documentFrequency(term);
     const mass = concept.weight * inverseFrequency(all, documents);
-    if (documents === 0) unknown += mass;
+    if (documents === 0) unknown += concept.weight;
     return mass;
   });
   const total = masses.reduce((sum, each) => sum + each, 0);
-  return { masses, total, known: total === 0 ? 0 : 1 - unknown / total };
+  const weights = question.concepts.reduce((sum, { weight }) => sum + weight, 0);
+  return { masses, total, known: weights === 0 ? 0 : 1 - unknown / weights };
 }
 
 export function inverseFrequency(documents: number, having: number): number {

@@ -61,7 +61,7 @@ test('a name in the question finds exactly that symbol first, with high similari
     line_end: 22,
     content: expect.stringMatching(/brought up \*\/\nint nic_open/),
   });
-  expect(evidence[0]?.similarity).toBeGreaterThan(0.8);
+  expect(evidence[0]?.similarity).toBeGreaterThan(0.7);
 });
 
 test('a question about users lists the callers with their call sites', async () => {
@@ -377,7 +377,7 @@ test('what shares a word with the question, and no more, answers nothing', async
     'Which bank pays the mortgage interest when the interface of a branch is opened?';
   const [best] = await foundBy(drivers, question);
   expect(best).toMatchObject({ exact: 0 });
-  expect(best!.similarity).toBeLessThan(0.1);
+  expect(best!.known).toBeLessThan(0.6);
   const answer = await ask(question);
   expect(answer.evidence).toEqual([]);
   expect(codes(answer)).toEqual(['NOT_FOUND']);
@@ -389,7 +389,7 @@ test('what a question names is told, however little of the question it is', asyn
     'Does nic_open pay the mortgage interest that Zurich banks ask of foreign widows and orphans abroad every winter?';
   const [best] = await foundBy(drivers, question);
   expect(best!.exact).toBeGreaterThan(0);
-  expect(best!.similarity).toBeLessThan(0.1);
+  expect(best!.known).toBeLessThan(0.6);
   const answer = await ask(question);
   expect(answer.evidence[0]).toMatchObject({ symbol: 'nic_open' });
   expect(codes(answer)).toEqual([]);

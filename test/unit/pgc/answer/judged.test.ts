@@ -8,15 +8,15 @@ const evidence = (id: number, similarity: number, symbol = ''): Evidence => {
 };
 
 test('what is rather wrong than right is told as merely near', () => {
-  expect(doubts([evidence(1, 0.1), evidence(2, 0.49)])).toEqual([
+  expect(doubts([evidence(1, 0.1), evidence(2, 0.19)])).toEqual([
     { kind: 'weak', text: expect.stringContaining('this is nearest') },
   ]);
-  expect(doubts([evidence(1, 0.1), evidence(2, 0.5)])).toEqual([]);
+  expect(doubts([evidence(1, 0.1), evidence(2, 0.2)])).toEqual([]);
   expect(doubts([])).toEqual([]);
 });
 
 test('of one sentence all evidence is the answer, however many lines it has', () => {
-  const all = [evidence(1, 0.49), evidence(2, 0.2)];
+  const all = [evidence(1, 0.19), evidence(2, 0.1)];
   expect(judged('Who opens the gate?', all).clauses).toEqual([
     { text: 'Who opens the gate?', status: 'partly', evidence: [1, 2] },
   ]);
@@ -25,7 +25,7 @@ test('of one sentence all evidence is the answer, however many lines it has', ()
 });
 
 test('of several sentences each is answered by the evidence that has its words', () => {
-  const all = [evidence(1, 0.9, 'open_gate'), evidence(2, 0.3, 'shut_valve')];
+  const all = [evidence(1, 0.9, 'open_gate'), evidence(2, 0.1, 'shut_valve')];
   const { clauses, confidence } = judged(
     'Who opens the gate? Where does it shut a valve? Which bank pays?',
     all,
