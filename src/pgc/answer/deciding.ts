@@ -39,6 +39,23 @@ export function excerptLines(
     .flatMap((at) => lineAt(read[at], first + at, deciding.has(at)));
 }
 
+/** The excerpt with one more line that decides, in order. Where it is full, a line that decides nothing goes; the first stays. */
+export function withDeciding(
+  excerpt: readonly ExcerptLine[],
+  text: string,
+  line: number,
+): ExcerptLine[] {
+  const shown = lineAt(text, line, true);
+  if (shown.length === 0) return [...excerpt];
+  const others = excerpt.filter((each) => each.line !== line);
+  if (others.length >= excerptLinesMax) {
+    const least = others.findLastIndex(({ decides }, at) => at > 0 && !decides);
+    if (least < 0) return [...excerpt];
+    others.splice(least, 1);
+  }
+  return [...others, ...shown].sort((one, other) => one.line - other.line);
+}
+
 /** Lines as they stand, none of which decides more than another. */
 export function plainLines(lines: readonly string[], first: number): ExcerptLine[] {
   return lines

@@ -10,6 +10,7 @@ import {
   type Reading,
   type Unnumbered,
 } from './evidence.js';
+import { withDeciding } from './deciding.js';
 import { subjectOf } from './evidence-line.js';
 import { ReportMessages } from '../search/locate/messages.js';
 import { planned } from './plans/plan.js';
@@ -225,8 +226,18 @@ export class AnswerDraft {
         known.add(call.callee);
         if (target === undefined && (further += 1) > furtherCallsMax) break;
         this.flow.push(edgeOf(this.index, caller, call, id, target));
+        if (target !== undefined) this.#showSite(id, call);
       }
     }
+  }
+
+  /** How one piece of evidence leads to another is what decides. */
+  #showSite(id: number, { file, line }: CallRow): void {
+    const evidence = this.evidence[id - 1];
+    const row = this.index.file(file);
+    const [text] = this.excerpts.lines(row, line, line) ?? [];
+    if (evidence?.file_path !== row.path || text === undefined) return;
+    evidence.excerpt = withDeciding(evidence.excerpt, text, line);
   }
 
   #isTold({ file, line, callee }: CallRow): boolean {

@@ -6,6 +6,7 @@ import {
   excerptLinesMax,
   lineCharsMax,
   plainLines,
+  withDeciding,
 } from '../../../../src/pgc/answer/deciding.js';
 import { analyse } from '../../../../src/pgc/search/question/question.js';
 
@@ -86,4 +87,30 @@ test('at most twelve lines are shown, each by its beginning, of the first six hu
   expect(shown(['f()', 'x', `${' '.repeat(lineCharsMax)} harbour`], 'harbour')).toEqual([
     ...['10', '11', '12'],
   ]);
+});
+
+test('a line that leads on is shown in its place, once', () => {
+  const excerpt = [
+    { line: 3, text: 'int run(void)', decides: false },
+    { line: 9, text: '\treturn 0;', decides: false },
+  ];
+  const more = withDeciding(excerpt, '\tstart(engine);', 5);
+  expect(more.map(({ line, decides }) => [line, decides])).toEqual([
+    [3, false],
+    [5, true],
+    [9, false],
+  ]);
+  expect(withDeciding(more, '\tstart(engine);', 5)).toEqual(more);
+  expect(withDeciding(excerpt, 'password = "Tr0ub4dorAndThree"', 5)).toEqual(excerpt);
+});
+
+test('a full excerpt gives up what decides nothing for a line that leads on', () => {
+  const full = Array.from({ length: excerptLinesMax }, (_, at) => ({
+    ...{ line: at + 1, text: `line ${at}` },
+    decides: at > 0 && at < excerptLinesMax - 1,
+  }));
+  const more = withDeciding(full, 'call();', 99);
+  expect(more).toHaveLength(excerptLinesMax);
+  expect([more[0]?.line, more.at(-1)?.line]).toEqual([1, 99]);
+  expect(withDeciding(more, 'call();', 100)).toEqual(more);
 });
