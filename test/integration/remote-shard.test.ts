@@ -73,9 +73,9 @@ test('an answer without its parts, or beyond its limits, is refused; one of no m
     ...whole,
     evidence: [{ id: 1, excerpt } as Evidence],
   });
-  answered = { ...whole, evidence: evidenceOf(10) };
+  answered = { ...whole, evidence: evidenceOf(20) };
   const { metadata, evidence } = await shard.ask({ question: 'x' } as never);
-  expect([metadata.model, evidence.length]).toEqual([null, 10]);
+  expect([metadata.model, evidence.length]).toEqual([null, 20]);
   answered = excerptOf(Array(12).fill(line));
   expect((await shard.ask({ question: 'x' } as never)).evidence).toHaveLength(1);
   const client = await bus.client('asks-one');
@@ -83,7 +83,7 @@ test('an answer without its parts, or beyond its limits, is refused; one of no m
     // Of a message that holds nothing its parts are absent.
     {},
     { metadata: whole.metadata },
-    { ...whole, evidence: evidenceOf(11) },
+    { ...whole, evidence: evidenceOf(21) },
     excerptOf(Array(13).fill(line)),
     excerptOf([{ ...line, text: 'x'.repeat(201) }]),
     { ...whole, evidence: [{ id: 1, content: 'x'.repeat(501) } as Evidence] },

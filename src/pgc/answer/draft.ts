@@ -74,7 +74,10 @@ export class AnswerDraft {
     const found = planned(this.index, this.excerpts, this.question, this.weighing, ranked);
     const best = found[0]?.similarity ?? 0;
     const telling = found.filter((each) => each.similarity >= tellingShare * best);
-    const chosen = this.#distinct(telling).slice(0, this.topK);
+    const distinct = this.#distinct(telling);
+    // Who types a few words looks for a place: another file tells more than the third function of one.
+    const isSpread = this.question.isBrief && found === ranked;
+    const chosen = (isSpread ? this.#spread(distinct) : distinct).slice(0, this.topK);
     const isShown = (each: Found): boolean => each.kind === 'item' || this.overlays.has('O1');
     if (this.overlays.has('O1')) this.#messages(telling);
     const asked = this.#asked(found);
@@ -145,6 +148,16 @@ export class AnswerDraft {
         seen.add(`declared ${this.index.symbol(each.symbol).name}`);
       return true;
     });
+  }
+
+  /** The best of each file, then the others. */
+  #spread(found: readonly Found[]): Found[] {
+    const seen = new Set<string>();
+    const isFirst = found.map((each) => {
+      const path = each.kind === 'item' ? each.item.file_path : this.index.file(each.file).path;
+      return !seen.has(path) && seen.add(path) !== undefined;
+    });
+    return [...found.filter((_, at) => isFirst[at]), ...found.filter((_, at) => !isFirst[at])];
   }
 
   #keysOf(each: Found): string[] {

@@ -59,7 +59,7 @@ export class Retriever {
         symbol: document < this.#index.symbolCount ? document : undefined,
         ...{ ...this.#words.match(document), exact: exact.get(document) ?? 0 },
         score:
-          scoreOf(row) +
+          scoreOf(row, question.isBrief) +
           this.#bonus(document, question) -
           (this.#prior(document, isAsideWanted) < 1 ? asidePenalty : 0),
       }),

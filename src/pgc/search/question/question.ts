@@ -12,6 +12,9 @@ export const questionCharsMax = 20_000;
 /** Concepts beyond these cost time and add nothing: the first ones of a question carry it. */
 export const conceptsMax = 64;
 
+/** Words of a question that is brief. */
+const briefWordsMax = 12;
+
 /** Shorter texts stand in any program. */
 const messageCharsMin = 10;
 /** Lines that are compared with the strings of the code. */
@@ -32,6 +35,8 @@ interface Concept {
 
 export interface Question {
   text: string;
+  /** A few words: they name a place more often than they ask how something happens. */
+  isBrief: boolean;
   intent: Intent;
   /** What it asks of the symbol that it names, where it says so; a question about what a change breaks asks for callers. */
   asks: Asked | undefined;
@@ -130,6 +135,7 @@ export function analyse(raw: string): Question {
   const concepts = conceptsOf(text, identifiers);
   return {
     text,
+    isBrief: text.split(/\s+/).length <= briefWordsMax,
     intent: intentOf(text, asks, identifiers.length > 0),
     asks,
     concerns: concernsOf(text),
