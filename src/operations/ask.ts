@@ -174,7 +174,7 @@ function essential(found: Answer): Answer {
   };
 }
 
-/** Evidence is left out hop by hop in turns, and with it the calls that it shows. Notes and errors are rows of their own. */
+/** Evidence of the way is left out hop by hop in turns, before what was found beside it; with it the calls that it shows. Notes and errors are rows of their own. */
 const answerRows: Cut<Answer> = {
   rows: ({ evidence, flow, unsure, left_out, overlay_warnings, errors }) =>
     Math.max(
@@ -206,12 +206,16 @@ const answerRows: Cut<Answer> = {
   },
 };
 
-/** Ids of the evidence: the first of each hop, then the second, and so on. */
+/** Ids of the evidence: what was found beside the hops and before it, then the first of each hop, the second, and so on. */
 function inTurns({ hops, evidence }: Answer): number[] {
-  const lists =
-    hops.length === 0 ? [evidence.map(({ id }) => id)] : hops.map((hop) => hop.evidence);
-  const longest = Math.max(...lists.map(({ length }) => length));
-  return Array.from({ length: longest }, (_, at) => lists.flatMap((ids) => ids[at] ?? [])).flat();
+  const onWay = new Set(hops.flatMap((hop) => hop.evidence));
+  const ids = evidence.map(({ id }) => id);
+  const found = ids.slice(0, ids.findLastIndex((id) => !onWay.has(id)) + 1);
+  const longest = Math.max(0, ...hops.map((hop) => hop.evidence.length));
+  const way = Array.from({ length: longest }, (_, at) =>
+    hops.flatMap((hop) => hop.evidence[at] ?? []),
+  );
+  return [...new Set([...found, ...way.flat()])];
 }
 
 // --- query_lattice

@@ -125,9 +125,11 @@ function edgeLine(
   return `  ${style.code(from)} calls ${style.code(to)} at ${style.text(site)}${at}${doubt}${number}`;
 }
 
-/** The evidence shard by shard, each with the call that led there. */
+/** What search found beside the way, then the way shard by shard, each with the call that led there. */
 function hopsOf({ hops, evidence }: Answer, style: Style): string[] {
-  return hops.flatMap(({ agent, via, evidence: ids }, at) => {
+  const onWay = new Set(hops.flatMap((hop) => hop.evidence));
+  const beside = evidence.filter(({ id }) => !onWay.has(id));
+  const way = hops.flatMap(({ agent, via, evidence: ids }, at) => {
     const its = new Set(ids);
     const by =
       via === null ? (at === 0 ? '' : ', found by search') : `, by ${style.code(via.symbol)}`;
@@ -137,6 +139,7 @@ function hopsOf({ hops, evidence }: Answer, style: Style): string[] {
       ...evidence.filter(({ id }) => its.has(id)).flatMap((each) => shown(each, style)),
     ];
   });
+  return [...beside.flatMap((each) => shown(each, style)), ...way];
 }
 
 function shown(evidence: Evidence, style: Style): string[] {

@@ -1,10 +1,16 @@
 import { judged } from '../../pgc/answer/ask.js';
 import type { Answer, Evidence, FlowEdge } from '../../pgc/shapes.js';
 import { placeOf } from '../ask.js';
+import { merged } from '../fan-out.js';
 
-/** What a query found on its way, behind what the same ranking as of `ask` finds in all shards: the way alone rarely holds what it joins. */
+/**
+ * What a query found on its way, behind what the same ranking as of `ask` finds in all shards: the way alone rarely holds what it joins.
+ * An agent that fails in either is told of.
+ */
 export function withFound(told: Answer, found: Answer): Answer {
-  if (found.evidence.length === 0) return told;
+  const failed = found.errors.filter(({ code }) => code !== 'NOT_FOUND');
+  const partial = told.partial || found.partial;
+  if (found.evidence.length === 0) return { ...told, errors: merged(told.errors, failed), partial };
   const ids = new Map<string, number>();
   const evidence: Evidence[] = [];
   const idsOf = (all: readonly Evidence[]): ReadonlyMap<number, number> =>
@@ -36,10 +42,14 @@ export function withFound(told: Answer, found: Answer): Answer {
     ...{ unsure: found.unsure, next: found.next },
     hops: told.hops.map((hop) => ({
       ...hop,
-      evidence: hop.evidence.map((id) => idOfTold.get(id) ?? 0),
+      evidence: [...new Set(hop.evidence.flatMap((id) => idOfTold.get(id) ?? []))],
     })),
     // That no way was found does not mean that nothing was.
-    errors: told.errors.filter(({ code, agent }) => code !== 'NOT_FOUND' || agent !== ''),
+    errors: merged(
+      told.errors.filter(({ code, agent }) => code !== 'NOT_FOUND' || agent !== ''),
+      failed,
+    ),
+    partial,
     metadata: {
       ...told.metadata,
       agents_asked: Math.max(told.metadata.agents_asked, found.metadata.agents_asked),

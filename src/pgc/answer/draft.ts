@@ -71,7 +71,7 @@ export class AnswerDraft {
 
   /** Best first; the first one is relevant. */
   write(ranked: readonly Found[]): void {
-    const found = planned(this.index, this.excerpts, this.question, this.weighing, ranked);
+    const found = this.#planned(ranked).filter((each) => this.#isIn(each));
     const best = found[0]?.similarity ?? 0;
     const telling = found.filter((each) => each.similarity >= tellingShare * best);
     const distinct = this.#distinct(telling);
@@ -90,6 +90,17 @@ export class AnswerDraft {
     if (this.overlays.has('O1')) this.#joined();
     else if (!isAnswered) for (const each of chosen) this.#calls(each);
     this.#suggest(chosen);
+  }
+
+  /** A plan puts symbols first: it is for who looks for symbols. */
+  #planned(ranked: readonly Found[]): readonly Found[] {
+    if (!this.overlays.has('O1') && !this.overlays.has('O3')) return ranked;
+    return planned(this.index, this.excerpts, this.question, this.weighing, ranked);
+  }
+
+  /** What a plan adds, no search has filtered. */
+  #isIn(each: Found): boolean {
+    return each.kind === 'item' || this.isWanted(this.index.file(each.file).path);
   }
 
   /** What the graph knows of the function that the question names, and the answer does not show. */

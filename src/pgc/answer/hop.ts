@@ -38,8 +38,6 @@ const unnamedReference = 0.3;
 const symbolsOnly: ReadonlySet<OverlayName> = new Set(['O1']);
 /** Functions that a question enters at by search; the weaker ones matter only for where they lead. */
 const entriesMax = 40;
-/** How fast an entry loses strength with its score: those that miss one thing asked for should not lead. */
-const entryContrast = 1;
 /** Definitions of one name that a hop enters at. */
 const definitionsEntered = 3;
 const referencesCited = 4;
@@ -119,7 +117,9 @@ function found(index: ShardIndex, folders: NamedFolders, hits: readonly Found[])
   return (functions.length > 0 ? functions : symbols)
     .map(({ symbol, document, file, score }) => {
       const share = folders.shareOf(document, index.file(file).path);
-      return entryNode(symbol, share * Math.max(0, score / best.score) ** entryContrast);
+      // Where even the best is worth nothing, none leads.
+      const worth = best.score > 0 ? Math.max(0, score / best.score) : 1;
+      return entryNode(symbol, share * worth);
     })
     .sort((one, other) => other.strength - one.strength);
 }

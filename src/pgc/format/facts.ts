@@ -41,12 +41,12 @@ export function isCode(language: FactsLanguage): boolean {
   return (grammarLanguages as readonly string[]).includes(language);
 }
 
-/** Names are resolved by linkage and includes: a text of either language may use what a header of the other one defines. */
 /** Whether a symbol of this kind has statements. */
 export function isFunction(kind: string): boolean {
   return kind === 'function' || kind === 'method';
 }
 
+/** Names are resolved by linkage and includes: a text of either language may use what a header of the other one defines. */
 export function isCFamily(language: FactsLanguage): boolean {
   return language === 'c' || language === 'cpp';
 }

@@ -6,7 +6,7 @@ import type { Question } from './question/question.js';
 import { Ranking } from './ranking.js';
 import { isPathOf, namedShares, onPathBonus, type NamedMatch } from './retrieve.js';
 import { weightsOf } from './rank/weights.js';
-import { nowhere, WordScores } from './rank/word-scores.js';
+import { WordScores } from './rank/word-scores.js';
 import type { Weighing } from './rank/weighing.js';
 import type { OverlayName } from '../shapes.js';
 
@@ -39,11 +39,11 @@ export class ItemSearch {
   readonly #words: WordScores;
 
   /** `tree`: what is known of its files. */
-  constructor(file: OverlayFile, tree: { roles?: KnownRoles }, hasContext = true) {
+  constructor(file: OverlayFile, tree: { roles?: KnownRoles }) {
     this.#file = file;
     this.#tree = tree;
     const files = { count: file.fileCount, of: (item: number) => file.fileOf(item) };
-    this.#words = new WordScores(file.terms, hasContext ? files : nowhere);
+    this.#words = new WordScores(file.terms, files);
   }
 
   /** Best first. Findings of secrets are left out: a citation would quote them. */

@@ -100,6 +100,17 @@ test.each([
   },
 );
 
+test('where room is short, what was found beside the hops stays before them', async () => {
+  const whole = answerOf(4);
+  const [first, ...others] = whole.hops;
+  const answer = { ...whole, hops: others };
+  const { structured } = replied(await replyTo(answer), answerTokens.default);
+  const kept = (structured as unknown as Answer).evidence.map(({ id }) => id);
+  expect(kept.length).toBeLessThan(whole.evidence.length);
+  expect(kept).toEqual(first?.evidence.slice(0, kept.length));
+  expect(kept.length).toBeGreaterThan(0);
+});
+
 test('an answer that fits is given whole, without what its reader knows', async () => {
   const whole = { ...answerOf(0), ...{ unsure: [], left_out: [], overlay_warnings: [] } };
   const small: Answer = {

@@ -183,6 +183,13 @@ test('evidence of several shards is shown hop by hop; what no call led to, as fo
   expect(markdown).toContain('\n**2. arch, by `rdmsr_on_cpu`**\n');
 });
 
+test('what search found beside the way comes before the hops', () => {
+  const all = [1, 2, 3].map((id) => evidence(id, { name: `of_${id}` }));
+  const answer = answerOf(all, { hops: [hop('drivers', [2])], query_path: ['drivers'] });
+  const lines = renderAnswer(answer).match(/^(?:\d\. \w+|\[\d\])/gm);
+  expect(lines).toEqual(['[1]', '[3]', '1. drivers', '[2]']);
+});
+
 test('the prose of a model keeps its lines, and the footer says what it took', () => {
   const { metadata } = answerOf([]);
   const model = { name: 'small', dropped: 2, tokens: 84, texts: [] };

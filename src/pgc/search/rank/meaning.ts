@@ -2,6 +2,7 @@ import type { ShardIndex } from '../../format/shard-index.js';
 import type { VectorTable } from '../../format/vectors/vector-table.js';
 import { wordVectors } from '../../format/vectors/word-vectors.js';
 import type { Question } from '../question/question.js';
+import { Ranking } from '../ranking.js';
 
 /** How near functions are to a question by what they are about, in standard deviations from what is usual in their shard. */
 export class Meaning {
@@ -27,11 +28,13 @@ export class Meaning {
     return documents.reduce((sum, each) => sum + this.of(each), 0) / documents.length;
   }
 
-  /** The nearest symbols, best first. */
+  /** The nearest symbols, best first, of those that are nearer than usual: to words without a vector, none is. */
   nearest(most: number): number[] {
-    const rows = Uint32Array.from(this.#scores.keys());
-    rows.sort((one, other) => (this.#scores[other] ?? 0) - (this.#scores[one] ?? 0) || one - other);
-    return Array.from(rows.subarray(0, most), (row) => this.#table.symbols[row] ?? 0);
+    const ranked = new Ranking<{ document: number; score: number }>(most);
+    this.#scores.forEach((score, row) => {
+      if (ranked.admits(score)) ranked.offer({ document: this.#table.symbols[row] ?? 0, score });
+    });
+    return ranked.best().map(({ document }) => document);
   }
 }
 

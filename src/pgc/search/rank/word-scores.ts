@@ -17,9 +17,6 @@ export interface Groups {
   of: (document: number) => number;
 }
 
-/** No groups: there is no context. */
-export const nowhere: Groups = { count: 0, of: () => 0 };
-
 /** How well one document answers, by its words. All are shares of what no document can exceed, 0 to 1. */
 export interface Match {
   /** BM25F score. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { analyse } from '../../../../src/pgc/search/question/question.js';
 import type { HopAnswer } from '../../../../src/pgc/shapes.js';
 import { indexedTree, type IndexedTree } from '../../../support/indexed-tree.js';
 
@@ -67,4 +68,23 @@ test('a hop names who calls what the question speaks of', async () => {
 test('also who calls it through the member of a structure that holds it', async () => {
   const names = namesIn(await asked('How is the vault sealed?'));
   expect(names).toEqual(expect.arrayContaining(['seal_vault', 'keep']));
+});
+
+test('where even the best is worth nothing, what is worth less does not come before it', async () => {
+  const words =
+    'amber birch cedar dune ember fjord glade heron inlet jetty knoll lagoon maple nectar orchid pebble quartz reed spruce tundra umbra violet willow yarrow'.split(
+      ' ',
+    );
+  const about = (word: string, at: number): [string, string] => [
+    `tests/${word}.c`,
+    `/* ${word}${at === 0 ? ' and birch' : ''} */\n#define CHECK_${at}(x) (x)\n`,
+  ];
+  await using aside = await indexedTree(Object.fromEntries(words.map(about)), ['tests']);
+  const [shard] = aside.shards;
+  if (shard === undefined) throw new Error('no shard');
+  const question = `How do ${words.join(', ')} go together?`;
+  const { found } = await shard.search.find(analyse(question), new Set(['O1']), 5);
+  expect(found[0]?.score).toBeLessThan(0);
+  const answer = await shard.hop({ question, symbols: [], top_k: 5, references_max: 20 });
+  expect(namesIn(answer)[0]).toBe('CHECK_0');
 });

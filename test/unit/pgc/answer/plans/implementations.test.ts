@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { familiesOf } from '../../../../../src/pgc/answer/plans/families.js';
 import { planned } from '../../../../../src/pgc/answer/plans/plan.js';
 import type { ShardIndex } from '../../../../../src/pgc/format/shard-index.js';
+import type { AskRequest, Evidence } from '../../../../../src/pgc/shapes.js';
 import { analyse } from '../../../../../src/pgc/search/question/question.js';
 import type { Shard } from '../../../../../src/pgc/serve/shard.js';
 import { indexedTree } from '../../../../support/indexed-tree.js';
@@ -101,6 +102,12 @@ async function plannedNames({ index, excerpts, search }: Shard, text: string): P
   );
 }
 
+async function shown(shard: Shard, more: Partial<AskRequest>): Promise<Evidence[]> {
+  const question = 'Which places exist that keep snapshots of the state?';
+  const answer = await shard.ask({ question, overlays: [], top_k: 3, ...more });
+  return answer.evidence;
+}
+
 async function only(files: Record<string, string>, alias: string) {
   const tree = await indexedTree(files, [alias]);
   const shard = tree.shards.find(({ index }) => index.info.alias === alias);
@@ -152,6 +159,29 @@ test('a family has the sources that implement a type; a method that most of them
     'Loop',
     'Once',
   ]);
+});
+
+test('a plan adds nothing of files that are not asked for', async () => {
+  const test = {
+    'vault/keep_test.go':
+      'package vault\n\n// keeps snapshots of the state in places\nfunc keepPlaces() {}\n',
+  };
+  const { shard, tree } = await only({ ...go, ...test }, 'vault');
+  await using _ = tree;
+  const all = await shown(shard, { roles: ['test'] });
+  expect(all.map(({ role }) => role)).toEqual(all.map(() => 'test'));
+  expect(all.length).toBeGreaterThan(0);
+});
+
+test('a plan puts no symbols before the items that alone are asked for', async () => {
+  const place = (at: number): string =>
+    `## Place ${at}\n\nA place that keeps snapshots of the state, number ${at}.\n`;
+  const note = { 'vault/README.md': `# Vault\n\n${[1, 2, 3, 4].map(place).join('\n')}` };
+  const { shard, tree } = await only({ ...go, ...note }, 'vault');
+  await using _ = tree;
+  const ready = ['O2', 'O4', 'O5', 'O6', 'O7'];
+  const all = await shown(shard, { overlays: ready });
+  expect(all.map(({ file_path }) => file_path)).toEqual(Array(3).fill('vault/README.md'));
 });
 
 test('in C the functions that stand in one field are a family', async () => {
