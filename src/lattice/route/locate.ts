@@ -7,11 +7,11 @@ import {
   type LocateRequest,
 } from '../../pgc/search/locate/locate.js';
 import { reportOf } from '../../pgc/search/locate/report.js';
+import { rankedShards } from '../../pgc/search/locate/routing.js';
 import type { WordsPort } from '../../pgc/search/locate/words-port.js';
 import type { CodedError, ShardPort } from '../../pgc/shapes.js';
 import { failureOf, fanOut } from '../fan-out.js';
 import type { Lattice } from '../lattice.js';
-import { rankedShards } from './report-routing.js';
 
 /** Shards that are asked for files; the rest is known by its vocabulary alone. */
 export const shardsAskedMax = 24;

@@ -50,7 +50,7 @@ export async function openIndex(
 ): Promise<OpenedTree> {
   return readServed(folder, home, async (place, manifest, root) => {
     const { project } = manifest;
-    const shards = await openShards(place, manifest, shardsMax);
+    const shards = await openSegments(place, manifest, shardsMax);
     const overlay = overlaysOf(place, manifest);
     const overlaysIn = (alias: string): ShardOverlays => {
       const { overlays } = manifest.shards.find((each) => each.alias === alias) ?? {};
@@ -115,10 +115,11 @@ function overlaysOf(place: IndexPlace, manifest: Manifest): OpenedTree['overlay'
   };
 }
 
-async function openShards(
+/** In the order of the manifest. */
+export async function openSegments(
   place: IndexPlace,
   manifest: Manifest,
-  shardsMax: number,
+  shardsMax = Infinity,
 ): Promise<ShardIndex[]> {
   const shards: ShardIndex[] = [];
   const largest = manifest.shards.toSorted((a, b) => b.lines - a.lines).slice(0, shardsMax);

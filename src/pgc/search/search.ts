@@ -3,7 +3,8 @@ import { withAbbreviations } from './question/expansion.js';
 import { asBusError, type BusError } from '../../errors/bus-error.js';
 import { ItemSearch, type ItemHit } from './item-search.js';
 import type { OverlayFile } from '../overlay/overlay-file.js';
-import type { Question } from './question/question.js';
+import { analyse, type Question } from './question/question.js';
+import { filesOf, type FunctionsOfFile } from './rank/files.js';
 import { hitsMax, Retriever, type Hit } from './retrieve.js';
 import type { Featured } from './rank/features.js';
 import { weigh, type Weighing } from './rank/weighing.js';
@@ -77,6 +78,14 @@ export class Search {
       similarity: similarityOf(each.score),
     }));
     return { found: found.slice(0, limit), weighing, gaps };
+  }
+
+  /** Files by how well their functions answer, best first. Throws as `analyse`. */
+  files(text: string): FunctionsOfFile[] {
+    const question = this.#expanded(analyse(text));
+    const weighing = weigh([this.index], question);
+    const hits = this.retriever.search(question, { limit: hitsMax, weighing });
+    return filesOf(this.index, hits, weighing.known);
   }
 
   /** What the ranking knows of the hits of a question: what it is learned from. */

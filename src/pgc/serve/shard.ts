@@ -112,7 +112,7 @@ export class Shard implements ShardPort, WordsPort {
   }
 
   async rankFiles(request: RankRequest): Promise<RankAnswer> {
-    return this.#words().rankFiles(request);
+    return this.#words().rankFiles(request, this.search);
   }
 
   async readFiles(request: ReadRequest): Promise<ReadAnswer> {

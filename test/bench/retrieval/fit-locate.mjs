@@ -5,7 +5,7 @@
 // Without `--pairs` (lines of `{ "title", "description", "paths" }`) the history of the repository is read. Of it those
 // messages count that read like a report (reports.mjs). The likelihood of the right files in a softmax over the candidates,
 // held near the committed weights, none below zero; every fifth message is not fitted and tells how well it went. What
-// is known of a file only when it is read (`passage`) is not fitted here.
+// is known of a file only when it is read (`passage`) or its functions are ranked is not fitted here.
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { mean, table } from '../kernel/figures.mjs';
@@ -49,8 +49,9 @@ const commits =
     ? historyOf(root, Number(options.count))
     : reportsIn(options.pairs).slice(0, Number(options.count));
 
-const late = new Set(['passage', 'string', 'device']);
-const features = featureNames.filter((name) => name !== 'source' && !late.has(name));
+const late = new Set(['functions', 'passage', 'string', 'device']);
+const standings = new Set(['source', 'header', 'aside']);
+const features = featureNames.filter((name) => !standings.has(name) && !late.has(name));
 const committed = features.map((name) => weights[name]);
 const reports = [];
 for (const each of asReports(commits, (file) => known.has(file)))
@@ -86,9 +87,9 @@ async function rowsOf({ title, description, paths }) {
   const seeking = new Seeking(index, modules, report, late);
   const answers = new Map();
   for (const [shard, port] of ports.entries())
-    answers.set(shard, await port.rankFiles(seeking.requestFor(shard, candidatesMax)));
+    answers.set(shard, await port.rankFiles(seeking.requestFor(shard, candidatesMax, false)));
   const { best, columns } = seeking.rank(answers, candidatesMax);
-  const some = best.filter(({ file }) => index.sources[file] === 1);
+  const some = best.filter(({ file }) => index.standings[file] === 1);
   const right = some.map((each) => paths.includes(each.path));
   if (!right.includes(true)) return [];
   const files = some.map(({ file }) => file);
@@ -114,7 +115,7 @@ async function textValues(report, name, files) {
   const values = new Map();
   for (const shard of new Set(files.map((file) => index.shardOf(file)))) {
     const base = index.baseOf(shard);
-    const request = seeking.requestFor(shard, candidatesMax);
+    const request = seeking.requestFor(shard, candidatesMax, false);
     // A shard answers with its best files only: these.
     for (const file of files)
       if (index.shardOf(file) === shard) request.given[file - base] = Number.MAX_VALUE;

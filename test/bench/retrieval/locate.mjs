@@ -28,7 +28,8 @@ const groups = {
   'named symbols, paths, stems': ['symbol', 'path', 'file', 'stem'],
   'modules, options': ['module', 'option'],
   'best passage': ['passage'],
-  'source first': ['source'],
+  functions: ['functions'],
+  'sources, headers, asides in this order': ['source', 'header', 'aside'],
 };
 
 const { values: options } = parseArgs({

@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/base/clock.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { locate, type LocateLimits } from '../../../src/lattice/route/locate.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
-import { rankedShards } from '../../../src/lattice/route/report-routing.js';
+import { rankedShards } from '../../../src/pgc/search/locate/routing.js';
 import { indexFolder } from '../../../src/pgc/build/index-folder.js';
 import { Locator, openTree, type LocateAnswer } from '../../../src/pgc/search/locate/locate.js';
 import { parseReport } from '../../../src/pgc/search/locate/report.js';
@@ -303,7 +303,7 @@ describe('a vocabulary', () => {
     ['counts', { word_counts: new Uint8Array(3) }],
     ['buckets', { name_buckets: new Uint8Array(4) }],
     ['recipes', { steps: Buffer.from('[{"file":1}]') }],
-    ['sources', { sources: new Uint8Array(1) }],
+    ['standings', { standings: new Uint8Array(1) }],
   ])('with broken %s is refused', async (_, broken) => {
     const whole = vocabularyOf(await fileOf('disk'));
     expect(() => new VocabularyWords({ ...whole, ...broken })).toThrow(

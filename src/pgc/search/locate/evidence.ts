@@ -4,14 +4,18 @@ import { featureNames, weights, type Columns, type FeatureName } from './feature
 import type { Finding } from './named.js';
 import type { Reading } from './reading.js';
 import type { SoughtTerm } from './word-scores.js';
+import type { FunctionsOfFile } from '../rank/files.js';
 
 /** Why a file is where it is. */
 export type Evidence = Plain<
   sigma.pgc.FileEvidence,
-  { kind: 'words' | 'symbol' | 'frame' | 'path' | 'option' | 'string' | 'device'; line?: number }
+  {
+    kind: 'words' | 'functions' | 'symbol' | 'frame' | 'path' | 'option' | 'string' | 'device';
+    line?: number;
+  }
 >;
 
-const evidencePerFileMax = 5;
+const evidencePerFileMax = 6;
 const wordsMax = 6;
 const textCharsMax = 160;
 
@@ -20,18 +24,21 @@ export function textEvidence(words: Evidence | undefined, reading: Reading): Evi
   return [...(words === undefined ? [] : [placed(words, reading)]), ...readEvidence(reading)];
 }
 
-/** Evidence that needs no text: which files the report names, and which words their paths have. */
+/** Evidence that needs no text: which files the report names, which words their paths have, which functions answer. */
 export class PathEvidence {
   readonly #columns: Columns;
   readonly #spellings: ReadonlyMap<string, string>;
+  readonly #functions: ReadonlyMap<number, FunctionsOfFile['best']>;
   readonly #named = new Map<number, Evidence[]>();
 
   constructor(
     columns: Columns,
     findings: readonly Finding[],
     terms: readonly Pick<SoughtTerm, 'term' | 'spelling'>[],
+    functions: ReadonlyMap<number, FunctionsOfFile['best']>,
   ) {
     this.#columns = columns;
+    this.#functions = functions;
     this.#spellings = new Map(terms.map(({ term, spelling }) => [term, spelling]));
     for (const finding of findings) this.#note(finding);
   }
@@ -53,7 +60,21 @@ export class PathEvidence {
   with(ofText: readonly Evidence[], file: number, path: string): Evidence[] {
     const ofPath = pathEvidence(this.#columns, this.#spellings, file, path);
     const named = this.#named.get(file) ?? [];
-    return best([...named, ...ofText, ...(ofPath === undefined ? [] : [ofPath])].sort(byWeight));
+    const of = [...named, ...this.#functionsOf(file), ...ofText];
+    return best([...of, ...(ofPath === undefined ? [] : [ofPath])].sort(byWeight));
+  }
+
+  /** The best function first, whose line it is. */
+  #functionsOf(file: number): Evidence[] {
+    const its = this.#functions.get(file) ?? [];
+    const [first] = its;
+    if (first === undefined) return [];
+    return [
+      {
+        ...{ kind: 'functions', text: cut(its.map(({ name }) => name).join(', ')) },
+        ...{ line: first.line, weight: weights.functions * this.#columns.at('functions', file) },
+      },
+    ];
   }
 }
 

@@ -2,12 +2,15 @@ import type { Plain, sigma } from '../../../wire/codec.js';
 import { join } from 'node:path';
 import { Excerpts } from '../../source/excerpt.js';
 import type { IndexPlace, Manifest } from '../../plan/manifest.js';
-import { readServed } from '../open-index.js';
+import { ShardOverlays } from '../../overlay/shard-overlays.js';
+import { openSegments, readServed } from '../open-index.js';
+import { Search } from '../search.js';
 import { PathEvidence, type Evidence } from './evidence.js';
 import { weights, type FeatureName } from './features.js';
 import { ModuleFiles } from './named.js';
 import { lineCharsMax } from './report-lines.js';
 import { parseReport, type ParsedReport, type Report } from './report.js';
+import { rankedShards } from './routing.js';
 import { byScore, Seeking, type Candidates, type Ranked } from './seeking.js';
 import { TreeWords } from './tree-words.js';
 import { knownFrom } from './vocabulary.js';
@@ -20,6 +23,8 @@ const lateFeatures = ['passage', 'string', 'device'] as const;
 export const filesMax = 50;
 /** Files that are read for what only their text says. */
 const readMax = 50;
+/** Shards that rank their functions: the likeliest. */
+const functionShardsMax = 24;
 
 /** One file that the report may concern. Mirrors what `sigma locate --json` prints. */
 export type LocatedFile = Plain<sigma.pgc.LocatedFile, { evidence: Evidence[]; role?: string }>;
@@ -59,6 +64,7 @@ export class KnownTree {
 
 /** Which shards are asked, and how. */
 interface Asking {
+  /** The likeliest first. */
   choose(seeking: Seeking): readonly number[];
   /** The answers by shard. The caller reports the shards that do not answer. */
   each<T>(
@@ -82,10 +88,14 @@ export async function locateIn(
   const without = options.without ?? new Set();
   const seeking = new Seeking(tree.index, tree.modules, parsed, without);
   const asked = asking.choose(seeking);
+  const asksFunctions = new Set(asked.slice(0, functionShardsMax));
   const limit = Math.max(readMax, options.limit);
   const { roles = [] } = options;
   const answers = await asking.each<RankAnswer>(asked, (port, shard, signal) =>
-    port.rankFiles({ ...seeking.requestFor(shard, limit), roles: [...roles] }, signal),
+    port.rankFiles(
+      { ...seeking.requestFor(shard, limit, asksFunctions.has(shard)), roles: [...roles] },
+      signal,
+    ),
   );
   const candidates = seeking.rank(answers, limit, roles);
   const late = new LateScores(tree, seeking, parsed, options);
@@ -139,7 +149,8 @@ class LateScores {
 
   described(files: readonly Ranked[], { columns, findings }: Candidates): LocatedFile[] {
     const isBrief = this.#options.isBrief === true;
-    const evidence = new PathEvidence(columns, findings, this.#seeking.terms);
+    const { terms, functions } = this.#seeking;
+    const evidence = new PathEvidence(columns, findings, terms, functions);
     return files.map(({ file, path, score }) => ({
       path,
       score: rounded(score),
@@ -208,10 +219,9 @@ export class Locator {
 
   /** Throws REPORT_EMPTY, REPORT_UNREADABLE, CANCELLED. */
   async locate(report: Report, options: LocateOptions): Promise<LocateAnswer> {
-    const { ports } = this.#tree;
-    const all = ports.map((_, shard) => shard);
+    const { ports, index } = this.#tree;
     const answer = await locateIn(this.#tree, report, options, {
-      choose: () => all,
+      choose: (seeking) => rankedShards(index, seeking),
       each: async (shards, ask) => {
         const answers = new Map();
         for (const shard of shards) {
@@ -226,21 +236,37 @@ export class Locator {
   }
 }
 
-/** The words of files that are open, as shards of one tree. `root`: absolute, without links. */
-export function treeOf(files: readonly WordsFile[], root: string): KnownTree {
+/** The words of files that are open, as shards of one tree, and the searches of its shards. `root`: absolute, without links. */
+export function treeOf(
+  files: readonly WordsFile[],
+  root: string,
+  searches: readonly Search[] = [],
+): KnownTree {
   const excerpts = new Excerpts(root);
   const members = files.map((file) => ({ agent: file.info.alias, words: knownFrom(file) }));
-  const ports = files.map(
-    (file) => new WordsShard(file.info.alias, () => Promise.resolve(file), excerpts),
-  );
+  const ports = files.map((file, at): WordsPort => {
+    const words = new WordsShard(file.info.alias, () => Promise.resolve(file), excerpts);
+    return {
+      agent: words.agent,
+      vocabulary: () => words.vocabulary(),
+      rankFiles: (request) => words.rankFiles(request, searches[at]),
+      readFiles: (request) => words.readFiles(request),
+    };
+  });
   return new KnownTree(new TreeWords(members), ports);
 }
 
-/** Of a tree as it was built last; its segments are not read. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT. */
+/** Of a tree as it was built last. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT. */
 export async function openTree(folder: string, home: string): Promise<KnownTree> {
-  return readServed(folder, home, async (place, manifest, root) =>
-    treeOf(await openFiles(place, manifest), root),
-  );
+  return readServed(folder, home, async (place, manifest, root) => {
+    const files = await openFiles(place, manifest);
+    const segments = await openSegments(place, manifest);
+    const searches = manifest.shards.flatMap((shard, at) => {
+      const segment = segments[at];
+      return segment === undefined ? [] : [new Search(segment, new ShardOverlays(place, shard))];
+    });
+    return treeOf(files, root, searches);
+  });
 }
 
 async function openFiles(place: IndexPlace, { shards }: Manifest): Promise<WordsFile[]> {

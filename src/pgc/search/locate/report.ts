@@ -18,6 +18,8 @@ export const sectionWordsMax = 1_500;
 const namedMax = 200;
 const tokenCharsMax = 400;
 const titleCharsMax = 400;
+/** What functions are ranked by: more says less about what is sought. */
+const saidCharsMax = 500;
 /** Different messages of a log whose words are looked up. */
 const messagesMax = 40;
 
@@ -36,6 +38,8 @@ interface SectionTerm {
 /** What a report says, by how it says it. */
 export interface ParsedReport {
   title: string;
+  /** The title and the first sentences. */
+  said: string;
   terms: Record<SectionName, Map<string, SectionTerm>>;
   /** Lines of logs, without stamps, each once. */
   logLines: string[];
@@ -94,6 +98,7 @@ const wordOfCode = /_|[a-z][A-Z]/;
 
 class Reading {
   readonly #title: string;
+  #said: string;
   readonly #terms = {
     title: new Map<string, SectionTerm>(),
     prose: new Map<string, SectionTerm>(),
@@ -116,6 +121,7 @@ class Reading {
 
   constructor(title: string) {
     this.#title = title;
+    this.#said = title;
     this.#count('title', title);
     this.#noteNames(title);
     this.#pathsIn(title);
@@ -173,6 +179,7 @@ class Reading {
     for (const { module } of frames) if (module !== '') add(this.#drivers, module);
     return {
       title: this.#title,
+      said: cutAtWord(this.#said, saidCharsMax),
       terms: this.#terms,
       logLines: [...this.#logLines],
       frames,
@@ -213,6 +220,7 @@ class Reading {
   }
 
   #readProse(text: string): void {
+    if (this.#said.length < saidCharsMax) this.#said = `${this.#said} ${text}`.trim();
     this.#count('prose', text);
     this.#noteNames(text);
     this.#symbolsIn(text, false);

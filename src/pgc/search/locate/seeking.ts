@@ -1,8 +1,12 @@
 import { hasRole } from '../../source/role.js';
+import { wantsAsides } from '../prior.js';
+import type { FunctionsOfFile } from '../rank/files.js';
+import { analyse } from '../question/question.js';
 import { Columns, weights, type FeatureName } from './features.js';
 import { NameScores, type Finding, type ModuleFiles, type SoughtName } from './named.js';
 import type { ParsedReport } from './report.js';
 import type { Place, TreeWords } from './tree-words.js';
+import { standing } from './vocabulary.js';
 import { WordScores, type RoutedTerm } from './word-scores.js';
 import type { RankAnswer, RankRequest } from './words-port.js';
 
@@ -26,11 +30,16 @@ export interface Candidates {
 export class Seeking {
   readonly terms: readonly RoutedTerm[];
   readonly names: readonly SoughtName[];
+  /** By file: the best of its functions, in the shards that have ranked theirs. */
+  readonly functions = new Map<number, FunctionsOfFile['best']>();
   /** By file: what speaks for it before its text is asked, without what sources gain. */
   readonly given: Float64Array;
   readonly #index: TreeWords;
   readonly #columns: Columns;
   readonly #scores: NameScores;
+  readonly #question: string;
+  /** By standing. */
+  readonly #bonuses: readonly number[];
 
   constructor(
     index: TreeWords,
@@ -45,16 +54,21 @@ export class Seeking {
     this.#scores.score(report);
     this.names = this.#scores.sought;
     this.given = this.#columns.scores();
+    const isAsideWanted = report.said !== '' && wantsAsides(analyse(report.said));
+    this.#question = this.#columns.isWanted('functions') ? report.said : '';
+    const worth = (name: FeatureName): number => (this.#columns.isWanted(name) ? weights[name] : 0);
+    const source = worth('source');
+    this.#bonuses = [0, source, worth('header'), isAsideWanted ? source : worth('aside')];
   }
 
-  /** What a file gains by being source, or by being named by its path: that need not be source. */
+  /** What a file gains by what it is for; one that is named by its path is as good as a source. */
   bonusOf(file: number): number {
-    if (!this.#columns.isWanted('source')) return 0;
     const isNamed = this.#columns.at('path', file) + this.#columns.at('file', file) > 0;
-    return isNamed || this.#index.sources[file] === 1 ? weights.source : 0;
+    return this.#bonuses[isNamed ? standing.source : (this.#index.standings[file] ?? 0)] ?? 0;
   }
 
-  requestFor(shard: number, limit: number): RankRequest {
+  /** `asksFunctions`: whether the shard ranks its functions, too. */
+  requestFor(shard: number, limit: number, asksFunctions: boolean): RankRequest {
     const base = this.#index.baseOf(shard);
     const words = this.#index.shards[shard]?.words;
     const { fileCount, version, isCut } = words ?? { fileCount: 0, version: '', isCut: false };
@@ -80,7 +94,8 @@ export class Seeking {
         return { key: isHere ? key : '', by, within: its };
       }),
       given,
-      source: this.#columns.isWanted('source') ? weights.source : 0,
+      standings: [...this.#bonuses],
+      question: asksFunctions ? this.#question : '',
       mean_text: this.#index.meanText,
       mean_definitions: this.#index.meanDefinitions,
       limit,
@@ -99,7 +114,12 @@ export class Seeking {
       const base = this.#index.baseOf(shard);
       for (const { name, file, line } of answer.places)
         places[name]?.push({ file: base + file, line });
-      for (const { file, words: its } of answer.files) words.set(base + file, its);
+      for (const { file, words: its, functions, best } of answer.files) {
+        words.set(base + file, its);
+        if (functions <= 0) continue;
+        this.#columns.add('functions', base + file, functions);
+        this.functions.set(base + file, best);
+      }
     }
     for (const its of places) its.sort((one, other) => one.file - other.file);
     this.#scores.find(places, (shard) => answers.has(shard));

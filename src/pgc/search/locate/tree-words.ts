@@ -25,7 +25,7 @@ export class TreeWords {
   readonly fileCount: number;
   readonly paths: PathIndex;
   /** By file, as in `Vocabulary`. */
-  readonly sources: Uint8Array;
+  readonly standings: Uint8Array;
   /** In words, of those that have any. */
   readonly meanText: number;
   readonly meanDefinitions: number;
@@ -38,8 +38,8 @@ export class TreeWords {
       fileCount += words.fileCount;
     }
     this.fileCount = fileCount;
-    this.sources = new Uint8Array(fileCount);
-    shards.forEach(({ words }, at) => this.sources.set(words.sources, this.baseOf(at)));
+    this.standings = new Uint8Array(fileCount);
+    shards.forEach(({ words }, at) => this.standings.set(words.standings, this.baseOf(at)));
     this.meanText = meanOf(shards.map(({ words }) => words.text));
     this.meanDefinitions = meanOf(shards.map(({ words }) => words.definitions));
     this.paths = new PathIndex(pathsOf(shards));

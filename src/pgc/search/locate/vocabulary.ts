@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { BusError } from '../../../errors/bus-error.js';
 import { bufferOf, bytesOf, numbersOf } from '../../format/bytes.js';
 import { isCode, type KnownRoles } from '../../format/facts.js';
+import { roleIn } from '../../source/role.js';
+import { isAside } from '../prior.js';
 import { SortedNames } from '../../format/sorted-names.js';
 import { HashedCounts, type FileCounts } from '../../format/word-lists/hashed-counts.js';
 import type { KeyHash } from '../../format/word-lists/hashed-lists.js';
@@ -20,15 +22,23 @@ export type Vocabulary = Plain<sigma.pgc.Vocabulary, { roles?: KnownRoles }>;
 
 const header = /\.(?:h\w*|d\.[cm]?ts)$/;
 
-/** By file: 1 where it is source. */
-export function sourcesOf(file: WordsFile): Uint8Array {
-  const sources = new Uint8Array(file.fileCount);
+/** What a file is worth by what it is for, as a number of `Vocabulary.standings`. */
+export const standing = { other: 0, source: 1, header: 2, aside: 3 } as const;
+
+/** By file. */
+export function standingsOf(file: WordsFile): Uint8Array {
+  const standings = new Uint8Array(file.fileCount);
   let at = 0;
   for (const path of file.paths()) {
-    sources[at] = isCode(file.language(at)) && !header.test(path) ? 1 : 0;
+    if (isCode(file.language(at))) standings[at] = standingOf(file, path);
     at += 1;
   }
-  return sources;
+  return standings;
+}
+
+function standingOf({ info }: WordsFile, path: string): number {
+  if (isAside(roleIn(info, path))) return standing.aside;
+  return header.test(path) ? standing.header : standing.source;
 }
 
 /** Costs a pass over all its postings: callers keep it. */
@@ -39,7 +49,7 @@ export function vocabularyOf(file: WordsFile): Vocabulary {
     version: file.info.version,
     path_blocks: pathBlocks,
     path_bytes: pathBytes,
-    sources: sourcesOf(file),
+    standings: standingsOf(file),
     steps,
     ...file.lengthSums(),
     word_buckets: bytesOf(words.buckets),
@@ -65,7 +75,7 @@ const stepsSchema = z.array(
 export interface KnownWords {
   readonly version: string;
   readonly fileCount: number;
-  readonly sources: Uint8Array;
+  readonly standings: Uint8Array;
   readonly steps: readonly BuildStep[];
   readonly text: LengthSum;
   readonly definitions: LengthSum;
@@ -85,7 +95,7 @@ export function knownFrom(file: WordsFile): KnownWords {
   return {
     version: file.info.version,
     fileCount: file.fileCount,
-    sources: sourcesOf(file),
+    standings: standingsOf(file),
     steps: file.steps(),
     ...file.lengthSums(),
     isCut: false,
@@ -101,7 +111,7 @@ export function knownFrom(file: WordsFile): KnownWords {
 export class VocabularyWords implements KnownWords {
   readonly version: string;
   readonly fileCount: number;
-  readonly sources: Uint8Array;
+  readonly standings: Uint8Array;
   readonly steps: readonly BuildStep[];
   readonly text: LengthSum;
   readonly definitions: LengthSum;
@@ -115,7 +125,7 @@ export class VocabularyWords implements KnownWords {
   constructor(vocabulary: Vocabulary) {
     try {
       this.version = vocabulary.version;
-      this.sources = vocabulary.sources;
+      this.standings = vocabulary.standings;
       this.text = vocabulary.text;
       this.definitions = vocabulary.definitions;
       this.roles = vocabulary.roles ?? {};
@@ -132,7 +142,7 @@ export class VocabularyWords implements KnownWords {
       throw malformed(error instanceof Error ? error.message.slice(0, 200) : 'unreadable', error);
     }
     const isWhole = this.steps.every(({ file }) => file < this.fileCount);
-    if (!isWhole || this.sources.length !== this.fileCount)
+    if (!isWhole || this.standings.length !== this.fileCount)
       throw malformed('its files are not those of its paths');
   }
 

@@ -1,4 +1,7 @@
 import { asBusError, BusError } from '../../../errors/bus-error.js';
+import { lowerBound } from '../../format/bytes.js';
+import type { FunctionsOfFile } from '../rank/files.js';
+import type { Search } from '../search.js';
 import type { Excerpts } from '../../source/excerpt.js';
 import { textEvidence, wordEvidence, type Evidence, type Gain } from './evidence.js';
 import { weights, type FeatureName } from './features.js';
@@ -6,17 +9,10 @@ import { hashOf } from '../../format/word-lists/hashed-lists.js';
 import { isAnyRole } from '../../source/role.js';
 import { FileReader, type Reading } from './reading.js';
 import { often, once, saturated, usual } from './saturation.js';
-import { sourcesOf, vocabularyOf, type Vocabulary } from './vocabulary.js';
+import { standingsOf, vocabularyOf, type Vocabulary } from './vocabulary.js';
 import type { SoughtTerm } from './word-scores.js';
 import type { WordsFile } from '../../format/word-lists/words-file.js';
-import type {
-  RankAnswer,
-  RankRequest,
-  ReadAnswer,
-  ReadFile,
-  ReadRequest,
-  WordsPort,
-} from './words-port.js';
+import type { RankAnswer, RankRequest, ReadAnswer, ReadFile, ReadRequest } from './words-port.js';
 
 /** Files of one answer, and places of one name. */
 const filesMax = 256;
@@ -26,12 +22,12 @@ type Means = Pick<RankRequest, 'mean_text' | 'mean_definitions'>;
 type Gaining = RankRequest['terms'][number];
 
 /** The words of the files of one shard, opened when they are first asked for. */
-export class WordsShard implements WordsPort {
+export class WordsShard {
   readonly #open: () => Promise<WordsFile>;
   readonly #excerpts: Excerpts;
   #opened: Promise<WordsFile> | undefined;
   #vocabulary: Vocabulary | undefined;
-  #sources: Uint8Array | undefined;
+  #standings: Uint8Array | undefined;
 
   constructor(
     readonly agent: string,
@@ -47,16 +43,18 @@ export class WordsShard implements WordsPort {
     return (this.#vocabulary ??= vocabularyOf(file));
   }
 
-  /** Throws INDEX_CHANGED when the files were numbered by another version. */
-  async rankFiles(request: RankRequest): Promise<RankAnswer> {
+  /** `search`: over the functions of the same files. Throws INDEX_CHANGED when the files were numbered by another version. */
+  async rankFiles(request: RankRequest, search?: Search): Promise<RankAnswer> {
     const file = await this.#file(request.version);
     const words = wordScores(file, request);
+    const functions = functionsIn(file, request.question, search);
     const places = placesIn(file, request.names);
     const named = places.map((place) => place.file);
-    const best = this.#best(file, request, words);
-    const files = Array.from(new Set([...best, ...named]), (its) => ({
-      ...{ file: its, words: words[its] ?? 0 },
-    }));
+    const best = this.#best(file, request, words, functions);
+    const files = Array.from(new Set([...best, ...named]), (its) => {
+      const { score = 0, best: first = [] } = functions.get(its) ?? {};
+      return { file: its, words: words[its] ?? 0, functions: score, best: [...first] };
+    });
     return { files, places };
   }
 
@@ -77,11 +75,18 @@ export class WordsShard implements WordsPort {
     return { files };
   }
 
-  #best(file: WordsFile, request: RankRequest, words: Float64Array): number[] {
-    const sources = (this.#sources ??= sourcesOf(file));
+  #best(
+    file: WordsFile,
+    request: RankRequest,
+    words: Float64Array,
+    functions: ReadonlyMap<number, FunctionsOfFile>,
+  ): number[] {
+    const standings = (this.#standings ??= standingsOf(file));
     const scores = words.map((its, at) => {
       const given = request.given[at] ?? 0;
-      return given + its + (given === 0 && its > 0 && sources[at] === 1 ? request.source : 0);
+      const known = its + weights.functions * (functions.get(at)?.score ?? 0);
+      const standing = request.standings[standings[at] ?? 0] ?? 0;
+      return given + known + (given === 0 && known > 0 ? standing : 0);
     });
     const { roles = [] } = request;
     const isWanted = (its: number): boolean =>
@@ -102,6 +107,21 @@ export class WordsShard implements WordsPort {
       throw error;
     }
   }
+}
+
+/** By file, as the ranking of functions knows them; none where they are not asked for. */
+function functionsIn(
+  file: WordsFile,
+  question: string,
+  search: Search | undefined,
+): ReadonlyMap<number, FunctionsOfFile> {
+  const ranked = question === '' ? [] : (search?.files(question) ?? []);
+  return new Map(
+    ranked.map((each) => [
+      Math.max(0, lowerBound(file.fileCount, (its) => file.path(its) <= each.path) - 1),
+      each,
+    ]),
+  );
 }
 
 /** By file: what its words are worth, term by term in their order, so that a sum is the same to the last bit. */

@@ -5,7 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BusError } from '../../../../../src/errors/bus-error.js';
 import { indexFolder } from '../../../../../src/pgc/build/index-folder.js';
 import { featureNames, type FeatureName } from '../../../../../src/pgc/search/locate/features.js';
-import { Locator, treeOf, type LocateAnswer } from '../../../../../src/pgc/search/locate/locate.js';
+import {
+  Locator,
+  treeOf,
+  type LocateAnswer,
+  type LocatedFile,
+} from '../../../../../src/pgc/search/locate/locate.js';
 import type { Report } from '../../../../../src/pgc/search/locate/report.js';
 import { WordsFile } from '../../../../../src/pgc/format/word-lists/words-file.js';
 import { WordsWriter } from '../../../../../src/pgc/format/word-lists/words-writer.js';
@@ -165,7 +170,7 @@ describe('the evidence', () => {
     expect(told).toContainEqual(['device', '8086:2526', 4]);
     const words = first!.evidence.find(({ kind }) => kind === 'words');
     expect(words?.text.split(', ')).toContain('queues');
-    expect(first!.evidence.length).toBeLessThanOrEqual(5);
+    expect(first!.evidence.length).toBeLessThanOrEqual(6);
   });
 
   test('of symbols and options says where they are defined', async () => {
@@ -199,6 +204,87 @@ describe('the evidence', () => {
   test('of a batch is left out', async () => {
     const { files: found } = await locator.locate(stuck, { limit: 50, isBrief: true });
     expect(found.every(({ evidence }) => evidence.length === 0)).toBe(true);
+  });
+});
+
+describe('functions', () => {
+  const ring = {
+    // All words, apart from its functions.
+    'lib/log.c': `/* Lines of a push. */
+
+/* A ring of a full element, overwrite of the oldest element, push onto the ring. */
+
+#include "log.h"
+
+int log_line(void)
+{
+	return 1;
+}
+`,
+    'lib/fifo.c': `/* Push an element onto a ring that is full: overwrite the oldest. */
+int fifo_add(int *slots, int value)
+{
+	slots[0] = value;
+	return value;
+}
+`,
+    'lib/clock.c': 'int clock_now(void)\n{\n\treturn 1;\n}\n',
+    'include/heap.h': `/* Sift an entry of the heap up to its place. */
+static inline int heap_sift(int entry)
+{
+	return entry;
+}
+`,
+    'lib/entry.c': 'int entry_of(int place)\n{\n\treturn place;\n}\n',
+    'tests/fifo.c': `/* Push an element onto a ring that is full: overwrite the oldest. */
+int test_push_element_onto_full_ring(void)
+{
+	return fifo_add(0, 1);
+}
+`,
+  };
+  let other: TemporaryTree;
+  let own: TemporaryTree;
+  let its: Locator;
+
+  beforeAll(async () => {
+    other = await TemporaryTree.create(ring);
+    own = await TemporaryTree.create();
+    await indexFolder({ root: other.root, home: own.root, jobs: 0 });
+    its = await Locator.open(other.root, own.root);
+  });
+
+  afterAll(async () => {
+    await other[Symbol.asyncDispose]();
+    await own[Symbol.asyncDispose]();
+  });
+
+  const found = async (title: string, without: FeatureName[] = []): Promise<LocatedFile[]> => {
+    const how = { limit: 50, without: new Set(without) };
+    return (await its.locate({ title, description: '' }, how)).files;
+  };
+  const push = 'push an element onto a full ring, overwrite the oldest';
+
+  test('that answer bring their file before one that has the same words apart', async () => {
+    expect((await found(push)).map(({ path }) => path)[0]).toBe('lib/fifo.c');
+    expect((await found(push, ['functions', 'passage']))[0]?.path).toBe('lib/log.c');
+  });
+
+  test('are named, with the line of the best', async () => {
+    const [first] = await found(push);
+    expect(first?.evidence).toContainEqual(
+      expect.objectContaining({ kind: 'functions', text: 'fifo_add', line: 2 }),
+    );
+  });
+
+  test('of a header are found', async () => {
+    expect((await found('sift an entry of the heap'))[0]?.path).toBe('include/heap.h');
+  });
+
+  test('of tests come behind sources, unless the report speaks of tests', async () => {
+    const sources = (await found(push)).map(({ path }) => path);
+    expect(sources.indexOf('tests/fifo.c')).toBeGreaterThan(sources.indexOf('lib/fifo.c'));
+    expect((await found('test: push an element onto a full ring'))[0]?.path).toBe('tests/fifo.c');
   });
 });
 

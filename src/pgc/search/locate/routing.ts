@@ -1,7 +1,7 @@
-import { weights } from '../../pgc/search/locate/features.js';
-import type { Seeking } from '../../pgc/search/locate/seeking.js';
-import type { TreeWords } from '../../pgc/search/locate/tree-words.js';
-import type { RoutedTerm } from '../../pgc/search/locate/word-scores.js';
+import { weights } from './features.js';
+import type { Seeking } from './seeking.js';
+import type { TreeWords } from './tree-words.js';
+import type { RoutedTerm } from './word-scores.js';
 
 /**
  * CORI's estimate that a collection is about a term, df / (df + a + b · size / mean size), with constants for collections
