@@ -72,9 +72,20 @@ function lineAt(text: string | undefined, line: number, decides: boolean): Excer
 
 function covering(lines: readonly string[], { question, masses }: Sought): number[] {
   // What a line holds behind its shown beginning decides nothing for a reader.
-  const held = lines.map((line, at) =>
+  const said = lines.map((line, at) =>
     at > 0 && isTelling(line) ? [...conceptsIn(question, line.slice(0, lineCharsMax))] : [],
   );
+  // A comment speaks of the code below it: that is what decides.
+  let above: [number, number][] = [];
+  const held = said.map((concepts, at) => {
+    if (isComment(lines[at] ?? '') && at + 1 < lines.length) {
+      above.push(...concepts);
+      return [];
+    }
+    const all = [...above, ...concepts];
+    if (isTelling(lines[at])) above = [];
+    return all;
+  });
   const covered = new Map<number, number>();
   const chosen: number[] = [];
   while (chosen.length < decidingMax) {
@@ -91,6 +102,11 @@ function covering(lines: readonly string[], { question, masses }: Sought): numbe
       covered.set(concept, Math.max(trust, covered.get(concept) ?? 0));
   }
   return chosen;
+}
+
+/** By its first signs, in any of the languages. */
+function isComment(line: string): boolean {
+  return /^\s*(?:\/\/|\/\*|\*\s|\*\/|#\s|<!--)/.test(line);
 }
 
 /** Not blank, and more than a bracket. */

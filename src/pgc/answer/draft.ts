@@ -166,7 +166,9 @@ export class AnswerDraft {
     const seen = new Set<string>();
     const isFirst = found.map((each) => {
       const path = each.kind === 'item' ? each.item.file_path : this.index.file(each.file).path;
-      return !seen.has(path) && seen.add(path) !== undefined;
+      const isNew = !seen.has(path);
+      seen.add(path);
+      return isNew;
     });
     return [...found.filter((_, at) => isFirst[at]), ...found.filter((_, at) => !isFirst[at])];
   }
@@ -250,12 +252,12 @@ export class AnswerDraft {
         known.add(call.callee);
         if (target === undefined && (further += 1) > furtherCallsMax) break;
         this.flow.push(edgeOf(this.index, caller, call, id, target));
-        if (target !== undefined) this.#showSite(id, call);
+        this.#showSite(id, call);
       }
     }
   }
 
-  /** How one piece of evidence leads to another is what decides. */
+  /** What the flow names is seen: where a function leads on decides more than the words around it. */
   #showSite(id: number, { file, line }: CallRow): void {
     const evidence = this.evidence[id - 1];
     const row = this.index.file(file);

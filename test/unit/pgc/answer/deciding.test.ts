@@ -114,3 +114,18 @@ test('a full excerpt gives up what decides nothing for a line that leads on', ()
   expect([more[0]?.line, more.at(-1)?.line]).toEqual([1, 99]);
   expect(withDeciding(more, 'call();', 100)).toEqual(more);
 });
+
+test('a comment speaks of the code below it, which decides', () => {
+  const lines = [
+    'void run(void)',
+    '{',
+    '\t// Frames are dropped when the ring is full.',
+    '\tif (is_full(r))',
+    '\t\treturn;',
+    '}',
+  ];
+  const deciding = excerptLines(lines, 1, soughtBy('When are frames dropped?')).filter(
+    ({ decides }) => decides,
+  );
+  expect(deciding.map(({ line }) => line)).toEqual([4]);
+});
