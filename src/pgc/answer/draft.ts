@@ -71,12 +71,13 @@ export class AnswerDraft {
 
   /** Best first; the first one is relevant. */
   write(ranked: readonly Found[]): void {
-    const found = this.#planned(ranked).filter((each) => this.#isIn(each));
+    const ordered = this.#planned(ranked);
+    const found = ordered.filter((each) => this.#isIn(each));
     const best = found[0]?.similarity ?? 0;
     const telling = found.filter((each) => each.similarity >= tellingShare * best);
     const distinct = this.#distinct(telling);
     // Who types a few words looks for a place: another file tells more than the third function of one.
-    const isSpread = this.question.isBrief && found === ranked;
+    const isSpread = this.question.isBrief && ordered === ranked;
     const chosen = (isSpread ? this.#spread(distinct) : distinct).slice(0, this.topK);
     const isShown = (each: Found): boolean => each.kind === 'item' || this.overlays.has('O1');
     if (this.overlays.has('O1')) this.#messages(telling);

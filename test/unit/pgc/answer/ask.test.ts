@@ -470,3 +470,22 @@ int depot_open(void) { return 1; }
   expect(await verify(told, depot.root)).toMatchObject({ status: 'valid' });
   expect(JSON.stringify(answer)).not.toMatch(/Tr0ub4dor|AKIAIOSF/);
 });
+
+test('a few words are answered file by file, a long question by what answers best', async () => {
+  const gate = (name: string): string =>
+    `/* Opens the gate of the lock. */\nint ${name}(int gate)\n{\n\treturn gate;\n}\n`;
+  await using canal = await indexedTree(
+    {
+      'locks/a.c': gate('open_gate_of_lock') + gate('open_gate_slowly') + gate('open_lock_gate'),
+      'locks/b.c': '/* Shuts the gate. */\nint shut_gate(int gate)\n{\n\treturn !gate;\n}\n',
+    },
+    ['locks'],
+  );
+  const filesOf = async (question: string): Promise<string[]> => {
+    const { evidence } = await canal.shards[0]!.ask({ question, overlays: ['O1'], top_k: 10 });
+    return evidence.map(({ file_path }) => file_path);
+  };
+  expect((await filesOf('open gate of the lock')).slice(0, 2)).toEqual(['locks/a.c', 'locks/b.c']);
+  const long = 'Open the gate of the lock, and the gate of the lock, and open the lock gate slowly';
+  expect((await filesOf(long)).slice(0, 3)).toEqual(['locks/a.c', 'locks/a.c', 'locks/a.c']);
+});
