@@ -20,6 +20,8 @@ beforeAll(async () => {
   const { home, root, plan } = repository;
   stack = await Stack.open(home, ['manager'], { root, plan });
   worker = await startWorker(home, 'worker', work);
+  // The manager is up before it takes tasks.
+  await eventually(async () => expect((await run('task', 'list', '--json')).code).toBe(0));
 });
 
 afterAll(async () => {
