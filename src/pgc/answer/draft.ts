@@ -29,6 +29,7 @@ import {
   type SymbolHit,
 } from './relations.js';
 import type { CallSite, Evidence, FlowEdge, NextStep, OverlayName, Unsure } from '../shapes.js';
+import { isFunction } from '../format/facts.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 
 /** Calls of one symbol that lead to what is not shown. */
@@ -109,7 +110,7 @@ export class AnswerDraft {
     const [named] = askedSymbols(this.index, this.question, chosen).asked;
     if (named === undefined) return;
     const row = this.index.symbol(named.symbol);
-    if (row.kind !== 'function' && row.kind !== 'method') return;
+    if (!isFunction(row.kind)) return;
     const symbol = referenceOf(this.index, named.symbol);
     if (this.next.every(({ operation }) => operation !== 'callers'))
       this.next.push({ operation: 'callers', arguments: { symbol }, why: 'every call site' });

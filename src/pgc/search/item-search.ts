@@ -75,7 +75,7 @@ export class ItemSearch {
       const named = { ...match, exact: names.get(item.subject) ?? 0 };
       const bonus = question.paths.some((each) => isPathOf(path, each)) ? onPathBonus : 0;
       ranked.offer({
-        ...{ document, item, ...named, coverage: prior * match.coverage },
+        ...{ document, item, ...named },
         score: prior * (plainScore(named) + bonus),
       });
     }

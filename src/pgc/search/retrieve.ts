@@ -53,7 +53,7 @@ export class Retriever {
     const weighing = options.weighing ?? weigh([this.#index], question);
     const exact = this.#exactSymbols(question, weighing);
     const isAsideWanted = wantsAsides(question);
-    const hits = this.featured(question, weighing, options.isWanted).map(
+    const hits = this.#featured(question, weighing, exact, options.isWanted).map(
       ({ document, row }): Hit => ({
         ...{ document, file: this.#index.fileOf(document) },
         symbol: document < this.#index.symbolCount ? document : undefined,
@@ -71,12 +71,16 @@ export class Retriever {
   }
 
   /** The best documents by their words and calls, with what the ranking knows of each. */
-  featured(
+  featured(question: Question, weighing: Weighing): Featured[] {
+    return this.#featured(question, weighing, this.#exactSymbols(question, weighing));
+  }
+
+  #featured(
     question: Question,
     weighing: Weighing,
+    exact: ReadonlyMap<number, number>,
     isWanted?: (path: string) => boolean,
   ): Featured[] {
-    const exact = this.#exactSymbols(question, weighing);
     const isIn = this.#filterBy(isWanted);
     const isAsideWanted = wantsAsides(question);
     const ranked = new Ranking<{ document: number; score: number }>(candidatesMax);

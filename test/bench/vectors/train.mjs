@@ -38,7 +38,6 @@ const { values: options } = parseArgs({
   },
 });
 const { writeWordVectors } = await load('src/pgc/format/vectors/word-vectors.js');
-process.env.SIGMA_EMBEDDING = 'off';
 const home = path.resolve(options.home ?? temporaryFolder('vectors'));
 const listed = JSON.parse(
   readFileSync(path.join(import.meta.dirname, 'repositories.json'), 'utf8'),

@@ -18,7 +18,7 @@ const holdersMax = 4;
 const readersMax = 3;
 const quotation =
   /(?<!\w)(?:"([^"\n]{8,200})"|“([^”\n]{8,200})”|'((?:[^'\n]|'(?=\w)){8,200})'(?!\w))/g;
-/** What the program fills in, or whoever asks leaves out. */
+/** What the program fills in, or the question leaves out. */
 const filledIn = /\.\.\.|…|\d+|[()[\]{}<>:;,'"`#]/;
 const isData = /^(?:variable|constant|class|enum)$/;
 

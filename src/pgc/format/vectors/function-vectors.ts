@@ -13,7 +13,8 @@ export class FunctionVectors {
 
   /** `counts`: terms of the shard, with how often each stands in the function. */
   add(symbol: number, counts: Iterable<readonly [number, number]>): void {
-    const vector = wordVectors().ofCounts(counts, this.terms);
+    const named = Array.from(counts, ([term, count]) => [this.terms.text(term), count] as const);
+    const vector = wordVectors().ofFunction(named);
     const most = vector.reduce((all, each) => Math.max(all, Math.abs(each)), 0);
     if (most === 0) return;
     this.#symbols.push(symbol);

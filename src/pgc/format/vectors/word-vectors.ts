@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { corrupt, lazySections, writeSections, type SectionLayout } from '../segment-file.js';
-import type { ShardTerms } from '../shard-terms.js';
 
 /** Raised whenever the layout or the meaning of a section changes. */
 const wordsFormat = 1;
@@ -74,20 +73,6 @@ export class WordVectors {
   ofFunction(counts: Iterable<readonly [string, number]>): Float32Array {
     const damped = Array.from(counts, ([term, count]) => [term, Math.log1p(count)] as const);
     return this.#sum(damped, this.inFunction);
-  }
-
-  /** As `ofFunction`, of terms by their numbers in a shard. */
-  ofCounts(counts: Iterable<readonly [number, number]>, terms: ShardTerms): Float32Array {
-    const { dims, rows } = this;
-    const vector = new Float32Array(dims);
-    for (const [term, count] of counts) {
-      const number = this.#numbers.get(terms.text(term));
-      if (number === undefined) continue;
-      const scale = Math.log1p(count) * (this.inFunction[number] ?? 0);
-      for (let at = 0; at < dims; at += 1)
-        vector[at] = (vector[at] ?? 0) + scale * (rows[number * dims + at] ?? 0);
-    }
-    return toUnitLength(vector);
   }
 
   #sum(terms: readonly (readonly [string, number])[], scales: Float32Array): Float32Array {

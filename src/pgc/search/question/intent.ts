@@ -21,7 +21,7 @@ const several =
 /** It begins the question: on the way a kind may be that of anything. */
 const sorts =
   /(?:^|[.?!]\s{1,4})(?:\w{1,12}\s)?(?:which|what)\s(?:\w{1,20}\s){0,2}(?:kinds|sorts|types|ways|variants|styles|techniques|implementations) (?:of|to)\b/i;
-/** Whoever means to change something, or asks what a change does. */
+/** A planned change, or what a change does. */
 const changed =
   /\b(?:want|plan|like|consider|wish|intend|going) (?:to |of )?(?:add|chang|replac|alter|remov|mov|renam|swap|set)|\bif (?:i|we) chang|\baffected\b|\bwhat\b.{0,80}\bbreaks?\b|\bimpact of\b/i;
 /** Words of a program between quotation marks, and that something went wrong. */

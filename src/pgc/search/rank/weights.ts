@@ -16,8 +16,8 @@ const weights: Partial<Record<FeatureName, number>> = {
   meaning_near: 0.05,
 };
 /**
- * The same for a few words: who types them mostly wants the place that they name, whatever it calls. Chosen on the half `tune`
- * of the questions of `test/bench/public`.
+ * The same for a question of a few words: it mostly names a place, and the calls of that place say little. Chosen on the half
+ * `tune` of the questions of `test/bench/public`.
  */
 const weightsOfBrief: typeof weights = {
   words: 2,

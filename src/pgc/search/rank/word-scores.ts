@@ -21,8 +21,6 @@ export interface Groups {
 export interface Match {
   /** BM25F score. */
   attained: number;
-  /** Of the question's idf mass: the concepts that stand in the document. */
-  coverage: number;
   /** BM25 score of the file around it. */
   context: number;
 }
@@ -33,9 +31,7 @@ export class WordScores {
   readonly #groups: Groups;
   readonly #average: number[];
   readonly #score: Float32Array;
-  readonly #covered: Float32Array;
   readonly #frequency: Float32Array;
-  readonly #trust: Float32Array;
   readonly #groupNorm: Float32Array;
   readonly #groupScore: Float32Array;
   readonly #groupFrequency: Float32Array;
@@ -48,9 +44,7 @@ export class WordScores {
     this.#groups = groups;
     this.#average = fields.map((_, field) => index.averageLength(field as Field) || 1);
     this.#score = new Float32Array(index.documentCount);
-    this.#covered = new Float32Array(index.documentCount);
     this.#frequency = new Float32Array(index.documentCount);
-    this.#trust = new Float32Array(index.documentCount);
     this.#groupNorm = groupNorms(index, groups);
     this.#groupScore = new Float32Array(groups.count);
     this.#groupFrequency = new Float32Array(groups.count);
@@ -67,7 +61,7 @@ export class WordScores {
       const groups: number[] = [];
       for (const { term, trust } of variants)
         this.#index.postings(term, (document, field, count) => {
-          if (this.#trust[document] === 0) touched.push(document);
+          if (this.#frequency[document] === 0) touched.push(document);
           const group = this.#groups.of(document);
           const inGroup = this.#groupFrequency[group] ?? 0;
           if (inGroup === 0) groups.push(group);
@@ -77,7 +71,6 @@ export class WordScores {
           this.#frequency[document] =
             (this.#frequency[document] ?? 0) +
             trust * (weightOf[field] ?? 1) * this.#normed(document, field, count);
-          if ((this.#trust[document] ?? 0) < trust) this.#trust[document] = trust;
         });
       this.#settle(touched, mass);
       this.#settleGroups(groups, mass);
@@ -93,7 +86,6 @@ export class WordScores {
   match(document: number): Match {
     return {
       attained: this.attained(document),
-      coverage: Math.min(1, (this.#covered[document] ?? 0) / this.#total),
       context: Math.min(1, (this.#groupScore[this.#groups.of(document)] ?? 0) / this.#total),
     };
   }
@@ -126,7 +118,6 @@ export class WordScores {
   forget(): void {
     for (const document of this.#found) {
       this.#score[document] = 0;
-      this.#covered[document] = 0;
     }
     for (const group of this.#foundGroups) this.#groupScore[group] = 0;
     this.#found = [];
@@ -151,12 +142,9 @@ export class WordScores {
   #settle(touched: readonly number[], mass: number): void {
     for (const document of touched) {
       const frequency = this.#frequency[document] ?? 0;
-      const trust = this.#trust[document] ?? 0;
       if (this.#score[document] === 0) this.#found.push(document);
       this.#score[document] = (this.#score[document] ?? 0) + (mass * frequency) / (k1 + frequency);
-      this.#covered[document] = (this.#covered[document] ?? 0) + mass * trust;
       this.#frequency[document] = 0;
-      this.#trust[document] = 0;
     }
   }
 }
