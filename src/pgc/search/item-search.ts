@@ -1,7 +1,6 @@
 import type { OverlayFile, OverlayItem } from '../overlay/overlay-file.js';
 import type { KnownRoles } from '../format/facts.js';
-import { roleIn } from '../source/role.js';
-import { placePrior, wantsAsides } from './prior.js';
+import { Asides, wantsAsides } from './prior.js';
 import type { Question } from './question/question.js';
 import { Ranking } from './ranking.js';
 import { isPathOf, namedShares, onPathBonus, type NamedMatch } from './retrieve.js';
@@ -35,13 +34,13 @@ const unquotable = /^secret/;
 /** Search over the items of one overlay of one shard. */
 export class ItemSearch {
   readonly #file: OverlayFile;
-  readonly #tree: { roles?: KnownRoles };
+  readonly #asides: Asides;
   readonly #words: WordScores;
 
   /** `tree`: what is known of its files. */
   constructor(file: OverlayFile, tree: { roles?: KnownRoles }) {
     this.#file = file;
-    this.#tree = tree;
+    this.#asides = new Asides(tree, file);
     const files = { count: file.fileCount, of: (item: number) => file.fileOf(item) };
     this.#words = new WordScores(file.terms, files);
   }
@@ -64,11 +63,12 @@ export class ItemSearch {
       // An exact name or path may add to this: texts are read only of what may still enter.
       const most = kind * (plainScore(match) + (names.size > 0 ? 1 : 0) + onPathBonus);
       if (!ranked.admits(most)) continue;
-      const path = this.#file.path(this.#file.fileOf(document));
+      const file = this.#file.fileOf(document);
+      const path = this.#file.path(file);
       if (isWanted?.(path) === false) continue;
       const prior =
         kind *
-        placePrior(roleIn(this.#tree, path), isAsideWanted) *
+        this.#asides.prior(file, isAsideWanted) *
         (chronicle.test(path) ? chroniclePrior : 1);
       const item = this.#file.item(document);
       if (unquotable.test(item.rule)) continue;

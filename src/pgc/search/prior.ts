@@ -1,8 +1,8 @@
 import type { Question } from './question/question.js';
-import type { FileRole } from '../format/facts.js';
-import { roleOf } from '../source/role.js';
+import type { FileRole, KnownRoles } from '../format/facts.js';
+import { roleIn, roleOf } from '../source/role.js';
 
-/** Tests, mocks and copies: they have all words of the code and explain nothing. */
+/** Tests, mocks and copies have all words of the code and explain nothing. */
 const asidePrior = 0.5;
 
 const asideWords =
@@ -25,4 +25,29 @@ export function wantsAsides(question: Question): boolean {
 /** Asides explain less, unless the question asks for them. */
 export function placePrior(role: FileRole, isAsideWanted: boolean): number {
   return !isAsideWanted && isAside(role) ? asidePrior : 1;
+}
+
+/** Which files of an index stand beside the code; each is looked at once. */
+export class Asides {
+  readonly #known: Uint8Array;
+
+  constructor(
+    readonly tree: { roles?: KnownRoles },
+    readonly files: { fileCount: number; path: (file: number) => string },
+  ) {
+    this.#known = new Uint8Array(files.fileCount);
+  }
+
+  has(file: number): boolean {
+    const known = this.#known[file] ?? 0;
+    if (known > 0) return known > 1;
+    const is = isAside(roleIn(this.tree, this.files.path(file)));
+    this.#known[file] = is ? 2 : 1;
+    return is;
+  }
+
+  /** As `placePrior`. */
+  prior(file: number, isAsideWanted: boolean): number {
+    return !isAsideWanted && this.has(file) ? asidePrior : 1;
+  }
 }

@@ -1,7 +1,6 @@
 import type { Question } from './question/question.js';
 import type { ShardIndex } from '../format/shard-index.js';
-import { placePrior, wantsAsides } from './prior.js';
-import { roleIn } from '../source/role.js';
+import { Asides, wantsAsides } from './prior.js';
 import { featuresOf, type Featured } from './rank/features.js';
 import { scoreOf } from './rank/weights.js';
 import { weigh, type Weighing } from './rank/weighing.js';
@@ -14,7 +13,7 @@ export const hitsMax = 200;
 const candidatesMax = 300;
 /** For a document of a file or folder that the question names. */
 export const onPathBonus = 0.3;
-/** Tests, mocks and copies have all words of the code and explain nothing: they come behind it, unless they are asked for. */
+/** Asides come behind the code, unless they are asked for. */
 const asidePenalty = 0.5;
 
 export interface Hit extends NamedMatch {
@@ -41,11 +40,14 @@ interface SearchOptions {
 export class Retriever {
   readonly #index: ShardIndex;
   readonly #words: WordScores;
+  readonly #asides: Asides;
 
   constructor(index: ShardIndex) {
     this.#index = index;
     const files = { count: index.fileCount, of: (document: number) => index.fileOf(document) };
     this.#words = new WordScores(index, files);
+    const { fileCount } = index;
+    this.#asides = new Asides(index.info, { fileCount, path: (file) => index.file(file).path });
   }
 
   /** Best first. */
@@ -61,7 +63,7 @@ export class Retriever {
         score:
           scoreOf(row, question.isBrief) +
           this.#bonus(document, question) -
-          (this.#prior(document, isAsideWanted) < 1 ? asidePenalty : 0),
+          (!isAsideWanted && this.#asides.has(this.#index.fileOf(document)) ? asidePenalty : 0),
       }),
     );
     this.#words.forget();
@@ -88,7 +90,7 @@ export class Retriever {
       const most = this.#words.attained(document) + (exact.get(document) ?? 0) + onPathBonus;
       if (!ranked.admits(most) || !isIn(document)) continue;
       const plain = most - onPathBonus + this.#bonus(document, question);
-      const score = plain * this.#prior(document, isAsideWanted);
+      const score = plain * this.#asides.prior(this.#index.fileOf(document), isAsideWanted);
       ranked.offer({ document, score });
     }
     const best = ranked.best().map(({ document }) => document);
@@ -99,10 +101,6 @@ export class Retriever {
   #bonus(document: number, { paths }: Question): number {
     const path = paths.length === 0 ? '' : this.#pathOf(document);
     return paths.some((named) => isPathOf(path, named)) ? onPathBonus : 0;
-  }
-
-  #prior(document: number, isAsideWanted: boolean): number {
-    return placePrior(roleIn(this.#index.info, this.#pathOf(document)), isAsideWanted);
   }
 
   #pathOf(document: number): string {

@@ -111,7 +111,7 @@ async function freshly(question) {
 /** Whole questions, then their sentences; each once. */
 function questionsToAsk() {
   const whole = [
-    ...questionsOf(true).map(({ question }) => question),
+    ...questionsOf('dev').map(({ question }) => question),
     ...questionsIn('questions.jsonl').map(({ question }) => question),
   ];
   const sentences = whole.flatMap((each) => each.match(/[^.?!]{20,}[.?!]/g) ?? []);

@@ -58,23 +58,32 @@ export async function openProduct(root, home, { isIndexed = false, plan } = {}) 
 
 /** What the index calls definitions, by file. */
 class Definitions {
-  #byFile = new Map();
+  #indexes;
+  #byFile;
 
   constructor(indexes) {
-    for (const index of indexes) {
+    this.#indexes = indexes;
+  }
+
+  in(file) {
+    this.#byFile ??= this.#read();
+    return this.#byFile.get(file) ?? [];
+  }
+
+  /** Where it is first asked for: of a large tree they are gigabytes, which no time or memory of the product is. */
+  #read() {
+    const byFile = new Map();
+    for (const index of this.#indexes) {
       for (let symbol = 0; symbol < index.symbolCount; symbol += 1) {
         const row = index.symbol(symbol);
         if (row.declaration) continue;
         const { path: file } = index.file(row.file);
-        const rows = this.#byFile.get(file);
-        if (rows === undefined) this.#byFile.set(file, [row]);
+        const rows = byFile.get(file);
+        if (rows === undefined) byFile.set(file, [row]);
         else rows.push(row);
       }
     }
-  }
-
-  in(file) {
-    return this.#byFile.get(file) ?? [];
+    return byFile;
   }
 
   /** The name of the innermost definition around these lines; undefined outside all of them. */

@@ -49,24 +49,31 @@ export class Neighbours {
     const total = [...seeds.values()].reduce((sum, each) => sum + each, 0) || 1;
     let mass = new Map(Array.from(seeds, ([document, weight]) => [document, weight / total]));
     const start = mass;
+    const spread = new Map<number, readonly Neighbour[]>();
     for (let step = 0; step < steps; step += 1) {
       const next = new Map<number, number>();
       const add = (document: number, share: number): void =>
         void next.set(document, (next.get(document) ?? 0) + share);
       for (const [document, share] of start) add(document, restart * share);
       for (const [document, share] of mass) {
-        const near = [...this.callees(document), ...this.callers(document)];
-        const weights = near.map((each) => each.share / Math.sqrt(1 + this.#degree(each.document)));
-        const all = weights.reduce((sum, each) => sum + each, 0);
-        if (all === 0) add(document, (1 - restart) * share);
-        else
-          near.forEach((each, at) =>
-            add(each.document, ((1 - restart) * share * (weights[at] ?? 0)) / all),
-          );
+        let near = spread.get(document);
+        if (near === undefined) spread.set(document, (near = this.#spread(document)));
+        if (near.length === 0) add(document, (1 - restart) * share);
+        for (const each of near) add(each.document, (1 - restart) * share * each.share);
       }
       mass = next;
     }
     return mass;
+  }
+
+  /** Where a walk goes from a document: shares that sum to 1, or none. */
+  #spread(document: number): Neighbour[] {
+    const near = [...this.callees(document), ...this.callers(document)].map((each) => ({
+      document: each.document,
+      share: each.share / Math.sqrt(1 + this.#degree(each.document)),
+    }));
+    const all = near.reduce((sum, each) => sum + each.share, 0);
+    return near.map((each) => ({ ...each, share: each.share / all }));
   }
 
   #degree(document: number): number {
