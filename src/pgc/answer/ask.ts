@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
 import { confidenceOf } from '../../base/confidence.js';
 import { BusError } from '../../errors/bus-error.js';
-import { isAnyRole } from '../source/role.js';
+import { hasRole, isAnyRole, saidRoleAt } from '../source/role.js';
 import type { Excerpts } from './citation.js';
 import { AnswerDraft } from './draft.js';
 import {
@@ -135,8 +135,11 @@ async function fresh(
     ...([index, parts.excerpts, question, weighing, topK, choice.wanted, isWanted] as const),
   );
   const [best] = found;
+  const isOfRole = (each: Found): boolean =>
+    each.kind === 'item' ||
+    hasRole({ role: saidRoleAt(index, each.file, each.symbol ?? -1) }, roles);
   // What another shard defines may be called here, and bear no word of the question.
-  draft.write(best !== undefined && answers(found) ? found : []);
+  draft.write(best !== undefined && answers(found) ? found.filter(isOfRole) : []);
   const isAsked = choice.wanted.size > gaps.length;
   if (draft.evidence.length === 0 && isAsked) errors.push(fail(new BusError('NOT_FOUND')));
   const { evidence, flow, unsure, next } = draft;

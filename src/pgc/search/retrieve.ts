@@ -1,6 +1,6 @@
 import type { Question } from './question/question.js';
 import type { ShardIndex } from '../format/shard-index.js';
-import { Asides, wantsAsides } from './prior.js';
+import { Asides, placePrior, wantsAsides } from './prior.js';
 import { featuresOf, type Featured } from './rank/features.js';
 import { scoreOf } from './rank/weights.js';
 import { weigh, type Weighing } from './rank/weighing.js';
@@ -63,7 +63,7 @@ export class Retriever {
         score:
           scoreOf(row, question.isBrief) +
           this.#bonus(document, question) -
-          (!isAsideWanted && this.#asides.has(this.#index.fileOf(document)) ? asidePenalty : 0),
+          (this.#prior(document, isAsideWanted) < 1 ? asidePenalty : 0),
       }),
     );
     this.#words.forget();
@@ -90,7 +90,7 @@ export class Retriever {
       const most = this.#words.attained(document) + (exact.get(document) ?? 0) + onPathBonus;
       if (!ranked.admits(most) || !isIn(document)) continue;
       const plain = most - onPathBonus + this.#bonus(document, question);
-      const score = plain * this.#asides.prior(this.#index.fileOf(document), isAsideWanted);
+      const score = plain * this.#prior(document, isAsideWanted);
       ranked.offer({ document, score });
     }
     const best = ranked.best().map(({ document }) => document);
@@ -101,6 +101,13 @@ export class Retriever {
   #bonus(document: number, { paths }: Question): number {
     const path = paths.length === 0 ? '' : this.#pathOf(document);
     return paths.some((named) => isPathOf(path, named)) ? onPathBonus : 0;
+  }
+
+  #prior(document: number, isAsideWanted: boolean): number {
+    const isTest = document < this.#index.symbolCount && this.#index.isTest(document);
+    return isTest
+      ? placePrior('test', isAsideWanted)
+      : this.#asides.prior(this.#index.fileOf(document), isAsideWanted);
   }
 
   #pathOf(document: number): string {

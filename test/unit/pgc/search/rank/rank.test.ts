@@ -37,6 +37,15 @@ export function paintPixel(canvas: number[], colour: number): void {
 
 export const limit = 3;
 `,
+  'wire/frame.rs': `/// Joins the pieces of a frame.
+pub fn join_frame(pieces: &[u8]) -> u32 { pieces.len() as u32 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn joins_the_pieces_of_a_frame() { assert_eq!(super::join_frame(&[1]), 1); }
+}
+`,
   'none/limits.ts': 'export const depth = 3;\n',
 };
 
@@ -45,7 +54,7 @@ let lib: Shard;
 let index: ShardIndex;
 
 beforeAll(async () => {
-  tree = await indexedTree(files, ['lib', 'none']);
+  tree = await indexedTree(files, ['lib', 'none', 'wire']);
   lib = shardOf('lib');
   index = lib.index;
 });
@@ -156,6 +165,19 @@ test.each(['缓存怎么失效', '？？', 'qzxwv jjkqq'])(
     expect(answer.evidence).toEqual([]);
   },
 );
+
+test('a test in a source file comes behind the code, says its role, and is left out where sources are asked for', async () => {
+  const wire = shardOf('wire');
+  const question = 'How does it join the pieces of a frame?';
+  const { evidence } = await wire.ask({ question, overlays: [], top_k: 5 });
+  expect(evidence.map(({ symbol, role }) => `${symbol} ${role}`).slice(0, 2)).toEqual([
+    'join_frame ',
+    'joins_the_pieces_of_a_frame test',
+  ]);
+  const sources = await wire.ask({ question, overlays: [], top_k: 5, roles: ['source'] });
+  expect(sources.evidence.map(({ role }) => role)).not.toContain('test');
+  expect((await wire.callers(['join_frame'])).map(({ role }) => role)).toEqual(['test']);
+});
 
 test('a long question is answered as surely as any', async () => {
   const question = `How is a request tried again? ${'delay failure 缓存 '.repeat(700)}`;
