@@ -2,6 +2,7 @@ import { callSimilarity } from './cited-calls.js';
 import { targetsOfCall } from '../bind/call-graph.js';
 import { citeCall, citeDocument, citeItem, citeMessage, type Excerpts } from './citation.js';
 import {
+  bodyExcerpt,
   edgeOf,
   itemEvidence,
   lineEvidence,
@@ -10,7 +11,6 @@ import {
   type Reading,
   type Unnumbered,
 } from './evidence.js';
-import { withDeciding } from './deciding.js';
 import { subjectOf } from './evidence-line.js';
 import { ReportMessages } from '../search/locate/messages.js';
 import { planned } from './plans/plan.js';
@@ -249,23 +249,19 @@ export class AnswerDraft {
         .filter(({ worth }) => worth > 0)
         .sort((one, other) => other.worth - one.worth);
       let further = 0;
+      const told: number[] = [];
       for (const { call, target } of calls) {
         if (known.has(call.callee) || this.#isTold(call)) continue;
         known.add(call.callee);
         if (target === undefined && (further += 1) > furtherCallsMax) break;
         this.flow.push(edgeOf(this.index, caller, call, id, target));
-        this.#showSite(id, call);
+        told.push(call.line);
       }
+      // What the flow names is seen: where a function leads on decides more than the words around it.
+      const evidence = this.evidence[id - 1];
+      if (evidence !== undefined && told.length > 0)
+        evidence.excerpt = bodyExcerpt(this.#reading, symbol, evidence, told);
     }
-  }
-
-  /** What the flow names is seen: where a function leads on decides more than the words around it. */
-  #showSite(id: number, { file, line }: CallRow): void {
-    const evidence = this.evidence[id - 1];
-    const row = this.index.file(file);
-    const [text] = this.excerpts.lines(row, line, line) ?? [];
-    if (evidence?.file_path !== row.path || text === undefined) return;
-    evidence.excerpt = withDeciding(evidence.excerpt, text, line);
   }
 
   #isTold({ file, line, callee }: CallRow): boolean {

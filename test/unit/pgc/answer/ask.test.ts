@@ -64,6 +64,27 @@ test('a name in the question finds exactly that symbol first, with high similari
   expect(evidence[0]?.similarity).toBeGreaterThan(0.7);
 });
 
+test('the steps of a function are seen though no word of the question is in them, those made nowhere else first', async () => {
+  const names = Array.from({ length: 12 }, (_, at) => `step${'abcdefghijkl'[at]}`);
+  const defined = (name: string) => `static int ${name}(int x)\n{\n\treturn x;\n}\n`;
+  const source =
+    ['clamp', ...names].map(defined).join('') +
+    'int other(int x)\n{\n\treturn clamp(x) + clamp(0);\n}\n' +
+    '/* Bottles what was pressed. */\nint bottle(int x)\n{\n\tx = clamp(x);\n\tx = strlen("juice");\n' +
+    names.map((name) => `\tif (x > 3)\n\t\tx = ${name}(x);\n`).join('') +
+    '\treturn x;\n}\n';
+  await using tree = await indexedTree({ 'press/juice.c': source }, ['press']);
+  const request = { question: 'How is the juice bottled?', overlays: [], top_k: 1 };
+  const { evidence } = await tree.shards[0]!.ask(request);
+  expect(evidence[0]).toMatchObject({ name: 'bottle' });
+  const steps = evidence[0]?.excerpt
+    .filter(({ decides }) => decides)
+    .map(({ text }) => text.trim());
+  expect(steps).toEqual([
+    ...['x = strlen("juice");', ...names.slice(0, 10).map((name) => `x = ${name}(x);`)],
+  ]);
+});
+
 test('a question about users lists the callers with their call sites', async () => {
   const { flow, evidence } = await ask('Who calls nic_log?', ['O3']);
   expect(flow[0]).toMatchObject({ to: 'nic_log' });
