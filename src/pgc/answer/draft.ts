@@ -259,7 +259,9 @@ export class AnswerDraft {
       }
       // What the flow names is seen: where a function leads on decides more than the words around it.
       const evidence = this.evidence[id - 1];
-      if (evidence !== undefined && told.length > 0)
+      const isSeen = (site: number): boolean =>
+        evidence?.excerpt.some(({ line }) => line === site) === true;
+      if (evidence !== undefined && !told.every(isSeen))
         evidence.excerpt = bodyExcerpt(this.#reading, symbol, evidence, told);
     }
   }
