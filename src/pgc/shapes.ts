@@ -20,8 +20,10 @@ export type Citation = Plain<sigma.pgc.Citation, { role?: string }>;
 export type CodedError = Plain<sigma.pgc.CodedError>;
 export type AskRequest = Plain<
   sigma.pgc.AskRequest,
-  { query_hints?: string[]; engine?: string; roles?: string[] }
+  { query_hints?: string[]; engine?: string; roles?: string[]; known?: number; shown?: number }
 >;
+/** What a shard has for a question, before its answer is written. */
+export type SeekAnswer = Plain<sigma.pgc.SeekAnswer>;
 export type QueryIntent = Plain<sigma.pgc.QueryIntent>;
 export type ModelMetadata = Plain<sigma.pgc.ModelMetadata>;
 export type ExcerptLine = Plain<sigma.pgc.ExcerptLine>;
@@ -100,6 +102,8 @@ export interface ShardPort {
   readonly agent: string;
   card(): Promise<Card>;
   ask(request: AskRequest, signal?: AbortSignal): Promise<Answer>;
+  /** What `ask` would show, without reading it. */
+  seek(request: AskRequest, signal?: AbortSignal): Promise<SeekAnswer>;
   hop(request: HopRequest, signal?: AbortSignal): Promise<HopAnswer>;
   /** `symbols`: `name`, `path#name`, `path:name` or `path:line`. */
   definitions(symbols: string[], signal?: AbortSignal): Promise<Definition[]>;

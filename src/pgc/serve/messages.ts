@@ -34,6 +34,7 @@ import type {
   ImplementationsAnswer,
   LatticeQuery,
   QueryProgress,
+  SeekAnswer,
   TopologyAnswer,
   TraceAnswer,
   Verdict,
@@ -95,6 +96,7 @@ export const shardMessages = {
     answer: deflated(packedCards),
   },
   ask: askMessage('pgc.ask'),
+  seek: messageType<AskRequest, SeekAnswer>('pgc.seek', pgc.AskRequest, pgc.SeekAnswer),
   hop: messageType<HopRequest, HopAnswer>('pgc.hop', pgc.HopRequest, pgc.HopAnswer),
   definitions: messageType<{ symbols: string[] }, { definitions: Definition[] }>(
     'pgc.definitions',

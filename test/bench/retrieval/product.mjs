@@ -11,7 +11,7 @@ const dist = path.resolve(import.meta.dirname, '../../../dist');
 export const load = (file) => import(pathToFileURL(path.join(dist, file)).href);
 
 const { openShards } = await load('src/pgc/serve/open-shards.js');
-const { hitsPerSource } = await load('src/pgc/answer/ask.js');
+const { hitsPerSource } = await load('src/pgc/answer/searched.js');
 const { searchParts } = await load('src/pgc/search/search.js');
 const { overlayNames } = await load('src/pgc/shapes.js');
 const { analyse } = await load('src/pgc/search/question/question.js');

@@ -8,6 +8,8 @@ export interface Weighing {
   total: number;
   /** Share of the concepts, by their weight, that stand in any index; low for a question about something else. */
   known: number;
+  /** Positions of those that do. */
+  having: number[];
 }
 
 /**
@@ -16,18 +18,25 @@ export interface Weighing {
  */
 export function weigh(indexes: readonly TermIndex[], question: Question): Weighing {
   const all = indexes.reduce((sum, index) => sum + index.documentCount, 0);
-  let unknown = 0;
-  const masses = question.concepts.map((concept) => {
+  const having: number[] = [];
+  const masses = question.concepts.map((concept, at) => {
     let documents = 0;
     for (const { term, trust } of concept.variants)
       for (const index of indexes) documents += trust * index.documentFrequency(term);
     const mass = concept.weight * inverseFrequency(all, documents);
-    if (documents === 0) unknown += concept.weight;
+    if (documents > 0) having.push(at);
     return mass;
   });
   const total = masses.reduce((sum, each) => sum + each, 0);
-  const weights = question.concepts.reduce((sum, { weight }) => sum + weight, 0);
-  return { masses, total, known: weights === 0 ? 0 : 1 - unknown / weights };
+  return { masses, total, known: knownShare(question, having), having };
+}
+
+/** The share of a question's concepts, by their weight, that these positions are. */
+export function knownShare({ concepts }: Question, having: Iterable<number>): number {
+  const all = concepts.reduce((sum, { weight }) => sum + weight, 0);
+  const known = new Set(having);
+  const unknown = concepts.reduce((sum, { weight }, at) => (known.has(at) ? sum : sum + weight), 0);
+  return all === 0 ? 0 : 1 - unknown / all;
 }
 
 export function inverseFrequency(documents: number, having: number): number {
