@@ -41,13 +41,8 @@ export async function ask(
   // A model words the merged answer once, not that of each shard.
   const asked = { ...request, engine: engineName };
   // A single shard knows all that there is, and of what is called the graph has told all.
-  const sought =
-    called || lattice.ports.size < 2
-      ? undefined
-      : new Sought(question, asked, lattice.names, signal);
-  await sought?.among(likely);
-  // Before it is said that nothing is known, everyone is asked: a card leaves out the rarest words.
-  if (sought?.isKnown === false) await sought.among(othersThan(likely, lattice));
+  const sought = called || lattice.ports.size < 2 ? undefined : new Sought(question, asked, signal);
+  await sought?.among(likely, othersThan(likely, lattice));
   const ports = called ? [...new Set([...likely, ...portsOf(lattice, called)])] : likely;
   const wanted =
     sought?.chosen() ?? ports.map((port) => ({ agent: port.agent, port, request: asked }));

@@ -8,6 +8,7 @@ import {
   type Evidence,
   type HopAnswer,
   type SeekAnswer,
+  type WordCounts,
 } from '../pgc/shapes.js';
 
 /** More than any shard of ours ever sends in one answer. */
@@ -52,6 +53,11 @@ export function insane(agent: string): BusError {
 export function isSaneRows(rows: readonly object[]): boolean {
   const limits = { text: evidenceCharsMax, list: rowsMax, whole: rowsCharsMax };
   return isBounded([rows], limits);
+}
+
+export function isSaneCounts({ having, lengths }: WordCounts): boolean {
+  const isCount = (each: number): boolean => each >= 0 && each < Infinity;
+  return [having, lengths].every((all) => all.length <= listMax && all.every(isCount));
 }
 
 export function isSaneSeek(answer: SeekAnswer): boolean {

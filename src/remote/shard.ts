@@ -23,8 +23,16 @@ import {
   type HopRequest,
   type SeekAnswer,
   type ShardPort,
+  type WordCounts,
 } from '../pgc/shapes.js';
-import { insane, isSaneAnswer, isSaneHop, isSaneRows, isSaneSeek } from './foreign-answer.js';
+import {
+  insane,
+  isSaneAnswer,
+  isSaneCounts,
+  isSaneHop,
+  isSaneRows,
+  isSaneSeek,
+} from './foreign-answer.js';
 import { ask } from './request.js';
 
 /** More than any shard of ours ever sends for one report: its best files, and where the names stand that it has. */
@@ -68,6 +76,12 @@ export class RemoteShard implements ShardPort, WordsPort {
     const answer = await this.#ask(shardMessages.ask, request, signal);
     this.#check(isSaneAnswer(answer));
     return answer;
+  }
+
+  async weigh(request: AskRequest, signal?: AbortSignal): Promise<WordCounts> {
+    const counts = await this.#ask(shardMessages.weigh, request, signal);
+    this.#check(isSaneCounts(counts));
+    return counts;
   }
 
   async seek(request: AskRequest, signal?: AbortSignal): Promise<SeekAnswer> {

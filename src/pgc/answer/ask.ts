@@ -15,10 +15,12 @@ import {
   type Evidence,
   type SeekAnswer,
   type Unsure,
+  type WordCounts,
 } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import {
   askedBy,
+  countsOf,
   digest,
   searched,
   type Asked,
@@ -56,8 +58,8 @@ export interface AskParts {
 export async function ask(parts: AskParts, request: AskRequest): Promise<Answer> {
   const startedMs = parts.clock.monotonicMs();
   const asked = askedBy(request, parts.search.version);
-  const { shown = 0, known: ofTree = 0 } = request;
-  const key = digest([asked.key, String(shown), String(isKnown(ofTree))]);
+  const { shown = 0 } = request;
+  const key = digest([asked.key, String(shown)]);
   const known = parts.cache.use(key);
   const { answer, isWhole } =
     known === undefined ? await fresh(parts, request, asked) : { answer: known, isWhole: true };
@@ -73,6 +75,11 @@ export async function ask(parts: AskParts, request: AskRequest): Promise<Answer>
   };
 }
 
+/** What the words of the question are weighed by in this shard. Throws as `analyse`. */
+export function counts({ search }: AskParts, request: AskRequest): Promise<WordCounts> {
+  return countsOf(search, request, askedBy(request, search.version));
+}
+
 /** What `ask` would show, as far as the search decides it. Throws as `analyse`. */
 export async function seek(parts: AskParts, request: AskRequest): Promise<SeekAnswer> {
   const asked = askedBy(request, parts.search.version);
@@ -81,8 +88,7 @@ export async function seek(parts: AskParts, request: AskRequest): Promise<SeekAn
     similarities: draftOf(parts, its, asked.topK)
       .chosen(its.found)
       .map(({ similarity }) => similarity),
-    known: its.weighing.having,
-    is_named: its.found.some(({ exact }) => exact > 0),
+    is_known: answers(its.found),
     left_out: its.left_out,
     overlay_warnings: [...its.warnings, ...asked.warnings],
     errors: its.errors.map((error) => failure(parts, error)),
@@ -96,7 +102,7 @@ interface Fresh {
 }
 
 async function fresh(parts: AskParts, request: AskRequest, asked: Asked): Promise<Fresh> {
-  const { question: text, shown = 0, known = 0 } = request;
+  const { question: text, shown = 0 } = request;
   const { topK } = asked;
   const base = emptyAnswer(parts, text, topK);
   let its: Searched;
@@ -110,7 +116,7 @@ async function fresh(parts: AskParts, request: AskRequest, asked: Asked): Promis
   const { question, found, gaps, wanted, weighing, left_out, warnings } = its;
   const draft = draftOf(parts, its, shown > 0 ? Math.min(shown, topK) : topK);
   // What another shard defines may be called here, and bear no word of the question.
-  draft.write(answers(found, known) ? found : []);
+  draft.write(answers(found) ? found : []);
   const errors = its.errors.map((error) => failure(parts, error));
   const isAsked = wanted.size > gaps.length;
   if (draft.evidence.length === 0 && isAsked)
@@ -144,12 +150,9 @@ function failure({ index }: AskParts, error: BusError): CodedError {
   return { ...error.toFailure(), agent: index.info.agent };
 }
 
-/**
- * Whether what was found is worth an answer; otherwise it is NOT_FOUND. What a question names, it asks for. `ofTree`: the share of the
- * question that other shards of the tree have as well.
- */
-export function answers(found: readonly Found[], ofTree = 0): boolean {
-  return found.some(({ known, exact }) => isKnown(Math.max(known, ofTree)) || exact > 0);
+/** Whether what was found is worth an answer; otherwise it is NOT_FOUND. What a question names, it asks for. */
+export function answers(found: readonly Found[]): boolean {
+  return found.some(({ known, exact }) => isKnown(known) || exact > 0);
 }
 
 /** Whether there is enough of a question to answer it. `share`: of its concepts, by their weight. */

@@ -11,6 +11,7 @@ import {
   type AskRequest,
   type LeftOut,
   type OverlayName,
+  type WordCounts,
 } from '../shapes.js';
 import { isAnyRole } from '../source/role.js';
 
@@ -49,13 +50,14 @@ export interface Searched {
 }
 
 export function askedBy(request: AskRequest, version: string): Asked {
-  const { question, query_hints = [], roles = [] } = request;
+  const { question, query_hints = [], roles = [], counts } = request;
   const topK = topKOf(request);
   const wanted = [...new Set(request.overlays.map((each) => each.trim().toUpperCase()))];
   const named = wanted.slice(0, overlaysMax).sort();
   const parts = [question, named.join(), String(topK), version, roles.toSorted().join()];
+  const weights = counts ? JSON.stringify(counts) : '';
   return {
-    ...{ topK, named, key: digest([...parts, ...query_hints]) },
+    ...{ topK, named, key: digest([...parts, weights, ...query_hints]) },
     warnings:
       wanted.length > overlaysMax
         ? [`Only the first ${overlaysMax} of ${wanted.length} overlays were looked at.`]
@@ -70,7 +72,7 @@ export function topKOf({ top_k }: AskRequest): number {
 /** Searches, or takes what was found just now. Throws as `analyse`. */
 export async function searched(
   parts: { index: ShardIndex; search: Search; searches: KeptSearches },
-  { question: text, query_hints = [], roles = [] }: AskRequest,
+  { question: text, query_hints = [], roles = [], counts }: AskRequest,
   { topK, named, key }: Asked,
 ): Promise<Searched> {
   const { index, search, searches } = parts;
@@ -84,6 +86,7 @@ export async function searched(
     wanted,
     hitsPerSource * topK,
     roles.length === 0 ? undefined : isWanted,
+    counts,
   );
   const others = gaps.filter(({ data }) => typeof data.overlay !== 'string').map(missed);
   const warnings = [...question.warnings, ...others];
@@ -97,6 +100,16 @@ export async function searched(
   };
   if (gaps.length === 0) searches.set(key, all);
   return all;
+}
+
+/** Of the question in this shard. Throws as `analyse`. */
+export async function countsOf(
+  search: Search,
+  { question, query_hints = [] }: AskRequest,
+  { named }: Asked,
+): Promise<WordCounts> {
+  const { wanted } = chooseOverlays(search, named);
+  return search.counts(withHints(analyse(question), query_hints), wanted);
 }
 
 /**

@@ -1,7 +1,14 @@
 import { BoundedMap } from '../../base/bounded-map.js';
 import { systemClock, type Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
-import { ask, cachedAnswersMax, seek, type AnswerCache, type AskParts } from '../answer/ask.js';
+import {
+  ask,
+  cachedAnswersMax,
+  counts,
+  seek,
+  type AnswerCache,
+  type AskParts,
+} from '../answer/ask.js';
 import { calleesOf, callersOf, implementationsOf } from '../bind/call-sites.js';
 import { usesInC } from '../answer/c-uses.js';
 import { isCFamily, type FactsLanguage } from '../format/facts.js';
@@ -35,6 +42,7 @@ import type {
   HopRequest,
   SeekAnswer,
   ShardPort,
+  WordCounts,
 } from '../shapes.js';
 
 /** Limit for symbols or anchors in one request. */
@@ -72,6 +80,10 @@ export class Shard implements ShardPort, WordsPort {
 
   async ask(request: AskRequest): Promise<Answer> {
     return ask(this.#asking(), request);
+  }
+
+  async weigh(request: AskRequest): Promise<WordCounts> {
+    return counts(this.#asking(), request);
   }
 
   async seek(request: AskRequest): Promise<SeekAnswer> {

@@ -34,8 +34,9 @@ export async function indexed(root, home, shards) {
  */
 export async function openProduct(root, home, { isIndexed = false, plan } = {}) {
   const report = isIndexed ? undefined : await indexed(root, home, plan);
-  const { shards } = await openShards(root, home);
-  const cards = await Promise.all(shards.map((shard) => shard.card()));
+  // Packed, as a process holds them that answers over the bus.
+  const { shards, cards: packed } = await openShards(root, home);
+  const cards = packed();
   const known = new Map();
   const questionsWithout = async (without) => {
     const key = without.join();

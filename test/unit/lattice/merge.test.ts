@@ -4,6 +4,7 @@ import { Lattice } from '../../../src/lattice/lattice.js';
 import { mergedAnswer } from '../../../src/lattice/prose/answer-merge.js';
 import type {
   Answer,
+  AskRequest,
   Evidence,
   FlowEdge,
   NextStep,
@@ -103,9 +104,8 @@ test('what a search with hints found is added, and nothing is lost by it', () =>
 });
 
 function seekAnswer(similarities: number[], more: Partial<SeekAnswer> = {}): SeekAnswer {
-  const known = [0, 1, 2, 3, 4, 5];
-  const empty = { is_named: false, left_out: [], overlay_warnings: [], errors: [] };
-  return { similarities, known, ...empty, ...more };
+  const empty = { is_known: true, left_out: [], overlay_warnings: [], errors: [] };
+  return { similarities, ...empty, ...more };
 }
 
 /** A shard that gives this answer, whatever it is asked. */
@@ -113,6 +113,7 @@ async function portOf(shard: Shard, all: Evidence[]): Promise<ShardPort> {
   const usual = await shard.ask({ question: 'What is it?', overlays: [], top_k: 5 });
   return Object.assign(Object.create(shard) as ShardPort, {
     ask: () => Promise.resolve({ ...usual, evidence: all }),
+    weigh: (its: AskRequest) => shard.weigh(its),
     seek: () => Promise.resolve(seekAnswer(all.map(({ similarity }) => similarity))),
   });
 }
@@ -130,6 +131,7 @@ test('what a shard could not consult is told, also where its answer is not used'
       ...{ evidence: [], flow: [], left_out: [left, left] },
       errors: [gap, { ...failed, code: 'NOT_FOUND' }],
     }),
+    weigh: (its: AskRequest) => other!.weigh(its),
     seek: () => Promise.resolve(seekAnswer([], { left_out: [left, left], errors: [gap] })),
   });
   const cards = await Promise.all(tree.shards.slice(0, 2).map((shard) => shard.card()));

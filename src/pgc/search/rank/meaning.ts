@@ -31,18 +31,24 @@ export class Meaning {
   /** The nearest symbols, best first, of those that are nearer than usual: to words without a vector, none is. */
   nearest(most: number): number[] {
     const ranked = new Ranking<{ document: number; score: number }>(most);
-    this.#scores.forEach((score, row) => {
+    for (let row = 0; row < this.#scores.length; row += 1) {
+      const score = this.#scores[row] ?? 0;
       if (ranked.admits(score)) ranked.offer({ document: this.#table.symbols[row] ?? 0, score });
-    });
+    }
     return ranked.best().map(({ document }) => document);
   }
 }
 
+/** In place. */
 function standardised(values: Float32Array): Float32Array {
   const count = Math.max(1, values.length);
-  const mean = values.reduce((sum, each) => sum + each, 0) / count;
-  const variance = values.reduce((sum, each) => sum + (each - mean) ** 2, 0) / count;
-  return variance === 0
-    ? values.map(() => 0)
-    : values.map((each) => (each - mean) / Math.sqrt(variance));
+  let sum = 0;
+  for (const each of values) sum += each;
+  const mean = sum / count;
+  let squares = 0;
+  for (const each of values) squares += (each - mean) ** 2;
+  const deviation = Math.sqrt(squares / count);
+  if (deviation === 0) return values.fill(0);
+  for (let at = 0; at < values.length; at += 1) values[at] = ((values[at] ?? 0) - mean) / deviation;
+  return values;
 }
