@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BoundedMap } from '../../base/bounded-map.js';
+import { BoundedMap } from '../../base/bounded-map.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import { analyse, isSentence, withHints, type Question } from '../search/question/question.js';
@@ -72,13 +72,14 @@ export function topKOf({ top_k }: AskRequest): number {
 /** Searches, or takes what was found just now. Throws as `analyse`. */
 export async function searched(
   parts: { index: ShardIndex; search: Search; searches: KeptSearches },
-  { question: text, query_hints = [], roles = [], counts }: AskRequest,
+  request: AskRequest,
   { topK, named, key }: Asked,
 ): Promise<Searched> {
   const { index, search, searches } = parts;
   const kept = searches.use(key);
   if (kept !== undefined) return kept;
-  const question = withHints(analyse(text), query_hints);
+  const { roles = [], counts } = request;
+  const question = read(request);
   const { wanted, errors } = chooseOverlays(search, named);
   const isWanted = (path: string): boolean => isAnyRole(index.info, path, roles);
   const { found, weighing, gaps } = await search.find(
@@ -102,14 +103,27 @@ export async function searched(
   return all;
 }
 
+/** All shards of a process are asked the same: it is read once. */
+const lastRead = new BoundedMap<string, Question>(4);
+
+function read({ question: text, query_hints = [] }: AskRequest): Question {
+  const key = [text, ...query_hints].join('\0');
+  let question = lastRead.get(key);
+  if (question === undefined) {
+    question = withHints(analyse(text), query_hints);
+    lastRead.set(key, question);
+  }
+  return question;
+}
+
 /** Of the question in this shard. Throws as `analyse`. */
 export async function countsOf(
   search: Search,
-  { question, query_hints = [] }: AskRequest,
+  request: AskRequest,
   { named }: Asked,
 ): Promise<WordCounts> {
   const { wanted } = chooseOverlays(search, named);
-  return search.counts(withHints(analyse(question), query_hints), wanted);
+  return search.counts(read(request), wanted);
 }
 
 /**

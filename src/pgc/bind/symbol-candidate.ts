@@ -26,7 +26,8 @@ export function candidateOf(index: ShardIndex, symbol: number): SymbolCandidate 
 /** All symbols of a name; those of a common one are asked for again and again. */
 export function candidatesNamed(index: ShardIndex, name: string): readonly SymbolCandidate[] {
   let named = known.get(index);
-  if (named === undefined) known.set(index, (named = new Map()));
+  if (named === undefined)
+    known.set(index, (named = new Map<string, readonly SymbolCandidate[]>()));
   return cached(named, name, () =>
     index.symbolsNamed(name).map((each) => candidateOf(index, each)),
   );

@@ -2,6 +2,7 @@ import type { ShardIndex } from '../../format/shard-index.js';
 import type { VectorTable } from '../../format/vectors/vector-table.js';
 import { wordVectors } from '../../format/vectors/word-vectors.js';
 import type { Question } from '../question/question.js';
+import type { Neighbour } from './neighbours.js';
 import { Ranking } from '../ranking.js';
 
 /** How near functions are to a question by what they are about, in standard deviations from what is usual in their shard. */
@@ -23,9 +24,12 @@ export class Meaning {
     return row === undefined ? 0 : (this.#scores[row] ?? 0);
   }
 
-  mean(documents: readonly number[]): number {
-    if (documents.length === 0) return 0;
-    return documents.reduce((sum, each) => sum + this.of(each), 0) / documents.length;
+  /** Of all neighbours. */
+  mean(some: readonly Neighbour[], others: readonly Neighbour[] = []): number {
+    let sum = 0;
+    for (const { document } of some) sum += this.of(document);
+    for (const { document } of others) sum += this.of(document);
+    return sum / Math.max(1, some.length + others.length);
   }
 
   /** The nearest symbols, best first, of those that are nearer than usual: to words without a vector, none is. */
