@@ -70,8 +70,13 @@ export class AnswerDraft {
     this.#reading = { index, excerpts, sought: { question, masses: weighing.masses } };
   }
 
-  /** Best first; the first one is relevant. */
-  write(ranked: readonly Found[]): void {
+  /** What of these hits an answer shows, where the search alone decides it. Nothing is read. */
+  chosen(ranked: readonly Found[]): Found[] {
+    return this.#choose(ranked).chosen;
+  }
+
+  /** `telling`: of all that may be cited, what is not far behind the best. */
+  #choose(ranked: readonly Found[]): { found: Found[]; telling: Found[]; chosen: Found[] } {
     const ordered = this.#planned(ranked);
     const found = ordered.filter((each) => this.#isIn(each));
     const best = found[0]?.similarity ?? 0;
@@ -80,6 +85,12 @@ export class AnswerDraft {
     // Who types a few words looks for a place: another file tells more than the third function of one.
     const isSpread = this.question.isBrief && ordered === ranked;
     const chosen = (isSpread ? this.#spread(distinct) : distinct).slice(0, this.topK);
+    return { found, telling, chosen };
+  }
+
+  /** Best first; the first one is relevant. */
+  write(ranked: readonly Found[]): void {
+    const { found, telling, chosen } = this.#choose(ranked);
     const isShown = (each: Found): boolean => each.kind === 'item' || this.overlays.has('O1');
     if (this.overlays.has('O1')) this.#messages(telling);
     const asked = this.#asked(found);

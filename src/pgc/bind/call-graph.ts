@@ -26,8 +26,12 @@ export function targetsOfCall(index: ShardIndex, call: CallRow): CallTargets {
   const bound = boundTargets(index, call);
   if (bound !== undefined) return bound;
   if (!isC(index, call.file)) return nowhere;
-  const key = `${call.kind} ${call.file} ${call.callee}`;
-  return cachedTargets(index, key, () => targetsInC(index, call));
+  const named = candidatesNamed(index, call.callee);
+  // Without candidates in this shard, the file makes no difference.
+  const key = named.length === 0 ? '' : `${call.file} `;
+  return cachedTargets(index, `${call.kind} ${key}${call.callee}`, () =>
+    targetsInC(index, call, named),
+  );
 }
 
 /** Of a call that the binder has seen; a method of an interface also leads to those that implement it. */
@@ -81,7 +85,7 @@ function lookupOf({ path, container, name, line }: BoundTarget): Lookup {
 /** As `targetsOfCall` for all calls of one name: candidates are looked up once, includes once for each file. */
 export function targetsOfCalls(index: ShardIndex, calls: readonly CallRow[]): CallTargets[] {
   const known = new Map<string, CallTargets>();
-  let named: SymbolCandidate[] | undefined;
+  let named: readonly SymbolCandidate[] | undefined;
   return calls.map((call) => {
     if (!isC(index, call.file)) return targetsOfCall(index, call);
     const bound = boundTargets(index, call);
@@ -100,7 +104,7 @@ export function targetsOfCalls(index: ShardIndex, calls: readonly CallRow[]): Ca
 function targetsInC(
   index: ShardIndex,
   call: CallRow,
-  candidates: readonly SymbolCandidate[] = candidatesNamed(index, call.callee),
+  candidates: readonly SymbolCandidate[],
 ): CallTargets {
   if (call.kind === 'member') return nowhere;
   const lookup = { name: call.callee, container: '', path: '', line: 0 };

@@ -55,21 +55,30 @@ export class Retriever {
     const weighing = options.weighing ?? weigh([this.#index], question);
     const exact = this.#exactSymbols(question, weighing);
     const isAsideWanted = wantsAsides(question);
-    const hits = this.#featured(question, weighing, exact, options.isWanted).map(
-      ({ document, row }): Hit => ({
-        ...{ document, file: this.#index.fileOf(document) },
-        symbol: document < this.#index.symbolCount ? document : undefined,
-        ...{ ...this.#words.match(document), exact: exact.get(document) ?? 0 },
+    const hits = this.#featured(question, weighing, exact, options.isWanted)
+      .map(({ document, row }) => ({
+        document,
         score:
           scoreOf(row, question.isBrief) +
           this.#bonus(document, question) -
           (this.#prior(document, isAsideWanted) < 1 ? asidePenalty : 0),
-      }),
-    );
-    this.#words.forget();
-    return hits
+      }))
       .sort((one, other) => other.score - one.score || one.document - other.document)
-      .slice(0, Math.min(options.limit, hitsMax));
+      .slice(0, Math.min(options.limit, hitsMax))
+      .map(({ document, score }): Hit => {
+        const { attained, context } = this.#words.match(document);
+        return {
+          document,
+          file: this.#index.fileOf(document),
+          symbol: document < this.#index.symbolCount ? document : undefined,
+          attained,
+          context,
+          exact: exact.get(document) ?? 0,
+          score,
+        };
+      });
+    this.#words.forget();
+    return hits;
   }
 
   /** The best documents by their words and calls, with what the ranking knows of each. */
@@ -86,13 +95,15 @@ export class Retriever {
     const isIn = this.#filterBy(isWanted);
     const isAsideWanted = wantsAsides(question);
     const ranked = new Ranking<{ document: number; score: number }>(candidatesMax);
-    for (const document of [...this.#words.read(question, weighing), ...exact.keys()]) {
+    const offer = (document: number): void => {
       const most = this.#words.attained(document) + (exact.get(document) ?? 0) + onPathBonus;
-      if (!ranked.admits(most) || !isIn(document)) continue;
+      if (!ranked.admits(most) || !isIn(document)) return;
       const plain = most - onPathBonus + this.#bonus(document, question);
       const score = plain * this.#prior(document, isAsideWanted);
-      ranked.offer({ document, score });
-    }
+      if (ranked.admits(score)) ranked.offer({ document, score });
+    };
+    for (const document of this.#words.read(question, weighing, weighing.lengths)) offer(document);
+    for (const document of exact.keys()) offer(document);
     const best = ranked.best().map(({ document }) => document);
     const featured = featuresOf(this.#index, this.#words, question, weighing, best, exact);
     return featured.filter(({ document }) => isIn(document));

@@ -2,7 +2,15 @@ import { expect, test } from 'vitest';
 import { ask, merge } from '../../../src/lattice/ask.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
 import { mergedAnswer } from '../../../src/lattice/prose/answer-merge.js';
-import type { Answer, Evidence, FlowEdge, NextStep, ShardPort } from '../../../src/pgc/shapes.js';
+import type {
+  Answer,
+  AskRequest,
+  Evidence,
+  FlowEdge,
+  NextStep,
+  SeekAnswer,
+  ShardPort,
+} from '../../../src/pgc/shapes.js';
 import type { Shard } from '../../../src/pgc/serve/shard.js';
 import { chainTree } from '../../support/chain-tree.js';
 
@@ -95,11 +103,18 @@ test('what a search with hints found is added, and nothing is lost by it', () =>
   expect(anew.errors).toEqual([]);
 });
 
+function seekAnswer(similarities: number[], more: Partial<SeekAnswer> = {}): SeekAnswer {
+  const empty = { is_known: true, left_out: [], overlay_warnings: [], errors: [] };
+  return { similarities, ...empty, ...more };
+}
+
 /** A shard that gives this answer, whatever it is asked. */
 async function portOf(shard: Shard, all: Evidence[]): Promise<ShardPort> {
   const usual = await shard.ask({ question: 'What is it?', overlays: [], top_k: 5 });
   return Object.assign(Object.create(shard) as ShardPort, {
     ask: () => Promise.resolve({ ...usual, evidence: all }),
+    weigh: (its: AskRequest) => shard.weigh(its),
+    seek: () => Promise.resolve(seekAnswer(all.map(({ similarity }) => similarity))),
   });
 }
 
@@ -116,6 +131,8 @@ test('what a shard could not consult is told, also where its answer is not used'
       ...{ evidence: [], flow: [], left_out: [left, left] },
       errors: [gap, { ...failed, code: 'NOT_FOUND' }],
     }),
+    weigh: (its: AskRequest) => other!.weigh(its),
+    seek: () => Promise.resolve(seekAnswer([], { left_out: [left, left], errors: [gap] })),
   });
   const cards = await Promise.all(tree.shards.slice(0, 2).map((shard) => shard.card()));
   const told = async (...all: Evidence[]) =>

@@ -65,25 +65,43 @@ export function featuresOf(
     const isText = document >= index.symbolCount;
     const place = isText ? undefined : index.symbolPlace(document);
     const { attained, context } = words.match(document);
-    const near = (all: readonly Neighbour[]): number[] =>
-      all.map((each) => each.share * words.attained(each.document));
     const callees = graph.callees(document);
-    const called = near(graph.callers(document));
-    const best = [...near(callees), ...called].sort((one, other) => other - one);
+    const callers = graph.callers(document);
+    const worth = ({ share, document }: Neighbour): number => share * words.attained(document);
+    let called = 0;
+    for (const each of callers) called = Math.max(called, worth(each));
     return Float32Array.from([
       attained,
       inBody.get(document) ?? 0,
       exact.get(document) ?? 0,
       context,
-      Math.max(0, ...called),
-      best.slice(0, nearMax).reduce((sum, each) => sum + each, 0),
+      called,
+      ofBest(callees, callers, worth),
       Math.log1p((walk.get(document) ?? 0) / walkFloor),
       Math.log1p(place === undefined ? 0 : place.line_end - place.line_start),
       Math.log1p(callees.length),
       place !== undefined && isFunction(place.kind) ? 1 : 0,
       meaning.of(document),
-      meaning.mean([...callees, ...graph.callers(document)].map((each) => each.document)),
+      meaning.mean(callees, callers),
     ]);
   };
   return documents.map((document) => ({ document, row: rowOf(document) }));
+}
+
+/** What the best are worth together. */
+function ofBest(
+  some: readonly Neighbour[],
+  others: readonly Neighbour[],
+  worth: (each: Neighbour) => number,
+): number {
+  const best: number[] = [];
+  for (const all of [some, others])
+    for (const each of all) {
+      const value = worth(each);
+      const at = best.findIndex((known) => known < value);
+      if (at >= 0) best.splice(at, 0, value);
+      else best.push(value);
+      best.length = Math.min(best.length, nearMax);
+    }
+  return best.reduce((sum, each) => sum + each, 0);
 }

@@ -30,6 +30,8 @@ export class WordScores {
   readonly #index: TermIndex;
   readonly #groups: Groups;
   readonly #average: number[];
+  /** Of all that is searched together, during one search. */
+  #lengths: readonly number[];
   readonly #score: Float32Array;
   readonly #frequency: Float32Array;
   readonly #groupNorm: Float32Array;
@@ -43,6 +45,7 @@ export class WordScores {
     this.#index = index;
     this.#groups = groups;
     this.#average = fields.map((_, field) => index.averageLength(field as Field) || 1);
+    this.#lengths = this.#average;
     this.#score = new Float32Array(index.documentCount);
     this.#frequency = new Float32Array(index.documentCount);
     this.#groupNorm = groupNorms(index, groups);
@@ -50,9 +53,14 @@ export class WordScores {
     this.#groupFrequency = new Float32Array(groups.count);
   }
 
-  /** Documents that hold anything of the question, in no order. */
-  read(question: Question, weighing: Weighing): readonly number[] {
+  /** Documents that hold anything of the question, in no order. `lengths`: of the fields, if not those of this index. */
+  read(
+    question: Question,
+    weighing: Weighing,
+    lengths: readonly number[] = this.#average,
+  ): readonly number[] {
     this.forget();
+    this.#lengths = lengths;
     this.#total = weighing.total || 1;
     question.concepts.forEach(({ variants }, at) => {
       const mass = weighing.masses[at] ?? 0;
@@ -125,7 +133,7 @@ export class WordScores {
   }
 
   #normed(document: number, field: Field, count: number): number {
-    const share = this.#index.length(document, field) / (this.#average[field] ?? 1);
+    const share = this.#index.length(document, field) / (this.#lengths[field] || 1);
     return count / (1 - b + b * share);
   }
 

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../../../src/base/bounded-map.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.js';
-import { overlaysMax } from '../../../../src/pgc/answer/ask.js';
+import { overlaysMax } from '../../../../src/pgc/answer/searched.js';
 import { analyse } from '../../../../src/pgc/search/question/question.js';
 import type { Found } from '../../../../src/pgc/search/search.js';
 import { Shard } from '../../../../src/pgc/serve/shard.js';

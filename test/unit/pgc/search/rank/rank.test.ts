@@ -152,7 +152,7 @@ test('what a function is about is near a question without its words', () => {
 test('words without a vector are near nothing, and a shard without functions has nothing near', () => {
   const unknown = new Meaning(index, analyse('qzxwv jjkqq'));
   expect(unknown.nearest(60)).toEqual([]);
-  expect(unknown.mean([symbolOf('pause')])).toBe(0);
+  expect(unknown.mean([{ document: symbolOf('pause'), share: 1 }])).toBe(0);
   const bare = shardOf('none');
   expect(new Meaning(bare.index, analyse('exponential backoff')).nearest(60)).toEqual([]);
   expect(bare.search.featured(analyse('exponential backoff'))).toEqual([]);
