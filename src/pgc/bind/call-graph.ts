@@ -26,12 +26,8 @@ export function targetsOfCall(index: ShardIndex, call: CallRow): CallTargets {
   const bound = boundTargets(index, call);
   if (bound !== undefined) return bound;
   if (!isC(index, call.file)) return nowhere;
-  const named = candidatesNamed(index, call.callee);
-  // Without candidates in this shard, the file makes no difference.
-  const key = named.length === 0 ? '' : `${call.file} `;
-  return cachedTargets(index, `${call.kind} ${key}${call.callee}`, () =>
-    targetsInC(index, call, named),
-  );
+  const key = `${call.kind} ${call.file} ${call.callee}`;
+  return cachedTargets(index, key, () => targetsInC(index, call));
 }
 
 /** Of a call that the binder has seen; a method of an interface also leads to those that implement it. */
@@ -104,7 +100,7 @@ export function targetsOfCalls(index: ShardIndex, calls: readonly CallRow[]): Ca
 function targetsInC(
   index: ShardIndex,
   call: CallRow,
-  candidates: readonly SymbolCandidate[],
+  candidates: readonly SymbolCandidate[] = candidatesNamed(index, call.callee),
 ): CallTargets {
   if (call.kind === 'member') return nowhere;
   const lookup = { name: call.callee, container: '', path: '', line: 0 };
