@@ -37,7 +37,7 @@ import {
 } from './query.machine.js';
 import type { Lattice } from '../lattice.js';
 import type { Ranked } from '../route/routing.js';
-import { judged, questionHash } from '../../pgc/answer/ask.js';
+import { doubts, judged, questionHash } from '../../pgc/answer/ask.js';
 
 /** Upper limit of agents that one query visits. */
 export const maxHopsLimit = 32;
@@ -307,11 +307,12 @@ class QueryRun {
     }
     const path = hops.map((hop) => hop.agent);
     const { question: text, top_k } = this.#request;
+    const judgement = judged(text, evidence, this.#likelihood(context));
     const cards = path.flatMap((agent) => this.#lattice.cards.get(agent) ?? []);
     return {
       question: text,
-      ...judged(text, evidence),
-      ...{ evidence, flow, unsure: [], next: [], prose: '' },
+      ...judgement,
+      ...{ evidence, flow, unsure: doubts(evidence, judgement), next: [], prose: '' },
       query_intent: queryIntent(this.#question),
       ...{ left_out: [], overlay_warnings: [] },
       errors,
@@ -339,6 +340,11 @@ class QueryRun {
   #entrySimilarity(context: QueryContext): number {
     const entry = this.#findings.answers.get(context.visited[0] ?? '');
     return Math.max(0, ...(entry?.answer.evidence ?? []).map((each) => each.similarity));
+  }
+
+  /** Of what search found where the query began; what it was led to stands and falls with that. */
+  #likelihood({ visited }: QueryContext): number {
+    return this.#findings.answers.get(visited[0] ?? '')?.answer.likelihood ?? 0;
   }
 
   /** The visit of one agent; what it found is added to `evidence` and `flow`, numbered through. */

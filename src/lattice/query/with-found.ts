@@ -36,7 +36,7 @@ export function withFound(told: Answer, found: Answer): Answer {
   }
   return {
     ...told,
-    ...judged(told.question, evidence),
+    ...judged(told.question, evidence, Math.max(told.likelihood, found.likelihood)),
     evidence,
     flow: [...flow.values()],
     ...{ unsure: found.unsure, next: found.next },

@@ -70,8 +70,8 @@ export class AnswerDraft {
     this.#reading = { index, excerpts, sought: { question, masses: weighing.masses } };
   }
 
-  /** Best first; the first one is relevant. */
-  write(ranked: readonly Found[]): void {
+  /** Best first. `isFound`: they answer; otherwise only what is proven is written, and they beside it. */
+  write(ranked: readonly Found[], isFound = true): void {
     const ordered = this.#planned(ranked);
     const found = ordered.filter((each) => this.#isIn(each));
     const best = found[0]?.similarity ?? 0;
@@ -79,9 +79,10 @@ export class AnswerDraft {
     const distinct = this.#distinct(telling);
     // Who types a few words looks for a place: another file tells more than the third function of one.
     const isSpread = this.question.isBrief && ordered === ranked;
-    const chosen = (isSpread ? this.#spread(distinct) : distinct).slice(0, this.topK);
     const isShown = (each: Found): boolean => each.kind === 'item' || this.overlays.has('O1');
     if (this.overlays.has('O1')) this.#messages(telling);
+    const most = isFound || this.evidence.length > 0 ? this.topK : 0;
+    const chosen = (isSpread ? this.#spread(distinct) : distinct).slice(0, most);
     const asked = this.#asked(found);
     if (asked.length === 0) this.#callersOfOthers();
     const isAnswered = asked.length > 0 && this.overlays.has('O3') && this.#related(asked);

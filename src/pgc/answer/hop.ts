@@ -61,17 +61,20 @@ export async function hop(
   const question = withHints(analyse(request.question), request.query_hints ?? []);
   const errors: CodedError[] = [];
   const isLed = request.symbols.length > 0;
-  const { found: hits, gaps } = isLed
-    ? { found: [], gaps: [] }
-    : await search.find(question, symbolsOnly, entriesMax);
+  const {
+    found: hits,
+    gaps,
+    likelihood = 0,
+  } = isLed ? { found: [], gaps: [] } : await search.find(question, symbolsOnly, entriesMax);
   // Found by words alone is another answer than what the model would have chosen.
   errors.push(...gaps.map((gap) => failure(index, gap)));
   const entries = isLed
     ? entered(index, request.symbols, errors)
-    : found(index, new NamedFolders(index, question), hits);
+    : found(index, new NamedFolders(index, question), answers(hits, likelihood) ? hits : []);
   if (entries.length === 0) {
     if (errors.length === gaps.length) errors.push(failure(index, new BusError('NOT_FOUND')));
-    return { evidence: [], flow: [], references: [], errors, index_version: index.info.version };
+    const { version: index_version } = index.info;
+    return { evidence: [], flow: [], references: [], errors, index_version, likelihood: 0 };
   }
   const matcher = new NameMatcher(index, question);
   const callers = isLed ? [] : callersOfEntries(index, matcher, entries);
@@ -96,6 +99,7 @@ export async function hop(
     references,
     errors,
     index_version: index.info.version,
+    likelihood,
   };
 }
 
@@ -109,7 +113,7 @@ function similaritiesOf(hits: readonly Found[]): Map<number, number> {
 
 function found(index: ShardIndex, folders: NamedFolders, hits: readonly Found[]): Node[] {
   const best = hits[0];
-  if (best === undefined || !answers(hits)) return [];
+  if (best === undefined) return [];
   const symbols = hits.flatMap((hit) =>
     hit.kind === 'symbol' && hit.symbol !== undefined ? [{ ...hit, symbol: hit.symbol }] : [],
   );

@@ -23,6 +23,8 @@ export interface Hit extends NamedMatch {
   file: number;
   /** Orders the hits of one search; means nothing by itself. */
   score: number;
+  /** What the ranking knows of it (`featureNames`); absent of what a plan has put among the hits. */
+  row?: Float32Array;
 }
 
 /** Hits below this share of the best one's similarity are not worth a citation. */
@@ -60,6 +62,7 @@ export class Retriever {
         ...{ document, file: this.#index.fileOf(document) },
         symbol: document < this.#index.symbolCount ? document : undefined,
         ...{ ...this.#words.match(document), exact: exact.get(document) ?? 0 },
+        row,
         score:
           scoreOf(row, question.isBrief) +
           this.#bonus(document, question) -

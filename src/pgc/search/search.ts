@@ -11,6 +11,7 @@ import { weigh, type Weighing } from './rank/weighing.js';
 import type { OverlayName } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import type { ShardOverlays } from '../overlay/shard-overlays.js';
+import { likelihoodOf, signsOf } from './likelihood.js';
 import { similarityOf } from './similarity.js';
 
 /** What answers a question: a symbol (or what lies outside all symbols of a file), or an item of an overlay. */
@@ -21,6 +22,8 @@ interface SearchResult {
   /** Best first, over everything that was searched. */
   found: Found[];
   weighing: Weighing;
+  /** How likely the best of it answer; undefined where the first is an item, of which that is not known. */
+  likelihood: number | undefined;
   /** Errors of overlays that could not be consulted. */
   gaps: BusError[];
 }
@@ -77,7 +80,9 @@ export class Search {
       known,
       similarity: similarityOf(each.score),
     }));
-    return { found: found.slice(0, limit), weighing, gaps };
+    const signs = signsOf(hits, weighing, question.concepts.length);
+    const likelihood = found[0]?.kind === 'symbol' ? likelihoodOf(signs) : undefined;
+    return { found: found.slice(0, limit), weighing, likelihood, gaps };
   }
 
   /** Files by how well their functions answer, best first. Throws as `analyse`. */

@@ -45,3 +45,11 @@ export function statusOf({ clauses, errors }) {
   const isNotFound = errors.some(({ code }) => code === 'NOT_FOUND') || statuses.length === 0;
   return isNotFound ? 'not_found' : statuses.join(' ');
 }
+
+/** Where a hit of a search is; a type is seen by its head, not by all that it holds. */
+export function placesOfHit(index, { symbol, file }) {
+  if (symbol === undefined) return [];
+  const { name, kind, line_start: from, line_end } = index.symbolPlace(symbol);
+  const to = /^(?:function|method)$/.test(kind) ? line_end : Math.min(line_end, from + 2);
+  return [{ path: index.file(file).path, symbols: [name], lines: [from, to] }];
+}

@@ -17,12 +17,14 @@ export interface Groups {
   of: (document: number) => number;
 }
 
-/** How well one document answers, by its words. All are shares of what no document can exceed, 0 to 1. */
+/** How well one document answers, by its words. Scores are shares of what no document can exceed, 0 to 1. */
 export interface Match {
   /** BM25F score. */
   attained: number;
   /** BM25 score of the file around it. */
   context: number;
+  /** Concepts of the question that stand in it. */
+  held: number;
 }
 
 /** Scores the documents of one index by the words of a question; owns the scratch memory, so one question at a time. */
@@ -32,6 +34,7 @@ export class WordScores {
   readonly #average: number[];
   readonly #score: Float32Array;
   readonly #frequency: Float32Array;
+  readonly #held: Uint8Array;
   readonly #groupNorm: Float32Array;
   readonly #groupScore: Float32Array;
   readonly #groupFrequency: Float32Array;
@@ -45,6 +48,7 @@ export class WordScores {
     this.#average = fields.map((_, field) => index.averageLength(field as Field) || 1);
     this.#score = new Float32Array(index.documentCount);
     this.#frequency = new Float32Array(index.documentCount);
+    this.#held = new Uint8Array(index.documentCount);
     this.#groupNorm = groupNorms(index, groups);
     this.#groupScore = new Float32Array(groups.count);
     this.#groupFrequency = new Float32Array(groups.count);
@@ -87,6 +91,7 @@ export class WordScores {
     return {
       attained: this.attained(document),
       context: Math.min(1, (this.#groupScore[this.#groups.of(document)] ?? 0) / this.#total),
+      held: this.#held[document] ?? 0,
     };
   }
 
@@ -118,6 +123,7 @@ export class WordScores {
   forget(): void {
     for (const document of this.#found) {
       this.#score[document] = 0;
+      this.#held[document] = 0;
     }
     for (const group of this.#foundGroups) this.#groupScore[group] = 0;
     this.#found = [];
@@ -145,6 +151,7 @@ export class WordScores {
       if (this.#score[document] === 0) this.#found.push(document);
       this.#score[document] = (this.#score[document] ?? 0) + (mass * frequency) / (k1 + frequency);
       this.#frequency[document] = 0;
+      this.#held[document] = (this.#held[document] ?? 0) + 1;
     }
   }
 }
