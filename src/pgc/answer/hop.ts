@@ -1,5 +1,4 @@
 import { BusError } from '../../errors/bus-error.js';
-import { answers } from './ask.js';
 import { certaintyOf, certaintyOfCall, targetsOfCall } from '../bind/call-graph.js';
 import { candidatesMax } from '../bind/visibility.js';
 import type { Excerpts } from './citation.js';
@@ -38,6 +37,8 @@ const unnamedReference = 0.3;
 const symbolsOnly: ReadonlySet<OverlayName> = new Set(['O1']);
 /** Functions that a question enters at by search; the weaker ones matter only for where they lead. */
 const entriesMax = 40;
+/** Share of the concepts that must stand in a shard which a way begins in; how likely it leads anywhere the whole answer says. */
+const knownMin = 0.6;
 /** Definitions of one name that a hop enters at. */
 const definitionsEntered = 3;
 const referencesCited = 4;
@@ -70,7 +71,7 @@ export async function hop(
   errors.push(...gaps.map((gap) => failure(index, gap)));
   const entries = isLed
     ? entered(index, request.symbols, errors)
-    : found(index, new NamedFolders(index, question), answers(hits, likelihood) ? hits : []);
+    : found(index, new NamedFolders(index, question), hits);
   if (entries.length === 0) {
     if (errors.length === gaps.length) errors.push(failure(index, new BusError('NOT_FOUND')));
     const { version: index_version } = index.info;
@@ -112,8 +113,8 @@ function similaritiesOf(hits: readonly Found[]): Map<number, number> {
 }
 
 function found(index: ShardIndex, folders: NamedFolders, hits: readonly Found[]): Node[] {
-  const best = hits[0];
-  if (best === undefined) return [];
+  const best = Math.max(0, hits[0]?.score ?? 0);
+  if (!hits.some(({ known, exact }) => known >= knownMin || exact > 0)) return [];
   const symbols = hits.flatMap((hit) =>
     hit.kind === 'symbol' && hit.symbol !== undefined ? [{ ...hit, symbol: hit.symbol }] : [],
   );
@@ -122,7 +123,7 @@ function found(index: ShardIndex, folders: NamedFolders, hits: readonly Found[])
     .map(({ symbol, document, file, score }) => {
       const share = folders.shareOf(document, index.file(file).path);
       // Where even the best is worth nothing, none leads.
-      const worth = best.score > 0 ? Math.max(0, score / best.score) : 1;
+      const worth = best > 0 ? Math.max(0, score / best) : 1;
       return entryNode(symbol, share * worth);
     })
     .sort((one, other) => other.strength - one.strength);

@@ -13,8 +13,11 @@ export interface Signs {
   near: number;
   /** Share of the question's concepts that stand anywhere. */
   known: number;
-  /** Whether one of the best hits holds nearly all of the question: of a few words little more can be known. */
-  isWhole: boolean;
+  /**
+   * Whether too little is known to say that there is nothing: of a few words one hit may hold nearly all, and in a small code base little
+   * calls, and stands beside, what is asked for.
+   */
+  isOpen: boolean;
 }
 
 /** Fitted by `test/bench/comprehension/likelihood.mjs`; a third of the questions had no answer. */
@@ -31,14 +34,17 @@ export const signNames = ['held', 'called', 'near', 'known'] as const;
 const bestHits = 3;
 /** Share of the concepts of a question that is nearly all of it. */
 const wholeShare = 0.75;
+/** Symbols of a smaller code base than any that was fitted on, and the share that must be known there. */
+const smallSymbols = 300;
+const knownMin = 0.6;
 const calledAt = featureNames.indexOf('called');
 const nearAt = featureNames.indexOf('meaning_near');
 
-/** `hits`: symbols, best first; `concepts`: how many the question has. */
+/** `hits`: symbols, best first; `concepts`: how many the question has; `symbols`: how many the shard. */
 export function signsOf(
   hits: readonly Pick<Hit, 'held' | 'row'>[],
   { known }: Pick<Weighing, 'known'>,
-  concepts: number,
+  { concepts, symbols }: { concepts: number; symbols: number },
 ): Signs {
   const best = hits.slice(0, bestHits);
   const mean = (of: (hit: Pick<Hit, 'held' | 'row'>) => number): number =>
@@ -48,7 +54,9 @@ export function signsOf(
     called: mean(({ row }) => row?.[calledAt] ?? 0),
     near: mean(({ row }) => row?.[nearAt] ?? 0),
     known,
-    isWhole: best.some((hit) => hit.held >= wholeShare * concepts),
+    isOpen:
+      best.some((hit) => hit.held >= wholeShare * concepts) ||
+      (symbols < smallSymbols && known >= knownMin),
   };
 }
 
@@ -66,7 +74,7 @@ export function likelihoodOf(signs: Signs): number {
     weights.intercept,
   );
   const likelihood = 1 / (1 + Math.exp(-logit));
-  return signs.isWhole ? Math.max(foundFrom, likelihood) : likelihood;
+  return signs.isOpen ? Math.max(foundFrom, likelihood) : likelihood;
 }
 
 export function confidenceAt(likelihood: number): Confidence {

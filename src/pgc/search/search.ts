@@ -80,7 +80,8 @@ export class Search {
       known,
       similarity: similarityOf(each.score),
     }));
-    const signs = signsOf(hits, weighing, question.concepts.length);
+    const sizes = { concepts: question.concepts.length, symbols: this.index.symbolCount };
+    const signs = signsOf(hits, weighing, sizes);
     const likelihood = found[0]?.kind === 'symbol' ? likelihoodOf(signs) : undefined;
     return { found: found.slice(0, limit), weighing, likelihood, gaps };
   }

@@ -45,8 +45,9 @@ await eachCodeBase(questions(), { sources: options.sources, home }, async ({ sha
       const made = overlayNames.filter((name) => overlays.state(name) !== 'missing');
       const asked = analyse(question);
       const { found, weighing } = await search.find(asked, new Set(made), hitsMax);
+      const sizes = { concepts: asked.concepts.length, symbols: index.symbolCount };
       const hits = found.filter(({ kind }) => kind === 'symbol');
-      all.push({ index, hits, signs: signsOf(hits, weighing, asked.concepts.length) });
+      all.push({ index, hits, signs: signsOf(hits, weighing, sizes) });
     }
     const ranked = all
       .flatMap(({ index, hits }) => hits.map((hit) => ({ index, hit })))

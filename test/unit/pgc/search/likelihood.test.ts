@@ -12,7 +12,7 @@ import {
 const share = fc.double({ min: 0, max: 4, noNaN: true });
 const signs = fc.record({
   ...{ held: share, called: share, near: share, known: share },
-  isWhole: fc.boolean(),
+  isOpen: fc.boolean(),
 });
 
 test('the likelihood is a probability, and grows with each sign', () => {
@@ -26,17 +26,24 @@ test('the likelihood is a probability, and grows with each sign', () => {
   );
 });
 
+const of = (held: number, known = 0, symbols = 1e4): Signs =>
+  signsOf([{ held: 0 }, { held }, { held: 0 }, { held: 9 }], { known }, { concepts: 4, symbols });
+
 test('what holds nearly all of the question is found, however few words it has', () => {
-  const hit = (held: number): { held: number } => ({ held });
-  const of = (held: number, concepts: number): Signs =>
-    signsOf([hit(0), hit(held), hit(0), hit(9)], { known: 0 }, concepts);
-  expect(of(3, 4).isWhole).toBe(true);
-  expect(of(2, 4).isWhole).toBe(false);
-  expect(likelihoodOf(of(3, 4))).toBe(foundFrom);
-  expect(likelihoodOf(of(2, 4))).toBeLessThan(foundFrom);
-  // Only the best three speak for it; of no hits nothing does.
-  expect(of(0, 4).isWhole).toBe(false);
-  expect(signsOf([], { known: 1 }, 0).isWhole).toBe(false);
+  expect(of(3).isOpen).toBe(true);
+  expect(of(2).isOpen).toBe(false);
+  expect(likelihoodOf(of(3))).toBe(foundFrom);
+  expect(likelihoodOf(of(2))).toBeLessThan(foundFrom);
+  // Only the best three speak for it.
+  expect(of(0).isOpen).toBe(false);
+});
+
+test('of a small code base it is not said that there is nothing where most words are known', () => {
+  expect([of(2, 0.6, 100), of(2, 0.5, 100), of(2, 0.6, 300)].map(({ isOpen }) => isOpen)).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
 
 test('a confidence says how many of such answers are right', () => {
