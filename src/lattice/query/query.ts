@@ -307,7 +307,9 @@ class QueryRun {
     }
     const path = hops.map((hop) => hop.agent);
     const { question: text, top_k } = this.#request;
-    const judgement = judged(text, evidence, this.#likelihood(context));
+    // What the way was led to stands and falls with where it began.
+    const entry = this.#findings.answers.get(path[0] ?? '');
+    const judgement = judged(text, evidence, entry?.answer.likelihood);
     const cards = path.flatMap((agent) => this.#lattice.cards.get(agent) ?? []);
     return {
       question: text,
@@ -340,11 +342,6 @@ class QueryRun {
   #entrySimilarity(context: QueryContext): number {
     const entry = this.#findings.answers.get(context.visited[0] ?? '');
     return Math.max(0, ...(entry?.answer.evidence ?? []).map((each) => each.similarity));
-  }
-
-  /** Of what search found where the query began; what it was led to stands and falls with that. */
-  #likelihood({ visited }: QueryContext): number {
-    return this.#findings.answers.get(visited[0] ?? '')?.answer.likelihood ?? 0;
   }
 
   /** The visit of one agent; what it found is added to `evidence` and `flow`, numbered through. */

@@ -3,8 +3,8 @@
 //
 //   npm run bench:absent -- [--sources DIR] [--only NAME,NAME] [--home SIGMA_HOME] [--json FILE] [--write]
 //
-// Each question of absent.jsonl and absent-train.jsonl has a pattern that no source of its code base holds, which is checked first. Only
-// absent.jsonl and the half `hold` are what nothing was fitted on. --write puts the tables into results-absent.md.
+// Each question of absent.jsonl has a pattern that no source of its code base holds, which is checked first. Nothing was fitted on it or
+// on the half `hold`. --write puts the tables into results-absent.md.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,13 +12,11 @@ import { outputOf } from '../../oracle/sources.mjs';
 import { table } from '../kernel/figures.mjs';
 import { temporaryFolder } from '../kernel/process.mjs';
 import { load, placeOf } from '../retrieval/product.mjs';
-import { textsBelow } from '../retrieval/text-search.mjs';
-import { eachCodeBase, questionsIn, statusOf, ways } from './asking.mjs';
+import { checkAbsent, eachCodeBase, questionsIn, statusOf, ways } from './asking.mjs';
 import { isHit } from './score.mjs';
 
 const thresholds = Array.from({ length: 16 }, (_, at) => 0.05 * (at + 1));
 const { topKDefault } = await load('src/pgc/answer/ask.js');
-const { saidRole } = await load('src/pgc/source/role.js');
 
 const { values: options } = parseArgs({
   options: {
@@ -30,13 +28,12 @@ const { values: options } = parseArgs({
   },
 });
 const home = path.resolve(options.home ?? temporaryFolder('absent'));
-const columns = ['absent', 'absent, fitted', 'hold', 'tune, fitted'];
-const [absent, absentFitted, hold, tune] = columns;
+const columns = ['absent', 'hold', 'tune, fitted'];
+const [absent, hold, tune] = columns;
 const set = (file, name, half) =>
   questionsIn(file, { ...options, half }).map((each) => ({ ...each, set: name }));
 const asked = [
   ...set('absent.jsonl', absent),
-  ...set('absent-train.jsonl', absentFitted),
   ...set('questions.jsonl', hold, 'hold'),
   ...set('questions.jsonl', tune, 'tune'),
 ];
@@ -68,18 +65,6 @@ if (options.write) {
     path.join(import.meta.dirname, 'results-absent.md'),
     `# What is not in the code base\n\n${day}, commit ${commit.trim()}.\n\n\`\`\`\n${text}\n\`\`\`\n`,
   );
-}
-
-/** What is there after all would make a right answer look wrong. */
-function checkAbsent(product, its, root) {
-  const { info } = product.shards[0].index;
-  const isSource = (file) => product.definitions.in(file).length > 0 && saidRole(info, file) === '';
-  const sources = textsBelow(root).filter(({ path: file }) => isSource(file));
-  for (const { id, absent: pattern } of its.filter((each) => each.absent !== undefined)) {
-    const words = new RegExp(pattern, 'i');
-    const held = sources.find((each) => words.test(each.text));
-    if (held !== undefined) throw new Error(`${id}: ${held.path} has ${words.exec(held.text)[0]}`);
-  }
 }
 
 function tablesOf(way) {

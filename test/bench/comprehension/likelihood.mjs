@@ -14,7 +14,7 @@ import { table } from '../kernel/figures.mjs';
 import { temporaryFolder } from '../kernel/process.mjs';
 import { fitLogistic, logisticValue } from '../retrieval/maps.mjs';
 import { load } from '../retrieval/product.mjs';
-import { eachCodeBase, placesOfHit, questionsIn } from './asking.mjs';
+import { checkAbsent, eachCodeBase, placesOfHit, questionsIn } from './asking.mjs';
 import { areaOf, binsOf, errorOf, lineOf, withInterval, writtenInto } from './calibration.mjs';
 import { isHit } from './score.mjs';
 
@@ -38,10 +38,11 @@ const { values: options } = parseArgs({
 });
 const home = path.resolve(options.home ?? temporaryFolder('likelihood'));
 const rows = [];
-await eachCodeBase(questions(), { sources: options.sources, home }, async ({ shards }, its) => {
+await eachCodeBase(questions(), { sources: options.sources, home }, async (product, its, root) => {
+  checkAbsent(product, its, root);
   for (const { id, form, repo, question, keys = [], set } of its) {
     const all = [];
-    for (const { index, overlays, search } of shards) {
+    for (const { index, overlays, search } of product.shards) {
       const made = overlayNames.filter((name) => overlays.state(name) !== 'missing');
       const asked = analyse(question);
       const { found, weighing } = await search.find(asked, new Set(made), hitsMax);
