@@ -638,7 +638,7 @@ const entries = {
     'Check the spelling, or search with `sigma ask`.',
   ),
   NOT_FOUND: failed(
-    'nothing in the index answers the question',
+    'nothing was found in the index that answers the question',
     'Use names, paths or messages from the code base.',
   ),
   QUESTION_UNREADABLE: usage(

@@ -1,5 +1,5 @@
 import { BusError, RemoteError } from '../errors/bus-error.js';
-import { doubts, judged, nextMax } from '../pgc/answer/ask.js';
+import { judged, nextMax } from '../pgc/answer/ask.js';
 import { fileRoles } from '../pgc/format/facts.js';
 import { isAside, wantsAsides } from '../pgc/search/prior.js';
 import { analyse, withHints, type Question } from '../pgc/search/question/question.js';
@@ -212,7 +212,7 @@ function best(answer: Answer): number {
 
 type Merged = Pick<
   Answer,
-  'clauses' | 'confidence' | 'evidence' | 'flow' | 'unsure' | 'next' | 'query_path'
+  'clauses' | 'confidence' | 'likelihood' | 'evidence' | 'flow' | 'unsure' | 'next' | 'query_path'
 >;
 
 /**
@@ -241,12 +241,20 @@ export function merge(
         flow.set(callOf(edge), { ...edge, evidence: id });
     }
   }
-  const others = answers.flatMap(({ unsure }) => unsure).filter(({ kind }) => kind !== 'weak');
+  const isWeak = ({ kind }: Unsure): boolean => kind === 'weak';
+  const others = answers.flatMap(({ unsure }) => unsure).filter((each) => !isWeak(each));
+  const telling = answers.filter((answer) => answer.evidence.length > 0);
+  const weak = telling.every(({ unsure }) => unsure.some(isWeak)) ? telling[0]?.unsure : [];
   return {
-    ...judged(answers[0]?.question ?? '', evidence),
+    // The likeliest answer speaks for all: the others add to it.
+    ...judged(
+      answers[0]?.question ?? '',
+      evidence,
+      Math.max(0, ...answers.map(({ likelihood }) => likelihood)),
+    ),
     evidence,
     flow: [...flow.values()].sort((one, other) => one.evidence - other.evidence),
-    unsure: [...doubts(evidence), ...others],
+    unsure: [...(weak ?? []).filter(isWeak), ...others],
     next: answers.flatMap(({ next }) => next).slice(0, nextMax),
     query_path: [...new Set(evidence.map(({ agent }) => agent))],
   };

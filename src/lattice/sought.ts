@@ -1,4 +1,4 @@
-import { isKnown } from '../pgc/answer/ask.js';
+import { knownMin } from '../pgc/search/likelihood.js';
 import { isBySearch, topKOf } from '../pgc/answer/searched.js';
 import type { Question } from '../pgc/search/question/question.js';
 import { together, weighed } from '../pgc/search/rank/weighing.js';
@@ -64,10 +64,11 @@ export class Sought {
 
   /** Each shard of which a source is among the best, for as many as are; where nothing is known, the one that says so. */
   chosen(): Wanted[] {
-    if (!this.answers.some((each) => each.is_known)) return this.#wanted().slice(0, 1);
     const { overlays } = this.#asked;
     const isPlain = overlays.length === 0 || overlays.includes('O1');
-    return isPlain && isBySearch(this.question) ? this.#best() : this.#wanted();
+    // What is proven is shown however little is known.
+    if (!isPlain || !isBySearch(this.question)) return this.#wanted();
+    return this.answers.some((each) => each.is_known) ? this.#best() : this.#wanted().slice(0, 1);
   }
 
   async #weighed(ports: readonly ShardPort[]): Promise<Weighed[]> {
@@ -81,7 +82,7 @@ export class Sought {
 
   #isKnown(all: readonly Weighed[]): boolean {
     const counts = together(all.map((each) => each.counts));
-    return isKnown(weighed(this.question, counts).known);
+    return weighed(this.question, counts).known >= knownMin;
   }
 
   /** Of the other shards those with most of what is missing. */

@@ -84,7 +84,8 @@ function body(answer: Answer, style: Style): string[] {
 
 /** What was found, how surely, and what of the question was not. */
 function headline({ clauses, evidence, confidence, unsure }: Answer, style: Style): string[] {
-  if (evidence.length === 0) return ['Nothing in the indexed code answers the question.'];
+  if (evidence.length === 0)
+    return ['Found nothing in the indexed code that answers the question.'];
   const files = new Set(evidence.map(({ file_path }) => file_path)).size;
   const isWeak = unsure.some(({ kind }) => kind === 'weak');
   const places = `${count(evidence.length, 'place')} in ${count(files, 'file')}`;

@@ -1,10 +1,10 @@
 import type { BoundedMap } from '../../base/bounded-map.js';
 import type { Clock } from '../../base/clock.js';
-import { confidenceOf } from '../../base/confidence.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { Excerpts } from './citation.js';
 import { AnswerDraft } from './draft.js';
 import { analyse, conceptsIn, queryIntent } from '../search/question/question.js';
+import { clearFrom, confidenceAt, foundFrom } from '../search/likelihood.js';
 import type { Found, Search } from '../search/search.js';
 import {
   engineName,
@@ -31,13 +31,8 @@ import {
 /** Answers that are kept; the oldest unused one goes first. */
 export const cachedAnswersMax = 256;
 export type AnswerCache = BoundedMap<string, Answer>;
-/**
- * Share of a question's concepts that must stand anywhere in the shard, where the question names nothing in it: of questions
- * about what a code base does not have, a sixth lies below, of others one in a hundred.
- */
-const knownMin = 0.6;
-/** What is less likely is told as merely near: of sources above it, a fifth and more is what a right answer must name. */
-const clearMin = 0.2;
+/** Of several sentences: evidence that is less similar answers its sentence in part. */
+const similarMin = 0.2;
 /** Follow-ups of one answer. */
 export const nextMax = 3;
 /** Clauses of one question. */
@@ -88,7 +83,7 @@ export async function seek(parts: AskParts, request: AskRequest): Promise<SeekAn
     similarities: draftOf(parts, its, asked.topK)
       .chosen(its.found)
       .map(({ similarity }) => similarity),
-    is_known: answers(its.found),
+    is_known: answers(its.found, its.likelihood),
     left_out: its.left_out,
     overlay_warnings: [...its.warnings, ...asked.warnings],
     errors: its.errors.map((error) => failure(parts, error)),
@@ -110,23 +105,25 @@ async function fresh(parts: AskParts, request: AskRequest, asked: Asked): Promis
     its = await searched(parts, request, asked);
   } catch (error) {
     if (!(error instanceof BusError)) throw error;
-    const answer = { ...base, clauses: clausesOf(text, []), errors: [failure(parts, error)] };
+    const answer = { ...base, clauses: clausesOf(text, [], 0), errors: [failure(parts, error)] };
     return { answer, isWhole: true };
   }
-  const { question, found, gaps, wanted, weighing, left_out, warnings } = its;
+  const { question, found, likelihood, gaps, wanted, weighing, left_out, warnings } = its;
   const draft = draftOf(parts, its, shown > 0 ? Math.min(shown, topK) : topK);
   // What another shard defines may be called here, and bear no word of the question.
-  draft.write(answers(found) ? found : []);
+  draft.write(found, answers(found, likelihood));
   const errors = its.errors.map((error) => failure(parts, error));
   const isAsked = wanted.size > gaps.length;
   if (draft.evidence.length === 0 && isAsked)
     errors.push(failure(parts, new BusError('NOT_FOUND')));
   const { evidence, flow, unsure, next } = draft;
+  const judgement = judged(text, evidence, likelihood);
   const answer: Answer = {
     ...base,
-    ...judged(text, evidence),
+    ...judgement,
     ...{ evidence, flow, next: next.slice(0, nextMax) },
-    unsure: [...doubts(evidence), ...unsure],
+    // Of items no likelihood is known.
+    unsure: likelihood === undefined ? unsure : [...doubts(evidence, judgement), ...unsure],
     query_intent: queryIntent(question),
     left_out,
     overlay_warnings:
@@ -151,20 +148,15 @@ function failure({ index }: AskParts, error: BusError): CodedError {
 }
 
 /** Whether what was found is worth an answer; otherwise it is NOT_FOUND. What a question names, it asks for. */
-export function answers(found: readonly Found[]): boolean {
-  return found.some(({ known, exact }) => isKnown(known) || exact > 0);
-}
-
-/** Whether there is enough of a question to answer it. `share`: of its concepts, by their weight. */
-export function isKnown(share: number): boolean {
-  return share >= knownMin;
+export function answers(found: readonly Found[], likelihood = 1): boolean {
+  return likelihood >= foundFrom || found.some(({ exact }) => exact > 0);
 }
 
 function emptyAnswer({ search }: AskParts, text: string, topK: number): Answer {
   return {
     question: text,
     ...{ clauses: [], evidence: [], flow: [], unsure: [], next: [], prose: '' },
-    confidence: 'low',
+    ...{ confidence: 'low', likelihood: 0 },
     query_intent: { intent: 'general', entities: [], scope: '', refined_query: '' },
     ...{ left_out: [], overlay_warnings: [], errors: [] },
     partial: false,
@@ -182,21 +174,28 @@ function emptyAnswer({ search }: AskParts, text: string, topK: number): Answer {
   };
 }
 
-/** What of the question is answered by this evidence, and how surely. */
+/** What of the question is answered by this evidence, and how surely. `found`: how likely what was searched for is in it. */
 export function judged(
   question: string,
   evidence: readonly Evidence[],
-): Pick<Answer, 'clauses' | 'confidence'> {
+  found = 0,
+): Pick<Answer, 'clauses' | 'confidence' | 'likelihood'> {
+  // What the graph proves, or a printed message, does not depend on the words.
+  const best = Math.max(found, ...evidence.map(({ similarity }) => similarity));
+  const likelihood = evidence.length === 0 ? 0 : round4(best);
   return {
-    clauses: clausesOf(question, evidence),
-    confidence: confidenceOf(evidence.map(({ similarity }) => similarity)),
+    clauses: clausesOf(question, evidence, likelihood),
+    confidence: confidenceAt(likelihood),
+    likelihood,
   };
 }
 
 /** An answer that may be about something else says so. */
-export function doubts(evidence: readonly Evidence[]): Unsure[] {
-  const best = Math.max(0, ...evidence.map(({ similarity }) => similarity));
-  return evidence.length === 0 || best >= clearMin
+export function doubts(
+  evidence: readonly Evidence[],
+  { likelihood }: Pick<Answer, 'likelihood'>,
+): Unsure[] {
+  return evidence.length === 0 || likelihood >= clearFrom
     ? []
     : [{ kind: 'weak', text: 'nothing here clearly answers the question; this is nearest' }];
 }
@@ -205,22 +204,20 @@ export function doubts(evidence: readonly Evidence[]): Unsure[] {
  * The sentences of a question. Where there are several, a sentence is answered by the evidence that holds words of it; of one
  * sentence by all evidence.
  */
-function clausesOf(question: string, evidence: readonly Evidence[]): Clause[] {
+function clausesOf(question: string, evidence: readonly Evidence[], likelihood: number): Clause[] {
   // Several lines are a log or a report: one thing.
   const sentences = question.trim().includes('\n')
     ? [question.trim()]
     : Array.from(sentencesOf.segment(question), ({ segment }) => segment.trim());
   const texts = sentences.filter((each) => /[\p{L}\p{N}]/u.test(each)).slice(0, clausesMax);
   return texts.map((text): Clause => {
-    const its = texts.length === 1 ? evidence : evidence.filter((each) => holds(each, text));
-    const best = Math.max(0, ...its.map(({ similarity }) => similarity));
-    return { text, status: statusOf(best), evidence: its.map(({ id }) => id) };
+    const isWhole = texts.length === 1;
+    const its = isWhole ? evidence : evidence.filter((each) => holds(each, text));
+    const isSimilar = isWhole || its.some(({ similarity }) => similarity >= similarMin);
+    const isFound = likelihood >= clearFrom && isSimilar;
+    const status = its.length === 0 ? 'not_found' : isFound ? 'found' : 'partly';
+    return { text, status, evidence: its.map(({ id }) => id) };
   });
-}
-
-function statusOf(similarity: number): Clause['status'] {
-  if (similarity >= clearMin) return 'found';
-  return similarity > 0 ? 'partly' : 'not_found';
 }
 
 function holds({ symbol, file_path, said, excerpt, why }: Evidence, clause: string): boolean {
@@ -230,6 +227,10 @@ function holds({ symbol, file_path, said, excerpt, why }: Evidence, clause: stri
 
 export function questionHash(text: string): string {
   return digest([text]);
+}
+
+function round4(share: number): number {
+  return Math.round(share * 1e4) / 1e4;
 }
 
 function round(ms: number): number {

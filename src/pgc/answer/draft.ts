@@ -88,11 +88,12 @@ export class AnswerDraft {
     return { found, telling, chosen };
   }
 
-  /** Best first; the first one is relevant. */
-  write(ranked: readonly Found[]): void {
-    const { found, telling, chosen } = this.#choose(ranked);
+  /** Best first. `isFound`: they answer; otherwise only what is proven is written, and they beside it. */
+  write(ranked: readonly Found[], isFound = true): void {
+    const { found, telling, chosen: all } = this.#choose(ranked);
     const isShown = (each: Found): boolean => each.kind === 'item' || this.overlays.has('O1');
     if (this.overlays.has('O1')) this.#messages(telling);
+    const chosen = isFound || this.evidence.length > 0 ? all : [];
     const asked = this.#asked(found);
     if (asked.length === 0) this.#callersOfOthers();
     const isAnswered = asked.length > 0 && this.overlays.has('O3') && this.#related(asked);

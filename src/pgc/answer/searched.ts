@@ -42,6 +42,8 @@ export interface Searched {
   isWanted: (path: string) => boolean;
   found: Found[];
   weighing: Weighing;
+  /** As of `Search.find`. */
+  likelihood: number | undefined;
   /** Overlays that could not be consulted. */
   gaps: BusError[];
   errors: BusError[];
@@ -82,7 +84,7 @@ export async function searched(
   const question = read(request);
   const { wanted, errors } = chooseOverlays(search, named);
   const isWanted = (path: string): boolean => isAnyRole(index.info, path, roles);
-  const { found, weighing, gaps } = await search.find(
+  const { found, weighing, likelihood, gaps } = await search.find(
     question,
     wanted,
     hitsPerSource * topK,
@@ -92,7 +94,7 @@ export async function searched(
   const others = gaps.filter(({ data }) => typeof data.overlay !== 'string').map(missed);
   const warnings = [...question.warnings, ...others];
   const all: Searched = {
-    ...{ question, wanted, isWanted, weighing, gaps, warnings },
+    ...{ question, wanted, isWanted, weighing, likelihood, gaps, warnings },
     found: found.filter((each) => isOfRole(index, each, roles)),
     // What was not asked for by name is only missing in the warnings.
     errors: named.length > 0 ? [...errors, ...gaps] : errors,

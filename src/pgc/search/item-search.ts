@@ -59,7 +59,7 @@ export class ItemSearch {
     const names = namedShares(question, weighing);
     const ranked = new Ranking<Omit<ItemHit, 'item'> & { document: number }>(limit);
     for (const document of this.#words.read(question, weighing)) {
-      const { attained, context } = this.#words.match(document);
+      const { attained, context, held } = this.#words.match(document);
       // An exact name or path may add to this: texts are read only of what may still enter.
       const most = kind * (plainScore(attained, context) + (names.size > 0 ? 1 : 0) + onPathBonus);
       if (!ranked.admits(most)) continue;
@@ -74,7 +74,7 @@ export class ItemSearch {
       const bonus = question.paths.some((each) => isPathOf(path, each)) ? onPathBonus : 0;
       const score = prior * (plainScore(attained, context, exact) + bonus);
       if (ranked.admits(score) && !unquotable.test(this.#file.ruleOf(document)))
-        ranked.offer({ document, attained, context, exact, score });
+        ranked.offer({ document, attained, context, held, exact, score });
     }
     this.#words.forget();
     return ranked.best().map((each) => ({ ...each, item: this.#file.item(each.document) }));

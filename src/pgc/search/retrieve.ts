@@ -23,6 +23,8 @@ export interface Hit extends NamedMatch {
   file: number;
   /** Orders the hits of one search; means nothing by itself. */
   score: number;
+  /** What the ranking knows of it (`featureNames`); absent of what a plan has put among the hits. */
+  row?: Float32Array;
 }
 
 /** Hits below this share of the best one's similarity are not worth a citation. */
@@ -58,6 +60,7 @@ export class Retriever {
     const hits = this.#featured(question, weighing, exact, options.isWanted)
       .map(({ document, row }) => ({
         document,
+        row,
         score:
           scoreOf(row, question.isBrief) +
           this.#bonus(document, question) -
@@ -65,14 +68,16 @@ export class Retriever {
       }))
       .sort((one, other) => other.score - one.score || one.document - other.document)
       .slice(0, Math.min(options.limit, hitsMax))
-      .map(({ document, score }): Hit => {
-        const { attained, context } = this.#words.match(document);
+      .map(({ document, row, score }): Hit => {
+        const { attained, context, held } = this.#words.match(document);
         return {
           document,
           file: this.#index.fileOf(document),
           symbol: document < this.#index.symbolCount ? document : undefined,
           attained,
           context,
+          held,
+          row,
           exact: exact.get(document) ?? 0,
           score,
         };

@@ -12,6 +12,7 @@ import type { OverlayName, WordCounts } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import type { TermIndex } from '../format/term-index.js';
 import type { ShardOverlays } from '../overlay/shard-overlays.js';
+import { likelihoodOf, signsOf } from './likelihood.js';
 import { similarityOf } from './similarity.js';
 
 /** What answers a question: a symbol (or what lies outside all symbols of a file), or an item of an overlay. */
@@ -22,6 +23,8 @@ interface SearchResult {
   /** Best first, over everything that was searched. */
   found: Found[];
   weighing: Weighing;
+  /** How likely the best of it answer; undefined where the first is an item, of which that is not known. */
+  likelihood: number | undefined;
   /** Errors of overlays that could not be consulted. */
   gaps: BusError[];
 }
@@ -82,7 +85,11 @@ export class Search {
       known,
       similarity: similarityOf(each.score),
     }));
-    return { found: found.slice(0, limit), weighing, gaps };
+    const symbols = counts?.documents ?? this.index.symbolCount;
+    const sizes = { concepts: question.concepts.length, symbols };
+    const signs = signsOf(hits, weighing, sizes);
+    const likelihood = found[0]?.kind === 'symbol' ? likelihoodOf(signs) : undefined;
+    return { found: found.slice(0, limit), weighing, likelihood, gaps };
   }
 
   /** How often the words of a question stand in what `find` would search. */

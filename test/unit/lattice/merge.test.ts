@@ -35,7 +35,7 @@ const next = (symbol: string): NextStep => ({
 function found(all: Evidence[], more: Partial<Answer> = {}): Answer {
   const empty = { flow: [], unsure: [], next: [], errors: [], left_out: [], overlay_warnings: [] };
   const metadata = { top_k: 5, cached: true, agents_asked: 1, index_version: 'v' };
-  const its = { question: 'Who opens it?', evidence: all, prose: '', metadata };
+  const its = { question: 'Who opens it?', evidence: all, prose: '', likelihood: 0, metadata };
   return { ...empty, ...its, ...more } as unknown as Answer;
 }
 
@@ -75,15 +75,15 @@ test('a call whose place came from another answer goes with that place, each cal
   expect(flow).toEqual([edge('a', 1), edge('c', 2)]);
 });
 
-test('doubt is cast on the merged answer anew; what is not shown stays so', () => {
+test('a merged answer is weak where all of it is, and as likely as the likeliest; what is not shown stays so', () => {
   const weak = { kind: 'weak', text: 'weak' } as const;
   const sites = { kind: 'sites', text: 'at 3 further sites' } as const;
   const poor = found([evidence(1, 'a', 0.1)], { unsure: [weak, sites], next: [next('a')] });
   const good = found([evidence(1, 'b', 0.6)], { next: [next('b'), next('c'), next('d')] });
-  expect(merge([poor], 5).unsure).toEqual([
-    { kind: 'weak', text: expect.stringContaining('this is nearest') },
-    sites,
-  ]);
+  expect(merge([poor], 5).unsure).toEqual([weak, sites]);
+  const likely = found([evidence(1, 'c', 0.2)], { likelihood: 0.85 });
+  expect(merge([poor, likely], 5)).toMatchObject({ likelihood: 0.85, confidence: 'high' });
+  expect(merge([found([]), poor], 5).unsure).toEqual([weak, sites]);
   const both = merge([good, poor], 5);
   expect(both.unsure).toEqual([sites]);
   expect(both.next).toEqual([next('b'), next('c'), next('d')]);

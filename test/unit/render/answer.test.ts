@@ -33,7 +33,15 @@ function answerOf(all: Evidence[], more: Partial<Answer> = {}): Answer {
     question: 'q',
     clauses: [{ text: 'q', status: 'found', evidence: [1] }],
     evidence: all,
-    ...{ flow: [], unsure: [], next: [], prose: '', confidence: 'high', partial: false },
+    ...{
+      flow: [],
+      unsure: [],
+      next: [],
+      prose: '',
+      confidence: 'high',
+      likelihood: 0.9,
+      partial: false,
+    },
     query_intent: { intent: 'general', entities: [], scope: '', refined_query: '' },
     ...{
       left_out: [],
@@ -146,7 +154,7 @@ test('where nothing was found the answer says so, with its notes and errors', ()
     partial: true,
   });
   expect(renderAnswer(nothing).split('\n')).toEqual([
-    'Nothing in the indexed code answers the question.',
+    'Found nothing in the indexed code that answers the question.',
     'note: O4 was not consulted: it is gone.',
     'note: No word of the question stands anywhere in drivers.',
     'NOT_FOUND: nothing found',

@@ -481,7 +481,7 @@ int depot_open(void) { return 1; }
 `;
   await using depot = await indexedTree({ 'io/depot.c': source }, ['io']);
   const request = {
-    question: 'How does one sign in to the depot and open it?',
+    question: 'How does one sign in to the depot?',
     overlays: [],
     top_k: 5,
   };

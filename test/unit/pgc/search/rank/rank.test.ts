@@ -93,8 +93,9 @@ test('scores of words are shares, of one question at a time', () => {
   const first = read();
   words.read(analyse('Who paints a pixel?'), weigh([index], analyse('Who paints a pixel?')));
   expect(read()).toEqual(first);
-  const retry = words.match(symbolOf('retryRequest'));
-  for (const share of Object.values(retry)) {
+  const { held, ...shares } = words.match(symbolOf('retryRequest'));
+  expect(held).toBe(3);
+  for (const share of Object.values(shares)) {
     expect(share).toBeGreaterThan(0);
     expect(share).toBeLessThanOrEqual(1);
   }
