@@ -23,8 +23,11 @@ const { scoreOf, weightsOf } = await load('src/pgc/search/rank/weights.js');
 const { analyse } = await load('src/pgc/search/question/question.js');
 const { saidRole } = await load('src/pgc/source/role.js');
 
-/** The best hit of a question has this score on average: penalties and similarities of the product are of that scale. */
-const bestScore = 1.5;
+/**
+ * The best hit of a question has this score on average: penalties and similarities of the product are of that scale. Of brief
+ * questions it is right more often.
+ */
+const bestScore = { usual: 1.5, brief: 1.9 };
 /** Hits of a question that are learned from: the best as the product ranks them. */
 const hitsMax = 450;
 const folds = 8;
@@ -192,7 +195,7 @@ function scaled(kind, lists, used) {
   const best = lists
     .filter(({ rows }) => rows.length > 0)
     .map(({ rows }) => Math.max(...rows.map((row) => dot(row, weights))));
-  const scale = bestScore / mean(best);
+  const scale = bestScore[kind] / mean(best);
   return weights.map((each, at) => given[kind][featureNames[at]] ?? each * scale);
 }
 

@@ -1,4 +1,4 @@
-import { identifiersOf, partsOf, wordsOf } from '../../format/words.js';
+import { identifiersOf, wordsOf } from '../../format/words.js';
 import type { Question } from '../question/question.js';
 
 /** How much of a name a question says: `retry_queue.go` is half of what is asked about a queue, and hardly of one about a file. */
@@ -23,9 +23,15 @@ export class NameShares {
   }
 
   #shareOf(name: string): number {
-    const terms = new Set(identifiersOf(name).flatMap(partsOf).flatMap(wordsOf));
+    const terms = new Set(identifiersOf(name).flatMap(partsIn));
     let said = 0;
     for (const term of terms) said += this.#trusts.get(term) ?? 0;
     return said / Math.max(1, terms.size);
   }
+}
+
+/** Without the compound, which no sentence says. */
+function partsIn(identifier: string): string[] {
+  const words = wordsOf(identifier);
+  return words.length > 1 ? words.slice(1) : words;
 }

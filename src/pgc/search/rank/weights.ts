@@ -24,14 +24,14 @@ const weights: Record<'usual' | 'brief', Weights> = {
     file_symbols: -0.05,
   },
   brief: {
-    words: 0.412,
-    exact: 1.549,
-    file: 0.319,
-    meaning_near: 0.082,
-    scope: 0.284,
-    file_name: 0.285,
-    folders: 0.113,
-    file_meaning: 0.08,
+    words: 0.522,
+    exact: 1.963,
+    file: 0.404,
+    meaning_near: 0.104,
+    scope: 0.36,
+    file_name: 0.361,
+    folders: 0.143,
+    file_meaning: 0.101,
   },
 };
 const columns = { usual: columnsOf(weights.usual), brief: columnsOf(weights.brief) };
