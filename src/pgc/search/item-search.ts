@@ -4,7 +4,6 @@ import { Asides, wantsAsides } from './prior.js';
 import type { Question } from './question/question.js';
 import { Ranking } from './ranking.js';
 import { isPathOf, namedShares, onPathBonus, type NamedMatch } from './retrieve.js';
-import { weightsOf } from './rank/weights.js';
 import { WordScores } from './rank/word-scores.js';
 import type { Weighing } from './rank/weighing.js';
 import type { OverlayName } from '../shapes.js';
@@ -81,8 +80,9 @@ export class ItemSearch {
   }
 }
 
-/** As the ranking scores a symbol that calls nothing. */
+/** Items have words alone: what these are worth beside the scores of symbols. */
+const worths = { words: 2, exact: 0.5, file: 0.2 };
+
 function plainScore(attained: number, context: number, exact = 0): number {
-  const { words = 1, file = 0, exact: name = 1 } = weightsOf();
-  return words * attained + file * context + name * exact;
+  return worths.words * attained + worths.file * context + worths.exact * exact;
 }

@@ -16,8 +16,13 @@ export class VectorTable {
 
   /** The row of a symbol; undefined: it has none. */
   rowOf(symbol: number): number | undefined {
-    const at = lowerBound(this.size, (each) => (this.symbols[each] ?? 0) < symbol);
+    const at = this.rowFrom(symbol);
     return this.symbols[at] === symbol ? at : undefined;
+  }
+
+  /** The first row of this symbol or one behind it. */
+  rowFrom(symbol: number): number {
+    return lowerBound(this.size, (each) => (this.symbols[each] ?? 0) < symbol);
   }
 
   /** Of all rows, with a vector of length 1. */

@@ -32,6 +32,17 @@ export class Meaning {
     return sum / Math.max(1, some.length + others.length);
   }
 
+  /** Of what is nearest among symbols that follow each other; 0 where nothing is nearer than usual. */
+  best(symbols: readonly number[]): number {
+    const last = symbols.at(-1) ?? -1;
+    let best = 0;
+    for (let row = this.#table.rowFrom(symbols[0] ?? 0); row < this.#table.size; row += 1) {
+      if ((this.#table.symbols[row] ?? 0) > last) break;
+      best = Math.max(best, this.#scores[row] ?? 0);
+    }
+    return best;
+  }
+
   /** The nearest symbols, best first, of those that are nearer than usual: to words without a vector, none is. */
   nearest(most: number): number[] {
     const ranked = new Ranking<{ document: number; score: number }>(most);

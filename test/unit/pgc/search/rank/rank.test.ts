@@ -46,6 +46,12 @@ mod tests {
     fn joins_the_pieces_of_a_frame() { assert_eq!(super::join_frame(&[1]), 1); }
 }
 `,
+  'lib/easel/canvas-brush.ts': `export class CanvasBrush {
+  drawLine(): void {}
+}
+
+export function tidyUp(): void {}
+`,
   'none/limits.ts': 'export const depth = 3;\n',
 };
 
@@ -131,12 +137,11 @@ test('a walk keeps its whole mass, and reaches what the best call and what calls
   expect(graph.walk(new Map()).size).toBe(0);
 });
 
-test('the ranking knows of a hit what calls it, and whether it is a function', () => {
+test('the ranking knows of a hit what calls it, and whether it is a method', () => {
   const text = 'How is a request tried again?';
-  expect(rowOf(text, 'retryRequest')).toMatchObject({
-    is_function: 1,
-    callees: Math.fround(Math.log1p(1)),
-  });
+  const calls = Math.fround(Math.log1p(1));
+  expect(rowOf(text, 'retryRequest')).toMatchObject({ is_method: 0, callees: calls });
+  expect(rowOf('Who draws?', 'drawLine')).toMatchObject({ is_method: 1, callees: 0 });
   const { words, called, walk } = rowOf(text, 'pause');
   expect(words).toBe(0);
   expect(called).toBeGreaterThan(0);
@@ -148,6 +153,24 @@ test('what a function is about is near a question without its words', () => {
   expect(meaning.nearest(1).map(nameOf)).toEqual(['retryRequest']);
   expect(meaning.of(symbolOf('retryRequest'))).toBeGreaterThan(meaning.of(symbolOf('paintPixel')));
   expect(meaning.of(symbolOf('limit'))).toBe(0);
+});
+
+test('what the question says of the names of file, folders and class is a share of their parts', () => {
+  const asked = rowOf('draw with a canvas', 'drawLine');
+  expect(asked).toMatchObject({ file_name: 0.5, scope: 0.5, folders: 0 });
+  expect(rowOf('the easel brush draws', 'drawLine')).toMatchObject({
+    file_name: 0.5,
+    folders: 0.5,
+  });
+  expect(rowOf('draw with a canvas brush', 'tidyUp')).toMatchObject({ file_name: 1, scope: 0 });
+});
+
+test('a function shares what its file is about', () => {
+  const text = 'exponential backoff of a job';
+  const [retry, start] = [rowOf(text, 'retryRequest'), rowOf(text, 'startJob')];
+  expect(start.file_meaning).toBe(retry.file_meaning);
+  expect(start.file_meaning).toBe(Math.max(start.meaning, retry.meaning));
+  expect(start.file_symbols).toBe(Math.fround(Math.log1p(2)));
 });
 
 test('words without a vector are near nothing, and a shard without functions has nothing near', () => {
