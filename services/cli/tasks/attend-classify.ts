@@ -35,9 +35,12 @@ interface Row {
 export async function classifyAll(file: string, options: ClassifyOptions): Promise<void> {
   const policy = loadPolicy(options.policy);
   const inspector = options.root === undefined ? undefined : await inspectorOf(options.root);
-  const isTable = process.stdout.isTTY && options.json !== true;
+  const isDocument = options.json === true;
+  const isTable = process.stdout.isTTY && !isDocument;
   const rows: Row[] = [];
   let number = 0;
+  let written = 0;
+  if (isDocument) process.stdout.write('{"actions":[');
   for await (const text of linesIn(bytesOf(file), lineBytesMax)) {
     number += 1;
     if (text?.trim() === '') continue;
@@ -45,8 +48,11 @@ export async function classifyAll(file: string, options: ClassifyOptions): Promi
     const isStopped = row.classification?.findings.some(({ severity }) => severity === 'Gate');
     if (isStopped === true || row.error !== undefined) process.exitCode = 1;
     if (isTable) rows.push(row);
-    else await writeLine(JSON.stringify(shown(row)));
+    // One document, written as it comes: a file may hold more actions than memory does.
+    else await writeLine(`${isDocument && written > 0 ? ',' : ''}${JSON.stringify(shown(row))}`);
+    written += 1;
   }
+  if (isDocument) process.stdout.write(']}\n');
   if (isTable) process.stdout.write(`${rendered(rows)}\n`);
 }
 

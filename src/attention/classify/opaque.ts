@@ -1,3 +1,4 @@
+import { partsOf } from '../policy/allow.js';
 import { programName, type Reading, type Word } from '../policy/command-pattern.js';
 import type { OpaqueRow } from '../policy/policy.js';
 import type { Examination, Site } from './examination.js';
@@ -15,13 +16,17 @@ export async function opaqueEffects(
   site: Site,
   isOwn: boolean,
 ): Promise<void> {
-  if (await exam.isAllowed(words, site)) return;
   const row = exam.book.opaqueRow(given);
+  const runs = [...words.flatMap(({ text }) => partsOf(text)), ...(row?.files ?? [])];
+  const isOfAction = exam.hasWritten(runs, site);
+  // Who allowed the command knew the file as it lies in the tree.
+  if (!isOfAction && (await exam.isAllowed(words, site))) return;
   const name = programName(words[0]?.text ?? '');
-  if (exam.inspector === undefined && isJudgedLater(words, row, exam, site, isOwn))
+  if (exam.isLookedAtLater && !isOfAction && isJudgedLater(words, row, exam, site, isOwn))
     return exam.step(`${name} is judged where its files are`);
   const file = await boundFiles(words, row, exam, site, isOwn);
-  const why = reasonOf(name, row, unlisted, isOwn);
+  const known = reasonOf(name, row, unlisted, isOwn);
+  const why = isOfAction ? `${known}; it runs a file that the same action writes` : known;
   if (words.some(({ isStatic }) => !isStatic))
     return exam.opaque('hidden-argument', words, site, `${why}; its arguments are not all known`);
   const rule = isOwn ? 'opaque-program' : row === undefined ? 'unknown-program' : 'opaque-command';
