@@ -397,6 +397,14 @@ const entries = {
     'session {context} ended without convergence: {tasks} completed, and nothing shows that their risk was judged',
     'Run `sigma attend show {context}` and inspect these tasks.',
   ),
+  NOT_DONE: failed(
+    'this was not done: {why}',
+    'Look at what there is with `sigma task show ID`; provide what is needed, then run it again.',
+  ),
+  ATTEND_UNDONE: failed(
+    'session {context} ended without convergence: {what}',
+    'Run `sigma task show ID` for the reason, then attend {context} again: what is left is resumed.',
+  ),
   ATTEND_WITHDRAWN: failed(
     'the session of attention was withdrawn',
     'Attend again the intent that is still wanted.',

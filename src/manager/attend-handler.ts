@@ -169,10 +169,11 @@ export class AttendHandler implements AsyncDisposable {
     return all.filter(({ is_over }) => is_all || !is_over).slice(0, max);
   }
 
-  async #said(said: AttendWord, by: string): Promise<SessionRecord> {
+  async #said(said: AttendWord, agent: string): Promise<SessionRecord> {
     const { sessions } = this.#of();
     const { context, what, question: number, choice, text } = said;
-    await this.#assertMay(sessions.get(context), what, by);
+    await this.#assertMay(sessions.get(context), what, agent);
+    const by = await this.#parts.client.personOf(agent);
     const record = await sessions.decide(context, (now): SessionTold => {
       switch (what) {
         case 'answer':
@@ -185,7 +186,7 @@ export class AttendHandler implements AsyncDisposable {
           throw new BusError('USAGE', { detail: 'say answer, withdraw or escape' });
       }
     });
-    this.#parts.log.info({ context, what, choice, by }, 'session got an answer');
+    this.#parts.log.info({ context, what, choice, by, agent }, 'session got an answer');
     return record;
   }
 

@@ -295,7 +295,8 @@ export class TaskHandler implements AsyncDisposable {
     const record = await this.#book.get(request.id);
     const role = await this.#parts.client.roleOf(agent);
     assertMayChange(record, request.what, { agent, role });
-    const { event, patch } = transitionOf(record, request, agent);
+    const by = await this.#parts.client.personOf(agent);
+    const { event, patch } = transitionOf(record, request, by);
     if (request.what === 'regenerate') {
       const overlays = record.task.grounding?.overlay_hints ?? [];
       await this.#overlays.generate(overlays, signal);
@@ -304,7 +305,7 @@ export class TaskHandler implements AsyncDisposable {
     const ratified = ratificationIn(record, changed);
     if (ratified !== undefined) {
       const { client, log } = this.#parts;
-      const said = { by: agent, text: request.text };
+      const said = { by, text: request.text };
       void tellRatified(client, ratified, said).catch((error: unknown) => {
         log.info(
           { task: changed.id, code: asBusError(error).code },

@@ -10,6 +10,7 @@ import {
   renderSession,
   renderSessions,
   sessionLine,
+  undoneText,
 } from '../render/attend.js';
 import { waitInput } from './shapes.js';
 import {
@@ -300,6 +301,8 @@ function failureOf(view: SessionView): BusError | undefined {
   if (state === 'withdrawn') return new BusError('ATTEND_WITHDRAWN');
   if (state !== 'diverged') return undefined;
   const blind = trace.filter((each) => each.outcome === 'completed' && each.situated_by === '');
+  if (blind.length === 0)
+    return new BusError('ATTEND_UNDONE', { context, what: undoneText(trace) });
   const tasks = blind.map(({ entry }) => entry).join(', ');
   return new BusError('ATTEND_UNSITUATED', { context, tasks });
 }

@@ -1,5 +1,5 @@
 import type { Question, Row, SessionView } from '../attention/session/shapes.js';
-import type { Gate } from '../attention/shapes.js';
+import { undoneOf } from '../attention/session/trace.js';
 import { openGates } from '../remote/attends.js';
 import { line, printable, table } from './terminal.js';
 
@@ -53,17 +53,30 @@ function traceTable(rows: readonly Row[]): string {
 
 /** What came of it. A task that ended without its result leaves nothing to be situated, and nothing done. */
 export function endLine({ state, is_converged, trace }: SessionView): string {
-  const undone = trace.filter(({ is_over, outcome }) => is_over && outcome !== 'completed');
-  const without = undone.map(({ entry, outcome }) => line`${entry} ${outcome || 'not done'}`);
-  const rest = without.length === 0 ? '' : ` Not completed: ${without.join(', ')}.`;
-  const done = trace.length - undone.length;
-  if (is_converged && done === 0) return `Ended without a completed task.${rest}`;
+  const halted = trace.filter(({ outcome }) => outcome === 'halted');
+  const rest =
+    halted.length === 0
+      ? ''
+      : ` Halted: ${halted.map(({ entry }) => printable(entry)).join(', ')}.`;
+  const done = trace.filter(({ outcome }) => outcome === 'completed');
+  if (is_converged && done.length === 0) return `Ended, and nothing was done.${rest}`;
   if (is_converged)
-    return `Converged: ${done} of ${trace.length} tasks completed, each situated as the trace shows.${rest}`;
-  const blind = trace.filter((each) => each.outcome === 'completed' && each.situated_by === '');
-  return state === 'diverged'
+    return `Converged: ${done.length} of ${trace.length} tasks completed, each situated as the trace shows.${rest}`;
+  if (state !== 'diverged') return `Ended as ${state}; no convergence is claimed.`;
+  const blind = done.filter(({ situated_by }) => situated_by === '');
+  return blind.length > 0
     ? `Not converged: completed without a judgement: ${blind.map(({ entry }) => printable(entry)).join(', ')}`
-    : `Ended as ${state}; no convergence is claimed.`;
+    : `Not converged: ${undoneText(trace)}`;
+}
+
+/** `1 of 2 tasks was not done: b failed (why)`. */
+export function undoneText(trace: readonly Row[]): string {
+  const undone = undoneOf(trace);
+  const each = undone.map(({ entry, outcome, why = '' }) => {
+    const because = why === '' ? '' : ` (${headOf(why)})`;
+    return line`${entry} ${outcome.replaceAll('_', ' ')}${because}`;
+  });
+  return `${undone.length} of ${trace.length} tasks ${undone.length === 1 ? 'was' : 'were'} not done: ${each.join(', ')}`;
 }
 
 export function renderQuestion({ text, options }: Question, context: string): string {
@@ -74,19 +87,6 @@ export function renderQuestion({ text, options }: Question, context: string): st
         `  ${at + 1}. ${printable(choice)}: ${printable(means)}${needs === '' ? '' : ` (--text: ${printable(needs)})`}`,
     ),
     `  sigma attend answer ${printable(context)} CHOICE`,
-  ].join('\n');
-}
-
-/** Action, signal, environment and evidence; then a person says one of five things. */
-export function renderRisk({ id, classification, seen_by }: Gate): string {
-  const { description, findings, pattern } = classification;
-  return [
-    `Gate ${printable(id)}, seen by ${printable(seen_by)}`,
-    `  action: ${printable(description)}`,
-    `  environment: ${printable(pattern.environment)}`,
-    ...findings.map(({ signal, severity, evidence }) =>
-      printable(`  ${severity === 'Gate' ? 'stop' : 'note'}: ${signal}: ${evidence}`),
-    ),
   ].join('\n');
 }
 

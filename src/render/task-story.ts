@@ -4,7 +4,7 @@ import type { TaskIteration } from '../task/life/task-iteration.js';
 import type { TaskView } from '../task/requests/messages.js';
 import { resultMessage, type ResultMessage } from '../task/requests/result-message.js';
 import { printable, printableText, wrap } from './terminal.js';
-import { critiqueText, placeOf } from './task.js';
+import { advisoryText, critiqueText, placeOf } from './task.js';
 import { isOver, type Tasks } from '../remote/tasks.js';
 
 /** Tasks of one story, and rows of one task's children; what is beyond is counted. */
@@ -69,10 +69,14 @@ type Told = Pick<StoryEvent, 'at_ms' | 'what' | 'text'>;
 function eventsOf(view: TaskView): Told[] {
   const { notes, response, gates, created_ms, finished_ms, updated_ms, owner, parent, task } = view;
   const answeredMs = finished_ms || updated_ms;
+  const attendedMs = notes.find(({ state }) => state === 'assigned')?.at_ms ?? created_ms;
   const how = owner === '' ? `delegated by ${parent}` : `pushed by ${owner}`;
   return [
     { at_ms: created_ms, what: how, text: task.task },
     ...notes.slice(1).map(noteOf),
+    ...view.findings.map((each) => ({
+      ...{ at_ms: attendedMs, what: 'advisory', text: `${advisoryText(each)}; it went on` },
+    })),
     ...gates.flatMap(({ id, asked_ms, seen_by, judged_ms, judged_by, judgement, direction }) => [
       { at_ms: asked_ms, what: 'gate', text: `${id}: a person is asked, seen by ${seen_by}` },
       ...(judged_ms === 0

@@ -351,7 +351,7 @@ describe('teams', () => {
     expect(told).toEqual([]);
 
     const asked = await begin({ context: 'team-new', tasks, team });
-    const cast = { retained: ['reader'], roles: [{ name: 'checker' }] };
+    const cast = { retained: ['reader'], roles: [{ name: 'checker' }, { name: 'executor' }] };
     const planned = await answer(asked, 'team', 'restructure', JSON.stringify(cast));
     expect(planned.team).toMatchObject({ kind: 'restructured', retained: ['reader'] });
     const ended = await answer(planned, 'classification', 'withdraw');
@@ -360,6 +360,10 @@ describe('teams', () => {
     expect(JSON.parse(told[0]![1])).toEqual({
       ...{ session: 'attend-team-new', team: 'crew', reason: 'ATTEND_WITHDRAWN' },
     });
+    // Our own executor understands it, too.
+    await eventually(() => expect(stack.outputs().join('')).toContain('the session ends'), 10_000);
+    const { json } = await sigma(home, ['dead', 'list', '--json']);
+    expect(JSON.stringify(json)).not.toContain(shutdownType);
   });
 });
 

@@ -161,6 +161,8 @@ export interface Row {
   situated_by: SituatedBy;
   /** State of the task; empty: not delegated. */
   outcome: string;
+  /** Why it was not done, in words; empty or absent: it was. */
+  why?: string;
   is_over: boolean;
   /** Of the task that was looked at. */
   revision: number;

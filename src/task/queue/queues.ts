@@ -181,7 +181,8 @@ export class Queues {
     const { index: lines } = this.attachedBook();
     const { id, owner, is_supervised } = record;
     await this.#endBelow(record);
-    if (!is_supervised || !['failed', 'halted', 'timed_out'].includes(stateOf(record))) return;
+    if (!is_supervised || !['not_done', 'failed', 'halted', 'timed_out'].includes(stateOf(record)))
+      return;
     for (const other of lines.queueOf(owner).filter(isOpen))
       await this.#cancel(other.id, 'SIBLING_FAILED', { task: id });
   }
@@ -303,7 +304,9 @@ export class Queues {
     const { id } = record;
     if (!hasAgent(record)) return;
     for (const child of this.attachedBook().index.childrenOf(id).filter(isOpen))
-      await this.#cancel(child.id, 'PARENT_OVER', { parent: id });
+      if (stateOf(record) === 'not_done' && child.state === 'queued')
+        await this.#passOver(child.id, id);
+      else await this.#cancel(child.id, 'PARENT_OVER', { parent: id });
   }
 
   #isUnused(owner: string): boolean {
@@ -315,6 +318,15 @@ export class Queues {
     const event = { type: 'task.cancelled', reason: code } as const;
     await this.attachedBook()
       .send(id, event, { error: failureOf(code, data) })
+      .catch(ignoreIfOver);
+  }
+
+  /** Who would have started it, or not, could not do its own work. */
+  async #passOver(id: string, parent: string): Promise<void> {
+    const why = `it was queued, and ${parent}, which would have started it, was not done itself`;
+    const error = failureOf('NOT_DONE', { why });
+    await this.attachedBook()
+      .send(id, { type: 'task.declined', reason: 'NOT_DONE' }, { error })
       .catch(ignoreIfOver);
   }
 
