@@ -168,7 +168,11 @@ export const approvals = forPeople({
   async run({ session, revoke }, { bus }) {
     const query = { session, is_revoked: revoke };
     const found = await new Gates(await bus.client()).approvals(query);
-    const text = revoke ? `${found.length} approvals were taken back.` : renderApprovals(found);
+    const text = revoke
+      ? found.length === 1
+        ? 'One approval was taken back.'
+        : `${found.length} approvals were taken back.`
+      : renderApprovals(found);
     return plain<{ approvals: Approval[] }>({ approvals: found }, text);
   },
 });

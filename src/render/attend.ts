@@ -8,7 +8,7 @@ export function renderSession(view: SessionView): string {
   const { context, state, run, counts, granularity, upstream, route, reason, question } = view;
   const { assessed, surfaced, halted } = counts;
   const why = reason === '' ? '' : ` (${printable(reason)})`;
-  const how = route === '' ? '' : ` · tasks by ${route}`;
+  const how = route === '' ? '' : ` · route ${route}`;
   return [
     `Session ${printable(context)}, run ${run}: ${state}${why}${how} · ${granularity}`,
     ...(view.args === '' ? [] : [`  ${printable(headOf(view.args))}`]),
@@ -16,7 +16,7 @@ export function renderSession(view: SessionView): string {
       ? []
       : [`  resolved upstream: ${upstream.resolved.map(printable).join(', ')}`]),
     ...(view.team === null ? [] : [`  team: ${teamLine(view)}`]),
-    `  assessed ${assessed} · surfaced ${surfaced} · halted ${halted.length}`,
+    `  tasks assessed: ${assessed} · gates: ${surfaced} · halted: ${halted.length}`,
     ...halted.map((each) => `    halted: ${printable(headOf(each))}`),
     ...(view.trace.length === 0 ? [] : ['', traceTable(view.trace)]),
     ...(view.is_over ? ['', endLine(view)] : []),

@@ -7,6 +7,7 @@ import { Gates } from '../../src/remote/gates.js';
 import { shutdownType } from '../../src/attention/session/messages.js';
 import type { Row, SessionView } from '../../src/attention/session/shapes.js';
 import type { Judgement } from '../../src/attention/shapes.js';
+import { userName } from '../../src/base/user-name.js';
 import { systemClock } from '../../src/base/clock.js';
 import { Client } from '../../src/client/client.js';
 import { loadConfig } from '../../src/config/config.js';
@@ -410,11 +411,12 @@ describe('command line', () => {
       ['attend', 'x', '--context', 'walk', '--prior', prior],
       [
         [/1\. confirm: these tasks[^]*> $/, '1\n'],
-        [/Irreversibility[^]*5\. withdraw[^]*> $/, 'dismiss\n'],
+        [/Irreversibility[^]*by name: dismiss, modify, withdraw[^]*> $/, 'dismiss\n'],
       ],
     );
-    expect(shown).toMatch(
-      /rid +Elevated +Irreversibility\/Gate +dismiss by \S+ +approved +completed/,
+    // The person, not the connection.
+    expect(shown.replace(userName(), 'ME')).toMatch(
+      /rid +Elevated +Irreversibility\/Gate +dismiss by ME +approved +completed/,
     );
     expect(shown).toMatch(/Converged: 1 of 1 tasks completed/);
   }, 30_000);

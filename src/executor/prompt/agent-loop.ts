@@ -306,7 +306,7 @@ export class AgentLoop {
     // The answer of the index gives its account itself.
     const isTold = entries.some(({ kind }) => kind === 'index');
     const account = said === '' ? accountOf(entries) : unreadIn(entries);
-    const result = [answered, ...(isTold ? [] : account)].join('\n\n');
+    const result = [answered, isTold ? '' : account.join('\n')].filter(Boolean).join('\n\n');
     return outcome('finished', { result, steps, ...this.#cost() });
   }
 

@@ -135,11 +135,16 @@ export class Queues {
     return this.#running.run(owner, async () => {
       const before = this.#settings.get(owner) ?? noSettings;
       const known = run.key === '' ? undefined : before.runs.find(({ key }) => key === run.key);
-      const kept = known ?? this.#planned(owner, run);
+      const planned = known ?? this.#planned(owner, run);
+      const { answer } = planned;
+      const concurrency = run.concurrency || before.concurrency;
+      // Of those that are started so many run; the others wait for their turn.
+      const running = Math.min(answer.running, concurrency || Infinity);
+      const kept = known ?? { ...planned, answer: { ...answer, running } };
       if (known === undefined) {
-        const isGoingOn = kept.answer.running > kept.answer.started.length;
+        const isGoingOn = answer.running > answer.started.length;
         await this.store(owner, {
-          concurrency: run.concurrency || before.concurrency,
+          concurrency,
           supervised: run.supervised || (before.supervised && isGoingOn),
           runs: [...before.runs, kept].slice(-runsMax),
         });
