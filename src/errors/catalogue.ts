@@ -391,7 +391,7 @@ const entries = {
   ),
   ATTEND_ASKS: failed(
     'session {context} waits for your answer: {asks}',
-    'Answer with `sigma attend answer {context} CHOICE`, or judge its gates.',
+    'Answer with `sigma attend answer {context} CHOICE`, judge its gates, or answer its tasks (`sigma task show ID`).',
   ),
   ATTEND_UNSITUATED: failed(
     'session {context} ended without convergence: {tasks} completed, and nothing shows that their risk was judged',

@@ -26,6 +26,7 @@ import {
 } from '../attention/session/shapes.js';
 import type { UpstreamRules } from '../attention/session/upstream.js';
 import { systemClock } from '../base/clock.js';
+import { givenWithin } from '../base/within.js';
 import type { Client } from '../client/client.js';
 import type { Incoming } from '../client/responder.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
@@ -151,8 +152,9 @@ export class AttendHandler implements AsyncDisposable {
     await this.#catchUp(sessions.get(context));
     if (wait_ms === 0) return sessions.get(context);
     const leftMs = deadlineMs > 0 ? deadlineMs - waitMarginMs : wait_ms;
-    const late = AbortSignal.timeout(Math.max(1, Math.min(wait_ms, leftMs, waitMsMax)));
-    return sessions.changed(context, revision, AbortSignal.any([late, signal]));
+    const ms = Math.max(1, Math.min(wait_ms, leftMs, waitMsMax));
+    using late = givenWithin(systemClock, ms, signal);
+    return await sessions.changed(context, revision, late.signal);
   }
 
   /** Does not ask again about a risk that was judged a moment ago: tasks report to their session later than to their judge. */

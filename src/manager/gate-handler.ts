@@ -14,6 +14,7 @@ import {
 import { signals, type Classification, type Gate } from '../attention/shapes.js';
 import { BoundedMap } from '../base/bounded-map.js';
 import { systemClock } from '../base/clock.js';
+import { givenWithin } from '../base/within.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import type { DelegatedTask } from '../delegation/task/shapes.js';
 import type { Logger } from '../observe/log.js';
@@ -158,8 +159,9 @@ export class GateHandler {
 
   async #list(book: TaskBook, query: GatesQuery, signal: AbortSignal): Promise<GatesAnswer> {
     const limit = Math.min(gatesMax, query.limit > 0 ? query.limit : gatesMax);
-    const late = AbortSignal.timeout(Math.max(1, Math.min(waitMsMax, query.wait_ms)));
-    const over = AbortSignal.any([signal, late]);
+    const ms = Math.max(1, Math.min(waitMsMax, query.wait_ms));
+    using late = givenWithin(systemClock, ms, signal);
+    const over = late.signal;
     for (;;) {
       const gates = await this.#found(book, query, limit + 1);
       if (gates.length > 0 || query.wait_ms === 0 || over.aborted || book.isClosed)

@@ -3,7 +3,7 @@ import type { AttendWord } from '../attention/session/messages.js';
 import { attendShape, isProtocol } from '../attention/session/request.js';
 import { protocols, sessionLimits, type SessionView } from '../attention/session/shapes.js';
 import { BusError } from '../errors/bus-error.js';
-import { asksPerson, Attends, openGates } from '../remote/attends.js';
+import { askingRows, asksPerson, Attends, openGates } from '../remote/attends.js';
 import {
   endLine,
   renderQuestion,
@@ -266,8 +266,15 @@ async function answered(
 }
 
 function summaryOf(view: SessionView): { context: string; state: string; asks: string } {
-  const { context, state, question } = view;
-  return { context, state, asks: question?.kind ?? openGates(view).join(', ') };
+  const { context, state } = view;
+  return { context, state, asks: asksOf(view) };
+}
+
+/** The kind of its question, its open gates, or its tasks that ask something. */
+function asksOf(view: SessionView): string {
+  const open = openGates(view);
+  const tasks = askingRows(view).map(({ entry, asks = '' }) => `${entry}: ${asks}`);
+  return view.question?.kind ?? (open.length > 0 ? open : tasks).join(', ');
 }
 
 /** `error`: where it is said whether there is one. */
@@ -292,11 +299,11 @@ export function outcomeOf(view: SessionView): Reply<Attended> {
 }
 
 function failureOf(view: SessionView): BusError | undefined {
-  const { context, question, state, trace } = view;
+  const { context, state, trace } = view;
   if (asksPerson(view) && !view.is_over)
     return new BusError('ATTEND_ASKS', {
       context,
-      asks: question?.kind ?? openGates(view).join(', '),
+      asks: asksOf(view),
     });
   if (state === 'withdrawn') return new BusError('ATTEND_WITHDRAWN');
   if (state !== 'diverged') return undefined;
@@ -340,6 +347,9 @@ function attendedText(view: SessionView): string {
             ({ choice, means, needs }) => `- ${choice}: ${means}${needs && ` (text: ${needs})`}`,
           ),
         ]),
+    ...askingRows({ trace }).map(
+      ({ entry, task, asks = '' }) => `${entry} (${task}) asks: ${asks}`,
+    ),
     ...gates.map((gate) => `Gate ${gate} waits for a person: sigma gate show ${gate}`),
   ].join('\n');
 }

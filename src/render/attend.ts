@@ -1,6 +1,6 @@
 import type { Question, Row, SessionView } from '../attention/session/shapes.js';
 import { undoneOf } from '../attention/session/trace.js';
-import { openGates } from '../remote/attends.js';
+import { askingRows, openGates } from '../remote/attends.js';
 import { line, printable, table } from './terminal.js';
 
 /** State, open question, tasks and trace of one session. */
@@ -21,7 +21,13 @@ export function renderSession(view: SessionView): string {
     ...(view.trace.length === 0 ? [] : ['', traceTable(view.trace)]),
     ...(view.is_over ? ['', endLine(view)] : []),
     ...(question === null ? [] : ['', renderQuestion(question, context)]),
-    ...openGates(view).map((gate) => `Gate ${printable(gate)} waits for a judgement.`),
+    ...openGates(view).map(
+      (gate) => line`Gate ${gate} waits for a judgement: sigma gate show ${gate}`,
+    ),
+    ...askingRows(view).flatMap(({ entry, task, asks = '' }) => [
+      line`${entry} asks: ${headOf(asks)}`,
+      line`  sigma task show ${task}`,
+    ]),
   ].join('\n');
 }
 
@@ -95,7 +101,8 @@ export function renderSessions(views: readonly SessionView[]): string {
   const rows = views.map((view) => [
     view.context,
     view.state,
-    view.question?.kind ?? (openGates(view).length > 0 ? 'gate' : '-'),
+    view.question?.kind ??
+      (openGates(view).length > 0 ? 'gate' : askingRows(view).length > 0 ? 'task' : '-'),
     `${view.trace.filter(({ is_over }) => is_over).length}/${view.trace.length}`,
     headOf(view.args),
   ]);

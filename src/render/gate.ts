@@ -64,12 +64,11 @@ export function waysToJudge({ id, classification, state }: Gate): string[] {
     withdraw: ['withdraw ID', 'and nothing else of its session'],
   };
   const name = printable(id);
+  const written = first.map((each) => ways[each][0].replace('ID', name));
+  const width = Math.max(...written.map(({ length }) => length));
   return [
     '',
-    ...first.map((each) => {
-      const [command, means] = ways[each];
-      return `  sigma gate ${command.replace('ID', name)}    ${means}`;
-    }),
+    ...first.map((each, at) => `  sigma gate ${written[at]?.padEnd(width)}  ${ways[each][1]}`),
     ...(besides.length === 0 ? [] : [`  or, in the same way: ${besides.join(', ')}`]),
   ];
 }

@@ -106,8 +106,39 @@ function critiqueOf(each: TaskIteration): Told[] {
   ];
 }
 
+/** What a note of the manager says, in words: it holds the event by which the state came to be. */
+const eventWords: Readonly<Record<string, string>> = {
+  'task.released': 'started from its queue',
+  'task.ready': 'its turn has come',
+  'task.declined': 'nobody could do it',
+  'task.cancelled': 'it was cancelled',
+  'dependency.failed': 'what it depends on was not done',
+  'attention.passed': 'no risk stops it',
+  'attention.gated': 'a person is asked about its risk',
+  'gate.judged': 'its risk was judged',
+  'worker.absent': 'no worker for it is there',
+  'worker.accepted': 'the worker has begun',
+  'worker.completed': 'the worker has finished',
+  'worker.failed': 'the worker failed',
+  'worker.blocked': 'the worker could not go on',
+  'worker.gated': 'the worker stopped at a risk',
+  'worker.asked': 'the worker asks something',
+  'worker.lost': 'the worker was lost',
+  'review.done': 'its result was checked',
+  'critique.done': 'its result was reviewed by the critic',
+  'revision.prepared': 'it goes back to be revised',
+  'clarification.given': 'it got an answer',
+  'block.resolved': 'it may go on',
+  'outcome.reported': 'a person said how it ended',
+  'decision.made': 'a person decided',
+  'timer.due': 'its time is over',
+};
+
 function noteOf({ at_ms, state, text }: Note): Told {
-  return { at_ms, what: state, text };
+  const [, event = '', reason = ''] = /^(\w+\.\w+)(?:: ([^]*))?$/.exec(text) ?? [];
+  const words = Object.hasOwn(eventWords, event) ? eventWords[event] : undefined;
+  if (words === undefined) return { at_ms, what: state, text };
+  return { at_ms, what: state, text: reason === '' ? words : `${words} (${reason})` };
 }
 
 function groundingOf(

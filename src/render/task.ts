@@ -46,7 +46,7 @@ export function renderTask(view: TaskView): string {
     ...citations.map((each, at) => citationLine(each, at + 1, review?.citations[at])),
     ...(response?.grounding_evidence?.overlay_warnings ?? []).map((each) => note(each)),
     ...(error === null ? [] : ['', `${printable(error.code)}: ${printable(error.text)}`]),
-    ...(asks === '' ? [] : ['', `It asks: ${printable(asks)}`]),
+    ...(asks === '' || isOver(view) ? [] : ['', `It asks: ${printable(asks)}`]),
     ...(isOver(view) ? [] : waysOn(view)),
   ].join('\n');
 }

@@ -23,11 +23,13 @@ export async function goOn(
   try {
     for (;;) {
       view = await attends.follow(view, (now) => tell(sessionLine(now)));
+      const [gate] = openGates(view);
+      // What a task itself asks is answered where tasks are.
       const isAnswered =
         !view.is_over &&
-        (view.question === null
-          ? await gateJudged(gates, openGates(view)[0] ?? '', lines)
-          : await answeredOnce(attends, view, lines));
+        (view.question !== null
+          ? await answeredOnce(attends, view, lines)
+          : gate !== undefined && (await gateJudged(gates, gate, lines)));
       if (!isAnswered) return outcomeOf(view);
       view = await attends.show(view.context);
     }

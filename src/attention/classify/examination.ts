@@ -151,7 +151,8 @@ export class Examination {
   /** The same of a command that a policy may allow: its finding says by which line. */
   opaqueCommand(rule: string, words: readonly Word[], site: Site, why: string, file = ''): void {
     const line = allowingLine(words, site.folder.cwd);
-    const isShown = line !== '' && line.length <= lineChars;
+    // No policy allows what a command is fed.
+    const isShown = line !== '' && line.length <= lineChars && site.input.kind === 'none';
     const hint = !isShown ? '' : `; to allow it, a policy says ${line}`;
     const says = `cannot be judged: ${why}${hint}`;
     this.found({ signal: 'Emergent', rule, words, site, irreversible: true, says, file });

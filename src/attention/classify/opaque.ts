@@ -25,10 +25,11 @@ export async function opaqueEffects(
   if (exam.isLookedAtLater && !isOfAction && isJudgedLater(words, row, exam, site, isOwn))
     return exam.step(`${name} is judged where its files are`);
   const file = await boundFiles(words, row, exam, site, isOwn);
-  const known = reasonOf(name, row, unlisted, isOwn);
-  const why = isOfAction ? `${known}; it runs a file that the same action writes` : known;
+  const why = reasonOf(name, row, unlisted, isOwn);
   if (words.some(({ isStatic }) => !isStatic))
     return exam.opaque('hidden-argument', words, site, `${why}; its arguments are not all known`);
+  if (isOfAction)
+    return exam.opaque('written-file', words, site, `${why}; the same action writes what it runs`);
   const rule = isOwn ? 'opaque-program' : row === undefined ? 'unknown-program' : 'opaque-command';
   exam.opaqueCommand(unlisted === undefined ? rule : 'unlisted', words, site, why, file);
 }

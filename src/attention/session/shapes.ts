@@ -163,6 +163,8 @@ export interface Row {
   outcome: string;
   /** Why it was not done, in words; empty or absent: it was. */
   why?: string;
+  /** What it asks a person, apart from gates; empty or absent: nothing. */
+  asks?: string;
   is_over: boolean;
   /** Of the task that was looked at. */
   revision: number;

@@ -226,6 +226,7 @@ function rowAfter(before: Row, task: TaskRecord): Row {
     gates: gates.length,
     outcome: stateOf(task),
     why: task.error?.text ?? '',
+    asks: isOver(task) || gates.some(({ state }) => state === 'open') ? '' : task.asks,
     is_over: isOver(task),
     revision: task.revision,
   };
