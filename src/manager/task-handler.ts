@@ -274,7 +274,7 @@ export class TaskHandler implements AsyncDisposable {
     if (wait_ms === 0 || first.revision > revision) return viewed(first);
     const leftMs = incoming.deadlineMs > 0 ? incoming.deadlineMs - waitMarginMs : wait_ms;
     using late = givenWithin(systemClock, Math.max(1, Math.min(wait_ms, leftMs)), incoming.signal);
-    return viewed(await this.#book.changed(id, revision, late.signal));
+    return await viewed(await this.#book.changed(id, revision, late.signal));
   }
 
   /** Whole for those it concerns; see `isConcerned`. Asks the broker for the role of the caller at most once. */

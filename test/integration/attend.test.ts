@@ -415,7 +415,7 @@ describe('command line', () => {
       ],
     );
     // The person, not the connection.
-    expect(shown.replace(userName(), 'ME')).toMatch(
+    expect(shown.replaceAll(userName(), 'ME')).toMatch(
       /rid +Elevated +Irreversibility\/Gate +dismiss by ME +approved +completed/,
     );
     expect(shown).toMatch(/Converged: 1 of 1 tasks completed/);

@@ -79,6 +79,8 @@ function judgesIn(era: Era): void {
     expect(judged.structuredContent.judged_by).toBe(userName());
     const status = await called(mcp, 'task_status', { id: task });
     expect(status.structuredContent.task).toMatchObject({ state: 'halted' });
+    // The same word of the same person is answered again; another one comes too late.
+    answer = { action: 'accept', content: { judgement: 'approve', direction: '' } };
     const again = await called(mcp, 'judge_gate', { id: gate });
     expect(JSON.stringify(again.content)).toContain('GATE_JUDGED');
     await mcp.close();

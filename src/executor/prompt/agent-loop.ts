@@ -36,6 +36,7 @@ import { filled, textOf } from '../../model/texts.js';
 import type { AgentEffect } from '../../prompt/agent/agent.machine.js';
 import { doneLines, shortCall, stepsOf } from '../../prompt/agent/agent-steps.js';
 import { toolsAt } from '../../prompt/agent/agent-tools.js';
+import { accountOf, needsModel, undoneText, unreadIn } from '../../prompt/agent/account.js';
 import { isOnlyAsked } from '../../prompt/grammar/question.js';
 import type { Command, Prompt } from '../../prompt/grammar/shapes.js';
 import type { AgentBus } from './agent-bus.js';
@@ -68,13 +69,8 @@ export interface LoopParts {
   progress: (summary: string) => void;
 }
 
-/** Of the first line of what was left to do. */
-const headChars = 120;
 const noModel =
   'No language model is configured here: this is what the index says, and nothing more.';
-const needsModel = 'its work needs a language model, and nobody who has one could take it';
-const modelWanted =
-  'an executor with a language model (SIGMA_MODEL_BASE_URL and SIGMA_MODEL where it is started, or `model` in config.json); then run this again';
 
 /** Entries without the time, which they are given when they are written. */
 type Happened = Entry extends infer E ? (E extends Entry ? Omit<E, 'at_ms'> : never) : never;
@@ -257,15 +253,7 @@ export class AgentLoop {
   #undone(): Happened {
     const { prompt, history } = this.#parts;
     const failure = new BusError('NOT_DONE', { why: needsModel }).toFailure();
-    const [head = ''] = prompt.content.trim().split('\n');
-    const left = [`the content, "${head.slice(0, headChars)}"`, ...prompt.teardown.map(lineOf)];
-    const text = [
-      'Nothing of the content was done.',
-      ...accountOf(history.entries),
-      `Left to do: ${left.join('; ')}.`,
-      `Needed: ${modelWanted}.`,
-    ].join('\n');
-    return { kind: 'index', text, gathered: null, failure };
+    return { kind: 'index', text: undoneText(prompt, history.entries), gathered: null, failure };
   }
 
   /** Without a model: what the index says, with its places. */
@@ -367,37 +355,6 @@ export class AgentLoop {
       signal.removeEventListener('abort', stop);
     }
   }
-}
-
-/** What a prompt without a model had beside its content: files, those that are missing, and what its tasks came to. */
-function accountOf(entries: readonly Entry[]): string[] {
-  const read = entries.flatMap((each) =>
-    each.kind === 'setup' && each.name === 'read' && each.failure === null
-      ? [String(each.arguments.path)]
-      : [],
-  );
-  const told = entries.flatMap((each) =>
-    each.kind === 'gathered' && each.message !== null ? [each.text] : [],
-  );
-  return [
-    ...(read.length === 0 ? [] : [`Read beforehand: ${read.join(', ')}.`]),
-    ...unreadIn(entries),
-    ...(told.length === 0 ? [] : ['What its tasks came to:', ...told]),
-  ];
-}
-
-/** Files that the prompt names and that could not be read. */
-function unreadIn(entries: readonly Entry[]): string[] {
-  return entries.flatMap((each) =>
-    each.kind === 'setup' && each.name === 'read' && each.failure !== null
-      ? [`Could not be read: ${String(each.arguments.path)} (${each.failure.text}).`]
-      : [],
-  );
-}
-
-/** A command that was not carried out, in short. */
-function lineOf(command: Command): string {
-  return `/${command.command} ${command.command === 'push' ? command.name || command.prompt.slice(0, headChars) : ''}`.trim();
 }
 
 function sourceLines(gathered: Gathered | null): string {

@@ -1,6 +1,6 @@
 import { KeyedMutex } from '../../base/keyed-mutex.js';
 import { failureOf } from '../../delegation/worker/task-response.js';
-import type { DelegatedTask } from '../../delegation/task/shapes.js';
+import type { DelegatedTask, TaskFailure } from '../../delegation/task/shapes.js';
 import { asBusError, BusError, type ErrorData } from '../../errors/bus-error.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { damagedRecord } from '../../store/damaged.js';
@@ -13,6 +13,7 @@ import type { QueueAnswer, QueueRow, Run, RunAnswer } from '../requests/messages
 import { statusOf } from './queue.js';
 import { QueueTurns } from './queue-turns.js';
 import type { TaskRecord } from '../life/record.js';
+import type { TaskEvent } from '../life/task.machine.js';
 import type { TaskSummary } from '../book/task-index.js';
 
 /** Limits of pushing. `depthMax`: levels below the first task; `queueMax`: open tasks of one owner; `treeMax`: tasks below one root, finished ones included. */
@@ -138,7 +139,6 @@ export class Queues {
       const planned = known ?? this.#planned(owner, run);
       const { answer } = planned;
       const concurrency = run.concurrency || before.concurrency;
-      // Of those that are started so many run; the others wait for their turn.
       const running = Math.min(answer.running, concurrency || Infinity);
       const kept = known ?? { ...planned, answer: { ...answer, running } };
       if (known === undefined) {
@@ -320,19 +320,17 @@ export class Queues {
 
   /** Cancels a task with this error, for the agent that gets its result. */
   async #cancel(id: string, code: ErrorCode, data: ErrorData): Promise<void> {
-    const event = { type: 'task.cancelled', reason: code } as const;
-    await this.attachedBook()
-      .send(id, event, { error: failureOf(code, data) })
-      .catch(ignoreIfOver);
+    await this.#end(id, { type: 'task.cancelled', reason: code }, failureOf(code, data));
   }
 
-  /** Who would have started it, or not, could not do its own work. */
+  async #end(id: string, event: TaskEvent, error: TaskFailure): Promise<void> {
+    await this.attachedBook().send(id, event, { error }).catch(ignoreIfOver);
+  }
+
   async #passOver(id: string, parent: string): Promise<void> {
     const why = `it was queued, and ${parent}, which would have started it, was not done itself`;
-    const error = failureOf('NOT_DONE', { why });
-    await this.attachedBook()
-      .send(id, { type: 'task.declined', reason: 'NOT_DONE' }, { error })
-      .catch(ignoreIfOver);
+    const event = { type: 'task.declined', reason: 'NOT_DONE' } as const;
+    await this.#end(id, event, failureOf('NOT_DONE', { why }));
   }
 
   #rows(lines: readonly TaskSummary[]): QueueRow[] {
