@@ -395,6 +395,32 @@ describe('command line', () => {
     expect([late.code, late.json.error.code]).toEqual([1, 'ATTEND_STATE']);
   });
 
+  test('a session whose task failed has not converged', async () => {
+    const file = path.join(folder.path, 'failing.json');
+    writeFileSync(file, JSON.stringify([{ id: 'no', task: 'fail', action: { argv: ['false'] } }]));
+    await run('x', '--context', 'failing', '--tasks', file);
+    const done = await run('answer', 'failing', 'delegate', '--json');
+    expect([done.code, done.json.error.code]).toEqual([1, 'ATTEND_UNDONE']);
+    expect(done.json).toMatchObject({ state: 'diverged', is_converged: false });
+    const shown = await run('show', 'failing');
+    expect(shown.stdout).toMatch(/Not converged: 1 of 1 tasks was not done: no failed \(.+\)/);
+  });
+
+  test('an advisory risk stops nothing, and is told in the task and its story', async () => {
+    writeFileSync(path.join(place, 'kept.txt'), 'nowhere else');
+    const action = { argv: ['cp', 'kept.txt', 'other.txt'] };
+    const over = { argv: ['cp', 'other.txt', 'kept.txt'] };
+    for (const [id, its] of [['copy', action] as const, ['over', over] as const]) {
+      const input = JSON.stringify({ id, task: 'copy it', action: its });
+      const ran = await sigma(home, ['delegate', '-', '--wait'], { input });
+      expect(ran.code, ran.stdout).toBe(0);
+    }
+    const told = /advisory.*Irreversibility: overwrites a file that is not under version control/;
+    expect((await sigma(home, ['task', 'show', 'copy'])).stdout).not.toMatch(told);
+    expect((await sigma(home, ['task', 'show', 'over'])).stdout).toMatch(told);
+    expect((await sigma(home, ['task', 'show', 'over', '--story'])).stdout).toMatch(told);
+  });
+
   test.each([
     ['no such session', ['show', 'nobody'], 'NO_SUCH_SESSION'],
     ['an unknown protocol', ['x', '--deficit', 'guess:why'], 'USAGE'],
