@@ -80,6 +80,18 @@ test('without a root nothing of the tree is trusted: its programs, its scripts, 
   expect(rows.map(({ level }) => level)).toEqual([...Array<string>(4).fill('Elevated'), 'Low']);
 });
 
+test('with --json there is one document, also where there is nothing to read', async () => {
+  const none = path.join(folder.path, 'none.jsonl');
+  const missing = await sigma(path.join(folder.path, 'home'), [
+    'attend',
+    '--classify',
+    none,
+    '--json',
+  ]);
+  expect([missing.code, missing.json.error.code]).toEqual([2, 'USAGE']);
+  expect((await attend(['--classify', '--json', '-'], '\n')).rows).toEqual([]);
+});
+
 test('what is asked wrongly is refused', async () => {
   expect((await attend([])).code).toBe(2);
   expect((await attend(['--classify', '--root', path.join(folder.path, 'none')])).code).toBe(2);
