@@ -19,6 +19,7 @@ export function renderSession(view: SessionView): string {
     `  tasks assessed: ${assessed} · gates: ${surfaced} · halted: ${halted.length}`,
     ...halted.map((each) => `    halted: ${printable(headOf(each))}`),
     ...(view.trace.length === 0 ? [] : ['', traceTable(view.trace)]),
+    ...waiting(view.trace).map(({ entry, why = '' }) => line`${entry} waits: ${why}.`),
     ...(view.is_over ? ['', endLine(view)] : []),
     ...(question === null ? [] : ['', renderQuestion(question, context)]),
     ...openGates(view).map(
@@ -75,6 +76,13 @@ export function endLine({ state, is_converged, trace }: SessionView): string {
     : `Not converged: ${undoneText(trace)}`;
 }
 
+/** Tasks that do not go on by themselves, and ask nobody. */
+function waiting(trace: readonly Row[]): Row[] {
+  return trace.filter(
+    ({ is_over, why = '', outcome }) => !is_over && why !== '' && outcome === 'pending',
+  );
+}
+
 /** `1 of 2 tasks was not done: b failed (why)`. */
 export function undoneText(trace: readonly Row[]): string {
   const undone = undoneOf(trace);
@@ -114,7 +122,8 @@ export function sessionLine({ context, state, granularity, trace }: SessionView)
   const over = trace.filter(({ is_over }) => is_over).length;
   const tasks =
     trace.length === 0 ? '' : ` · ${over} of ${trace.length} tasks over · ${granularity}`;
-  return printable(`${context}: ${state}${tasks}`);
+  const waits = waiting(trace).map(({ entry, why = '' }) => ` · ${entry}: ${why}`);
+  return printable(`${context}: ${state}${tasks}${waits.join('')}`);
 }
 
 function headOf(text: string): string {

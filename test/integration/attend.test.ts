@@ -406,6 +406,19 @@ describe('command line', () => {
     expect(shown.stdout).toMatch(/Not converged: 1 of 1 tasks was not done: no failed \(.+\)/);
   });
 
+  test('a task that no worker can do is told of, not waited for in silence', async () => {
+    const file = path.join(folder.path, 'alone.json');
+    const task = { id: 'think', task: 'List the files of the folder.', runner: 'model' };
+    writeFileSync(file, JSON.stringify([{ ...task, acceptance_criteria: ['all of them'] }]));
+    await run('x', '--context', 'alone', '--tasks', file);
+    await run('answer', 'alone', 'delegate', '--no-wait');
+    await eventually(async () => {
+      const { stdout } = await run('show', 'alone');
+      expect(stdout).toContain('think waits: no worker that can do it is there yet.');
+    }, 10_000);
+    await run('withdraw', 'alone');
+  });
+
   test('an advisory risk stops nothing, and is told in the task and its story', async () => {
     writeFileSync(path.join(place, 'kept.txt'), 'nowhere else');
     const action = { argv: ['cp', 'kept.txt', 'other.txt'] };

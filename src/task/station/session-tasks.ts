@@ -225,12 +225,18 @@ function rowAfter(before: Row, task: TaskRecord): Row {
     open_gate: gates.find(({ state }) => state === 'open')?.id ?? '',
     gates: gates.length,
     outcome: stateOf(task),
-    why: task.error?.text ?? '',
+    why: whyOf(task),
     asks: isOver(task) || gates.some(({ state }) => state === 'open') ? '' : task.asks,
     is_over: isOver(task),
     revision: task.revision,
   };
   return { ...after, situated_by: situatedBy(after) };
+}
+
+/** Why it was not done, or does not go on by itself. */
+function whyOf({ error, snapshot }: TaskRecord): string {
+  const isAlone = stateOf({ snapshot }) === 'pending' && snapshot.context.reason === 'NO_WORKER';
+  return isAlone ? 'no worker that can do it is there yet' : (error?.text ?? '');
 }
 
 /** The step that ends a session whose tasks are all over. Undefined: some are open. */
