@@ -1,4 +1,5 @@
 import { BoundedMap } from '../base/bounded-map.js';
+import { readShutdown, shutdownType } from '../attention/session/messages.js';
 import { Later, type Message } from '../client/inbox.js';
 import type { Client } from '../client/client.js';
 import { idsOf, objectionTo } from '../delegation/task/assignment.js';
@@ -75,9 +76,12 @@ export class Executor {
         return this.#assigned(message);
       case delegationMessages.withdraw.type:
         return this.#withdrawn(message);
+      case shutdownType:
+        return this.#sessionEnded(message);
       default:
-        throw new BusError('MALFORMED_PAYLOAD', {
-          detail: `${message.type} is nothing for an executor`,
+        throw new BusError('UNKNOWN_TYPE', {
+          agent: this.#client.identity.agent,
+          type: message.type,
         });
     }
   }
@@ -122,6 +126,17 @@ export class Executor {
     for (const each of this.#inHand.values()) {
       const { task, attempt: its, manager } = each.assignment;
       if (task.id === task_id && its <= attempt && manager === from)
+        await each.tell({ type: 'assignment.withdrawn' });
+    }
+  }
+
+  /** The team of a session is told to stop: what its manager gave out for it ends here. */
+  async #sessionEnded({ body, from }: Message): Promise<void> {
+    const { session, reason } = readShutdown(body);
+    this.#log.info({ session, reason }, 'the session ends');
+    for (const each of this.#inHand.values()) {
+      const { task, manager } = each.assignment;
+      if (task.session === session && manager === from)
         await each.tell({ type: 'assignment.withdrawn' });
     }
   }

@@ -1,3 +1,4 @@
+import type { Finding as RiskFinding } from '../attention/shapes.js';
 import type { EvidenceCitation } from '../delegation/task/shapes.js';
 import type { CitationVerdict, Review } from '../delegation/manager/review.js';
 import { trendText, type TaskIteration } from '../task/life/task-iteration.js';
@@ -34,6 +35,7 @@ export function renderTask(view: TaskView): string {
     headLine(view),
     ...indented(task.task),
     ...(progress === '' ? [] : [`progress: ${printable(progress)}`]),
+    ...view.findings.map((each) => note(`advisory, not stopped: ${advisoryText(each)}`)),
     ...(response === null || response.result === '' ? [] : ['', 'Result']),
     ...indented(response?.result ?? ''),
     ...(response?.partial === true ? ['  (partial: it was stopped before its end)'] : []),
@@ -44,7 +46,7 @@ export function renderTask(view: TaskView): string {
     ...citations.map((each, at) => citationLine(each, at + 1, review?.citations[at])),
     ...(response?.grounding_evidence?.overlay_warnings ?? []).map((each) => note(each)),
     ...(error === null ? [] : ['', `${printable(error.code)}: ${printable(error.text)}`]),
-    ...(asks === '' ? [] : ['', `It asks: ${printable(asks)}`]),
+    ...(asks === '' || isOver(view) ? [] : ['', `It asks: ${printable(asks)}`]),
     ...(isOver(view) ? [] : waysOn(view)),
   ].join('\n');
 }
@@ -167,6 +169,10 @@ export function renderTodos({ list, todos, warnings }: TodoListView): string {
     }),
     ...warnings.map((each) => note(each)),
   ].join('\n');
+}
+
+export function advisoryText({ signal, action_description, evidence }: RiskFinding): string {
+  return `${signal}: ${action_description || evidence}`;
 }
 
 function note(text: string): string {
