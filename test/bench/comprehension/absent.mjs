@@ -16,7 +16,7 @@ import { checkAbsent, eachCodeBase, questionsIn, statusOf, ways } from './asking
 import { isHit } from './score.mjs';
 
 const thresholds = Array.from({ length: 16 }, (_, at) => 0.05 * (at + 1));
-const { topKDefault } = await load('src/pgc/answer/ask.js');
+const { topKDefault } = await load('src/pgc/answer/searched.js');
 
 const { values: options } = parseArgs({
   options: {

@@ -20,7 +20,7 @@ import { isHit } from './score.mjs';
 
 const { analyse } = await load('src/pgc/search/question/question.js');
 const { signNames, signsOf } = await load('src/pgc/search/likelihood.js');
-const { topKDefault } = await load('src/pgc/answer/ask.js');
+const { topKDefault } = await load('src/pgc/answer/searched.js');
 const { overlayNames } = await load('src/pgc/shapes.js');
 const hitsMax = 40;
 /** Of a question that is cut. */
