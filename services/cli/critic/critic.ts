@@ -32,7 +32,7 @@ export function addCriticCommand(sigma: Command): void {
     .option('--criticality <level>', 'C1 to C4 (default: by the path)')
     .option(
       '--iteration <n>',
-      'number of the iteration (default: 1)',
+      'number of the iteration: 1 creates, 2 is the first critique (default: counted)',
       wholeNumber(1, iterationsMost),
     )
     .option('--previous-score <score>', 'score of the previous iteration', share)
@@ -181,7 +181,7 @@ function isFine(critique: Critique, isGated: boolean): boolean {
   const { verdict, selection, reports } = critique;
   const isDone = reports.every(({ status }) => status === 'complete' || status === 'partial');
   if (selection.outcome !== 'review' || !isDone) return false;
-  if (verdict === 'PASS') return true;
+  if (verdict === 'PASS') return !critique.needs_person;
   if (verdict === 'ABORTED') return false;
   const scoring = selection.modes.some(
     ({ mode }) => mode === 'llm-as-judge' || mode === 'standard',

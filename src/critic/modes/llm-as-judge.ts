@@ -134,9 +134,11 @@ function antiLeniency({ score }: Examined): string {
       'The score was added up from the dimensions, without rounding.',
       'Earlier scores were not known.',
       'A dimension of which too little was seen is not judged.',
-      bare.length === 0
-        ? `Every dimension above ${highScore} shows what it rests on.`
-        : `Above ${highScore} with less than ${evidenceMin} things to show for it: ${bare.map(({ name }) => name).join(', ')}.`,
+      high.length === 0
+        ? `No dimension is above ${highScore}.`
+        : bare.length === 0
+          ? `Every dimension above ${highScore} shows what it rests on.`
+          : `Above ${highScore} with less than ${evidenceMin} things to show for it: ${bare.map(({ name }) => name).join(', ')}.`,
     ],
     '',
   );

@@ -31,7 +31,11 @@ export function areas({ score, findings }: Examined, threshold: number): string 
         `${name} (${figure(value)}): ${evidence[0] ?? 'see its row'}`,
     );
   const worst = findings.slice(0, worstMax).map((each: Finding) => told(each));
-  return listed([...low, ...worst], 'No dimension that was judged is below the threshold.');
+  const none =
+    judged(score?.dimensions).length === 0
+      ? 'No dimension was judged.'
+      : 'No dimension that was judged is below the threshold.';
+  return listed([...low, ...worst], none);
 }
 
 export function strengths({ score }: Examined): string {
@@ -41,7 +45,7 @@ export function strengths({ score }: Examined): string {
     .slice(0, strengthsMax);
   return listed(
     best.map(({ name, why }) => `${name}: ${why}`),
-    'None that was shown.',
+    judged(score?.dimensions).length === 0 ? 'No dimension was judged.' : 'None was shown.',
   );
 }
 

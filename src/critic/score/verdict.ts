@@ -2,7 +2,13 @@ import { atLeast, figure } from './decimals.js';
 import { judgeDimensions } from '../modes/llm-as-judge.js';
 import { standardDimensions } from '../modes/standard.js';
 import { coverageMin, dimensionCritical, scoreOf } from './scoring.js';
-import { qualityGate, type ModeReport, type Score, type Verdict } from '../shapes.js';
+import {
+  qualityGate,
+  type AbortReason,
+  type ModeReport,
+  type Score,
+  type Verdict,
+} from '../shapes.js';
 import type { ModeName } from '../strategies.js';
 
 export interface Ruling {
@@ -14,6 +20,12 @@ export interface Ruling {
   /** A person has to look at it before anything goes on. */
   needsPerson: boolean;
 }
+
+const abortWords: Readonly<Record<AbortReason, string>> = {
+  GOVERNANCE_VIOLATION: 'the artifact breaks a rule of governance',
+  HARD_RULE_CONTRADICTED: 'what it states as a hard rule is wrong of the code',
+  HARD_RULE_BROKEN: 'it holds a secret, or lines of a merge that was not finished',
+};
 
 /** A review that scored this little after so many iterations is for a person (S-014 template, step 5). */
 const escalateBelow = 0.5;
@@ -33,7 +45,8 @@ export function verdictOf(
 ): Ruling {
   const aborted = reports.find(({ abort }) => abort !== '');
   if (aborted !== undefined) {
-    const why = `${aborted.mode} ended the review: ${aborted.abort}`;
+    const abort = aborted.abort === '' ? 'HARD_RULE_BROKEN' : aborted.abort;
+    const why = `${aborted.mode} ended the review: ${abortWords[abort]}`;
     return { verdict: 'ABORTED', score: null, why, needsPerson: true };
   }
   // The last judge is the one that knew most.
