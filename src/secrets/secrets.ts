@@ -199,7 +199,10 @@ function apart(found: (Secret & { order: number })[]): Secret[] {
 }
 
 function kindOf({ id, name }: RuleText): string {
-  return name ?? id.replace(/\.\d+$/, '').replaceAll('-', ' ');
+  return (
+    name?.replace(/^Generic\b.*/, (its) => its.toLowerCase()) ??
+    id.replace(/\.\d+$/, '').replaceAll('-', ' ')
+  );
 }
 
 let known: Rules | undefined;

@@ -57,21 +57,29 @@ export const llmAsJudge: Mode = {
       sharedScore(
         completeness,
         [met, ...ofAspects(checked, 'completeness')],
-        'nothing says what has to be there',
+        'nothing states what it has to contain: fewer than 3 criteria, and sections that it refers to',
       ),
       sharedScore(
         consistency,
         ofAspects(checked, 'consistency', 'accuracy'),
-        'too little that could contradict itself by rule',
+        'fewer than 3 links, totals, steps and blocks of data in it can be checked',
       ),
-      unjudged(rigor, 'only a reader can judge a method'),
-      sharedScore(evidence, [claims.checked], 'too few claims about code that could be looked up'),
+      unjudged(rigor, 'only a reader or a model can judge a method'),
+      sharedScore(
+        evidence,
+        [claims.checked],
+        'fewer than 3 names in the code and claims about it can be looked up',
+      ),
       sharedScore(
         actionability,
         ofAspects(checked, 'actionability', 'clarity'),
-        'it says too little that could be done',
+        'only a reader or a model can judge what can be done with it',
       ),
-      sharedScore(traceability, ofAspects(checked, 'traceability'), 'too few links and ids'),
+      sharedScore(
+        traceability,
+        ofAspects(checked, 'traceability'),
+        'fewer than 3 links to files and ids in it can be followed',
+      ),
     ];
     const faults = [...faultsOf(checked), ...met.faults];
     const examined = examinedOf({

@@ -1,4 +1,4 @@
-import { atLeast, figure } from './decimals.js';
+import { atLeast, figure, percent } from './decimals.js';
 import { judgeDimensions } from '../modes/llm-as-judge.js';
 import { standardDimensions } from '../modes/standard.js';
 import { coverageMin, dimensionCritical, scoreOf } from './scoring.js';
@@ -79,7 +79,12 @@ export function verdictOf(
 function recomputed(
   report: ModeReport | undefined,
 ): Pick<Score, 'score' | 'dimensions'> & { note: string } {
-  if (report?.score == null) return { score: null, dimensions: [], note: 'nothing was scored' };
+  if (report?.score == null)
+    return {
+      score: null,
+      dimensions: [],
+      note: 'none of the modes that were applied gives a score',
+    };
   const rubric = report.mode === 'standard' ? standardDimensions : judgeDimensions;
   const dimensions = rubric.map(({ name, weight }) => {
     const its = report.score?.dimensions.find((each) => each.name === name);
@@ -88,9 +93,12 @@ function recomputed(
     return { name, weight, score: isScore ? score : null, why: '', evidence: [] };
   });
   const { score, coverage } = scoreOf(dimensions);
-  const judged = `${figure(coverage)} of the weight was judged`;
+  const judged = `criteria with ${percent(coverage)} of the weight could be judged`;
   if (score === null) {
-    const note = `${judged}, at least ${figure(coverageMin)} is needed for a score`;
+    const reasons = report.score.dimensions.flatMap((each) =>
+      each.score === null ? [`${each.name} (${each.why})`] : [],
+    );
+    const note = `no score: ${judged}, ${percent(coverageMin)} are needed. Not judged: ${reasons.join('; ')}`;
     return { score, dimensions, note };
   }
   const isSame = report.score.score !== null && Math.abs(report.score.score - score) < sameWithin;

@@ -9,6 +9,7 @@ import type { ExaminedBy } from '../review/report.js';
 import { brokenIn, withBroken } from '../review/hard-rules.js';
 import { Reviews, type ReviewsParts } from '../review/reviews.js';
 import { selectFor } from '../select/select.js';
+import { detectedBudget } from '../select/tables.js';
 import { BusError } from '../../errors/bus-error.js';
 import { Budget } from '../../model/budget.js';
 import type { Chat } from '../../model/chat.js';
@@ -51,7 +52,12 @@ export async function openCritic(
   const reviews = await Reviews.open({
     ...{ store, clock: systemClock, random: Math.random, ground, onTrouble },
     ...(onProgress !== undefined && { onProgress }),
-    select: (request) => selectFor(request, policy),
+    select: (request) => {
+      const { token_budget: given = '' } = request.context;
+      const token_budget = given === '' ? detectedBudget(config) : given;
+      const context = { ...request.context, token_budget };
+      return selectFor({ ...request, context }, policy);
+    },
     judge: (request, selection, reports) =>
       judge(withDefaults(request, { threshold, iterationsMax }), selection, reports),
     examine: async (name, input, { tokensMax, spent, request }) => {
