@@ -143,10 +143,14 @@ export class History {
   /** What a critique shows beside those before it, and beside other artifacts. Throws STORE_UNAVAILABLE. */
   async flagsOf(critique: Critique, asked: AskedFor): Promise<Flag[]> {
     const whole = wholeNameOf(asked);
-    const before = (await this.#read(whole))?.iterations ?? [];
+    const kept = await this.#read(whole);
+    const before = kept?.iterations ?? [];
     // Read again from disk: it is one of them.
     const earlier = before.filter((each) => each.critique !== critique.id);
     return [
+      ...(kept?.ratifications.some((each) => each.critique === earlier.at(-1)?.critique)
+        ? []
+        : openFlags(earlier, critique)),
       ...trendFlags(withTold(earlier, asked), critique, asked.is_adversarial),
       ...this.#ceiling(critique, whole),
     ];
@@ -308,6 +312,15 @@ export class History {
   #read(whole: string): Promise<Kept | undefined> {
     return this.#records.load(digestOf(whole));
   }
+}
+
+/** What a person was asked about the same text, and has not answered: another review of it answers nothing. */
+function openFlags(before: readonly TrackedIteration[], { digest }: Critique): Flag[] {
+  const last = before.at(-1);
+  if (last?.digest !== digest) return [];
+  return last.flags.filter(
+    ({ code, level }) => level === 'mandatory' && /^(?:LENIENCY_|PLATEAU)/.test(code),
+  );
 }
 
 /** What was refused, left to a person before anything was read, or cancelled, is none. */

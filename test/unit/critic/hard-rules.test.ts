@@ -90,6 +90,9 @@ test('a score that is only told counts as one of its own history', async () => {
   const high = await review('one', scored(60, 0), { iteration: 3, previous_score: 0.5 });
   expect([high.iteration, codes(high), high.needs_person]).toEqual([3, ['LENIENCY_JUMP'], true]);
   expect((await critic.history.of('a.md')).state).toBe('ratifying');
+  // To review the same text again answers nothing.
+  const again = await review('two', scored(60, 0));
+  expect([again.iteration, codes(again), again.needs_person]).toEqual([4, ['LENIENCY_JUMP'], true]);
 });
 
 test('scores that do not rise are a plateau, one that was told among them', async () => {

@@ -245,6 +245,8 @@ describe('devils-advocate', () => {
     const text = 'This is obviously fast enough. We decided so.\n';
     const { findings, unable } = await tree.examine(devilsAdvocate, 'docs/new.md', { text });
     expect(findings).toEqual([]);
-    expect(unable).toContain('to challenge an assumption: the artifact states none in words that the rules know');
+    expect(unable).toContain(
+      'to challenge an assumption: the artifact states none in words that the rules know',
+    );
   });
 });
