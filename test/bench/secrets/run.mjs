@@ -1,9 +1,10 @@
 // How many secrets the rules find in the samples of another scanner, and how many false alarms they raise in sources.
 //
-//   npm run bench:secrets -- --samples TREE [--without pattern,example] --sources FOLDER [--files 1000] [--missed]
+//   npm run bench:secrets -- --samples TREE [--without pattern,example] --sources FOLDER [--except gitleaks]
+//                            [--files 1000] [--missed]
 //
 // --samples: a work tree of a scanner whose rules are not ours; see samples.mjs for those whose tests are read. --sources: a
-// folder of work trees; so many of their source files are drawn by a hash of their paths. Every alarm is listed, to be
+// folder of work trees, without those of scanners; so many of their source files are drawn by a hash of their paths. Every alarm is listed, to be
 // looked at: one for each value in a file.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -17,6 +18,7 @@ const { values: options } = parseArgs({
   options: {
     samples: { type: 'string' },
     without: { type: 'string', default: '' },
+    except: { type: 'string', default: 'gitleaks' },
     sources: { type: 'string' },
     files: { type: 'string', default: '1000' },
     missed: { type: 'boolean', default: false },
@@ -50,7 +52,9 @@ function recall(folder, without) {
 }
 
 function alarms(folder, count) {
-  const files = readdirSync(folder).flatMap((tree) => {
+  const except = options.except.split(',');
+  const trees = readdirSync(folder).filter((tree) => !except.includes(tree));
+  const files = trees.flatMap((tree) => {
     const root = path.join(folder, tree);
     return tracked(root).map((file) => ({ root, file, draw: digestOf(`${tree}/${file}`) }));
   });
