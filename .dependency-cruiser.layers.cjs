@@ -7,6 +7,7 @@
  */
 const parts = {
   base: [],
+  secrets: [],
   errors: ['base'],
   wire: ['base', 'errors'],
   machine: ['base', 'errors', 'store'],
@@ -18,13 +19,13 @@ const parts = {
   client: ['base', 'errors', 'wire', 'machine', 'transport'],
   model: ['base', 'errors'],
   prompt: ['base', 'errors', 'machine', 'observe', 'model', 'delegation'],
-  pgc: ['base', 'errors', 'wire', 'store', 'model', 'client'],
+  pgc: ['base', 'secrets', 'errors', 'wire', 'store', 'model', 'client'],
   lattice: ['base', 'errors', 'wire', 'machine', 'store', 'model', 'pgc'],
   attention: ['base', 'errors', 'wire', 'machine', 'config', 'store', 'model'],
   delegation: ['base', 'errors', 'wire', 'machine', 'model', 'pgc', 'attention'],
   critic: [
-    ...['base', 'errors', 'wire', 'machine', 'config', 'store', 'model', 'pgc', 'lattice'],
-    ...['delegation'],
+    ...['base', 'secrets', 'errors', 'wire', 'machine', 'config', 'store', 'model', 'pgc'],
+    ...['lattice', 'delegation'],
   ],
   'critic/serve': ['base', 'errors', 'config', 'store', 'model', 'client', 'critic'],
   task: [
@@ -74,8 +75,8 @@ const parts = {
 /** Rooms of src/pgc, from left to right: each may import those to its left, and these parts of src. */
 const rooms = {
   format: ['errors', 'wire'],
-  source: ['base', 'errors'],
-  mine: ['base', 'errors', 'wire', 'store'],
+  source: ['base', 'secrets', 'errors'],
+  mine: ['base', 'secrets', 'errors', 'wire', 'store'],
   plan: ['base', 'errors'],
   bind: [],
   scip: ['errors', 'wire'],
@@ -95,6 +96,7 @@ const packages = {
   'prom-client': '^src/observe/',
   protobufjs: '^src/wire/',
   'crc-32': '^src/wire/',
+  re2js: '^src/secrets/',
   xstate: '^src/machine/|\\.machine\\.ts$|^src/broker/session/sessions\\.ts',
   'web-tree-sitter': '^src/pgc/mine/',
   '@repomix/tree-sitter-wasms': '^src/pgc/mine/',

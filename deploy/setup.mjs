@@ -165,7 +165,9 @@ function readAtRun() {
 function isReadAtRun(file) {
   return (
     /\.(yaml|bin)$/.test(file) ||
-    /^src\/(model\/texts|prompt\/personas)\/[^/]+\.md$/.test(file.split(path.sep).join('/'))
+    /^src\/(secrets\/(rules\.json|LICENCES\.txt)|(model\/texts|prompt\/personas)\/[^/]+\.md)$/.test(
+      file.split(path.sep).join('/'),
+    )
   );
 }
 

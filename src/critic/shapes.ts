@@ -103,7 +103,10 @@ export type Finding = Plain<
   { mode: ModeName; by: 'rules' | 'model'; severity: Severity }
 >;
 export type Section = Plain<sigma.critic.Section>;
-export type DimensionScore = Plain<sigma.critic.DimensionScore, { score: number | null }>;
+export type DimensionScore = Plain<
+  sigma.critic.DimensionScore,
+  { score: number | null; faults?: number }
+>;
 
 export type Score = Plain<
   sigma.critic.Score,
@@ -111,11 +114,15 @@ export type Score = Plain<
 >;
 
 /** Why a pipeline does not go on. */
-export const abortReasons = ['GOVERNANCE_VIOLATION', 'HARD_RULE_CONTRADICTED'] as const;
+export const abortReasons = [
+  'GOVERNANCE_VIOLATION',
+  'HARD_RULE_CONTRADICTED',
+  'HARD_RULE_BROKEN',
+] as const;
 export type AbortReason = (typeof abortReasons)[number];
 
 /** Claims about code that were looked up, by what came of it. */
-export type ClaimCounts = Plain<sigma.critic.ClaimCounts>;
+export type ClaimCounts = Plain<sigma.critic.ClaimCounts, { named?: number }>;
 
 /** What one mode says. */
 export type ModeReport = Plain<

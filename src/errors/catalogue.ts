@@ -784,8 +784,12 @@ const entries = {
     'Have a person review it before work continues.',
   ),
   HARD_RULE_CONTRADICTED: failed(
-    'the artifact breaks a hard rule',
-    'Correct what the finding names: the artifact cannot pass as it is.',
+    'what the artifact says of the code is wrong, in a sentence that states a hard rule',
+    'Correct the sentence: the artifact cannot pass as it is.',
+  ),
+  HARD_RULE_BROKEN: failed(
+    'the artifact holds what none may hold: a secret, or lines of a merge that was not finished',
+    'Remove what the finding names: the artifact cannot pass as it is.',
   ),
   NO_SUCH_ARTIFACT: failed(
     'there is no review of {artifact}',

@@ -242,7 +242,7 @@ function told(answer: CritiqueAnswer): string {
       .filter(({ level }) => level !== 'note')
       .map(({ code, level, text }) => `${level} ${code}: ${text}`),
     ...findings.map((each) => findingLine(artifact, each)),
-    ...(findings.length === 0 ? ['Nothing was found.'] : []),
+    ...(findings.length === 0 ? ['Nothing was found in what was looked at.'] : []),
     ...(undone.length === 0 ? [] : ['Not done:', ...undone.map((each) => `  ${each}`)]),
     ...sections.map(({ mode, title, text }) => `\n## ${title} (${mode})\n${text}`),
   ].join('\n');

@@ -73,7 +73,7 @@ function trendLines(iterations: readonly TrackedIteration[], threshold: number):
   return [
     left,
     `new findings in each iteration: ${new_findings.join(', ')}; ${lasting.length} stay open`,
-    ...(is_plateau ? ['plateau: the last two iterations improved nothing to speak of'] : []),
+    ...(is_plateau ? ['plateau: the last two iterations hardly improved the score'] : []),
     ...(oscillation > 0 ? [`oscillation: it is what it was ${oscillation} versions ago`] : []),
   ];
 }

@@ -18,6 +18,8 @@ export function reportLines(reports: readonly ModeReport[], isWhole: boolean): s
 function headOf({ mode, status, reason, findings }: ModeReport): string {
   const found = `${findings.length} found`;
   if (status === 'complete') return `${mode}: ${found}`;
+  // Nothing is found by what was not applied.
+  if (status === 'skipped') return `${mode}: not applied${reason === '' ? '' : `, ${reason}`}`;
   return `${mode}: ${status}${reason === '' ? '' : ` ${reason}`}, ${found}`;
 }
 

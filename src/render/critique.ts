@@ -29,7 +29,7 @@ export function renderCritique(critique: Critique, isWhole = false): string {
   return [
     `${verdict}  ${printable(artifact)}, iteration ${iteration}`,
     ...(why === '' ? [] : [line(why)]),
-    ...(needs_person ? [line('A person has to look at it before anything goes on.')] : []),
+    ...(needs_person ? [line(personWords(verdict))] : []),
     ...scoreLines(critique),
     ...findingLines(findings),
     ...reportLines(reports, isWhole),
@@ -78,11 +78,20 @@ export function renderRows(rows: readonly CriticRow[], more: boolean): string {
   return table([head, ...cells]) + (more ? '\n… and more' : '');
 }
 
+function personWords(verdict: Critique['verdict']): string {
+  return verdict === 'UNSCORED'
+    ? 'Without a score a person decides what follows.'
+    : 'A person has to look at it before anything goes on.';
+}
+
 function scoreLines({ score, threshold, reports }: Critique): string[] {
   const its = reports.findLast((report) => report.score !== null)?.score;
   if (its === undefined || its === null) return ['', line(`Score  none (gate ${threshold})`)];
   const head = score === null ? 'none' : shortFigure(score);
-  const part = its.coverage < 1 ? `, of ${Math.round(its.coverage * 100)} % of the weight` : '';
+  const part =
+    its.coverage < 1
+      ? `; criteria with ${Math.floor(its.coverage * 100)} % of the weight were judged`
+      : '';
   return [
     '',
     line(`Score  ${head} (gate ${threshold})${part}`),
@@ -97,7 +106,8 @@ function dimensionLines({ name, weight, score, why }: DimensionScore): string[] 
 }
 
 function findingLines(findings: readonly Finding[]): string[] {
-  if (findings.length === 0) return ['', line('Nothing was found.')];
+  if (findings.length === 0)
+    return ['', line('Nothing was found in what was looked at; see what was not done.')];
   const left = findings.length - findingsMax;
   return [
     '',

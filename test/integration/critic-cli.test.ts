@@ -199,9 +199,14 @@ test('a batch of contexts is answered line by line, and a line that is none does
     { id: 'e', criticality: { is: 'C1' } },
     { id: 'f', iteration: 1.5 },
     { id: 'g', previous_score: 92 },
+    { foo: 1 },
+    { id: 'h', criticality: 'C2', foo: 1 },
   ];
   const input = `\ufeff${lines.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join('\n')}\n\n`;
-  const told = await sigma(home, ['critic', '--select', '-'], { input });
+  const [told, whole] = await Promise.all([
+    sigma(home, ['critic', '--select', '-'], { input }),
+    sigma(home, ['critic', '--select', '-', '--json'], { input }),
+  ]);
   expect(told.code).toBe(1);
   const rows = told.stdout
     .trimEnd()
@@ -216,7 +221,15 @@ test('a batch of contexts is answered line by line, and a line that is none does
     ['e', 'invalid', 'CRITIC_LINE_INVALID'],
     ['f', 'invalid', 'CRITIC_LINE_INVALID'],
     ['g', 'invalid', 'CRITIC_LINE_INVALID'],
+    [undefined, 'invalid', 'CRITIC_LINE_INVALID'],
+    ['h', 'review', undefined],
   ]);
+  expect(JSON.parse(whole.stdout)).toEqual(rows);
+  // The budget is that of a review: where nothing is named, rules alone have all that they want.
+  expect(rows[9].modes).toHaveLength(5);
+  expect(rows[9].flags).toContainEqual(
+    expect.objectContaining({ text: expect.stringContaining('foo') }),
+  );
   expect(rows[0].modes).toEqual(['steelman', 'llm-as-judge']);
   expect([rows[3].criticality, rows[3].floor]).toEqual(['C3', 'C3']);
 });

@@ -21,6 +21,7 @@ const events: PipelineEvent[] = [
   over(1, { isSpent: true }),
   over(0, { abort: 'GOVERNANCE_VIOLATION' }),
   over(0, { abort: 'HARD_RULE_CONTRADICTED' }),
+  over(0, { abort: 'HARD_RULE_BROKEN' }),
   { type: 'timer.due', timer: 'mode' },
   { type: 'timer.due', timer: 'grace' },
   { type: 'review.stopped', reason: 'REVIEW_TIMED_OUT', isNow: false },

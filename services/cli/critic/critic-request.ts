@@ -8,7 +8,7 @@ import {
   requestOf,
 } from '../../../src/critic/orchestration/context-file.js';
 import type { ContextWords } from '../../../src/critic/select/dimensions.js';
-import { budgetOf } from '../../../src/critic/select/tables.js';
+import { detectedBudget } from '../../../src/critic/select/tables.js';
 import { criticLimits, type CritiqueRequest, type Flag } from '../../../src/critic/shapes.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { indexedIn, artifactPlace, realOf, treeOf } from '../../../src/remote/artifact-place.js';
@@ -123,11 +123,6 @@ function dimensionsOf(words: CriticWords): ContextWords {
     platform: words.platform,
     token_budget: words.budget,
   });
-}
-
-/** Rules alone cost nothing. */
-function detectedBudget({ model }: Config): string {
-  return model?.tokensPerTask === undefined ? 'TOK-FULL' : budgetOf(model.tokensPerTask);
 }
 
 interface ArtifactFile {

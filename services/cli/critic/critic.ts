@@ -32,7 +32,7 @@ export function addCriticCommand(sigma: Command): void {
     .option('--criticality <level>', 'C1 to C4 (default: by the path)')
     .option(
       '--iteration <n>',
-      'number of the iteration (default: 1)',
+      'number of the iteration: 1 creates, 2 is the first critique (default: counted)',
       wholeNumber(1, iterationsMost),
     )
     .option('--previous-score <score>', 'score of the previous iteration', share)
@@ -44,7 +44,7 @@ export function addCriticCommand(sigma: Command): void {
     .option('--full', 'print all sections of each mode, in Markdown')
     .option(
       '--select <file>',
-      'select modes for each context vector of a JSON Lines file; - reads standard input',
+      'select modes for each context vector of a JSON Lines file, a line of JSON each (--json: one array); - reads standard input',
     )
     .option('--repo <dir>', 'tree whose index is used (default: the git work tree of the artifact)')
     .option('--rules <file>', 'rules that the artifact must follow; repeatable', gathered)
@@ -72,11 +72,18 @@ export function addCriticCommand(sigma: Command): void {
 
 async function selectAll(file: string, options: CriticOptions): Promise<void> {
   const { selectionsOf, vectorBytesMax } = await import('../../../src/critic/select/batch.js');
+  const { detectedBudget } = await import('../../../src/critic/select/tables.js');
   const lines = linesIn(bytesOf(file), vectorBytesMax);
-  for await (const row of selectionsOf(lines, await rulesOf(options))) {
+  // One document: an array, a row on each of its lines.
+  const [open, between, close] = options.json === true ? ['[', ',', ']'] : ['', '', ''];
+  let before = open;
+  const budget = options.budget ?? detectedBudget(configOf(options));
+  for await (const row of selectionsOf(lines, await rulesOf(options), budget)) {
     if (row.outcome === 'invalid') process.exitCode = 1;
-    await writeLine(JSON.stringify(row));
+    await writeLine(before + JSON.stringify(row));
+    before = between;
   }
+  if (close !== '') await writeLine((before === open ? open : '') + close);
 }
 
 /** Dimensions of the context that have no option in the document. */
@@ -181,7 +188,7 @@ function isFine(critique: Critique, isGated: boolean): boolean {
   const { verdict, selection, reports } = critique;
   const isDone = reports.every(({ status }) => status === 'complete' || status === 'partial');
   if (selection.outcome !== 'review' || !isDone) return false;
-  if (verdict === 'PASS') return true;
+  if (verdict === 'PASS') return !critique.needs_person;
   if (verdict === 'ABORTED') return false;
   const scoring = selection.modes.some(
     ({ mode }) => mode === 'llm-as-judge' || mode === 'standard',

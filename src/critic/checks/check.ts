@@ -30,6 +30,8 @@ export interface Checked {
   faults: Found[];
   /** How many failed, where that differs from the number of faults. */
   wrong?: number;
+  /** These are all that is asked for: their share is the score, not a sample of it. */
+  isAll?: boolean;
   /** What it could not examine, in words. */
   unable?: string;
 }

@@ -15,6 +15,8 @@ export const references: Check = async (subject) => {
   return [anchors(subject.read), labels(subject.read), await files(subject)];
 };
 
+export const linksWithin = 'links within the document that lead somewhere';
+
 function anchors({ links, anchors: known }: MarkdownText): Checked {
   const within = links.filter(({ target }) => target.length > 1 && target.startsWith('#'));
   const faults = within.flatMap((link) => {
@@ -23,8 +25,7 @@ function anchors({ links, anchors: known }: MarkdownText): Checked {
     if (known.has(name) || known.has(name.toLowerCase()) || name === 'top') return [];
     return [broken(link, 'ANCHOR_BROKEN', 'no heading of this document gives that anchor')];
   });
-  const what = 'links within the document that lead somewhere';
-  return { aspect: 'consistency', what, looked: within.length, faults };
+  return { aspect: 'consistency', what: linksWithin, looked: within.length, faults };
 }
 
 /** `[text][label]` and `[^note]`. */

@@ -1,66 +1,39 @@
-import { issuerTokens } from '../../pgc/source/credentials.js';
+import { secretsIn } from '../../secrets/secrets.js';
 import type { Found } from '../finding.js';
-import { at, type Check } from './check.js';
-
-/** Beginnings of a private key that follows; the certificate is public. */
-const privateKey = /^\s*-----BEGIN (?:[A-Z]{2,10} )?PRIVATE KEY-----\s*$/;
-/** A key has more than one line of this. */
-const keyBody = /^\s*[A-Za-z0-9+/]{40,}={0,2}\s*$/;
-/** As documents of issuers write examples. */
-const example = /EXAMPLE|(.)\1{7,}/;
-
-/** `password: "…"` in a document: of a word for a secret the value itself, between quotes. */
-const valueNamed =
-  /\b(?:pass(?:word|wd|phrase)|secret|token|api[ _-]?key|credential)s?\b\s{0,3}(?:is|:|=)\s{0,3}(["'`])([^"'`\s]{10,200})\1/gi;
-const classesOf = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/];
-/** What stands for a value that is not given. */
-const stand =
-  /[<>{}$]|\*{3}|\.{3}|…|example|placeholder|change.?me|your|xxx|dummy|secret|process\.env|\//i;
+import type { MarkdownText } from '../artifact/markdown.js';
+import type { Check } from './check.js';
 
 /** Secrets, and marks of an unfinished merge. */
-export const leftBehind: Check = ({ read }) => [
-  { aspect: 'accuracy', what: 'lines without a secret', looked: 0, faults: secrets(read.lines) },
-  {
-    ...{ aspect: 'accuracy', what: 'lines without a password', looked: 0 },
-    faults: read.isCode ? [] : values(read.lines),
-  },
+export const leftBehind: Check = ({ artifact, read }) => [
+  { aspect: 'accuracy', what: 'lines without a secret', looked: 0, faults: secrets(artifact.text) },
   { aspect: 'consistency', what: 'merged lines', looked: 0, faults: conflicts(read.lines) },
 ];
 
-/** Marks that only an issuer's token has; a word such as `password` is none. */
-function secrets(lines: readonly string[]): Found[] {
-  return lines.flatMap((line, index): Found[] => {
-    const token = line.match(issuerTokens)?.find((each) => !example.test(each));
-    const isKey = privateKey.test(line) && keyBody.test(lines[index + 1] ?? '');
-    if (token === undefined && !isKey) return [];
-    const what =
-      token === undefined ? 'A private key' : `A token that begins with ${token.slice(0, 4)}`;
-    return [
-      {
-        ...{ rule: 'SECRET_EXPOSED', severity: 'critical', isHard: true, words: token ?? line },
-        text: `${what} is in the text, readable for everyone.`,
-        remedy: 'Revoke it at its issuer, then remove it, also from the history.',
-        place: at(index + 1),
-      },
-    ];
+/** What no artifact may hold, whatever it is looked at for. */
+export function neverAllowed(text: string, lines: MarkdownText['lines']): Found[] {
+  return [...secrets(text), ...conflicts(lines)];
+}
+
+function secrets(text: string): Found[] {
+  let [line, from] = [1, 0];
+  return secretsIn(text).map(({ kind, at: place, end }): Found => {
+    line += linesBetween(text, from, place);
+    from = place;
+    return {
+      ...{ rule: 'SECRET_EXPOSED', severity: 'critical', isHard: true },
+      words: text.slice(place, end),
+      text: `A secret is in the text, and everyone who reads it can use it: ${kind}.`,
+      remedy: 'Have its issuer revoke it, then remove it here and from the history of the file.',
+      place: { line_start: line, line_end: line + linesBetween(text, place, end) },
+    };
   });
 }
 
-/** Only values that look generated: three of small letters, capitals, digits, signs. */
-function values(lines: readonly string[]): Found[] {
-  return lines.flatMap((line, index) =>
-    [...line.slice(0, 2_000).matchAll(valueNamed)].flatMap(([whole, , value = '']): Found[] => {
-      const classes = classesOf.filter((each) => each.test(value)).length;
-      if (classes < 3 || stand.test(value) || example.test(value)) return [];
-      return [
-        {
-          ...{ rule: 'SECRET_LIKELY', severity: 'major', words: whole, place: at(index + 1) },
-          text: `The value of ${whole.slice(0, whole.search(/[\s:=]/))} is in the text with its value, readable for everyone.`,
-          remedy: 'Revoke it if it is one, and name the place that keeps it instead.',
-        },
-      ];
-    }),
-  );
+function linesBetween(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1))
+    count += 1;
+  return count;
 }
 
 function conflicts(lines: readonly string[]): Found[] {

@@ -43,6 +43,8 @@ export type Statement =
   | { kind: 'symbol'; symbol: SymbolName }
   | { kind: 'parameter_count'; symbol: SymbolName; value: number }
   | { kind: 'path'; path: PathName }
+  /** That a function throws, or never does. */
+  | { kind: 'throws'; symbol: SymbolName; isNever: boolean }
   /** A line, or lines, of a file, and the symbol that is quoted beside them. */
   | { kind: 'line'; path: PathName; symbol?: SymbolName }
   /** A heading of a document; empty path: of this one. */
@@ -124,11 +126,17 @@ function cut(evidence: Evidence[]): Evidence[] {
   return evidence.slice(0, claimLimits.evidence);
 }
 
+/** It only names something: that this exists says nothing of the sentence it stands in. */
+export function isName({ statement }: Claim): boolean {
+  return statement.kind === 'symbol' || (statement.kind === 'path' && !statement.path.isLink);
+}
+
 /** By the names that reports have for them. */
-export function countsOf(checked: readonly Checked[]): ClaimCounts {
-  const counts = { verified: 0, contradicted: 0, unverified: 0 };
-  for (const { status } of checked) {
-    if (status === 'holds') counts.verified += 1;
+export function countsOf(checked: readonly Checked[]): Required<ClaimCounts> {
+  const counts = { verified: 0, contradicted: 0, unverified: 0, named: 0 };
+  for (const { status, claim } of checked) {
+    if (status === 'holds' && isName(claim)) counts.named += 1;
+    else if (status === 'holds') counts.verified += 1;
     else if (status === 'wrong') counts.contradicted += 1;
     else counts.unverified += 1;
   }

@@ -177,6 +177,9 @@ const parameterCount = new RegExp(
   'i',
 );
 
+const throwing =
+  /^\s*((?:must |shall |will |can |may )?never throws?|throws nothing|(?:does not|doesn't|cannot|can't|will not|won't|must not|shall not) (?:ever )?throw|throws)\b(?! (?:away|in|into|out|off)\b)/i;
+
 /** What a reference and the next one, or the number behind it, say together. */
 function relatedTo({ reference }: Token, next: Token): Statement[] {
   const { before: gap, reference: other } = next;
@@ -189,6 +192,9 @@ function relatedTo({ reference }: Token, next: Token): Statement[] {
   }
   if (other.type === 'value' && other.value !== '' && equals.test(gap))
     return [{ kind: 'constant', symbol, value: other.value, unit: '' }];
+  const [, never] = throwing.exec(gap) ?? [];
+  if (never !== undefined)
+    return [{ kind: 'throws', symbol, isNever: never.toLowerCase() !== 'throws' }];
   const [, amount] = parameterCount.exec(gap) ?? [];
   if (amount !== undefined) {
     const word = numerals.indexOf(amount.toLowerCase());

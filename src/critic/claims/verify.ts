@@ -7,6 +7,7 @@ import { lookUpVersion } from './look-up-packages.js';
 import { lookUpAnchor, lookUpLine, lookUpPath } from './look-up-paths.js';
 import { lookUpDefinition, lookUpSymbol } from './look-up-symbols.js';
 import { lookUpValue } from './look-up-values.js';
+import { lookUpThrows } from './look-up-throws.js';
 import type { Looking } from './looking.js';
 import type { Tree } from './tree.js';
 
@@ -50,6 +51,8 @@ async function lookUp(looking: Looking): Promise<Verdict> {
       return lookUpAnchor(looking, said.path);
     case 'symbol':
       return lookUpSymbol(looking, said.symbol);
+    case 'throws':
+      return lookUpThrows(looking, said.symbol, said.isNever);
     case 'definition':
       return lookUpDefinition(looking, said);
     case 'parameter_count':

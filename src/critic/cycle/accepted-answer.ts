@@ -155,7 +155,9 @@ function acceptedScores(
       return dimension;
     }
     const most = shown.length < evidenceMin ? Math.min(its.score, highScore) : its.score;
-    const isCapped = dimension.score !== null && dimension.score < most;
+    // What holds as far as it was counted is no reason against a better score.
+    const isCapped =
+      dimension.score !== null && dimension.score < most && (dimension.faults ?? 0) > 0;
     const why = isCapped ? `${dimension.why}; a model gives ${its.score}: ${its.why}` : its.why;
     const score = isCapped ? dimension.score : most;
     const evidence = [...dimension.evidence, ...shown].slice(0, evidenceMin);

@@ -37,11 +37,11 @@ export const cycleReasons = {
   BELOW_GATE:
     'the limit of iterations is reached, and the score is too low even for a ratification',
   CONDITIONAL: 'the limit of iterations is reached; the score is below the threshold, but not far',
-  PLATEAU: 'two iterations improved nothing to speak of',
+  PLATEAU: 'the last two iterations hardly improved the score',
   LOW: 'after three critiques the score is below 0.50',
   OSCILLATION: 'the artifact is again what it was some versions ago',
   DISPUTE: 'creator and critic do not agree: the same findings stay open',
-  ABORTED: 'the review was broken off: a rule is broken that must not be',
+  ABORTED: 'the review was ended: it breaks a rule that must not be broken',
   UNSCORED: 'it could not be judged: there is no score',
   HARD_FINDING: 'a rule that must not be broken is broken, at any score',
   PERSON: 'it is accepted by a person only',

@@ -8,7 +8,7 @@ import type { Store } from '../../store/port.js';
 import { shownAmong, wholeNameOf, type ArtifactName } from '../artifact/artifact-name.js';
 import { isAsking, ratificationMs, standingAfter, type Standing } from './cycle.js';
 import { roundOf, type Round } from './cycle-verdict.js';
-import { ceilingFlags } from '../score/leniency.js';
+import { ceilingFlags, unique } from '../score/leniency.js';
 import type { ArtifactHistory, CriticRow, Ratification } from '../review/messages.js';
 import {
   criticLimits,
@@ -17,9 +17,10 @@ import {
   type Criticality,
   type Critique,
   type CritiqueRequest,
+  type Flag,
   type TrackedIteration,
 } from '../shapes.js';
-import { disputedIn, trackedAfter } from './tracking.js';
+import { countedIteration, disputedIn, trackedAfter, trendFlags, withTold } from './tracking.js';
 
 export const historyLimits = {
   /** At it the one that was judged longest ago makes room. */
@@ -35,6 +36,14 @@ export const historyLimits = {
 
 type KeptIteration = TrackedIteration &
   Pick<Round, 'verdict' | 'is_hard' | 'needs_person' | 'disputed'>;
+
+/** Of an iteration of which only the score was told. */
+const judgedElsewhere = {
+  verdict: 'REVISE',
+  is_hard: false,
+  needs_person: '',
+  disputed: [] as string[],
+} as const;
 
 /** As it lies on disk. */
 interface Kept {
@@ -62,7 +71,13 @@ export type HistoryLine = ArtifactName & Omit<CriticRow, 'done' | 'total'>;
 /** What is asked beside the critique itself. */
 export type AskedFor = Pick<
   CritiqueRequest,
-  'artifact' | 'root' | 'is_adversarial' | 'threshold' | 'iterations_max' | 'previous_score'
+  | 'artifact'
+  | 'root'
+  | 'is_adversarial'
+  | 'iteration'
+  | 'threshold'
+  | 'iterations_max'
+  | 'previous_score'
 >;
 
 interface HistoryParts {
@@ -117,6 +132,30 @@ export class History {
     });
   }
 
+  /** The number of the next critique, and the score before it. Throws STORE_UNAVAILABLE. */
+  async counted(asked: AskedFor): Promise<Pick<CritiqueRequest, 'iteration' | 'previous_score'>> {
+    const before = withTold((await this.#read(wholeNameOf(asked)))?.iterations ?? [], asked);
+    const iteration = countedIteration(before.at(-1)?.iteration ?? 1, asked.iteration);
+    const score = asked.previous_score ?? before.findLast((each) => each.score !== null)?.score;
+    return { iteration, ...(typeof score === 'number' && { previous_score: score }) };
+  }
+
+  /** What a critique shows beside those before it, and beside other artifacts. Throws STORE_UNAVAILABLE. */
+  async flagsOf(critique: Critique, asked: AskedFor): Promise<Flag[]> {
+    const whole = wholeNameOf(asked);
+    const kept = await this.#read(whole);
+    const before = kept?.iterations ?? [];
+    // Read again from disk: it is one of them.
+    const earlier = before.filter((each) => each.critique !== critique.id);
+    return [
+      ...(kept?.ratifications.some((each) => each.critique === earlier.at(-1)?.critique)
+        ? []
+        : openFlags(earlier, critique)),
+      ...trendFlags(withTold(earlier, asked), critique, asked.is_adversarial),
+      ...this.#ceiling(critique, whole),
+    ];
+  }
+
   /** By its whole name, or by its path where only one has it. Throws NO_SUCH_ARTIFACT, AMBIGUOUS_ARTIFACT, STORE_UNAVAILABLE. */
   async of(artifact: string): Promise<ArtifactHistory> {
     return this.#historyOf(await this.#known(artifact));
@@ -161,12 +200,16 @@ export class History {
   }
 
   #with(before: Kept | undefined, critique: Critique, asked: AskedFor): Kept {
-    const earlier = before?.iterations ?? [];
-    const disputed = disputedIn(asked.artifact.text, earlier.at(-1)?.findings ?? []);
+    const known = before?.iterations ?? [];
+    const earlier = withTold(known, asked, critique.begun_ms).map((each): KeptIteration => ({
+      ...judgedElsewhere,
+      ...each,
+    }));
+    const disputed = disputedIn(asked.artifact.text, known.at(-1)?.findings ?? []);
     const { verdict, is_hard, needs_person } = roundOf(critique);
-    const tracked = trackedAfter(earlier, critique, asked.previous_score);
+    const tracked = trackedAfter(earlier, critique, asked.is_adversarial);
     const whole = wholeNameOf(asked);
-    const flags = [...tracked.flags, ...this.#ceiling(critique, whole)];
+    const flags = unique([...tracked.flags, ...this.#ceiling(critique, whole)]);
     const next = { ...tracked, flags, verdict, is_hard, needs_person, disputed };
     const most = this.#parts.limits?.iterations ?? historyLimits.iterations;
     const iterations = [...earlier, next].slice(-most);
@@ -269,6 +312,15 @@ export class History {
   #read(whole: string): Promise<Kept | undefined> {
     return this.#records.load(digestOf(whole));
   }
+}
+
+/** What a person was asked about the same text, and has not answered: another review of it answers nothing. */
+function openFlags(before: readonly TrackedIteration[], { digest }: Critique): Flag[] {
+  const last = before.at(-1);
+  if (last?.digest !== digest) return [];
+  return last.flags.filter(
+    ({ code, level }) => level === 'mandatory' && /^(?:LENIENCY_|PLATEAU)/.test(code),
+  );
 }
 
 /** What was refused, left to a person before anything was read, or cancelled, is none. */

@@ -1,11 +1,13 @@
 import { atLeast, difference, exceeds, unitsOf } from '../score/decimals.js';
-import { leniencyFlags } from '../score/leniency.js';
+import { leniencyFlags, unique } from '../score/leniency.js';
 import {
   criticLimits,
   qualityGate,
   severities,
   type Critique,
+  type CritiqueRequest,
   type Finding,
+  type Flag,
   type TrackedIteration,
 } from '../shapes.js';
 
@@ -47,21 +49,77 @@ export function countedIteration(before: number, asked: number): number {
 }
 
 /**
- * One more iteration, as the document's `quality_tracking` has it. `told`: the score of an iteration that is not among them,
- * as the caller gives it; it counts where no other is known. Its number is what the cycle counts.
+ * What is known before the critique that was asked for as iteration `asked`. `told`: the score of the one before it, as the
+ * caller gives it. Where that one is not known here, it is an iteration as any other: what was judged elsewhere counts.
  */
+export function withTold<T extends TrackedIteration>(
+  before: readonly T[],
+  { iteration: asked, previous_score: told }: Pick<CritiqueRequest, 'iteration' | 'previous_score'>,
+  atMs = 0,
+): (T | TrackedIteration)[] {
+  if (told === undefined || before.some(({ score }) => score === told)) return [...before];
+  const last = before.at(-1)?.iteration ?? 1;
+  const iteration = countedIteration(last, asked - 1);
+  return [
+    ...before,
+    {
+      ...{ iteration, score: told, improvement_delta: deltaAfter(before, told) },
+      ...{
+        modes_applied: [],
+        improvement_areas: [],
+        threshold_met: false,
+        findings: [],
+        flags: [],
+      },
+      ...{ notes: toldNote, digest: '', critique: '', at_ms: atMs },
+    },
+  ];
+}
+
+const toldNote = 'judged elsewhere: the score was named by --previous-score, or in the context';
+
+/** What the scores up to this one show of the judge, and of the artifact. */
+export function trendFlags(
+  before: readonly TrackedIteration[],
+  {
+    score,
+    digest,
+    threshold,
+    selection,
+  }: Pick<Critique, 'score' | 'digest' | 'threshold' | 'selection'>,
+  isAdversarial = true,
+): Flag[] {
+  const rounds = [...before, { score, digest }];
+  const scores = rounds.flatMap((each) => (each.score === null ? [] : [each.score]));
+  const improvement = isAdversarial ? improvementMin.adversarial : improvementMin.standard;
+  const isFlat = score !== null && isPlateau(scores, improvement);
+  const isMet = score !== null && atLeast(score, threshold);
+  const plateau: Flag = {
+    code: 'PLATEAU',
+    level: isMet ? 'note' : 'mandatory',
+    text: `the last two iterations improved the score by less than ${improvement.toFixed(2)} each${isMet ? '' : ': a person decides whether another one is worth it'}`,
+  };
+  // A score that was only told may hide a jump.
+  const told = before.at(-1)?.critique === '' && before.length > 1 ? before : [];
+  return [
+    ...leniencyFlags(told, selection.criticality),
+    ...leniencyFlags(rounds, selection.criticality),
+    ...(isFlat ? [plateau] : []),
+  ];
+}
+
+function deltaAfter(before: readonly TrackedIteration[], score: number | null): number | null {
+  const previous = before.findLast((each) => each.score !== null)?.score ?? null;
+  return score === null || previous === null ? null : difference(score, previous);
+}
+
+/** One more iteration, as the document's `quality_tracking` has it. Its number is what the cycle counts. */
 export function trackedAfter(
   before: readonly TrackedIteration[],
   critique: Critique,
-  told?: number,
+  isAdversarial = true,
 ): TrackedIteration {
-  const { score, threshold, digest, iteration, id, selection, why } = critique;
-  const known = before.findLast((each) => each.score !== null)?.score ?? null;
-  const previous = known ?? told ?? null;
-  const judged = [
-    ...(known === null && told !== undefined ? [{ score: told, digest: '' }] : before),
-    { score, digest },
-  ];
+  const { score, threshold, digest, iteration, id, why } = critique;
   return {
     iteration: countedIteration(before.at(-1)?.iteration ?? 1, iteration),
     score,
@@ -69,7 +127,7 @@ export function trackedAfter(
       .filter(({ status }) => status === 'complete' || status === 'partial')
       .map(({ mode }) => mode),
     improvement_areas: areasOf(critique),
-    improvement_delta: score === null || previous === null ? null : difference(score, previous),
+    improvement_delta: deltaAfter(before, score),
     threshold_met: score !== null && atLeast(score, threshold),
     notes: why.slice(0, trackingLimits.noteChars),
     digest,
@@ -78,7 +136,7 @@ export function trackedAfter(
       .filter(({ severity }) => severity !== 'note')
       .slice(0, trackingLimits.findings)
       .map((each) => each.id),
-    flags: [...critique.flags, ...leniencyFlags(judged, selection.criticality)],
+    flags: unique([...critique.flags, ...trendFlags(before, critique, isAdversarial)]),
     at_ms: critique.begun_ms + critique.elapsed_ms,
   };
 }

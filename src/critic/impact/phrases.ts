@@ -111,10 +111,12 @@ export function gravityOf(
   return severityOfRisk[riskOf(worst ?? 'none', file.isExposed, file.isWide)];
 }
 
+export const noCode = 'the artifact names no code that the index knows';
+
 /** Said by every mode that asks what an artifact is about. */
 export function withoutSubject(impact: Impact): string[] {
   if (impact.components.length > 0 || impact.files.length > 0) return [];
-  return ['to look at any code: the artifact names none that the index knows'];
+  return [`to look at any code: ${noCode}`];
 }
 
 /** Each code with its first line, as in `INBOX_FULL` (line 202). */

@@ -15,7 +15,7 @@ const rated = (value: number, why: readonly string[]): Rating => ({
 
 /** How figures are made; printed with every table. */
 export const ratingRules = [
-  '**S** (severity) by users within three calls, tests aside: 1–2 → 3, 3–5 → 4, 6–20 → 5, 21–100 → 6, 101–1000 → 7, more → 8; at least 5, 7, 9 for a weakness in it that O2 rates medium, high, critical; +1 where it can be reached from an entry point.',
+  '**S** (severity) by users within three calls, tests aside: 1–2 → 3, 3–5 → 4, 6–20 → 5, 21–100 → 6, 101–1000 → 7, more → 8; at least 5, 7, 9 for a weakness in it that the security rules rate medium, high, critical; +1 where it can be reached from an entry point.',
   '**O** (occurrence) by decisions in its text: up to 5 → 2, 10 → 3, 20 → 5, 40 → 6, more → 7; +1 from 10 commits of its file, +2 from 30; +2 where the text shows that the error is dropped.',
   '**D** (detection; 10: unseen) by tests that call it: three or more directly → 2, one or two → 3, only through others → 5, none found → 8; −1 where it asserts something or checks a bound. A figure is `-` where the facts for it are not known: no index, no text, no tests in the tree, a call through a table, behind which tests cannot be followed, or calls of a member of the same name that may be of another.',
   'RPN = S × O × D: above 200 critical, 100–200 high, 50–99 medium, below low. A row with a `-` has none.',

@@ -1,6 +1,7 @@
 import {
   claimLimits,
   countsOf,
+  isName,
   notChecked,
   type Checked,
   type Claim,
@@ -22,6 +23,8 @@ const titles = [
   'Unverified Claims',
   'Verification Summary',
 ] as const;
+/** Words beside a name that say something of it. */
+const wordsMin = 2;
 /** Claims between two partial reports. */
 const partialEvery = 25;
 
@@ -36,12 +39,18 @@ export const chainOfVerification: Mode = {
 async function examine(input: ModeInput): Promise<Examined> {
   const { artifact, ground, signal } = input;
   const { claims, read, isCut } = extractClaims(artifact.path, artifact.text);
-  const unable = [
-    'What the prose says of the code, beyond what it quotes, is not judged without a model.',
-  ];
-  if (isCut) unable.push(`Only the first ${claimLimits.claims} claims were looked up.`);
+  const sentences = sentencesBeyond(claims);
+  const unable =
+    sentences === 0
+      ? []
+      : [
+          `to look up what ${sentences} ${sentences === 1 ? 'sentence says' : 'sentences say'} of the code beyond the names in ${sentences === 1 ? 'it' : 'them'}: a reader or a model has to`,
+        ];
+  if (claims.length === 0)
+    unable.push('to look up anything: the artifact names no code and no file');
+  if (isCut) unable.push(`to look up more than the first ${claimLimits.claims} claims`);
   if (ground === undefined) {
-    unable.push('Without an index nothing could be looked up.');
+    unable.push('to look up anything: there is no index of the tree');
     return examined(claims, claims.map(withoutIndex), unable);
   }
   const tree = await Tree.open(ground, artifact.path, signal);
@@ -51,6 +60,18 @@ async function examine(input: ModeInput): Promise<Examined> {
     if (found.length % partialEvery === 0) input.partial(examined(claims, found, unable));
   });
   return examined(claims, found, unable);
+}
+
+/** Sentences of which only the names were looked up, though they say something of them. */
+function sentencesBeyond(claims: readonly Claim[]): number {
+  const looked = new Set(claims.filter((each) => !isName(each)).map(({ text }) => text));
+  const texts = new Set(claims.map(({ text }) => text));
+  return [...texts].filter((text) => !looked.has(text) && wordsBeside(text) >= wordsMin).length;
+}
+
+/** Beside what is quoted. */
+function wordsBeside(sentence: string): number {
+  return sentence.replace(/`[^`]*`/g, ' ').match(/\p{L}{2,}/gu)?.length ?? 0;
 }
 
 function withoutIndex(claim: Claim): Checked {
@@ -159,7 +180,9 @@ function summary(claims: readonly Claim[], found: readonly Checked[]): string {
       ? 'nothing could be decided'
       : `${((100 * held) / decided).toFixed(1)} % of ${decided} decided claims hold`;
   const open = claims.length - found.length;
-  const text = `${claims.length} claims: ${held} hold, ${failed} wrong, ${count('not found')} not found, ${count('not checked')} not checked; ${share}.`;
+  const named = found.filter(({ status, claim }) => status === 'holds' && isName(claim)).length;
+  const names = named === 0 ? '' : ` ${named} of those that hold say only that a name exists.`;
+  const text = `${claims.length} claims: ${held} hold, ${failed} wrong, ${count('not found')} not found, ${count('not checked')} not checked; ${share}.${names}`;
   return open === 0 ? text : `${text} Time ran out for ${open}.`;
 }
 

@@ -1,5 +1,6 @@
 import { lookAt } from '../checks/all.js';
-import { quoted } from '../checks/check.js';
+import { quoted, type Checked } from '../checks/check.js';
+import { linksWithin } from '../checks/references.js';
 import type { Found } from '../finding.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
 import { applyRules, type Judged } from '../rules/apply-rules.js';
@@ -15,24 +16,32 @@ const severityOf: Readonly<Record<Level, Severity>> = {
  * Rules that always hold: no secret in the open, no half of a merge, no link within the document
  * that leads nowhere. None of them is governance.
  */
-const builtIn: readonly { id: string; level: Level; rule: string; text: string }[] = [
+const builtIn: readonly {
+  id: string;
+  level: Level;
+  rule: string;
+  text: string;
+  /** What was looked at for it, as a check calls it; absent: every line. */
+  of?: string;
+}[] = [
   {
     id: 'BUILT-IN-1',
     level: 'HARD',
     rule: 'SECRET_EXPOSED',
-    text: 'No secret stands in the text.',
+    text: 'The text holds no secret of a form that is known.',
   },
   {
     id: 'BUILT-IN-2',
     level: 'HARD',
     rule: 'MERGE_CONFLICT',
-    text: 'No mark of an unfinished merge stands in the text.',
+    text: 'The text holds no mark of an unfinished merge.',
   },
   {
     id: 'BUILT-IN-3',
     level: 'MEDIUM',
     rule: 'ANCHOR_BROKEN',
     text: 'Links within the document lead somewhere.',
+    of: linksWithin,
   },
 ];
 
@@ -57,7 +66,7 @@ export const constitutional: Mode = {
     const { rules, unread } = readRules(input.rules);
     const { path } = input.artifact;
     const applied = await applyRules(rules, { path, read, signal: input.signal });
-    const own = builtIns(checked.flatMap(({ faults }) => faults));
+    const own = builtIns(checked);
     const judged = [...own.judged, ...applied.filter(({ verdict }) => verdict !== 'elsewhere')];
     const broken = applied.filter(({ verdict }) => verdict === 'broken');
     const faults = [...own.faults, ...broken.map(faultOf)];
@@ -104,9 +113,15 @@ export const constitutional: Mode = {
   },
 };
 
-function builtIns(faults: readonly Found[]): { judged: Judged[]; faults: Found[] } {
+/** Those of which there was something to look at. */
+function builtIns(checked: readonly Checked[]): { judged: Judged[]; faults: Found[] } {
+  const faults = checked.flatMap((each) => each.faults);
+  const isThere = ({ rule, of }: (typeof builtIn)[number]): boolean =>
+    of === undefined ||
+    faults.some((fault) => fault.rule === rule) ||
+    checked.some(({ what, looked }) => what === of && looked > 0);
   const found: Found[] = [];
-  const judged = builtIn.map(({ id, level, rule, text }): Judged => {
+  const judged = builtIn.filter(isThere).map(({ id, level, rule, text }): Judged => {
     const its = faults.filter((fault) => fault.rule === rule);
     found.push(...its.map((fault) => ({ ...fault, severity: severityOf[level] })));
     const line = its[0]?.place?.line_start ?? 0;

@@ -35,7 +35,7 @@ function examine(input: ModeInput): Promise<Examined> {
       sections: (findings) => sectionsOf(impact, demands, findings),
       unable: [
         ...(demands.length === 0
-          ? ['to challenge an assumption: the artifact states none that O6 knows']
+          ? ['to challenge an assumption: the artifact states none in words that the rules know']
           : []),
         'to challenge decisions and to think of alternatives: a reader or a model has to',
       ],
@@ -75,7 +75,7 @@ function sectionsOf(
   return {
     'Challenged Assumptions': bullets(
       [...demands.map(demanded), ...findings.map(shown)],
-      'None that O6 or the syntax tree shows.',
+      'None that the rules or the syntax tree show.',
     ),
     'Challenged Decisions': 'None: which alternatives there were is not in the index.',
     'Robustness Assessment': bullets(components.map(robustness)),
@@ -102,5 +102,5 @@ function robustness({ name, path, line, checks, reach, emptyHandlers }: Componen
   const tests = reach === undefined ? 'tests unknown' : plural(reach.tests.length, 'test');
   const dropped =
     emptyHandlers.length === 0 ? '' : `, ${plural(emptyHandlers.length, 'empty handler')}`;
-  return `\`${name}\`, ${placed(path, line)}: ${tests}, ${plural(checks.length, 'item')} of O6${dropped}`;
+  return `\`${name}\`, ${placed(path, line)}: ${tests}, ${plural(checks.length, 'check')} of its own${dropped}`;
 }

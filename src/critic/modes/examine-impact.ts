@@ -2,12 +2,15 @@ import { findingOf, type Found } from '../finding.js';
 import { changeFindings } from '../impact/change-findings.js';
 import { impactOf } from '../impact/gather.js';
 import type { Impact } from '../impact/impact.js';
-import { withoutSubject } from '../impact/phrases.js';
+import { noCode, withoutSubject } from '../impact/phrases.js';
 import { Quotes, type CodePlace } from '../impact/quote.js';
 import type { Examined, ModeInput } from '../mode.js';
 import type { Finding } from '../shapes.js';
 import type { ModeName } from '../strategies.js';
 import { examinedOf, sectionsOf } from './looked.js';
+
+/** A list, a row of a table, a quote. */
+const hasItems = /^(?:[-*|>]|\d+\.) ?\S/m;
 
 /** A finding with the places that show it, before they are quoted. */
 export interface Shown extends Omit<Found, 'evidence'> {
@@ -38,9 +41,18 @@ export async function examineImpact(
   const findings = await changeFindings(mode, input);
   const examined = (): Examined =>
     examinedOf({
-      ...{ findings, sections: sectionsOf(sections(findings)) },
+      ...{ findings, sections: sectionsOf(told(sections(findings))) },
       unable: [...impact.unable, ...withoutSubject(impact), ...unable],
     });
+  // Where there was nothing to look at, nothing was found to be missing either.
+  const isBlind = withoutSubject(impact).length > 0;
+  const told = (texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      Object.entries(texts).map(([title, text]) => [
+        title,
+        isBlind && !hasItems.test(text) ? `Nothing was looked at: ${noCode}.` : text,
+      ]),
+    );
   const quotes = new Quotes(input.ground, input.artifact);
   for (const { places, isQuotedOnly = false, ...each } of found) {
     if (input.signal.aborted) break;

@@ -195,7 +195,7 @@ function sectionsOf(impact: Impact, rows: readonly Row[]): Record<string, string
   ];
   return {
     'Component Decomposition': decomposition(impact),
-    'FMEA Table': `${tableOf(rows)}\n\n${bullets(ratingRules)}`,
+    'FMEA Table': rows.length === 0 ? 'None.' : `${tableOf(rows)}\n\n${bullets(ratingRules)}`,
     'Critical Items': bullets(critical.map(line), 'No row has an RPN above 200.'),
     'High-Severity Items': bullets(severe.map(line), 'No row has S of 8 or more.'),
     'Recommended Actions': bullets(actions, 'None follows from the facts.'),

@@ -147,7 +147,10 @@ function sectionsOf(guarantees: readonly Guarantee[], impact: Impact): Record<st
     holds.length === 0 ? [] : `line ${said.line_start}: ${listed(holds, 2)}`,
   );
   return {
-    'Inverted Success Criteria': bullets(inverted, 'O6 finds no guarantee and no demand in it.'),
+    'Inverted Success Criteria': bullets(
+      inverted,
+      'The rules find no guarantee and no demand in it.',
+    ),
     'Anti-Pattern Checklist': table(
       ['line', 'broken when this is untrue', 'severity', 'how to verify'],
       rows,
@@ -161,7 +164,7 @@ function unableOf(guarantees: readonly Guarantee[]): string[] {
   const open = guarantees.filter(({ said }) => said.about.length === 0).length;
   return [
     ...(guarantees.length === 0
-      ? ['to turn a guarantee round: the artifact states none that O6 knows']
+      ? ['to turn a guarantee round: the artifact states none in words that the rules know']
       : []),
     ...(open > 0 ? [`to look up ${plural(open, 'guarantee')} that name no code`] : []),
     'to decide whether a test that was found tests the guarantee itself: a reader or a model has to',

@@ -57,21 +57,29 @@ export const llmAsJudge: Mode = {
       sharedScore(
         completeness,
         [met, ...ofAspects(checked, 'completeness')],
-        'nothing says what has to be there',
+        'nothing states what it has to contain: fewer than 3 criteria, and sections that it refers to',
       ),
       sharedScore(
         consistency,
         ofAspects(checked, 'consistency', 'accuracy'),
-        'too little that could contradict itself by rule',
+        'fewer than 3 links, totals, steps and blocks of data in it can be checked',
       ),
-      unjudged(rigor, 'only a reader can judge a method'),
-      sharedScore(evidence, [claims.checked], 'too few claims about code that could be looked up'),
+      unjudged(rigor, 'only a reader or a model can judge a method'),
+      sharedScore(
+        evidence,
+        [claims.checked],
+        'fewer than 3 names in the code and claims about it can be looked up',
+      ),
       sharedScore(
         actionability,
         ofAspects(checked, 'actionability', 'clarity'),
-        'it says too little that could be done',
+        'only a reader or a model can judge what can be done with it',
       ),
-      sharedScore(traceability, ofAspects(checked, 'traceability'), 'too few links and ids'),
+      sharedScore(
+        traceability,
+        ofAspects(checked, 'traceability'),
+        'fewer than 3 links to files and ids in it can be followed',
+      ),
     ];
     const faults = [...faultsOf(checked), ...met.faults];
     const examined = examinedOf({
@@ -134,9 +142,11 @@ function antiLeniency({ score }: Examined): string {
       'The score was added up from the dimensions, without rounding.',
       'Earlier scores were not known.',
       'A dimension of which too little was seen is not judged.',
-      bare.length === 0
-        ? `Every dimension above ${highScore} shows what it rests on.`
-        : `Above ${highScore} with less than ${evidenceMin} things to show for it: ${bare.map(({ name }) => name).join(', ')}.`,
+      high.length === 0
+        ? `No dimension is above ${highScore}.`
+        : bare.length === 0
+          ? `Every dimension above ${highScore} shows what it rests on.`
+          : `Above ${highScore} with less than ${evidenceMin} things to show for it: ${bare.map(({ name }) => name).join(', ')}.`,
     ],
     '',
   );

@@ -46,7 +46,7 @@ function examine(input: ModeInput): Promise<Examined> {
         .filter(({ severity }) => severity !== 'note')
         .flatMap((each) => shownOf(each, impact, input)),
       unable: [
-        'to find weaknesses that no rule of O2 names, and to try an attack: a reader or a model has to',
+        'to find weaknesses that no security rule names, and to try an attack: a reader or a model has to',
       ],
       sections: () => sectionsOf(impact, found),
     };
@@ -115,10 +115,10 @@ function sectionsOf(impact: Impact, found: readonly Vulnerability[]): Record<str
     'Attack Surface Analysis': surfaceOf(impact),
     'Vulnerability Report': bullets(
       found.map(line),
-      'No rule of O2 found a weakness in this code.',
+      'No security rule found a weakness in this code.',
     ),
     'Critical Vulnerabilities': bullets(critical.map(line)),
-    'Defense Recommendations': `There already:\n${bullets(defences(impact), '- No check of a permission, bound, assertion or error was found.')}\n\nTo do:\n${bullets(advice)}`,
+    'Defense Recommendations': `There already:\n${bullets(defences(impact), 'No check of a permission, bound, assertion or error was found.')}\n\nTo do:\n${bullets(advice)}`,
     'Residual Risk Assessment': residual(impact, found),
   };
 }

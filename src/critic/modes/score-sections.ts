@@ -1,4 +1,4 @@
-import { atLeast, figure } from '../score/decimals.js';
+import { atLeast, figure, percent } from '../score/decimals.js';
 import { coverageMin } from '../score/scoring.js';
 import type { Examined } from '../mode.js';
 import type { DimensionScore, Finding } from '../shapes.js';
@@ -7,9 +7,8 @@ import { listed, told } from './looked.js';
 /** Sections that tell a score, in the words of this program: a model's own sums do not count. */
 export function qualityScore({ score }: Examined): string {
   if (score === null) return 'Nothing was scored.';
-  const coverage = `${figure(score.coverage)} of the weight was judged`;
-  if (score.score === null)
-    return `No score: ${coverage}, and ${figure(coverageMin)} of it is needed.`;
+  const coverage = `criteria with ${percent(score.coverage)} of the weight could be judged`;
+  if (score.score === null) return `No score: ${coverage}, and ${percent(coverageMin)} are needed.`;
   return `${figure(score.score)}, the weighted mean of what was judged; ${coverage}.`;
 }
 
@@ -31,7 +30,11 @@ export function areas({ score, findings }: Examined, threshold: number): string 
         `${name} (${figure(value)}): ${evidence[0] ?? 'see its row'}`,
     );
   const worst = findings.slice(0, worstMax).map((each: Finding) => told(each));
-  return listed([...low, ...worst], 'No dimension that was judged is below the threshold.');
+  const none =
+    judged(score?.dimensions).length === 0
+      ? 'No dimension was judged.'
+      : 'No dimension that was judged is below the threshold.';
+  return listed([...low, ...worst], none);
 }
 
 export function strengths({ score }: Examined): string {
@@ -41,7 +44,7 @@ export function strengths({ score }: Examined): string {
     .slice(0, strengthsMax);
   return listed(
     best.map(({ name, why }) => `${name}: ${why}`),
-    'None that was shown.',
+    judged(score?.dimensions).length === 0 ? 'No dimension was judged.' : 'None was shown.',
   );
 }
 

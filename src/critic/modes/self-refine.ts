@@ -22,7 +22,10 @@ export const selfRefine: Mode = {
     });
     const looked = checked
       .filter((each) => each.looked > 0)
-      .map((each) => `${each.looked} ${each.what} looked for, ${each.faults.length} faults`);
+      .map(
+        ({ looked: all, wrong, faults, what }) =>
+          `${Math.max(0, all - (wrong ?? faults.length))} of ${all} ${what}`,
+      );
     const left = [...unable, 'to judge what the text argues, and whether it is right'];
     return examinedOf({
       findings,
@@ -31,7 +34,9 @@ export const selfRefine: Mode = {
         'Issue Summary': `${findings.length} issues: ${counts.join(', ')}.`,
         'Issue Details': listed(
           findings.map(told),
-          'No rule is broken that can be seen without understanding the text.',
+          looked.length === 0
+            ? 'Nothing was found, and there was nothing to count.'
+            : 'Nothing that was looked at is wrong.',
         ),
         'Revision Priority': listed(
           findings

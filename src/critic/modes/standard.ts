@@ -45,24 +45,28 @@ export const standard: Mode = {
       sharedScore(
         completeness,
         ofAspects(checked, 'completeness'),
-        'nothing says what has to be there',
+        'nothing states what it has to contain: fewer than 3 criteria, and sections that it refers to',
       ),
       sharedScore(
         accuracy,
         [claims.checked, ...ofAspects(checked, 'accuracy', 'traceability')],
-        'too little that could be looked up',
+        'fewer than 3 links, ids, blocks of data and claims about code in it can be looked up',
       ),
       sharedScore(
         clarity,
         ofAspects(checked, 'clarity', 'consistency'),
-        'too little that could contradict itself by rule',
+        'fewer than 3 links, totals and steps in it can be held against each other',
       ),
       sharedScore(
         actionability,
         ofAspects(checked, 'actionability'),
-        'it says too little that could be done',
+        'only a reader or a model can judge what can be done with it',
       ),
-      sharedScore(alignment, [met], 'no criterion and no rule that can be checked was given'),
+      sharedScore(
+        alignment,
+        [met],
+        'fewer than 3 criteria and rules that a program can check were given',
+      ),
     ];
     const examined = examinedOf({
       findings: sorted([

@@ -10,6 +10,7 @@ import {
   type ModeReport,
   type Selection,
 } from '../shapes.js';
+import { unique } from '../score/leniency.js';
 import type { ModeName } from '../strategies.js';
 
 /** What is said of all reports together. */
@@ -41,7 +42,8 @@ export function critiqueOf(
   nowMs: number,
 ): Critique {
   const { selection } = record;
-  const judged = judge(request, selection, reports.map(weighedBy(record)));
+  const { iteration } = record;
+  const judged = judge({ ...request, iteration }, selection, reports.map(weighedBy(record)));
   const flags = unique([
     ...selection.flags,
     ...noted,
@@ -54,7 +56,7 @@ export function critiqueOf(
     id: record.id,
     artifact: record.artifact,
     digest: record.digest,
-    iteration: record.iteration,
+    iteration,
     selection,
     reports: [...reports],
     score: judged.score,
@@ -70,9 +72,20 @@ export function critiqueOf(
   };
 }
 
+/** What the critiques before this one show of it. */
+export function withFlags(critique: Critique, flags: readonly Flag[]): Critique {
+  const needs_person = critique.needs_person || flags.some(({ level }) => level === 'mandatory');
+  return { ...critique, flags: unique([...critique.flags, ...flags]), needs_person };
+}
+
 /** Modes whose findings a person weighs. */
 export function advisoryIn({ modes }: Selection): ReadonlySet<ModeName> {
   return new Set(modes.filter((each) => each.is_advisory).map(({ mode }) => mode));
+}
+
+/** Of an advisory mode: a person weighs it, and it ends nothing by itself. What no artifact may hold needs no weighing. */
+export function isWeighed(abort: ModeReport['abort']): boolean {
+  return abort !== 'HARD_RULE_BROKEN';
 }
 
 /** What did not end the review does not end it afterwards: an advisory mode, or governance where nothing is governed. */
@@ -81,7 +94,8 @@ function weighedBy({ selection }: ReviewRecord): (report: ModeReport) => ModeRep
   const advisory = advisoryIn(selection);
   const isGoverned = criticality === 'C3' || criticality === 'C4';
   return (report) =>
-    advisory.has(report.mode) || (report.abort === 'GOVERNANCE_VIOLATION' && !isGoverned)
+    (advisory.has(report.mode) && isWeighed(report.abort)) ||
+    (report.abort === 'GOVERNANCE_VIOLATION' && !isGoverned)
       ? { ...report, abort: '' }
       : report;
 }
@@ -102,7 +116,7 @@ export function flagsOf(reports: readonly ModeReport[], selection: Selection): F
   });
   const advisory = advisoryIn(selection);
   for (const { mode, abort } of reports)
-    if (abort !== '' && advisory.has(mode))
+    if (abort !== '' && isWeighed(abort) && advisory.has(mode))
       flags.push({
         code: abort,
         level: 'mandatory',
@@ -128,9 +142,4 @@ function textOf(reason: string, mode: string, criticality = ''): string {
   if (reason === 'MODEL_BUDGET_SPENT') return 'the tokens of this review are spent';
   if (!isErrorCode(reason)) return reason;
   return new BusError(reason, { mode, criticality, times: 'several' }).message;
-}
-
-function unique(flags: readonly Flag[]): Flag[] {
-  const seen = new Map(flags.map((flag) => [`${flag.code}\0${flag.text}`, flag]));
-  return [...seen.values()];
 }

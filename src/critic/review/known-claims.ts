@@ -34,8 +34,8 @@ function checkedBy(reports: readonly Pick<Examined, 'findings' | 'claims'>[]): C
   const wrong = Math.max(faults.length, sum('contradicted'));
   return {
     aspect: 'accuracy',
-    what: 'claims about code that hold',
-    looked: sum('verified') + wrong,
+    what: 'names in the code and claims about it that hold',
+    looked: sum('verified') + sum('named') + wrong,
     wrong,
     faults: faults.map(({ rule, severity, text, remedy, line_start, line_end }) => ({
       ...{ rule, severity, text, remedy, place: { line_start, line_end } },

@@ -111,7 +111,7 @@ function isLast({ at, modes }: PipelineContext): boolean {
 }
 
 function aborts({ isGoverned }: PipelineContext, abort: AbortReason | ''): boolean {
-  return abort === 'HARD_RULE_CONTRADICTED' || (abort === 'GOVERNANCE_VIOLATION' && isGoverned);
+  return abort === 'GOVERNANCE_VIOLATION' ? isGoverned : abort !== '';
 }
 
 const modeAt = ({ modes, at }: PipelineContext): ModeName => modes[at] ?? 'standard';

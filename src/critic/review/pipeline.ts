@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { restored, start, step, stored, type Snapshot, type Step } from '../../machine/step.js';
-import { advisoryIn } from './critique-of.js';
+import { advisoryIn, isWeighed } from './critique-of.js';
 import { type ExaminedBy, reportOf, skippedReport } from './report.js';
 import {
   pipelineMachine,
@@ -241,8 +241,7 @@ export class Pipeline {
         type: 'mode.ended',
         at,
         status: report.status === 'skipped' ? 'failed' : report.status,
-        // What a person has to weigh ends nothing by itself.
-        abort: this.#advisory.has(mode) ? '' : report.abort,
+        abort: this.#advisory.has(mode) && isWeighed(report.abort) ? '' : report.abort,
         isSpent,
       },
       report,

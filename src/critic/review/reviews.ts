@@ -4,7 +4,7 @@ import { Semaphore } from '../../base/semaphore.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { stored } from '../../machine/step.js';
 import { wholeNameOf, type ArtifactName } from '../artifact/artifact-name.js';
-import { critiqueOf, type Judge } from './critique-of.js';
+import { critiqueOf, withFlags, type Judge } from './critique-of.js';
 import type { Ground } from '../ground.js';
 import type { CritiqueProgress } from './messages.js';
 import type { ModeInput } from '../mode.js';
@@ -36,6 +36,12 @@ export interface ReviewsParts extends EndedParts {
   /** Pure: which modes, and why. */
   select: (request: CritiqueRequest) => Selection;
   judge: Judge;
+  /** Which iteration of the artifact this is, and the score before it, where they are known; absent: as it was asked. */
+  counted?: (
+    request: CritiqueRequest,
+  ) => Promise<Pick<CritiqueRequest, 'iteration' | 'previous_score'>>;
+  /** What its critiques so far show of this one. */
+  trend?: (critique: Critique, request: CritiqueRequest) => Promise<readonly Flag[]>;
   /** The code that an artifact is about. */
   ground: (request: CritiqueRequest) => Promise<Grounded>;
   /** Applies one mode, by rules or with a model. `spent`, of so many: tokens of this review. */
@@ -235,7 +241,8 @@ export class Reviews implements AsyncDisposable {
     before: ReviewRecord | undefined,
   ): Promise<Critique> {
     const { clock, select } = this.#parts;
-    const selection = select(request);
+    const counted = { ...request, ...(await this.#parts.counted?.(request)) };
+    const selection = select(counted);
     const isGoverned = selection.criticality === 'C3' || selection.criticality === 'C4';
     const first = Pipeline.begun(
       selection.modes.map(({ mode }) => mode),
@@ -244,7 +251,7 @@ export class Reviews implements AsyncDisposable {
     const record: ReviewRecord = {
       ...{ version: 1, id: open.id, wishes: open.wishes },
       ...{ artifact: request.artifact.path, digest: digestOfText(request.artifact.text) },
-      ...{ iteration: request.iteration, selection, snapshot: stored(first.snapshot) },
+      ...{ iteration: counted.iteration, selection, snapshot: stored(first.snapshot) },
       ...{ begun_ms: clock.nowMs(), ended_ms: 0 },
     };
     await this.#kept.begin(record, request, before);
@@ -321,7 +328,8 @@ export class Reviews implements AsyncDisposable {
     const { clock, judge } = this.#parts;
     const nowMs = clock.nowMs();
     const record = { ...its.record, ended_ms: nowMs };
-    const critique = critiqueOf({ ...its, record }, judge, noted, nowMs);
+    const judged = critiqueOf({ ...its, record }, judge, noted, nowMs);
+    const critique = withFlags(judged, (await this.#parts.trend?.(judged, its.request)) ?? []);
     await this.#kept.end(record, critique);
     await this.#kept.forget();
     return critique;

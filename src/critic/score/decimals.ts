@@ -34,3 +34,8 @@ export function shortFigure(value: number): string {
   const cut = Math.floor(unitsOf(value) / 100_000) / 10_000;
   return cut.toFixed(4).replace(/0{1,2}$/, '');
 }
+
+/** Never rounded up. */
+export function percent(share: number): string {
+  return `${Math.floor(unitsOf(share) / (unitsPerOne / 100))} %`;
+}

@@ -62,3 +62,9 @@ export function ceilingFlags(latest: readonly number[]): Flag[] {
   const text = `${high} artifacts one after the other were judged above ${leniencyLimits.ceiling.toFixed(2)}: calibrate the rubric, or have a person judge one of them`;
   return [{ code: 'LENIENCY_CEILING', level: 'warning', text }];
 }
+
+/** Each once. */
+export function unique(flags: readonly Flag[]): Flag[] {
+  const seen = new Map(flags.map((flag) => [`${flag.code}\0${flag.text}`, flag]));
+  return [...seen.values()];
+}

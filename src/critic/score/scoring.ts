@@ -1,4 +1,4 @@
-import { atLeast } from './decimals.js';
+import { atLeast, shortFigure } from './decimals.js';
 import type { Aspect, Checked } from '../checks/check.js';
 import type { EarlierReport, Weighted } from '../mode.js';
 import type { DimensionScore, Score, Severity } from '../shapes.js';
@@ -30,11 +30,11 @@ export function unscored(before: readonly EarlierReport[]): EarlierReport[] {
 
 /** A dimension that was not judged. */
 export function unjudged({ name, weight }: Weighted, why: string): DimensionScore {
-  return { name, weight, score: null, why, evidence: [] };
+  return { name, weight, score: null, why, evidence: [], faults: 0 };
 }
 
 /**
- * The share of what was checked that holds, at most what the worst fault leaves. With too little checked there is no score;
+ * What the share that holds shows of the whole, at most what the worst fault leaves. With too little checked there is no score;
  * the faults are findings all the same.
  */
 export function sharedScore(
@@ -59,13 +59,19 @@ export function sharedScore(
       (each) =>
         `${Math.max(0, each.looked - (each.wrong ?? each.faults.length))} of ${each.looked} ${each.what}`,
     );
-  const score = Math.min((looked - wrong) / looked, cap);
+  const isAll = checked.every((each) => each.isAll === true || each.looked === 0);
+  // Laplace's rule of succession: a few things that hold show little of those that nobody looked at.
+  const shown = isAll ? (looked - wrong) / looked : (looked - wrong + 1) / (looked + 2);
+  const score = Math.min(shown, cap);
+  const few =
+    wrong === 0 && !isAll ? [`${looked} that hold show no more than ${shortFigure(score)}`] : [];
   return {
     name,
     weight,
     score,
-    why: counts.join('; '),
+    why: [...counts, ...few].join('; '),
     evidence: [...evidence, ...counts].slice(0, evidenceMax),
+    faults: wrong,
   };
 }
 
@@ -83,7 +89,7 @@ export function rulesLookedAt(judged: readonly Judged[], aspect: Aspect, what: s
       text: `${rule.text}: ${why}.`,
       ...{ remedy: 'Meet it, or have it withdrawn.', place: { line_start: line, line_end: line } },
     }));
-  return { aspect, what, looked: seen.length, faults };
+  return { aspect, what, looked: seen.length, faults, isAll: true };
 }
 
 /** Weighted mean of what was judged, unrounded; null where that is less than `coverageMin` of it. */

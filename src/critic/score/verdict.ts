@@ -1,8 +1,14 @@
-import { atLeast, figure } from './decimals.js';
+import { atLeast, figure, percent } from './decimals.js';
 import { judgeDimensions } from '../modes/llm-as-judge.js';
 import { standardDimensions } from '../modes/standard.js';
 import { coverageMin, dimensionCritical, scoreOf } from './scoring.js';
-import { qualityGate, type ModeReport, type Score, type Verdict } from '../shapes.js';
+import {
+  qualityGate,
+  type AbortReason,
+  type ModeReport,
+  type Score,
+  type Verdict,
+} from '../shapes.js';
 import type { ModeName } from '../strategies.js';
 
 export interface Ruling {
@@ -14,6 +20,12 @@ export interface Ruling {
   /** A person has to look at it before anything goes on. */
   needsPerson: boolean;
 }
+
+const abortWords: Readonly<Record<AbortReason, string>> = {
+  GOVERNANCE_VIOLATION: 'the artifact breaks a rule of governance',
+  HARD_RULE_CONTRADICTED: 'what it states as a hard rule is wrong of the code',
+  HARD_RULE_BROKEN: 'it holds a secret, or lines of a merge that was not finished',
+};
 
 /** A review that scored this little after so many iterations is for a person (S-014 template, step 5). */
 const escalateBelow = 0.5;
@@ -33,7 +45,8 @@ export function verdictOf(
 ): Ruling {
   const aborted = reports.find(({ abort }) => abort !== '');
   if (aborted !== undefined) {
-    const why = `${aborted.mode} ended the review: ${aborted.abort}`;
+    const abort = aborted.abort === '' ? 'HARD_RULE_BROKEN' : aborted.abort;
+    const why = `${aborted.mode} ended the review: ${abortWords[abort]}`;
     return { verdict: 'ABORTED', score: null, why, needsPerson: true };
   }
   // The last judge is the one that knew most.
@@ -66,7 +79,12 @@ export function verdictOf(
 function recomputed(
   report: ModeReport | undefined,
 ): Pick<Score, 'score' | 'dimensions'> & { note: string } {
-  if (report?.score == null) return { score: null, dimensions: [], note: 'nothing was scored' };
+  if (report?.score == null)
+    return {
+      score: null,
+      dimensions: [],
+      note: 'none of the modes that were applied gives a score',
+    };
   const rubric = report.mode === 'standard' ? standardDimensions : judgeDimensions;
   const dimensions = rubric.map(({ name, weight }) => {
     const its = report.score?.dimensions.find((each) => each.name === name);
@@ -75,9 +93,12 @@ function recomputed(
     return { name, weight, score: isScore ? score : null, why: '', evidence: [] };
   });
   const { score, coverage } = scoreOf(dimensions);
-  const judged = `${figure(coverage)} of the weight was judged`;
+  const judged = `criteria with ${percent(coverage)} of the weight could be judged`;
   if (score === null) {
-    const note = `${judged}, at least ${figure(coverageMin)} is needed for a score`;
+    const reasons = report.score.dimensions.flatMap((each) =>
+      each.score === null ? [`${each.name} (${each.why})`] : [],
+    );
+    const note = `no score: ${judged}, ${percent(coverageMin)} are needed. Not judged: ${reasons.join('; ')}`;
     return { score, dimensions, note };
   }
   const isSame = report.score.score !== null && Math.abs(report.score.score - score) < sameWithin;

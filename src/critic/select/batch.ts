@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { modesIn } from '../orchestration/context-file.js';
-import { criticLimits } from '../shapes.js';
+import { criticLimits, type Flag } from '../shapes.js';
 import { strategies } from '../strategies.js';
 import { refusalOf } from './course.js';
 import { dimensionNames } from './dimensions.js';
@@ -42,6 +42,9 @@ const wordsSchema = z.object(
   Object.fromEntries(dimensionNames.map((name) => [name, given(word)] as const)),
 );
 
+/** Named in a warning. */
+const strangersMax = 10;
+
 interface Row {
   outcome: string;
   [name: string]: unknown;
@@ -50,11 +53,12 @@ interface Row {
 /**
  * Which modes would run for each line: `{id, criticality, phase, …, artifact?, mode?, is_revision?, strict_order?,
  * iteration?, previous_score?, session_tokens?}`, the dimensions also in `context`. A line that is no vector has the outcome
- * `invalid`, and the others go on. `lines`: undefined for one that is longer than `vectorBytesMax`. Throws TOO_LARGE.
+ * `invalid`, and the others go on. `budget`: where a vector names none. `lines`: undefined for one that is longer than `vectorBytesMax`. Throws TOO_LARGE.
  */
 export async function* selectionsOf(
   lines: AsyncIterable<string | undefined>,
   policy: EscalationPolicy,
+  budget?: string,
 ): AsyncGenerator<Row> {
   const { vectors: limit } = criticLimits;
   let line = 0;
@@ -65,20 +69,26 @@ export async function* selectionsOf(
     rows += 1;
     if (rows > limit)
       throw new BusError('TOO_LARGE', { what: 'the batch of vectors', bytes: rows, limit });
-    yield selectionOf(each, line, policy);
+    yield selectionOf(each, line, policy, budget);
   }
 }
 
 /** Never throws. The names of modes, their strategies and the sum are what a script wants at a glance. */
-function selectionOf(source: string | undefined, line: number, policy: EscalationPolicy): Row {
+function selectionOf(
+  source: string | undefined,
+  line: number,
+  policy: EscalationPolicy,
+  budget: string | undefined,
+): Row {
   let name: object = { line };
   try {
     if (source === undefined) throw invalid(line, `longer than ${vectorBytesMax} bytes`);
     const vector = objectIn(source, line);
     if (typeof vector.id === 'string' || typeof vector.id === 'number')
       name = { id: vector.id, line };
-    const selection = selectFor(selectingOf(vector, line), policy);
-    const { outcome, criticality, floor, modes: all, tokens, flags } = selection;
+    const selection = selectFor(selectingOf(vector, line, budget), policy);
+    const { outcome, criticality, floor, modes: all, tokens } = selection;
+    const flags = [...selection.flags, ...strangers(vector)];
     return {
       ...name,
       ...{ outcome, criticality, floor },
@@ -102,8 +112,29 @@ function objectIn(source: string, line: number): Record<string, unknown> {
   }
 }
 
-function selectingOf(whole: Record<string, unknown>, line: number): Selecting {
+const ownNames: ReadonlySet<string> = new Set([
+  ...Object.keys(vectorSchema.shape),
+  ...dimensionNames,
+]);
+/** Of a request, and no matter of which modes run. */
+const otherNames: ReadonlySet<string> = new Set(['id', 'line', 'ps_id', 'entry_id', 'generator']);
+
+/** Names that mean nothing here: a dimension that is misspelt is replaced by its fallback. */
+function strangers(vector: Record<string, unknown>): Flag[] {
+  const names = Object.keys(vector).filter((each) => !ownNames.has(each) && !otherNames.has(each));
+  if (names.length === 0) return [];
+  const text = `not known, and not read: ${names.slice(0, strangersMax).join(', ')}`;
+  return [{ code: 'CONTEXT_UNKNOWN', level: 'warning', text }];
+}
+
+function selectingOf(
+  whole: Record<string, unknown>,
+  line: number,
+  budget: string | undefined,
+): Selecting {
   const vector = readAs(vectorSchema, whole, line);
+  if (!Object.keys(whole).some((each) => ownNames.has(each)))
+    throw invalid(line, `names no dimension, no artifact and no mode`);
   const { artifact = vector.path ?? '', mode = vector.modes ?? [] } = vector;
   const { context = vector.adversarial_context, previous_score, session_tokens } = vector;
   const place = typeof artifact === 'string' ? { path: artifact, text: '' } : artifact;
@@ -112,12 +143,20 @@ function selectingOf(whole: Record<string, unknown>, line: number): Selecting {
     artifact: { path: place.path ?? '', text: place.text ?? '' },
     modes: named.trim().toLowerCase() === 'auto' ? [] : modesIn(named),
     is_adversarial: true,
-    context: readAs(wordsSchema, { ...whole, ...context }, line),
+    context: {
+      ...(budget !== undefined && { token_budget: budget }),
+      ...defined(readAs(wordsSchema, { ...whole, ...context }, line)),
+    },
     ...{ strict_order: vector.strict_order ?? false, is_revision: vector.is_revision ?? false },
     iteration: vector.iteration ?? 1,
     ...(previous_score !== undefined && { previous_score }),
     ...(session_tokens !== undefined && { session_tokens }),
   };
+}
+
+function defined<T extends object>(values: T): Partial<T> {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Partial<T>;
 }
 
 function readAs<T extends z.ZodType>(schema: T, value: unknown, line: number): z.output<T> {

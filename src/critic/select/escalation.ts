@@ -138,7 +138,7 @@ export function standingOf(
   };
 }
 
-const uncertain = 'which is taken where nothing tells C1 and C2 apart';
+const uncertain = 'because nothing tells C1 and C2 apart';
 
 function detectedOf(
   policy: EscalationPolicy,

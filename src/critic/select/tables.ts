@@ -215,3 +215,12 @@ export function budgetOf(tokens: number): TokenBudget {
   if (tokens > budgetEdges.full) return 'TOK-FULL';
   return tokens >= budgetEdges.exhausted ? 'TOK-CONST' : 'TOK-EXHAUST';
 }
+
+/** Where no budget is named: rules alone cost nothing, a model what its settings give a task. */
+export function detectedBudget({
+  model,
+}: {
+  model?: { tokensPerTask?: number | undefined } | undefined;
+}): TokenBudget {
+  return model?.tokensPerTask === undefined ? 'TOK-FULL' : budgetOf(model.tokensPerTask);
+}

@@ -6,8 +6,10 @@ import { History, isIteration } from '../cycle/history.js';
 import { judge } from '../score/judge.js';
 import type { Mode, ModeInput } from '../mode.js';
 import type { ExaminedBy } from '../review/report.js';
+import { brokenIn, withBroken } from '../review/hard-rules.js';
 import { Reviews, type ReviewsParts } from '../review/reviews.js';
 import { selectFor } from '../select/select.js';
+import { detectedBudget } from '../select/tables.js';
 import { BusError } from '../../errors/bus-error.js';
 import { Budget } from '../../model/budget.js';
 import type { Chat } from '../../model/chat.js';
@@ -50,7 +52,12 @@ export async function openCritic(
   const reviews = await Reviews.open({
     ...{ store, clock: systemClock, random: Math.random, ground, onTrouble },
     ...(onProgress !== undefined && { onProgress }),
-    select: (request) => selectFor(request, policy),
+    select: (request) => {
+      const { token_budget: given = '' } = request.context;
+      const token_budget = given === '' ? detectedBudget(config) : given;
+      const context = { ...request.context, token_budget };
+      return selectFor({ ...request, context }, policy);
+    },
     judge: (request, selection, reports) =>
       judge(withDefaults(request, { threshold, iterationsMax }), selection, reports),
     examine: async (name, input, { tokensMax, spent, request }) => {
@@ -59,8 +66,17 @@ export async function openCritic(
       const mode = modes.get(name);
       if (mode === undefined) throw new BusError('MODE_UNAVAILABLE', { mode: name });
       const { criteria } = request;
-      return examine(mode, { ...input, ...(criteria !== '' && { criteria }) }, tokensMax, spent);
+      const its = { ...input, ...(criteria !== '' && { criteria }) };
+      const broken = brokenIn(input.artifact, name);
+      // No model is shown an artifact that holds a secret.
+      const engine = broken.length === 0 ? examine : byRules;
+      return withBroken(await engine(mode, its, tokensMax, spent), broken);
     },
+    counted: (request) => history.counted(withDefaults(request, { threshold, iterationsMax })),
+    trend: async (critique, request) =>
+      isIteration(critique)
+        ? history.flagsOf(critique, withDefaults(request, { threshold, iterationsMax }))
+        : [],
     onEnded: async (critique, request) => {
       if (isIteration(critique))
         await history.add(critique, withDefaults(request, { threshold, iterationsMax }));
@@ -83,11 +99,7 @@ type Engine = (
 
 /** By rules alone, or with the configured model, which is loaded with the first mode. */
 function engineOf({ model }: Config, env: NodeJS.ProcessEnv): Engine {
-  if (model === undefined)
-    return async (mode, input) => {
-      const found = await mode.examine(input);
-      return { ...found, engine: 'rules', reason: '', texts: [], tokens: 0 };
-    };
+  if (model === undefined) return byRules;
   let loaded: Promise<Chat> | undefined;
   const connect = async (): Promise<Chat> =>
     new (await import('../../model/chat.js')).Chat(model, { env });
@@ -98,6 +110,11 @@ function engineOf({ model }: Config, env: NodeJS.ProcessEnv): Engine {
     return examineByModel(mode, input, chat, { budget, newMark: () => newId('data') });
   };
 }
+
+const byRules: Engine = async (mode, input) => {
+  const found = await mode.examine(input);
+  return { ...found, engine: 'rules', reason: '', texts: [], tokens: 0 };
+};
 
 /** The settings fill what the caller leaves open. */
 function withDefaults<T extends { threshold?: number; iterations_max?: number }>(

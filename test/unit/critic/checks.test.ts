@@ -61,7 +61,7 @@ test.each<[string, string, string[]]>([
   [
     'a password',
     'Log in (password: `hunter2-Sigma!9`), or with token: `<your token>`, `password: "changeme-Now1"`.\n',
-    ['SECRET_LIKELY 1'],
+    ['SECRET_EXPOSED 1'],
   ],
   [
     'an anchor',

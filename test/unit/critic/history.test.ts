@@ -64,10 +64,14 @@ describe('a history', () => {
     const history = await opened();
     const told = { ...asked, previous_score: 0.7 };
     const { tracking } = await history.add(critiqueOf('one', 0.93), told);
-    expect(tracking.iterations[0]?.improvement_delta).toBe(0.23);
-    expect(tracking.iterations[0]?.flags.map(({ code }) => code)).toEqual(['LENIENCY_JUMP']);
+    expect(tracking.iterations.map(({ iteration, score }) => [iteration, score])).toEqual([
+      [2, 0.7],
+      [3, 0.93],
+    ]);
+    expect(tracking.iterations[1]?.improvement_delta).toBe(0.23);
+    expect(tracking.iterations[1]?.flags.map(({ code }) => code)).toEqual(['LENIENCY_JUMP']);
     const next = await history.add(critiqueOf('two', 0.94, { begun_ms: 5_000 }), told);
-    expect(next.tracking.iterations[1]?.improvement_delta).toBe(0.01);
+    expect(next.tracking.iterations[2]?.improvement_delta).toBe(0.01);
   });
 
   test('is bounded: of one artifact, and in all', async () => {

@@ -33,7 +33,7 @@ test.each([
     { mode: mode.name, line_start: 3, text: expect.stringContaining('closeStore') },
   ]);
   const its = score?.dimensions.find(({ name }) => name === dimension);
-  expect(its?.why).toMatch(/claims about code that hold/);
+  expect(its?.why).toMatch(/names in the code and claims about it that hold/);
 });
 
 test('what was told before is counted, and not told again', async () => {
@@ -42,7 +42,7 @@ test('what was told before is counted, and not told again', async () => {
   const { findings, score } = await llmAsJudge.examine(inputOf(page, { ground, before }));
   expect(findings).toEqual([]);
   const its = score?.dimensions.find(({ name }) => name === 'Evidence Quality');
-  expect(its?.score).toBe(0.9);
+  expect(its?.score).toBe(10 / 12);
 });
 
 test('a hard rule that is contradicted ends the review, whoever found it', async () => {

@@ -36,7 +36,9 @@ const report: ModeReport = {
   score: {
     score: null,
     coverage: 0.5,
-    dimensions: [{ name: 'Completeness', weight: 0.2, score: null, why: 'unjudged', evidence: [] }],
+    dimensions: [
+      { name: 'Completeness', weight: 0.2, score: null, why: 'unjudged', evidence: [], faults: 0 },
+    ],
   },
   unable: ['no model'],
   dropped: 2,
@@ -77,7 +79,7 @@ const critique: Critique = {
     {
       ...report,
       mode: 'chain-of-verification',
-      claims: { verified: 3, contradicted: 0, unverified: 1 },
+      claims: { verified: 3, contradicted: 0, unverified: 1, named: 4 },
     },
   ],
   score: null,

@@ -1,12 +1,12 @@
 import { withoutPrivateKeys } from '../../../base/private-key.js';
 import { cutAtWord } from '../../../base/text.js';
-import { issuerTokens } from '../../source/credentials.js';
+import { withoutIssued } from '../../../secrets/secrets.js';
 
 const redacted = '[redacted]';
 
-/** Stands in every text that has a credential: most need not be read closer. */
+/** Stands in every text that names a credential: most need not be read closer. */
 const mark =
-  /passw|pwd|secret|token|key|credential|authorization|bearer|AKIA|gh[pousr]_|xox|sk_live_|:\/\/|(?<![\w+/])[\w+/]{60}/i;
+  /passw|pwd|secret|token|key|credential|authorization|bearer|:\/\/|(?<![\w+/])[\w+/]{60}/i;
 
 /** Names of secrets as code, settings and commands write them. */
 const secret =
@@ -17,7 +17,6 @@ const value = '(?![$<{[%(])(?![\\w.>-]{0,80}\\()';
 
 /** What stands behind the mark of a secret. */
 const credentials: readonly RegExp[] = [
-  issuerTokens,
   // A line of a key, or of a certificate, whose first line may be far above.
   /(?<=^[\s"'`#*>|]{0,20})(?=\S*[a-z])(?=\S*[A-Z])(?=\S*\d)[A-Za-z0-9+/]{60,76}={0,2}(?=(?:[\s"'`+,]|\\[nr]){0,20}$)/gm,
   /(?<=\bauthorization["']?\s?[:=]\s?["']?(?:\w{1,12}\s)?)(?![$<{])[\w.~+/=-]{8,}/gi,
@@ -48,9 +47,7 @@ export function beginningWithout(text: string, charsMax: number): string {
 
 /** A text without the credentials that it shows, of at most some thousand characters. */
 export function withoutCredentials(text: string): string {
-  if (!mark.test(text)) return text;
-  return credentials.reduce(
-    (shown, each) => shown.replace(each, redacted),
-    withoutPrivateKeys(text, redacted),
-  );
+  const known = withoutIssued(withoutPrivateKeys(text, redacted), redacted);
+  if (!mark.test(known)) return known;
+  return credentials.reduce((shown, each) => shown.replace(each, redacted), known);
 }

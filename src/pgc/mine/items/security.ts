@@ -1,5 +1,5 @@
 import type { CallDraft } from '../draft.js';
-import { issuerTokens } from '../../source/credentials.js';
+import { secretsIn } from '../../../secrets/secrets.js';
 import {
   grammarLanguages,
   textLanguages,
@@ -157,7 +157,6 @@ function surfaces(source: ItemSource, items: Items): void {
 const secretWords = /passw(?:or)?d|secret|api_?key|access_?key|auth_?token|private_?key/gi;
 const secretNames =
   /\b(\w{0,60}(?:password|passwd|secret|api_?key|access_?key|auth_?token|private_?key)\w{0,60})["']?\s*(?::|=|:=)\s*["']([^"'\s]+)["']/i;
-const keyBlocks = /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/g;
 const examples =
   /example|changeme|placeholder|your[-_]|xxxx|test|dummy|<|\$\{|%s|\*{3}|^[\w.]+\(|process\.env/i;
 
@@ -181,9 +180,6 @@ function secrets({ text }: ItemSource, items: Items): void {
       subject: name,
     });
   }
-  if (text.includes('PRIVATE KEY'))
-    for (const found of text.matchAll(keyBlocks))
-      items.add('secret', found.index, found.index + 1, 'a private key', high);
-  for (const found of /AKIA|gh[pousr]_|xox|sk_live_/.test(text) ? text.matchAll(issuerTokens) : [])
-    items.add('secret', found.index, found.index + 1, 'a token of a known issuer', high);
+  for (const { kind, at } of secretsIn(text, { guessed: false }))
+    items.add('secret', at, at + 1, `a secret: ${kind}`, high);
 }

@@ -1,4 +1,4 @@
-import { issuerTokens } from '../credentials.js';
+import { withoutIssued } from '../../../secrets/secrets.js';
 
 /** Limit for names and subjects, which are untrusted text. */
 export const lineCharsMax = 120;
@@ -8,11 +8,10 @@ const rawCharsMax = 4 * lineCharsMax;
 /** Control characters, marks that change the direction of text, line and paragraph separators. */
 const unprintable = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu;
 
-/** Tokens of well-known issuers, and values after a word for a secret. */
-const credentials = [
-  issuerTokens,
-  /(?<=(?:passw(?:or)?d|secret|token|api_?key|access_?key)["']?\s{0,2}[:=]\s{0,2}["']?)(?=[^\s"']*\d)[^\s"']{8,}/gi,
-];
+/** A value after a word for a secret. */
+const credential =
+  /(?<=(?:passw(?:or)?d|secret|token|api_?key|access_?key)["']?\s{0,2}[:=]\s{0,2}["']?)(?=[^\s"']*\d)[^\s"']{8,}/gi;
+const redacted = '[redacted]';
 
 /** One line of at most `lineCharsMax` characters without control characters. */
 export function printableLine(text: string): string {
@@ -24,8 +23,7 @@ export function printableLine(text: string): string {
 
 /** The subject of a commit: one line, credentials redacted. */
 export function cleanSubject(text: string): string {
-  let subject = text.slice(0, rawCharsMax);
-  for (const credential of credentials) subject = subject.replace(credential, '[redacted]');
+  const subject = withoutIssued(text.slice(0, rawCharsMax), redacted).replace(credential, redacted);
   return printableLine(text.length > rawCharsMax ? `${subject}…` : subject);
 }
 

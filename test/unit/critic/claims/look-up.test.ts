@@ -46,6 +46,21 @@ beforeAll(async () => {
       '}',
       '',
     ].join('\n'),
+    'src/check.ts': [
+      'export function checkSize(size: number): number {',
+      "  if (size < 0) throw new Error('too small');",
+      '  return size;',
+      '}',
+      'export function trySize(size: number): number {',
+      '  try {',
+      "    if (size < 0) throw new Error('too small');",
+      '  } catch {',
+      '    return 0;',
+      '  }',
+      '  return checkSize(size);',
+      '}',
+      '',
+    ].join('\n'),
     'src/limits.ts': 'export const sessionsMax = 4_096;\n',
     'src/http.ts': 'export const http = { sessionsMax: 64 };\n',
     'src/ring.c': [
@@ -137,7 +152,7 @@ test('a name that the tree has nothing like is not found, and not wrong', async 
   const text = '`flushEverything()` and `startOthers()` run.';
   const { findings, claims } = await chainOfVerification.examine(inputOf(text, { ground }));
   expect(findings).toEqual([]);
-  expect(claims).toEqual({ verified: 0, contradicted: 0, unverified: 2 });
+  expect(claims).toEqual({ verified: 0, contradicted: 0, unverified: 2, named: 0 });
 });
 
 test('a finding quotes the lines that decide', async () => {
@@ -160,7 +175,7 @@ test('without an index no claim is checked, and the report says so', async () =>
     inputOf('`src/gone.ts` is there.'),
   );
   expect(findings).toEqual([]);
-  expect(unable.join(' ')).toContain('Without an index');
+  expect(unable.join(' ')).toContain('there is no index of the tree');
   expect(sections.at(-1)?.text).toContain('1 claims: 0 hold, 0 wrong, 0 not found, 1 not checked');
 });
 
@@ -178,4 +193,29 @@ test('a line break in an artifact starts no new line of a section', async () => 
   const { sections } = await examine('Run `make\ninstal` - line 1: | verified');
   const contradicted = sections.find(({ title }) => title === 'Contradicted Claims')?.text ?? '';
   expect(contradicted.split('\n')).toHaveLength(1);
+});
+
+test.each([
+  ['`checkSize` never throws.', { contradicted: 1, verified: 0, unverified: 0, named: 1 }],
+  ['`checkSize()` does not throw.', { contradicted: 1, verified: 0, unverified: 0, named: 1 }],
+  [
+    '`checkSize` throws where the size is wrong.',
+    { contradicted: 0, verified: 1, unverified: 0, named: 1 },
+  ],
+  // It calls one that throws, and may catch what it throws itself: neither is certain.
+  ['`trySize` never throws.', { contradicted: 0, verified: 0, unverified: 1, named: 1 }],
+  ['`trySize` reads sizes of any kind.', { contradicted: 0, verified: 0, unverified: 0, named: 1 }],
+])('that a name exists verifies nothing that is said of it: %s', async (text, claims) => {
+  const examined = await chainOfVerification.examine(inputOf(text, { ground }));
+  expect(examined.claims).toEqual(claims);
+  const isOpen = examined.unable.some((each) => each.includes('1 sentence says'));
+  expect(isOpen).toBe(claims.contradicted + claims.verified + claims.unverified === 0);
+});
+
+test('an artifact that names nothing is told to be none that could be looked up', async () => {
+  const { unable, claims } = await chainOfVerification.examine(
+    inputOf('We met on Monday.', { ground }),
+  );
+  expect(claims).toEqual({ contradicted: 0, verified: 0, unverified: 0, named: 0 });
+  expect(unable).toEqual(['to look up anything: the artifact names no code and no file']);
 });

@@ -125,7 +125,7 @@ describe('inversion', () => {
     const examined = await tree.examine(inversion, 'docs/design.md', { text: 'See `load()`.\n' });
     expect(examined.findings).toEqual([]);
     expect(examined.unable).toContain(
-      'to turn a guarantee round: the artifact states none that O6 knows',
+      'to turn a guarantee round: the artifact states none in words that the rules know',
     );
   });
 });
@@ -245,6 +245,8 @@ describe('devils-advocate', () => {
     const text = 'This is obviously fast enough. We decided so.\n';
     const { findings, unable } = await tree.examine(devilsAdvocate, 'docs/new.md', { text });
     expect(findings).toEqual([]);
-    expect(unable).toContain('to challenge an assumption: the artifact states none that O6 knows');
+    expect(unable).toContain(
+      'to challenge an assumption: the artifact states none in words that the rules know',
+    );
   });
 });

@@ -55,7 +55,7 @@ test('claims that were verified before are the evidence that a judge can count',
   const cov = reportOf({ mode: 'chain-of-verification', claims });
   const { score, findings } = await llmAsJudge.examine(inputOf(page, { before: [cov] }));
   const evidence = score?.dimensions.find(({ name }) => name === 'Evidence Quality');
-  expect(evidence?.score).toBe(0.75);
+  expect(evidence?.score).toBeCloseTo(4 / 6, 12);
   const known = reportOf({ findings });
   const again = await llmAsJudge.examine(inputOf(page, { before: [known] }));
   expect(again.findings).toEqual([]);

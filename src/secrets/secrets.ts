@@ -1,0 +1,239 @@
+import { readFileSync } from 'node:fs';
+import { RE2JS } from 're2js';
+import { KeywordIndex } from './keywords.js';
+
+/** A secret that stands in a text, readable for everyone. */
+export interface Secret {
+  /** Of the rule that found it, as its scanner calls it: `stripe-access-token`. */
+  rule: string;
+  /** In words: `stripe access token`. */
+  kind: string;
+  /** Offsets in the text, of the secret itself. */
+  at: number;
+  end: number;
+}
+
+type Part = 'secret' | 'match' | 'line';
+
+/** As it stands in `rules.json`; see README.md. */
+interface RuleText {
+  id: string;
+  name?: string;
+  /** Of RE2: it takes time in proportion to the text, whatever the text is. */
+  pattern: string;
+  /** One of them, in small letters, stands in whatever the pattern finds. */
+  keywords: string[];
+  /** Of the pattern, that is the secret; absent: the first that took part, or with `last` the last one. */
+  group?: number;
+  last?: boolean;
+  /** Bits for each character that a secret has more than: what has less is a word, or stands for a value. */
+  entropy?: number;
+  /** It is none where one of these is found in that part. */
+  unless?: { on: Part; patterns?: string[]; words?: string[] }[];
+  /** All of them are found in a secret. */
+  must?: string[];
+  /** Known by the name that it is given, such as `password`: what is made of words is none. */
+  isGuessed?: boolean;
+}
+
+interface OrderedRule extends RuleText {
+  order: number;
+  /** Its keywords are words of any text: only what is near one of them is searched. */
+  isNear: boolean;
+}
+
+interface RuleFile {
+  /** What stands for a value. */
+  fillIns: { patterns: string[]; words: string[] };
+  wordParts: string[];
+  /** Keywords that are words of any text. */
+  common: string[];
+  rules: RuleText[];
+}
+
+interface Rule {
+  text: RuleText;
+  pattern: RE2JS;
+  unless: { on: Part; patterns: RE2JS[]; words: string[] }[];
+  must: RE2JS[];
+}
+
+interface Rules {
+  index: KeywordIndex<OrderedRule>;
+  fillIns: RE2JS[];
+  file: RuleFile;
+}
+
+/** Of one text; what is beyond is not searched. */
+export const secretsMax = 100;
+/** What a name such as `password` announces stands on its line or on the next ones, within so many characters of it. */
+const nearChars = 400;
+const nearLines = 2;
+/** Letters that were drawn have a few words by chance: so much of them, where they have so many bits each. */
+const wordShareMax = 0.25;
+const drawnBits = 4.2;
+
+/**
+ * What the rules take for a secret, by place, none within another. `guessed: false`: only what its issuer has marked, not
+ * what is called a password.
+ */
+export function secretsIn(text: string, { guessed = true } = {}): Secret[] {
+  const { index } = rules();
+  const found: (Secret & { order: number })[] = [];
+  for (const [rule, places] of index.placesIn(text)) {
+    if (rule.isGuessed === true && !guessed) continue;
+    const parts = rule.isNear ? near(text, places) : [{ from: 0, to: text.length }];
+    for (const { from, to } of parts)
+      for (const { at, end } of foundBy(compiled(rule), text.slice(from, to)))
+        if (found.length < secretsMax)
+          found.push({
+            ...{ rule: rule.id, kind: kindOf(rule), at: from + at, end: from + end },
+            order: rule.order,
+          });
+  }
+  return apart(found);
+}
+
+/** The same text with words instead of what issuers have marked as theirs. */
+export function withoutIssued(text: string, instead: string): string {
+  let shown = '';
+  let from = 0;
+  for (const { at, end } of secretsIn(text, { guessed: false })) {
+    shown += text.slice(from, at) + instead;
+    from = end;
+  }
+  return shown + text.slice(from);
+}
+
+function* foundBy(rule: Rule, text: string): Generator<{ at: number; end: number }> {
+  // Without groups it is several times faster, and as a rule there is nothing.
+  if (!rule.pattern.test(text)) return;
+  const matcher = rule.pattern.matcher(text);
+  while (matcher.find()) {
+    const [from, to] = [matcher.start(0), matcher.end(0)];
+    const group = groupOf(rule.text, matcher);
+    const [at, end] = [matcher.start(group), matcher.end(group)];
+    if (isSecret(rule, text, { at, end, from, to })) yield { at, end };
+    if (from === to) return;
+  }
+}
+
+type Matcher = ReturnType<RE2JS['matcher']>;
+
+function groupOf({ group, last = false }: RuleText, matcher: Matcher): number {
+  if (group !== undefined) return group;
+  const groups = Array.from({ length: matcher.groupCount() }, (_, at) => at + 1);
+  const order = last ? groups.reverse() : groups;
+  return order.find((each) => (matcher.group(each) ?? '') !== '') ?? 0;
+}
+
+function isSecret(
+  { text: { entropy = 0, isGuessed = false }, unless, must }: Rule,
+  text: string,
+  { at, end, from, to }: { at: number; end: number; from: number; to: number },
+): boolean {
+  const secret = text.slice(at, end);
+  const { fillIns, file } = rules();
+  const bits = entropyOf(secret);
+  if (bits <= entropy || fillIns.some((each) => each.test(secret))) return false;
+  const small = secret.toLowerCase();
+  if (file.fillIns.words.some((word) => small.includes(word))) return false;
+  const wordsMax = bits > drawnBits ? wordShareMax : 0;
+  if (isGuessed && wordShare(small, file.wordParts) > wordsMax) return false;
+  if (!must.every((each) => each.test(secret))) return false;
+  const lineFrom = text.lastIndexOf('\n', from - 1) + 1;
+  const lineTo = text.indexOf('\n', to);
+  const parts: Record<Part, string> = {
+    ...{ secret, match: text.slice(from, to) },
+    line: text.slice(lineFrom, lineTo < 0 ? text.length : lineTo),
+  };
+  return !unless.some(
+    ({ on, patterns, words }) =>
+      patterns.some((each) => each.test(parts[on])) ||
+      words.some((each) => parts[on].includes(each)),
+  );
+}
+
+/** How much of it is words. */
+function wordShare(secret: string, words: readonly string[]): number {
+  const isWord = new Array<boolean>(secret.length).fill(false);
+  for (const word of words)
+    for (let at = secret.indexOf(word); at >= 0; at = secret.indexOf(word, at + 1))
+      isWord.fill(true, at, at + word.length);
+  return isWord.filter((each) => each).length / secret.length;
+}
+
+/** Lines of these places and the next ones, in order, without overlap. */
+function near(text: string, places: readonly number[]): { from: number; to: number }[] {
+  const parts: { from: number; to: number }[] = [];
+  for (const place of places) {
+    const from = Math.max(text.lastIndexOf('\n', place) + 1, place - nearChars);
+    let to = place;
+    for (let line = 0; line <= nearLines && to >= 0; line += 1) to = text.indexOf('\n', to + 1);
+    const end = Math.min(to < 0 ? text.length : to + 1, place + nearChars);
+    const last = parts.at(-1);
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, end);
+    else parts.push({ from, to: end });
+  }
+  return parts;
+}
+
+/** Bits for each character, by how often each stands in it. */
+function entropyOf(text: string): number {
+  const counts = new Map<string, number>();
+  for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) {
+    const share = count / text.length;
+    bits -= share * Math.log2(share);
+  }
+  return bits;
+}
+
+/** Of two that overlap the one of the earlier rule: it knows the issuer. */
+function apart(found: (Secret & { order: number })[]): Secret[] {
+  const kept: Secret[] = [];
+  for (const { order: _, ...secret } of found.sort((one, other) => one.order - other.order))
+    if (!kept.some(({ at, end }) => secret.at < end && at < secret.end)) kept.push(secret);
+  return kept.sort((one, other) => one.at - other.at);
+}
+
+function kindOf({ id, name }: RuleText): string {
+  return (
+    name?.replace(/^Generic\b.*/, (its) => its.toLowerCase()) ??
+    id.replace(/\.\d+$/, '').replaceAll('-', ' ')
+  );
+}
+
+let known: Rules | undefined;
+const compiledRules = new Map<RuleText, Rule>();
+
+/** Read when a text is searched for the first time: most processes search none. */
+function rules(): Rules {
+  if (known !== undefined) return known;
+  const file = JSON.parse(readFileSync(new URL('rules.json', import.meta.url), 'utf8')) as RuleFile;
+  const common = new Set(file.common);
+  const entries = file.rules.flatMap((rule, order) => {
+    const isNear = rule.isGuessed === true || rule.keywords.some((each) => common.has(each));
+    const value = { ...rule, order, isNear };
+    return rule.keywords.map((word) => ({ word, value }));
+  });
+  const fillIns = file.fillIns.patterns.map((each) => RE2JS.compile(each));
+  known = { index: new KeywordIndex(entries), fillIns, file };
+  return known;
+}
+
+function compiled(text: RuleText): Rule {
+  const before = compiledRules.get(text);
+  if (before !== undefined) return before;
+  const all = (patterns: readonly string[] = []): RE2JS[] =>
+    patterns.map((each) => RE2JS.compile(each));
+  const rule: Rule = {
+    ...{ text, pattern: RE2JS.compile(text.pattern), must: all(text.must) },
+    unless: (text.unless ?? []).map(({ on, patterns, words = [] }) => ({
+      ...{ on, words, patterns: all(patterns) },
+    })),
+  };
+  compiledRules.set(text, rule);
+  return rule;
+}
