@@ -149,7 +149,8 @@ function failure({ index }: AskParts, error: BusError): CodedError {
 
 /** Whether what was found is worth an answer; otherwise it is NOT_FOUND. What a question names, it asks for. */
 export function answers(found: readonly Found[], likelihood = 1): boolean {
-  return likelihood >= foundFrom || found.some(({ exact }) => exact > 0);
+  const isLikely = found.length > 0 && likelihood >= foundFrom;
+  return isLikely || found.some(({ exact }) => exact > 0);
 }
 
 function emptyAnswer({ search }: AskParts, text: string, topK: number): Answer {

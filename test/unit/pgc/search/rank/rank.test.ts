@@ -194,10 +194,9 @@ test('a test in a source file comes behind the code, says its role, and is left 
   const wire = shardOf('wire');
   const question = 'How does it join the pieces of a frame?';
   const { evidence } = await wire.ask({ question, overlays: [], top_k: 5 });
-  expect(evidence.map(({ symbol, role }) => `${symbol} ${role}`).slice(0, 2)).toEqual([
-    'join_frame ',
-    'joins_the_pieces_of_a_frame test',
-  ]);
+  const told = evidence.map(({ symbol, role }) => `${symbol} ${role}`);
+  expect(told[0]).toBe('join_frame ');
+  expect(told).toContain('joins_the_pieces_of_a_frame test');
   const sources = await wire.ask({ question, overlays: [], top_k: 5, roles: ['source'] });
   expect(sources.evidence.map(({ role }) => role)).not.toContain('test');
   expect((await wire.callers(['join_frame'])).map(({ role }) => role)).toEqual(['test']);
