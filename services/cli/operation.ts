@@ -15,7 +15,8 @@ import type {
   Source,
 } from '../../src/operations/operation.js';
 import type { AnyOperation } from '../../src/operations/registry.js';
-import { anyOf, fieldsOf, readWith, type Field } from '../../src/operations/fields.js';
+import { anyOf } from '../../src/errors/objection.js';
+import { fieldsOf, readWith, type Field } from '../../src/operations/fields.js';
 import type { CriticPort } from '../../src/remote/critic.js';
 import { printable } from '../../src/render/terminal.js';
 import { beginningOf, bytesOf, isFileAt, linesIn, textIn, wholeOf } from './input.js';

@@ -664,7 +664,7 @@ const entries = {
   ),
   CITATION_MALFORMED: usage(
     'this is not a citation: {detail}',
-    'Give one citation, or an array of them, with file_path, line_start, line_end and content.',
+    'Give one citation, or an array of them, with file_path, content and, where you know them, line_start and line_end.',
   ),
   REPORT_EMPTY: usage(
     'the report holds no words to search for',

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTask } from '../../src/delegation/task/schema.js';
+import { strategies } from '../../src/delegation/task/shapes.js';
 import { placeOf, readManifest, writeManifest } from '../../src/pgc/plan/manifest.js';
 import { realRoot } from '../../src/pgc/source/source-tree.js';
 import { verify } from '../../src/pgc/answer/verify.js';
@@ -179,6 +180,38 @@ describe('strategies', () => {
     expect(new Set(verdicts.map(({ status }) => status))).toEqual(new Set(['valid']));
   });
 
+  test('a question in words is answered as ask answers it, whatever its strategy', async () => {
+    const task = 'How does nic_setup_rx_ring allocate its buffers?';
+    const { json: asked } = await sigma(stage.home, ['ask', task, '--json']);
+    const groundings = [...strategies.map((strategy) => ({ strategy })), null];
+    for (const [at, grounding] of groundings.entries()) {
+      const { result, ...response } = await desk.done({ id: `words-${at}`, task, grounding });
+      expect(response).toMatchObject({ status: 'completed', errors: [] });
+      expect(result.split('\n')).toHaveLength(asked.evidence.length);
+      const { citations, grounding_confidence } = response.grounding_evidence!;
+      const places = citations.map(({ file_path, line_start }) => `${file_path}:${line_start}`);
+      expect(places.sort()).toEqual(
+        asked.evidence
+          .map((each: (typeof citations)[0]) => `${each.file_path}:${each.line_start}`)
+          .sort(),
+      );
+      expect(grounding_confidence).toBe(asked.confidence);
+    }
+  });
+
+  test('what nothing answers is not found, and that is final', async () => {
+    const task = 'Zyzzyva quokka flummox?';
+    for (const strategy of strategies) {
+      const response = await desk.done({ id: `none-${strategy}`, task, grounding: { strategy } });
+      expect(response).toMatchObject({ status: 'failed', reason: 'NOT_FOUND' });
+      expect(response.errors[0]).toMatchObject({ code: 'NOT_FOUND', retryable: false });
+      expect(response.errors[0]!.text).toContain('No word of the question');
+    }
+    const context = 'A quokka is not in the code.';
+    const told = await desk.done({ id: 'from-context', task, context });
+    expect(told).toMatchObject({ status: 'completed', result: context });
+  });
+
   test('pgc_first asks before anything is done and hands over what it found', async () => {
     const task = 'How does nic_setup_rx_ring allocate?';
     const response = await desk.done({
@@ -268,8 +301,9 @@ test('an overlay that nobody has made is made once, and consulted', async () => 
     desk.done({ id: 'overlay-1', ...task }),
     desk.done({ id: 'overlay-2', ...task }),
   ]);
-  for (const { status, grounding_evidence } of [one, other]) {
-    expect(status).toBe('completed');
+  for (const { reason, grounding_evidence } of [one, other]) {
+    // It is there, and holds nothing of this.
+    expect(reason).toBe('NOT_FOUND');
     expect(grounding_evidence!.overlays_consulted).toEqual(['O5']);
     expect(grounding_evidence!.overlay_warnings.join()).not.toContain('O5');
   }
@@ -374,7 +408,8 @@ describe('errors', () => {
     expect(inflated).toMatchObject({ result: 'done', attempt: 1 });
     const { citations, grounding_confidence } = inflated.grounding_evidence!;
     expect(citations.filter(({ similarity }) => similarity === 1)).toEqual([]);
-    expect(citations.some(({ relevance }) => relevance === 'own')).toBe(true);
+    // What it cites stands alone and in its order: nothing else takes the place of it.
+    expect(citations.map(({ relevance }) => relevance)).toEqual(['given', 'own']);
     expect(grounding_confidence).not.toBe('high');
   });
 });

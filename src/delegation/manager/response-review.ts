@@ -33,11 +33,12 @@ export function reviewResponse(
   const unchecked = criteria.filter(({ verdict }) => verdict === 'unchecked').length;
   const findings: Finding[] = [
     ...resultFindings(response),
+    ...incompleteFindings(response),
     ...evidenceFindings(task, response, verdicts, confidence),
     ...criteria.flatMap(({ text, verdict, why }) =>
       verdict === 'unmet' ? [error('CRITERION_UNMET', `"${text}": ${why}`)] : [],
     ),
-    ...(isCritical && unchecked > 0
+    ...(unchecked > 0
       ? [warning('CRITERIA_UNCHECKED', `${unchecked} of ${criteria.length} criteria need a reader`)]
       : []),
   ];
@@ -66,6 +67,12 @@ export function reasonOf({ findings, verdict }: Pick<Review, 'findings' | 'verdi
 
 function resultFindings({ result }: TaskResponse): Finding[] {
   return result.trim() === '' ? [error('RESULT_EMPTY', 'there is no result')] : [];
+}
+
+/** What it could not do of its task, and says so: an analysis of something unknown, an expression that cannot be read. */
+function incompleteFindings({ status, errors }: TaskResponse): Finding[] {
+  if (status !== 'completed') return [];
+  return errors.map(({ code, text }) => warning('WORK_INCOMPLETE', `${code}: ${text}`));
 }
 
 function evidenceFindings(
@@ -131,7 +138,8 @@ function citationFindings(
     if (citation.overlay === errorOverlay)
       return [warning('CITATION_IS_ERROR', `citation ${at + 1} is an error: ${citation.content}`)];
     const { status, reason, now_at } = verdicts[at] ?? unverified;
-    const where = `citation ${at + 1} (${citation.file_path || 'no file'}:${citation.line_start})`;
+    const line = citation.line_start === 0 ? '' : `:${citation.line_start}`;
+    const where = `citation ${at + 1} (${citation.file_path || 'no file'}${line})`;
     const now = now_at === '' ? '' : `; it stands at ${now_at}`;
     if (status === 'false') return [error('CITATION_FALSE', `${where}: ${reason}${now}`)];
     if (status === 'stale') return [warning('CITATION_STALE', `${where}: ${reason}${now}`)];

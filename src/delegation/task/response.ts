@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { classificationSchema } from '../../attention/schema.js';
 import { BusError } from '../../errors/bus-error.js';
-import { detailOf } from './schema.js';
+import { inOurWords, objectionIn } from '../../errors/objection.js';
 import {
   evidenceLimits,
   legacyVersion,
@@ -124,8 +124,9 @@ export const taskResponseSchema = z.object({
 
 /** Reads a response in JSON. Throws MALFORMED_PAYLOAD, which names the field. */
 export function readResponse(value: unknown): TaskResponse {
-  const parsed = taskResponseSchema.safeParse(value);
-  if (!parsed.success) throw new BusError('MALFORMED_PAYLOAD', { detail: detailOf(parsed.error) });
+  const parsed = taskResponseSchema.safeParse(value, inOurWords);
+  if (!parsed.success)
+    throw new BusError('MALFORMED_PAYLOAD', { detail: objectionIn(parsed.error) });
   const bytes = Buffer.byteLength(JSON.stringify(parsed.data));
   if (bytes > limits.bytes) {
     const detail = `${bytes} bytes in all, at most ${limits.bytes}`;
@@ -158,7 +159,7 @@ const addressed = taskResponseSchema.pick({ task_id: true, attempt: true });
 
 /** A failed response in place of an unreadable one. Undefined: the unreadable one names no task. */
 export function unreadable(value: unknown, why: BusError): TaskResponse | undefined {
-  const parsed = addressed.safeParse(value);
+  const parsed = addressed.safeParse(value, inOurWords);
   if (!parsed.success) return undefined;
   const { code, text: said, retryable } = why.toFailure();
   const errors = [{ code, text: said.slice(0, limits.textChars), retryable }];

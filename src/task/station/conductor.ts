@@ -4,7 +4,7 @@ import { asBusError, BusError } from '../../errors/bus-error.js';
 import { leaseMs } from '../../delegation/manager/manager.machine.js';
 import { reasonOf, reviewResponse } from '../../delegation/manager/response-review.js';
 import type { Critique } from '../../critic/shapes.js';
-import type { CitationVerdict, Review } from '../../delegation/manager/review.js';
+import type { CheckedCitation, Review } from '../../delegation/manager/review.js';
 import {
   type Assignment,
   type DelegatedTask,
@@ -63,8 +63,8 @@ export interface ConductorPorts {
   withdraw: (worker: string, task: string, attempt: number, reason: string) => Promise<void>;
   /** Sends the result to the parent, from the agent of the task where it has one. Stored once, however often it is sent. */
   deliver: (record: TaskRecord) => Promise<void>;
-  /** Verdicts in the order of the citations, computed in this process. */
-  verify: (citations: readonly EvidenceCitation[]) => Promise<CitationVerdict[]>;
+  /** The citations in their order, each with its verdict, computed in this process. */
+  verify: (citations: readonly EvidenceCitation[]) => Promise<CheckedCitation[]>;
   /** Asks a critic; the same request again is the same review. Throws NO_RESPONDER, and what the critic refuses. */
   critique: (record: TaskRecord, signal: AbortSignal) => Promise<Critique>;
   /** Settings of the quality gate; absent: the defaults. */
@@ -272,20 +272,20 @@ export class Conductor {
     const { task, response, reviews, assignment } = record;
     if (stateOf(record) !== 'reviewing' || response === null) return;
     // A response with more citations is refused; the rest need not be verified.
-    const citations = (response.grounding_evidence?.citations ?? []).slice(
-      0,
-      evidenceLimits.citations,
-    );
-    const verdicts = await this.#ports.verify(citations);
+    const evidence = response.grounding_evidence;
+    const given = evidence?.citations ?? [];
+    const checked = await this.#ports.verify(given.slice(0, evidenceLimits.citations));
+    const verdicts = checked.map(({ verdict }) => verdict);
+    const citations = given.map((each, at) => checked[at]?.citation ?? each);
+    const its = { ...response, grounding_evidence: evidence && { ...evidence, citations } };
     const worker = assignment?.worker ?? '';
     const { isCritiqued = false } = record.snapshot.context;
-    const review = adjustedReview(
-      task,
-      reviewResponse(task, response, worker, verdicts),
-      isCritiqued,
-    );
+    const review = adjustedReview(task, reviewResponse(task, its, worker, verdicts), isCritiqued);
     const reason = reasonOf(review);
-    const patch: Patch = { reviews: [...reviews, review].slice(-recordLimits.reviews) };
+    const patch: Patch = {
+      ...(evidence !== null && { response: its }),
+      reviews: [...reviews, review].slice(-recordLimits.reviews),
+    };
     if (review.verdict === 'refused') {
       patch.failed_workers = [...new Set([...record.failed_workers, worker])];
       patch.error = refusalOf(review, reason);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { confidenceOf } from '../../base/confidence.js';
 import { BusError } from '../../errors/bus-error.js';
+import { inOurWords, objectionIn } from '../../errors/objection.js';
 import { jsonSchemaOf } from '../../delegation/task/json-schema.js';
 import { evidenceSchema } from '../../delegation/task/response.js';
 import { delegatedTaskSchema, groundingSchema, readTask } from '../../delegation/task/schema.js';
@@ -40,6 +41,13 @@ const workSchema = z
     }).shape,
   )
   .partial();
+
+const groundingOfEntry = groundingSchema.extend({
+  evidence_required: z
+    .union([z.boolean(), z.enum(['true', 'false'])])
+    .optional()
+    .describe('Absent: required, unless the strategy is none.'),
+});
 
 const todoSchema = z.strictObject({
   id: idText.describe(
@@ -82,6 +90,8 @@ const todoSchema = z.strictObject({
   work: workSchema
     .optional()
     .describe('What else the task is, as in `sigma delegate --schema`: a runner, an action, …'),
+  grounding: groundingOfEntry.optional().describe('How its worker uses the PGC.'),
+  grounding_evidence: evidenceSchema.optional().describe('What it rests on, once completed.'),
   result_summary: z
     .string()
     .max(todoLimits.summaryChars.max)
@@ -91,13 +101,7 @@ const todoSchema = z.strictObject({
     ),
 });
 
-const groundingOf = groundingSchema.extend({
-  id: idText.describe('The entry that it is of.'),
-  evidence_required: z
-    .union([z.boolean(), z.enum(['true', 'false'])])
-    .optional()
-    .describe('Absent: required, unless the strategy is none.'),
-});
+const groundingOf = groundingOfEntry.extend({ id: idText.describe('The entry that it is of.') });
 
 const evidenceOf = evidenceSchema.extend({ id: idText.describe('The entry that it is of.') });
 
@@ -111,16 +115,16 @@ export const todoUpdateSchema = z.strictObject({
     .array(groundingOf)
     .max(todoLimits.todos)
     .default([])
-    .describe('How delegated entries use the PGC.'),
+    .describe('The same as `grounding` of the entries, in a list of its own.'),
   grounding_evidence: z
     .array(evidenceOf)
     .max(todoLimits.todos)
     .default([])
-    .describe('What completed entries rest on.'),
+    .describe('The same as `grounding_evidence` of the entries, in a list of its own.'),
 });
 
 export type TodoUpdateDocument = z.output<typeof todoUpdateSchema>;
-type Grounding = Omit<z.output<typeof groundingOf>, 'id'>;
+type Grounding = z.output<typeof groundingOfEntry>;
 export type Work = z.output<typeof workSchema>;
 
 /** One entry as it is kept. */
@@ -173,10 +177,9 @@ export function readTodoUpdate(json: Uint8Array): TodoUpdateDocument {
     throw new BusError('TOO_LARGE', {
       ...{ what: 'the update', bytes: json.byteLength, limit: todoLimits.documentBytes },
     });
-  const parsed = todoUpdateSchema.safeParse(parsedJson(json));
+  const parsed = todoUpdateSchema.safeParse(parsedJson(json), inOurWords);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw invalid(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
+  throw invalid(objectionIn(parsed.error));
 }
 
 function parsedJson(json: Uint8Array): unknown {
@@ -197,8 +200,8 @@ export function mergeUpdate(
 ): Todo[] {
   const { todos, grounding, grounding_evidence } = update;
   assertOnce('todos', todos);
-  assertOnce('grounding', grounding);
-  assertOnce('grounding_evidence', grounding_evidence);
+  for (const what of ['grounding', 'grounding_evidence'] as const)
+    assertOnce(what, [...update[what], ...todos.filter((each) => each[what] !== undefined)]);
   const after = new Map(before.map((each) => [each.id, each]));
   for (const { id, ...named } of todos) after.set(id, amended(after.get(id), id, named));
   for (const { id, ...its } of grounding)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { verdictsOn, type CitationParts } from '../../../src/manager/citations.js';
 import { citationOf } from '../../support/delegation.js';
+import { TemporaryTree } from '../../support/git-tree.js';
 
 function parts(fields: Partial<CitationParts>): CitationParts {
   return {
@@ -24,6 +25,19 @@ test.each([
   ['nobody of that name ever registered', {}, 'other'],
   ['it names nobody', {}, ''],
 ])('where %s it is unverified', async (_, fields, agent) => {
-  const verdicts = await verdictsOn([citationOf({ agent })], parts(fields));
-  expect(verdicts).toMatchObject([{ status: 'unverified' }]);
+  const checked = await verdictsOn([citationOf({ agent })], parts(fields));
+  expect(checked).toMatchObject([{ verdict: { status: 'unverified' } }]);
+});
+
+test('a citation without lines gets those in which its text stands', async () => {
+  await using tree = await TemporaryTree.create({ 'a.c': 'int one;\nint two; /* b */\n' });
+  const trees = () => Promise.resolve([{ agent: 'net', alias: 'net', root: tree.root }]);
+  const quote = { file_path: 'a.c', line_start: 0, line_end: 0, symbol: '', blob: '' };
+  const citations = ['int two;', 'int six;'].map((content) => citationOf({ ...quote, content }));
+  const [one, other] = await verdictsOn(citations, parts({ trees }));
+  expect(one).toMatchObject({
+    verdict: { status: 'valid' },
+    citation: { line_start: 2, line_end: 2, content: 'int two; /* b */' },
+  });
+  expect(other!.verdict).toMatchObject({ status: 'false', reason: 'a.c does not hold this text' });
 });
