@@ -402,11 +402,12 @@ async function within<T>(
 }
 
 async function printReply(options: CommonOptions, reply: Reply<object>): Promise<void> {
-  const { value, document = value, failure, screen = reply.text, rows } = reply;
+  const { value, document = value, failure, screen = reply.text, rows, row: said } = reply;
   if (rows !== undefined) {
     for await (const row of rows) {
       if ('error' in row) process.exitCode = 1;
-      await writeLine(JSON.stringify(row));
+      const isJson = options.json === true || said === undefined;
+      await writeLine(isJson ? JSON.stringify(row) : said(row));
     }
     return;
   }

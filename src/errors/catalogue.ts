@@ -439,11 +439,11 @@ const entries = {
   ),
   TASK_TIMED_OUT: retry(
     'the task was not finished within {ms} ms',
-    'Delegate it again with a longer `limits.timeout_ms`.',
+    'Run `sigma task retry ID --timeout DURATION`.',
   ),
   DECISION_EXPIRED: retry(
     'the decision did not come in time',
-    'Delegate the task again and answer its questions: `sigma task list --state deciding,clarifying,blocked`.',
+    'Run `sigma task retry ID` and answer its questions: `sigma task list --state deciding,clarifying,blocked`.',
   ),
   REFUSED: failed(
     'the result was refused',

@@ -1,6 +1,7 @@
 import { BoundedMap } from '../base/bounded-map.js';
 import { Later, type Message } from '../client/inbox.js';
 import type { Client } from '../client/client.js';
+import { malformedType, tellingSender } from '../client/malformed.js';
 import { idsOf, objectionTo } from '../delegation/task/assignment.js';
 import { delegationMessages } from '../delegation/task/messages.js';
 import { workClassOf, type WorkClass } from '../delegation/manager/worker-pool.js';
@@ -59,7 +60,8 @@ export class Executor {
   }
 
   receive(): Promise<AsyncDisposable> {
-    return this.#client.receive((message) => this.#on(message), { messages: receivedAtOnce });
+    const received = tellingSender(this.#client, (message) => this.#on(message));
+    return this.#client.receive(received, { messages: receivedAtOnce });
   }
 
   /** Its runners are stopped; what they were at stays on disk. */
@@ -75,10 +77,10 @@ export class Executor {
         return this.#assigned(message);
       case delegationMessages.withdraw.type:
         return this.#withdrawn(message);
+      case malformedType:
+        return this.#log.warn({ from: message.from, id: message.id }, 'a message was not read');
       default:
-        throw new BusError('MALFORMED_PAYLOAD', {
-          detail: `${message.type} is nothing for an executor`,
-        });
+        throw new BusError('UNKNOWN_TYPE', { agent: 'executor', type: message.type });
     }
   }
 

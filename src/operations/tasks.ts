@@ -13,7 +13,7 @@ import { printable } from '../render/terminal.js';
 import { isAsking, isOver, Tasks, tasksListedMax } from '../remote/tasks.js';
 import { placeOf } from '../pgc/answer/evidence-line.js';
 import { taskReview } from './task-review.js';
-import { sigmaTaskUpdate, taskCancel, taskUpdate } from './task-update.js';
+import { sigmaTaskUpdate, taskCancel, taskRetry, taskUpdate } from './task-update.js';
 import { failureOutput, nameCharsMax, rounded, waitInput } from './shapes.js';
 import {
   acts,
@@ -516,4 +516,5 @@ export const taskOperations = [
   taskUpdate,
   taskReview,
   taskCancel,
+  taskRetry,
 ];

@@ -23,6 +23,7 @@ let prompt = '';
 process.stdin.on('data', (chunk) => (prompt += chunk)).on('end', () => {
   const id = process.env.SIGMA_TASK_ID;
   if (prompt.includes('ASK')) return console.log(JSON.stringify({ needs_clarification: 'Which ring?' }));
+  if (prompt.includes('CUT')) return console.log('{"task_id": "cut", "status": "comple');
   if (prompt.includes('STRUCTURED'))
     return console.log(JSON.stringify({ task_id: id, status: 'completed', result: 'done', files_modified: ['a.c'] }));
   if (prompt.includes('INFLATED')) {
@@ -370,6 +371,10 @@ describe('errors', () => {
     await eventually(async () => {
       const { json } = await sigma(stage.home, ['dead', 'list', '--json']);
       expect(JSON.stringify(json)).toContain(id);
+      // Who sent it is told.
+      expect(desk.notices.join()).toMatch(
+        new RegExp(`malformed_payload .*"id":"${id}".*"code":"MALFORMED_PAYLOAD"`),
+      );
     });
   });
 
@@ -396,6 +401,8 @@ describe('errors', () => {
   test('an agent may answer in the words of the protocol', async () => {
     const response = await desk.done({ id: 'structured', task: 'STRUCTURED', runner: 'agent' });
     expect(response).toMatchObject({ result: 'done', files_modified: ['a.c'], attempt: 1 });
+    const cut = await desk.done({ id: 'cut', task: 'CUT', runner: 'agent' });
+    expect(cut).toMatchObject({ status: 'failed', reason: 'MALFORMED_PAYLOAD', partial: true });
     // How near a citation is, is the PGC's to say; whose task and attempt it is, the assignment's.
     const inflated = await desk.done({
       ...{

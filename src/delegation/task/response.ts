@@ -3,6 +3,7 @@ import { classificationSchema } from '../../attention/schema.js';
 import { BusError } from '../../errors/bus-error.js';
 import { inOurWords, objectionIn } from '../../errors/objection.js';
 import {
+  errorOverlay,
   evidenceLimits,
   legacyVersion,
   responseLimits,
@@ -133,12 +134,30 @@ export function readResponse(value: unknown): TaskResponse {
     throw new BusError('MALFORMED_PAYLOAD', { detail });
   }
   const { grounding_evidence, usage: cost, classification, ...rest } = parsed.data;
+  const { citations = [] } = grounding_evidence ?? {};
   return {
     ...rest,
+    ...whyItEnded(rest, citations),
     grounding_evidence: (grounding_evidence ?? null) as TaskResponse['grounding_evidence'],
     usage: cost ?? null,
     classification: classification ?? null,
   };
+}
+
+/** A worker of an earlier protocol has no field for the reason, and tells an error among its citations. */
+function whyItEnded(
+  { status, reason, errors }: Pick<TaskResponse, 'status' | 'reason' | 'errors'>,
+  citations: readonly { overlay: string; content: string }[],
+): Pick<TaskResponse, 'reason' | 'errors'> {
+  const isGood = status === 'completed' || status === 'needs_clarification';
+  if (isGood || reason !== '') return { reason, errors };
+  const told = citations.filter(({ overlay }) => overlay === errorOverlay);
+  const code = errors[0]?.code ?? (status === 'blocked' ? 'PGC_FAILED' : 'ACTION_FAILED');
+  const known = told.map(({ content }) => {
+    const { message: text, retryable } = new BusError('PGC_FAILED', { detail: content });
+    return { code: 'PGC_FAILED', text, retryable };
+  });
+  return { reason: code, errors: [...errors, ...known].slice(0, limits.errors) };
 }
 
 /** Reads a response in protobuf, where an absent field is an empty text. Throws MALFORMED_PAYLOAD. */

@@ -104,6 +104,15 @@ function outcomeOf(program: string, end: ChildEnd): Outcome {
   const question = questionIn(end.stdout);
   if (question !== '') return outcome('asked', { question });
   const value = parseJson(end.stdout);
+  if (isBroken(end.stdout)) {
+    const detail =
+      end.stdoutCut > 0
+        ? `the JSON of ${program} has more than ${stdoutBytesMax} bytes`
+        : `the JSON of ${program} does not come to its end`;
+    const { code, message: text, retryable } = new BusError('MALFORMED_PAYLOAD', { detail });
+    const errors = [{ code, text, retryable }];
+    return outcome('failed', { result: end.stdout.trim(), reason: code, errors });
+  }
   if (!('task_id' in value && 'status' in value))
     return outcome('finished', {
       result:
@@ -112,6 +121,18 @@ function outcomeOf(program: string, end: ChildEnd): Outcome {
           : `${end.stdout.trim()}\n… ${end.stdoutCut} bytes more were cut`,
     });
   return structured(value);
+}
+
+/** It begins as an object in JSON, and is none: half of an answer is not taken for prose. */
+function isBroken(stdout: string): boolean {
+  const text = stdout.trim();
+  if (!/^\{\s*"/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** It speaks the protocol itself; whose task it is was never its to say. Throws MALFORMED_PAYLOAD. */

@@ -1,10 +1,22 @@
+import { failureOf } from '../../delegation/worker/task-response.js';
 import { taskLimits, type DelegatedTask, type TaskResponse } from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { TaskRecord } from './record.js';
-import type { Patch } from './transition.js';
+import type { Patch, Transition } from './transition.js';
 
-/** The task without the evidence that cannot be had. */
-export function withoutRequiredEvidence(task: DelegatedTask): DelegatedTask {
+export const unblocked: Patch = { asks: '', error: null, progress: '' };
+
+/** A blocked task goes on without the evidence that cannot be had; what was done already is not done again. */
+export function relaxed({ task, response, error }: TaskRecord): Transition {
+  const isUngrounded = error?.code === 'PGC_FAILED' || error?.code === 'OVERLAYS_MISSING';
+  const isDone = isUngrounded && response?.status === 'blocked' && response.result !== '';
+  return {
+    event: { type: isDone ? 'result.kept' : 'block.resolved' },
+    patch: { ...unblocked, task: withoutRequiredEvidence(task) },
+  };
+}
+
+function withoutRequiredEvidence(task: DelegatedTask): DelegatedTask {
   if (task.grounding === null) return task;
   const grounding = { ...task.grounding, overlay_hints: [], evidence_required: false };
   return { ...task, grounding };
@@ -29,6 +41,6 @@ export function responsePatch(response: TaskResponse): Patch {
   const patch: Patch = { response, progress: '' };
   if (response.status === 'needs_clarification') patch.asks = response.clarification_request;
   if (response.status === 'failed' || response.status === 'blocked')
-    patch.error = first ?? { code: response.reason, text: response.result, retryable: false };
+    patch.error = first ?? failureOf(response.reason);
   return patch;
 }

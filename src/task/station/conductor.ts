@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.js';
 import { pause } from '../../base/pause.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { leaseMs } from '../../delegation/manager/manager.machine.js';
+import { assignmentId } from '../../delegation/task/messages.js';
 import { reasonOf, reviewResponse } from '../../delegation/manager/response-review.js';
 import type { Critique } from '../../critic/shapes.js';
 import type { CheckedCitation, Review } from '../../delegation/manager/review.js';
@@ -35,7 +36,7 @@ import {
   feedbackWithCritique,
   type GateSettings,
 } from './critique-station.js';
-import { withoutRequiredEvidence } from '../life/patches.js';
+import { relaxed } from '../life/patches.js';
 import { critiqueWithin } from './critique-wait.js';
 import type { Queues } from '../queue/queues.js';
 import { recordLimits, type TaskRecord } from '../life/record.js';
@@ -258,7 +259,7 @@ export class Conductor {
       parent,
     };
     try {
-      await assign({ worker, isCapable }, whole, `${id}-${attempt}-assign`);
+      await assign({ worker, isCapable }, whole, assignmentId.of(id, attempt));
     } catch (error) {
       const { code, retryable } = asBusError(error);
       if (retryable) throw error;
@@ -367,15 +368,13 @@ export class Conductor {
         await book.send(id, { type: 'block.resolved' }, { progress: '' });
         return;
       }
-      case 'relax':
-        await book.send(
-          id,
-          { type: 'block.resolved' },
-          { task: withoutRequiredEvidence(task), reactions: tried, progress: '' },
-        );
+      case 'relax': {
+        const { event, patch } = relaxed(record);
+        await book.send(id, event, { ...patch, reactions: tried });
         return;
+      }
       case 'ask':
-        await book.amend(id, { asks: `blocked by ${reason}: relax, regenerate, reassign?` });
+        await book.amend(id, { asks: questionAt(record, reason) });
     }
   }
 
@@ -432,6 +431,11 @@ function questionAfter({ findings, confidence, similarity }: Review): string {
   const why = findings.map(({ text }) => text).join('; ');
   const whole = `accept it? confidence is ${confidence} (${similarity.toFixed(2)}): ${why}`;
   return whole.slice(0, recordLimits.asksChars);
+}
+
+function questionAt({ error }: TaskRecord, reason: string): string {
+  const why = error?.code === reason ? error.text : reason;
+  return `how shall it go on? It is blocked: ${why}`.slice(0, recordLimits.asksChars);
 }
 
 function failureOf(error: BusError): TaskFailure {

@@ -38,7 +38,7 @@ describe('rules', () => {
   const delegated = apply(started, { todos: [handed] });
   test.each<[what: string, before: Todo[], document: object, why: RegExp]>([
     ['not a document', [], { todos: 7 }, /^TASK_UPDATE_INVALID .*todos/],
-    ['a field it does not know', [], { todos: [{ ...fix, stat: 1 }] }, /Unrecognized key/],
+    ['a field it does not know', [], { todos: [{ ...fix, stat: 1 }] }, /todos\.0: it takes no stat/],
     ['an id with a slash', [], { todos: [{ ...fix, id: 'a/b' }] }, /todos\.0\.id/],
     ['a new entry without a content', [], { todos: [{ id: 'x', status: 'pending' }] }, /content/],
     ['one entry twice', [], { todos: [fix, fix] }, /fix is named twice/],
@@ -160,6 +160,16 @@ describe('what is delegated', () => {
       acceptance_criteria: [{ text: 'The leak is gone', check: null }],
       grounding: { strategy: 'pgc_verify', evidence_required: true },
     });
+  });
+
+  test('may say its grounding and its work itself, once', () => {
+    const its = { strategy: 'pgc_first', query_hints: ['leak'], algebra_expression: 'O1 & O4' };
+    const work = { kind: 'bug_fix', criticality: 'C3', limits: { attempts_max: 1 } };
+    const entry = { ...fix, ...handed, grounding: its, work };
+    const [said] = apply([], { todos: [entry] });
+    expect(taskOf(said!)).toMatchObject({ grounding: its, ...work });
+    const twice = outcomeOf(() => apply([], { todos: [entry], grounding }));
+    expect(twice).toMatch(/^TASK_UPDATE_INVALID .*grounding: fix is named twice/);
   });
 
   test('is the same task until it is over, and another one afterwards', () => {
