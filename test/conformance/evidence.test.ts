@@ -359,7 +359,9 @@ test.each<[string, Record<string, unknown> | undefined, 'met' | 'unmet' | 'unche
 });
 
 test('§3 Computational Grounding: an analysis that could not be made is a warning', () => {
-  const errors = [{ code: 'ALGEBRA_SYNTAX', text: 'algebra_query O1 &: no operand', retryable: false }];
+  const errors = [
+    { code: 'ALGEBRA_SYNTAX', text: 'algebra_query O1 &: no operand', retryable: false },
+  ];
   const review = reviewed({ evidence: fine, response: { errors } });
   expect({ verdict: review.verdict, codes: codesOf(review) }).toEqual({
     verdict: 'warned',

@@ -1,5 +1,10 @@
 import { failureOf } from '../../delegation/worker/task-response.js';
-import { taskLimits, type DelegatedTask, type TaskResponse } from '../../delegation/task/shapes.js';
+import {
+  taskLimits,
+  type DelegatedTask,
+  type TaskFailure,
+  type TaskResponse,
+} from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { TaskRecord } from './record.js';
 import type { Patch, Transition } from './transition.js';
@@ -41,6 +46,12 @@ export function responsePatch(response: TaskResponse): Patch {
   const patch: Patch = { response, progress: '' };
   if (response.status === 'needs_clarification') patch.asks = response.clarification_request;
   if (response.status === 'failed' || response.status === 'blocked')
-    patch.error = first ?? failureOf(response.reason);
+    patch.error = first ?? failureIn(response);
   return patch;
+}
+
+/** A worker that gives a code alone may have said more in its result. */
+function failureIn({ reason, result }: TaskResponse): TaskFailure {
+  const known = failureOf(reason);
+  return known.text === reason && result !== '' ? { ...known, text: result } : known;
 }

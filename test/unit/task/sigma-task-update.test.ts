@@ -38,7 +38,12 @@ describe('rules', () => {
   const delegated = apply(started, { todos: [handed] });
   test.each<[what: string, before: Todo[], document: object, why: RegExp]>([
     ['not a document', [], { todos: 7 }, /^TASK_UPDATE_INVALID .*todos/],
-    ['a field it does not know', [], { todos: [{ ...fix, stat: 1 }] }, /todos\.0: it takes no stat/],
+    [
+      'a field it does not know',
+      [],
+      { todos: [{ ...fix, stat: 1 }] },
+      /todos\.0: it takes no stat/,
+    ],
     ['an id with a slash', [], { todos: [{ ...fix, id: 'a/b' }] }, /todos\.0\.id/],
     ['a new entry without a content', [], { todos: [{ id: 'x', status: 'pending' }] }, /content/],
     ['one entry twice', [], { todos: [fix, fix] }, /fix is named twice/],
