@@ -358,6 +358,18 @@ test.each<[string, Record<string, unknown> | undefined, 'met' | 'unmet' | 'unche
   expect(review.verdict).toBe(verdicts[verdict]);
 });
 
+test('§2 Response: the confidence is that of the answer, as long as all that is cited holds', () => {
+  const its = responseOf({
+    grounding_evidence: evidenceOf({ citations: citationsOf([0.6, 0.6]) }),
+  });
+  const confidence = (...verdicts: CitationVerdict[]) =>
+    reviewResponse(taskOf({ grounding: {} }), its, 'worker', verdicts, 'high').confidence;
+  expect([confidence(valid, valid), confidence(valid, verdictOf('stale'))]).toEqual([
+    'high',
+    'low',
+  ]);
+});
+
 test('§3 Computational Grounding: an analysis that could not be made is a warning', () => {
   const errors = [
     { code: 'ALGEBRA_SYNTAX', text: 'algebra_query O1 &: no operand', retryable: false },

@@ -17,16 +17,18 @@ const findingCharsMax = 600;
 const order: readonly ConfidenceLevel[] = ['low', 'medium', 'high'];
 
 /**
- * Reviews a response. `verdicts`: those of its citations, in their order. A finding of severity error refuses it. With warnings a critical task (C3, C4) is undecided and a person decides; any other is accepted with warnings. Low confidence is a warning.
+ * Reviews a response. `verdicts`: those of its citations, in their order. `answered`: how surely the PGC answers what is cited, where that is known; else the similarity of the citations says it. A finding of severity error refuses it. With warnings a critical task (C3, C4) is undecided and a person decides; any other is accepted with warnings. Low confidence is a warning.
  */
 export function reviewResponse(
   task: DelegatedTask,
   response: TaskResponse,
   worker: string,
   verdicts: readonly CitationVerdict[],
+  answered?: ConfidenceLevel,
 ): Review {
   const valid = similaritiesOf(response, verdicts);
-  const confidence = confidenceOf(valid);
+  const isWhole = verdicts.every(({ status }) => status === 'valid');
+  const confidence = (isWhole ? answered : undefined) ?? confidenceOf(valid);
   const similarity = meanOf(valid);
   const criteria = checkCriteria(task.acceptance_criteria, response, verdicts);
   const isCritical = task.criticality === 'C3' || task.criticality === 'C4';

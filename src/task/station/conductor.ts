@@ -8,8 +8,10 @@ import type { Critique } from '../../critic/shapes.js';
 import type { CheckedCitation, Review } from '../../delegation/manager/review.js';
 import {
   type Assignment,
+  type ConfidenceLevel,
   type DelegatedTask,
   type EvidenceCitation,
+  type GroundingEvidence,
   type TaskFailure,
   evidenceLimits,
   hasEffects,
@@ -66,6 +68,11 @@ export interface ConductorPorts {
   deliver: (record: TaskRecord) => Promise<void>;
   /** The citations in their order, each with its verdict, computed in this process. */
   verify: (citations: readonly EvidenceCitation[]) => Promise<CheckedCitation[]>;
+  /** Of the PGC's own answers, asked anew, to what the evidence cites it for; undefined: the evidence is another. */
+  confidence?: (
+    task: DelegatedTask,
+    evidence: GroundingEvidence,
+  ) => Promise<ConfidenceLevel | undefined>;
   /** Asks a critic; the same request again is the same review. Throws NO_RESPONDER, and what the critic refuses. */
   critique: (record: TaskRecord, signal: AbortSignal) => Promise<Critique>;
   /** Settings of the quality gate; absent: the defaults. */
@@ -281,7 +288,10 @@ export class Conductor {
     const its = { ...response, grounding_evidence: evidence && { ...evidence, citations } };
     const worker = assignment?.worker ?? '';
     const { isCritiqued = false } = record.snapshot.context;
-    const review = adjustedReview(task, reviewResponse(task, its, worker, verdicts), isCritiqued);
+    const { confidence } = this.#ports;
+    const known = evidence === null ? undefined : await confidence?.(task, evidence);
+    const found = reviewResponse(task, its, worker, verdicts, known);
+    const review = adjustedReview(task, found, isCritiqued);
     const reason = reasonOf(review);
     const patch: Patch = {
       ...(evidence !== null && { response: its }),
