@@ -57,6 +57,16 @@ async function work(
       const errors = [{ code: 'PGC_FAILED', text: 'the PGC is away', retryable: true }];
       return { status: 'blocked', reason: 'PGC_FAILED', result: 'It is the ring', errors };
     }
+    case 'quote': {
+      const content = 'nic_log("setup");';
+      const quoted = { overlay: 'O1', content, relevance: 'it says so', similarity: 0.9 };
+      const places = { file_path: 'drivers/nic/nic_main.c', line_start: 0, line_end: 0 };
+      const citations = [{ ...quoted, ...places, symbol: '', blob: '', agent: '' }];
+      return {
+        result: 'It logs',
+        grounding_evidence: { ...(await cited(0.9, 'high')), citations },
+      };
+    }
     case 'slow':
       await new Promise<void>((resolve) => held.set(task.id, resolve));
       return {};
@@ -212,6 +222,22 @@ test('what blocks a task is told with what was there, and what was done is not d
     attempt: 1,
     reviews: [{ verdict: 'accepted' }],
   });
+});
+
+test('what a worker quotes without lines is shown with the lines in which it stands', async () => {
+  const args = ['--strategy', 'pgc_cite', '--wait', '--id', 'quote'];
+  const { code, stdout } = await run('delegate', 'quote it', ...args);
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/\[1\] valid +drivers\/nic\/nic_main\.c:12 /),
+  ]);
+  const quoted = { file_path: 'drivers/nic/nic_main.c', content: 'nic_log("setup");' };
+  const wrong = { ...quoted, content: 'nic_log("nothing");' };
+  const input = JSON.stringify([quoted, wrong]);
+  const verified = await sigma(repository.home, ['verify', '-'], { input });
+  expect(verified.stdout).toMatch(
+    /^valid +drivers\/nic\/nic_main\.c:12 .*\nfalse +drivers\/nic\/nic_main\.c /,
+  );
 });
 
 test('a task that ended is tried again with what it was told and had come to', async () => {
