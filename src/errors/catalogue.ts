@@ -439,11 +439,11 @@ const entries = {
   ),
   TASK_TIMED_OUT: retry(
     'the task was not finished within {ms} ms',
-    'Run `sigma task retry ID --timeout DURATION`.',
+    'Run `sigma task retry {task} --timeout DURATION`.',
   ),
   DECISION_EXPIRED: retry(
     'the decision did not come in time',
-    'Run `sigma task retry ID` and answer its questions: `sigma task list --state deciding,clarifying,blocked`.',
+    'Run `sigma task retry {task}` and answer its questions: `sigma task list --state deciding,clarifying,blocked`.',
   ),
   REFUSED: failed(
     'the result was refused',

@@ -74,7 +74,9 @@ function resultFindings({ result }: TaskResponse): Finding[] {
 /** What it could not do of its task, and says so: an analysis of something unknown, an expression that cannot be read. */
 function incompleteFindings({ status, errors }: TaskResponse): Finding[] {
   if (status !== 'completed') return [];
-  return errors.map(({ code, text }) => warning('WORK_INCOMPLETE', `${code}: ${text}`));
+  // That the PGC holds nothing of one query among others is an answer.
+  const failed = errors.filter(({ code }) => code !== 'NOT_FOUND');
+  return failed.map(({ code, text }) => warning('WORK_INCOMPLETE', `${code}: ${text}`));
 }
 
 function evidenceFindings(

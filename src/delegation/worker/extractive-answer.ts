@@ -1,5 +1,5 @@
 import { BusError } from '../../errors/bus-error.js';
-import type { CallersAnswer, CallSite, Definition } from '../../pgc/shapes.js';
+import type { CallersAnswer, CallSite, Citation, Definition } from '../../pgc/shapes.js';
 import {
   evidenceLimits,
   isEvidenceRequired,
@@ -145,26 +145,34 @@ async function callersOf(
   given: Gathered | null,
   pgc: Pgc,
 ): Promise<Outcome> {
-  const chosen = known === undefined ? name : chosenName(task, name, known.definitions);
-  const queries = [`callers of ${chosen}`];
-  let result = '';
+  const meant = known === undefined ? [name] : meantBy(task, name, known.definitions);
+  const lists: string[] = [];
   const gathered = await measured(async () => {
-    const found = await pgc.callers(chosen, evidenceLimits.citations);
-    assertAllAsked(found);
-    result = isUnknown(found) ? '' : listed(chosen, found);
+    const citations: Citation[] = [];
+    for (const each of meant.slice(0, placesNamed)) {
+      const cite = Math.max(1, Math.floor(evidenceLimits.citations / meant.length));
+      const found = await pgc.callers(each, cite);
+      assertAllAsked(found);
+      if (!isUnknown(found)) lists.push(listed(each, found));
+      citations.push(...found.citations);
+    }
     return {
       ...nothingGathered,
-      queries,
+      queries: meant.slice(0, placesNamed).map((each) => `callers of ${each}`),
       overlays: ['O1', 'O3'],
-      citations: found.citations.map((each) => evidenceCitation(each, each.text)),
+      citations: citations.map((each) => evidenceCitation(each, each.text)),
     };
   }, pgc);
+  if (meant.length > placesNamed)
+    lists.push(`${name} has ${count(meant.length - placesNamed, 'definition')} more.`);
   // Hints are grounded as well; the list answers the text itself, unless nothing is called.
   const isAll = gathered.citations.length > 0 && !hasHints(task);
   const hinted = given ?? (isAll ? nothingGathered : await groundInWords(task, pgc));
   const all = merged(gathered, given === null ? hinted : nothingGathered);
-  const besides = isAll ? '' : composed(hinted);
-  const whole = [result, besides].filter((each) => each !== '').join('\n\n');
+  const whole = within(
+    [...lists, isAll ? '' : composed(hinted)].filter((each) => each !== ''),
+    '\n\n',
+  );
   const isMissing =
     isEvidenceRequired(task.grounding) && all.citations.length + hinted.citations.length === 0;
   if (whole === '' || isMissing) return notFound(merged(all, hinted), all, whole);
@@ -209,7 +217,7 @@ function section(title: string, sites: readonly CallSite[], total = sites.length
   ];
 }
 
-function within(lines: readonly string[]): string {
+function within(lines: readonly string[], between = '\n'): string {
   const kept: string[] = [];
   let chars = 0;
   for (const line of lines) {
@@ -220,7 +228,7 @@ function within(lines: readonly string[]): string {
     }
     kept.push(line);
   }
-  return kept.join('\n');
+  return kept.join(between);
 }
 
 function composed({ answers }: Gathered): string {
@@ -241,17 +249,14 @@ function clearNames({ task }: DelegatedTask): string[] {
   return namesIn(task).symbols.slice(0, clearNamesMax);
 }
 
-/** The question about a symbol that is unknown or defined in several files; empty: it is clear, was clarified, or is a plain word. */
-function questionAbout(task: DelegatedTask, name: string, found: CallersAnswer): string {
-  if (task.clarifications.length > 0 || name.includes('#')) return '';
-  if (isUnknown(found))
-    return namesIn(task.task).symbols.includes(name) ? unknownNameQuestion(name) : '';
-  const { definitions } = found;
-  const places = realPlaces(definitions);
-  if (places.length < 2 || places.some(({ file_path }) => task.task.includes(file_path))) return '';
-  const shown = places.slice(0, placesNamed).map((each) => `${each.file_path}#${each.symbol}`);
-  const more = places.length > placesNamed ? ` and ${places.length - placesNamed} more` : '';
-  return `${name} is defined in ${places.length} files: ${shown.join(', ')}${more}. Which one is meant? Answer with one of them, or "all".`;
+/** The question about a symbol that is unknown; empty: it is known, was clarified, or is a plain word. */
+function questionAbout(
+  { task, clarifications }: DelegatedTask,
+  name: string,
+  found: CallersAnswer,
+): string {
+  if (clarifications.length > 0 || name.includes('#') || !isUnknown(found)) return '';
+  return namesIn(task).symbols.includes(name) ? unknownNameQuestion(name) : '';
 }
 
 /** The name in the last clarification, for a name that is unknown. */
@@ -272,17 +277,20 @@ function realPlaces(definitions: readonly Definition[]): Definition[] {
   return [...new Map(real.map((each) => [each.file_path, each])).values()];
 }
 
-/** The definition that the text or an answer names by its file; the bare name where none is named. */
-function chosenName(
+/** The definitions that the text or an answer names by their files; all of them, each by its file, where none is named. */
+function meantBy(
   { task, clarifications }: DelegatedTask,
   name: string,
   definitions: readonly Definition[],
-): string {
-  if (name.includes('#')) return name;
+): string[] {
+  if (name.includes('#')) return [name];
   const said = [task, ...clarifications.map((each) => each.answer)].join('\n');
-  const places = realPlaces(definitions).filter(({ file_path }) => said.includes(file_path));
-  const [only] = places;
-  return places.length === 1 && only !== undefined ? `${only.file_path}#${only.symbol}` : name;
+  const places = realPlaces(definitions);
+  const told = places.filter(({ file_path }) => said.includes(file_path));
+  const meant = told.length > 0 ? told : places;
+  // A bare name finds callers of declarations alone, too.
+  if (told.length === 0 && meant.length < 2) return [name];
+  return meant.map(({ file_path, symbol }) => `${file_path}#${symbol}`);
 }
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
