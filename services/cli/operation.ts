@@ -116,7 +116,8 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
     const isInWords = words.flat().every(([path]) => path !== '');
     const read = readWith(operation, isInWords ? (cli.complete?.(args) ?? args) : args);
     if ('why' in read) {
-      const detail = `${nameOf(read.field, cli)}: ${read.why}`;
+      const field = nameOf(read.field, cli);
+      const detail = field === '' ? read.why : `${field}: ${read.why}`;
       throw new BusError(cli.refusal ?? 'USAGE', { detail });
     }
     operation.check?.(read.value);

@@ -1,6 +1,6 @@
 import { BusError } from '../errors/bus-error.js';
 import { isErrorCode } from '../errors/catalogue.js';
-import type { EvidenceCitation } from '../delegation/task/shapes.js';
+import { isEvidenceRequired, type EvidenceCitation } from '../delegation/task/shapes.js';
 import type { CitationVerdict, Review } from '../delegation/manager/review.js';
 import { trendText, type TaskIteration } from '../task/life/task-iteration.js';
 import type { TaskView } from '../task/requests/messages.js';
@@ -172,7 +172,7 @@ export function waysOn(view: TaskView): string[] {
 }
 
 /** By what blocked it. */
-function waysOut({ error, response }: TaskView): string[] {
+function waysOut({ error, response, task }: TaskView): string[] {
   switch (error?.code) {
     case 'OUTCOME_UNKNOWN':
       return ['--outcome done|failed', '--reassign    (it is run once more)'];
@@ -180,7 +180,12 @@ function waysOut({ error, response }: TaskView): string[] {
     case 'OVERLAYS_MISSING': {
       const isDone = response !== null && response.result !== '';
       const how = isDone ? 'its result counts without evidence' : 'it goes on without evidence';
-      return ['--reassign    (it is tried again)', '--regenerate', `--relax       (${how})`];
+      const isHinted = (task.grounding?.overlay_hints ?? []).length > 0;
+      return [
+        '--reassign    (it is tried again)',
+        ...(isHinted ? ['--regenerate  (its overlays are made first)'] : []),
+        ...(isEvidenceRequired(task.grounding) ? [`--relax       (${how})`] : []),
+      ];
     }
     default:
       return ['--reassign    (it is tried again)'];

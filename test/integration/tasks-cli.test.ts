@@ -57,6 +57,12 @@ async function work(
       const errors = [{ code: 'PGC_FAILED', text: 'the PGC is away', retryable: true }];
       return { status: 'blocked', reason: 'PGC_FAILED', result: 'It is the ring', errors };
     }
+    case 'silent': {
+      const errors = [{ code: 'PGC_FAILED', text: 'the PGC is away', retryable: true }];
+      return task.grounding?.strategy === 'none'
+        ? { result: 'Done without evidence' }
+        : { status: 'blocked', reason: 'PGC_FAILED', result: '', errors };
+    }
     case 'quote': {
       const content = 'nic_log("setup");';
       const quoted = { overlay: 'O1', content, relevance: 'it says so', similarity: 0.9 };
@@ -222,6 +228,12 @@ test('what blocks a task is told with what was there, and what was done is not d
     attempt: 1,
     reviews: [{ verdict: 'accepted' }],
   });
+});
+
+test('relaxed, a task no longer asks a PGC that does not answer', async () => {
+  const ran = await run('delegate', 'silent work', '--strategy', 'pgc_first', '--wait', '--json');
+  expect([ran.code, ran.json.state]).toEqual([0, 'completed']);
+  expect(ran.json.response.result).toBe('Done without evidence');
 });
 
 test('what a worker quotes without lines is shown with the lines in which it stands', async () => {

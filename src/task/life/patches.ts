@@ -17,13 +17,15 @@ export function relaxed({ task, response, error }: TaskRecord): Transition {
   const isDone = isUngrounded && response?.status === 'blocked' && response.result !== '';
   return {
     event: { type: isDone ? 'result.kept' : 'block.resolved' },
-    patch: { ...unblocked, task: withoutRequiredEvidence(task) },
+    patch: { ...unblocked, task: withoutEvidence(task, error?.code === 'PGC_FAILED') },
   };
 }
 
-function withoutRequiredEvidence(task: DelegatedTask): DelegatedTask {
+/** `isSilent`: the PGC cannot be asked, so that it is not. */
+function withoutEvidence(task: DelegatedTask, isSilent: boolean): DelegatedTask {
   if (task.grounding === null) return task;
-  const grounding = { ...task.grounding, overlay_hints: [], evidence_required: false };
+  const strategy = isSilent ? 'none' : task.grounding.strategy;
+  const grounding = { ...task.grounding, strategy, overlay_hints: [], evidence_required: false };
   return { ...task, grounding };
 }
 

@@ -351,31 +351,40 @@ export function todoStatusOf(state: string): Exclude<TodoStatus, 'in_progress'> 
 /** The entry with the outcome of its task; unchanged while the task is open. */
 export function withTaskOutcome(
   todo: Todo,
-  task: Pick<TaskView, 'id' | 'state' | 'response' | 'error'>,
+  task: Pick<TaskView, 'id' | 'state' | 'response' | 'reviews' | 'error'>,
 ): Todo {
   const status = todoStatusOf(task.state);
   if (todo.status !== 'delegated' || status === 'delegated') return todo;
   const { response, error } = task;
   const why = error === null ? '' : `: ${error.code} ${error.text}`;
   const detail = status === 'completed' ? `: ${response?.result ?? ''}` : why;
+  const evidence = response?.grounding_evidence ?? null;
+  // How sure it is, the manager says, not the worker.
+  const grounding_confidence = task.reviews.at(-1)?.confidence;
   return {
     ...todo,
     status,
     result_summary: `Task ${task.id} ${task.state}${detail}`.slice(0, todoLimits.summaryChars.max),
-    grounding_evidence: response?.grounding_evidence ?? todo.grounding_evidence,
+    grounding_evidence:
+      evidence === null
+        ? todo.grounding_evidence
+        : { ...evidence, ...(grounding_confidence !== undefined && { grounding_confidence }) },
   };
 }
 
 /** Warnings about completed entries with weak or missing evidence. */
 export function warningsOf(todos: readonly Todo[]): string[] {
-  return todos.flatMap(({ id, status, grounding, grounding_evidence: evidence }): string[] => {
+  return todos.flatMap((todo): string[] => {
+    const { id, status, grounding, grounding_evidence: evidence, task_id } = todo;
     if (status !== 'completed' || grounding === null || grounding.strategy === 'none') return [];
     if (['false', false].includes(grounding.evidence_required ?? true)) return [];
     const citations = evidence?.citations ?? [];
     if (evidence === null || citations.length === 0)
       return [`${id}: completed without the required evidence`];
     const stated = citations.flatMap(({ similarity }) => similarity ?? []);
-    const level = stated.length === 0 ? evidence.grounding_confidence : confidenceOf(stated);
+    const isReviewed = task_id !== '';
+    const level =
+      isReviewed || stated.length === 0 ? evidence.grounding_confidence : confidenceOf(stated);
     if (level !== 'low') return [];
     const mean = stated.reduce((sum, each) => sum + each, 0) / stated.length;
     const figure = stated.length === 0 ? '' : ` (${mean.toFixed(2)})`;

@@ -181,7 +181,7 @@ describe('what is delegated', () => {
     const again = apply([todo!], { todos: [handed] });
     expect(again).toEqual([todo]);
     const failed = withTaskOutcome(todo!, {
-      ...{ id: todo!.task_id, state: 'failed', response: null },
+      ...{ id: todo!.task_id, state: 'failed', response: null, reviews: [] },
       error: { code: 'NO_WORKER', text: 'nobody is there', retryable: true },
     });
     expect(failed).toMatchObject({ status: 'pending' });
@@ -197,9 +197,16 @@ describe('what is delegated', () => {
       ...{ citations: [{ ...citation, similarity: 0.62 }], grounding_confidence: 'low' as const },
     };
     const done = withTaskOutcome(todo!, {
-      ...{ id: todo!.task_id, state: 'completed', error: null },
+      ...{ id: todo!.task_id, state: 'completed', error: null, reviews: [] },
       response: { result: 'Mended', grounding_evidence: evidence } as any,
     });
+    // The manager may know better how sure it is.
+    const reviewed = withTaskOutcome(todo!, {
+      ...{ id: todo!.task_id, state: 'completed', error: null },
+      reviews: [{ confidence: 'high' }] as any,
+      response: { result: 'Mended', grounding_evidence: evidence } as any,
+    });
+    expect(warningsOf([reviewed])).toEqual([]);
     expect(done).toMatchObject({ status: 'completed', grounding_evidence: evidence });
     expect(done.result_summary).toMatch(/completed: Mended$/);
     expect(warningsOf([done])).toEqual([
