@@ -448,7 +448,9 @@ function taskText(value: TaskAnswer): string {
     `Task ${id} is ${state}${worker}.`,
     ...(progress === '' ? [] : [`progress: ${progress}`]),
     ...(result === '' ? [] : [result]),
-    ...(verdict === '' ? [] : [`review: ${verdict}, confidence ${confidence} (${similarity})`]),
+    ...(verdict === ''
+      ? []
+      : [`review: ${verdict}, confidence ${confidence}, mean similarity ${similarity}`]),
     ...value.criteria.map((each) => `${each.verdict}: ${each.text} (${each.why})`),
     ...value.findings.map((each) => `${each.severity} ${each.code}: ${each.text}`),
     ...value.critiques.flatMap(({ iteration, score, verdict, why, findings }) => [

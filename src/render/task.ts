@@ -84,7 +84,7 @@ function renderReview({
   const marks = { met: '✓ met      ', unmet: '✗ unmet    ', unchecked: '? unchecked' };
   return [
     '',
-    `Review of attempt ${attempt}: ${verdict}, confidence ${confidence} (${similarity.toFixed(2)})`,
+    `Review of attempt ${attempt}: ${verdict}, confidence ${confidence}, mean similarity ${similarity.toFixed(2)}`,
     ...findings.map(
       (each) => `  ${each.severity}: ${printable(each.text)} (${printable(each.code)})`,
     ),

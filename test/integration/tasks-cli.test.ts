@@ -95,7 +95,7 @@ test('a task in words is done, checked and shown', async () => {
   );
   expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/^in-words: completed/m)]);
   expect(ran.stdout).toMatch(/^Task in-words: completed · attempt 1 by worker/);
-  expect(ran.stdout).toMatch(/Review of attempt 1: warned, confidence high \(0\.95\)/);
+  expect(ran.stdout).toMatch(/Review of attempt 1: warned, confidence high, mean similarity 0\.95/);
   expect(ran.stdout).toMatch(/\? unchecked {2}It names a function/);
   expect(ran.stdout).toMatch(/^ {2}\[1\] valid +\S+\.[ch]:\d+-\d+ /m);
   const again = await run('delegate', 'something else', '--id', 'in-words', '--json');

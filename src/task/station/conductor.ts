@@ -439,7 +439,7 @@ function refusalOf({ findings }: Review, code: string): TaskFailure {
 
 function questionAfter({ findings, confidence, similarity }: Review): string {
   const why = findings.map(({ text }) => text).join('; ');
-  const whole = `accept it? confidence is ${confidence} (${similarity.toFixed(2)}): ${why}`;
+  const whole = `accept it? confidence is ${confidence}, mean similarity ${similarity.toFixed(2)}: ${why}`;
   return whole.slice(0, recordLimits.asksChars);
 }
 
