@@ -1,5 +1,7 @@
 import {
   attentionLimits,
+  judgements,
+  productionEnvironment,
   unknownEnvironment,
   type ActionDigest,
   type Classification,
@@ -45,6 +47,43 @@ export function opened(
     direction: '',
   };
   return [...gates, gate];
+}
+
+/** What a gate offers first, and what it offers besides: one clear risk is a short question, more than that a long one. */
+export function choicesOf({ intensity }: Pick<Classification, 'intensity'>): {
+  first: readonly Judgement[];
+  besides: readonly Judgement[];
+} {
+  if (intensity === 'heavy') return { first: judgements, besides: [] };
+  const first: Judgement[] = ['approve', 'halt'];
+  return { first, besides: judgements.filter((each) => !first.includes(each)) };
+}
+
+/** Why it weighs heavily; empty: it is one clear risk. */
+export function weightText({ intensity, findings, pattern }: Classification): string {
+  if (intensity !== 'heavy') return '';
+  const stopping = findings.filter(({ severity }) => severity === 'Gate');
+  const why = [
+    ...(stopping.length > 1 ? [`${stopping.length} risks at once`] : []),
+    ...(pattern.environment === productionEnvironment ? ['in production'] : []),
+    ...(stopping.some(({ signal }) => signal === 'PromptInjection')
+      ? ['instructions stand in its data']
+      : []),
+  ];
+  return why.join(', ') || 'all of it has to be read';
+}
+
+/** The question of a gate, in one line. */
+export function questionOfGate({ id, classification }: Gate): string {
+  const { first, besides } = choicesOf(classification);
+  const weight = weightText(classification);
+  const before = weight === '' ? '' : `${weight}: `;
+  const after = besides.length === 0 ? '' : ` Or ${listed(besides)}.`;
+  return `${before}${listed(first)} ${id}?${after}`;
+}
+
+function listed(words: readonly string[]): string {
+  return `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`;
 }
 
 /** The one that waits for a judgement. */

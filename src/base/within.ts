@@ -13,3 +13,26 @@ export async function within(clock: Clock, ms: number, work: Promise<unknown>): 
     timer?.[Symbol.dispose]();
   }
 }
+
+/**
+ * Given when `signal` is, and after `ms` at the latest; dispose of it. A signal that is composed of a timeout may be collected
+ * before its time, and is never given then.
+ */
+export function givenWithin(
+  clock: Clock,
+  ms: number,
+  signal: AbortSignal,
+): Disposable & { signal: AbortSignal } {
+  const over = new AbortController();
+  const give = (): void => over.abort();
+  const timer = clock.after(ms, give);
+  signal.addEventListener('abort', give, { once: true });
+  if (signal.aborted) give();
+  return {
+    signal: over.signal,
+    [Symbol.dispose]: () => {
+      timer[Symbol.dispose]();
+      signal.removeEventListener('abort', give);
+    },
+  };
+}

@@ -392,6 +392,12 @@ export class Client implements AsyncDisposable {
     return (await this.#ask(Command.QUERY, asked, Buffer.from(agent))).body.toString();
   }
 
+  /** Who uses the session of this agent, as it says of itself; the agent where it says nothing. To be shown, no proof. */
+  async personOf(agent: string): Promise<string> {
+    const asked = { type: 'person' };
+    return (await this.#ask(Command.QUERY, asked, Buffer.from(agent))).body.toString() || agent;
+  }
+
   async status(): Promise<StatusAnswer> {
     return statusAnswerCodec.decode((await this.#ask(Command.QUERY, { type: 'status' })).body);
   }

@@ -51,6 +51,8 @@ export interface Identity {
   role: string;
   /** Forgotten by the broker when it leaves, instead of being listed as offline. */
   isEphemeral: boolean;
+  /** Who uses it, as that person is called; absent: no person does. */
+  person?: string | undefined;
 }
 
 /** What the client is doing: `live` is the only state in which anything is answered. */
@@ -280,6 +282,7 @@ export class Connection implements AsyncDisposable {
       protocol_max: protocolVersion,
       heartbeat_ms: this.#heartbeat.intervalMs,
       ephemeral: this.#parts.identity.isEphemeral,
+      person: this.#parts.identity.person ?? '',
       held: this.#parts
         .held()
         .sort((a, b) => a - b)

@@ -391,11 +391,19 @@ const entries = {
   ),
   ATTEND_ASKS: failed(
     'session {context} waits for your answer: {asks}',
-    'Answer with `sigma attend answer {context} CHOICE`, or judge its gates.',
+    'Answer with `sigma attend answer {context} CHOICE`, judge its gates, or answer its tasks (`sigma task show ID`).',
   ),
   ATTEND_UNSITUATED: failed(
     'session {context} ended without convergence: {tasks} completed, and nothing shows that their risk was judged',
     'Run `sigma attend show {context}` and inspect these tasks.',
+  ),
+  NOT_DONE: failed(
+    'this was not done: {why}',
+    'Look at what there is with `sigma task show ID`; provide what is needed, then run it again.',
+  ),
+  ATTEND_UNDONE: failed(
+    'session {context} ended without convergence: {what}',
+    'Run `sigma task show ID` for the reason, then attend {context} again: what is left is resumed.',
   ),
   ATTEND_WITHDRAWN: failed(
     'the session of attention was withdrawn',
@@ -638,7 +646,7 @@ const entries = {
     'Check the spelling, or search with `sigma ask`.',
   ),
   NOT_FOUND: failed(
-    'nothing in the index answers the question',
+    'nothing was found in the index that answers the question',
     'Use names, paths or messages from the code base.',
   ),
   QUESTION_UNREADABLE: usage(

@@ -31,6 +31,8 @@ export type Attended =
       approved: readonly Finding[][];
       /** SHA-256 of the scripts as they were judged, by absolute path. */
       unchanged: Record<string, string>;
+      /** What is worth a word to a person, and stops nothing. */
+      noted: Classification | null;
     }
   | { kind: 'stop'; outcome: Outcome }
   /** Another attempt has it, or the caller has gone. */
@@ -64,7 +66,7 @@ export class Attendant {
   ): Promise<Attended> {
     const task = await this.#placed(given);
     const action = actionOf(task);
-    if (action === undefined) return { kind: 'go', task, approved: [], unchanged: {} };
+    if (action === undefined) return { kind: 'go', task, approved: [], unchanged: {}, noted: null };
     const own = grants.filter((grant) => grant.task === task.id);
     let seen = await this.#classified(action);
     let leave: Grant | undefined;
@@ -88,7 +90,8 @@ export class Attendant {
     const root = await realpath(this.#parts.root);
     const files = Object.entries(seen.digest.files);
     const unchanged = files.map(([file, sha256]) => [path.resolve(root, file), sha256] as const);
-    return { kind: 'go', task, approved, unchanged: Object.fromEntries(unchanged) };
+    const noted = isGated(seen) || seen.findings.length === 0 ? null : seen;
+    return { kind: 'go', task, approved, unchanged: Object.fromEntries(unchanged), noted };
   }
 
   /** What would refuse it anyway refuses it before leave is used up. */

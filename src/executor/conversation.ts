@@ -284,7 +284,8 @@ export class Conversation {
       if (attended.kind === 'over') return 'over';
       if (attended.kind === 'stop') return attended.outcome;
       try {
-        return await run(attended);
+        const came = await run(attended);
+        return { ...came, classification: came.classification ?? attended.noted };
       } catch (error) {
         const { code } = asBusError(error);
         if (code !== 'ACTION_CHANGED' || looks >= looksMax) throw error;
@@ -299,7 +300,7 @@ export class Conversation {
     const { task } = this.assignment;
     // What an agent wants run it delegates: it is looked at there.
     if (harmless.has(task.runner) || task.runner === goesOn || attendant === undefined)
-      return { kind: 'go', task, approved: [], unchanged: {} };
+      return { kind: 'go', task, approved: [], unchanged: {}, noted: null };
     const { turn } = this.#snapshot.context;
     this.#summary = 'looking at the risk of it';
     const attended = await attendant.attend({ task, grants }, turn, (grant, digest) => {

@@ -1,4 +1,5 @@
 import { BoundedMap } from '../base/bounded-map.js';
+import { readShutdown, shutdownType } from '../attention/session/messages.js';
 import { Later, type Message } from '../client/inbox.js';
 import type { Client } from '../client/client.js';
 import { malformedType, tellingSender } from '../client/malformed.js';
@@ -79,8 +80,13 @@ export class Executor {
         return this.#withdrawn(message);
       case malformedType:
         return this.#log.warn({ from: message.from, id: message.id }, 'a message was not read');
+      case shutdownType:
+        return this.#sessionEnded(message);
       default:
-        throw new BusError('UNKNOWN_TYPE', { agent: 'executor', type: message.type });
+        throw new BusError('UNKNOWN_TYPE', {
+          agent: this.#client.identity.agent,
+          type: message.type,
+        });
     }
   }
 
@@ -124,6 +130,17 @@ export class Executor {
     for (const each of this.#inHand.values()) {
       const { task, attempt: its, manager } = each.assignment;
       if (task.id === task_id && its <= attempt && manager === from)
+        await each.tell({ type: 'assignment.withdrawn' });
+    }
+  }
+
+  /** The team of a session is told to stop: what its manager gave out for it ends here. */
+  async #sessionEnded({ body, from }: Message): Promise<void> {
+    const { session, reason } = readShutdown(body);
+    this.#log.info({ session, reason }, 'the session ends');
+    for (const each of this.#inHand.values()) {
+      const { task, manager } = each.assignment;
+      if (task.session === session && manager === from)
         await each.tell({ type: 'assignment.withdrawn' });
     }
   }

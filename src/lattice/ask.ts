@@ -1,5 +1,5 @@
 import { BusError, RemoteError } from '../errors/bus-error.js';
-import { doubts, judged, nextMax } from '../pgc/answer/ask.js';
+import { judged, nextMax } from '../pgc/answer/ask.js';
 import { fileRoles } from '../pgc/format/facts.js';
 import { isAside, wantsAsides } from '../pgc/search/prior.js';
 import { analyse, withHints, type Question } from '../pgc/search/question/question.js';
@@ -16,13 +16,11 @@ import {
   type ShardPort,
   type Unsure,
 } from '../pgc/shapes.js';
-import { fanOut } from './fan-out.js';
+import { fanOut, merged } from './fan-out.js';
 import type { Lattice } from './lattice.js';
-import { probesDefault } from './route/routing.js';
+import { inTurn, shareOfBest, Sought } from './sought.js';
 import { callersOf } from './trace/call-sites.js';
 
-/** Shards below this share of the best one's similarity add noise, not answers. */
-const shareOfBest = 0.7;
 /** Shards that are asked besides the likeliest, because they call what a question asks the callers of. */
 const callingMax = 8;
 
@@ -33,19 +31,29 @@ export async function ask(
   lattice: Lattice,
   request: AskRequest,
   signal?: AbortSignal,
-  probes = probesDefault,
 ): Promise<Answer> {
   if (lattice.ports.size === 0) throw new BusError('NO_SHARDS');
   const question = withHints(analyse(request.question), request.query_hints ?? []);
-  const ranked = lattice.router.rank(question);
-  const likely = ranked.flatMap((each) => lattice.ports.get(each.agent) ?? []).slice(0, probes);
+  const likely = lattice.router
+    .probed(question)
+    .flatMap(({ agent }) => lattice.ports.get(agent) ?? []);
   const called = await calledIn(lattice, question, request.overlays, signal);
-  const ports = [...new Set([...likely, ...portsOf(lattice, called)])];
-  const { answers: given, errors: failed } = await fanOut(ports, signal, (port) =>
-    // A model words the merged answer once, not that of each shard.
-    port.ask({ ...request, engine: engineName }, signal),
+  // A model words the merged answer once, not that of each shard.
+  const asked = { ...request, engine: engineName };
+  // A single shard knows all that there is, and of what is called the graph has told all.
+  const sought = called || lattice.ports.size < 2 ? undefined : new Sought(question, asked, signal);
+  await sought?.among(likely, othersThan(likely, lattice));
+  const ports = called ? [...new Set([...likely, ...portsOf(lattice, called)])] : likely;
+  const chosen =
+    sought?.chosen() ?? ports.map((port) => ({ agent: port.agent, port, request: asked }));
+  // Where no shard has a word of it, any one says so.
+  const [any] = lattice.ports.values();
+  const isNowhere = chosen.length === 0 && (sought?.errors ?? []).length === 0 && any !== undefined;
+  const wanted = isNowhere ? [{ agent: any.agent, port: any, request: asked }] : chosen;
+  const { answers: given, errors: failed } = await fanOut(wanted, signal, (each) =>
+    each.port.ask(each.request, signal),
   );
-  const errors = [...failed, ...lattice.unknownShards()];
+  const errors = merged(sought?.errors ?? [], failed, lattice.unknownShards());
   const answers = given.map((answer) => (called ? only(called, answer) : answer));
   const found = answers
     .filter((answer) => answer.evidence.length > 0)
@@ -55,26 +63,35 @@ export async function ask(
   // Every caller counts, however little its shard has to do with the words of the question.
   const used = called ? found : found.filter((answer) => best(answer) >= best(first) * shareOfBest);
   const telling = used.length === 0 ? [first] : used;
-  const merged = merge(
+  const all = [...answers, ...(sought?.answers ?? [])];
+  const shown = merge(
     telling,
     first.metadata.top_k,
     called && placeAmong(called, wantsAsides(question)),
   );
   return {
     ...first,
-    ...merged,
-    ...(called && ofWhole(called, merged)),
-    left_out: leftOutOf(answers),
-    overlay_warnings: [...new Set(answers.flatMap((answer) => answer.overlay_warnings))],
-    errors: [...telling.flatMap((answer) => answer.errors), ...gapsOf(answers, telling), ...errors],
+    ...shown,
+    ...(called && ofWhole(called, shown)),
+    left_out: leftOutOf(all),
+    overlay_warnings: [...new Set(all.flatMap((each) => each.overlay_warnings))],
+    errors: merged(
+      telling.flatMap((answer) => answer.errors),
+      gapsOf(all),
+      errors,
+    ),
     partial: errors.length > 0,
     metadata: {
       ...first.metadata,
       index_version: telling.map((answer) => answer.metadata.index_version).join('+'),
       cached: telling.every((answer) => answer.metadata.cached),
-      agents_asked: ports.length,
+      agents_asked: sought?.asked ?? ports.length,
     },
   };
+}
+
+function othersThan(ports: readonly ShardPort[], { ports: all, cards }: Lattice): ShardPort[] {
+  return [...all.values()].filter((port) => cards.has(port.agent) && !ports.includes(port));
 }
 
 /** Of the symbol whose callers a question asks for: all of them, whichever shards are asked for their evidence. */
@@ -180,17 +197,17 @@ function placeAmong(
   };
 }
 
+type Told = Pick<Answer, 'left_out' | 'overlay_warnings' | 'errors'>;
+
 /** Each once: many shards may lack an overlay for the same reason. */
-function leftOutOf(answers: readonly Answer[]): LeftOut[] {
+function leftOutOf(answers: readonly Told[]): LeftOut[] {
   const all = answers.flatMap(({ left_out }) => left_out);
   return [...new Map(all.map((each) => [`${each.overlay} ${each.why}`, each])).values()];
 }
 
-/** Errors of the other shards; that one of several shards finds nothing is no error. */
-function gapsOf(answers: readonly Answer[], used: readonly Answer[]): CodedError[] {
-  return answers
-    .filter((answer) => !used.includes(answer))
-    .flatMap(({ errors }) => errors.filter(({ code }) => code !== 'NOT_FOUND'));
+/** That one of several shards finds nothing is no error. */
+function gapsOf(answers: readonly Told[]): CodedError[] {
+  return answers.flatMap(({ errors }) => errors.filter(({ code }) => code !== 'NOT_FOUND'));
 }
 
 function best(answer: Answer): number {
@@ -199,7 +216,7 @@ function best(answer: Answer): number {
 
 type Merged = Pick<
   Answer,
-  'clauses' | 'confidence' | 'evidence' | 'flow' | 'unsure' | 'next' | 'query_path'
+  'clauses' | 'confidence' | 'likelihood' | 'evidence' | 'flow' | 'unsure' | 'next' | 'query_path'
 >;
 
 /**
@@ -228,29 +245,23 @@ export function merge(
         flow.set(callOf(edge), { ...edge, evidence: id });
     }
   }
-  const others = answers.flatMap(({ unsure }) => unsure).filter(({ kind }) => kind !== 'weak');
+  const isWeak = ({ kind }: Unsure): boolean => kind === 'weak';
+  const others = answers.flatMap(({ unsure }) => unsure).filter((each) => !isWeak(each));
+  const telling = answers.filter((answer) => answer.evidence.length > 0);
+  const weak = telling.every(({ unsure }) => unsure.some(isWeak)) ? telling[0]?.unsure : [];
   return {
-    ...judged(answers[0]?.question ?? '', evidence),
+    // The likeliest answer speaks for all: the others add to it.
+    ...judged(
+      answers[0]?.question ?? '',
+      evidence,
+      Math.max(0, ...answers.map(({ likelihood }) => likelihood)),
+    ),
     evidence,
     flow: [...flow.values()].sort((one, other) => one.evidence - other.evidence),
-    unsure: [...doubts(evidence), ...others],
+    unsure: [...(weak ?? []).filter(isWeak), ...others],
     next: answers.flatMap(({ next }) => next).slice(0, nextMax),
     query_path: [...new Set(evidence.map(({ agent }) => agent))],
   };
-}
-
-/** The lists as one: the likeliest next one of any list, so that each keeps its order. */
-function inTurn(lists: readonly (readonly Evidence[])[]): Evidence[] {
-  const waiting = lists.map((list) => [...list]);
-  const merged: Evidence[] = [];
-  for (;;) {
-    const [next] = waiting
-      .filter((list) => list.length > 0)
-      .sort(([one], [other]) => (other?.similarity ?? 0) - (one?.similarity ?? 0));
-    const first = next?.shift();
-    if (first === undefined) return merged;
-    merged.push(first);
-  }
 }
 
 export function placeOf({ overlay, section, file_path, line_start, line_end }: Citation): string {

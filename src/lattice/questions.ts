@@ -21,7 +21,7 @@ import { calleesOf, callersOf, implementationsOf } from './trace/call-sites.js';
 import type { Journal } from './query/journal.js';
 import { locate } from './route/locate.js';
 import type { Lattice } from './lattice.js';
-import { topKDefault } from '../pgc/answer/ask.js';
+import { topKDefault } from '../pgc/answer/searched.js';
 import { withFound } from './query/with-found.js';
 import { query } from './query/query.js';
 import { adjacencyOf, pathBetween } from './topology/topology.js';

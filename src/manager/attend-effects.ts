@@ -2,13 +2,14 @@ import { attendCapability, type Classification } from '../attention/shapes.js';
 import type { Approval } from '../attention/approvals.js';
 import { isGated } from '../attention/gates.js';
 import { materialised } from '../attention/session/materialise.js';
-import { shutdownType } from '../attention/session/messages.js';
+import { shutdownBody, shutdownType } from '../attention/session/messages.js';
 import type { SessionTold } from '../attention/session/record.js';
 import type { SessionRecord } from '../attention/session/session-record.js';
 import {
   sessionLimits,
   sessionOfContext,
   type Draft,
+  type Member,
   type Row,
 } from '../attention/session/shapes.js';
 import { membersOf } from '../attention/session/team.js';
@@ -210,10 +211,10 @@ export class AttendEffects {
     const { withdraw, client, tasks } = this.#parts;
     const session = sessionOfContext(record.id);
     await withdraw(session, reason);
-    const members = membersOf(record.team ?? teamOf(record));
+    const members = await this.#workingOf(membersOf(record.team ?? teamOf(record)));
     for (const { name } of members) {
       const said = { session, team: record.asked.team?.name ?? '', reason };
-      const body = Buffer.from(JSON.stringify(said));
+      const body = shutdownBody(said);
       const id = `${session}-${record.run}-shutdown-${name}`;
       await client.post(`agent:${name}`, shutdownType, body, { id }).catch(unlessGone);
     }
@@ -248,6 +249,18 @@ export class AttendEffects {
     return new Map(all.map((each) => [each.id, each]));
   }
 
+  /** Members that answer questions or lead take no work by mail: there is nothing that they could stop. */
+  async #workingOf(members: readonly Member[]): Promise<Member[]> {
+    if (members.length === 0) return [];
+    const views = await this.#parts.client.agents();
+    const serving = new Set(
+      views.flatMap(({ record: { id, alias, role } }) =>
+        servingRoles.has(role) ? [id, alias] : [],
+      ),
+    );
+    return members.filter(({ name }) => !serving.has(name));
+  }
+
   /** By name and by alias. */
   async #attending({ team, rows }: SessionRecord): Promise<ReadonlySet<string>> {
     if (membersOf(team).length === 0 && rows.every(({ role }) => role === '')) return new Set();
@@ -259,6 +272,9 @@ export class AttendEffects {
     );
   }
 }
+
+/** Roles of the product that take no tasks. */
+const servingRoles: ReadonlySet<string> = new Set(['manager', 'critic', 'pgc']);
 
 type Entries = ReadonlyMap<string, Todo>;
 

@@ -26,6 +26,7 @@ import {
 } from '../attention/session/shapes.js';
 import type { UpstreamRules } from '../attention/session/upstream.js';
 import { systemClock } from '../base/clock.js';
+import { givenWithin } from '../base/within.js';
 import type { Client } from '../client/client.js';
 import type { Incoming } from '../client/responder.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
@@ -151,8 +152,9 @@ export class AttendHandler implements AsyncDisposable {
     await this.#catchUp(sessions.get(context));
     if (wait_ms === 0) return sessions.get(context);
     const leftMs = deadlineMs > 0 ? deadlineMs - waitMarginMs : wait_ms;
-    const late = AbortSignal.timeout(Math.max(1, Math.min(wait_ms, leftMs, waitMsMax)));
-    return sessions.changed(context, revision, AbortSignal.any([late, signal]));
+    const ms = Math.max(1, Math.min(wait_ms, leftMs, waitMsMax));
+    using late = givenWithin(systemClock, ms, signal);
+    return await sessions.changed(context, revision, late.signal);
   }
 
   /** Does not ask again about a risk that was judged a moment ago: tasks report to their session later than to their judge. */
@@ -169,10 +171,11 @@ export class AttendHandler implements AsyncDisposable {
     return all.filter(({ is_over }) => is_all || !is_over).slice(0, max);
   }
 
-  async #said(said: AttendWord, by: string): Promise<SessionRecord> {
+  async #said(said: AttendWord, agent: string): Promise<SessionRecord> {
     const { sessions } = this.#of();
     const { context, what, question: number, choice, text } = said;
-    await this.#assertMay(sessions.get(context), what, by);
+    await this.#assertMay(sessions.get(context), what, agent);
+    const by = await this.#parts.client.personOf(agent);
     const record = await sessions.decide(context, (now): SessionTold => {
       switch (what) {
         case 'answer':
@@ -185,7 +188,7 @@ export class AttendHandler implements AsyncDisposable {
           throw new BusError('USAGE', { detail: 'say answer, withdraw or escape' });
       }
     });
-    this.#parts.log.info({ context, what, choice, by }, 'session got an answer');
+    this.#parts.log.info({ context, what, choice, by, agent }, 'session got an answer');
     return record;
   }
 

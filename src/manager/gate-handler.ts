@@ -14,6 +14,7 @@ import {
 import { signals, type Classification, type Gate } from '../attention/shapes.js';
 import { BoundedMap } from '../base/bounded-map.js';
 import { systemClock } from '../base/clock.js';
+import { givenWithin } from '../base/within.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import type { DelegatedTask } from '../delegation/task/shapes.js';
 import type { Logger } from '../observe/log.js';
@@ -109,7 +110,8 @@ export class GateHandler {
         await this.#assertPerson(from, `task ${said.task}`);
         if (!signals.includes(said.signal))
           throw new BusError('USAGE', { detail: `a signal is one of ${signals.join(', ')}` });
-        const note = `missed by ${from}: ${said.signal}${said.text === '' ? '' : `, ${said.text}`}`;
+        const by = await client.personOf(from);
+        const note = `missed by ${by}: ${said.signal}${said.text === '' ? '' : `, ${said.text}`}`;
         const record = await book.amend(said.task, (now) => ({
           notes: withNote(now, note, systemClock.nowMs()),
         }));
@@ -131,12 +133,13 @@ export class GateHandler {
   }
 
   /** The same word of the same person once more, who did not hear the answer, is answered again. */
-  async #judge(book: TaskBook, said: GateJudgement, by: string): Promise<Gate> {
+  async #judge(book: TaskBook, said: GateJudgement, agent: string): Promise<Gate> {
     const { assignment, id } = await recordOfGate(book, said.id);
     // No agent judges its own work.
-    if (assignment?.worker === by)
-      throw new BusError('GATE_NOT_YOURS', { agent: by, gate: said.id });
-    await this.#assertPerson(by, `gate ${said.id}`);
+    if (assignment?.worker === agent)
+      throw new BusError('GATE_NOT_YOURS', { agent, gate: said.id });
+    await this.#assertPerson(agent, `gate ${said.id}`);
+    const by = await this.#parts.client.personOf(agent);
     const after = await book
       .decide(id, said.judgement, (record) =>
         transitionByJudgement(record, said, by, systemClock.nowMs()),
@@ -147,7 +150,7 @@ export class GateHandler {
         throw error;
       });
     const { log } = this.#parts;
-    log.info({ gate: said.id, task: id, judgement: said.judgement, by }, 'gate judged');
+    log.info({ gate: said.id, task: id, judgement: said.judgement, by, agent }, 'gate judged');
     const gate = gateIn({ gates: gatesOf(after) }, said.id);
     if (said.judgement === 'approve')
       await this.#approvals.remember(gate.session, gate.classification, by);
@@ -156,8 +159,9 @@ export class GateHandler {
 
   async #list(book: TaskBook, query: GatesQuery, signal: AbortSignal): Promise<GatesAnswer> {
     const limit = Math.min(gatesMax, query.limit > 0 ? query.limit : gatesMax);
-    const late = AbortSignal.timeout(Math.max(1, Math.min(waitMsMax, query.wait_ms)));
-    const over = AbortSignal.any([signal, late]);
+    const ms = Math.max(1, Math.min(waitMsMax, query.wait_ms));
+    using late = givenWithin(systemClock, ms, signal);
+    const over = late.signal;
     for (;;) {
       const gates = await this.#found(book, query, limit + 1);
       if (gates.length > 0 || query.wait_ms === 0 || over.aborted || book.isClosed)

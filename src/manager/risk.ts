@@ -16,7 +16,7 @@ export function attentionParts(config: Config): AttentionParts {
   return {
     classify: async (task) => {
       const action = actionOf(task);
-      return action && classify(action, { policy });
+      return action && classify(action, { policy, inspector: 'elsewhere' });
     },
     gateMs: durationMs(policy.gate_expires) ?? gateMsDefault,
     onExpiry: policy.on_expiry,

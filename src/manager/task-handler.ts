@@ -5,6 +5,7 @@ import {
   mayView,
 } from '../task/requests/permissions.js';
 import { transitionOf } from '../task/requests/changes.js';
+import { givenWithin } from '../base/within.js';
 import { systemClock } from '../base/clock.js';
 import { newId } from '../base/ids.js';
 import { Later, type Message } from '../client/inbox.js';
@@ -267,9 +268,8 @@ export class TaskHandler implements AsyncDisposable {
     const first = await this.#book.get(id);
     if (wait_ms === 0 || first.revision > revision) return viewed(first);
     const leftMs = incoming.deadlineMs > 0 ? incoming.deadlineMs - waitMarginMs : wait_ms;
-    const late = AbortSignal.timeout(Math.max(1, Math.min(wait_ms, leftMs)));
-    const signal = AbortSignal.any([late, incoming.signal]);
-    return viewed(await this.#book.changed(id, revision, signal));
+    using late = givenWithin(systemClock, Math.max(1, Math.min(wait_ms, leftMs)), incoming.signal);
+    return await viewed(await this.#book.changed(id, revision, late.signal));
   }
 
   /** Whole for those it concerns; see `isConcerned`. Asks the broker for the role of the caller at most once. */
@@ -290,7 +290,8 @@ export class TaskHandler implements AsyncDisposable {
     const record = await this.#book.get(request.id);
     const role = await this.#parts.client.roleOf(agent);
     assertMayChange(record, request.what, { agent, role });
-    const { event, patch } = transitionOf(record, request, agent);
+    const by = await this.#parts.client.personOf(agent);
+    const { event, patch } = transitionOf(record, request, by);
     if (request.what === 'regenerate') {
       const overlays = record.task.grounding?.overlay_hints ?? [];
       await this.#overlays.generate(overlays, signal);
@@ -299,7 +300,7 @@ export class TaskHandler implements AsyncDisposable {
     const ratified = ratificationIn(record, changed);
     if (ratified !== undefined) {
       const { client, log } = this.#parts;
-      const said = { by: agent, text: request.text };
+      const said = { by, text: request.text };
       void tellRatified(client, ratified, said).catch((error: unknown) => {
         log.info(
           { task: changed.id, code: asBusError(error).code },

@@ -27,7 +27,6 @@ const versions = {
   fence: 1,
   'gate-instructions': 1,
   'name-places': 1,
-  'no-model': 1,
   probe: 1,
   'read-question': 1,
   'task-rules': 1,

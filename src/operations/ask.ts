@@ -36,6 +36,9 @@ const answerOutput = z.looseObject({
     .string()
     .describe('By a language model, where there is one; [n] is the evidence with id n.'),
   confidence: z.string(),
+  likelihood: z
+    .number()
+    .describe('That the first ten pieces of evidence hold what a right answer must name.'),
   left_out: z
     .array(z.looseObject({ overlay: z.string(), why: z.string() }))
     .describe('Overlays that could not be consulted.'),

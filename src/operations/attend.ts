@@ -3,13 +3,14 @@ import type { AttendWord } from '../attention/session/messages.js';
 import { attendShape, isProtocol } from '../attention/session/request.js';
 import { protocols, sessionLimits, type SessionView } from '../attention/session/shapes.js';
 import { BusError } from '../errors/bus-error.js';
-import { asksPerson, Attends, openGates } from '../remote/attends.js';
+import { askingRows, asksPerson, Attends, openGates } from '../remote/attends.js';
 import {
   endLine,
   renderQuestion,
   renderSession,
   renderSessions,
   sessionLine,
+  undoneText,
 } from '../render/attend.js';
 import { waitInput } from './shapes.js';
 import {
@@ -265,8 +266,15 @@ async function answered(
 }
 
 function summaryOf(view: SessionView): { context: string; state: string; asks: string } {
-  const { context, state, question } = view;
-  return { context, state, asks: question?.kind ?? openGates(view).join(', ') };
+  const { context, state } = view;
+  return { context, state, asks: asksOf(view) };
+}
+
+/** The kind of its question, its open gates, or its tasks that ask something. */
+function asksOf(view: SessionView): string {
+  const open = openGates(view);
+  const tasks = askingRows(view).map(({ entry, asks = '' }) => `${entry}: ${asks}`);
+  return view.question?.kind ?? (open.length > 0 ? open : tasks).join(', ');
 }
 
 /** `error`: where it is said whether there is one. */
@@ -291,15 +299,17 @@ export function outcomeOf(view: SessionView): Reply<Attended> {
 }
 
 function failureOf(view: SessionView): BusError | undefined {
-  const { context, question, state, trace } = view;
+  const { context, state, trace } = view;
   if (asksPerson(view) && !view.is_over)
     return new BusError('ATTEND_ASKS', {
       context,
-      asks: question?.kind ?? openGates(view).join(', '),
+      asks: asksOf(view),
     });
   if (state === 'withdrawn') return new BusError('ATTEND_WITHDRAWN');
   if (state !== 'diverged') return undefined;
   const blind = trace.filter((each) => each.outcome === 'completed' && each.situated_by === '');
+  if (blind.length === 0)
+    return new BusError('ATTEND_UNDONE', { context, what: undoneText(trace) });
   const tasks = blind.map(({ entry }) => entry).join(', ');
   return new BusError('ATTEND_UNSITUATED', { context, tasks });
 }
@@ -337,6 +347,9 @@ function attendedText(view: SessionView): string {
             ({ choice, means, needs }) => `- ${choice}: ${means}${needs && ` (text: ${needs})`}`,
           ),
         ]),
+    ...askingRows({ trace }).map(
+      ({ entry, task, asks = '' }) => `${entry} (${task}) asks: ${asks}`,
+    ),
     ...gates.map((gate) => `Gate ${gate} waits for a person: sigma gate show ${gate}`),
   ].join('\n');
 }

@@ -221,7 +221,7 @@ export const approvals = forPeople({
   async run({ session, revoke }, { bus }) {
     const query = { session, is_revoked: revoke };
     const found = await new Gates(await bus.client()).approvals(query);
-    const text = revoke ? `${found.length} approvals were taken back.` : renderApprovals(found);
+    const text = revoke ? takenBack(found.length) : renderApprovals(found);
     return plain<{ approvals: Approval[] }>({ approvals: found }, text);
   },
 });
@@ -248,6 +248,13 @@ export const missed = forPeople({
     return plain({ task, signal }, `Counted: ${signal}.`);
   },
 });
+
+function takenBack(approvals: number): string {
+  if (approvals === 0) return 'There was nothing to take back.';
+  return approvals === 1
+    ? 'One approval was taken back.'
+    : `${approvals} approvals were taken back.`;
+}
 
 function judged(gate: Gate): Reply<Gate> {
   return {

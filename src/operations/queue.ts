@@ -134,7 +134,11 @@ export const queueRun: Operation<typeof queueRunInput> = {
       ['started'],
       ({ started, queued, running }: RunAnswer) =>
         [
-          `${started.length} started, ${running} under way, ${queued} queued`,
+          [
+            `${started.length} started`,
+            ...(running < started.length ? [`${running} at a time`] : []),
+            `${queued} left in the queue`,
+          ].join(', '),
           ...started.map((id) => `  ${printable(id)}`),
         ].join('\n'),
       { rest: () => 'Call queue.' },

@@ -5,6 +5,7 @@ import { BusError } from '../errors/bus-error.js';
 import { delegatedTaskSchema, readTask } from '../delegation/task/schema.js';
 import type { Review } from '../delegation/manager/review.js';
 import type { DelegatedTask, EvidenceCitation } from '../delegation/task/shapes.js';
+import { finalStates } from '../task/life/states.js';
 import type { TaskIteration } from '../task/life/task-iteration.js';
 import type { TasksAnswer, TaskView } from '../task/requests/messages.js';
 import { renderTask, renderTasks, stepLine } from '../render/task.js';
@@ -35,7 +36,7 @@ const findingsMax = 3;
 const states = [
   ...['deciding', 'clarifying', 'blocked', 'queued', 'pending', 'attending', 'assigned', 'running'],
   ...['reviewing', 'critiquing', 'revising'],
-  ...['completed', 'failed', 'halted', 'cancelled', 'timed_out'],
+  ...finalStates,
 ];
 
 const cited = z.looseObject({
@@ -50,7 +51,9 @@ const cited = z.looseObject({
 
 export const taskOutput = z.looseObject({
   id: z.string(),
-  state: z.string().describe('completed, failed, halted, cancelled and timed_out are the ends.'),
+  state: z
+    .string()
+    .describe('completed, not_done, failed, halted, cancelled and timed_out are the ends.'),
   is_over: z.boolean(),
   asks: z.string().describe('What it waits for a person to say; empty: nothing.'),
   may: z.array(z.string()).describe('What may be said to it now, with `sigma task update`.'),

@@ -20,8 +20,18 @@ export type Citation = Plain<sigma.pgc.Citation, { role?: string }>;
 export type CodedError = Plain<sigma.pgc.CodedError>;
 export type AskRequest = Plain<
   sigma.pgc.AskRequest,
-  { query_hints?: string[]; engine?: string; roles?: string[] }
+  {
+    query_hints?: string[];
+    engine?: string;
+    roles?: string[];
+    counts?: WordCounts | null;
+    shown?: number;
+  }
 >;
+/** What the words of a question are weighed by: of one shard, or of all that are searched together. */
+export type WordCounts = Plain<sigma.pgc.WordCounts>;
+/** What a shard has for a question, before its answer is written. */
+export type SeekAnswer = Plain<sigma.pgc.SeekAnswer>;
 export type QueryIntent = Plain<sigma.pgc.QueryIntent>;
 export type ModelMetadata = Plain<sigma.pgc.ModelMetadata>;
 export type ExcerptLine = Plain<sigma.pgc.ExcerptLine>;
@@ -100,6 +110,10 @@ export interface ShardPort {
   readonly agent: string;
   card(): Promise<Card>;
   ask(request: AskRequest, signal?: AbortSignal): Promise<Answer>;
+  /** How often the words of the question stand here, each as often as any: what `seek` and `ask` of several are weighed by. */
+  weigh(request: AskRequest, signal?: AbortSignal): Promise<WordCounts>;
+  /** What `ask` would show, without reading it. */
+  seek(request: AskRequest, signal?: AbortSignal): Promise<SeekAnswer>;
   hop(request: HopRequest, signal?: AbortSignal): Promise<HopAnswer>;
   /** `symbols`: `name`, `path#name`, `path:name` or `path:line`. */
   definitions(symbols: string[], signal?: AbortSignal): Promise<Definition[]>;

@@ -4,7 +4,7 @@ import {
   type AttendDocument,
   type AttendWord,
 } from '../attention/session/messages.js';
-import type { SessionView } from '../attention/session/shapes.js';
+import type { Row, SessionView } from '../attention/session/shapes.js';
 import type { Client } from '../client/client.js';
 import { askManager, type Exchange } from './request.js';
 
@@ -85,9 +85,16 @@ export class Attends {
   }
 }
 
-/** It goes on only when a person says something: to the session, or about the risk of one of its tasks. */
-export function asksPerson({ question, trace }: SessionView): boolean {
-  return question !== null || openGates({ trace }).length > 0;
+/** It goes on only when a person says something: to the session, about the risk of one of its tasks, or to one of them. */
+export function asksPerson({ question, trace, state }: SessionView): boolean {
+  // Whatever its tasks ask: they end.
+  if (state === 'withdrawing') return false;
+  return question !== null || openGates({ trace }).length > 0 || askingRows({ trace }).length > 0;
+}
+
+/** Tasks that wait for an answer, apart from their risk. */
+export function askingRows({ trace }: Pick<SessionView, 'trace'>): Row[] {
+  return trace.filter(({ asks = '', is_over }) => asks !== '' && !is_over);
 }
 
 export function openGates({ trace }: Pick<SessionView, 'trace'>): string[] {

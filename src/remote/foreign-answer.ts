@@ -7,6 +7,8 @@ import {
   type Answer,
   type Evidence,
   type HopAnswer,
+  type SeekAnswer,
+  type WordCounts,
 } from '../pgc/shapes.js';
 
 /** More than any shard of ours ever sends in one answer. */
@@ -51,6 +53,20 @@ export function insane(agent: string): BusError {
 export function isSaneRows(rows: readonly object[]): boolean {
   const limits = { text: evidenceCharsMax, list: rowsMax, whole: rowsCharsMax };
   return isBounded([rows], limits);
+}
+
+export function isSaneCounts({ having, lengths }: WordCounts): boolean {
+  const isCount = (each: number): boolean => each >= 0 && each < Infinity;
+  return [having, lengths].every((all) => all.length <= listMax && all.every(isCount));
+}
+
+export function isSaneSeek(answer: SeekAnswer): boolean {
+  const limits = { text: textCharsMax, list: listMax, whole: answerCharsMax };
+  return (
+    isBounded([answer], limits) &&
+    answer.similarities.length <= citationsMax &&
+    answer.similarities.every((each) => each >= 0 && each <= 1)
+  );
 }
 
 export function isSaneHop(answer: HopAnswer): boolean {

@@ -21,9 +21,18 @@ import {
   type Expansion,
   type HopAnswer,
   type HopRequest,
+  type SeekAnswer,
   type ShardPort,
+  type WordCounts,
 } from '../pgc/shapes.js';
-import { insane, isSaneAnswer, isSaneHop, isSaneRows } from './foreign-answer.js';
+import {
+  insane,
+  isSaneAnswer,
+  isSaneCounts,
+  isSaneHop,
+  isSaneRows,
+  isSaneSeek,
+} from './foreign-answer.js';
 import { ask } from './request.js';
 
 /** More than any shard of ours ever sends for one report: its best files, and where the names stand that it has. */
@@ -66,6 +75,18 @@ export class RemoteShard implements ShardPort, WordsPort {
   async ask(request: AskRequest, signal?: AbortSignal): Promise<Answer> {
     const answer = await this.#ask(shardMessages.ask, request, signal);
     this.#check(isSaneAnswer(answer));
+    return answer;
+  }
+
+  async weigh(request: AskRequest, signal?: AbortSignal): Promise<WordCounts> {
+    const counts = await this.#ask(shardMessages.weigh, request, signal);
+    this.#check(isSaneCounts(counts));
+    return counts;
+  }
+
+  async seek(request: AskRequest, signal?: AbortSignal): Promise<SeekAnswer> {
+    const answer = await this.#ask(shardMessages.seek, request, signal);
+    this.#check(isSaneSeek(answer));
     return answer;
   }
 

@@ -158,5 +158,5 @@ export function isOver({ state }: Pick<TaskView, 'state'>): boolean {
 
 /** It goes on only after an answer. */
 export function isAsking({ state, asks }: Pick<TaskView, 'state' | 'asks'>): boolean {
-  return asks !== '' || state === 'deciding' || state === 'clarifying';
+  return !isFinal(state) && (asks !== '' || state === 'deciding' || state === 'clarifying');
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { userName } from '../base/user-name.js';
 import type { Client } from '../client/client.js';
 import type { Config } from '../config/config.js';
 import { BusError } from '../errors/bus-error.js';
@@ -32,7 +33,8 @@ export async function withClient<T>(
   if (!(await isListening(config.bus))) throw new BusError('NO_BROKER', { address: config.bus });
   // Loaded only once a broker listens: it is half of what a command takes to start.
   const { openClient } = await import('./open-client.js');
-  const client = openClient(config, { agent, role, isEphemeral: remote === undefined });
+  const person = config.person ?? (remote === undefined ? userName() : '');
+  const client = openClient(config, { agent, role, isEphemeral: remote === undefined, person });
   const done = client.ready({ withinMs: greetingMsMax }).then(() => work(client));
   try {
     return await (interrupted === undefined ? done : Promise.race([done, interrupted]));

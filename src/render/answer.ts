@@ -70,12 +70,12 @@ export function markdownOf(answer: Answer): string {
 function body(answer: Answer, style: Style): string[] {
   const { evidence, left_out, overlay_warnings, errors, prose } = answer;
   const notes = [...left_out.map(leftOutLine), ...overlay_warnings];
-  const isRouted = answer.hops.length > 0;
   return [
     ...headline(answer, style),
     ...(prose === '' ? [] : ['', ...prose.split('\n').map((line) => wrap(style.prose(line)))]),
     ...flowOf(answer, style),
-    ...(isRouted ? hopsOf(answer, style) : evidence.flatMap((each) => shown(each, style))),
+    ...wayOf(answer, style),
+    ...evidence.flatMap((each) => shown(each, style)),
     ...unsureOf(answer, style),
     ...notes.map((note) => `note: ${style.text(note)}`),
     ...errors.map(({ code, text }) => style.text(`${code}: ${text}`)),
@@ -84,7 +84,8 @@ function body(answer: Answer, style: Style): string[] {
 
 /** What was found, how surely, and what of the question was not. */
 function headline({ clauses, evidence, confidence, unsure }: Answer, style: Style): string[] {
-  if (evidence.length === 0) return ['Nothing in the indexed code answers the question.'];
+  if (evidence.length === 0)
+    return ['Found nothing in the indexed code that answers the question.'];
   const files = new Set(evidence.map(({ file_path }) => file_path)).size;
   const isWeak = unsure.some(({ kind }) => kind === 'weak');
   const places = `${count(evidence.length, 'place')} in ${count(files, 'file')}`;
@@ -125,21 +126,16 @@ function edgeLine(
   return `  ${style.code(from)} calls ${style.code(to)} at ${style.text(site)}${at}${doubt}${number}`;
 }
 
-/** What search found beside the way, then the way shard by shard, each with the call that led there. */
-function hopsOf({ hops, evidence }: Answer, style: Style): string[] {
-  const onWay = new Set(hops.flatMap((hop) => hop.evidence));
-  const beside = evidence.filter(({ id }) => !onWay.has(id));
-  const way = hops.flatMap(({ agent, via, evidence: ids }, at) => {
-    const its = new Set(ids);
+/** The way shard by shard: the call that led there, and which of the evidence is from there. */
+function wayOf({ hops }: Answer, style: Style): string[] {
+  if (hops.length === 0) return [];
+  const steps = hops.map(({ agent, via, evidence }, at) => {
     const by =
       via === null ? (at === 0 ? '' : ', found by search') : `, by ${style.code(via.symbol)}`;
-    return [
-      '',
-      style.head(`${at + 1}. ${style.text(agent)}${by}`),
-      ...evidence.filter(({ id }) => its.has(id)).flatMap((each) => shown(each, style)),
-    ];
+    const shown = evidence.map((id) => ` [${id}]`).join('');
+    return `  ${at + 1}. ${style.text(agent)}${by}${shown === '' ? '' : `:${shown}`}`;
   });
-  return [...beside.flatMap((each) => shown(each, style)), ...way];
+  return ['', style.head('Way'), ...steps];
 }
 
 function shown(evidence: Evidence, style: Style): string[] {

@@ -1,6 +1,6 @@
 import type { Question, Row, SessionView } from '../attention/session/shapes.js';
-import type { Gate } from '../attention/shapes.js';
-import { openGates } from '../remote/attends.js';
+import { undoneOf } from '../attention/session/trace.js';
+import { askingRows, openGates } from '../remote/attends.js';
 import { line, printable, table } from './terminal.js';
 
 /** State, open question, tasks and trace of one session. */
@@ -8,7 +8,7 @@ export function renderSession(view: SessionView): string {
   const { context, state, run, counts, granularity, upstream, route, reason, question } = view;
   const { assessed, surfaced, halted } = counts;
   const why = reason === '' ? '' : ` (${printable(reason)})`;
-  const how = route === '' ? '' : ` · tasks by ${route}`;
+  const how = route === '' ? '' : ` · route ${route}`;
   return [
     `Session ${printable(context)}, run ${run}: ${state}${why}${how} · ${granularity}`,
     ...(view.args === '' ? [] : [`  ${printable(headOf(view.args))}`]),
@@ -16,12 +16,19 @@ export function renderSession(view: SessionView): string {
       ? []
       : [`  resolved upstream: ${upstream.resolved.map(printable).join(', ')}`]),
     ...(view.team === null ? [] : [`  team: ${teamLine(view)}`]),
-    `  assessed ${assessed} · surfaced ${surfaced} · halted ${halted.length}`,
+    `  tasks assessed: ${assessed} · gates: ${surfaced} · halted: ${halted.length}`,
     ...halted.map((each) => `    halted: ${printable(headOf(each))}`),
     ...(view.trace.length === 0 ? [] : ['', traceTable(view.trace)]),
+    ...waiting(view.trace).map(({ entry, why = '' }) => line`${entry} waits: ${why}.`),
     ...(view.is_over ? ['', endLine(view)] : []),
     ...(question === null ? [] : ['', renderQuestion(question, context)]),
-    ...openGates(view).map((gate) => `Gate ${printable(gate)} waits for a judgement.`),
+    ...openGates(view).map(
+      (gate) => line`Gate ${gate} waits for a judgement: sigma gate show ${gate}`,
+    ),
+    ...askingRows(view).flatMap(({ entry, task, asks = '' }) => [
+      line`${entry} asks: ${headOf(asks)}`,
+      line`  sigma task show ${task}`,
+    ]),
   ].join('\n');
 }
 
@@ -53,17 +60,37 @@ function traceTable(rows: readonly Row[]): string {
 
 /** What came of it. A task that ended without its result leaves nothing to be situated, and nothing done. */
 export function endLine({ state, is_converged, trace }: SessionView): string {
-  const undone = trace.filter(({ is_over, outcome }) => is_over && outcome !== 'completed');
-  const without = undone.map(({ entry, outcome }) => line`${entry} ${outcome || 'not done'}`);
-  const rest = without.length === 0 ? '' : ` Not completed: ${without.join(', ')}.`;
-  const done = trace.length - undone.length;
-  if (is_converged && done === 0) return `Ended without a completed task.${rest}`;
+  const halted = trace.filter(({ outcome }) => outcome === 'halted');
+  const rest =
+    halted.length === 0
+      ? ''
+      : ` Halted: ${halted.map(({ entry }) => printable(entry)).join(', ')}.`;
+  const done = trace.filter(({ outcome }) => outcome === 'completed');
+  if (is_converged && done.length === 0) return `Ended, and nothing was done.${rest}`;
   if (is_converged)
-    return `Converged: ${done} of ${trace.length} tasks completed, each situated as the trace shows.${rest}`;
-  const blind = trace.filter((each) => each.outcome === 'completed' && each.situated_by === '');
-  return state === 'diverged'
+    return `Converged: ${done.length} of ${trace.length} tasks completed, each situated as the trace shows.${rest}`;
+  if (state !== 'diverged') return `Ended as ${state}; no convergence is claimed.`;
+  const blind = done.filter(({ situated_by }) => situated_by === '');
+  return blind.length > 0
     ? `Not converged: completed without a judgement: ${blind.map(({ entry }) => printable(entry)).join(', ')}`
-    : `Ended as ${state}; no convergence is claimed.`;
+    : `Not converged: ${undoneText(trace)}`;
+}
+
+/** Tasks that do not go on by themselves, and ask nobody. */
+function waiting(trace: readonly Row[]): Row[] {
+  return trace.filter(
+    ({ is_over, why = '', outcome }) => !is_over && why !== '' && outcome === 'pending',
+  );
+}
+
+/** `1 of 2 tasks was not done: b failed (why)`. */
+export function undoneText(trace: readonly Row[]): string {
+  const undone = undoneOf(trace);
+  const each = undone.map(({ entry, outcome, why = '' }) => {
+    const because = why === '' ? '' : ` (${headOf(why)})`;
+    return line`${entry} ${outcome.replaceAll('_', ' ')}${because}`;
+  });
+  return `${undone.length} of ${trace.length} tasks ${undone.length === 1 ? 'was' : 'were'} not done: ${each.join(', ')}`;
 }
 
 export function renderQuestion({ text, options }: Question, context: string): string {
@@ -77,25 +104,13 @@ export function renderQuestion({ text, options }: Question, context: string): st
   ].join('\n');
 }
 
-/** Action, signal, environment and evidence; then a person says one of five things. */
-export function renderRisk({ id, classification, seen_by }: Gate): string {
-  const { description, findings, pattern } = classification;
-  return [
-    `Gate ${printable(id)}, seen by ${printable(seen_by)}`,
-    `  action: ${printable(description)}`,
-    `  environment: ${printable(pattern.environment)}`,
-    ...findings.map(({ signal, severity, evidence }) =>
-      printable(`  ${severity === 'Gate' ? 'stop' : 'note'}: ${signal}: ${evidence}`),
-    ),
-  ].join('\n');
-}
-
 export function renderSessions(views: readonly SessionView[]): string {
   if (views.length === 0) return 'There are no sessions.';
   const rows = views.map((view) => [
     view.context,
     view.state,
-    view.question?.kind ?? (openGates(view).length > 0 ? 'gate' : '-'),
+    view.question?.kind ??
+      (openGates(view).length > 0 ? 'gate' : askingRows(view).length > 0 ? 'task' : '-'),
     `${view.trace.filter(({ is_over }) => is_over).length}/${view.trace.length}`,
     headOf(view.args),
   ]);
@@ -107,7 +122,8 @@ export function sessionLine({ context, state, granularity, trace }: SessionView)
   const over = trace.filter(({ is_over }) => is_over).length;
   const tasks =
     trace.length === 0 ? '' : ` · ${over} of ${trace.length} tasks over · ${granularity}`;
-  return printable(`${context}: ${state}${tasks}`);
+  const waits = waiting(trace).map(({ entry, why = '' }) => ` · ${entry}: ${why}`);
+  return printable(`${context}: ${state}${tasks}${waits.join('')}`);
 }
 
 function headOf(text: string): string {

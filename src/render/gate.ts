@@ -1,5 +1,6 @@
 import type { Approval } from '../attention/approvals.js';
-import type { Finding, Gate } from '../attention/shapes.js';
+import { choicesOf, weightText } from '../attention/gates.js';
+import type { Finding, Gate, Judgement } from '../attention/shapes.js';
 import { printable, table } from './terminal.js';
 
 const rowChars = 60;
@@ -12,50 +13,63 @@ export function renderGates(gates: readonly Gate[], more: boolean): string {
     id,
     judgement === '' ? state : `${state}: ${judgement}`,
     signalsOf(classification.findings),
+    classification.intensity,
     classification.pattern.environment,
     spanOf(Date.now() - asked_ms),
     state === 'open' ? spanOf(expires_ms - Date.now()) : '-',
     short(classification.description),
   ]);
-  const head = ['GATE', 'STATE', 'SIGNALS', 'WHERE', 'AGE', 'LEFT', 'ACTION'];
+  const head = ['GATE', 'STATE', 'SIGNALS', 'WEIGHT', 'WHERE', 'AGE', 'LEFT', 'ACTION'];
   return table([head, ...rows]) + (more ? '\n… and more' : '');
 }
 
-/** What a person judges: the exact action, what is risky about it, and where it would have its effect. */
+/**
+ * What a person judges: the exact action, what is risky about it, and where it would have its effect. One clear risk is said in
+ * short; of what weighs heavily all is shown.
+ */
 export function renderGate(gate: Gate): string {
   const { classification, task, seen_by, session, state } = gate;
-  const { findings, pattern, digest, description, intensity } = classification;
+  const { findings, pattern, digest, description } = classification;
+  const weight = weightText(classification);
+  const isHeavy = weight !== '';
   const files = Object.entries(digest.files);
   const stopping = findings.filter(({ severity }) => severity === 'Gate');
-  const shown = intensity === 'heavy' ? findings : stopping;
+  const shown = isHeavy ? findings : stopping;
+  const left = findings.length - shown.length;
   return [
     `Gate ${printable(gate.id)}: ${printable(state)}${verdictOf(gate)}`,
+    ...(isHeavy ? [`This weighs heavily: ${weight}.`] : []),
     '',
     `  Action       ${printable(description)}`,
     `  Environment  ${printable(pattern.environment)}`,
     `  Task         ${printable(task)}, session ${printable(session)}, seen by ${printable(seen_by)}`,
-    `  Digest       ${printable(digest.action)}`,
+    ...(isHeavy ? [`  Digest       ${printable(digest.action)}`] : []),
     ...files.map(([path, sha256]) => `  Script       ${printable(path)} ${printable(sha256)}`),
     '',
-    ...shown.flatMap(findingLines),
-    ...(shown.length < findings.length
-      ? [`  and ${findings.length - shown.length} in passing`]
-      : []),
+    ...shown.flatMap((each) => findingLines(each, isHeavy)),
+    ...(left > 0 ? [`  and ${left} ${left === 1 ? 'note' : 'notes'} that would not stop it`] : []),
   ].join('\n');
 }
 
 /** How it may be judged, as commands. */
 export function waysToJudge({ id, classification, state }: Gate): string[] {
   if (state !== 'open') return [];
-  const name = printable(id);
+  const { first, besides } = choicesOf(classification);
   const remembered = classification.is_cacheable ? ', and the same for this session' : '';
+  const ways: Readonly<Record<Judgement, [command: string, means: string]>> = {
+    approve: ['approve ID', `run it once${remembered}`],
+    dismiss: ['dismiss ID', 'run it this once'],
+    modify: ['modify ID --direction …', 'something else, judged anew'],
+    halt: ['halt ID', 'do not run it; its task ends'],
+    withdraw: ['withdraw ID', 'and nothing else of its session'],
+  };
+  const name = printable(id);
+  const written = first.map((each) => ways[each][0].replace('ID', name));
+  const width = Math.max(...written.map(({ length }) => length));
   return [
     '',
-    `  sigma gate approve ${name}    run it once${remembered}`,
-    `  sigma gate dismiss ${name}    run it this once`,
-    `  sigma gate modify ${name} --direction …    something else, judged anew`,
-    `  sigma gate halt ${name}       do not run it; its task ends`,
-    `  sigma gate withdraw ${name}   and nothing else of its session`,
+    ...first.map((each, at) => `  sigma gate ${written[at]?.padEnd(width)}  ${ways[each][1]}`),
+    ...(besides.length === 0 ? [] : [`  or, in the same way: ${besides.join(', ')}`]),
   ];
 }
 
@@ -74,10 +88,16 @@ export function renderApprovals(approvals: readonly Approval[]): string {
   return table([head, ...rows]);
 }
 
-function findingLines({ signal, severity, evidence, rule, file }: Finding): string[] {
+/** `isWhole`: with what was seen and by which rule. */
+function findingLines(
+  { signal, severity, evidence, action_description, rule, file }: Finding,
+  isWhole: boolean,
+): string[] {
   const where = file === '' ? '' : ` in ${file}`;
+  const head = `  ${severity === 'Gate' ? '!' : '·'} ${printable(signal)}${printable(where)}`;
+  if (!isWhole) return [`${head}: ${printable(action_description || evidence)}`];
   return [
-    `  ${printable(severity === 'Gate' ? '!' : '·')} ${printable(signal)}${printable(where)}`,
+    `${head}: ${printable(action_description)}`,
     `      ${printable(evidence)}${rule === '' ? '' : `  (${printable(rule)})`}`,
   ];
 }

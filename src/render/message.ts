@@ -1,4 +1,6 @@
 import { bodyOf } from '../remote/message-body.js';
+import { taskMessages } from '../task/requests/messages.js';
+import type { ResultMessage } from '../task/requests/result-message.js';
 import type { MessageAnswer, MessageView } from '../wire/messages.js';
 import { printable, printableText, table } from './terminal.js';
 
@@ -13,7 +15,21 @@ export function rendered({ view, body }: MessageAnswer): string {
     ...(view.correlation === '' ? [] : [`answers ${view.correlation}`]),
     ...(view.reply_to === '' ? [] : [`wants an answer to ${view.reply_to}`]),
   ];
-  return `${printable(about.join(' · '))}\n${printableText(bodyOf({ type: view.type, body }).body)}`;
+  return `${printable(about.join(' · '))}\n${printableText(textOf(view.type, body))}`;
+}
+
+/** A result in words; anything else as it is. */
+function textOf(type: string, bytes: Uint8Array): string {
+  const { body } = bodyOf({ type, body: bytes });
+  if (type !== taskMessages.finished.type) return body;
+  try {
+    const { success, result, error, partial_output } = JSON.parse(body) as ResultMessage;
+    if (success) return `done\n${result ?? ''}`;
+    const why = `without a result: ${error?.text ?? ''} (${error?.code ?? ''})`;
+    return [why, partial_output ?? ''].filter(Boolean).join('\n');
+  } catch {
+    return body;
+  }
 }
 
 export function listed(messages: MessageView[], depth: number): string {

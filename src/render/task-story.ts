@@ -4,7 +4,7 @@ import type { TaskIteration } from '../task/life/task-iteration.js';
 import type { TaskView } from '../task/requests/messages.js';
 import { resultMessage, type ResultMessage } from '../task/requests/result-message.js';
 import { printable, printableText, wrap } from './terminal.js';
-import { critiqueText, placeOf } from './task.js';
+import { advisoryText, critiqueText, placeOf } from './task.js';
 import { isOver, type Tasks } from '../remote/tasks.js';
 
 /** Tasks of one story, and rows of one task's children; what is beyond is counted. */
@@ -69,10 +69,14 @@ type Told = Pick<StoryEvent, 'at_ms' | 'what' | 'text'>;
 function eventsOf(view: TaskView): Told[] {
   const { notes, response, gates, created_ms, finished_ms, updated_ms, owner, parent, task } = view;
   const answeredMs = finished_ms || updated_ms;
+  const attendedMs = notes.find(({ state }) => state === 'assigned')?.at_ms ?? created_ms;
   const how = owner === '' ? `delegated by ${parent}` : `pushed by ${owner}`;
   return [
     { at_ms: created_ms, what: how, text: task.task },
     ...notes.slice(1).map(noteOf),
+    ...view.findings.map((each) => ({
+      ...{ at_ms: attendedMs, what: 'advisory', text: `${advisoryText(each)}; it went on` },
+    })),
     ...gates.flatMap(({ id, asked_ms, seen_by, judged_ms, judged_by, judgement, direction }) => [
       { at_ms: asked_ms, what: 'gate', text: `${id}: a person is asked, seen by ${seen_by}` },
       ...(judged_ms === 0
@@ -102,8 +106,39 @@ function critiqueOf(each: TaskIteration): Told[] {
   ];
 }
 
+/** What a note of the manager says, in words: it holds the event by which the state came to be. */
+const eventWords: Readonly<Record<string, string>> = {
+  'task.released': 'started from its queue',
+  'task.ready': 'its turn has come',
+  'task.declined': 'nobody could do it',
+  'task.cancelled': 'it was cancelled',
+  'dependency.failed': 'what it depends on was not done',
+  'attention.passed': 'no risk stops it',
+  'attention.gated': 'a person is asked about its risk',
+  'gate.judged': 'its risk was judged',
+  'worker.absent': 'no worker for it is there',
+  'worker.accepted': 'the worker has begun',
+  'worker.completed': 'the worker has finished',
+  'worker.failed': 'the worker failed',
+  'worker.blocked': 'the worker could not go on',
+  'worker.gated': 'the worker stopped at a risk',
+  'worker.asked': 'the worker asks something',
+  'worker.lost': 'the worker was lost',
+  'review.done': 'its result was checked',
+  'critique.done': 'its result was reviewed by the critic',
+  'revision.prepared': 'it goes back to be revised',
+  'clarification.given': 'it got an answer',
+  'block.resolved': 'it may go on',
+  'outcome.reported': 'a person said how it ended',
+  'decision.made': 'a person decided',
+  'timer.due': 'its time is over',
+};
+
 function noteOf({ at_ms, state, text }: Note): Told {
-  return { at_ms, what: state, text };
+  const [, event = '', reason = ''] = /^(\w+\.\w+)(?:: ([^]*))?$/.exec(text) ?? [];
+  const words = Object.hasOwn(eventWords, event) ? eventWords[event] : undefined;
+  if (words === undefined) return { at_ms, what: state, text };
+  return { at_ms, what: state, text: reason === '' ? words : `${words} (${reason})` };
 }
 
 function groundingOf(

@@ -1,3 +1,4 @@
+import type { Finding as RiskFinding } from '../attention/shapes.js';
 import { BusError } from '../errors/bus-error.js';
 import { isErrorCode } from '../errors/catalogue.js';
 import { isEvidenceRequired, type EvidenceCitation } from '../delegation/task/shapes.js';
@@ -36,6 +37,7 @@ export function renderTask(view: TaskView): string {
     headLine(view),
     ...indented(task.task),
     ...(progress === '' ? [] : [`progress: ${printable(progress)}`]),
+    ...view.findings.map((each) => note(`advisory, not stopped: ${advisoryText(each)}`)),
     ...(response === null || response.result === '' ? [] : ['', 'Result']),
     ...indented(response?.result ?? ''),
     ...(response?.partial === true ? ['  (partial: it was stopped before its end)'] : []),
@@ -47,7 +49,7 @@ export function renderTask(view: TaskView): string {
     ...(response?.grounding_evidence?.overlay_warnings ?? []).map((each) => note(each)),
     ...(error === null ? [] : ['', `${printable(error.code)}: ${printable(error.text)}`]),
     ...(error === null || (!isOver(view) && asks === '') ? [] : whatNext(view, error.code)),
-    ...(asks === '' ? [] : ['', `It asks: ${printable(asks)}`]),
+    ...(asks === '' || isOver(view) ? [] : ['', `It asks: ${printable(asks)}`]),
     ...(isOver(view) ? [] : waysOn(view)),
   ].join('\n');
 }
@@ -211,6 +213,10 @@ export function renderTodos({ list, todos, warnings }: TodoListView): string {
     }),
     ...warnings.map((each) => note(each)),
   ].join('\n');
+}
+
+export function advisoryText({ signal, action_description, evidence }: RiskFinding): string {
+  return `${signal}: ${action_description || evidence}`;
 }
 
 function note(text: string): string {

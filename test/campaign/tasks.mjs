@@ -35,6 +35,7 @@ const callersWanted = 5;
 /** A task rests in these: nothing happens any more by itself. */
 const resting = [
   'completed',
+  'not_done',
   'failed',
   'halted',
   'cancelled',

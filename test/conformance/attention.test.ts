@@ -215,7 +215,9 @@ describe('Skip conditions: the harmless passes in silence', () => {
   });
 
   test('without an inspector a script is left to the executor, where an approval is bound to its content', async () => {
-    expect((await classify(action('./a.sh'), { policy })).level).toBe('Low');
+    expect((await classify(action('./a.sh'), { policy, inspector: 'elsewhere' })).level).toBe(
+      'Low',
+    );
     expect((await judge('./a.sh')).level).toBe('Elevated');
     expect((await judge('./a.sh', { 'a.sh': 'ls\n' })).level).toBe('Elevated');
   });

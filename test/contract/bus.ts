@@ -698,6 +698,7 @@ export function busContract(
         heartbeat_ms: 5_000,
         ephemeral: true,
         held: [],
+        person: '',
       };
       const cases = [
         [{ ...base, agent: '../../etc/passwd' }, 'INVALID_NAME'],
@@ -759,6 +760,7 @@ function hello(fields: Partial<Hello> & { agent: string }): Frame {
     heartbeat_ms: 5_000,
     ephemeral: true,
     held: [],
+    person: '',
     ...fields,
   };
   return makeFrame(Command.HELLO, { id: '1' }, helloCodec.encode(whole));

@@ -28,15 +28,17 @@ async function attend(
       input,
     },
   );
+  if (words.includes('--json'))
+    return { code, stderr, rows: (JSON.parse(stdout) as { actions: Row[] }).actions };
   const lines = stdout.split('\n').filter(Boolean);
   return { code, stderr, rows: lines.map((each) => JSON.parse(each) as Row) };
 }
 
 const line = (id: string, ...argv: string[]): string => `${JSON.stringify({ id, argv })}\n`;
 
-test('a file: one answer a line, and 1 where something stops', async () => {
+test('a file: one document with all answers, and 1 where something stops', async () => {
   const file = path.join(folder.path, 'actions.jsonl');
-  writeFileSync(file, line('a', 'git', 'status') + line('b', 'git', 'push'));
+  writeFileSync(file, line('a', 'ls') + line('b', 'git', 'push'));
   const { code, rows } = await attend(['--classify', '--json', file]);
   expect(rows.map(({ id, level }) => [id, level])).toEqual([
     ['a', 'Low'],
@@ -68,6 +70,26 @@ test('a script below the root is asked about, bound to its content, and every st
   expect(rows[0]).toMatchObject({ level: 'Elevated', findings: [{ file: 'a.sh' }] });
   expect(stderr).toContain('1: bound to the content');
   expect(stderr).toContain('a.sh');
+});
+
+test('without a root nothing of the tree is trusted: its programs, its scripts, its git settings', async () => {
+  const input = [['./deploy.sh'], ['node', 'script.js'], ['make'], ['git', 'status'], ['ls']]
+    .map((argv) => line(argv[0] ?? '', ...argv))
+    .join('');
+  const { rows } = await attend(['--classify', '-'], input);
+  expect(rows.map(({ level }) => level)).toEqual([...Array<string>(4).fill('Elevated'), 'Low']);
+});
+
+test('with --json there is one document, also where there is nothing to read', async () => {
+  const none = path.join(folder.path, 'none.jsonl');
+  const missing = await sigma(path.join(folder.path, 'home'), [
+    'attend',
+    '--classify',
+    none,
+    '--json',
+  ]);
+  expect([missing.code, missing.json.error.code]).toEqual([2, 'USAGE']);
+  expect((await attend(['--classify', '--json', '-'], '\n')).rows).toEqual([]);
 });
 
 test('what is asked wrongly is refused', async () => {

@@ -7,6 +7,7 @@ import { Gates } from '../../src/remote/gates.js';
 import { shutdownType } from '../../src/attention/session/messages.js';
 import type { Row, SessionView } from '../../src/attention/session/shapes.js';
 import type { Judgement } from '../../src/attention/shapes.js';
+import { userName } from '../../src/base/user-name.js';
 import { systemClock } from '../../src/base/clock.js';
 import { Client } from '../../src/client/client.js';
 import { loadConfig } from '../../src/config/config.js';
@@ -351,7 +352,7 @@ describe('teams', () => {
     expect(told).toEqual([]);
 
     const asked = await begin({ context: 'team-new', tasks, team });
-    const cast = { retained: ['reader'], roles: [{ name: 'checker' }] };
+    const cast = { retained: ['reader'], roles: [{ name: 'checker' }, { name: 'executor' }] };
     const planned = await answer(asked, 'team', 'restructure', JSON.stringify(cast));
     expect(planned.team).toMatchObject({ kind: 'restructured', retained: ['reader'] });
     const ended = await answer(planned, 'classification', 'withdraw');
@@ -360,6 +361,10 @@ describe('teams', () => {
     expect(JSON.parse(told[0]![1])).toEqual({
       ...{ session: 'attend-team-new', team: 'crew', reason: 'ATTEND_WITHDRAWN' },
     });
+    // Our own executor understands it, too.
+    await eventually(() => expect(stack.outputs().join('')).toContain('the session ends'), 10_000);
+    const { json } = await sigma(home, ['dead', 'list', '--json']);
+    expect(JSON.stringify(json)).not.toContain(shutdownType);
   });
 });
 
@@ -390,6 +395,45 @@ describe('command line', () => {
     expect([late.code, late.json.error.code]).toEqual([1, 'ATTEND_STATE']);
   });
 
+  test('a session whose task failed has not converged', async () => {
+    const file = path.join(folder.path, 'failing.json');
+    writeFileSync(file, JSON.stringify([{ id: 'no', task: 'fail', action: { argv: ['false'] } }]));
+    await run('x', '--context', 'failing', '--tasks', file);
+    const done = await run('answer', 'failing', 'delegate', '--json');
+    expect([done.code, done.json.error.code]).toEqual([1, 'ATTEND_UNDONE']);
+    expect(done.json).toMatchObject({ state: 'diverged', is_converged: false });
+    const shown = await run('show', 'failing');
+    expect(shown.stdout).toMatch(/Not converged: 1 of 1 tasks was not done: no failed \(.+\)/);
+  });
+
+  test('a task that no worker can do is told of, not waited for in silence', async () => {
+    const file = path.join(folder.path, 'alone.json');
+    const task = { id: 'think', task: 'List the files of the folder.', runner: 'model' };
+    writeFileSync(file, JSON.stringify([{ ...task, acceptance_criteria: ['all of them'] }]));
+    await run('x', '--context', 'alone', '--tasks', file);
+    await run('answer', 'alone', 'delegate', '--no-wait');
+    await eventually(async () => {
+      const { stdout } = await run('show', 'alone');
+      expect(stdout).toContain('think waits: no worker that can do it is there yet.');
+    }, 10_000);
+    await run('withdraw', 'alone');
+  });
+
+  test('an advisory risk stops nothing, and is told in the task and its story', async () => {
+    writeFileSync(path.join(place, 'kept.txt'), 'nowhere else');
+    const action = { argv: ['cp', 'kept.txt', 'other.txt'] };
+    const over = { argv: ['cp', 'other.txt', 'kept.txt'] };
+    for (const [id, its] of [['copy', action] as const, ['over', over] as const]) {
+      const input = JSON.stringify({ id, task: 'copy it', action: its });
+      const ran = await sigma(home, ['delegate', '-', '--wait'], { input });
+      expect(ran.code, ran.stdout).toBe(0);
+    }
+    const told = /advisory.*Irreversibility: overwrites a file that is not under version control/;
+    expect((await sigma(home, ['task', 'show', 'copy'])).stdout).not.toMatch(told);
+    expect((await sigma(home, ['task', 'show', 'over'])).stdout).toMatch(told);
+    expect((await sigma(home, ['task', 'show', 'over', '--story'])).stdout).toMatch(told);
+  });
+
   test.each([
     ['no such session', ['show', 'nobody'], 'NO_SUCH_SESSION'],
     ['an unknown protocol', ['x', '--deficit', 'guess:why'], 'USAGE'],
@@ -406,11 +450,12 @@ describe('command line', () => {
       ['attend', 'x', '--context', 'walk', '--prior', prior],
       [
         [/1\. confirm: these tasks[^]*> $/, '1\n'],
-        [/Irreversibility[^]*5\. withdraw[^]*> $/, 'dismiss\n'],
+        [/Irreversibility[^]*by name: dismiss, modify, withdraw[^]*> $/, 'dismiss\n'],
       ],
     );
-    expect(shown).toMatch(
-      /rid +Elevated +Irreversibility\/Gate +dismiss by \S+ +approved +completed/,
+    // The person, not the connection.
+    expect(shown.replaceAll(userName(), 'ME')).toMatch(
+      /rid +Elevated +Irreversibility\/Gate +dismiss by ME +approved +completed/,
     );
     expect(shown).toMatch(/Converged: 1 of 1 tasks completed/);
   }, 30_000);

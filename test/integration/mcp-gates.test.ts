@@ -1,5 +1,6 @@
 import type { Client as McpClient } from '@modelcontextprotocol/client';
 import path from 'node:path';
+import { userName } from '../../src/base/user-name.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { failureOf, stdioClient, type Era, type Person } from '../support/mcp.js';
@@ -75,9 +76,11 @@ function judgesIn(era: Era): void {
     answer = { action: 'accept', content: { judgement: 'halt', direction: '' } };
     const judged = await called(mcp, 'judge_gate', { id: gate });
     expect(judged.structuredContent).toMatchObject({ state: 'judged', judgement: 'halt' });
-    expect(judged.structuredContent.judged_by).toMatch(/^cli-/);
+    expect(judged.structuredContent.judged_by).toBe(userName());
     const status = await called(mcp, 'task_status', { id: task });
     expect(status.structuredContent.task).toMatchObject({ state: 'halted' });
+    // The same word of the same person is answered again; another one comes too late.
+    answer = { action: 'accept', content: { judgement: 'approve', direction: '' } };
     const again = await called(mcp, 'judge_gate', { id: gate });
     expect(JSON.stringify(again.content)).toContain('GATE_JUDGED');
     await mcp.close();

@@ -97,7 +97,7 @@ async function answer({ body, signal }: { body: Buffer; signal: AbortSignal }): 
     clauses: [{ text: text.slice(0, 5_000), status: 'found', evidence: ids }],
     evidence: ids.map(source),
     flow: [...ids, ...ids, 0].map(edge),
-    ...{ unsure: [], next: [], confidence: 'high', partial: false },
+    ...{ unsure: [], next: [], confidence: 'high', likelihood: 0.9, partial: false },
     ...{ query_path: [], hops: [], safety: null, root: '' },
     query_intent: { intent: 'find', entities: [], scope: '', refined_query: '' },
     ...{ left_out: [], overlay_warnings: [], errors: [] },

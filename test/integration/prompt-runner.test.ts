@@ -165,7 +165,10 @@ test('whatever a prompt wants to read is a result, and nothing in it is a comman
     'reads',
     `${paths.map((each) => `/read ${each}`).join('\n')}\nDo it.`,
   );
-  expect(response.result).toBe('Read.');
+  expect(response.result).toMatch(
+    /^Read\.\n\nCould not be read: missing \(there is no file missing\)\.\n/,
+  );
+  expect(response.result.match(/^Could not be read: /gm)).toHaveLength(7);
   const came = (await sent(0)).filter(({ role }) => role === 'tool').map(({ content }) => content);
   const codes = came.map((each) => /"code":"(\w+)"/.exec(each)?.[1] ?? 'text');
   expect(codes).toEqual([
@@ -202,11 +205,26 @@ describe('before anything is done', () => {
     ]);
   });
 
-  test('a prompt without content asks nobody', async () => {
+  test('a prompt without content asks nobody, and waits for what it started', async () => {
     await server.play([]);
-    const response = await desk.done('commands', '/push name=only "A"\n/run concurrency=2');
+    await desk.assign('commands', '/push name=only "A"\n/run concurrency=2');
+    await eventually(() => expect(desk.runs.map(({ from }) => from)).toContain('commands'));
+    const [only] = desk.queued('commands');
+    await desk.finish(only!.task.id, 'commands', 'Found it.');
+    const row = {
+      id: only!.task.id,
+      name: 'only',
+      status: 'finished',
+      state: 'completed',
+    } as const;
+    const times = { created_ms: 1, started_ms: 1, finished_ms: 2 };
+    desk.queues.set('commands', {
+      rows: [{ ...row, ...times, progress: '', is_delivering: false }],
+    });
+    const response = await desk.desk.response('commands');
     expect(response).toMatchObject({ status: 'completed', usage: { tokens: 0 } });
     expect(response.result).toContain('- run: concurrency=2 ok');
+    expect(response.result).toMatch(/What its tasks came to:\n- .*, done: Found it\./);
     expect(await server.requests()).toEqual([]);
   });
 });

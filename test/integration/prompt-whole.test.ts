@@ -6,15 +6,15 @@ import { chainRepository } from '../support/repository.js';
 import { sigma, type Running } from '../support/sigma.js';
 import { Stack } from '../support/stack.js';
 
-/** Broker, index and manager, with an executor without a model, then one with a model. */
+/** Broker, index and manager, with an executor without a model, then one with a model beside it. */
 let stage: ReturnType<typeof chainRepository>;
 let server: ModelServer;
-let executor: Running;
 let stack: Stack;
 
-const startExecutor = (env: Record<string, string> = {}): Promise<Running> => {
+const startExecutor = (name: string, env: Record<string, string> = {}): Promise<Running> => {
   const runners = 'prompt,answer,command';
-  return stack.start(['agent', 'executor', '--root', stage.root, '--runners', runners], env);
+  const args = ['--name', name, '--root', stage.root, '--runners', runners];
+  return stack.start(['agent', 'executor', ...args], env);
 };
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
   writeFileSync(path.join(root, 'GUIDE.md'), 'Rings are for descriptors.\n');
   server = await ModelServer.open();
   stack = await Stack.open(home, ['manager'], { root, plan });
-  executor = await startExecutor();
+  await startExecutor('without-model');
 }, 90_000);
 
 afterAll(async () => {
@@ -39,21 +39,50 @@ async function prompted(id: string, task: string): Promise<any> {
 }
 
 test('without a model the index answers, says so, and names its places and what was read', async () => {
-  const view = await prompted('plain', '/read GUIDE.md\nWho calls nic_log?');
+  const view = await prompted('plain', '/read GUIDE.md\n/read GONE.md\nWho calls nic_log?');
   expect(view).toMatchObject({ state: 'completed', response: { usage: { tokens: 0 } } });
   const { result, steps } = view.response;
   expect(result).toMatch(/^No language model is configured here/);
   expect(result).toContain('Read beforehand: GUIDE.md.');
+  expect(result).toMatch(/Could not be read: GONE\.md \(.+\)/);
   expect(result).toMatch(/nic_log is called at 3 places/);
   expect(result).toContain('drivers/nic/nic_main.c:');
-  expect(steps.map(({ what }: any) => what)).toEqual(['read', 'content', 'index', 'end']);
+  expect(steps.map(({ what }: any) => what)).toEqual(['read', 'read', 'content', 'index', 'end']);
   const asked = await prompted('plain-2', 'How is the ring of received frames allocated?');
   expect(asked.state).toBe('completed');
   expect(asked.response.result).toMatch(/\w+\.[ch]:\d+/);
 }, 60_000);
 
+test('without a model work is not done: what it started is waited for, and what there is and lacks is told', async () => {
+  const view = await prompted(
+    'work',
+    [
+      ...['/read GUIDE.md', '/push name=who "Who calls nic_log?"'],
+      ...['/push name=unstarted "Implement it, too."', '/run 1'],
+      ...['Implement JWT validation.', '/push name=after "Test it."'],
+    ].join('\n'),
+  );
+  expect(view).toMatchObject({ state: 'not_done', error: { code: 'NOT_DONE' }, attempt: 1 });
+  const { result } = view.response;
+  expect(result).toContain('Read beforehand: GUIDE.md.');
+  expect(result).toMatch(/^- who, done: .*nic_log is called at 3 places/ms);
+  expect(result).toContain('Left to do: the content, "Implement JWT validation."; /push after.');
+  expect(result).toContain('Needed: an executor with a language model');
+  const { json } = await sigma(stage.home, ['task', 'list', '--json']);
+  const tasks = json.tasks.map(({ state, task }: any) => `${task.name} ${state}`);
+  expect(tasks).toEqual(expect.arrayContaining(['who completed', 'unstarted not_done']));
+}, 60_000);
+
+test('an intent in words is attended from a cold start, and done', async () => {
+  const attend = (...args: string[]): Promise<any> => sigma(stage.home, ['attend', ...args]);
+  const asked = await attend('List the callers of nic_log', '--context', 'cold');
+  expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining('1. confirm')]);
+  await attend('answer', 'cold', 'confirm');
+  const done = await attend('answer', 'cold', 'delegate');
+  expect([done.code, done.stdout]).toEqual([0, expect.stringContaining('1 of 1 tasks completed')]);
+}, 60_000);
+
 test('with one, a prompt pushes others, has them run, takes their results and asks the index', async () => {
-  await stack.stop(executor);
   await server.play([
     { match: '^Part (one|two)\\.$', times: 2, answer: { each: 'Part (\\w+)', text: 'Found $1.' } },
     {
@@ -71,7 +100,7 @@ test('with one, a prompt pushes others, has them run, takes their results and as
     },
     { match: 'NOBODY_LEFT', answer: { text: 'Both parts are done.' } },
   ]);
-  await startExecutor({ SIGMA_MODEL_BASE_URL: server.url, SIGMA_MODEL: 'small' });
+  await startExecutor('with-model', { SIGMA_MODEL_BASE_URL: server.url, SIGMA_MODEL: 'small' });
   const view = await prompted(
     'both',
     '/push name=one "Part one."\n/run\nDo both parts.\n/push name=later "Part three."',

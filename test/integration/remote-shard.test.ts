@@ -26,7 +26,7 @@ beforeAll(async () => {
   await bus.start();
   const foreign = await bus.client('foreign-1');
   const { hop, ask, read, definitions } = shardMessages;
-  const nothing = { references: [], errors: [], index_version: '', elapsed_ms: 0 };
+  const nothing = { references: [], errors: [], index_version: '', elapsed_ms: 0, likelihood: 0 };
   foreign.serve({
     [hop.type]: () => hop.answer.encode({ ...nothing, evidence: [], flow: [], ...hopped }),
     [definitions.type]: () => definitions.answer.encode({ definitions: defined }),

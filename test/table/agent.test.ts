@@ -20,6 +20,8 @@ const events: AgentEvent[] = [
   { type: 'pause.over' },
   { type: 'call.done', isInvalid: false },
   { type: 'call.done', isInvalid: true },
+  { type: 'result.came' },
+  { type: 'results.over' },
   { type: 'index.answered' },
   { type: 'index.failed', code: 'PGC_FAILED' },
 ];

@@ -33,6 +33,7 @@ test('attention.session', async () => {
       { type: 'task.noticed', granularity: 'Meso', end: 'none' },
       { type: 'task.noticed', granularity: 'Meso', end: 'situated' },
       { type: 'task.noticed', granularity: 'Meso', end: 'unsituated' },
+      { type: 'task.noticed', granularity: 'Meso', end: 'undone' },
       { type: 'session.withdrawn', reason: 'ATTEND_WITHDRAWN' },
       { type: 'withdrawal.done' },
       { type: 'session.escaped' },

@@ -87,6 +87,7 @@ test('task', async () => {
       { type: 'worker.gated', reason: 'GATE_DETECTED' },
       { type: 'worker.asked' },
       { type: 'worker.lost', reason: 'WORKER_LOST' },
+      { type: 'task.declined', reason: 'NOT_DONE' },
       { type: 'review.done', verdict: 'accepted', reason: '' },
       { type: 'review.done', verdict: 'warned', reason: '' },
       { type: 'review.done', verdict: 'refused', reason: 'EVIDENCE_REFUSED' },

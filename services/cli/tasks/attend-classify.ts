@@ -35,18 +35,33 @@ interface Row {
 export async function classifyAll(file: string, options: ClassifyOptions): Promise<void> {
   const policy = loadPolicy(options.policy);
   const inspector = options.root === undefined ? undefined : await inspectorOf(options.root);
-  const isTable = process.stdout.isTTY && options.json !== true;
+  const isDocument = options.json === true;
+  const isTable = process.stdout.isTTY && !isDocument;
   const rows: Row[] = [];
   let number = 0;
-  for await (const text of linesIn(bytesOf(file), lineBytesMax)) {
-    number += 1;
-    if (text?.trim() === '') continue;
-    const row = await rowOf(text, number, { policy, inspector, explain: options.explain === true });
-    const isStopped = row.classification?.findings.some(({ severity }) => severity === 'Gate');
-    if (isStopped === true || row.error !== undefined) process.exitCode = 1;
-    if (isTable) rows.push(row);
-    else await writeLine(JSON.stringify(shown(row)));
+  // One document, written as it comes: a file may hold more actions than memory does.
+  const head = '{"actions":[';
+  let before = head;
+  try {
+    for await (const text of linesIn(bytesOf(file), lineBytesMax)) {
+      number += 1;
+      if (text?.trim() === '') continue;
+      const judging = { policy, inspector, explain: options.explain === true };
+      const row = await rowOf(text, number, judging);
+      const isStopped = row.classification?.findings.some(({ severity }) => severity === 'Gate');
+      if (isStopped === true || row.error !== undefined) process.exitCode = 1;
+      if (isTable) rows.push(row);
+      else await writeLine(`${isDocument ? before : ''}${JSON.stringify(shown(row))}`);
+      before = ',';
+    }
+  } catch (error) {
+    if (!isDocument || before === head) throw error;
+    const coded = asBusError(error);
+    await writeLine(`],"error":${JSON.stringify(coded.toFailure())}}`);
+    process.exitCode = coded.exit;
+    return;
   }
+  if (isDocument) await writeLine(`${before === head ? head : ''}]}`);
   if (isTable) process.stdout.write(`${rendered(rows)}\n`);
 }
 

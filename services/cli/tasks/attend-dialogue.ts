@@ -4,7 +4,8 @@ import { outcomeOf } from '../../../src/operations/attend.js';
 import type { Call, Reply } from '../../../src/operations/operation.js';
 import { Attends, openGates } from '../../../src/remote/attends.js';
 import { Gates } from '../../../src/remote/gates.js';
-import { renderQuestion, renderRisk, sessionLine } from '../../../src/render/attend.js';
+import { renderQuestion, sessionLine } from '../../../src/render/attend.js';
+import { renderGate } from '../../../src/render/gate.js';
 import { asked, chosen, judged, say, tried } from './judging.js';
 
 /** Takes a person through the checkpoints of a session that was waited for, until it is over or the input ends. */
@@ -22,11 +23,13 @@ export async function goOn(
   try {
     for (;;) {
       view = await attends.follow(view, (now) => tell(sessionLine(now)));
+      const [gate] = openGates(view);
+      // What a task itself asks is answered where tasks are.
       const isAnswered =
         !view.is_over &&
-        (view.question === null
-          ? await gateJudged(gates, openGates(view)[0] ?? '', lines)
-          : await answeredOnce(attends, view, lines));
+        (view.question !== null
+          ? await answeredOnce(attends, view, lines)
+          : gate !== undefined && (await gateJudged(gates, gate, lines)));
       if (!isAnswered) return outcomeOf(view);
       view = await attends.show(view.context);
     }
@@ -56,6 +59,6 @@ async function answeredOnce(
 
 async function gateJudged(gates: Gates, id: string, lines: Interface): Promise<boolean> {
   const gate = await gates.show(id);
-  say(`\n${renderRisk(gate)}`);
+  say(`\n${renderGate(gate)}`);
   return (await judged(gates, gate, lines)) === 'judged';
 }

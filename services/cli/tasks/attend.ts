@@ -7,9 +7,12 @@ export const classifying: Terminal = {
     command
       .option(
         '--classify',
-        'classify the risk of actions; run nothing. Instead of an intent name a JSON Lines file of {id, argv or command, cwd, env, stdin}; - reads standard input',
+        'classify the risk of actions; run nothing. Instead of an intent name a JSON Lines file of {id, argv or command, cwd, env, stdin}; - reads standard input. --json prints one document, otherwise a table, or a line of JSON each where it is no terminal',
       )
-      .option('--root <dir>', 'classify: folder in which they would run; scripts in it are read')
+      .option(
+        '--root <dir>',
+        'classify: folder in which they would run; its scripts and its git settings are read. Without it they are asked about',
+      )
       .option(
         '--policy <file>',
         "classify: an operator's policy, merged with the one of the product: the stricter wins",

@@ -1,5 +1,6 @@
 import type { Interface } from 'node:readline/promises';
-import { judgements, type Gate } from '../../../src/attention/shapes.js';
+import { choicesOf } from '../../../src/attention/gates.js';
+import type { Gate } from '../../../src/attention/shapes.js';
 import { asBusError } from '../../../src/errors/bus-error.js';
 import { effects } from '../../../src/operations/gates.js';
 import type { Gates } from '../../../src/remote/gates.js';
@@ -13,9 +14,13 @@ export async function judged(
 ): Promise<'judged' | 'skipped' | undefined> {
   const { is_cacheable } = gate.classification;
   const meaning = { ...effects, ...(!is_cacheable && { approve: effects.dismiss }) };
-  const told = judgements.map((each, at) => `  ${at + 1}. ${each}: ${meaning[each]}`);
-  say(['', ...told, `  ${told.length + 1}. skip: leave it open`].join('\n'));
-  const choice = await chosen(lines, [...judgements, 'skip'] as const, (each) => each);
+  const { first, besides } = choicesOf(gate.classification);
+  const options = [...first, 'skip', ...besides] as const;
+  const told = first.map((each, at) => `  ${at + 1}. ${each}: ${meaning[each]}`);
+  const skip = `  ${told.length + 1}. skip: leave it open`;
+  const others = besides.length === 0 ? [] : [`  or by name: ${besides.join(', ')}`];
+  say(['', ...told, skip, ...others].join('\n'));
+  const choice = await chosen(lines, options, (each) => each);
   if (choice === undefined || choice === 'skip') return choice && 'skipped';
   const direction = choice === 'modify' ? await asked(lines, 'what instead: ') : '';
   if (direction === undefined) return undefined;

@@ -25,8 +25,11 @@ import {
 
 export interface ClassifyParts {
   policy: Policy;
-  /** Without it commands that run files of the tree are left to the executor, which can bind an approval to their content. */
-  inspector?: Inspector | undefined;
+  /**
+   * `elsewhere`: commands that run files of the tree are left to the executor, which has them and can bind an approval to their
+   * content. Without any look at files they are asked about.
+   */
+  inspector?: Inspector | 'elsewhere' | undefined;
   /** Absolute folder of the executor: absolute paths below it are in scope. Without it none is. */
   root?: string | undefined;
   explain?: ((step: string) => void) | undefined;

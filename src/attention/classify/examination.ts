@@ -57,7 +57,7 @@ export interface Draft extends Finding {
 export interface ExaminationParts {
   action: ActionInQuestion;
   policy: Policy;
-  inspector?: Inspector | undefined;
+  inspector?: Inspector | 'elsewhere' | undefined;
   /** Absolute; absolute paths below it are inside. */
   root?: string | undefined;
   /** Called with every step. */
@@ -71,6 +71,8 @@ export class Examination {
   readonly book: Rulebook;
   readonly paths: PathRules;
   readonly inspector: Inspector | undefined;
+  /** Its files are looked at by who runs it, which judges it again. */
+  readonly isLookedAtLater: boolean;
   readonly root: string | undefined;
   readonly drafts: Draft[] = [];
   /** Beyond the limit of findings. */
@@ -82,6 +84,8 @@ export class Examination {
   /** Of commands in which something was found. */
   readonly words = new Set<string>();
   readonly variables = new Map<string, string>();
+  /** Paths below the root that it writes. */
+  readonly written = new Set<string>();
   readonly #explain: ((step: string) => void) | undefined;
   readonly #seen = new Set<string>();
   readonly #tracked = new Map<string, boolean>();
@@ -94,7 +98,8 @@ export class Examination {
   constructor({ action, policy, inspector, root, explain }: ExaminationParts) {
     this.action = action;
     this.policy = policy;
-    this.inspector = inspector;
+    this.inspector = inspector === 'elsewhere' ? undefined : inspector;
+    this.isLookedAtLater = inspector === 'elsewhere';
     this.root = root;
     this.book = Rulebook.of(policy);
     this.paths = new PathRules(policy.paths);
@@ -146,7 +151,8 @@ export class Examination {
   /** The same of a command that a policy may allow: its finding says by which line. */
   opaqueCommand(rule: string, words: readonly Word[], site: Site, why: string, file = ''): void {
     const line = allowingLine(words, site.folder.cwd);
-    const isShown = line !== '' && line.length <= lineChars;
+    // No policy allows what a command is fed.
+    const isShown = line !== '' && line.length <= lineChars && site.input.kind === 'none';
     const hint = !isShown ? '' : `; to allow it, a policy says ${line}`;
     const says = `cannot be judged: ${why}${hint}`;
     this.found({ signal: 'Emergent', rule, words, site, irreversible: true, says, file });
@@ -167,6 +173,17 @@ export class Examination {
     this.allowed.push(found.why);
     this.step(() => `allowed by the policy: ${found.why}: ${textOf(words)}`);
     return true;
+  }
+
+  /** Whether one of these files, or a folder above it, was written by this action before. */
+  hasWritten(files: readonly string[], site: Site): boolean {
+    return files.some((text) => {
+      const place = this.place(text, site);
+      if (place.kind !== 'inside') return false;
+      return [...this.written].some(
+        (path) => place.path === path || place.path.startsWith(`${path}/`),
+      );
+    });
   }
 
   /** Counts one command, with its text. */

@@ -7,7 +7,7 @@ const hooksMax = 100;
 
 /**
  * Why a command of git may run code: settings of its repository that start programs, hooks that it runs, or a repository that
- * cannot be seen. Without a look at files nothing is said: it is judged again where the files are.
+ * cannot be seen. What is judged again where the files are is left to that.
  */
 export async function hooksRisk(
   { hooks, changes }: HarmlessRow,
@@ -17,7 +17,9 @@ export async function hooksRisk(
   exam: Examination,
 ): Promise<string | undefined> {
   const { inspector, policy } = exam;
-  if (inspector === undefined) return undefined;
+  if (exam.isLookedAtLater) return undefined;
+  if (inspector === undefined)
+    return 'git may run what its repository sets up, which is not looked at';
   if (isOutside) return 'git may run what a repository outside of the root sets up';
   // A folder with HEAD may be a repository without a work tree, with settings of its own.
   for (const folder of below.flatMap(upwards))

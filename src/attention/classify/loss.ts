@@ -30,6 +30,7 @@ async function isKept({ text, isGlob }: Word, path: string, exam: Examination): 
 
 async function isRebuildable(path: string, exam: Examination): Promise<boolean> {
   if (!exam.paths.isRebuildable(path)) return false;
-  // The executor, which has the files, judges it again.
-  return exam.inspector === undefined || !(await exam.isTracked(path));
+  // Who has the files judges it again.
+  if (exam.inspector === undefined) return exam.isLookedAtLater;
+  return !(await exam.isTracked(path));
 }

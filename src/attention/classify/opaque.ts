@@ -1,3 +1,4 @@
+import { partsOf } from '../policy/allow.js';
 import { programName, type Reading, type Word } from '../policy/command-pattern.js';
 import type { OpaqueRow } from '../policy/policy.js';
 import type { Examination, Site } from './examination.js';
@@ -15,15 +16,20 @@ export async function opaqueEffects(
   site: Site,
   isOwn: boolean,
 ): Promise<void> {
-  if (await exam.isAllowed(words, site)) return;
   const row = exam.book.opaqueRow(given);
+  const runs = [...words.flatMap(({ text }) => partsOf(text)), ...(row?.files ?? [])];
+  const isOfAction = exam.hasWritten(runs, site);
+  // Who allowed the command knew the file as it lies in the tree.
+  if (!isOfAction && (await exam.isAllowed(words, site))) return;
   const name = programName(words[0]?.text ?? '');
-  if (exam.inspector === undefined && isJudgedLater(words, row, exam, site, isOwn))
+  if (exam.isLookedAtLater && !isOfAction && isJudgedLater(words, row, exam, site, isOwn))
     return exam.step(`${name} is judged where its files are`);
   const file = await boundFiles(words, row, exam, site, isOwn);
   const why = reasonOf(name, row, unlisted, isOwn);
   if (words.some(({ isStatic }) => !isStatic))
     return exam.opaque('hidden-argument', words, site, `${why}; its arguments are not all known`);
+  if (isOfAction)
+    return exam.opaque('written-file', words, site, `${why}; the same action writes what it runs`);
   const rule = isOwn ? 'opaque-program' : row === undefined ? 'unknown-program' : 'opaque-command';
   exam.opaqueCommand(unlisted === undefined ? rule : 'unlisted', words, site, why, file);
 }

@@ -18,8 +18,8 @@ import type { Word } from '../policy/command-pattern.js';
 export type Input =
   | { kind: 'none' }
   | { kind: 'text'; text: string }
-  /** A file, or what another command prints: the commands before it as they are written. */
-  | { kind: 'unread'; file?: Word; from?: string };
+  /** A file, or what another command prints: the commands before it as they are written; `isSaid`: one of them prints a text of the line. */
+  | { kind: 'unread'; file?: Word; from?: string; isSaid?: boolean };
 
 export interface Redirect {
   operator: string;
@@ -117,7 +117,9 @@ export class ShellLine {
     for (const [at, command] of commands.entries()) {
       const from = this.#source.slice(start, command.pos);
       const own = commands.length === 1 ? folder : { ...folder };
-      await this.#node(command, own, at === 0 ? input : { kind: 'unread', from });
+      const before = commands.slice(0, at);
+      const isSaid = input.kind === 'text' || before.some(saysText);
+      await this.#node(command, own, at === 0 ? input : { kind: 'unread', from, isSaid });
     }
   }
 
@@ -232,4 +234,13 @@ export class ShellLine {
           await this.#node(statement, folder, { kind: 'none' });
       else await this.#inside(child);
   }
+}
+
+/** Whether it prints a text that stands in the line. */
+function saysText(node: SyntaxNode): boolean {
+  if (node.type === 'Command' && /^(?:echo|printf)$/.test(node.name?.value ?? '')) return true;
+  if (node.type === 'HereDoc' || node.type === 'HereString') return true;
+  let isSaid = false;
+  forEachChild(node, (child) => (isSaid ||= saysText(child)));
+  return isSaid;
 }

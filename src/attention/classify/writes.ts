@@ -15,6 +15,8 @@ interface Writing {
   leaves: 'text' | 'nothing' | 'unknown';
   /** What may be written, as far as it stands in the action. */
   texts: readonly string[];
+  /** A text that the command is fed: what that does later is not judged. */
+  isFed: boolean;
 }
 
 interface Target {
@@ -44,7 +46,8 @@ export async function writeEffects(
   if ((writes.when !== undefined && !has(writes.when)) || has(writes.unless)) return;
   const isOverwriting = writes.overwrites === true && !has(writes.adds);
   const leaves = has(writes.empties) ? 'nothing' : await leftBy(harmless, exam, site);
-  const writing: Writing = { words, isOverwriting, leaves, texts: textsOf(words, site) };
+  const isFed = takesInput(harmless) && isFedBy(site.input);
+  const writing: Writing = { words, isOverwriting, leaves, texts: textsOf(words, site), isFed };
   for (const { word, isNew } of await targetsOf(harmless, exam, site)) {
     const isOver = isOverwriting && isNew !== true;
     await writesTo(word, { ...writing, isOverwriting: isOver }, exam, site);
@@ -81,6 +84,20 @@ async function leftBy(
 
 function isEmptyFile(input: Input): boolean {
   return input.kind === 'unread' && emptySources.has(input.file?.text ?? '');
+}
+
+/** `tee`, `sort -o FILE`, `cp /dev/stdin FILE`: what it writes is what it is fed. */
+function takesInput({ row: { writes }, reading: { operands } }: Harmless): boolean {
+  const isInput = ({ text }: Word): boolean =>
+    /^(?:-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/\w+\/fd\/0)$/.test(text);
+  if (writes?.operands === 'all') return writes.overwrites === true;
+  return operands.some(isInput) || (writes?.operands === 'none' && operands.length === 0);
+}
+
+/** A text, or what another command prints; a file is copied. */
+function isFedBy(input: Input): boolean {
+  if (input.kind === 'text') return input.text.trim() !== '';
+  return input.kind === 'unread' && input.file === undefined;
 }
 
 async function targetsOf(harmless: Harmless, exam: Examination, site: Site): Promise<Target[]> {
@@ -216,7 +233,11 @@ export async function redirectEffects(
     const isAppending = operator.includes('>>');
     const leaves = printedBy(words, site);
     const texts = textsOf(words, site);
-    const writing = { words: shown, isOverwriting: !isAppending, leaves, texts };
+    const { input } = site;
+    // The output of a program is written down as ever; a text that stands in the action is what it was fed.
+    const isText = input.kind === 'text' || (input.kind === 'unread' && input.isSaid === true);
+    const isFed = isText && isFedBy(input);
+    const writing = { words: shown, isOverwriting: !isAppending, leaves, texts, isFed };
     await writesTo(target, writing, exam, site);
   }
 }
@@ -253,7 +274,7 @@ async function writesTo(
   exam: Examination,
   site: Site,
 ): Promise<void> {
-  const { words, isOverwriting } = writing;
+  const { words, isOverwriting, isFed } = writing;
   const place = await exam.realPlace(target.text, site);
   if (device.test(target.text)) {
     const says = 'overwrites a device';
@@ -264,6 +285,9 @@ async function writesTo(
   if (isHidden || place.kind === 'unknown')
     return exam.opaque('hidden-target', words, site, 'where it writes is known only when it runs');
   if (exam.paths.isScratch(place.path)) return;
+  if (isFed)
+    exam.opaque('fed-text', words, site, 'writes a text that it is fed, which is not judged');
+  if (place.kind === 'inside') exam.written.add(place.path);
   riskyNames(target.text, place.path, writing, exam, site);
   if (place.kind === 'outside') {
     const says = 'writes outside of the root';
@@ -309,7 +333,7 @@ async function overwrites(
   // A folder that is copied onto the root may bring anything, hooks too.
   if (path === '')
     return exam.opaque('hidden-target', words, site, 'what it writes into the root is not known');
-  if (exam.inspector === undefined) return;
+  if (exam.isLookedAtLater) return;
   const isEmptying = leaves === 'nothing';
   const isFolder = (await exam.look(path))?.kind === 'folder';
   const isThere = isFolder || (await isSomething(path, exam.inspector));
@@ -336,9 +360,9 @@ function isOfBuild(path: string): boolean {
 }
 
 /** Undefined: not known; a file without anything in it is none. */
-async function isSomething(path: string, inspector: Inspector): Promise<boolean | undefined> {
-  const text = await inspector.read(path);
-  return text === undefined ? await inspector.exists?.(path) : text !== '';
+async function isSomething(path: string, inspector?: Inspector): Promise<boolean | undefined> {
+  const text = await inspector?.read(path);
+  return text === undefined ? await inspector?.exists?.(path) : text !== '';
 }
 
 function isWithin(path: string, scope: readonly string[]): boolean {

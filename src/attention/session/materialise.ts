@@ -63,7 +63,9 @@ export function tasksIn(text: string, prefix: string): Draft[] {
   return all.slice(0, sessionLimits.tasks).map((said, at) => {
     const task = said.slice(0, sessionLimits.argsChars);
     // Of more than a task may say the rest stands beside it.
-    const document = task === said ? { task } : { task, context: said };
+    // Words are a question, as they are for `sigma delegate`.
+    const words = { task, kind: 'question' };
+    const document = task === said ? words : { ...words, context: said };
     return { id: `${prefix}-${at + 1}`, role: '', document };
   });
 }

@@ -1,3 +1,4 @@
+import { BusError } from '../../errors/bus-error.js';
 import { attention, codec } from '../../wire/codec.js';
 
 /** A SessionView, an array of them, or an AttendRequest as a person writes it. */
@@ -45,5 +46,30 @@ export const attendMessages = {
   say: { type: 'attend.say', request: codec<AttendWord>(attention.AttendWord), answer },
 } as const;
 
-/** Durable, to each member of a team whose session is withdrawn; the body is JSON: session, team, reason. */
+/** Durable, to each member of a team whose session is withdrawn. */
 export const shutdownType = 'shutdown_request';
+
+export interface Shutdown {
+  session: string;
+  team: string;
+  reason: string;
+}
+
+export function shutdownBody(said: Shutdown): Buffer {
+  return Buffer.from(JSON.stringify(said));
+}
+
+/** Throws MALFORMED_PAYLOAD. */
+export function readShutdown(body: Uint8Array): Shutdown {
+  let value: Partial<Record<keyof Shutdown, unknown>> | null;
+  try {
+    value = JSON.parse(Buffer.from(body).toString()) as typeof value;
+  } catch {
+    throw new BusError('MALFORMED_PAYLOAD', { detail: 'this is no JSON' });
+  }
+  const { session, team, reason } = value ?? {};
+  if (typeof session !== 'string' || session === '')
+    throw new BusError('MALFORMED_PAYLOAD', { detail: 'it names no session' });
+  const text = (field: unknown): string => (typeof field === 'string' ? field : '');
+  return { session, team: text(team), reason: text(reason) };
+}

@@ -67,7 +67,7 @@ const askers: Readonly<Record<QuestionKind, (record: SessionRecord) => Asked>> =
       options: [
         option(
           'route',
-          `by /${first} (recommended), or by another one that is listed; ${left} left`,
+          `by /${first} (recommended) or another one of the list; ${left} more can be routed`,
         ),
         option('other', 'by a protocol that is not listed for it', `one of ${others}`),
         option('proceed', 'go on without it'),
@@ -96,7 +96,7 @@ const askers: Readonly<Record<QuestionKind, (record: SessionRecord) => Asked>> =
     ],
   }),
   confirm_boundary: ({ drafts }) => confirming('An earlier protocol brought these tasks.', drafts),
-  confirm: ({ drafts }) => confirming('Nothing of this was verified before.', drafts),
+  confirm: ({ drafts }) => confirming('Nothing of this was checked before.', drafts),
   team: ({ asked: { team }, rows }) => ({
     text: [
       `How should team ${team?.name ?? ''} be structured for ${rows.length} tasks?`,
@@ -128,7 +128,7 @@ const askers: Readonly<Record<QuestionKind, (record: SessionRecord) => Asked>> =
     options: [option('confirm', 'add them'), option('back', 'choose again')],
   }),
   classification: ({ rows }) => ({
-    text: ['Nothing of this is risky. Delegate all of it?', ...riskLines(rows)].join('\n'),
+    text: ['None of this is risky. Delegate all of it?', ...riskLines(rows)].join('\n'),
     options: [option('delegate', 'all of them'), withdraw],
   }),
   plan: ({ rows }) => ({

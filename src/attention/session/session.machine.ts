@@ -23,11 +23,14 @@ export type SessionEvent =
   | { type: 'tasks.classified'; checkpoint: Checkpoint }
   | { type: 'plan.agreed' }
   | { type: 'tasks.delegated' }
-  /** A task has changed; `end`: it was the last one that was open. */
-  | { type: 'task.noticed'; granularity: Granularity; end: 'none' | 'situated' | 'unsituated' }
+  /** A task has changed. */
+  | { type: 'task.noticed'; granularity: Granularity; end: End }
   | { type: 'session.withdrawn'; reason: string }
   | { type: 'withdrawal.done' }
   | { type: 'session.escaped' };
+
+/** What the last task that was open leaves: all done or halted, one done blindly, one not done. */
+export type End = 'none' | 'situated' | 'unsituated' | 'undone';
 
 /** Before anything is delegated: nothing to ask, all is Low (rule 19), several irreversible actions (rule 22). */
 export type Checkpoint = 'none' | 'classification' | 'plan';
@@ -69,6 +72,7 @@ const session = setup({
     hasCheckpoint: ({ event }) => event.type === 'tasks.classified' && event.checkpoint !== 'none',
     isSituated: ({ event }) => event.type === 'task.noticed' && event.end === 'situated',
     isUnsituated: ({ event }) => event.type === 'task.noticed' && event.end === 'unsituated',
+    isUndone: ({ event }) => event.type === 'task.noticed' && event.end === 'undone',
   },
   actions: {
     countRound: assign({ rounds: ({ context }) => context.rounds + 1 }),
@@ -80,6 +84,7 @@ const session = setup({
     rememberReason: assign({ reason: ({ event }) => ('reason' in event ? event.reason : '') }),
     rememberDeclined: assign({ reason: 'DECLINED' }),
     rememberEmpty: assign({ reason: 'NO_TASKS' }),
+    rememberUndone: assign({ reason: 'ATTEND_UNDONE' }),
   },
 });
 
@@ -196,6 +201,11 @@ export const sessionMachine = session.createMachine({
                 target: '#diverged',
                 actions: 'adjust',
               },
+              {
+                guard: 'isUndone',
+                target: '#diverged',
+                actions: ['adjust', 'rememberUndone'],
+              },
               { actions: 'adjust' },
             ],
           },
@@ -204,7 +214,7 @@ export const sessionMachine = session.createMachine({
     },
     withdrawing: { entry: withdraw, on: { 'withdrawal.done': 'withdrawn' } },
     converged: { id: 'converged', entry: doing('session.end'), type: 'final' },
-    /** A completed task was never situated: no convergence is asserted. */
+    /** A completed task was never situated, or one was not done: no convergence is asserted. */
     diverged: { id: 'diverged', entry: doing('session.end'), type: 'final' },
     withdrawn: { entry: doing('session.end'), type: 'final' },
     escaped: { type: 'final' },

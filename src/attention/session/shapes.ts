@@ -161,6 +161,10 @@ export interface Row {
   situated_by: SituatedBy;
   /** State of the task; empty: not delegated. */
   outcome: string;
+  /** Why it was not done, or what it waits for, in words; empty or absent: it was done, or is under way. */
+  why?: string;
+  /** What it asks a person, apart from gates; empty or absent: nothing. */
+  asks?: string;
   is_over: boolean;
   /** Of the task that was looked at. */
   revision: number;

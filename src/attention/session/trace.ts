@@ -1,3 +1,4 @@
+import type { End } from './session.machine.js';
 import type { Counts, Granularity, Row, SituatedBy } from './shapes.js';
 
 /** What the trace has to know of a task's end. */
@@ -28,6 +29,20 @@ export function situatedBy({
 /** `completed(t) ⟹ situated(t)`; what was never completed was not executed blindly either. */
 export function isSituated(rows: readonly Row[]): boolean {
   return rows.every((row) => row.outcome !== 'completed' || row.situated_by !== '');
+}
+
+/** Tasks that are over, and neither completed nor given up by a judgement. */
+export function undoneOf<R extends Pick<Row, 'is_over' | 'outcome'>>(rows: readonly R[]): R[] {
+  return rows.filter(
+    ({ is_over, outcome }) => is_over && !['completed', 'halted', 'removed'].includes(outcome),
+  );
+}
+
+/** What a session has come to. Source: the loop ends where no task is left that is neither completed nor halted. */
+export function endOf(rows: readonly Row[]): End {
+  if (!rows.every(({ is_over }) => is_over)) return 'none';
+  if (!isSituated(rows)) return 'unsituated';
+  return undoneOf(rows).length > 0 ? 'undone' : 'situated';
 }
 
 /** After an escape: what nothing else situated is so by the escape alone. */

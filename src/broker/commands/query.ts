@@ -29,6 +29,8 @@ export const query: CommandRun = (core, session, frame) => {
     case 'role':
       // The role of the session with this name, registered or not; empty: no session.
       return answer(Buffer.from(core.sessions.liveOf(frame.body.toString())?.role ?? ''));
+    case 'person':
+      return answer(Buffer.from(core.sessions.liveOf(frame.body.toString())?.person ?? ''));
     case 'topics':
       return answer(
         topicsAnswerCodec.encode(core.topics.sync(topicsQueryCodec.decode(frame.body))),

@@ -48,6 +48,8 @@ export function checkedHello(
   return hello;
 }
 
+const personCharsMax = 96;
+
 export function newSession(
   peer: PeerId,
   hello: Hello,
@@ -70,6 +72,7 @@ export function newSession(
     snapshot: start(sessionMachine, undefined).snapshot,
     agent: hello.agent,
     role: hello.role,
+    person: hello.person.slice(0, personCharsMax),
     incarnation: hello.incarnation,
     isEphemeral: hello.ephemeral,
     heartbeatMs,

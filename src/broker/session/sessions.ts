@@ -12,6 +12,8 @@ export interface Session extends Peer {
   snapshot: SnapshotFrom<typeof sessionMachine>;
   agent: string;
   role: string;
+  /** Who uses it; empty: no person. */
+  person: string;
   incarnation: number;
   isEphemeral: boolean;
   heartbeatMs: number;

@@ -27,6 +27,8 @@ export interface Worker {
   /** It speaks the protocol: grounding, claims and leases. */
   isCapable: boolean;
   capabilities: ReadonlySet<string>;
+  /** It has a language model for the prompts that it runs. */
+  hasModel?: boolean;
   slots: number;
   /** Slots for prompts, for each depth. */
   promptSlots: number;
@@ -55,13 +57,14 @@ interface Waiting {
 export function workersOf(views: readonly AgentView[]): Worker[] {
   return views
     .filter(({ state }) => state === 'online')
-    .map(({ record: { id, alias, capabilities } }) => {
+    .map(({ record: { id, alias, model, capabilities } }) => {
       const all = new Set(capabilities);
       return {
         id,
         alias,
         isCapable: all.has(delegationCapability),
         capabilities: all,
+        hasModel: model !== '',
         slots: stated(capabilities, /^slots:(\d+)$/) ?? slotsDefault,
         promptSlots: stated(capabilities, /^slots:prompt=(\d+)$/) ?? promptSlotsDefault,
       };
@@ -104,7 +107,11 @@ export class WorkerPool {
   tryTake(wish: WorkerRequest): Worker | undefined {
     const before = this.#taken.get(wish.task)?.worker;
     const current = this.#workers.find(({ id }) => id === before);
-    if (current !== undefined && this.#suits(current, wish) && !wish.failed.includes(current.id))
+    if (
+      current !== undefined &&
+      this.#suited(wish).includes(current) &&
+      !wish.failed.includes(current.id)
+    )
       return current;
     const isFreed = this.#taken.delete(wish.task);
     const free = this.#best(wish);
@@ -142,14 +149,12 @@ export class WorkerPool {
 
   /** Whether any connected worker is suitable, busy or not. */
   isPossible(wish: WorkerRequest): boolean {
-    return this.#workers.some((worker) => this.#suits(worker, wish));
+    return this.#suited(wish).length > 0;
   }
 
   /** Whether any suitable worker has not failed at it. */
   hasUntried(wish: WorkerRequest): boolean {
-    return this.#workers.some(
-      (worker) => this.#suits(worker, wish) && !wish.failed.includes(worker.id),
-    );
+    return this.#suited(wish).some(({ id }) => !wish.failed.includes(id));
   }
 
   #serve(): void {
@@ -167,13 +172,20 @@ export class WorkerPool {
   }
 
   #best(wish: WorkerRequest): Worker | undefined {
-    const suited = this.#workers.filter((each) => this.#suits(each, wish));
+    const suited = this.#suited(wish);
     const fresh = suited.filter(({ id }) => !wish.failed.includes(id));
     // A worker that failed gets it again only when no other is suitable, busy ones included.
     return (fresh.length > 0 ? fresh : suited)
       .map((worker) => ({ worker, free: this.#free(worker, workOf(wish)) }))
       .filter(({ free }) => free > 0)
       .sort((a, b) => b.free - a.free || (a.worker.id < b.worker.id ? -1 : 1))[0]?.worker;
+  }
+
+  /** A prompt needs a model: while there is a worker that has one, it waits for that. */
+  #suited(wish: WorkerRequest): Worker[] {
+    const all = this.#workers.filter((each) => this.#suits(each, wish));
+    const able = wish.runner === 'prompt' ? all.filter(({ hasModel }) => hasModel === true) : [];
+    return able.length > 0 ? able : all;
   }
 
   #suits({ id, alias, isCapable, capabilities }: Worker, wish: WorkerRequest): boolean {

@@ -21,6 +21,7 @@ import {
 } from '../../prompt/agent/agent-tools.js';
 import { readEntries, type FilePort, type ToolResult } from '../../prompt/grammar/read-result.js';
 import { taskMessages, type QueueAnswer, type QueueRow } from '../../task/requests/messages.js';
+import type { ResultMessage } from '../../task/requests/result-message.js';
 import type { MessageAnswer } from '../../wire/messages.js';
 import { bodyOf } from '../../remote/message-body.js';
 import { receiveOne } from '../../remote/receive.js';
@@ -32,6 +33,8 @@ import { pushParsed, run } from './pushing.js';
 /** Of the text of one message, or of one foreign error, that a model sees. */
 const messageCharsMax = 64 * 1024;
 const inboxRows = 50;
+/** Of what came of one task, in the result of another. */
+const toldCharsMax = 2_000;
 
 /** What came of a call. */
 export interface Called {
@@ -91,6 +94,22 @@ export class AgentCalls {
     return { text: failureText(new BusError(result.code, { path })), result };
   }
 
+  /** What comes of the tasks that were started, one after the other; undefined: nothing can come any more. */
+  async nextResult(): Promise<{ text: string; message: TakenMessage } | undefined> {
+    // Who started nothing waits for nobody.
+    const { rows } = await this.#parts.bus.queue();
+    if (rows.every(({ state }) => state === 'queued')) return undefined;
+    try {
+      const taken = await this.#next('', false, Infinity);
+      const { seq, id, from, type } = taken.view;
+      const { body } = bodyOf({ type, body: taken.body });
+      return { text: toldOf(from, type, body), message: { seq, id, from } };
+    } catch (error) {
+      if (asBusError(error).code === 'NOBODY_LEFT') return undefined;
+      throw error;
+    }
+  }
+
   async #said({ name, arguments: given }: ModelCall, place: ActionPlace): Promise<Said> {
     const { bus, signal, progress } = this.#parts;
     if (isAgentTool(name)) return this.#own(name, given, place);
@@ -139,6 +158,13 @@ export class AgentCalls {
   }
 
   async #receive(from: string, lifo: boolean, waitMs: number): Promise<Said> {
+    const taken = await this.#next(from, lifo, waitMs);
+    const { seq, id, from: sender } = taken.view;
+    return { text: this.#shown(taken, await this.#known()), message: { seq, id, from: sender } };
+  }
+
+  /** A message that does not stand in the history yet. */
+  async #next(from: string, lifo: boolean, waitMs: number): Promise<MessageAnswer> {
     const { bus, signal } = this.#parts;
     const untilMs = performance.now() + waitMs;
     // Whose name it is only the manager says: another agent may be called so.
@@ -155,14 +181,10 @@ export class AgentCalls {
           waitMs: Math.max(0, untilMs - performance.now()),
         }),
       );
-      const { seq, id, from: sender } = taken.view;
+      const { seq, id } = taken.view;
       // It was read, and its settling was lost.
-      if (this.#parts.isTaken({ seq, id })) bus.settle([seq]);
-      else
-        return {
-          text: this.#shown(taken, await this.#known()),
-          message: { seq, id, from: sender },
-        };
+      if (!this.#parts.isTaken({ seq, id })) return taken;
+      bus.settle([seq]);
     }
   }
 
@@ -229,6 +251,17 @@ export class AgentCalls {
       return undefined;
     }
   }
+}
+
+/** One result, or one message, as a part of the result of who waited for it. */
+function toldOf(from: string, type: string, body: string): string {
+  const short = (text: string): string =>
+    text.length <= toldCharsMax ? text : `${text.slice(0, toldCharsMax - 1)}…`;
+  if (type !== taskMessages.finished.type) return `- ${from} says: ${short(body)}`;
+  const { name, success, result, error } = JSON.parse(body) as ResultMessage;
+  const who = name === '' ? from : name;
+  if (success) return `- ${who}, done: ${short(result ?? '')}`;
+  return `- ${who}, without a result: ${short(error?.text ?? '')} (${error?.code ?? ''})`;
 }
 
 /** What a shard says has gone wrong is its own text, and no shorter than it likes. */

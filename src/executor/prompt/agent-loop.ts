@@ -36,6 +36,8 @@ import { filled, textOf } from '../../model/texts.js';
 import type { AgentEffect } from '../../prompt/agent/agent.machine.js';
 import { doneLines, shortCall, stepsOf } from '../../prompt/agent/agent-steps.js';
 import { toolsAt } from '../../prompt/agent/agent-tools.js';
+import { accountOf, needsModel, undoneText, unreadIn } from '../../prompt/agent/account.js';
+import { isOnlyAsked } from '../../prompt/grammar/question.js';
 import type { Command, Prompt } from '../../prompt/grammar/shapes.js';
 import type { AgentBus } from './agent-bus.js';
 import type { AgentCalls } from './agent-calls.js';
@@ -66,6 +68,9 @@ export interface LoopParts {
   signal: AbortSignal;
   progress: (summary: string) => void;
 }
+
+const noModel =
+  'No language model is configured here: this is what the index says, and nothing more.';
 
 /** Entries without the time, which they are given when they are written. */
 type Happened = Entry extends infer E ? (E extends Entry ? Omit<E, 'at_ms'> : never) : never;
@@ -100,7 +105,8 @@ export class AgentLoop {
       const happened = await this.#untilStopped(this.#perform(now.effect));
       const entry: Entry = { at_ms: systemClock.nowMs(), ...happened };
       await history.append(entry);
-      if (entry.kind === 'result' && entry.message !== null) bus.settle([entry.message.seq]);
+      if ((entry.kind === 'result' || entry.kind === 'gathered') && entry.message !== null)
+        bus.settle([entry.message.seq]);
       now = afterEntry(now, entry);
     }
     return this.#ended(now.effect);
@@ -140,8 +146,10 @@ export class AgentLoop {
         return this.#ask(effect.tries);
       case 'call.do':
         return this.#call(effect.at);
+      case 'result.await':
+        return this.#gather();
       case 'index.ask':
-        return this.#askIndex();
+        return isOnlyAsked(prompt.content) ? this.#askIndex() : this.#undone();
     }
   }
 
@@ -234,6 +242,20 @@ export class AgentLoop {
     return { kind: 'result', callId, name, told: shortCall(call.arguments), ...came };
   }
 
+  async #gather(): Promise<Happened> {
+    const { calls, progress } = this.#parts;
+    progress('waiting for the tasks that it started');
+    const { text, message } = (await calls.nextResult()) ?? { text: '', message: null };
+    return { kind: 'gathered', text, message };
+  }
+
+  /** Without a model: the work is not done, and what there is of it is told. */
+  #undone(): Happened {
+    const { prompt, history } = this.#parts;
+    const failure = new BusError('NOT_DONE', { why: needsModel }).toFailure();
+    return { kind: 'index', text: undoneText(prompt, history.entries), gathered: null, failure };
+  }
+
   /** Without a model: what the index says, with its places. */
   async #askIndex(): Promise<Happened> {
     const { task, prompt, pgc, gathered, history, progress } = this.#parts;
@@ -246,14 +268,9 @@ export class AgentLoop {
       const [failed] = said.errors;
       if (said.kind === 'failed' && failed !== undefined)
         return { kind: 'index', text: '', gathered: said.gathered, failure: failed };
-      const read = history.entries.flatMap((each) =>
-        each.kind === 'setup' && each.name === 'read' && each.failure === null
-          ? [String(each.arguments.path)]
-          : [],
-      );
       const text = [
-        textOf('no-model').text,
-        read.length === 0 ? '' : `Read beforehand: ${read.join(', ')}.`,
+        noModel,
+        accountOf(history.entries).join('\n'),
         said.kind === 'asked' ? said.question : said.result,
         sourceLines(said.gathered),
       ];
@@ -273,7 +290,11 @@ export class AgentLoop {
     if (!isWell) return this.#failed(failureIn(entries, code), '');
     const said = lastTextIn(entries);
     const steps = this.#steps('finished');
-    const result = said !== '' ? said : `There was nothing to answer. Done:\n${doneLines(steps)}`;
+    const answered = said !== '' ? said : `There was nothing to answer. Done:\n${doneLines(steps)}`;
+    // The answer of the index gives its account itself.
+    const isTold = entries.some(({ kind }) => kind === 'index');
+    const account = said === '' ? accountOf(entries) : unreadIn(entries);
+    const result = [answered, isTold ? '' : account.join('\n')].filter(Boolean).join('\n\n');
     return outcome('finished', { result, steps, ...this.#cost() });
   }
 
@@ -283,7 +304,7 @@ export class AgentLoop {
     const { code, text, retryable } = failure;
     const steps = this.#steps(`${code}: ${text}`);
     const said = streamed.trim() !== '' ? streamed : lastTextIn(entries);
-    const done = doneLines(steps);
+    const done = code === 'NOT_DONE' ? '' : doneLines(steps);
     const result = [said, done === '' ? '' : `Done until then:\n${done}`];
     const errors: TaskFailure[] = [
       { code, text: text.slice(0, responseLimits.textChars), retryable },

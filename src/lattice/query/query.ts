@@ -37,7 +37,7 @@ import {
 } from './query.machine.js';
 import type { Lattice } from '../lattice.js';
 import type { Ranked } from '../route/routing.js';
-import { judged, questionHash } from '../../pgc/answer/ask.js';
+import { doubts, judged, questionHash } from '../../pgc/answer/ask.js';
 
 /** Upper limit of agents that one query visits. */
 export const maxHopsLimit = 32;
@@ -307,11 +307,14 @@ class QueryRun {
     }
     const path = hops.map((hop) => hop.agent);
     const { question: text, top_k } = this.#request;
+    // What the way was led to stands and falls with where it began.
+    const entry = this.#findings.answers.get(path[0] ?? '');
+    const judgement = judged(text, evidence, entry?.answer.likelihood);
     const cards = path.flatMap((agent) => this.#lattice.cards.get(agent) ?? []);
     return {
       question: text,
-      ...judged(text, evidence),
-      ...{ evidence, flow, unsure: [], next: [], prose: '' },
+      ...judgement,
+      ...{ evidence, flow, unsure: doubts(evidence, judgement), next: [], prose: '' },
       query_intent: queryIntent(this.#question),
       ...{ left_out: [], overlay_warnings: [] },
       errors,

@@ -1,4 +1,5 @@
 import { judged } from '../../pgc/answer/ask.js';
+import { clearFrom } from '../../pgc/search/likelihood.js';
 import type { Answer, Evidence, FlowEdge } from '../../pgc/shapes.js';
 import { placeOf } from '../ask.js';
 import { merged } from '../fan-out.js';
@@ -10,7 +11,11 @@ import { merged } from '../fan-out.js';
 export function withFound(told: Answer, found: Answer): Answer {
   const failed = found.errors.filter(({ code }) => code !== 'NOT_FOUND');
   const partial = told.partial || found.partial;
-  if (found.evidence.length === 0) return { ...told, errors: merged(told.errors, failed), partial };
+  if (found.evidence.length === 0) {
+    const isNothing = failed.length === 0 && !told.partial && told.likelihood < clearFrom;
+    const its = isNothing ? nothing(told) : told;
+    return { ...its, errors: merged(told.errors, isNothing ? found.errors : failed), partial };
+  }
   const ids = new Map<string, number>();
   const evidence: Evidence[] = [];
   const idsOf = (all: readonly Evidence[]): ReadonlyMap<number, number> =>
@@ -36,7 +41,7 @@ export function withFound(told: Answer, found: Answer): Answer {
   }
   return {
     ...told,
-    ...judged(told.question, evidence),
+    ...judged(told.question, evidence, Math.max(told.likelihood, found.likelihood)),
     evidence,
     flow: [...flow.values()],
     ...{ unsure: found.unsure, next: found.next },
@@ -55,4 +60,10 @@ export function withFound(told: Answer, found: Answer): Answer {
       agents_asked: Math.max(told.metadata.agents_asked, found.metadata.agents_asked),
     },
   };
+}
+
+/** A way begins where some words of the question stand: without anything that answers it leads nowhere. */
+function nothing(told: Answer): Answer {
+  const none = { evidence: [], flow: [], unsure: [], next: [], hops: [], query_path: [] };
+  return { ...told, ...none, ...judged(told.question, []) };
 }

@@ -3,17 +3,20 @@ import type { Question } from '../../pgc/search/question/question.js';
 import type { Card } from '../../pgc/shapes.js';
 import { CardNames } from '../topology/card-names.js';
 
-/** Number of shards that are asked by default. */
+/** Shards that are asked for each question; where they are small, as many more as have no more documents than so many usual ones. */
 export const probesDefault = 12;
+const usualDocuments = 25_000;
+/** Of small shards. */
+const probesMax = 64;
 
 /**
- * CORI's constants: J. Callan, "Distributed Information Retrieval", 2000. A collection's belief in a term
- * is b + (1 - b) · T · I, with T = df / (df + 50 + 150 · size / mean size) and I the inverse number of
- * collections that have the term.
+ * CORI's belief of a collection in a term: J. Callan, "Distributed Information Retrieval", 2000. It is b + (1 - b) · T · I, with
+ * T = df / (df + a + c · size / mean size) and I the inverse number of collections that have the term. His a of 50 and c of 150 are
+ * for collections of some 25 000 documents: in smaller ones a few documents are as much.
  */
 const defaultBelief = 0.4;
-const halfway = 50;
-const sizePenalty = 150;
+const halfway = 50 / usualDocuments;
+const sizePenalty = 150 / usualDocuments;
 const identifierEvidence = 2;
 const pathEvidence = 1.5;
 const scopeEvidence = 0.35;
@@ -44,6 +47,7 @@ export interface Ranked {
 export class Router {
   readonly #scopeWords: Set<string>[];
   readonly #meanDocuments: number;
+  readonly #documents: ReadonlyMap<string, number>;
 
   constructor(
     readonly cards: readonly Card[],
@@ -52,6 +56,7 @@ export class Router {
   ) {
     this.#scopeWords = cards.map((card) => new Set(wordsOf([card.alias, ...card.scope].join(' '))));
     const documents = cards.reduce((sum, card) => sum + card.documents, 0);
+    this.#documents = new Map(cards.map((card) => [card.agent, card.documents]));
     this.#meanDocuments = Math.max(1, documents / Math.max(1, cards.length));
   }
 
@@ -70,6 +75,15 @@ export class Router {
     return this.cards
       .map((card, at) => this.#score({ question, having, homes, holders, places }, card, at))
       .sort((one, other) => other.score - one.score || (one.agent < other.agent ? -1 : 1));
+  }
+
+  /** Those that are asked, best first. */
+  probed(question: Question): Ranked[] {
+    let documents = 0;
+    return this.rank(question).filter(({ agent }, at) => {
+      documents += this.#documents.get(agent) ?? 0;
+      return at < probesDefault || (at < probesMax && documents <= probesDefault * usualDocuments);
+    });
   }
 
   /** Position of the only card whose shard a word belongs to; -1: several or none. */
@@ -129,8 +143,8 @@ export class Router {
       for (const { term, trust } of concept.variants) {
         if (this.#scopeWords[at]?.has(term) === true) inScope = Math.max(inScope, trust);
       }
-      const size = card.documents / this.#meanDocuments;
-      const presence = having / (having + halfway + sizePenalty * size);
+      const presence =
+        having / (having + halfway * this.#meanDocuments + sizePenalty * card.documents);
       belief +=
         concept.weight *
         (presence * (defaultBelief + (1 - defaultBelief) * rarity) + scopeEvidence * inScope);

@@ -1,7 +1,6 @@
 import type { Plain, sigma } from '../../wire/codec.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { OpenedIndex, OpenedTree } from '../search/open-index.js';
-import { isAnyRole } from '../source/role.js';
 import { pathTo, spread, type Reached, type Spread } from './breadth-first.js';
 import { CodeGraph } from './code-graph.js';
 import { exactly, type EdgeType, type Meant } from './edges.js';
@@ -176,7 +175,7 @@ export function nodesIn(
   const { nodes } = blast.graph;
   return [...reached.values()]
     .filter(({ depth }) => depth > 0 && depth <= depthMax)
-    .filter(({ node }) => isAnyRole(nodes.at(node).index.info, nodes.facts(node).file_path, roles))
+    .filter(({ node }) => nodes.isFor(node, roles))
     .map((each) => nodeOf(blast, each))
     .sort(
       (one, other) =>

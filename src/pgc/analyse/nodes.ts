@@ -1,4 +1,5 @@
 import type { ShardIndex, SymbolRow } from '../format/shard-index.js';
+import { hasRole, saidRoleAt } from '../source/role.js';
 
 /** More documents than an index can hold; a shard begins at a multiple of it. */
 const shardStride = 2 ** 32;
@@ -86,6 +87,12 @@ export class Nodes {
     const { name: symbol, container, kind, line_start: line, line_end, exported } = row;
     const id = `${file_path}#${container === '' ? '' : `${container}.`}${symbol}`;
     return { id, symbol, container, kind, file_path, line, line_end, exported, agent };
+  }
+
+  /** Whether it is for one of these things; none wanted: for any. */
+  isFor(node: NodeKey, roles: readonly string[]): boolean {
+    const { index, file, row, document } = this.at(node);
+    return hasRole({ role: saidRoleAt(index, file, row === undefined ? -1 : document) }, roles);
   }
 
   /** The innermost symbol around a line that bears the name, or what the file holds outside all symbols. */

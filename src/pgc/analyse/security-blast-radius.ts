@@ -3,7 +3,6 @@ import { BusError } from '../../errors/bus-error.js';
 import { severities, type Severity } from '../mine/items/security-rules.js';
 import type { OpenedTree } from '../search/open-index.js';
 import type { OverlayItem } from '../overlay/overlay-file.js';
-import { isAnyRole } from '../source/role.js';
 import { adviceFor } from './advice.js';
 import {
   blastNodesMax,
@@ -102,8 +101,7 @@ export async function securityBlastRadius(
   if (blast.surfaces.missing.length === tree.shards.length)
     throw new BusError('OVERLAY_MISSING', { overlay: 'O2', agent: tree.project });
   const { nodes } = blast.graph;
-  const isWanted = ({ node }: Pick<Reached, 'node'>): boolean =>
-    isAnyRole(nodes.at(node).index.info, nodes.facts(node).file_path, roles);
+  const isWanted = ({ node }: Pick<Reached, 'node'>): boolean => nodes.isFor(node, roles);
   const threats = threatsIn(blast, isWanted);
   const exposures = exposuresOf(blast);
   const risk = assess(threats, exposures.length, consumersWithin(blast.up));

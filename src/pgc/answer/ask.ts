@@ -1,53 +1,43 @@
 import type { BoundedMap } from '../../base/bounded-map.js';
-import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
-import { confidenceOf } from '../../base/confidence.js';
 import { BusError } from '../../errors/bus-error.js';
-import { isAnyRole } from '../source/role.js';
 import type { Excerpts } from './citation.js';
 import { AnswerDraft } from './draft.js';
-import {
-  analyse,
-  conceptsIn,
-  queryIntent,
-  withHints,
-  type Question,
-} from '../search/question/question.js';
+import { analyse, conceptsIn, queryIntent } from '../search/question/question.js';
+import { clearFrom, confidenceAt, foundFrom } from '../search/likelihood.js';
 import type { Found, Search } from '../search/search.js';
 import {
-  citationsMax,
   engineName,
-  overlayNames,
   type Answer,
   type AskRequest,
   type Clause,
   type CodedError,
   type Evidence,
-  type OverlayName,
+  type SeekAnswer,
   type Unsure,
+  type WordCounts,
 } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
+import {
+  askedBy,
+  countsOf,
+  digest,
+  searched,
+  type Asked,
+  type KeptSearches,
+  type Searched,
+} from './searched.js';
 
-export const topKDefault = 10;
 /** Answers that are kept; the oldest unused one goes first. */
 export const cachedAnswersMax = 256;
 export type AnswerCache = BoundedMap<string, Answer>;
-/** Overlays that one request may name; the others are not looked at. */
-export const overlaysMax = 16;
-/**
- * Share of a question's concepts that must stand anywhere in the shard, where the question names nothing in it: of questions
- * about what a code base does not have, a sixth lies below, of others one in a hundred.
- */
-const knownMin = 0.6;
-/** What is less likely is told as merely near: of sources above it, a fifth and more is what a right answer must name. */
-const clearMin = 0.2;
+/** Of several sentences: evidence that is less similar answers its sentence in part. */
+const similarMin = 0.2;
 /** Follow-ups of one answer. */
 export const nextMax = 3;
 /** Clauses of one question. */
 export const clausesMax = 8;
 const sentencesOf = new Intl.Segmenter('en', { granularity: 'sentence' });
-/** Hits that are looked at for each source: copies, declarations and what cannot be quoted fall away. */
-export const hitsPerSource = 4;
 
 /** What one shard needs to answer. */
 export interface AskParts {
@@ -56,36 +46,47 @@ export interface AskParts {
   search: Search;
   clock: Clock;
   cache: AnswerCache;
+  searches: KeptSearches;
 }
 
 /** Answers without a model: all evidence is taken from the index. */
 export async function ask(parts: AskParts, request: AskRequest): Promise<Answer> {
   const startedMs = parts.clock.monotonicMs();
-  const topK = Math.max(1, Math.min(citationsMax, Math.trunc(request.top_k) || topKDefault));
-  const wanted = [...new Set(request.overlays.map((each) => each.trim().toUpperCase()))];
-  const overlays = wanted.slice(0, overlaysMax).sort();
-  const { version } = parts.search;
-  const { query_hints: hints = [], roles = [] } = request;
-  const asked = [request.question, overlays.join(), String(topK), version];
-  const key = digest([...asked, roles.toSorted().join(), ...hints]);
+  const asked = askedBy(request, parts.search.version);
+  const { shown = 0 } = request;
+  const key = digest([asked.key, String(shown)]);
   const known = parts.cache.use(key);
   const { answer, isWhole } =
-    known === undefined
-      ? await fresh(parts, request, overlays, topK)
-      : { answer: known, isWhole: true };
+    known === undefined ? await fresh(parts, request, asked) : { answer: known, isWhole: true };
   if (known === undefined && isWhole && answer.errors.every((each) => !each.retryable))
     // Questions may be long, and the next asker brings this one along.
     parts.cache.set(key, { ...answer, question: '' });
-  const cut =
-    wanted.length > overlaysMax
-      ? [`Only the first ${overlaysMax} of ${wanted.length} overlays were looked at.`]
-      : [];
   const elapsed_ms = round(parts.clock.monotonicMs() - startedMs);
   return {
     ...answer,
     question: request.question,
-    overlay_warnings: [...answer.overlay_warnings, ...cut],
+    overlay_warnings: [...answer.overlay_warnings, ...asked.warnings],
     metadata: { ...answer.metadata, elapsed_ms, cached: known !== undefined },
+  };
+}
+
+/** What the words of the question are weighed by in this shard. Throws as `analyse`. */
+export function counts({ search }: AskParts, request: AskRequest): Promise<WordCounts> {
+  return countsOf(search, request, askedBy(request, search.version));
+}
+
+/** What `ask` would show, as far as the search decides it. Throws as `analyse`. */
+export async function seek(parts: AskParts, request: AskRequest): Promise<SeekAnswer> {
+  const asked = askedBy(request, parts.search.version);
+  const its = await searched(parts, request, asked);
+  return {
+    similarities: draftOf(parts, its, asked.topK)
+      .chosen(its.found)
+      .map(({ similarity }) => similarity),
+    is_known: answers(its.found, its.likelihood),
+    left_out: its.left_out,
+    overlay_warnings: [...its.warnings, ...asked.warnings],
+    errors: its.errors.map((error) => failure(parts, error)),
   };
 }
 
@@ -95,74 +96,67 @@ interface Fresh {
   isWhole: boolean;
 }
 
-async function fresh(
-  parts: AskParts,
-  { question: text, query_hints = [], roles = [] }: AskRequest,
-  named: string[],
-  topK: number,
-): Promise<Fresh> {
-  const { index } = parts;
-  const fail = (error: BusError): CodedError => ({ ...error.toFailure(), agent: index.info.agent });
+async function fresh(parts: AskParts, request: AskRequest, asked: Asked): Promise<Fresh> {
+  const { question: text, shown = 0 } = request;
+  const { topK } = asked;
   const base = emptyAnswer(parts, text, topK);
-  const nothing = clausesOf(text, []);
-  let question: Question;
+  let its: Searched;
   try {
-    question = withHints(analyse(text), query_hints);
+    its = await searched(parts, request, asked);
   } catch (error) {
     if (!(error instanceof BusError)) throw error;
-    const answer = { ...base, clauses: nothing, errors: [fail(error)] };
+    const answer = { ...base, clauses: clausesOf(text, [], 0), errors: [failure(parts, error)] };
     return { answer, isWhole: true };
   }
-  const choice = chooseOverlays(parts.search, named);
-  const isWanted = (path: string): boolean => isAnyRole(index.info, path, roles);
-  const { found, weighing, gaps } = await parts.search.find(
-    question,
-    choice.wanted,
-    hitsPerSource * topK,
-    roles.length === 0 ? undefined : isWanted,
-  );
-  const errors = choice.errors.map(fail);
-  // What was not asked for by name is only missing in the warnings.
-  if (named.length > 0) errors.push(...gaps.map(fail));
-  const left_out = gaps.flatMap(({ data: { overlay }, message }) =>
-    typeof overlay === 'string' ? [{ overlay, why: message }] : [],
-  );
-  const others = gaps.filter(({ data }) => typeof data.overlay !== 'string').map(missed);
-  const warnings = [...question.warnings, ...others];
-  if (weighing.known === 0)
-    warnings.push(`No word of the question stands anywhere in ${index.info.alias}.`);
-  const draft = new AnswerDraft(
-    ...([index, parts.excerpts, question, weighing, topK, choice.wanted, isWanted] as const),
-  );
-  const [best] = found;
+  const { question, found, likelihood, gaps, wanted, weighing, left_out, warnings } = its;
+  const draft = draftOf(parts, its, shown > 0 ? Math.min(shown, topK) : topK);
   // What another shard defines may be called here, and bear no word of the question.
-  draft.write(best !== undefined && answers(found) ? found : []);
-  const isAsked = choice.wanted.size > gaps.length;
-  if (draft.evidence.length === 0 && isAsked) errors.push(fail(new BusError('NOT_FOUND')));
+  draft.write(found, answers(found, likelihood));
+  const errors = its.errors.map((error) => failure(parts, error));
+  const isAsked = wanted.size > gaps.length;
+  if (draft.evidence.length === 0 && isAsked)
+    errors.push(failure(parts, new BusError('NOT_FOUND')));
   const { evidence, flow, unsure, next } = draft;
+  const judgement = judged(text, evidence, likelihood);
   const answer: Answer = {
     ...base,
-    ...judged(text, evidence),
+    ...judgement,
     ...{ evidence, flow, next: next.slice(0, nextMax) },
-    unsure: [...doubts(evidence), ...unsure],
+    // Of items no likelihood is known.
+    unsure: likelihood === undefined ? unsure : [...doubts(evidence, judgement), ...unsure],
     query_intent: queryIntent(question),
     left_out,
-    overlay_warnings: warnings,
+    overlay_warnings:
+      weighing.known > 0
+        ? warnings
+        : [...warnings, `No word of the question stands anywhere in ${parts.index.info.alias}.`],
     errors,
   };
   return { answer, isWhole: draft.isWhole && gaps.length === 0 };
 }
 
+function draftOf(
+  { index, excerpts }: AskParts,
+  { question, weighing, wanted, isWanted }: Searched,
+  topK: number,
+): AnswerDraft {
+  return new AnswerDraft(index, excerpts, question, weighing, topK, wanted, isWanted);
+}
+
+function failure({ index }: AskParts, error: BusError): CodedError {
+  return { ...error.toFailure(), agent: index.info.agent };
+}
+
 /** Whether what was found is worth an answer; otherwise it is NOT_FOUND. What a question names, it asks for. */
-export function answers(found: readonly Found[]): boolean {
-  return found.some(({ known, exact }) => known >= knownMin || exact > 0);
+export function answers(found: readonly Found[], likelihood = 1): boolean {
+  return likelihood >= foundFrom || found.some(({ exact }) => exact > 0);
 }
 
 function emptyAnswer({ search }: AskParts, text: string, topK: number): Answer {
   return {
     question: text,
     ...{ clauses: [], evidence: [], flow: [], unsure: [], next: [], prose: '' },
-    confidence: 'low',
+    ...{ confidence: 'low', likelihood: 0 },
     query_intent: { intent: 'general', entities: [], scope: '', refined_query: '' },
     ...{ left_out: [], overlay_warnings: [], errors: [] },
     partial: false,
@@ -180,21 +174,28 @@ function emptyAnswer({ search }: AskParts, text: string, topK: number): Answer {
   };
 }
 
-/** What of the question is answered by this evidence, and how surely. */
+/** What of the question is answered by this evidence, and how surely. `found`: how likely what was searched for is in it. */
 export function judged(
   question: string,
   evidence: readonly Evidence[],
-): Pick<Answer, 'clauses' | 'confidence'> {
+  found = 0,
+): Pick<Answer, 'clauses' | 'confidence' | 'likelihood'> {
+  // What the graph proves, or a printed message, does not depend on the words.
+  const best = Math.max(found, ...evidence.map(({ similarity }) => similarity));
+  const likelihood = evidence.length === 0 ? 0 : round4(best);
   return {
-    clauses: clausesOf(question, evidence),
-    confidence: confidenceOf(evidence.map(({ similarity }) => similarity)),
+    clauses: clausesOf(question, evidence, likelihood),
+    confidence: confidenceAt(likelihood),
+    likelihood,
   };
 }
 
 /** An answer that may be about something else says so. */
-export function doubts(evidence: readonly Evidence[]): Unsure[] {
-  const best = Math.max(0, ...evidence.map(({ similarity }) => similarity));
-  return evidence.length === 0 || best >= clearMin
+export function doubts(
+  evidence: readonly Evidence[],
+  { likelihood }: Pick<Answer, 'likelihood'>,
+): Unsure[] {
+  return evidence.length === 0 || likelihood >= clearFrom
     ? []
     : [{ kind: 'weak', text: 'nothing here clearly answers the question; this is nearest' }];
 }
@@ -203,22 +204,20 @@ export function doubts(evidence: readonly Evidence[]): Unsure[] {
  * The sentences of a question. Where there are several, a sentence is answered by the evidence that holds words of it; of one
  * sentence by all evidence.
  */
-function clausesOf(question: string, evidence: readonly Evidence[]): Clause[] {
+function clausesOf(question: string, evidence: readonly Evidence[], likelihood: number): Clause[] {
   // Several lines are a log or a report: one thing.
   const sentences = question.trim().includes('\n')
     ? [question.trim()]
     : Array.from(sentencesOf.segment(question), ({ segment }) => segment.trim());
   const texts = sentences.filter((each) => /[\p{L}\p{N}]/u.test(each)).slice(0, clausesMax);
   return texts.map((text): Clause => {
-    const its = texts.length === 1 ? evidence : evidence.filter((each) => holds(each, text));
-    const best = Math.max(0, ...its.map(({ similarity }) => similarity));
-    return { text, status: statusOf(best), evidence: its.map(({ id }) => id) };
+    const isWhole = texts.length === 1;
+    const its = isWhole ? evidence : evidence.filter((each) => holds(each, text));
+    const isSimilar = isWhole || its.some(({ similarity }) => similarity >= similarMin);
+    const isFound = likelihood >= clearFrom && isSimilar;
+    const status = its.length === 0 ? 'not_found' : isFound ? 'found' : 'partly';
+    return { text, status, evidence: its.map(({ id }) => id) };
   });
-}
-
-function statusOf(similarity: number): Clause['status'] {
-  if (similarity >= clearMin) return 'found';
-  return similarity > 0 ? 'partly' : 'not_found';
 }
 
 function holds({ symbol, file_path, said, excerpt, why }: Evidence, clause: string): boolean {
@@ -226,35 +225,12 @@ function holds({ symbol, file_path, said, excerpt, why }: Evidence, clause: stri
   return conceptsIn(analyse(clause), shown).size > 0;
 }
 
-function missed(gap: BusError): string {
-  return `${String(gap.data.path)} was not consulted: ${gap.message}.`;
-}
-
-/** Without a name: all that were ever made here. */
-function chooseOverlays(
-  { overlays }: Search,
-  named: readonly string[],
-): { wanted: ReadonlySet<OverlayName>; errors: BusError[] } {
-  if (named.length === 0) {
-    const made = overlayNames.filter((name) => overlays.state(name) !== 'missing');
-    return { wanted: new Set(made), errors: [] };
-  }
-  const isKnown = (name: string): name is OverlayName =>
-    (overlayNames as readonly string[]).includes(name);
-  return {
-    wanted: new Set(named.filter(isKnown)),
-    errors: named
-      .filter((name) => !isKnown(name))
-      .map((overlay) => new BusError('UNKNOWN_OVERLAY', { overlay })),
-  };
-}
-
 export function questionHash(text: string): string {
   return digest([text]);
 }
 
-function digest(parts: string[]): string {
-  return createHash('sha256').update(parts.join('\0')).digest('hex');
+function round4(share: number): number {
+  return Math.round(share * 1e4) / 1e4;
 }
 
 function round(ms: number): number {

@@ -4,7 +4,7 @@ import { withoutCredentials } from '../mine/items/redaction.js';
 import type { OverlayItem } from '../overlay/overlay-file.js';
 import type { Citation } from '../shapes.js';
 import type { FileRow, ShardIndex, SymbolRow } from '../format/shard-index.js';
-import { saidRole } from '../source/role.js';
+import { saidRole, saidRoleAt } from '../source/role.js';
 import { holdsSymbol } from './verify.js';
 
 export type CitedFile = Pick<FileRow, 'path' | 'blob'>;
@@ -52,6 +52,7 @@ export function citeDocument(
       to,
       symbol: row.name,
       similarity,
+      role: saidRoleAt(index, row.file, document),
     });
   const comment =
     row.doc === ''
@@ -159,6 +160,8 @@ interface Cited {
   to: number;
   symbol: string;
   similarity: number;
+  /** Where it is not that of the file. */
+  role?: string;
 }
 
 /**
@@ -185,6 +188,6 @@ function cite(index: ShardIndex, excerpts: Excerpts, item: Cited): Citation | un
     symbol: holdsSymbol(content, item.symbol) ? item.symbol : '',
     blob: file.blob,
     agent: index.info.agent,
-    role: saidRole(index.info, file.path),
+    role: item.role ?? saidRole(index.info, file.path),
   };
 }

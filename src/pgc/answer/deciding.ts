@@ -4,9 +4,11 @@ import type { ExcerptLine } from '../shapes.js';
 
 /** Lines of a body that are read for those that decide. */
 export const bodyLinesMax = 600;
-/** Lines that decide, of one piece of evidence; and all its lines. */
+/** Lines of one piece of evidence that are chosen by what they say of the question; and all its lines. */
 export const decidingMax = 5;
 export const excerptLinesMax = 12;
+/** Lines by which a body is shown that holds nothing of the question. */
+const beginningMax = 3;
 export const lineCharsMax = 200;
 /** Characters of a line that are read for a credential, which may begin in what is shown and end behind it. */
 const readCharsMax = 4 * lineCharsMax;
@@ -17,43 +19,49 @@ export interface Sought {
   masses: readonly number[];
 }
 
+/** What is known of a body beside its text. */
+export interface Known {
+  /** Behind how many lines its code begins: those before it decide nothing. */
+  code: number;
+  /** Lines on which it leads on, best first. */
+  leads: readonly number[];
+}
+
 /**
- * Of a body that begins at line `first`: its first line, and those that say most of what the question is about, each with the
- * line after it. Chosen greedily by the mass of concepts that no chosen line has yet (maximum coverage, Nemhauser et al. 1978);
- * of lines that cover nothing new none is taken. Lines that show a credential are left out.
+ * Of a body that begins at line `first`: its first line; those that say most of what the question is about; those on which it
+ * leads on. What room is left goes to the line after each of them and to lines that say the same again.
+ * A body that fits is shown whole. Chosen greedily by the mass of concepts that no chosen line has yet (maximum coverage,
+ * Nemhauser et al. 1978). Lines that show a credential are left out.
  */
 export function excerptLines(
   lines: readonly string[],
   first: number,
   sought: Sought,
+  { code, leads }: Known = { code: 1, leads: [] },
 ): ExcerptLine[] {
   const read = lines.slice(0, bodyLinesMax);
-  const deciding = new Set(covering(read, sought));
+  const held = heldBy(read, code, sought);
+  const steps = leads.map((line) => line - first).filter((at) => at > 0 && at < read.length);
+  const most = excerptLinesMax - 1;
+  const best = new Set([...covering(held, sought, decidingMax), ...steps]);
+  const deciding = new Set([...best].slice(0, most));
   const shown = new Set([0, ...deciding]);
-  const around = [...deciding].sort((one, other) => one - other);
+  const add = (at: number): void => {
+    if (shown.size < excerptLinesMax && isTelling(read[at])) shown.add(at);
+  };
+  const body = read.flatMap((line, at) => (at >= code && isTelling(line) ? [at] : []));
+  if (body.length <= most) for (const at of body) add(at);
   // Without any line of its own a body is shown by its beginning.
-  const more = around.length > 0 ? around.map((at) => at + 1) : [1, 2, 3];
-  for (const at of more) if (shown.size < excerptLinesMax && isTelling(read[at])) shown.add(at);
+  if (deciding.size === 0) for (const at of body.slice(0, beginningMax)) add(at);
+  for (const at of deciding) add(at + 1);
+  for (let again = [-1]; again.length > 0 && shown.size < excerptLinesMax;) {
+    const others = held.map((each, at) => (shown.has(at) ? [] : each));
+    again = covering(others, sought, excerptLinesMax - shown.size);
+    for (const at of again) shown.add(at);
+  }
   return [...shown]
     .sort((one, other) => one - other)
     .flatMap((at) => lineAt(read[at], first + at, deciding.has(at)));
-}
-
-/** The excerpt with one more line that decides, in order. Where it is full, a line that decides nothing goes; the first stays. */
-export function withDeciding(
-  excerpt: readonly ExcerptLine[],
-  text: string,
-  line: number,
-): ExcerptLine[] {
-  const shown = lineAt(text, line, true);
-  if (shown.length === 0) return [...excerpt];
-  const others = excerpt.filter((each) => each.line !== line);
-  if (others.length >= excerptLinesMax) {
-    const least = others.findLastIndex(({ decides }, at) => at > 0 && !decides);
-    if (least < 0) return [...excerpt];
-    others.splice(least, 1);
-  }
-  return [...others, ...shown].sort((one, other) => one.line - other.line);
 }
 
 /** Lines as they stand, none of which decides more than another. */
@@ -70,25 +78,27 @@ function lineAt(text: string | undefined, line: number, decides: boolean): Excer
   return [{ line, text: text.slice(0, isSplit ? lineCharsMax - 1 : lineCharsMax), decides }];
 }
 
-function covering(lines: readonly string[], { question, masses }: Sought): number[] {
-  // What a line holds behind its shown beginning decides nothing for a reader.
-  const said = lines.map((line, at) =>
-    at > 0 && isTelling(line) ? [...conceptsIn(question, line.slice(0, lineCharsMax))] : [],
-  );
+/** The concepts of each line, with their trust. */
+type Held = readonly (readonly [concept: number, trust: number])[];
+
+/** What each line holds for a reader: nothing before `code`, nor behind its shown beginning. */
+function heldBy(lines: readonly string[], code: number, { question }: Sought): Held[] {
   // A comment speaks of the code below it: that is what decides.
-  let above: [number, number][] = [];
-  const held = said.map((concepts, at) => {
-    if (isComment(lines[at] ?? '') && at + 1 < lines.length) {
-      above.push(...concepts);
-      return [];
-    }
-    const all = [...above, ...concepts];
-    if (isTelling(lines[at])) above = [];
-    return all;
+  let above: Held = [];
+  return lines.map((line, at) => {
+    if (at < code || !isTelling(line)) return [];
+    const all = [...above, ...conceptsIn(question, line.slice(0, lineCharsMax))];
+    const isAbove = isComment(line) && at + 1 < lines.length;
+    above = isAbove ? all : [];
+    return isAbove ? [] : all;
   });
+}
+
+/** The lines that together hold most, at most `most`. */
+function covering(held: readonly Held[], { masses }: Sought, most: number): number[] {
   const covered = new Map<number, number>();
   const chosen: number[] = [];
-  while (chosen.length < decidingMax) {
+  while (chosen.length < most) {
     let best = { at: -1, gain: 0 };
     for (const [at, concepts] of held.entries()) {
       let gain = 0;

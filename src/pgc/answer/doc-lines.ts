@@ -2,6 +2,8 @@
 const commentLinesMax = 60;
 /** Between a comment and its definition: decorators, attributes, the type in a line of its own. */
 const betweenLinesMax = 4;
+/** Lines of attributes and signature. */
+const headLinesMax = 60;
 
 const oneLineComment = /^\s*(?:\/\/|#(?![[!])|\/\*.*\*\/\s*$)/;
 const between =
@@ -30,4 +32,26 @@ export function commentAbove(
   if (!last.trimEnd().endsWith('*/')) return undefined;
   while (at >= 0 && !(lines[at] ?? '').includes('/*')) at -= 1;
   return at < 0 ? undefined : first + at;
+}
+
+/** Behind how many lines of a definition its code begins: after attributes, signature and docstring, at least after its first line. */
+export function codeFrom(lines: readonly string[]): number {
+  let depth = 0;
+  const end = lines.slice(0, headLinesMax).findIndex((line) => {
+    const signs = line.replaceAll(/\/\/.*|"(?:\\.|[^"\\])*"/g, '').trimEnd();
+    depth += signs.replaceAll(/[^([]/g, '').length - signs.replaceAll(/[^)\]]/g, '').length;
+    return depth <= 0 && /(?:[{:=]|=>)$/.test(signs);
+  });
+  if (end + 1 >= lines.length) return 1;
+  const code = docstringEnd(lines, end + 1);
+  return code < lines.length ? Math.max(1, code) : 1;
+}
+
+/** The line behind a docstring that begins at a line. */
+function docstringEnd(lines: readonly string[], from: number): number {
+  const [opening, quotes] = /^\s*\w{0,2}("""|''')/.exec(lines[from] ?? '') ?? [];
+  if (opening === undefined || quotes === undefined) return from;
+  if (lines[from]?.includes(quotes, opening.length) === true) return from + 1;
+  const more = lines.slice(from + 1).findIndex((line) => line.includes(quotes));
+  return more < 0 ? lines.length : from + more + 2;
 }

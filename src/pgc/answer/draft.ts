@@ -2,6 +2,7 @@ import { callSimilarity } from './cited-calls.js';
 import { targetsOfCall } from '../bind/call-graph.js';
 import { citeCall, citeDocument, citeItem, citeMessage, type Excerpts } from './citation.js';
 import {
+  bodyExcerpt,
   edgeOf,
   itemEvidence,
   lineEvidence,
@@ -10,7 +11,6 @@ import {
   type Reading,
   type Unnumbered,
 } from './evidence.js';
-import { withDeciding } from './deciding.js';
 import { subjectOf } from './evidence-line.js';
 import { ReportMessages } from '../search/locate/messages.js';
 import { chainThrough } from './call-chain.js';
@@ -71,8 +71,13 @@ export class AnswerDraft {
     this.#reading = { index, excerpts, sought: { question, masses: weighing.masses } };
   }
 
-  /** Best first; the first one is relevant. */
-  write(ranked: readonly Found[]): void {
+  /** What of these hits an answer shows, where the search alone decides it. Nothing is read. */
+  chosen(ranked: readonly Found[]): Found[] {
+    return this.#choose(ranked).chosen;
+  }
+
+  /** `telling`: of all that may be cited, what is not far behind the best. */
+  #choose(ranked: readonly Found[]): { found: Found[]; telling: Found[]; chosen: Found[] } {
     const ordered = this.#planned(ranked);
     const found = ordered.filter((each) => this.#isIn(each));
     const best = found[0]?.similarity ?? 0;
@@ -81,8 +86,15 @@ export class AnswerDraft {
     // Who types a few words looks for a place: another file tells more than the third function of one.
     const isSpread = this.question.isBrief && ordered === ranked;
     const chosen = (isSpread ? this.#spread(distinct) : distinct).slice(0, this.topK);
+    return { found, telling, chosen };
+  }
+
+  /** Best first. `isFound`: they answer; otherwise only what is proven is written, and they beside it. */
+  write(ranked: readonly Found[], isFound = true): void {
+    const { found, telling, chosen: all } = this.#choose(ranked);
     const isShown = (each: Found): boolean => each.kind === 'item' || this.overlays.has('O1');
     if (this.overlays.has('O1')) this.#messages(telling);
+    const chosen = isFound || this.evidence.length > 0 ? all : [];
     const asked = this.#asked(found);
     if (asked.length === 0) this.#callersOfOthers();
     const isAnswered = asked.length > 0 && this.overlays.has('O3') && this.#related(asked);
@@ -251,23 +263,21 @@ export class AnswerDraft {
         .filter(({ worth }) => worth > 0)
         .sort((one, other) => other.worth - one.worth);
       let further = 0;
+      const told: number[] = [];
       for (const { call, target } of calls) {
         if (known.has(call.callee) || this.#isTold(call)) continue;
         known.add(call.callee);
         if (target === undefined && (further += 1) > furtherCallsMax) break;
         this.flow.push(edgeOf(this.index, caller, call, id, target));
-        this.#showSite(id, call);
+        told.push(call.line);
       }
+      // What the flow names is seen: where a function leads on decides more than the words around it.
+      const evidence = this.evidence[id - 1];
+      const isSeen = (site: number): boolean =>
+        evidence?.excerpt.some(({ line }) => line === site) === true;
+      if (evidence !== undefined && !told.every(isSeen))
+        evidence.excerpt = bodyExcerpt(this.#reading, symbol, evidence, told);
     }
-  }
-
-  /** What the flow names is seen: where a function leads on decides more than the words around it. */
-  #showSite(id: number, { file, line }: CallRow): void {
-    const evidence = this.evidence[id - 1];
-    const row = this.index.file(file);
-    const [text] = this.excerpts.lines(row, line, line) ?? [];
-    if (evidence?.file_path !== row.path || text === undefined) return;
-    evidence.excerpt = withDeciding(evidence.excerpt, text, line);
   }
 
   #isTold({ file, line, callee }: CallRow): boolean {

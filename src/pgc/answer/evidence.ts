@@ -1,11 +1,13 @@
 import { conceptsIn, type Question } from '../search/question/question.js';
 import { beginningWithout } from '../mine/items/redaction.js';
 import type { OverlayItem } from '../overlay/overlay-file.js';
-import type { Citation, Evidence, FlowEdge } from '../shapes.js';
+import type { Citation, Evidence, ExcerptLine, FlowEdge } from '../shapes.js';
 import { certaintyOf, targetsOfCall } from '../bind/call-graph.js';
+import { siteCount } from '../bind/index-cache.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
 import type { Excerpts } from './citation.js';
 import { bodyLinesMax, excerptLines, plainLines, type Sought } from './deciding.js';
+import { codeFrom } from './doc-lines.js';
 import { documented, short } from './said.js';
 
 /** Words of the question that are named as the reason. */
@@ -16,11 +18,8 @@ const around = 1;
 const kindWords: Record<string, string> = { struct: 'structure' };
 
 /** A citation of a definition, or of what lies outside all symbols of a file. */
-export function symbolEvidence(
-  { index, excerpts, sought }: Reading,
-  document: number,
-  citation: Citation,
-): Unnumbered {
+export function symbolEvidence(reading: Reading, document: number, citation: Citation): Unnumbered {
+  const { index, excerpts, sought } = reading;
   const isFile = document >= index.symbolCount;
   if (isFile) {
     const row = index.file(document - index.symbolCount);
@@ -29,22 +28,49 @@ export function symbolEvidence(
     return { ...citation, kind: 'file', name: '', container: '', said: '', excerpt, why: [] };
   }
   const row = index.symbol(document);
-  const file = index.file(row.file);
-  const from = bodyFrom(citation, row.line_start);
-  const to = Math.min(row.line_end, from + bodyLinesMax);
   return {
     ...citation,
     kind: kindWords[row.kind] ?? row.kind,
     name: row.name,
     container: row.container,
     said: documented(row.doc, row.name, citation.content),
-    excerpt: excerptLines(excerpts.lines(file, from, to) ?? [], from, sought),
+    excerpt: bodyExcerpt(reading, document, citation, []),
     why: [],
   };
 }
 
+/** What is shown of a symbol. `told`: lines of it that the flow names. */
+export function bodyExcerpt(
+  { index, excerpts, sought }: Reading,
+  symbol: number,
+  citation: Pick<Citation, 'line_start'>,
+  told: readonly number[],
+): ExcerptLine[] {
+  const row = index.symbol(symbol);
+  const from = bodyFrom(citation, row.line_start);
+  const to = Math.min(row.line_end, from + bodyLinesMax);
+  const lines = excerpts.lines(index.file(row.file), from, to) ?? [];
+  const leads = [...told, ...stepsOf(index, symbol)];
+  return excerptLines(lines, from, sought, { code: codeFrom(lines), leads });
+}
+
+/**
+ * The lines on which a function calls what the code base defines, each callee once. Rare names come first: a helper that is
+ * called everywhere says little of who calls it.
+ */
+function stepsOf(index: ShardIndex, symbol: number): number[] {
+  const lines = new Map<string, number>();
+  for (const call of index.callsFrom(symbol)) {
+    if (lines.has(call.callee)) continue;
+    const { inside, lookups } = targetsOfCall(index, call);
+    if (inside.length + lookups.length > 0) lines.set(call.callee, call.line);
+  }
+  const sites = (name: string): number => siteCount(index, name);
+  return [...lines].sort(([one], [other]) => sites(one) - sites(other)).map(([, line]) => line);
+}
+
 /** A cited comment stands before the definition, whose lines are shown. */
-function bodyFrom({ line_start }: Citation, definition: number): number {
+function bodyFrom({ line_start }: Pick<Citation, 'line_start'>, definition: number): number {
   return Math.max(line_start, definition);
 }
 

@@ -1,5 +1,5 @@
 import { BusError } from '../../errors/bus-error.js';
-import { answers } from './ask.js';
+import { knownMin } from '../search/likelihood.js';
 import { certaintyOf, certaintyOfCall, targetsOfCall } from '../bind/call-graph.js';
 import { candidatesMax } from '../bind/visibility.js';
 import type { Excerpts } from './citation.js';
@@ -61,9 +61,11 @@ export async function hop(
   const question = withHints(analyse(request.question), request.query_hints ?? []);
   const errors: CodedError[] = [];
   const isLed = request.symbols.length > 0;
-  const { found: hits, gaps } = isLed
-    ? { found: [], gaps: [] }
-    : await search.find(question, symbolsOnly, entriesMax);
+  const {
+    found: hits,
+    gaps,
+    likelihood = 0,
+  } = isLed ? { found: [], gaps: [] } : await search.find(question, symbolsOnly, entriesMax);
   // Found by words alone is another answer than what the model would have chosen.
   errors.push(...gaps.map((gap) => failure(index, gap)));
   const entries = isLed
@@ -71,7 +73,8 @@ export async function hop(
     : found(index, new NamedFolders(index, question), hits);
   if (entries.length === 0) {
     if (errors.length === gaps.length) errors.push(failure(index, new BusError('NOT_FOUND')));
-    return { evidence: [], flow: [], references: [], errors, index_version: index.info.version };
+    const { version: index_version } = index.info;
+    return { evidence: [], flow: [], references: [], errors, index_version, likelihood: 0 };
   }
   const matcher = new NameMatcher(index, question);
   const callers = isLed ? [] : callersOfEntries(index, matcher, entries);
@@ -96,6 +99,7 @@ export async function hop(
     references,
     errors,
     index_version: index.info.version,
+    likelihood,
   };
 }
 
@@ -108,8 +112,9 @@ function similaritiesOf(hits: readonly Found[]): Map<number, number> {
 }
 
 function found(index: ShardIndex, folders: NamedFolders, hits: readonly Found[]): Node[] {
-  const best = hits[0];
-  if (best === undefined || !answers(hits)) return [];
+  const best = Math.max(0, hits[0]?.score ?? 0);
+  // How likely a way that begins here leads anywhere, the whole answer says.
+  if (!hits.some(({ known, exact }) => known >= knownMin || exact > 0)) return [];
   const symbols = hits.flatMap((hit) =>
     hit.kind === 'symbol' && hit.symbol !== undefined ? [{ ...hit, symbol: hit.symbol }] : [],
   );
@@ -118,7 +123,7 @@ function found(index: ShardIndex, folders: NamedFolders, hits: readonly Found[])
     .map(({ symbol, document, file, score }) => {
       const share = folders.shareOf(document, index.file(file).path);
       // Where even the best is worth nothing, none leads.
-      const worth = best.score > 0 ? Math.max(0, score / best.score) : 1;
+      const worth = best > 0 ? Math.max(0, score / best) : 1;
       return entryNode(symbol, share * worth);
     })
     .sort((one, other) => other.strength - one.strength);

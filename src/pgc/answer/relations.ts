@@ -3,7 +3,7 @@ import { resolveSymbol } from '../bind/definitions.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import type { Question } from '../search/question/question.js';
 import type { Found } from '../search/search.js';
-import { saidRole } from '../source/role.js';
+import { saidRoleAt } from '../source/role.js';
 import type { CallSite } from '../shapes.js';
 import { callSimilarity } from './cited-calls.js';
 
@@ -106,7 +106,7 @@ export function callersByName(
 /** What may run, or stand, in place of a symbol; sources first. */
 export function implementationsFor(index: ShardIndex, reference: string): number[] {
   const isAside = (symbol: number): number =>
-    saidRole(index.info, index.file(index.symbol(symbol).file).path) === '' ? 0 : 1;
+    saidRoleAt(index, index.fileOf(symbol), symbol) === '' ? 0 : 1;
   return implementationsOf(index, [reference]).toSorted(
     (one, other) => isAside(one) - isAside(other),
   );

@@ -81,7 +81,7 @@ function lookupOf({ path, container, name, line }: BoundTarget): Lookup {
 /** As `targetsOfCall` for all calls of one name: candidates are looked up once, includes once for each file. */
 export function targetsOfCalls(index: ShardIndex, calls: readonly CallRow[]): CallTargets[] {
   const known = new Map<string, CallTargets>();
-  let named: SymbolCandidate[] | undefined;
+  let named: readonly SymbolCandidate[] | undefined;
   return calls.map((call) => {
     if (!isC(index, call.file)) return targetsOfCall(index, call);
     const bound = boundTargets(index, call);

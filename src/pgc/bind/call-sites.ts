@@ -4,7 +4,7 @@ import { isTail, parseReference, placeOfSymbol, resolveSymbol } from './definiti
 import type { CallSite, Expansion } from '../shapes.js';
 import type { BoundTarget } from '../format/bound-calls.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
-import { saidRole } from '../source/role.js';
+import { saidRole, saidRoleAt } from '../source/role.js';
 import { isConstructor } from './visibility.js';
 
 /** One symbol whose callers are wanted. */
@@ -297,7 +297,7 @@ function callerSite(places: Places, call: CallRow, { certainty, via }: Meaning):
     lookup: null,
     container: caller?.container ?? '',
     ignored: call.unused,
-    ...{ certainty, via, role: places.role(call.file) },
+    ...{ certainty, via, role: places.role(call.file, call.caller) },
   };
 }
 
@@ -322,11 +322,11 @@ class Places {
     return path;
   }
 
-  role(file: number): string {
+  role(file: number, caller: number): string {
     let role = this.#roles.get(file);
     if (role === undefined)
       this.#roles.set(file, (role = saidRole(this.index.info, this.path(file))));
-    return role;
+    return role === '' && caller >= 0 && this.index.isTest(caller) ? 'test' : role;
   }
 
   symbol(id: number): Caller {
@@ -354,7 +354,7 @@ function calleeSites(index: ShardIndex, call: CallRow): CallSite[] {
   };
   const sites = inside.map((id, at): CallSite => {
     const { name, container, file } = index.symbol(id);
-    const role = saidRole(index.info, index.file(file).path);
+    const role = saidRoleAt(index, file, id);
     const isBest = binding === 'unbound' && at < sure && sure + lookups.length === 1;
     const certainty = isBest ? 'exact' : site.certainty;
     const definition = placeOfSymbol(index, id);

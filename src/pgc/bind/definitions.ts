@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { moduleOf } from './modules.js';
 import type { Definition } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
-import { saidRole } from '../source/role.js';
+import { saidRole, saidRoleAt } from '../source/role.js';
 
 /**
  * `name`, `Container.name`, `module.name`, `path#name`, `path:name` or `path:line`; the path may be any tail of the file's path. `.name`
@@ -71,7 +71,7 @@ export function definitionOf(index: ShardIndex, symbol: number): Definition {
     declaration: row.declaration,
     container: row.container,
     doc: row.doc,
-    role: saidRole(index.info, path),
+    role: saidRoleAt(index, row.file, symbol),
     language,
   };
 }

@@ -46,7 +46,8 @@ function cacheOf(index: ShardIndex): Cache {
   return cache;
 }
 
-function cached<Key, Value>(known: Map<Key, Value>, key: Key, work: () => Value): Value {
+/** As long as an index lives: it never changes. */
+export function cached<Key, Value>(known: Map<Key, Value>, key: Key, work: () => Value): Value {
   let value = known.get(key);
   if (value === undefined) {
     value = work();

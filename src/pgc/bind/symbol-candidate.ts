@@ -1,6 +1,8 @@
-import { pathOf } from './index-cache.js';
+import { cached, pathOf } from './index-cache.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import { isStandIn, mayStandIn, type Candidate } from './visibility.js';
+
+const known = new WeakMap<ShardIndex, Map<string, readonly SymbolCandidate[]>>();
 
 export interface SymbolCandidate extends Candidate {
   id: number;
@@ -21,9 +23,14 @@ export function candidateOf(index: ShardIndex, symbol: number): SymbolCandidate 
   };
 }
 
-/** All symbols of a name. */
-export function candidatesNamed(index: ShardIndex, name: string): SymbolCandidate[] {
-  return index.symbolsNamed(name).map((each) => candidateOf(index, each));
+/** All symbols of a name; those of a common one are asked for again and again. */
+export function candidatesNamed(index: ShardIndex, name: string): readonly SymbolCandidate[] {
+  let named = known.get(index);
+  if (named === undefined)
+    known.set(index, (named = new Map<string, readonly SymbolCandidate[]>()));
+  return cached(named, name, () =>
+    index.symbolsNamed(name).map((each) => candidateOf(index, each)),
+  );
 }
 
 /** Whether a symbol only stands in for the real definition; see `isStandIn`. */

@@ -82,6 +82,8 @@ export interface SymbolFact {
   doc: string;
   /** Has no body: calls lead to the definition while there is one. */
   declaration: boolean;
+  /** Compiled for tests alone, though it stands in a source file. */
+  test?: boolean;
 }
 
 export interface CallFact {
@@ -205,4 +207,4 @@ export interface FileFacts {
 }
 
 /** Raised whenever a miner would find something else in the same blob, or the encoding of facts changes. */
-export const minerVersion = 18;
+export const minerVersion = 19;

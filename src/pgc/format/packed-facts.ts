@@ -110,8 +110,8 @@ export function unpackFacts(bytes: Uint8Array): FileFacts {
 function packSymbols(out: FactsWriter, symbols: readonly SymbolFact[]): void {
   out.number(symbols.length);
   for (const { kind } of symbols) out.again(kind);
-  for (const { exported, declaration } of symbols)
-    out.number((exported ? 1 : 0) | (declaration ? 2 : 0));
+  for (const { exported, declaration, test } of symbols)
+    out.number((exported ? 1 : 0) | (declaration ? 2 : 0) | (test === true ? 4 : 0));
   out.ascending(symbols.map(({ line_start }) => line_start));
   for (const { line_start, line_end } of symbols) out.difference(line_end - line_start);
   for (const { container } of symbols) out.again(container);
@@ -147,6 +147,7 @@ function unpackSymbols(from: FactsReader): SymbolFact[] {
     exported: ((flags[at] ?? 0) & 1) !== 0,
     doc: from.text(),
     declaration: ((flags[at] ?? 0) & 2) !== 0,
+    ...(((flags[at] ?? 0) & 4) !== 0 && { test: true }),
   }));
 }
 

@@ -30,6 +30,7 @@ import { FunctionVectors } from './vectors/function-vectors.js';
 export const callKinds = ['direct', 'member', 'construct', 'value', 'type'] as const;
 export const exportedFlag = 1;
 export const declarationFlag = 2;
+export const testFlag = 4;
 /** Flag added to the kind of a call. */
 export const unusedFlag = 8;
 const callColumns = ['name', 'caller', 'file', 'line', 'receiver', 'kind', 'expression'] as const;
@@ -231,7 +232,11 @@ export class SegmentWriter {
     const { name, kind, flags, file: files, line, rest, signature, container, doc } = this.#symbols;
     name.push(this.#names.id(symbol.name));
     kind.push(this.#kinds.id(symbol.kind));
-    flags.push((exported ? exportedFlag : 0) | (symbol.declaration ? declarationFlag : 0));
+    flags.push(
+      (exported ? exportedFlag : 0) |
+        (symbol.declaration ? declarationFlag : 0) |
+        (symbol.test === true ? testFlag : 0),
+    );
     files.push(file);
     line.push(symbol.line_start);
     rest.push(symbol.line_end - symbol.line_start);

@@ -5,7 +5,7 @@ import { typeRoles, type FactsLanguage } from './facts.js';
 import type { Field } from './fields.js';
 import { openSections, segmentLayout, type Reading, type Sections } from './segment-file.js';
 import { importColumn, SegmentParts, symbolColumn, typeColumn } from './segment-parts.js';
-import { declarationFlag, exportedFlag } from './segment-writer.js';
+import { declarationFlag, exportedFlag, testFlag } from './segment-writer.js';
 import type { CallTable } from './call-table.js';
 import type {
   CallRow,
@@ -195,6 +195,10 @@ export class Segment implements ShardIndex {
       exported: (flags & exportedFlag) !== 0,
       declaration: (flags & declarationFlag) !== 0,
     };
+  }
+
+  isTest(symbol: number): boolean {
+    return (this.#parts.rows('symbolRows').at(symbol, symbolColumn.flags) & testFlag) !== 0;
   }
 
   isDocumented(symbol: number): boolean {

@@ -49,6 +49,8 @@ export interface ShardIndex extends TermIndex {
   fileOf(document: number): number;
   /** As `symbol` without any text: for scans of all symbols. */
   outline(symbol: number): SymbolOutline;
+  /** Compiled for tests alone, wherever it stands. */
+  isTest(symbol: number): boolean;
   isDocumented(symbol: number): boolean;
   /** All names in order; the name of an outline is an index into it. */
   names(): Iterable<string>;

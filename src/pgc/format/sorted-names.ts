@@ -99,8 +99,9 @@ export class SortedNames {
 
   /** The last block whose first name is below the wanted one; equal names may continue in the next block. */
   #blockBefore(wanted: Buffer): number {
+    const reader = this.#reader(0);
     const next = lowerBound(this.#blocks.length, (block) => {
-      const reader = this.#reader(block);
+      reader.at = this.#blocks[block] ?? 0;
       this.#lengths(reader);
       return orderOf(this.#bytes, reader.at, this.#rest, wanted) < 0;
     });

@@ -29,6 +29,7 @@ export interface SymbolDraft {
   exported: boolean;
   doc: string;
   declaration: boolean;
+  test?: boolean;
 }
 
 export interface CallDraft {
@@ -143,7 +144,7 @@ export class Draft {
 }
 
 function symbolFact(draft: SymbolDraft, of: Draft): SymbolFact {
-  const { name, kind, start, end, signature, container, exported, doc, declaration } = draft;
+  const { name, kind, start, end, signature, container, exported, doc, declaration, test } = draft;
   const line_end = of.lineOf(Math.max(start, end - 1));
   return {
     name,
@@ -155,6 +156,7 @@ function symbolFact(draft: SymbolDraft, of: Draft): SymbolFact {
     exported,
     doc,
     declaration,
+    ...(test === true && { test }),
   };
 }
 

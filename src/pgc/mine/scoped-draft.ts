@@ -12,6 +12,8 @@ export interface Found {
   signature: string;
   exported: boolean;
   declaration?: boolean;
+  /** Compiled for tests alone. */
+  test?: boolean;
   /** The container, where it is not the scope around the definition. */
   container?: string;
   /** Where its own text begins, when marks (attributes, modifiers) stand before the node. */
@@ -64,6 +66,7 @@ class ScopedDraft extends Draft {
       exported: found.exported,
       doc: comment?.doc ?? '',
       declaration: found.declaration ?? false,
+      test: found.test ?? false,
     };
     this.symbols.push(symbol);
     return symbol;

@@ -193,6 +193,14 @@ export class OverlayFile {
     return this.#itemIn(this.#placeOf(this.fileOf(item)), item);
   }
 
+  ruleOf(item: number): string {
+    return this.#texts.at(this.#rows.at(item, 0));
+  }
+
+  subjectOf(item: number): string {
+    return this.#texts.at(this.#rows.at(item, 5));
+  }
+
   /** Number of the file that holds an item. */
   fileOf(item: number): number {
     return lowerBound(this.fileCount, (file) => (this.#starts[file + 1] ?? 0) <= item);

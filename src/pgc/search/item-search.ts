@@ -4,7 +4,6 @@ import { Asides, wantsAsides } from './prior.js';
 import type { Question } from './question/question.js';
 import { Ranking } from './ranking.js';
 import { isPathOf, namedShares, onPathBonus, type NamedMatch } from './retrieve.js';
-import { weightsOf } from './rank/weights.js';
 import { WordScores } from './rank/word-scores.js';
 import type { Weighing } from './rank/weighing.js';
 import type { OverlayName } from '../shapes.js';
@@ -57,11 +56,11 @@ export class ItemSearch {
     const kind = question.concerns.has(overlay) ? asked : unasked;
     const isAsideWanted = wantsAsides(question);
     const names = namedShares(question, weighing);
-    const ranked = new Ranking<ItemHit & { document: number }>(limit);
+    const ranked = new Ranking<Omit<ItemHit, 'item'> & { document: number }>(limit);
     for (const document of this.#words.read(question, weighing)) {
-      const match = { ...this.#words.match(document), exact: 0 };
+      const { attained, context, held } = this.#words.match(document);
       // An exact name or path may add to this: texts are read only of what may still enter.
-      const most = kind * (plainScore(match) + (names.size > 0 ? 1 : 0) + onPathBonus);
+      const most = kind * (plainScore(attained, context) + (names.size > 0 ? 1 : 0) + onPathBonus);
       if (!ranked.admits(most)) continue;
       const file = this.#file.fileOf(document);
       const path = this.#file.path(file);
@@ -70,22 +69,20 @@ export class ItemSearch {
         kind *
         this.#asides.prior(file, isAsideWanted) *
         (chronicle.test(path) ? chroniclePrior : 1);
-      const item = this.#file.item(document);
-      if (unquotable.test(item.rule)) continue;
-      const named = { ...match, exact: names.get(item.subject) ?? 0 };
+      const exact = names.size === 0 ? 0 : (names.get(this.#file.subjectOf(document)) ?? 0);
       const bonus = question.paths.some((each) => isPathOf(path, each)) ? onPathBonus : 0;
-      ranked.offer({
-        ...{ document, item, ...named },
-        score: prior * (plainScore(named) + bonus),
-      });
+      const score = prior * (plainScore(attained, context, exact) + bonus);
+      if (ranked.admits(score) && !unquotable.test(this.#file.ruleOf(document)))
+        ranked.offer({ document, attained, context, held, exact, score });
     }
     this.#words.forget();
-    return ranked.best();
+    return ranked.best().map((each) => ({ ...each, item: this.#file.item(each.document) }));
   }
 }
 
-/** As the ranking scores a symbol that calls nothing. */
-function plainScore({ attained, exact, context }: NamedMatch): number {
-  const { words = 1, file = 0, exact: name = 1 } = weightsOf();
-  return words * attained + file * context + name * exact;
+/** Items have words alone: what these are worth beside the scores of symbols. */
+const worths = { words: 2, exact: 0.5, file: 0.2 };
+
+function plainScore(attained: number, context: number, exact = 0): number {
+  return worths.words * attained + worths.file * context + worths.exact * exact;
 }

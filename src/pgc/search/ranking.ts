@@ -1,4 +1,4 @@
-/** Keeps the best `limit` without sorting all: a common word stands in most documents. */
+/** Keeps the best `limit` without sorting all: a common word stands in most documents. A document has the same score whenever it is offered. */
 export class Ranking<T extends { document: number; score: number }> {
   #kept: T[] = [];
   #floor = 0;
@@ -21,10 +21,10 @@ export class Ranking<T extends { document: number; score: number }> {
   }
 
   #trim(): void {
-    const seen = new Set<number>();
+    // What was offered twice has one score: it lies side by side.
     this.#kept = this.#kept
       .sort((one, other) => other.score - one.score || one.document - other.document)
-      .filter((each) => !seen.has(each.document) && seen.add(each.document));
+      .filter(({ document }, at, all) => all[at - 1]?.document !== document);
     this.#kept.length = Math.min(this.#kept.length, this.limit);
     if (this.#kept.length === this.limit) this.#floor = this.#kept.at(-1)?.score ?? 0;
   }

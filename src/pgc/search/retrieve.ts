@@ -1,6 +1,6 @@
 import type { Question } from './question/question.js';
 import type { ShardIndex } from '../format/shard-index.js';
-import { Asides, wantsAsides } from './prior.js';
+import { Asides, placePrior, wantsAsides } from './prior.js';
 import { featuresOf, type Featured } from './rank/features.js';
 import { scoreOf } from './rank/weights.js';
 import { weigh, type Weighing } from './rank/weighing.js';
@@ -23,6 +23,8 @@ export interface Hit extends NamedMatch {
   file: number;
   /** Orders the hits of one search; means nothing by itself. */
   score: number;
+  /** What the ranking knows of it (`featureNames`); absent of what a plan has put among the hits. */
+  row?: Float32Array;
 }
 
 /** Hits below this share of the best one's similarity are not worth a citation. */
@@ -55,21 +57,33 @@ export class Retriever {
     const weighing = options.weighing ?? weigh([this.#index], question);
     const exact = this.#exactSymbols(question, weighing);
     const isAsideWanted = wantsAsides(question);
-    const hits = this.#featured(question, weighing, exact, options.isWanted).map(
-      ({ document, row }): Hit => ({
-        ...{ document, file: this.#index.fileOf(document) },
-        symbol: document < this.#index.symbolCount ? document : undefined,
-        ...{ ...this.#words.match(document), exact: exact.get(document) ?? 0 },
+    const hits = this.#featured(question, weighing, exact, options.isWanted)
+      .map(({ document, row }) => ({
+        document,
+        row,
         score:
           scoreOf(row, question.isBrief) +
           this.#bonus(document, question) -
-          (!isAsideWanted && this.#asides.has(this.#index.fileOf(document)) ? asidePenalty : 0),
-      }),
-    );
-    this.#words.forget();
-    return hits
+          (this.#prior(document, isAsideWanted) < 1 ? asidePenalty : 0),
+      }))
       .sort((one, other) => other.score - one.score || one.document - other.document)
-      .slice(0, Math.min(options.limit, hitsMax));
+      .slice(0, Math.min(options.limit, hitsMax))
+      .map(({ document, row, score }): Hit => {
+        const { attained, context, held } = this.#words.match(document);
+        return {
+          document,
+          file: this.#index.fileOf(document),
+          symbol: document < this.#index.symbolCount ? document : undefined,
+          attained,
+          context,
+          held,
+          row,
+          exact: exact.get(document) ?? 0,
+          score,
+        };
+      });
+    this.#words.forget();
+    return hits;
   }
 
   /** The best documents by their words and calls, with what the ranking knows of each. */
@@ -86,13 +100,15 @@ export class Retriever {
     const isIn = this.#filterBy(isWanted);
     const isAsideWanted = wantsAsides(question);
     const ranked = new Ranking<{ document: number; score: number }>(candidatesMax);
-    for (const document of [...this.#words.read(question, weighing), ...exact.keys()]) {
+    const offer = (document: number): void => {
       const most = this.#words.attained(document) + (exact.get(document) ?? 0) + onPathBonus;
-      if (!ranked.admits(most) || !isIn(document)) continue;
+      if (!ranked.admits(most) || !isIn(document)) return;
       const plain = most - onPathBonus + this.#bonus(document, question);
-      const score = plain * this.#asides.prior(this.#index.fileOf(document), isAsideWanted);
-      ranked.offer({ document, score });
-    }
+      const score = plain * this.#prior(document, isAsideWanted);
+      if (ranked.admits(score)) ranked.offer({ document, score });
+    };
+    for (const document of this.#words.read(question, weighing, weighing.lengths)) offer(document);
+    for (const document of exact.keys()) offer(document);
     const best = ranked.best().map(({ document }) => document);
     const featured = featuresOf(this.#index, this.#words, question, weighing, best, exact);
     return featured.filter(({ document }) => isIn(document));
@@ -101,6 +117,13 @@ export class Retriever {
   #bonus(document: number, { paths }: Question): number {
     const path = paths.length === 0 ? '' : this.#pathOf(document);
     return paths.some((named) => isPathOf(path, named)) ? onPathBonus : 0;
+  }
+
+  #prior(document: number, isAsideWanted: boolean): number {
+    const isTest = document < this.#index.symbolCount && this.#index.isTest(document);
+    return isTest
+      ? placePrior('test', isAsideWanted)
+      : this.#asides.prior(this.#index.fileOf(document), isAsideWanted);
   }
 
   #pathOf(document: number): string {

@@ -7,10 +7,12 @@ import { analyse, type Question } from './question/question.js';
 import { filesOf, type FunctionsOfFile } from './rank/files.js';
 import { hitsMax, Retriever, type Hit } from './retrieve.js';
 import type { Featured } from './rank/features.js';
-import { weigh, type Weighing } from './rank/weighing.js';
-import type { OverlayName } from '../shapes.js';
+import { countsIn, weigh, weighed, type Weighing } from './rank/weighing.js';
+import type { OverlayName, WordCounts } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
+import type { TermIndex } from '../format/term-index.js';
 import type { ShardOverlays } from '../overlay/shard-overlays.js';
+import { likelihoodOf, signsOf } from './likelihood.js';
 import { similarityOf } from './similarity.js';
 
 /** What answers a question: a symbol (or what lies outside all symbols of a file), or an item of an overlay. */
@@ -21,6 +23,8 @@ interface SearchResult {
   /** Best first, over everything that was searched. */
   found: Found[];
   weighing: Weighing;
+  /** How likely the best of it answer; undefined where the first is an item, of which that is not known. */
+  likelihood: number | undefined;
   /** Errors of overlays that could not be consulted. */
   gaps: BusError[];
 }
@@ -51,19 +55,23 @@ export class Search {
     return `${this.index.info.version}.${this.overlays.version}`;
   }
 
-  /** `wanted`: symbols are searched for O1 and O3. `limit`: of the result. `isWanted`: files in which is searched. */
+  /**
+   * `wanted`: symbols are searched for O1 and O3. `limit`: of the result. `isWanted`: files in which is searched. `counts`: of all that is
+   * searched together; absent: of this shard.
+   */
   async find(
     asked: Question,
     wanted: ReadonlySet<OverlayName>,
     limit: number,
     isWanted?: (path: string) => boolean,
+    counts?: WordCounts | null,
   ): Promise<SearchResult> {
     const question = this.#expanded(asked);
     const { files, gaps } = await this.#files(wanted);
     const hasSymbols = wanted.has('O1') || wanted.has('O3');
-    const terms = [...files.values()].map((file) => file.terms);
-    // The words of code weigh the question also where only items are searched: a few items know no rare words.
-    const weighing = weigh([this.index, ...terms], question);
+    const weighing = counts
+      ? weighed(question, counts)
+      : weigh(this.#weighedIn(files.values()), question);
     const most = Math.min(limit, hitsMax);
     const hits = hasSymbols
       ? this.retriever.search(question, { limit: most, weighing, isWanted })
@@ -77,7 +85,22 @@ export class Search {
       known,
       similarity: similarityOf(each.score),
     }));
-    return { found: found.slice(0, limit), weighing, gaps };
+    const symbols = counts?.documents ?? this.index.symbolCount;
+    const sizes = { concepts: question.concepts.length, symbols };
+    const signs = signsOf(hits, weighing, sizes);
+    const likelihood = found[0]?.kind === 'symbol' ? likelihoodOf(signs) : undefined;
+    return { found: found.slice(0, limit), weighing, likelihood, gaps };
+  }
+
+  /** How often the words of a question stand in what `find` would search. */
+  async counts(asked: Question, wanted: ReadonlySet<OverlayName>): Promise<WordCounts> {
+    const { files } = await this.#files(wanted);
+    return countsIn(this.#weighedIn(files.values()), this.#expanded(asked));
+  }
+
+  /** The words of code weigh the question also where only items are searched: a few items know no rare words. */
+  #weighedIn(files: Iterable<OverlayFile>): TermIndex[] {
+    return [this.index, ...Array.from(files, ({ terms }) => terms)];
   }
 
   /** Files by how well their functions answer, best first. Throws as `analyse`. */

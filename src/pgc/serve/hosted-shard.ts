@@ -88,6 +88,8 @@ export class HostedShard {
           ),
         ),
     });
+    answer(shardMessages.weigh, (its, request) => its.weigh(request));
+    answer(shardMessages.seek, (its, request) => its.seek(request));
     answer(shardMessages.hop, (its, request) => its.hop(request));
     answer(shardMessages.definitions, async (its, { symbols }) => ({
       definitions: await its.definitions(symbols),

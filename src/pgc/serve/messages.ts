@@ -34,9 +34,11 @@ import type {
   ImplementationsAnswer,
   LatticeQuery,
   QueryProgress,
+  SeekAnswer,
   TopologyAnswer,
   TraceAnswer,
   Verdict,
+  WordCounts,
 } from '../shapes.js';
 
 /** Before deflating. A card lists the names that a shard defines: megabytes of text, a quarter when deflated. */
@@ -95,6 +97,8 @@ export const shardMessages = {
     answer: deflated(packedCards),
   },
   ask: askMessage('pgc.ask'),
+  weigh: messageType<AskRequest, WordCounts>('pgc.weigh', pgc.AskRequest, pgc.WordCounts),
+  seek: messageType<AskRequest, SeekAnswer>('pgc.seek', pgc.AskRequest, pgc.SeekAnswer),
   hop: messageType<HopRequest, HopAnswer>('pgc.hop', pgc.HopRequest, pgc.HopAnswer),
   definitions: messageType<{ symbols: string[] }, { definitions: Definition[] }>(
     'pgc.definitions',

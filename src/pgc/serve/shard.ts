@@ -1,7 +1,14 @@
 import { BoundedMap } from '../../base/bounded-map.js';
 import { systemClock, type Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
-import { ask, cachedAnswersMax, type AnswerCache } from '../answer/ask.js';
+import {
+  ask,
+  cachedAnswersMax,
+  counts,
+  seek,
+  type AnswerCache,
+  type AskParts,
+} from '../answer/ask.js';
 import { calleesOf, callersOf, implementationsOf } from '../bind/call-sites.js';
 import { usesInC } from '../answer/c-uses.js';
 import { isCFamily, type FactsLanguage } from '../format/facts.js';
@@ -10,6 +17,7 @@ import { cardOf } from '../search/card/card.js';
 import type { Excerpts } from '../answer/citation.js';
 import { definitionOf, definitionsOf } from '../bind/definitions.js';
 import { hop } from '../answer/hop.js';
+import { keptSearchesMax, type KeptSearches } from '../answer/searched.js';
 import type { Vocabulary } from '../search/locate/vocabulary.js';
 import type {
   RankAnswer,
@@ -32,7 +40,9 @@ import type {
   Expansion,
   HopAnswer,
   HopRequest,
+  SeekAnswer,
   ShardPort,
+  WordCounts,
 } from '../shapes.js';
 
 /** Limit for symbols or anchors in one request. */
@@ -43,6 +53,7 @@ export class Shard implements ShardPort, WordsPort {
   readonly agent: string;
   readonly search: Search;
   readonly #cache: AnswerCache = new BoundedMap(cachedAnswersMax);
+  readonly #searches: KeptSearches = new BoundedMap(keptSearchesMax);
   #card: Card | undefined;
 
   constructor(
@@ -68,8 +79,20 @@ export class Shard implements ShardPort, WordsPort {
   }
 
   async ask(request: AskRequest): Promise<Answer> {
-    const { index, excerpts, clock } = this;
-    return ask({ index, excerpts, clock, search: this.search, cache: this.#cache }, request);
+    return ask(this.#asking(), request);
+  }
+
+  async weigh(request: AskRequest): Promise<WordCounts> {
+    return counts(this.#asking(), request);
+  }
+
+  async seek(request: AskRequest): Promise<SeekAnswer> {
+    return seek(this.#asking(), request);
+  }
+
+  #asking(): AskParts {
+    const { index, excerpts, clock, search } = this;
+    return { index, excerpts, clock, search, cache: this.#cache, searches: this.#searches };
   }
 
   async hop(request: HopRequest): Promise<HopAnswer> {

@@ -6,6 +6,7 @@ import {
   type FileRole,
   type KnownRoles,
 } from '../format/facts.js';
+import type { ShardIndex } from '../format/shard-index.js';
 import { languageOf } from './language.js';
 
 /*
@@ -35,6 +36,16 @@ export function roleIn({ roles = {} }: { roles?: KnownRoles }, path: string): Fi
 export function saidRole(info: { roles?: KnownRoles }, path: string): string {
   const role = roleIn(info, path);
   return role === 'source' ? '' : role;
+}
+
+/** As `saidRole`, of a symbol: what is compiled for tests alone is a test, also in a source file. Below zero: of the file. */
+export function saidRoleAt(
+  index: Pick<ShardIndex, 'info' | 'file' | 'isTest'>,
+  file: number,
+  symbol: number,
+): string {
+  const role = saidRole(index.info, index.file(file).path);
+  return role === '' && symbol >= 0 && index.isTest(symbol) ? 'test' : role;
 }
 
 /** Whether a file may be shown. `wanted`: empty: any. */

@@ -65,6 +65,8 @@ function stepsOfEntry(entry: Entry): Step[] {
     }
     case 'result':
       return one(entry.name || 'call', `${entry.told} ${entry.code || 'ok'}`.trim());
+    case 'gathered':
+      return entry.message === null ? [] : one('receive', `from ${entry.message.from}`);
     case 'index':
       return one('index', entry.failure?.code ?? 'ok');
   }

@@ -22,6 +22,9 @@ export type AgentEvent =
   | { type: 'pause.over' }
   /** `isInvalid`: the call of the model was invalid and was not run. */
   | { type: 'call.done'; isInvalid: boolean }
+  /** Without a model: a result or a message came; none can come any more. */
+  | { type: 'result.came' }
+  | { type: 'results.over' }
   | { type: 'index.answered' }
   | { type: 'index.failed'; code: string };
 
@@ -32,6 +35,7 @@ export type AgentEffect =
   | { type: 'model.ask'; tries: number }
   | { type: 'pause'; ms: number }
   | { type: 'call.do'; at: number }
+  | { type: 'result.await' }
   | { type: 'index.ask' }
   | { type: 'teardown.do'; place: number }
   | { type: 'end'; isWell: boolean; code: string };
@@ -64,7 +68,7 @@ const agent = setup({
     hasNextCommand: ({ context }) => context.place + 1 < context.commands,
     hasNextTeardown: ({ context }) => context.place + 1 < context.teardown,
     isEmpty: ({ context }) => !context.hasContent,
-    hasModel: ({ context }) => context.hasModel,
+    isForModel: ({ context }) => context.hasModel && context.hasContent,
     hasTeardown: ({ context }) => context.teardown > 0,
     wantsCalls: ({ event }) => {
       assertEvent(event, 'model.answered');
@@ -118,6 +122,7 @@ const doCommand = agent.emit(({ context }) => ({ type: 'command.do', place: cont
 const askModel = agent.emit(({ context }) => ({ type: 'model.ask', tries: context.tries }));
 const pause = agent.emit(({ context }) => ({ type: 'pause', ms: context.pauseMs }));
 const doCall = agent.emit(({ context }) => ({ type: 'call.do', at: context.at }));
+const awaitResult = agent.emit({ type: 'result.await' });
 const askIndex = agent.emit({ type: 'index.ask' });
 const doTeardown = agent.emit(({ context }) => ({ type: 'teardown.do', place: context.place }));
 const end = (isWell: boolean) =>
@@ -155,11 +160,15 @@ export const agentMachine = agent.createMachine({
       },
     },
     content: {
-      always: [
-        { guard: 'isEmpty', target: 'ending' },
-        { guard: 'hasModel', target: 'asking' },
-        { target: 'looking' },
-      ],
+      always: [{ guard: 'isForModel', target: 'asking' }, { target: 'gathering' }],
+    },
+    /** Where no model decides when it is over, the tasks that it started are waited for. */
+    gathering: {
+      entry: awaitResult,
+      on: {
+        'result.came': { target: 'gathering', reenter: true },
+        'results.over': [{ guard: 'isEmpty', target: 'ending' }, { target: 'looking' }],
+      },
     },
     asking: {
       entry: askModel,

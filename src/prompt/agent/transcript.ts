@@ -63,7 +63,9 @@ export type Entry = { at_ms: number } & (
       isInvalid: boolean;
       message: TakenMessage | null;
     }
-  /** The answer of the index. */
+  /** Without a model: what came of a task that was started, or a message; null: nothing can come any more. */
+  | { kind: 'gathered'; text: string; message: TakenMessage | null }
+  /** The answer of the index, or why there is none. */
   | { kind: 'index'; text: string; gathered: Gathered | null; failure: Failure | null }
 );
 
@@ -121,6 +123,8 @@ function eventOf(entry: Entry): AgentEvent {
     }
     case 'result':
       return { type: 'call.done', isInvalid: entry.isInvalid };
+    case 'gathered':
+      return { type: entry.message === null ? 'results.over' : 'result.came' };
     case 'index':
       if (entry.failure === null) return { type: 'index.answered' };
       return { type: 'index.failed', code: entry.failure.code };
@@ -147,6 +151,7 @@ export function messagesOf(system: string, content: string, entries: readonly En
         break;
       case 'begin':
       case 'mishap':
+      case 'gathered':
       case 'index':
       case 'teardown':
         break;
@@ -186,7 +191,7 @@ export function callsIn(entries: readonly Entry[]): readonly ModelCall[] {
 export function takenIn(entries: readonly Entry[]): Map<number, string> {
   const found = new Map<number, string>();
   for (const each of entries)
-    if (each.kind === 'result' && each.message !== null)
+    if ((each.kind === 'result' || each.kind === 'gathered') && each.message !== null)
       found.set(each.message.seq, each.message.id);
   return found;
 }

@@ -271,6 +271,7 @@ function taskEventAfter(
           ? { type: 'worker.gated', reason }
           : { type: 'worker.blocked', reason };
       default:
+        if (reason === 'NOT_DONE') return { type: 'task.declined', reason };
         if (is_supervised && response !== null) {
           const [first] = response.errors;
           const failure = { code: first?.code ?? reason };

@@ -45,6 +45,8 @@ export type TaskEvent =
   | { type: 'worker.blocked'; reason: string }
   | { type: 'worker.gated'; reason: string }
   | { type: 'worker.asked' }
+  /** Nothing went wrong, and it was not done: who had it cannot do it, or nobody ever started it. */
+  | { type: 'task.declined'; reason: string }
   | { type: 'worker.lost'; reason: string }
   | { type: 'review.done'; verdict: ReviewVerdict; reason: string }
   | { type: 'critique.done'; outcome: CritiqueOutcome; reason: string }
@@ -186,11 +188,12 @@ const answers = {
   'worker.blocked': { target: 'blocked', actions: 'rememberReason' },
   'worker.gated': { target: 'attending', actions: ['rememberReason', 'recallAttention'] },
   'worker.asked': 'clarifying',
+  'task.declined': { target: '#task.not_done', actions: 'rememberReason' },
   'worker.lost': tryAgain,
 } as const;
 
 /**
- * The life of a task, from `queued` or `pending` to one of five final states. It knows no worker, no network and no clock: workers, leases and retries of messages belong to the assignment (delegation.manager), whose outcome arrives as an event.
+ * The life of a task, from `queued` or `pending` to one of six final states. It knows no worker, no network and no clock: workers, leases and retries of messages belong to the assignment (delegation.manager), whose outcome arrives as an event.
  */
 export const taskMachine = task.createMachine({
   id: 'task',
@@ -205,6 +208,7 @@ export const taskMachine = task.createMachine({
       on: {
         'task.released': { target: 'open', actions: 'takeTime' },
         'task.cancelled': { target: 'cancelled', actions: 'rememberReason' },
+        'task.declined': { target: 'not_done', actions: 'rememberReason' },
         'timer.due': {
           guard: { type: 'isTimer', params: { timer: 'queue' } },
           target: 'timed_out',
@@ -383,6 +387,7 @@ export const taskMachine = task.createMachine({
       },
     },
     completed: { id: 'task.completed', entry: [endAssignment, finish('completed')], type: 'final' },
+    not_done: { id: 'task.not_done', entry: [endAssignment, finish('not_done')], type: 'final' },
     failed: { id: 'task.failed', entry: [endAssignment, finish('failed')], type: 'final' },
     halted: { id: 'task.halted', entry: [endAssignment, finish('halted')], type: 'final' },
     cancelled: { entry: [endAssignment, finish('cancelled')], type: 'final' },

@@ -1,6 +1,6 @@
 import { KeyedMutex } from '../../base/keyed-mutex.js';
 import { failureOf } from '../../delegation/worker/task-response.js';
-import type { DelegatedTask } from '../../delegation/task/shapes.js';
+import type { DelegatedTask, TaskFailure } from '../../delegation/task/shapes.js';
 import { asBusError, BusError, type ErrorData } from '../../errors/bus-error.js';
 import type { ErrorCode } from '../../errors/catalogue.js';
 import { damagedRecord } from '../../store/damaged.js';
@@ -13,6 +13,7 @@ import type { QueueAnswer, QueueRow, Run, RunAnswer } from '../requests/messages
 import { statusOf } from './queue.js';
 import { QueueTurns } from './queue-turns.js';
 import type { TaskRecord } from '../life/record.js';
+import type { TaskEvent } from '../life/task.machine.js';
 import type { TaskSummary } from '../book/task-index.js';
 
 /** Limits of pushing. `depthMax`: levels below the first task; `queueMax`: open tasks of one owner; `treeMax`: tasks below one root, finished ones included. */
@@ -135,11 +136,15 @@ export class Queues {
     return this.#running.run(owner, async () => {
       const before = this.#settings.get(owner) ?? noSettings;
       const known = run.key === '' ? undefined : before.runs.find(({ key }) => key === run.key);
-      const kept = known ?? this.#planned(owner, run);
+      const planned = known ?? this.#planned(owner, run);
+      const { answer } = planned;
+      const concurrency = run.concurrency || before.concurrency;
+      const running = Math.min(answer.running, concurrency || Infinity);
+      const kept = known ?? { ...planned, answer: { ...answer, running } };
       if (known === undefined) {
-        const isGoingOn = kept.answer.running > kept.answer.started.length;
+        const isGoingOn = answer.running > answer.started.length;
         await this.store(owner, {
-          concurrency: run.concurrency || before.concurrency,
+          concurrency,
           supervised: run.supervised || (before.supervised && isGoingOn),
           runs: [...before.runs, kept].slice(-runsMax),
         });
@@ -181,7 +186,8 @@ export class Queues {
     const { index: lines } = this.attachedBook();
     const { id, owner, is_supervised } = record;
     await this.#endBelow(record);
-    if (!is_supervised || !['failed', 'halted', 'timed_out'].includes(stateOf(record))) return;
+    if (!is_supervised || !['not_done', 'failed', 'halted', 'timed_out'].includes(stateOf(record)))
+      return;
     for (const other of lines.queueOf(owner).filter(isOpen))
       await this.#cancel(other.id, 'SIBLING_FAILED', { task: id });
   }
@@ -303,7 +309,9 @@ export class Queues {
     const { id } = record;
     if (!hasAgent(record)) return;
     for (const child of this.attachedBook().index.childrenOf(id).filter(isOpen))
-      await this.#cancel(child.id, 'PARENT_OVER', { parent: id });
+      if (stateOf(record) === 'not_done' && child.state === 'queued')
+        await this.#passOver(child.id, id);
+      else await this.#cancel(child.id, 'PARENT_OVER', { parent: id });
   }
 
   #isUnused(owner: string): boolean {
@@ -312,10 +320,17 @@ export class Queues {
 
   /** Cancels a task with this error, for the agent that gets its result. */
   async #cancel(id: string, code: ErrorCode, data: ErrorData): Promise<void> {
-    const event = { type: 'task.cancelled', reason: code } as const;
-    await this.attachedBook()
-      .send(id, event, { error: failureOf(code, data) })
-      .catch(ignoreIfOver);
+    await this.#end(id, { type: 'task.cancelled', reason: code }, failureOf(code, data));
+  }
+
+  async #end(id: string, event: TaskEvent, error: TaskFailure): Promise<void> {
+    await this.attachedBook().send(id, event, { error }).catch(ignoreIfOver);
+  }
+
+  async #passOver(id: string, parent: string): Promise<void> {
+    const why = `it was queued, and ${parent}, which would have started it, was not done itself`;
+    const event = { type: 'task.declined', reason: 'NOT_DONE' } as const;
+    await this.#end(id, event, failureOf('NOT_DONE', { why }));
   }
 
   #rows(lines: readonly TaskSummary[]): QueueRow[] {

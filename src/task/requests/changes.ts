@@ -2,6 +2,7 @@ import { failureOf } from '../../delegation/worker/task-response.js';
 import { taskLimits } from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import { stateOf } from '../life/advance.js';
+import { isFinal } from '../life/states.js';
 import type { Patch } from '../life/transition.js';
 import { clarificationPatch, relaxed, unblocked } from '../life/patches.js';
 import { withPersonJudgement } from '../station/critique-station.js';
@@ -15,11 +16,10 @@ const possible: Readonly<Record<string, readonly TaskChangeName[]>> = {
   deciding: ['accept', 'refuse', 'revise', 'halt'],
   blocked: ['relax', 'regenerate', 'reassign', 'done', 'failed'],
 };
-const finals = new Set(['completed', 'failed', 'halted', 'cancelled', 'timed_out']);
 
 export function possibleChanges(record: Pick<TaskRecord, 'snapshot'>): TaskChangeName[] {
   const state = stateOf(record);
-  return finals.has(state) ? [] : [...(possible[state] ?? []), 'cancel'];
+  return isFinal(state) ? [] : [...(possible[state] ?? []), 'cancel'];
 }
 
 /** The transition of a requested change. For `regenerate` the overlays are built before. Throws TASK_STATE, USAGE, TOO_LARGE. */

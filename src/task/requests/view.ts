@@ -1,3 +1,5 @@
+import { isGated } from '../../attention/gates.js';
+import { attentionLimits, type Finding } from '../../attention/shapes.js';
 import { stateOf } from '../life/advance.js';
 import { gatesOf } from '../life/gates.js';
 import { possibleChanges } from './changes.js';
@@ -8,7 +10,7 @@ import type { TaskRecord } from '../life/record.js';
 export function viewOf(record: TaskRecord): TaskView {
   const { id, revision, task, parent, assignment, attempt, response, reviews, error } = record;
   const { asks, notes, created_ms, updated_ms, finished_ms, progress } = record;
-  const { findings, owner, depth, iterations } = record;
+  const { owner, depth, iterations } = record;
   return {
     id,
     state: stateOf(record),
@@ -28,11 +30,19 @@ export function viewOf(record: TaskRecord): TaskView {
     finished_ms,
     progress,
     gates: gatesOf(record),
-    findings,
+    findings: advisoriesOf(record),
     owner,
     depth,
     iterations,
   };
+}
+
+/** What passed with a note: seen by the manager, and by the executor, which has the files. */
+function advisoriesOf({ findings, response }: TaskRecord): Finding[] {
+  const seen = response?.classification;
+  const later = seen === null || seen === undefined || isGated(seen) ? [] : seen.findings;
+  const all = new Map([...findings, ...later].map((each) => [JSON.stringify(each), each]));
+  return [...all.values()].slice(0, attentionLimits.findings);
 }
 
 /** Whether its action may hold secrets: environment values or standard input. */

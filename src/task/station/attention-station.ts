@@ -8,6 +8,7 @@ import {
   nextGrant,
   openGate,
   opened,
+  questionOfGate,
   taskOfGate,
 } from '../../attention/gates.js';
 import { canonicalJson } from '../../attention/digest.js';
@@ -70,7 +71,8 @@ export async function attend(
   const { gateMs } = ports;
   const asked = { task: task.id, classification, seenBy: by, session, nowMs, expiresMs: gateMs };
   const next = opened(gates, asked);
-  if (next === undefined) {
+  const gate = next?.at(-1);
+  if (next === undefined || gate === undefined) {
     const { code, text, retryable } = new BusError('GATES_EXCEEDED', {
       task: task.id,
       limit: attentionLimits.gates,
@@ -83,7 +85,7 @@ export async function attend(
     patch: {
       gates: next,
       grants: grants.filter((each) => each !== leave),
-      asks: `approve, dismiss, modify, halt or withdraw ${next.at(-1)?.id ?? ''}?`,
+      asks: questionOfGate(gate),
     },
   };
 }

@@ -8,7 +8,7 @@ import {
   type Draft,
   type Row,
 } from '../../attention/session/shapes.js';
-import { granularityOf, isSituated, situatedBy } from '../../attention/session/trace.js';
+import { endOf, granularityOf, situatedBy } from '../../attention/session/trace.js';
 import { attentionLimits, type Classification, type Finding } from '../../attention/shapes.js';
 import { readTask } from '../../delegation/task/schema.js';
 import { taskLimits, type DelegatedTask } from '../../delegation/task/shapes.js';
@@ -199,10 +199,8 @@ function stepWithRow(record: SessionRecord, row: Row): SessionTold {
   const rows = record.rows.map((each) => (each.task === row.task ? row : each));
   if (row.judgements.some(({ judgement }) => judgement === 'withdraw'))
     return { event: { type: 'session.withdrawn', reason: 'GATE_WITHDRAWN' }, patch: { rows } };
-  const isEnd = rows.every(({ is_over }) => is_over);
-  const end = isEnd ? (isSituated(rows) ? 'situated' : 'unsituated') : 'none';
   const granularity = granularityOf(rows);
-  return { event: { type: 'task.noticed', granularity, end }, patch: { rows } };
+  return { event: { type: 'task.noticed', granularity, end: endOf(rows) }, patch: { rows } };
 }
 
 function rowAfter(before: Row, task: TaskRecord): Row {
@@ -227,16 +225,24 @@ function rowAfter(before: Row, task: TaskRecord): Row {
     open_gate: gates.find(({ state }) => state === 'open')?.id ?? '',
     gates: gates.length,
     outcome: stateOf(task),
+    why: whyOf(task),
+    asks: isOver(task) || gates.some(({ state }) => state === 'open') ? '' : task.asks,
     is_over: isOver(task),
     revision: task.revision,
   };
   return { ...after, situated_by: situatedBy(after) };
 }
 
+/** Why it was not done, or does not go on by itself. */
+function whyOf({ error, snapshot }: TaskRecord): string {
+  const isAlone = stateOf({ snapshot }) === 'pending' && snapshot.context.reason === 'NO_WORKER';
+  return isAlone ? 'no worker that can do it is there yet' : (error?.text ?? '');
+}
+
 /** The step that ends a session whose tasks are all over. Undefined: some are open. */
 export function endStep({ rows }: SessionRecord): SessionTold | undefined {
-  if (!rows.every(({ is_over }) => is_over)) return undefined;
-  const end = isSituated(rows) ? 'situated' : 'unsituated';
+  const end = endOf(rows);
+  if (end === 'none') return undefined;
   return { event: { type: 'task.noticed', granularity: granularityOf(rows), end }, patch: {} };
 }
 

@@ -1,22 +1,22 @@
 // Questions about what a code base does not do: how many are answered so, and how many of those that have an answer are
-// wrongly called unanswered, also as a curve over the similarity below which an answer would be withheld?
+// wrongly called unanswered? How sure are those that are answered, and what would another threshold of the likelihood give?
 //
 //   npm run bench:absent -- [--sources DIR] [--only NAME,NAME] [--home SIGMA_HOME] [--json FILE] [--write]
 //
-// Each question of absent.jsonl has a pattern that no source of its code base holds, which is checked first. --write puts the
-// tables into results-absent.md.
+// Each question of absent.jsonl has a pattern that no source of its code base holds, which is checked first. Nothing was fitted on it or
+// on the half `hold`. --write puts the tables into results-absent.md.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { outputOf } from '../../oracle/sources.mjs';
-import { percentile, table } from '../kernel/figures.mjs';
+import { table } from '../kernel/figures.mjs';
 import { temporaryFolder } from '../kernel/process.mjs';
-import { load } from '../retrieval/product.mjs';
-import { textsBelow } from '../retrieval/text-search.mjs';
-import { eachCodeBase, questionsIn, statusOf, ways } from './asking.mjs';
+import { load, placeOf } from '../retrieval/product.mjs';
+import { checkAbsent, eachCodeBase, questionsIn, statusOf, ways } from './asking.mjs';
+import { isHit } from './score.mjs';
 
-const thresholds = Array.from({ length: 16 }, (_, at) => 0.05 * at);
-const { saidRole } = await load('src/pgc/source/role.js');
+const thresholds = Array.from({ length: 16 }, (_, at) => 0.05 * (at + 1));
+const { topKDefault } = await load('src/pgc/answer/ask.js');
 
 const { values: options } = parseArgs({
   options: {
@@ -28,21 +28,29 @@ const { values: options } = parseArgs({
   },
 });
 const home = path.resolve(options.home ?? temporaryFolder('absent'));
-const absent = questionsIn('absent.jsonl', options);
-const asked = [...absent, ...questionsIn('questions.jsonl', { ...options, half: 'tune' })];
+const columns = ['absent', 'hold', 'tune, fitted'];
+const [absent, hold, tune] = columns;
+const set = (file, name, half) =>
+  questionsIn(file, { ...options, half }).map((each) => ({ ...each, set: name }));
+const asked = [
+  ...set('absent.jsonl', absent),
+  ...set('questions.jsonl', hold, 'hold'),
+  ...set('questions.jsonl', tune, 'tune'),
+];
 
 const rows = [];
 await eachCodeBase(asked, { sources: options.sources, home }, async (product, its, root) => {
   checkAbsent(product, its, root);
-  for (const { id, repo, absent: pattern, question } of its) {
+  for (const { id, repo, set: column, keys = [], question } of its) {
     for (const [way, ask] of Object.entries(ways)) {
       const answer = await ask(product, question);
-      const { evidence, clauses, confidence } = answer;
-      const best = Math.max(0, ...evidence.map(({ similarity }) => similarity));
+      const { evidence, unsure, confidence, likelihood } = answer;
       const isNotFound = statusOf(answer) === 'not_found';
-      const clausesNotFound = clauses.filter(({ status }) => status === 'not_found').length;
-      const row = { id, repo, way, isAbsent: pattern !== undefined, isNotFound, confidence, best };
-      rows.push({ ...row, clauses: clauses.length, clausesNotFound });
+      const isWeak = unsure.some(({ kind }) => kind === 'weak');
+      const first = evidence.slice(0, topKDefault).map((each) => placeOf(product, each));
+      const isRight = keys.some((key) => isHit(key, first));
+      const row = { id, repo, way, column, isNotFound, isWeak, isRight, confidence, likelihood };
+      rows.push(row);
     }
   }
 });
@@ -59,40 +67,35 @@ if (options.write) {
   );
 }
 
-/** What is there after all would make a right answer look wrong. */
-function checkAbsent(product, its, root) {
-  const { info } = product.shards[0].index;
-  const isSource = (file) => product.definitions.in(file).length > 0 && saidRole(info, file) === '';
-  const sources = textsBelow(root).filter(({ path: file }) => isSource(file));
-  for (const { id, absent: pattern } of its.filter((each) => each.absent !== undefined)) {
-    const words = new RegExp(pattern, 'i');
-    const held = sources.find((each) => words.test(each.text));
-    if (held !== undefined) throw new Error(`${id}: ${held.path} has ${words.exec(held.text)[0]}`);
-  }
-}
-
 function tablesOf(way) {
-  const of = (isAbsent) => rows.filter((row) => row.way === way && row.isAbsent === isAbsent);
-  const [not, real] = [of(true), of(false)];
-  const share = (all, is) => `${all.filter(is).length} of ${all.length}`;
-  const line = (name, is) => [name, share(not, is), share(real, is)];
-  const bests = (percent) =>
-    [not, real].map((all) =>
-      percentile(
-        all.map(({ best }) => best),
-        percent,
-      ).toFixed(2),
-    );
+  const of = (column) => rows.filter((row) => row.way === way && row.column === column);
+  const used = columns.filter((each) => of(each).length > 0);
+  const line = (name, is, among = () => true) => [
+    name,
+    ...used.map((each) => {
+      const all = of(each).filter(among);
+      return `${all.filter(is).length} of ${all.length}`;
+    }),
+  ];
   return [
     way,
     table([
-      ['', 'not in the code base', 'has an answer'],
+      ['', ...used],
       line('not found', ({ isNotFound }) => isNotFound),
-      line('low confidence or not found', (row) => row.isNotFound || row.confidence === 'low'),
-      ...thresholds.map((each) =>
-        line(`best similarity below ${each.toFixed(2)}`, ({ best }) => best < each),
+      line('not found, or said not to answer clearly', (row) => row.isNotFound || row.isWeak),
+      ...['low', 'medium', 'high'].map((each) =>
+        line(`confidence ${each}`, (row) => !row.isNotFound && row.confidence === each),
       ),
-      ...[10, 50, 90].map((percent) => [`similarity, p${percent}`, ...bests(percent)]),
+      ...['low', 'medium', 'high'].map((each) =>
+        line(
+          `right, of those with confidence ${each}`,
+          ({ isRight }) => isRight,
+          (row) => !row.isNotFound && row.confidence === each,
+        ),
+      ),
+      ...thresholds.map((each) =>
+        line(`likelihood below ${each.toFixed(2)}`, ({ likelihood }) => likelihood < each),
+      ),
     ]),
   ].join('\n\n');
 }

@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { halfOf, treeOf } from '../../oracle/sources.mjs';
 import { load, openProduct } from '../retrieval/product.mjs';
+import { textsBelow } from '../retrieval/text-search.mjs';
 
 const answerMsMax = 60_000;
 const { citationsMax } = await load('src/pgc/shapes.js');
+const { saidRole } = await load('src/pgc/source/role.js');
 
 /** Those of a file, of some code bases (`only`, by their short names) or of one half. */
 export function questionsIn(file, { only, half } = {}) {
@@ -44,4 +46,24 @@ export function statusOf({ clauses, errors }) {
   const statuses = [...new Set(clauses.map(({ status }) => status))].sort();
   const isNotFound = errors.some(({ code }) => code === 'NOT_FOUND') || statuses.length === 0;
   return isNotFound ? 'not_found' : statuses.join(' ');
+}
+
+/** Where a hit of a search is; a type is seen by its head, not by all that it holds. */
+export function placesOfHit(index, { symbol, file }) {
+  if (symbol === undefined) return [];
+  const { name, kind, line_start: from, line_end } = index.symbolPlace(symbol);
+  const to = /^(?:function|method)$/.test(kind) ? line_end : Math.min(line_end, from + 2);
+  return [{ path: index.file(file).path, symbols: [name], lines: [from, to] }];
+}
+
+/** What is there after all would make a right answer look wrong. */
+export function checkAbsent(product, its, root) {
+  const { info } = product.shards[0].index;
+  const isSource = (file) => product.definitions.in(file).length > 0 && saidRole(info, file) === '';
+  const sources = textsBelow(root).filter(({ path: file }) => isSource(file));
+  for (const { id, absent: pattern } of its.filter((each) => each.absent !== undefined)) {
+    const words = new RegExp(pattern, 'i');
+    const held = sources.find((each) => words.test(each.text));
+    if (held !== undefined) throw new Error(`${id}: ${held.path} has ${words.exec(held.text)[0]}`);
+  }
 }

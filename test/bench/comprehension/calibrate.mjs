@@ -12,14 +12,13 @@ import { table } from '../kernel/figures.mjs';
 import { temporaryFolder } from '../kernel/process.mjs';
 import { fitLogistic, logisticValue } from '../retrieval/maps.mjs';
 import { load } from '../retrieval/product.mjs';
-import { eachCodeBase, questionsIn } from './asking.mjs';
+import { eachCodeBase, placesOfHit, questionsIn } from './asking.mjs';
+import { binsOf, errorOf, lineOf, withInterval, writtenInto } from './calibration.mjs';
 import { isHit } from './score.mjs';
 
 const { analyse } = await load('src/pgc/search/question/question.js');
 const features = ['score'];
 const hitsMax = 20;
-const bins = 10;
-const samples = 1000;
 
 const { values: options } = parseArgs({
   options: {
@@ -44,7 +43,7 @@ await eachCodeBase(questions, { sources: options.sources, home }, async ({ shard
     }
     hits.sort((one, other) => other.hit.score - one.hit.score);
     for (const { index, hit } of hits.slice(0, hitsMax)) {
-      const right = keys.some((key) => isHit(key, placesOf(index, hit)));
+      const right = keys.some((key) => isHit(key, placesOfHit(index, hit)));
       const values = Object.fromEntries(features.map((name) => [name, hit[name]]));
       rows.push({ id, isFitted, right, ...values });
     }
@@ -64,66 +63,12 @@ for (const isFitted of [true, false]) {
     right: Number(row.right),
   }));
   process.stdout.write(`\n${isFitted ? 'fitted on' : 'not fitted on'}: ${pairs.length} hits\n`);
-  const [low, high] = interval(pairs);
-  const text = `expected error ${errorOf(pairs).toFixed(3)} (95 %: ${low.toFixed(3)} to ${high.toFixed(3)})`;
+  const text = `expected error ${withInterval(pairs, errorOf)}`;
   process.stdout.write(
     `${text}\n${table([['said', 'right', 'hits'], ...binsOf(pairs).map(lineOf)])}\n`,
   );
 }
 if (options.write) {
   const file = path.resolve(import.meta.dirname, '../../../src/pgc/search/similarity.ts');
-  const lines = Object.entries(model).map(([name, weight]) => `  ${name}: ${weight.toFixed(2)},`);
-  const text = readFileSync(file, 'utf8');
-  writeFileSync(
-    file,
-    text.replace(/(= \{\n)(?:  \w+: -?[\d.]+,\n)+(\};)/, `$1${lines.join('\n')}\n$2`),
-  );
-}
-
-function placesOf(index, { symbol, file }) {
-  if (symbol === undefined) return [];
-  const { name, kind, line_start: from, line_end } = index.symbolPlace(symbol);
-  const to = /^(?:function|method)$/.test(kind) ? line_end : Math.min(line_end, from + 2);
-  return [{ path: index.file(file).path, symbols: [name], lines: [from, to] }];
-}
-
-/** Of equal mass. */
-function binsOf(pairs) {
-  const sorted = pairs.toSorted((one, other) => one.said - other.said);
-  return Array.from({ length: bins }, (_, at) =>
-    sorted.slice((at * sorted.length) / bins, ((at + 1) * sorted.length) / bins),
-  ).filter((bin) => bin.length > 0);
-}
-
-function shareOf(bin, what) {
-  return bin.reduce((sum, each) => sum + each[what], 0) / bin.length;
-}
-
-function lineOf(bin) {
-  return [shareOf(bin, 'said').toFixed(2), shareOf(bin, 'right').toFixed(2), bin.length];
-}
-
-/** Expected calibration error over bins of equal mass. */
-function errorOf(pairs) {
-  return binsOf(pairs).reduce(
-    (sum, bin) =>
-      sum + (bin.length / pairs.length) * Math.abs(shareOf(bin, 'said') - shareOf(bin, 'right')),
-    0,
-  );
-}
-
-/** Bootstrap over questions: the hits of one are not independent. */
-function interval(pairs) {
-  const byId = new Map();
-  for (const pair of pairs) byId.set(pair.id, [...(byId.get(pair.id) ?? []), pair]);
-  const byQuestion = [...byId.values()];
-  let state = 1;
-  const random = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-  const errors = Array.from({ length: samples }, () =>
-    errorOf(byQuestion.flatMap(() => byQuestion[Math.floor(random() * byQuestion.length)] ?? [])),
-  ).sort((one, other) => one - other);
-  return [errors[Math.floor(0.025 * samples)], errors[Math.floor(0.975 * samples)]];
+  writeFileSync(file, writtenInto(readFileSync(file, 'utf8'), model));
 }

@@ -5,22 +5,21 @@
 //
 // README.md says what DIR must hold. The trees are fetched at their revisions unless --sources has them under their names.
 // --write puts the tables into results.md; of the half `hold` nothing but figures goes into FILE.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import { halfOf, outputOf, treeOf } from '../../oracle/sources.mjs';
+import { outputOf } from '../../oracle/sources.mjs';
 import { mean, percentile, table } from '../kernel/figures.mjs';
 import { temporaryFolder } from '../kernel/process.mjs';
 import { load, openProduct } from '../retrieval/product.mjs';
 import { Bm25, bm25OfFunctions, textsBelow } from '../retrieval/text-search.mjs';
 import { filesOf, fused, ndcgOf } from './ndcg.mjs';
+import { repositoriesIn, tasksOf } from './tasks.mjs';
 
 const answerMsMax = 60_000;
 const windowLines = 50;
 const plainMax = 200;
-/** One repository names two categories of its own; the published sums show how they are counted. */
-const categoryOf = { api: 'architecture', keyword: 'symbol' };
 const categories = ['architecture', 'semantic', 'symbol'];
 
 const { saidRole } = await load('src/pgc/source/role.js');
@@ -40,12 +39,8 @@ const { values: options } = parseArgs({
 if (options.data === undefined) throw new Error('--data is wanted: see README.md beside this file');
 const home = path.resolve(options.home ?? temporaryFolder('public'));
 const only = options.only?.split(',');
-const textOf = (name) => readFileSync(path.join(options.data, name), 'utf8');
-const tasks = textOf('dev.jsonl').trim().split('\n').map(taskOf);
-const peers = JSON.parse(textOf('peers.json')).repos;
-const repositories = JSON.parse(textOf('repos.json'))
-  .filter(({ name }) => (only ?? [name]).includes(name))
-  .map((each) => ({ ...each, half: halfOf(each.github) }));
+const peers = JSON.parse(readFileSync(path.join(options.data, 'peers.json'), 'utf8')).repos;
+const repositories = repositoriesIn(options.data, only);
 
 const rows = [];
 for (const repository of repositories) await measure(repository);
@@ -64,18 +59,13 @@ if (options.json !== undefined) {
 }
 if (options.write) await writeResults();
 
-async function measure({ name, github, revision, benchmark_root, half }) {
-  const given = options.sources && path.join(path.resolve(options.sources), name);
-  const { root } = given ? { root: given } : await treeOf({ name: github, commit: revision });
-  const below = benchmark_root ?? '';
-  const folder = path.join(root, below);
-  const isThere = ({ path: file }) =>
-    [root, folder].some((from) => existsSync(path.join(from, file)));
-  const its = tasks.filter((each) => each.repo === name && each.targets.some(isThere));
+async function measure(repository) {
+  const { name, half } = repository;
+  const { folder, below, tasks } = await tasksOf(repository, options);
   process.stderr.write(`${name}: indexing\n`);
   const product = await openProduct(folder, home);
   const searches = await searchesOf(product, folder);
-  for (const { query, category, targets } of its) {
+  for (const { query, category, targets } of tasks) {
     const lists = {};
     for (const [way, search] of Object.entries(searches)) {
       const beganMs = performance.now();
@@ -133,14 +123,6 @@ function bm25OfWindows(texts) {
     }
   }
   return engine;
-}
-
-function taskOf(line) {
-  const { repo, query, category, relevant, secondary } = JSON.parse(line);
-  const targets = [...relevant, ...secondary].map((each) =>
-    typeof each === 'string' ? { path: each } : each,
-  );
-  return { repo, query, category: categoryOf[category] ?? category, targets };
 }
 
 /** Means over questions, and the mean of the means of repositories; a peer's figures are weighed alike. */

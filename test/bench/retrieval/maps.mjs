@@ -56,7 +56,7 @@ function newton(rows, features) {
 }
 
 /** Gauss elimination with pivoting. */
-function solve(matrix, vector) {
+export function solve(matrix, vector) {
   const rows = matrix.map((row, at) => [...row, vector[at]]);
   for (let i = 0; i < rows.length; i += 1) {
     const pivot = rows

@@ -11,7 +11,7 @@ const dist = path.resolve(import.meta.dirname, '../../../dist');
 export const load = (file) => import(pathToFileURL(path.join(dist, file)).href);
 
 const { openShards } = await load('src/pgc/serve/open-shards.js');
-const { hitsPerSource } = await load('src/pgc/answer/ask.js');
+const { hitsPerSource } = await load('src/pgc/answer/searched.js');
 const { searchParts } = await load('src/pgc/search/search.js');
 const { overlayNames } = await load('src/pgc/shapes.js');
 const { analyse } = await load('src/pgc/search/question/question.js');
@@ -34,8 +34,9 @@ export async function indexed(root, home, shards) {
  */
 export async function openProduct(root, home, { isIndexed = false, plan } = {}) {
   const report = isIndexed ? undefined : await indexed(root, home, plan);
-  const { shards } = await openShards(root, home);
-  const cards = await Promise.all(shards.map((shard) => shard.card()));
+  // Packed, as a process holds them that answers over the bus.
+  const { shards, cards: packed } = await openShards(root, home);
+  const cards = packed();
   const known = new Map();
   const questionsWithout = async (without) => {
     const key = without.join();

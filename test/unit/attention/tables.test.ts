@@ -45,8 +45,6 @@ test.each([
   'rm src/a.ts',
   'rm -rf __pycache__',
   'echo "deploy done; rm everything" > notes.txt',
-  "cat <<'EOF' > docs/a.md\nnever run `rm -rf /`\nEOF",
-  "printf '%s\\n' a b c | tee out.txt",
   "awk '{print $1}' a.txt",
   "awk '$3 > 5 { n++ } END { print n }' a",
   "sed -n '1,5p' a.txt",

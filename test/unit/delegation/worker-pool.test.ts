@@ -336,3 +336,20 @@ test('prompts of one depth have slots of their own: parents never starve what th
   pool.release('top');
   expect(pool.tryTake(prompt('top-2', 0))?.id).toBe('a');
 });
+
+test('a prompt goes to a worker with a model, and waits for it while it is busy', async () => {
+  const runners: RunnerName[] = ['prompt', 'answer'];
+  const plain = { ...capable('a-plain', 4, runners), hasModel: false };
+  const able = { ...capable('b-able', 1, runners), promptSlots: 1, hasModel: true };
+  const pool = poolOf(plain, able);
+  const prompt = (task: string): WorkerRequest => wish(task, { runner: 'prompt' });
+  expect(pool.tryTake(prompt('one'))?.id).toBe('b-able');
+  const second = follow(pool, prompt('two'));
+  await settle();
+  expect(second.got).toBe('');
+  pool.release('one');
+  await settle();
+  expect(second.got).toBe('b-able');
+  expect(pool.tryTake(wish('other'))?.id).toBe('a-plain');
+  expect(poolOf(plain).tryTake(prompt('three'))?.id).toBe('a-plain');
+});

@@ -100,6 +100,8 @@ function remote(shard: Shard, change: Partial<Shard> = {}): ShardPort {
     agent: shard.agent,
     card: () => shard.card(),
     ask: (request) => shard.ask(request),
+    weigh: (request) => shard.weigh(request),
+    seek: (request) => shard.seek(request),
     hop: (request) => shard.hop(request),
     definitions: (symbols) => shard.definitions(symbols),
     callers: (symbols) => shard.callers(symbols),

@@ -2,7 +2,15 @@ import { expect, test } from 'vitest';
 import { ask, merge } from '../../../src/lattice/ask.js';
 import { Lattice } from '../../../src/lattice/lattice.js';
 import { mergedAnswer } from '../../../src/lattice/prose/answer-merge.js';
-import type { Answer, Evidence, FlowEdge, NextStep, ShardPort } from '../../../src/pgc/shapes.js';
+import type {
+  Answer,
+  AskRequest,
+  Evidence,
+  FlowEdge,
+  NextStep,
+  SeekAnswer,
+  ShardPort,
+} from '../../../src/pgc/shapes.js';
 import type { Shard } from '../../../src/pgc/serve/shard.js';
 import { chainTree } from '../../support/chain-tree.js';
 
@@ -27,7 +35,7 @@ const next = (symbol: string): NextStep => ({
 function found(all: Evidence[], more: Partial<Answer> = {}): Answer {
   const empty = { flow: [], unsure: [], next: [], errors: [], left_out: [], overlay_warnings: [] };
   const metadata = { top_k: 5, cached: true, agents_asked: 1, index_version: 'v' };
-  const its = { question: 'Who opens it?', evidence: all, prose: '', metadata };
+  const its = { question: 'Who opens it?', evidence: all, prose: '', likelihood: 0, metadata };
   return { ...empty, ...its, ...more } as unknown as Answer;
 }
 
@@ -67,15 +75,15 @@ test('a call whose place came from another answer goes with that place, each cal
   expect(flow).toEqual([edge('a', 1), edge('c', 2)]);
 });
 
-test('doubt is cast on the merged answer anew; what is not shown stays so', () => {
+test('a merged answer is weak where all of it is, and as likely as the likeliest; what is not shown stays so', () => {
   const weak = { kind: 'weak', text: 'weak' } as const;
   const sites = { kind: 'sites', text: 'at 3 further sites' } as const;
   const poor = found([evidence(1, 'a', 0.1)], { unsure: [weak, sites], next: [next('a')] });
   const good = found([evidence(1, 'b', 0.6)], { next: [next('b'), next('c'), next('d')] });
-  expect(merge([poor], 5).unsure).toEqual([
-    { kind: 'weak', text: expect.stringContaining('this is nearest') },
-    sites,
-  ]);
+  expect(merge([poor], 5).unsure).toEqual([weak, sites]);
+  const likely = found([evidence(1, 'c', 0.2)], { likelihood: 0.85 });
+  expect(merge([poor, likely], 5)).toMatchObject({ likelihood: 0.85, confidence: 'high' });
+  expect(merge([found([]), poor], 5).unsure).toEqual([weak, sites]);
   const both = merge([good, poor], 5);
   expect(both.unsure).toEqual([sites]);
   expect(both.next).toEqual([next('b'), next('c'), next('d')]);
@@ -95,11 +103,18 @@ test('what a search with hints found is added, and nothing is lost by it', () =>
   expect(anew.errors).toEqual([]);
 });
 
+function seekAnswer(similarities: number[], more: Partial<SeekAnswer> = {}): SeekAnswer {
+  const empty = { is_known: true, left_out: [], overlay_warnings: [], errors: [] };
+  return { similarities, ...empty, ...more };
+}
+
 /** A shard that gives this answer, whatever it is asked. */
 async function portOf(shard: Shard, all: Evidence[]): Promise<ShardPort> {
   const usual = await shard.ask({ question: 'What is it?', overlays: [], top_k: 5 });
   return Object.assign(Object.create(shard) as ShardPort, {
     ask: () => Promise.resolve({ ...usual, evidence: all }),
+    weigh: (its: AskRequest) => shard.weigh(its),
+    seek: () => Promise.resolve(seekAnswer(all.map(({ similarity }) => similarity))),
   });
 }
 
@@ -116,6 +131,8 @@ test('what a shard could not consult is told, also where its answer is not used'
       ...{ evidence: [], flow: [], left_out: [left, left] },
       errors: [gap, { ...failed, code: 'NOT_FOUND' }],
     }),
+    weigh: (its: AskRequest) => other!.weigh(its),
+    seek: () => Promise.resolve(seekAnswer([], { left_out: [left, left], errors: [gap] })),
   });
   const cards = await Promise.all(tree.shards.slice(0, 2).map((shard) => shard.card()));
   const told = async (...all: Evidence[]) =>

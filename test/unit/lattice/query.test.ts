@@ -41,6 +41,8 @@ async function withShard(agent: string, answer: () => Promise<never>): Promise<L
           agent,
           card: () => shard.card(),
           ask: answer,
+          weigh: answer,
+          seek: answer,
           hop: answer,
           definitions: answer,
           callers: answer,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Router } from '../../../src/lattice/route/routing.js';
+import { probesDefault, Router } from '../../../src/lattice/route/routing.js';
 import { wordsOf } from '../../../src/pgc/format/words.js';
 import { analyse } from '../../../src/pgc/search/question/question.js';
 import type { Card } from '../../../src/pgc/shapes.js';
@@ -104,4 +104,32 @@ describe('folders and files that a question speaks of', () => {
     ['a number', 'How does an 8250 port work?', [[], [], ['8250']]],
     ['what is done', 'How does a driver write a block?', [[], [], []]],
   ])('%s', (_, question, expected) => expect(words(question)).toEqual(expected));
+});
+
+test('what makes a shard likely is the same however small the shards are', () => {
+  const sized = (by: number): Card[] =>
+    ['net', 'mm', 'sound'].map((agent, at) => ({
+      ...card(agent, agent, { page: by * (8 - 3 * at), frame: by * (1 + 3 * at) }),
+      documents: by * 100 * (at + 1),
+    }));
+  const scores = (by: number): [string, string][] =>
+    new Router(sized(by), wordsOf)
+      .rank(analyse('How are pages framed?'))
+      .map(({ agent, score }) => [agent, score.toFixed(6)]);
+  expect(scores(500)).toEqual(scores(1));
+});
+
+test('where shards are small, as many more are asked as together are not much', () => {
+  const asked = (count: number, documents: number): number =>
+    new Router(
+      Array.from({ length: count }, (_, at) => ({
+        ...card(`s${at}`, `s${at}`, { page: 1 }),
+        documents,
+      })),
+      wordsOf,
+    ).probed(analyse('Where is the page?')).length;
+  expect(asked(40, 100_000)).toBe(probesDefault);
+  expect(asked(40, 10_000)).toBe(30);
+  expect(asked(40, 100)).toBe(40);
+  expect(asked(200, 100)).toBe(64);
 });

@@ -22,7 +22,7 @@ const failure = (agent: string, code: string): CodedError => ({
 function answerOf(evidence: Evidence[], more: Partial<Answer> = {}): Answer {
   const empty = { flow: [], unsure: [], next: [], errors: [], hops: [], partial: false };
   const metadata = { agents_asked: 1 };
-  const its = { question: 'Who opens it?', evidence, metadata };
+  const its = { question: 'Who opens it?', evidence, likelihood: 0, metadata };
   return { ...empty, ...its, ...more } as unknown as Answer;
 }
 
@@ -59,6 +59,15 @@ test('that no way was found is no error beside what was found', () => {
   const told = answerOf([], { errors: [failure('', 'NOT_FOUND')] });
   const whole = withFound(told, answerOf([evidence(1, 'c', 0.9)]));
   expect([whole.errors, whole.evidence.length]).toEqual([[], 1]);
+});
+
+test('a way is no answer where nothing in all shards is; one that is sure by itself stays', () => {
+  const nowhere = answerOf([], { errors: [failure('s', 'NOT_FOUND')] });
+  const told = answerOf([evidence(1, 'a', 0.2)], { likelihood: 0.2, hops: [hop('a', [1])] });
+  const none = { evidence: [], hops: [], likelihood: 0, errors: nowhere.errors };
+  expect(withFound(told, nowhere)).toMatchObject(none);
+  const sure = { ...told, likelihood: 0.9 };
+  expect(withFound(sure, nowhere)).toMatchObject({ evidence: sure.evidence, errors: [] });
 });
 
 test('a shard that failed beside the way is told, also where nothing was found', () => {

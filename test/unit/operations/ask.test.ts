@@ -43,7 +43,7 @@ function answerOf(hopCount: number): Answer {
     next: Array.from({ length: 3 }, () => ({
       ...{ operation: 'callers', arguments: { symbol: long }, why: long },
     })),
-    ...{ prose: long, confidence: 'high', partial: true },
+    ...{ prose: long, confidence: 'high', likelihood: 0.9, partial: true },
     query_intent: { intent: 'general', entities: [], scope: '', refined_query: long },
     left_out: Array.from({ length: 99 }, () => ({ overlay: 'O4', why: long })),
     overlay_warnings: Array.from({ length: 99 }, () => long),

@@ -71,6 +71,10 @@ function cameOf(now: AgentProgress, choice: number): Entry | undefined {
       };
     case 'call.do':
       return resulted(`t${effect.at}`, { isInvalid: !isGood });
+    case 'result.await': {
+      const message = isGood ? { seq: choice, id: `m${choice}`, from: 'a' } : null;
+      return { at_ms: 1, kind: 'gathered', text: 'x', message };
+    }
     case 'index.ask':
       return {
         at_ms: 1,

@@ -33,7 +33,15 @@ function answerOf(all: Evidence[], more: Partial<Answer> = {}): Answer {
     question: 'q',
     clauses: [{ text: 'q', status: 'found', evidence: [1] }],
     evidence: all,
-    ...{ flow: [], unsure: [], next: [], prose: '', confidence: 'high', partial: false },
+    ...{
+      flow: [],
+      unsure: [],
+      next: [],
+      prose: '',
+      confidence: 'high',
+      likelihood: 0.9,
+      partial: false,
+    },
     query_intent: { intent: 'general', entities: [], scope: '', refined_query: '' },
     ...{
       left_out: [],
@@ -146,7 +154,7 @@ test('where nothing was found the answer says so, with its notes and errors', ()
     partial: true,
   });
   expect(renderAnswer(nothing).split('\n')).toEqual([
-    'Nothing in the indexed code answers the question.',
+    'Found nothing in the indexed code that answers the question.',
     'note: O4 was not consulted: it is gone.',
     'note: No word of the question stands anywhere in drivers.',
     'NOT_FOUND: nothing found',
@@ -164,30 +172,32 @@ const hop = (agent: string, ids: number[], led: Via | null = null): Hop => ({
   ...{ agent, scope: [agent], evidence: ids, via: led, elapsed_ms: 1 },
 });
 
-test('evidence of several shards is shown hop by hop; what no call led to, as found by search', () => {
+test('the way through several shards says what led to each and what is from there; then comes all evidence', () => {
   const visited = ['drivers', 'arch', 'thermal'];
   const all = visited.map((agent, at) => evidence(at + 1, { agent, name: `of_${agent}` }));
   const hops = [hop('drivers', [1]), hop('arch', [2], via), hop('thermal', [3])];
   const safety = { max_hops: 6, actual_hops: 3, visited_agents: visited };
   const answer = answerOf(all, { hops, query_path: visited, safety });
   const [terminal, markdown] = both(answer);
-  expect(terminal!.match(/^(?:\d\. .*|\[\d\].*\))$/gm)).toEqual([
-    '1. drivers',
+  expect(terminal!.match(/^(?:Way| {2}\d\. .*|\[\d\].*\))$/gm)).toEqual([
+    'Way',
+    '  1. drivers: [1]',
+    '  2. arch, by rdmsr_on_cpu: [2]',
+    '  3. thermal, found by search: [3]',
     '[1] nic.c:9-12  of_drivers (function)  (words: open)',
-    '2. arch, by rdmsr_on_cpu',
     '[2] nic.c:9-12  of_arch (function)  (words: open)',
-    '3. thermal, found by search',
     '[3] nic.c:9-12  of_thermal (function)  (words: open)',
   ]);
   expect(terminal).toMatch(/^3 of at most 6 agents visited: drivers → arch → thermal · 1 agent/m);
-  expect(markdown).toContain('\n**2. arch, by `rdmsr_on_cpu`**\n');
+  expect(markdown).toContain('\n**Way**\n  1. drivers: [1]\n  2. arch, by `rdmsr_on_cpu`: [2]\n');
 });
 
-test('what search found beside the way comes before the hops', () => {
+test('what search found stands in its order beside what the way shows', () => {
   const all = [1, 2, 3].map((id) => evidence(id, { name: `of_${id}` }));
-  const answer = answerOf(all, { hops: [hop('drivers', [2])], query_path: ['drivers'] });
-  const lines = renderAnswer(answer).match(/^(?:\d\. \w+|\[\d\])/gm);
-  expect(lines).toEqual(['[1]', '[3]', '1. drivers', '[2]']);
+  const hops = [hop('drivers', [2]), hop('arch', [])];
+  const answer = answerOf(all, { hops, query_path: ['drivers', 'arch'] });
+  const lines = renderAnswer(answer).match(/^(?: {2}\d\. .+|\[\d\])/gm);
+  expect(lines).toEqual(['  1. drivers: [2]', '  2. arch, found by search', '[1]', '[2]', '[3]']);
 });
 
 test('the prose of a model keeps its lines, and the footer says what it took', () => {

@@ -125,7 +125,7 @@ function sourcesOf(index: ShardIndex): (symbol: number) => boolean {
     let is = files.get(file);
     if (is === undefined)
       files.set(file, (is = saidRole(index.info, index.file(file).path) === ''));
-    return is;
+    return is && !index.isTest(symbol);
   };
 }
 

@@ -22,7 +22,7 @@ export function placed(
     if (its !== undefined) return { ...its, similarity: Math.max(similarity, its.similarity) };
     return {
       ...{ kind: 'symbol', document: symbol, symbol, file: index.fileOf(symbol), similarity },
-      ...{ score, known, attained: 0, context: 0, exact: 0 },
+      ...{ score, known, attained: 0, context: 0, held: 0, exact: 0 },
     };
   });
   const isPut = new Set(symbols);

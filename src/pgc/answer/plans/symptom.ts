@@ -3,7 +3,7 @@ import type { ShardIndex } from '../../format/shard-index.js';
 import { bodyTermsOf, identifiersOf } from '../../format/words.js';
 import type { Question } from '../../search/question/question.js';
 import type { Found } from '../../search/search.js';
-import { saidRole } from '../../source/role.js';
+import { saidRoleAt } from '../../source/role.js';
 import type { Excerpts } from '../citation.js';
 import { placed } from './placing.js';
 
@@ -67,7 +67,7 @@ function holding(index: ShardIndex, excerpts: Excerpts, fragment: readonly strin
   return withAll(index, [...new Set(fragment.flatMap(bodyTermsOf))]).filter((symbol) => {
     const { file, line_start, line_end } = index.symbolPlace(symbol);
     const row = index.file(file);
-    if (saidRole(index.info, row.path) !== '') return false;
+    if (saidRoleAt(index, file, symbol) !== '') return false;
     const lines = excerpts.lines(row, line_start, Math.min(line_end, line_start + linesMax)) ?? [];
     const texts = lines.filter((line) => /["'`]/.test(line)).join(' ');
     return ` ${plainWords(texts).join(' ')} `.includes(sought);
@@ -96,7 +96,7 @@ function readersOf(index: ShardIndex, symbol: number): number[] {
   const sites = [...index.usesOf(name), ...index.callsTo(name)].filter(
     (site) =>
       site.caller >= 0 &&
-      saidRole(index.info, index.file(site.file).path) === '' &&
+      saidRoleAt(index, site.file, site.caller) === '' &&
       targetsOfCall(index, site).inside.includes(symbol),
   );
   return [...new Set(sites.map(({ caller }) => caller))].slice(0, readersMax);

@@ -1,40 +1,51 @@
 import { featureNames, type FeatureName } from './features.js';
 
-/** What each feature is worth, as `test/bench/comprehension/learn.mjs` has learned it. */
-const weights: Partial<Record<FeatureName, number>> = {
-  words: 2.002,
-  in_body: 0.267,
-  exact: 0.466,
-  file: 0.198,
-  called: 0.973,
-  near: 0.336,
-  walk: 0.031,
-  lines: 0.036,
-  callees: 0.056,
-  is_function: 0.237,
-  meaning: 0.034,
-  meaning_near: 0.05,
-};
-/**
- * The same for a question of a few words: it mostly names a place, and the calls of that place say little. Chosen on the half
- * `tune` of the questions of `test/bench/public`.
- */
-const weightsOfBrief: typeof weights = {
-  words: 2,
-  exact: 0.9,
-  file: 0.5,
-  lines: 0.04,
-  meaning: 0.05,
-};
-const columns = featureNames.map((name) => weights[name] ?? 0);
-const columnsOfBrief = featureNames.map((name) => weightsOfBrief[name] ?? 0);
+type Weights = Partial<Record<FeatureName, number>>;
 
-export function weightsOf(): Partial<Record<FeatureName, number>> {
-  return weights;
+/**
+ * What each feature is worth, as `test/bench/comprehension/learn.mjs` has learned it. A question of a few words mostly names a
+ * place: the names of files, folders and classes tell more of it, and calls less.
+ */
+const weights: Record<'usual' | 'brief', Weights> = {
+  usual: {
+    words: 0.522,
+    in_body: 2.324,
+    exact: 0.5,
+    file: 0.265,
+    called: 0.411,
+    near: 0.552,
+    walk: 0.025,
+    lines: 0.066,
+    callees: 0.049,
+    is_method: 0.111,
+    meaning: 0.05,
+    meaning_near: 0.035,
+    file_meaning: 0.065,
+    file_symbols: -0.05,
+  },
+  brief: {
+    words: 0.522,
+    exact: 1.963,
+    file: 0.404,
+    meaning_near: 0.104,
+    scope: 0.36,
+    file_name: 0.361,
+    folders: 0.143,
+    file_meaning: 0.101,
+  },
+};
+const columns = { usual: columnsOf(weights.usual), brief: columnsOf(weights.brief) };
+
+function columnsOf(its: Weights): readonly number[] {
+  return featureNames.map((name) => its[name] ?? 0);
+}
+
+export function weightsOf(isBrief = false): Weights {
+  return isBrief ? weights.brief : weights.usual;
 }
 
 /** Orders hits: the more, the likelier it belongs to the answer. */
 export function scoreOf(row: ArrayLike<number>, isBrief = false): number {
-  const its = isBrief ? columnsOfBrief : columns;
+  const its = isBrief ? columns.brief : columns.usual;
   return its.reduce((sum, weight, at) => sum + weight * (row[at] ?? 0), 0);
 }

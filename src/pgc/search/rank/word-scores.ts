@@ -17,12 +17,14 @@ export interface Groups {
   of: (document: number) => number;
 }
 
-/** How well one document answers, by its words. All are shares of what no document can exceed, 0 to 1. */
+/** How well one document answers, by its words. Scores are shares of what no document can exceed, 0 to 1. */
 export interface Match {
   /** BM25F score. */
   attained: number;
   /** BM25 score of the file around it. */
   context: number;
+  /** Concepts of the question that stand in it. */
+  held: number;
 }
 
 /** Scores the documents of one index by the words of a question; owns the scratch memory, so one question at a time. */
@@ -30,8 +32,11 @@ export class WordScores {
   readonly #index: TermIndex;
   readonly #groups: Groups;
   readonly #average: number[];
+  /** Of all that is searched together, during one search. */
+  #lengths: readonly number[];
   readonly #score: Float32Array;
   readonly #frequency: Float32Array;
+  readonly #held: Uint8Array;
   readonly #groupNorm: Float32Array;
   readonly #groupScore: Float32Array;
   readonly #groupFrequency: Float32Array;
@@ -43,16 +48,23 @@ export class WordScores {
     this.#index = index;
     this.#groups = groups;
     this.#average = fields.map((_, field) => index.averageLength(field as Field) || 1);
+    this.#lengths = this.#average;
     this.#score = new Float32Array(index.documentCount);
     this.#frequency = new Float32Array(index.documentCount);
+    this.#held = new Uint8Array(index.documentCount);
     this.#groupNorm = groupNorms(index, groups);
     this.#groupScore = new Float32Array(groups.count);
     this.#groupFrequency = new Float32Array(groups.count);
   }
 
-  /** Documents that hold anything of the question, in no order. */
-  read(question: Question, weighing: Weighing): readonly number[] {
+  /** Documents that hold anything of the question, in no order. `lengths`: of the fields, if not those of this index. */
+  read(
+    question: Question,
+    weighing: Weighing,
+    lengths: readonly number[] = this.#average,
+  ): readonly number[] {
     this.forget();
+    this.#lengths = lengths;
     this.#total = weighing.total || 1;
     question.concepts.forEach(({ variants }, at) => {
       const mass = weighing.masses[at] ?? 0;
@@ -87,6 +99,7 @@ export class WordScores {
     return {
       attained: this.attained(document),
       context: Math.min(1, (this.#groupScore[this.#groups.of(document)] ?? 0) / this.#total),
+      held: this.#held[document] ?? 0,
     };
   }
 
@@ -118,6 +131,7 @@ export class WordScores {
   forget(): void {
     for (const document of this.#found) {
       this.#score[document] = 0;
+      this.#held[document] = 0;
     }
     for (const group of this.#foundGroups) this.#groupScore[group] = 0;
     this.#found = [];
@@ -125,7 +139,7 @@ export class WordScores {
   }
 
   #normed(document: number, field: Field, count: number): number {
-    const share = this.#index.length(document, field) / (this.#average[field] ?? 1);
+    const share = this.#index.length(document, field) / (this.#lengths[field] || 1);
     return count / (1 - b + b * share);
   }
 
@@ -145,6 +159,7 @@ export class WordScores {
       if (this.#score[document] === 0) this.#found.push(document);
       this.#score[document] = (this.#score[document] ?? 0) + (mass * frequency) / (k1 + frequency);
       this.#frequency[document] = 0;
+      this.#held[document] = (this.#held[document] ?? 0) + 1;
     }
   }
 }

@@ -18,6 +18,7 @@ function indexOf(text: string, symbol: Partial<SymbolRow> = {}): ShardIndex {
     symbolCount: 1,
     file: () => ({ path: 'a.py', blob, language: 'python', lines }),
     symbol: () => ({ ...row, line_end: lines, ...symbol }),
+    isTest: () => false,
   };
   return parts as unknown as ShardIndex;
 }

@@ -223,6 +223,7 @@ class RustMiner extends ScopedMiner {
     const symbol = this.draft.open(node, {
       ...{ name, kind, signature, exported: this.#isExported(node) },
       declaration: node.type === 'function_signature_item',
+      test: this.#isForTests(node),
       from: attributesStart(node),
     });
     this.#ofMethods = owner;
@@ -293,6 +294,7 @@ class RustMiner extends ScopedMiner {
   }
 
   #impl(node: Node): void {
+    this.#isForTests(node);
     const type = /^(?:dyn\s+|&\s*(?:'\w+\s+)?(?:mut\s+)?)?(?:\w+::)*(\w+)/.exec(
       textOf(node, 'type'),
     );
@@ -324,8 +326,20 @@ class RustMiner extends ScopedMiner {
     return this.draft.define(node, {
       ...{ name, kind, signature: renderSignature(kind, name, properties) },
       exported: this.#isExported(node),
+      test: this.#isForTests(node),
       from: attributesStart(node),
     });
+  }
+
+  /** Where the last item ends that is compiled for tests alone. */
+  #testsEnd = 0;
+
+  /** By its attributes, or by those of what it stands in. */
+  #isForTests(node: Node): boolean {
+    if (node.startIndex < this.#testsEnd) return true;
+    const is = forTests.test(blankStrings(attributesOf(this.text, node)));
+    if (is) this.#testsEnd = node.endIndex;
+    return is;
   }
 
   /** By `pub`; members of a trait are seen where it is, and so are those that implement one. */
@@ -404,6 +418,10 @@ function attributesStart(node: Node): number {
 function attributesOf(text: string, node: Node): string {
   return text.slice(attributesStart(node), node.startIndex);
 }
+
+/** `#[test]`, `#[tokio::test]`, `#[bench]`, `#[cfg(test)]`, `#[cfg(all(test, unix))]`; not `#[cfg(not(test))]`. */
+const forTests =
+  /#\[\s*(?:(?:\w+\s*::\s*)*(?:test|bench)\b|cfg\s*\(\s*(?:all\s*\((?:[^()\]]*,)?\s*)?test\b)/;
 
 function blankStrings(source: string): string {
   return source.replace(/"(?:[^"\\]|\\[\s\S])*"/g, (each) => ' '.repeat(each.length));

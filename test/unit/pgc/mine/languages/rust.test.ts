@@ -122,3 +122,40 @@ test('what a use brings along is taken apart', async () => {
     'self::inner *:inner',
   ]);
 });
+
+test('what is compiled for tests alone is marked, wherever it stands', async () => {
+  const { symbols } = await mined(
+    'rust',
+    `pub fn decode() {}
+#[cfg(test)]
+impl Frame { fn sample() -> Self { Frame } }
+#[cfg(not(test))]
+fn shipped() {}
+#[cfg(feature = "test")]
+fn featured() {}
+#[cfg(all(unix, test))]
+mod tests {
+    fn helper() {}
+    mod deep { #[derive(Debug)] struct Fake; }
+}
+#[tokio::test(flavor = "current_thread")]
+async fn reads() { fn inner() {} }
+#[bench]
+fn fast() {}
+fn last() {}
+`,
+  );
+  const named = (is: boolean): string[] =>
+    symbols.filter(({ test: each }) => (each ?? false) === is).map(({ name }) => name);
+  expect(named(true)).toEqual([
+    'sample',
+    'tests',
+    'helper',
+    'deep',
+    'Fake',
+    'reads',
+    'inner',
+    'fast',
+  ]);
+  expect(named(false)).toEqual(['decode', 'shipped', 'featured', 'last']);
+});

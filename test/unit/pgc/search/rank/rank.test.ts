@@ -37,6 +37,21 @@ export function paintPixel(canvas: number[], colour: number): void {
 
 export const limit = 3;
 `,
+  'wire/frame.rs': `/// Joins the pieces of a frame.
+pub fn join_frame(pieces: &[u8]) -> u32 { pieces.len() as u32 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn joins_the_pieces_of_a_frame() { assert_eq!(super::join_frame(&[1]), 1); }
+}
+`,
+  'lib/easel/canvas-brush.ts': `export class CanvasBrush {
+  drawLine(): void {}
+}
+
+export function tidyUp(): void {}
+`,
   'none/limits.ts': 'export const depth = 3;\n',
 };
 
@@ -45,7 +60,7 @@ let lib: Shard;
 let index: ShardIndex;
 
 beforeAll(async () => {
-  tree = await indexedTree(files, ['lib', 'none']);
+  tree = await indexedTree(files, ['lib', 'none', 'wire']);
   lib = shardOf('lib');
   index = lib.index;
 });
@@ -84,8 +99,9 @@ test('scores of words are shares, of one question at a time', () => {
   const first = read();
   words.read(analyse('Who paints a pixel?'), weigh([index], analyse('Who paints a pixel?')));
   expect(read()).toEqual(first);
-  const retry = words.match(symbolOf('retryRequest'));
-  for (const share of Object.values(retry)) {
+  const { held, ...shares } = words.match(symbolOf('retryRequest'));
+  expect(held).toBe(3);
+  for (const share of Object.values(shares)) {
     expect(share).toBeGreaterThan(0);
     expect(share).toBeLessThanOrEqual(1);
   }
@@ -121,12 +137,11 @@ test('a walk keeps its whole mass, and reaches what the best call and what calls
   expect(graph.walk(new Map()).size).toBe(0);
 });
 
-test('the ranking knows of a hit what calls it, and whether it is a function', () => {
+test('the ranking knows of a hit what calls it, and whether it is a method', () => {
   const text = 'How is a request tried again?';
-  expect(rowOf(text, 'retryRequest')).toMatchObject({
-    is_function: 1,
-    callees: Math.fround(Math.log1p(1)),
-  });
+  const calls = Math.fround(Math.log1p(1));
+  expect(rowOf(text, 'retryRequest')).toMatchObject({ is_method: 0, callees: calls });
+  expect(rowOf('Who draws?', 'drawLine')).toMatchObject({ is_method: 1, callees: 0 });
   const { words, called, walk } = rowOf(text, 'pause');
   expect(words).toBe(0);
   expect(called).toBeGreaterThan(0);
@@ -140,10 +155,28 @@ test('what a function is about is near a question without its words', () => {
   expect(meaning.of(symbolOf('limit'))).toBe(0);
 });
 
+test('what the question says of the names of file, folders and class is a share of their parts', () => {
+  const asked = rowOf('draw with a canvas', 'drawLine');
+  expect(asked).toMatchObject({ file_name: 0.5, scope: 0.5, folders: 0 });
+  expect(rowOf('the easel brush draws', 'drawLine')).toMatchObject({
+    file_name: 0.5,
+    folders: 0.5,
+  });
+  expect(rowOf('draw with a canvas brush', 'tidyUp')).toMatchObject({ file_name: 1, scope: 0 });
+});
+
+test('a function shares what its file is about', () => {
+  const text = 'exponential backoff of a job';
+  const [retry, start] = [rowOf(text, 'retryRequest'), rowOf(text, 'startJob')];
+  expect(start.file_meaning).toBe(retry.file_meaning);
+  expect(start.file_meaning).toBe(Math.max(start.meaning, retry.meaning));
+  expect(start.file_symbols).toBe(Math.fround(Math.log1p(2)));
+});
+
 test('words without a vector are near nothing, and a shard without functions has nothing near', () => {
   const unknown = new Meaning(index, analyse('qzxwv jjkqq'));
   expect(unknown.nearest(60)).toEqual([]);
-  expect(unknown.mean([symbolOf('pause')])).toBe(0);
+  expect(unknown.mean([{ document: symbolOf('pause'), share: 1 }])).toBe(0);
   const bare = shardOf('none');
   expect(new Meaning(bare.index, analyse('exponential backoff')).nearest(60)).toEqual([]);
   expect(bare.search.featured(analyse('exponential backoff'))).toEqual([]);
@@ -156,6 +189,19 @@ test.each(['缓存怎么失效', '？？', 'qzxwv jjkqq'])(
     expect(answer.evidence).toEqual([]);
   },
 );
+
+test('a test in a source file comes behind the code, says its role, and is left out where sources are asked for', async () => {
+  const wire = shardOf('wire');
+  const question = 'How does it join the pieces of a frame?';
+  const { evidence } = await wire.ask({ question, overlays: [], top_k: 5 });
+  expect(evidence.map(({ symbol, role }) => `${symbol} ${role}`).slice(0, 2)).toEqual([
+    'join_frame ',
+    'joins_the_pieces_of_a_frame test',
+  ]);
+  const sources = await wire.ask({ question, overlays: [], top_k: 5, roles: ['source'] });
+  expect(sources.evidence.map(({ role }) => role)).not.toContain('test');
+  expect((await wire.callers(['join_frame'])).map(({ role }) => role)).toEqual(['test']);
+});
 
 test('a long question is answered as surely as any', async () => {
   const question = `How is a request tried again? ${'delay failure 缓存 '.repeat(700)}`;

@@ -1,0 +1,39 @@
+/**
+ * Whether a text asks and orders nothing, so that an index, which can only tell, can do it. Where that is not plain it does not: what
+ * is not done is said, what was never done must not be called done.
+ */
+export function isOnlyAsked(text: string): boolean {
+  const sentences = sentencesOf(text);
+  return sentences.some(asks) && sentences.every((each) => asks(each) || states(each));
+}
+
+/** Words in quotes and in code are talked about. */
+function sentencesOf(text: string): string[] {
+  return text
+    .replace(/```[\s\S]*?(?:```|$)|`[^`\n]*`|"[^"\n]*"|“[^”\n]*”/gu, ' x ')
+    .split(/(?<=[.?!])\s+|\n+/)
+    .map((each) => each.replace(/^\s*(?:[-*•]|\d{1,3}[.)])\s+/, '').trim())
+    .filter((each) => /\p{L}/u.test(each));
+}
+
+/** A question; a wish to be told something; or the name of what can be told: `callers of x`. */
+const question = /^(?:who|whom|whose|what|which|where|when|why|how)\b|\?\s*$/i;
+const wish =
+  /^(?:please\s+)?(?:list|show|find|name|tell|locate|explain|describe|trace|count|look (?:up|for)|search for)\b/i;
+const subject =
+  /^(?:all |the |every )?(?:callers?|callees|uses|usages|references|call sites|definitions?|implementations?) of\b/i;
+/** `… and fix it`: another verb with its object. */
+const order =
+  /(?:\band\b|\bthen\b|[,;])\s+(?:then\s+)?(?!(?:list|show|find|name|tell|locate|explain|describe|trace|count|say)\b)[a-z]+\s+(?:it|them|the|a|an|this|that|these|those|its|their|each|every|any|all)\b/i;
+
+function asks(sentence: string): boolean {
+  if (question.test(sentence)) return true;
+  return (wish.test(sentence) || subject.test(sentence)) && !order.test(sentence);
+}
+
+/** It says how things are: it begins with what it is about, or with a condition. */
+function states(sentence: string): boolean {
+  return /^(?:the|a|an|it|its|this|that|these|those|there|here|in|on|at|with|without|for|from|of|by|as|if|since|because|but|so|no|some|both|only)\b/i.test(
+    sentence,
+  );
+}

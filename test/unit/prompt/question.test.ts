@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { isOnlyAsked } from '../../../src/prompt/grammar/question.js';
+
+/** What an index can do without a model: tell. */
+
+test.each([
+  'Who calls nic_log?',
+  'List the callers of encodeFrame',
+  'List the callers of encodeFrame and decodeFrame.',
+  'Explain how a frame is checked, and list the codes.',
+  'Callers of kfree',
+  'The ring is set up in nic_open. Why can that sleep?',
+  '- Where is the ring allocated?\n- What frees it?',
+  'Wo wird der Ring angelegt?',
+])('is a question: %j', (text) => {
+  expect(isOnlyAsked(text)).toBe(true);
+});
+
+test.each([
+  'Implement JWT validation',
+  'Research approach A',
+  'Analyze the requirements above.\nDecide on best approach and document it in DECISION.md.',
+  'Find the bug and fix it.',
+  'Where is the ring allocated? Move it to nic_setup.',
+  'The ring is too small.',
+  'Do what it says.',
+  'Answer "who calls x?" in a file.',
+  '',
+])('is more than a question: %j', (text) => {
+  expect(isOnlyAsked(text)).toBe(false);
+});
