@@ -304,7 +304,11 @@ export const taskMachine = task.createMachine({
           on: {
             'block.resolved': { target: 'pending', actions: arm('whole') },
             // The work is done, and was not verified: it is not done again.
-            'result.kept': { target: 'reviewing', actions: arm('whole') },
+            'result.kept': {
+              guard: 'isAttended',
+              target: 'reviewing',
+              actions: arm('whole'),
+            },
             'outcome.reported': [
               { guard: 'isDone', target: '#task.completed' },
               { target: '#task.failed' },
