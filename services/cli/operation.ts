@@ -15,7 +15,8 @@ import type {
   Source,
 } from '../../src/operations/operation.js';
 import type { AnyOperation } from '../../src/operations/registry.js';
-import { anyOf, fieldsOf, readWith, type Field } from '../../src/operations/fields.js';
+import { anyOf } from '../../src/errors/objection.js';
+import { fieldsOf, readWith, type Field } from '../../src/operations/fields.js';
 import type { CriticPort } from '../../src/remote/critic.js';
 import { printable } from '../../src/render/terminal.js';
 import { beginningOf, bytesOf, isFileAt, linesIn, textIn, wholeOf } from './input.js';
@@ -115,7 +116,8 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
     const isInWords = words.flat().every(([path]) => path !== '');
     const read = readWith(operation, isInWords ? (cli.complete?.(args) ?? args) : args);
     if ('why' in read) {
-      const detail = `${nameOf(read.field, cli)}: ${read.why}`;
+      const field = nameOf(read.field, cli);
+      const detail = field === '' ? read.why : `${field}: ${read.why}`;
       throw new BusError(cli.refusal ?? 'USAGE', { detail });
     }
     operation.check?.(read.value);
@@ -401,11 +403,12 @@ async function within<T>(
 }
 
 async function printReply(options: CommonOptions, reply: Reply<object>): Promise<void> {
-  const { value, document = value, failure, screen = reply.text, rows } = reply;
+  const { value, document = value, failure, screen = reply.text, rows, row: said } = reply;
   if (rows !== undefined) {
     for await (const row of rows) {
       if ('error' in row) process.exitCode = 1;
-      await writeLine(JSON.stringify(row));
+      const isJson = options.json === true || said === undefined;
+      await writeLine(isJson ? JSON.stringify(row) : said(row));
     }
     return;
   }

@@ -447,11 +447,11 @@ const entries = {
   ),
   TASK_TIMED_OUT: retry(
     'the task was not finished within {ms} ms',
-    'Delegate it again with a longer `limits.timeout_ms`.',
+    'Run `sigma task retry {task} --timeout DURATION`.',
   ),
   DECISION_EXPIRED: retry(
     'the decision did not come in time',
-    'Delegate the task again and answer its questions: `sigma task list --state deciding,clarifying,blocked`.',
+    'Run `sigma task retry {task}` and answer its questions: `sigma task list --state deciding,clarifying,blocked`.',
   ),
   REFUSED: failed(
     'the result was refused',
@@ -672,7 +672,7 @@ const entries = {
   ),
   CITATION_MALFORMED: usage(
     'this is not a citation: {detail}',
-    'Give one citation, or an array of them, with file_path, line_start, line_end and content.',
+    'Give one citation, or an array of them, with file_path, content and, where you know them, line_start and line_end.',
   ),
   REPORT_EMPTY: usage(
     'the report holds no words to search for',

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.js';
 import type { Client } from '../client/client.js';
 import type { Pgc } from '../delegation/grounding/gathered.js';
 import { ground } from '../delegation/grounding/grounding.js';
-import { respond, strategyInForce, withoutConflicts } from '../delegation/worker/task-response.js';
+import { respond, strategyInForce } from '../delegation/worker/task-response.js';
 import type { Assignment, RunnerName } from '../delegation/task/shapes.js';
 import {
   workerMachine,
@@ -53,6 +53,8 @@ const blocking: ReadonlySet<string> = new Set([
 const harmless = new Set<RunnerName>(['answer', 'model']);
 /** The runner that goes on where it was: what it did stands in its history. */
 const goesOn: RunnerName = 'prompt';
+/** The runner that says what the PGC says, word by word: it is not verified by asking once more. */
+const saysIt: RunnerName = 'answer';
 
 export function newWork(assignment: Assignment): Kept {
   const { runner, action } = assignment.task;
@@ -246,7 +248,8 @@ export class Conversation {
     const { task, attempt } = this.assignment;
     const { before, conflicts, outcome: earlier } = this.#kept;
     const runner = this.#parts.runners.get(task.runner);
-    const strategy = strategyInForce(task);
+    // These ask by themselves, with any grounding of their task.
+    const asks = strategyInForce(task) !== 'none' || [goesOn, saysIt].includes(task.runner);
     const signal = AbortSignal.any([this.#stop.signal, this.#left.signal]);
     if (!(await this.#link.holds(signal))) return { type: 'attempt.over' };
     try {
@@ -256,8 +259,7 @@ export class Conversation {
         runner({
           ...{ task: placed, attempt, parent: this.assignment.parent, approved, unchanged },
           ...{ gathered: before, conflicts, earlier: earlier?.result ?? '' },
-          // An agent asks by itself, with any grounding of its task.
-          pgc: strategy === 'none' && task.runner !== goesOn ? null : this.#pgc(),
+          pgc: asks ? this.#pgc() : null,
           signal: this.#stop.signal,
           progress: (summary) => (this.#summary = summary),
         }),
@@ -314,7 +316,8 @@ export class Conversation {
     this.#summary = 'verifying what was found';
     const { task } = this.assignment;
     const { outcome: proposed } = this.#kept;
-    if (proposed === null) return { type: 'verification.done', conflicts: 0 };
+    if (proposed === null || task.runner === saysIt)
+      return { type: 'verification.done', conflicts: 0 };
     const check = strategyInForce(task) === 'pgc_cite' ? citeResult : checkProposal;
     try {
       const { gathered, conflicts, names } = await check(task, proposed.result, this.#pgc());
@@ -322,10 +325,6 @@ export class Conversation {
       const { ms = 0, bytes = 0 } = this.#kept.after ?? {};
       const after = { ...gathered, ms: gathered.ms + ms, bytes: gathered.bytes + bytes };
       Object.assign(this.#kept, { after, conflicts, names });
-      if (task.runner === 'answer' && conflicts.length > 0) {
-        const { result } = withoutConflicts(proposed.result, conflicts);
-        this.#kept.outcome = { ...proposed, result };
-      }
       return { type: 'verification.done', conflicts: conflicts.length };
     } catch (error) {
       const { code, message: text, retryable } = asBusError(error);

@@ -2,6 +2,7 @@ import { BoundedMap } from '../base/bounded-map.js';
 import { readShutdown, shutdownType } from '../attention/session/messages.js';
 import { Later, type Message } from '../client/inbox.js';
 import type { Client } from '../client/client.js';
+import { malformedType, tellingSender } from '../client/malformed.js';
 import { idsOf, objectionTo } from '../delegation/task/assignment.js';
 import { delegationMessages } from '../delegation/task/messages.js';
 import { workClassOf, type WorkClass } from '../delegation/manager/worker-pool.js';
@@ -60,7 +61,8 @@ export class Executor {
   }
 
   receive(): Promise<AsyncDisposable> {
-    return this.#client.receive((message) => this.#on(message), { messages: receivedAtOnce });
+    const received = tellingSender(this.#client, (message) => this.#on(message));
+    return this.#client.receive(received, { messages: receivedAtOnce });
   }
 
   /** Its runners are stopped; what they were at stays on disk. */
@@ -76,6 +78,8 @@ export class Executor {
         return this.#assigned(message);
       case delegationMessages.withdraw.type:
         return this.#withdrawn(message);
+      case malformedType:
+        return this.#log.warn({ from: message.from, id: message.id }, 'a message was not read');
       case shutdownType:
         return this.#sessionEnded(message);
       default:

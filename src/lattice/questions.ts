@@ -15,7 +15,7 @@ import type {
   TraceAnswer,
   Verdict,
 } from '../pgc/shapes.js';
-import { verify } from '../pgc/answer/verify.js';
+import { verify, type Judged } from '../pgc/answer/verify.js';
 import { ask } from './ask.js';
 import { calleesOf, callersOf, implementationsOf } from './trace/call-sites.js';
 import type { Journal } from './query/journal.js';
@@ -124,7 +124,8 @@ export class LatticeQuestions implements Questions {
     options: AskingOptions,
   ): Promise<{ results: Verdict[] }> {
     const trees = this.trees ?? [...this.lattice.cards.values()];
-    return { results: await verifyAll(trees, citations, options) };
+    const judged = await verifyAll(trees, citations, options);
+    return { results: judged.map(({ status, reason, now_at }) => ({ status, reason, now_at })) };
   }
 
   #topology(): TopologyAnswer {
@@ -140,7 +141,7 @@ export async function verifyAll(
   trees: readonly ShardTree[],
   citations: object[],
   options: AskingOptions,
-): Promise<Verdict[]> {
+): Promise<Judged[]> {
   const limit = citationsPerVerifyMax;
   if (citations.length > limit) {
     throw new BusError('TOO_LARGE', {
@@ -150,7 +151,7 @@ export async function verifyAll(
     });
   }
   const signal = until(options);
-  const verdicts: Verdict[] = [];
+  const verdicts: Judged[] = [];
   for (const citation of citations) {
     if (signal.aborted) throw new BusError('DEADLINE_EXCEEDED', { ms: options.deadlineMs });
     verdicts.push(await verifyOne(trees, citation));
@@ -158,10 +159,10 @@ export async function verifyAll(
   return verdicts;
 }
 
-async function verifyOne(trees: readonly ShardTree[], citation: object): Promise<Verdict> {
+async function verifyOne(trees: readonly ShardTree[], citation: object): Promise<Judged> {
   const agent = 'agent' in citation ? citation.agent : undefined;
   const named = trees.filter((tree) => tree.agent === agent || tree.alias === agent);
-  let best: Verdict | undefined;
+  let best: Judged | undefined;
   // The named tree first, then the others: the shard may belong to another tree by now.
   for (const root of new Set([...named, ...trees].map((tree) => tree.root))) {
     const verdict = await verify(citation, root);

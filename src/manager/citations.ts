@@ -1,5 +1,5 @@
 import { BusError, asBusError } from '../errors/bus-error.js';
-import type { CitationVerdict } from '../delegation/manager/review.js';
+import type { CheckedCitation } from '../delegation/manager/review.js';
 import type { EvidenceCitation } from '../delegation/task/shapes.js';
 import { verifyAll } from '../lattice/questions.js';
 
@@ -20,13 +20,13 @@ export interface CitationParts {
 }
 
 /**
- * What becomes of each citation, in their order. Throws AGENT_OFFLINE while one names an agent that is registered and whose
+ * What becomes of each citation, in their order; one that names no lines gets those in which its text stands. Throws AGENT_OFFLINE while one names an agent that is registered and whose
  * tree is not known yet: honest evidence is not refused because it could not be checked.
  */
 export async function verdictsOn(
   citations: readonly EvidenceCitation[],
   { trees: known, registered, isSettling }: CitationParts,
-): Promise<CitationVerdict[]> {
+): Promise<CheckedCitation[]> {
   if (citations.length === 0) return [];
   const trees = await known();
   if (isSettling()) {
@@ -36,21 +36,27 @@ export async function verdictsOn(
     const awaited = unknown.find((each) => agents.has(each));
     if (awaited !== undefined) throw new BusError('AGENT_OFFLINE', { agent: awaited });
   }
-  const verdicts: CitationVerdict[] = [];
-  for (const each of citations) verdicts.push(await verdictOn(trees, each));
-  return verdicts;
+  const checked: CheckedCitation[] = [];
+  for (const each of citations) checked.push(await check(trees, each));
+  return checked;
 }
 
-async function verdictOn(trees: Trees, citation: EvidenceCitation): Promise<CitationVerdict> {
+async function check(trees: Trees, citation: EvidenceCitation): Promise<CheckedCitation> {
   try {
-    const [verdict] = await verifyAll(trees, [citation], { deadlineMs: verifyMsMax });
-    if (verdict !== undefined) return { ...verdict, reason: cut(verdict.reason) };
-    return { status: 'unverified', reason: 'nothing was found out', now_at: '' };
+    const [judged] = await verifyAll(trees, [citation], { deadlineMs: verifyMsMax });
+    if (judged === undefined) return unverified(citation, 'nothing was found out');
+    const { status, reason, now_at, found = {} } = judged;
+    const verdict = { status, reason: cut(reason), now_at };
+    return { citation: { ...citation, ...found }, verdict };
   } catch (error) {
     const { code, message } = asBusError(error);
-    const status = code === 'CITATION_MALFORMED' ? 'false' : 'unverified';
-    return { status, reason: cut(message), now_at: '' };
+    if (code !== 'CITATION_MALFORMED') return unverified(citation, message);
+    return { citation, verdict: { status: 'false', reason: cut(message), now_at: '' } };
   }
+}
+
+function unverified(citation: EvidenceCitation, reason: string): CheckedCitation {
+  return { citation, verdict: { status: 'unverified', reason: cut(reason), now_at: '' } };
 }
 
 /** It names a text that another agent wrote. */

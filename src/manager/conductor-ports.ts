@@ -6,6 +6,7 @@ import { hasAgent } from '../task/life/advance.js';
 import type { Conductor } from '../task/station/conductor.js';
 import { taskMessages } from '../task/requests/messages.js';
 import { viewOf } from '../task/requests/view.js';
+import { confidenceOfAnswers } from './answer-confidence.js';
 import { verdictsOn, type CitationParts } from './citations.js';
 import { critiqueBy } from './critiques.js';
 import type { OverlayMaker } from './overlay-maker.js';
@@ -24,6 +25,7 @@ export type ConductorPorts = Pick<
   | 'enrol'
   | 'dismiss'
   | 'verify'
+  | 'confidence'
   | 'generate'
   | 'critique'
   | 'gate'
@@ -68,6 +70,8 @@ export function portsTo(
     enrol: (id) => enrolTask(client, id),
     dismiss: (id) => client.mail.dismiss(id),
     verify: (citations) => verdictsOn(citations, sources),
+    confidence: async (task, evidence) =>
+      confidenceOfAnswers([...(await shards.lattices()).values()], task, evidence),
     generate: (made, signal) => overlays.generate(made, signal),
     critique: critiqueBy(client, shards, gate),
     gate,

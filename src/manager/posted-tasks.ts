@@ -1,5 +1,6 @@
 import type { Client } from '../client/client.js';
 import { Later } from '../client/inbox.js';
+import { tellingSender } from '../client/malformed.js';
 import type { DelegatedTask } from '../delegation/task/shapes.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { taskMessages, taskService, type TaskView } from '../task/requests/messages.js';
@@ -17,7 +18,7 @@ export function receiveTasks(
 ): Promise<AsyncDisposable> {
   const { type, request, answer } = taskMessages.delegate;
   return client.receive(
-    async (message) => {
+    tellingSender(client, async (message) => {
       try {
         if (message.type !== type)
           throw new BusError('UNKNOWN_TYPE', { agent: 'manager', type: message.type });
@@ -29,7 +30,7 @@ export function receiveTasks(
         if (message.replyTo === '') throw refusal;
         await client.reply(message, 'error', encodeFailure(refusal));
       }
-    },
+    }),
     { mailbox: `service:${taskService}` },
   );
 }

@@ -4,26 +4,21 @@ import {
   isOwnSession,
   mayView,
 } from '../task/requests/permissions.js';
-import { responsePatch } from '../task/life/patches.js';
 import { transitionOf } from '../task/requests/changes.js';
 import { givenWithin } from '../base/within.js';
 import { systemClock } from '../base/clock.js';
 import { newId } from '../base/ids.js';
 import { Later, type Message } from '../client/inbox.js';
+import { tellingSender } from '../client/malformed.js';
 import type { Client } from '../client/client.js';
 import type { Incoming } from '../client/responder.js';
 import { leaseMs } from '../delegation/manager/manager.machine.js';
-import { delegationMessages, legacyType } from '../delegation/task/messages.js';
-import { readResponse, readWireResponse, unreadable } from '../delegation/task/response.js';
+import { delegationMessages } from '../delegation/task/messages.js';
 import { readWireTask } from '../delegation/task/schema.js';
-import {
-  protocolVersion,
-  type DelegatedTask,
-  type TaskResponse,
-} from '../delegation/task/shapes.js';
+import type { DelegatedTask } from '../delegation/task/shapes.js';
 import { withStrategy } from '../delegation/manager/strategy.js';
 import { WorkerPool, workersOf } from '../delegation/manager/worker-pool.js';
-import { asBusError, BusError } from '../errors/bus-error.js';
+import { asBusError } from '../errors/bus-error.js';
 import type { Config } from '../config/config.js';
 import { stateName } from '../machine/step.js';
 import type { Logger } from '../observe/log.js';
@@ -48,6 +43,7 @@ import { GateHandler, type AttentionParts } from './gate-handler.js';
 import { OverlayMaker, type MakeOverlays } from './overlay-maker.js';
 import { assertPrompt, dismissOrphans, enrolTask, QueueHandler } from './queue-handler.js';
 import { receiveTasks } from './posted-tasks.js';
+import { heldBy, saidBy } from './responses.js';
 import type { Shards } from '../remote/shards.js';
 import type { UpstreamRules } from '../attention/session/upstream.js';
 import { AttendHandler } from './attend-handler.js';
@@ -184,9 +180,8 @@ export class TaskHandler implements AsyncDisposable {
       });
       this.#attend.resume();
     }
-    this.#receiving ??= await client.receive((message) => this.#received(message), {
-      messages: messagesAtOnce,
-    });
+    const received = tellingSender(client, (message) => this.#received(message));
+    this.#receiving ??= await client.receive(received, { messages: messagesAtOnce });
     await client.offer([taskService]);
     this.#posted ??= await receiveTasks(client, this.#delegate);
   }
@@ -223,13 +218,13 @@ export class TaskHandler implements AsyncDisposable {
       [numbers.type]: () => numbers.answer.encode(this.numbers()),
       [claim.type]: async ({ body, from }) => {
         const { task_id, attempt } = claim.codec.decode(body);
-        await this.#ofWorker(task_id, attempt, from);
+        await heldBy(this.#book, task_id, attempt, from);
         await this.#book.sendAssignment(task_id, attempt, { type: 'worker.claimed' });
         return lease.encode({ lease_ms: leaseMs });
       },
       [progress.type]: async ({ body, from }) => {
         const { task_id, attempt, summary } = progress.codec.decode(body);
-        await this.#ofWorker(task_id, attempt, from);
+        await heldBy(this.#book, task_id, attempt, from);
         const event = { type: 'worker.progressed' } as const;
         await this.#book.sendAssignment(task_id, attempt, event, {
           progress: summary.slice(0, recordLimits.progressChars),
@@ -316,33 +311,19 @@ export class TaskHandler implements AsyncDisposable {
     return viewOf(changed);
   }
 
-  /** Only who has the assignment may speak for it. Throws STALE_ATTEMPT. */
-  async #ofWorker(id: string, attempt: number, from: string): Promise<TaskRecord> {
-    const record = await this.#book.get(id);
-    const { assignment } = record;
-    if (assignment?.attempt !== attempt || assignment.worker !== from)
-      throw new BusError('STALE_ATTEMPT', { task: id, attempt, now: record.attempt });
-    return record;
-  }
-
   async #received(message: Message): Promise<void> {
-    const response = responseIn(message);
-    if (response === undefined)
-      throw new BusError('UNKNOWN_TYPE', { agent: 'manager', type: message.type });
-    const { task_id } = response;
+    const { log } = this.#parts;
+    const said = await saidBy(message, this.#book);
     try {
-      const record = await this.#book.get(task_id);
-      // A legacy worker knows no fencing token; it has one assignment at a time.
-      const attempt = response.attempt === 0 ? record.attempt : response.attempt;
-      await this.#ofWorker(task_id, attempt, message.from);
-      const patch = responsePatch({ ...response, attempt });
-      await this.#book.sendAssignment(task_id, attempt, { type: 'worker.answered' }, patch);
+      await said.apply();
     } catch (error) {
       const { code, retryable } = asBusError(error);
       if (retryable) throw new Later(1_000, code);
       // Reported twice, or by a worker that lost it: the known state stays.
-      this.#parts.log.info({ task: task_id, from: message.from, code }, 'response dropped');
+      log.info({ task: said.task, from: message.from, code }, 'response dropped');
     }
+    // It counts as what it is, and who sent it is told.
+    if (said.objection !== undefined) throw said.objection;
   }
 
   /**
@@ -382,36 +363,5 @@ export class TaskHandler implements AsyncDisposable {
     this.#looking?.[Symbol.dispose]();
     if (this.#isClosed) return;
     this.#looking = systemClock.after(workersEveryMs, () => void this.look());
-  }
-}
-
-/**
- * A response on the wire, or as the JSON of a worker that knows no other. One that breaks the rules is a failure of its
- * worker, where it says whose it is. Throws MALFORMED_PAYLOAD.
- */
-function responseIn({ type, body }: Message): TaskResponse | undefined {
-  const { response } = delegationMessages;
-  if (type === response.type) {
-    const decoded = response.codec.decode(body);
-    return understood(decoded, () => readWireResponse(decoded));
-  }
-  if (type !== legacyType) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString());
-  } catch {
-    throw new BusError('MALFORMED_PAYLOAD', { detail: 'this is no JSON' });
-  }
-  const read = understood(value, () => readResponse(value));
-  return read.protocol_version === protocolVersion ? read : { ...read, attempt: 0 };
-}
-
-function understood(value: unknown, read: () => TaskResponse): TaskResponse {
-  try {
-    return read();
-  } catch (error) {
-    const failed = unreadable(value, asBusError(error));
-    if (failed === undefined) throw error;
-    return failed;
   }
 }

@@ -1,11 +1,24 @@
 import { z } from 'zod';
 import type { Approval } from '../attention/approvals.js';
-import type { GatesAnswer } from '../attention/messages.js';
+import { gatesTopic, type GatesAnswer } from '../attention/messages.js';
 import { judgements, signals, type Gate, type Judgement } from '../attention/shapes.js';
+import { BoundedMap } from '../base/bounded-map.js';
+import { systemClock } from '../base/clock.js';
+import { pause } from '../base/pause.js';
+import type { Client } from '../client/client.js';
 import { Gates, gatesListedMax } from '../remote/gates.js';
 import { renderApprovals, renderGate, renderGates, waysToJudge } from '../render/gate.js';
 import { nameCharsMax } from './shapes.js';
-import { acts, forPeople, listing, looks, plain, type Operation, type Reply } from './operation.js';
+import {
+  acts,
+  forPeople,
+  inLines,
+  listing,
+  looks,
+  plain,
+  type Operation,
+  type Reply,
+} from './operation.js';
 
 /** Risky actions that wait for a person: listed, shown, judged. */
 
@@ -24,6 +37,8 @@ const gateOutput = z.looseObject({
   ),
 });
 
+const lookEveryMs = 10_000;
+
 const gateArgument = {
   ...{ field: 'id', argument: '<id>' },
   help: 'of the gate, as `sigma gate list` shows it',
@@ -35,6 +50,7 @@ const listInput = z.strictObject({
   all: z.boolean().default(false).describe('Also those that were judged, or expired.'),
 });
 const rowsInput = listInput.extend({
+  watch: z.boolean().default(false),
   limit: z.int().min(1).max(gatesListedMax).default(gatesListedMax),
 });
 
@@ -54,6 +70,13 @@ export const listGates: Operation<typeof rowsInput> = {
       command: 'gate',
       help: 'judge risky actions that wait; on a terminal one after the other',
       arguments: [],
+      flags: {
+        watch: {
+          flag: '--watch',
+          help: 'stay, and tell of each gate as it opens; with --json a line of JSON each',
+        },
+      },
+      deadlineMs: Infinity,
       asks: 'bus',
     },
     {
@@ -68,7 +91,8 @@ export const listGates: Operation<typeof rowsInput> = {
       asks: 'bus',
     },
   ],
-  async run({ session, all, limit }, { bus }): Promise<Reply<GatesAnswer>> {
+  async run({ session, all, limit, watch }, { bus, signal }): Promise<Reply<GatesAnswer>> {
+    if (watch) return watched(await bus.client(), session, signal);
     const found = await new Gates(await bus.client()).list({ session, isAll: all }, limit);
     return {
       ...listing<GatesAnswer>(
@@ -85,6 +109,35 @@ export const listGates: Operation<typeof rowsInput> = {
     };
   },
 };
+
+/** Each gate once, when it is seen to be open. */
+function watched(client: Client, session: string, signal: AbortSignal): Reply<GatesAnswer> {
+  const said = (row: object): string =>
+    [renderGate(row as Gate), ...waysToJudge(row as Gate)].join('\n');
+  return { ...inLines<GatesAnswer>(openedGates(client, session, signal)), row: said };
+}
+
+async function* openedGates(
+  client: Client,
+  session: string,
+  signal: AbortSignal,
+): AsyncIterable<Gate> {
+  const gates = new Gates(client);
+  const told = new BoundedMap<string, true>(gatesListedMax);
+  let opened = new AbortController();
+  using _subscription = client.subscribe(gatesTopic, () => opened.abort());
+  while (!signal.aborted) {
+    // A notice may be lost: they are also looked for.
+    const soon = AbortSignal.any([opened.signal, signal]);
+    for (const gate of (await gates.list({ session })).gates)
+      if (!told.has(gate.id)) {
+        told.set(gate.id, true);
+        yield gate;
+      }
+    await pause(systemClock, lookEveryMs, soon);
+    opened = new AbortController();
+  }
+}
 
 const judgeInput = z.strictObject({
   id: z.string().max(nameCharsMax).describe('The gate, as list_gates or task_status names it.'),

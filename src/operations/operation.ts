@@ -138,6 +138,8 @@ export interface Reply<V extends object> {
   screen?: (value: V, isPlain: boolean) => string;
   /** Printed instead, each as a line of JSON. */
   rows?: AsyncIterable<object>;
+  /** A row for people; absent: as JSON, too. */
+  row?: (row: object) => string;
   /** It came, but it is not what was asked for: the command line ends with 1. Null: the value itself says why. */
   failure?: Failure | null | undefined;
   /** Nothing came but the failure, which a model gets instead. */

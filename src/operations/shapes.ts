@@ -77,11 +77,11 @@ export const groundingInput = z
 export const citationInput = z
   .looseObject({
     file_path: z.string(),
-    line_start: z.int(),
-    line_end: z.int(),
+    line_start: z.int().optional(),
+    line_end: z.int().optional(),
     content: z.string().max(contentMax),
   })
-  .describe('As an answer gave it.');
+  .describe('As an answer gave it; or a text of a file, without its lines.');
 
 export const failureOutput = z.looseObject({
   code: z.string(),

@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import { newId } from '../base/ids.js';
 import type { Client } from '../client/client.js';
+import { delegatedTaskSchema } from '../delegation/task/schema.js';
 import { BusError } from '../errors/bus-error.js';
 import { Tasks } from '../remote/tasks.js';
 import { renderTodos } from '../render/task.js';
 import { printable } from '../render/terminal.js';
 import type { TaskChange, TaskView } from '../task/requests/messages.js';
+import { retriedTask } from '../task/requests/retry.js';
 import { todoLimits, todoUpdateSchema, type TodoListView } from '../task/todo/sigma-task-update.js';
 import { acts, forPeople, listing, plain, type Operation, type Reply } from './operation.js';
 
@@ -149,6 +152,33 @@ type ChangeInput = z.output<typeof changeInput>;
 function usage(detail: string): BusError {
   return new BusError('USAGE', { detail });
 }
+
+const retryInput = z.strictObject({
+  id: z.string(),
+  limits: z
+    .strictObject({ timeout_ms: delegatedTaskSchema.shape.limits.unwrap().shape.timeout_ms })
+    .partial()
+    .default({}),
+});
+
+/** `task retry`: what ended without a result, from where it was. */
+export const taskRetry = forPeople({
+  input: retryInput,
+  command: 'task retry',
+  help: 'delegate a task again that ended without a result, with all that it was told and had found',
+  arguments: ['id'],
+  flags: {
+    'limits.timeout_ms': { flag: '--timeout <duration>', help: 'for all attempts together' },
+  },
+  asks: 'bus',
+  async run({ id, limits }, { bus }) {
+    const tasks = new Tasks(await bus.client());
+    const task = retriedTask(await tasks.show(id), newId('task'));
+    const timeout_ms = limits.timeout_ms ?? task.limits.timeout_ms;
+    const view = await tasks.delegate({ ...task, limits: { ...task.limits, timeout_ms } });
+    return plain(view, `${printable(id)} is tried again as ${printable(view.id)}`);
+  },
+});
 
 const cancelInput = z.strictObject({ id: z.string(), why: z.string().default('') });
 

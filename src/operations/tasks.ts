@@ -14,7 +14,7 @@ import { printable } from '../render/terminal.js';
 import { isAsking, isOver, Tasks, tasksListedMax } from '../remote/tasks.js';
 import { placeOf } from '../pgc/answer/evidence-line.js';
 import { taskReview } from './task-review.js';
-import { sigmaTaskUpdate, taskCancel, taskUpdate } from './task-update.js';
+import { sigmaTaskUpdate, taskCancel, taskRetry, taskUpdate } from './task-update.js';
 import { failureOutput, nameCharsMax, rounded, waitInput } from './shapes.js';
 import {
   acts,
@@ -451,7 +451,9 @@ function taskText(value: TaskAnswer): string {
     `Task ${id} is ${state}${worker}.`,
     ...(progress === '' ? [] : [`progress: ${progress}`]),
     ...(result === '' ? [] : [result]),
-    ...(verdict === '' ? [] : [`review: ${verdict}, confidence ${confidence} (${similarity})`]),
+    ...(verdict === ''
+      ? []
+      : [`review: ${verdict}, confidence ${confidence}, mean similarity ${similarity}`]),
     ...value.criteria.map((each) => `${each.verdict}: ${each.text} (${each.why})`),
     ...value.findings.map((each) => `${each.severity} ${each.code}: ${each.text}`),
     ...value.critiques.flatMap(({ iteration, score, verdict, why, findings }) => [
@@ -519,4 +521,5 @@ export const taskOperations = [
   taskUpdate,
   taskReview,
   taskCancel,
+  taskRetry,
 ];

@@ -61,7 +61,7 @@ export const verifyCitations: Operation<typeof input> = {
   async run({ citations }, { bus, deadlineMs, signal }): Promise<Reply<Verified>> {
     const questions = await bus.questions();
     const { results: verdicts } = await questions.verify({ citations }, { deadlineMs, signal });
-    const results = citations.map(({ file_path, line_start, line_end }, at) => ({
+    const results = citations.map(({ file_path, line_start = 0, line_end = 0 }, at) => ({
       ...(verdicts[at] ?? { status: 'false' as const, reason: 'was not judged', now_at: '' }),
       ...{ file_path, line_start, line_end },
     }));
@@ -91,5 +91,7 @@ function citationsIn(value: unknown): unknown[] {
 
 function lineOf({ status, reason, now_at, ...place }: Verified['results'][number]): string {
   const now = now_at === '' || status === 'valid' ? '' : `, now at ${now_at}`;
-  return line`${status}  ${placeOf(place)}  ${reason}${now}`;
+  // What names no lines is where they were found.
+  const at = place.line_start > 0 ? placeOf(place) : now_at || place.file_path;
+  return line`${status}  ${at}  ${reason}${now}`;
 }

@@ -1,5 +1,7 @@
 import type { Finding as RiskFinding } from '../attention/shapes.js';
-import type { EvidenceCitation } from '../delegation/task/shapes.js';
+import { BusError } from '../errors/bus-error.js';
+import { isErrorCode } from '../errors/catalogue.js';
+import { isEvidenceRequired, type EvidenceCitation } from '../delegation/task/shapes.js';
 import type { CitationVerdict, Review } from '../delegation/manager/review.js';
 import { trendText, type TaskIteration } from '../task/life/task-iteration.js';
 import type { TaskView } from '../task/requests/messages.js';
@@ -46,9 +48,25 @@ export function renderTask(view: TaskView): string {
     ...citations.map((each, at) => citationLine(each, at + 1, review?.citations[at])),
     ...(response?.grounding_evidence?.overlay_warnings ?? []).map((each) => note(each)),
     ...(error === null ? [] : ['', `${printable(error.code)}: ${printable(error.text)}`]),
+    ...(error === null || (!isOver(view) && asks === '') ? [] : whatNext(view, error.code)),
     ...(asks === '' || isOver(view) ? [] : ['', `It asks: ${printable(asks)}`]),
     ...(isOver(view) ? [] : waysOn(view)),
   ].join('\n');
+}
+
+/** Where it stopped, and what may be done about it. */
+function whatNext(view: TaskView, code: string): string[] {
+  const { id, state, notes, response } = view;
+  const stopped = notes.findLast((each) => each.state !== state && each.state !== 'blocked');
+  const kept = response?.result ? ', with the result above' : '';
+  const next = isErrorCode(code) ? new BusError(code, { task: id }).next : '';
+  return [
+    ...(stopped === undefined
+      ? []
+      : [`It stopped while it was ${printable(stopped.state)}${kept}.`]),
+    ...(next === '' ? [] : [printable(next)]),
+    ...(isOver(view) && state !== 'completed' ? [`  sigma task retry ${printable(id)}`] : []),
+  ];
 }
 
 function headLine({ id, state, attempt, assigned_to, created_ms, finished_ms }: TaskView): string {
@@ -68,7 +86,7 @@ function renderReview({
   const marks = { met: '✓ met      ', unmet: '✗ unmet    ', unchecked: '? unchecked' };
   return [
     '',
-    `Review of attempt ${attempt}: ${verdict}, confidence ${confidence} (${similarity.toFixed(2)})`,
+    `Review of attempt ${attempt}: ${verdict}, confidence ${confidence}, mean similarity ${similarity.toFixed(2)}`,
     ...findings.map(
       (each) => `  ${each.severity}: ${printable(each.text)} (${printable(each.code)})`,
     ),
@@ -131,10 +149,17 @@ export function placeOf({ file_path, line_start, line_end }: EvidenceCitation): 
 }
 
 /** What may be said to it now, as commands. */
-export function waysOn({ id, may, state }: TaskView): string[] {
+export function waysOn(view: TaskView): string[] {
+  const { id, may, state } = view;
   const its = printable(id);
   const update = (options: string): string => `  sigma task update ${its} ${options}`;
   const can = new Set(may);
+  const gates = view.gates.filter((each) => each.state === 'open');
+  if (gates.length > 0)
+    return [
+      '',
+      ...gates.map((each) => `It waits at a gate:  sigma gate show ${printable(each.id)}`),
+    ];
   if (!can.has('answer') && !can.has('accept') && !can.has('reassign')) return [];
   return [
     '',
@@ -143,11 +168,30 @@ export function waysOn({ id, may, state }: TaskView): string[] {
     ...(can.has('accept')
       ? [`  sigma task review ${its}`, update('--accept | --refuse | --revise "WHY" | --halt')]
       : []),
-    ...(can.has('reassign')
-      ? [update('--relax | --regenerate | --reassign | --outcome done|failed')]
-      : []),
+    ...(can.has('reassign') ? waysOut(view).map(update) : []),
     ...(can.has('cancel') ? [`  sigma task cancel ${its}`] : []),
   ];
+}
+
+/** By what blocked it. */
+function waysOut({ error, response, task }: TaskView): string[] {
+  switch (error?.code) {
+    case 'OUTCOME_UNKNOWN':
+      return ['--outcome done|failed', '--reassign    (it is run once more)'];
+    case 'PGC_FAILED':
+    case 'OVERLAYS_MISSING': {
+      const isDone = response !== null && response.result !== '';
+      const how = isDone ? 'its result counts without evidence' : 'it goes on without evidence';
+      const isHinted = (task.grounding?.overlay_hints ?? []).length > 0;
+      return [
+        '--reassign    (it is tried again)',
+        ...(isHinted ? ['--regenerate  (its overlays are made first)'] : []),
+        ...(isEvidenceRequired(task.grounding) ? [`--relax       (${how})`] : []),
+      ];
+    }
+    default:
+      return ['--reassign    (it is tried again)'];
+  }
 }
 
 /** A line for each step of a task that is followed. */

@@ -262,6 +262,15 @@ test.each(responseRows)('%s: %s', (_, __, fields, wrong) => {
   expect(detail).toContain(wrong);
 });
 
+test('§5.2 PGC query failure: an error among the citations is the reason where none is given', () => {
+  const content = 'PGC query failed: ask command timed out after 30s';
+  const citations = [{ overlay: 'error', content, relevance: 'Unable to ground it' }];
+  const written = { task_id: 't-1', status: 'blocked', ...evidence({ citations }) };
+  const { reason, errors } = readResponse(written);
+  expect(reason).toBe('PGC_FAILED');
+  expect(errors).toMatchObject([{ code: 'PGC_FAILED', text: expect.stringContaining(content) }]);
+});
+
 test.each(['', null, [], 5])('§5.4 JSON Parsing: %j is no response', (value) => {
   expect(codeOf(() => readResponse(value)).code).toBe('MALFORMED_PAYLOAD');
 });

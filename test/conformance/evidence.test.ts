@@ -353,7 +353,33 @@ test.each<[string, Record<string, unknown> | undefined, 'met' | 'unmet' | 'unche
 ])('§7 Validation Checklist: acceptance criteria: %s', (_, check, verdict) => {
   const review = reviewed({ task: criterion(check), evidence: fine });
   expect(review.criteria.map((each) => each.verdict)).toEqual([verdict]);
-  expect(review.verdict).toBe(verdict === 'unmet' ? 'refused' : 'accepted');
+  // What nobody checked is not accepted in silence.
+  const verdicts = { met: 'accepted', unmet: 'refused', unchecked: 'warned' };
+  expect(review.verdict).toBe(verdicts[verdict]);
+});
+
+test('§2 Response: the confidence is that of the answer, as long as all that is cited holds', () => {
+  const its = responseOf({
+    grounding_evidence: evidenceOf({ citations: citationsOf([0.6, 0.6]) }),
+  });
+  const confidence = (...verdicts: CitationVerdict[]) =>
+    reviewResponse(taskOf({ grounding: {} }), its, 'worker', verdicts, 'high').confidence;
+  expect([confidence(valid, valid), confidence(valid, verdictOf('stale'))]).toEqual([
+    'high',
+    'low',
+  ]);
+});
+
+test('§3 Computational Grounding: an analysis that could not be made is a warning', () => {
+  const errors = [
+    { code: 'ALGEBRA_SYNTAX', text: 'algebra_query O1 &: no operand', retryable: false },
+  ];
+  const review = reviewed({ evidence: fine, response: { errors } });
+  expect({ verdict: review.verdict, codes: codesOf(review) }).toEqual({
+    verdict: 'warned',
+    codes: ['WORK_INCOMPLETE'],
+  });
+  expect(review.findings[0]!.text).toContain('algebra_query O1 &');
 });
 
 test('§7 Validation Checklist: only what was verified meets a criterion, and one place once', () => {

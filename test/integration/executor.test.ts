@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTask } from '../../src/delegation/task/schema.js';
+import { strategies } from '../../src/delegation/task/shapes.js';
 import { placeOf, readManifest, writeManifest } from '../../src/pgc/plan/manifest.js';
 import { realRoot } from '../../src/pgc/source/source-tree.js';
 import { verify } from '../../src/pgc/answer/verify.js';
@@ -22,6 +23,7 @@ let prompt = '';
 process.stdin.on('data', (chunk) => (prompt += chunk)).on('end', () => {
   const id = process.env.SIGMA_TASK_ID;
   if (prompt.includes('ASK')) return console.log(JSON.stringify({ needs_clarification: 'Which ring?' }));
+  if (prompt.includes('CUT')) return console.log('{"task_id": "cut", "status": "comple');
   if (prompt.includes('STRUCTURED'))
     return console.log(JSON.stringify({ task_id: id, status: 'completed', result: 'done', files_modified: ['a.c'] }));
   if (prompt.includes('INFLATED')) {
@@ -179,6 +181,40 @@ describe('strategies', () => {
     expect(new Set(verdicts.map(({ status }) => status))).toEqual(new Set(['valid']));
   });
 
+  test('a question in words is answered as ask answers it, whatever its strategy', async () => {
+    const task = 'How does nic_setup_rx_ring allocate its buffers?';
+    const { json: asked } = await sigma(stage.home, ['ask', task, '--json']);
+    const groundings = [...strategies.map((strategy) => ({ strategy })), null];
+    const levels = new Set<string>();
+    for (const [at, grounding] of groundings.entries()) {
+      const { result, ...response } = await desk.done({ id: `words-${at}`, task, grounding });
+      expect(response).toMatchObject({ status: 'completed', errors: [] });
+      expect(result.split('\n')).toHaveLength(asked.evidence.length);
+      const { citations, grounding_confidence } = response.grounding_evidence!;
+      const places = citations.map(({ file_path, line_start }) => `${file_path}:${line_start}`);
+      expect(places.sort()).toEqual(
+        asked.evidence
+          .map((each: (typeof citations)[0]) => `${each.file_path}:${each.line_start}`)
+          .sort(),
+      );
+      levels.add(grounding_confidence);
+    }
+    expect(levels.size).toBe(1);
+  });
+
+  test('what nothing answers is not found, and that is final', async () => {
+    const task = 'Zyzzyva quokka flummox?';
+    for (const strategy of strategies) {
+      const response = await desk.done({ id: `none-${strategy}`, task, grounding: { strategy } });
+      expect(response).toMatchObject({ status: 'failed', reason: 'NOT_FOUND' });
+      expect(response.errors[0]).toMatchObject({ code: 'NOT_FOUND', retryable: false });
+      expect(response.errors[0]!.text).toContain('No word of the question');
+    }
+    const context = 'A quokka is not in the code.';
+    const told = await desk.done({ id: 'from-context', task, context });
+    expect(told).toMatchObject({ status: 'completed', result: context });
+  });
+
   test('pgc_first asks before anything is done and hands over what it found', async () => {
     const task = 'How does nic_setup_rx_ring allocate?';
     const response = await desk.done({
@@ -268,8 +304,9 @@ test('an overlay that nobody has made is made once, and consulted', async () => 
     desk.done({ id: 'overlay-1', ...task }),
     desk.done({ id: 'overlay-2', ...task }),
   ]);
-  for (const { status, grounding_evidence } of [one, other]) {
-    expect(status).toBe('completed');
+  for (const { reason, grounding_evidence } of [one, other]) {
+    // It is there, and holds nothing of this.
+    expect(reason).toBe('NOT_FOUND');
     expect(grounding_evidence!.overlays_consulted).toEqual(['O5']);
     expect(grounding_evidence!.overlay_warnings.join()).not.toContain('O5');
   }
@@ -296,13 +333,16 @@ describe('errors', () => {
       task: 'Find every caller of dma_pool_get.',
       grounding: { strategy: 'pgc_cite' },
     };
-    const asked = await desk.done({ id: 'asks', ...task });
-    expect(asked.status).toBe('needs_clarification');
-    expect(asked.clarification_request).toContain('kernel/dma/mapping.c#dma_pool_get');
-    expect(asked.clarification_request).toContain('mm/other.c#dma_pool_get');
+    // Of several definitions each is answered for.
+    const both = await desk.done({ id: 'asks', ...task });
+    expect(both.status).toBe('completed');
+    expect(both.result).toMatch(/^kernel\/dma\/mapping.c#dma_pool_get is called at 1 place;/m);
+    expect(both.result).toMatch(/^mm\/other.c#dma_pool_get is called at/m);
     const clarifications = [{ question: 'Which?', answer: 'kernel/dma/mapping.c#dma_pool_get' }];
     await desk.assign({ id: 'asks-again', ...task }, { change: { clarifications } });
-    expect((await desk.response('asks-again')).result).toContain('- kernel/dma/mapping.c:12');
+    const { result } = await desk.response('asks-again');
+    expect(result).toContain('- kernel/dma/mapping.c:12');
+    expect(result).not.toContain('mm/other.c');
     const unknown = await desk.done({
       ...{ id: 'unknown', task: 'Find every caller of nic_imagined.' },
       grounding: { strategy: 'pgc_first' },
@@ -336,6 +376,10 @@ describe('errors', () => {
     await eventually(async () => {
       const { json } = await sigma(stage.home, ['dead', 'list', '--json']);
       expect(JSON.stringify(json)).toContain(id);
+      // Who sent it is told.
+      expect(desk.notices.join()).toMatch(
+        new RegExp(`malformed_payload .*"id":"${id}".*"code":"MALFORMED_PAYLOAD"`),
+      );
     });
   });
 
@@ -362,6 +406,8 @@ describe('errors', () => {
   test('an agent may answer in the words of the protocol', async () => {
     const response = await desk.done({ id: 'structured', task: 'STRUCTURED', runner: 'agent' });
     expect(response).toMatchObject({ result: 'done', files_modified: ['a.c'], attempt: 1 });
+    const cut = await desk.done({ id: 'cut', task: 'CUT', runner: 'agent' });
+    expect(cut).toMatchObject({ status: 'failed', reason: 'MALFORMED_PAYLOAD', partial: true });
     // How near a citation is, is the PGC's to say; whose task and attempt it is, the assignment's.
     const inflated = await desk.done({
       ...{
@@ -374,7 +420,8 @@ describe('errors', () => {
     expect(inflated).toMatchObject({ result: 'done', attempt: 1 });
     const { citations, grounding_confidence } = inflated.grounding_evidence!;
     expect(citations.filter(({ similarity }) => similarity === 1)).toEqual([]);
-    expect(citations.some(({ relevance }) => relevance === 'own')).toBe(true);
+    // What it cites stands alone and in its order: nothing else takes the place of it.
+    expect(citations.map(({ relevance }) => relevance)).toEqual(['given', 'own']);
     expect(grounding_confidence).not.toBe('high');
   });
 });

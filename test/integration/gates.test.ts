@@ -29,6 +29,8 @@ import { Attends, openGates } from '../../src/remote/attends.js';
 import { taskKey } from '../../src/store/keys.js';
 import { taskService, type TaskView } from '../../src/task/requests/messages.js';
 import { recordOf } from '../support/bus.js';
+import { listGates } from '../../src/operations/gates.js';
+import type { Call } from '../../src/operations/operation.js';
 import { eventually } from '../support/eventually.js';
 import { TaskStage } from '../support/task-stage.js';
 
@@ -574,6 +576,18 @@ test('a gate is announced, listed in pages, and waited for', async () => {
   const ids = [...first.gates, ...second.gates].map(({ task }) => task);
   expect(ids).toEqual(tasks.map(({ id }) => id));
   await eventually(() => expect(heard).toEqual(expect.arrayContaining(ids)));
+  // Who watches is told of those that are open, and then of each that opens.
+  const over = new AbortController();
+  const call = { bus: { client: () => Promise.resolve(listener) }, signal: over.signal };
+  const input = { session: 'paged', all: false, limit: 10, watch: true };
+  const { rows } = await listGates.run(input, call as unknown as Call);
+  const told = rows![Symbol.asyncIterator]();
+  for (const id of ids) expect((await told.next()).value).toMatchObject({ task: id });
+  const next = told.next();
+  const fourth = await run(['risky', '4'], fields);
+  expect((await next).value).toMatchObject({ task: fourth.id, state: 'open' });
+  over.abort();
+  expect((await told.next()).done).toBe(true);
 });
 
 test('a manager that starts anew still asks, under the same id, and the leave still holds', async () => {

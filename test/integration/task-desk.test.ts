@@ -1,14 +1,21 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Client } from '../../src/client/client.js';
-import { delegationMessages } from '../../src/delegation/task/messages.js';
+import { malformedType } from '../../src/client/malformed.js';
+import {
+  assignmentId,
+  delegationMessages,
+  legacyType,
+} from '../../src/delegation/task/messages.js';
 import { readTask } from '../../src/delegation/task/schema.js';
 import {
   delegationCapability,
   runnerCapability,
+  type Assignment,
   type TaskResponse,
 } from '../../src/delegation/task/shapes.js';
 import { slotsCapability } from '../../src/delegation/manager/worker-pool.js';
 import { taskMessages, taskService, type TaskView } from '../../src/task/requests/messages.js';
+import { recordOf } from '../support/bus.js';
 import { plainAnswer, TaskStage } from '../support/task-stage.js';
 
 const stage = new TaskStage();
@@ -69,6 +76,32 @@ test('a response that breaks the limits is a failure of its worker, told with it
   const last = await stage.until(id, ['failed', 'completed']);
   expect(last).toMatchObject({ state: 'failed', error: { code: 'MALFORMED_PAYLOAD' } });
   expect(last.response).toMatchObject({ status: 'failed', grounding_evidence: null });
+});
+
+test('what cannot be read is a failure of its worker, who is told why, and so is what a worker cannot read', async () => {
+  const told: object[] = [];
+  await using old = await stage.bus.client('garbler');
+  await old.register(recordOf('garbler'));
+  await old.receive(async ({ type, body, from }) => {
+    if (type === malformedType) told.push(JSON.parse(body.toString()) as object);
+    else await old.post(`agent:${from}`, legacyType, Buffer.from('{"task_id": "cut'));
+  });
+  const { id } = await stage.delegate({ to: 'garbler', limits: { attempts_max: 1 } });
+  const last = await stage.until(id, ['failed', 'completed']);
+  expect(last).toMatchObject({ state: 'failed', error: { code: 'MALFORMED_PAYLOAD' } });
+  await vi.waitFor(() =>
+    expect(told).toMatchObject([{ type: legacyType, code: 'MALFORMED_PAYLOAD' }]),
+  );
+  // What a worker says that it could not read, another one may.
+  const deaf = async ({ task: { id: its }, attempt, manager }: Assignment, client: Client) => {
+    const said = { id: assignmentId.of(its, attempt), text: 'this is no task' };
+    await client.post(`agent:${manager}`, malformedType, Buffer.from(JSON.stringify(said)));
+    return undefined;
+  };
+  await using _deaf = await stage.worker('deaf', deaf);
+  const second = await stage.delegate({ to: 'deaf', limits: { attempts_max: 1 } });
+  const after = await stage.until(second.id, ['failed', 'completed']);
+  expect(after.notes.map(({ text }) => text)).toContain('worker.lost: MALFORMED_PAYLOAD');
 });
 
 test('a legacy worker that is named gets JSON; without evidence the task goes to one that knows the protocol', async () => {

@@ -53,6 +53,26 @@ async function work(
       return { status: 'blocked', reason: 'OUTCOME_UNKNOWN', result: 'it was interrupted' };
     case 'fail':
       return { status: 'failed', reason: 'ACTION_FAILED', result: 'no luck' };
+    case 'ungrounded': {
+      const errors = [{ code: 'PGC_FAILED', text: 'the PGC is away', retryable: true }];
+      return { status: 'blocked', reason: 'PGC_FAILED', result: 'It is the ring', errors };
+    }
+    case 'silent': {
+      const errors = [{ code: 'PGC_FAILED', text: 'the PGC is away', retryable: true }];
+      return task.grounding?.strategy === 'none'
+        ? { result: 'Done without evidence' }
+        : { status: 'blocked', reason: 'PGC_FAILED', result: '', errors };
+    }
+    case 'quote': {
+      const content = 'nic_log("setup");';
+      const quoted = { overlay: 'O1', content, relevance: 'it says so', similarity: 0.9 };
+      const places = { file_path: 'drivers/nic/nic_main.c', line_start: 0, line_end: 0 };
+      const citations = [{ ...quoted, ...places, symbol: '', blob: '', agent: '' }];
+      return {
+        result: 'It logs',
+        grounding_evidence: { ...(await cited(0.9, 'high')), citations },
+      };
+    }
     case 'slow':
       await new Promise<void>((resolve) => held.set(task.id, resolve));
       return {};
@@ -75,7 +95,7 @@ test('a task in words is done, checked and shown', async () => {
   );
   expect([ran.code, ran.stderr]).toEqual([0, expect.stringMatching(/^in-words: completed/m)]);
   expect(ran.stdout).toMatch(/^Task in-words: completed · attempt 1 by worker/);
-  expect(ran.stdout).toMatch(/Review of attempt 1: accepted, confidence high \(0\.95\)/);
+  expect(ran.stdout).toMatch(/Review of attempt 1: warned, confidence high, mean similarity 0\.95/);
   expect(ran.stdout).toMatch(/\? unchecked {2}It names a function/);
   expect(ran.stdout).toMatch(/^ {2}\[1\] valid +\S+\.[ch]:\d+-\d+ /m);
   const again = await run('delegate', 'something else', '--id', 'in-words', '--json');
@@ -190,6 +210,57 @@ test('a block is told, and its outcome decides', async () => {
   expect([blocked.code, blocked.stdout]).toEqual([1, expect.stringContaining('--reassign')]);
   const done = await run('task', 'update', 'block', '--outcome', 'done', '--json');
   expect([done.code, done.json.state]).toEqual([0, 'completed']);
+});
+
+test('what blocks a task is told with what was there, and what was done is not done again', async () => {
+  const asked = ['--strategy', 'pgc_verify', '--evidence', '--wait', '--id', 'ungrounded'];
+  const blocked = await run('delegate', 'ungrounded work', ...asked);
+  expect([blocked.code, blocked.stdout]).toEqual([
+    1,
+    expect.stringMatching(
+      /It is the ring[^]*PGC_FAILED: the PGC is away\nIt stopped while it was running, with the result above\.[^]*--relax +\(its result counts/,
+    ),
+  ]);
+  await run('task', 'update', 'ungrounded', '--relax');
+  const { json } = await run('task', 'show', 'ungrounded', '--wait', '--json');
+  expect(json).toMatchObject({
+    state: 'completed',
+    attempt: 1,
+    reviews: [{ verdict: 'accepted' }],
+  });
+});
+
+test('relaxed, a task no longer asks a PGC that does not answer', async () => {
+  const ran = await run('delegate', 'silent work', '--strategy', 'pgc_first', '--wait', '--json');
+  expect([ran.code, ran.json.state]).toEqual([0, 'completed']);
+  expect(ran.json.response.result).toBe('Done without evidence');
+});
+
+test('what a worker quotes without lines is shown with the lines in which it stands', async () => {
+  const args = ['--strategy', 'pgc_cite', '--wait', '--id', 'quote'];
+  const { code, stdout } = await run('delegate', 'quote it', ...args);
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/\[1\] valid +drivers\/nic\/nic_main\.c:12 /),
+  ]);
+  const quoted = { file_path: 'drivers/nic/nic_main.c', content: 'nic_log("setup");' };
+  const wrong = { ...quoted, content: 'nic_log("nothing");' };
+  const input = JSON.stringify([quoted, wrong]);
+  const verified = await sigma(repository.home, ['verify', '-'], { input });
+  expect(verified.stdout).toMatch(
+    /^valid +drivers\/nic\/nic_main\.c:12 .*\nfalse +drivers\/nic\/nic_main\.c /,
+  );
+});
+
+test('a task that ended is tried again with what it was told and had come to', async () => {
+  await run('delegate', 'fail again', '--strategy', 'none', '--wait', '--id', 'fail-first');
+  const shown = await run('task', 'show', 'fail-first');
+  expect(shown.stdout).toContain('sigma task retry fail-first');
+  const { json } = await run('task', 'retry', 'fail-first', '--timeout', '20m', '--json');
+  expect(json.task).toMatchObject({ task: 'fail again', limits: { timeout_ms: 1_200_000 } });
+  expect(json.task.feedback.join()).toMatch(/ended failed, no luck\. It had come to:\nno luck/);
+  const done = await run('task', 'retry', 'in-words', '--json');
+  expect([done.code, done.json.error.code]).toEqual([1, 'TASK_STATE']);
 });
 
 test('a failure is a failure', async () => {

@@ -13,6 +13,8 @@ import { eventually } from './eventually.js';
 /** A scripted manager: the test sets the leases and reads the responses. */
 export class Desk implements AsyncDisposable {
   readonly responses: TaskResponse[] = [];
+  /** What else it was sent. */
+  readonly notices: string[] = [];
   readonly claims: string[] = [];
   readonly signs: string[] = [];
   /** Each `task/attempt` that has ended: claims and progress for it are refused. */
@@ -57,8 +59,9 @@ export class Desk implements AsyncDisposable {
         return granted(task_id, attempt);
       },
     });
-    await client.receive((message) => {
-      desk.responses.push(response.codec.decode(message.body));
+    await client.receive(({ type, body }) => {
+      if (type === response.type) desk.responses.push(response.codec.decode(body));
+      else desk.notices.push(`${type} ${body.toString()}`);
     });
     return desk;
   }

@@ -95,6 +95,7 @@ test('task', async () => {
       { type: 'revision.prepared' },
       { type: 'clarification.given' },
       { type: 'block.resolved' },
+      { type: 'result.kept' },
       { type: 'outcome.reported', outcome: 'done' },
       { type: 'outcome.reported', outcome: 'failed' },
       { type: 'decision.made', judgement: 'accept' },

@@ -10,7 +10,7 @@ export async function goOn(
   reply: Reply<GatesAnswer>,
   { bus }: Call,
 ): Promise<Reply<GatesAnswer> | undefined> {
-  if (reply.value.gates.length === 0) return reply;
+  if (reply.rows !== undefined || reply.value.gates.length === 0) return reply;
   const gates = new Gates(await bus.client());
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   lines.once('SIGINT', () => lines.close());

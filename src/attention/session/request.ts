@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { inOurWords, objectionIn } from '../../errors/objection.js';
 import { BusError } from '../../errors/bus-error.js';
 import {
   deficitConditions,
@@ -168,11 +169,9 @@ function draftsOf(written: readonly z.output<typeof task>[], prefix: string): Dr
 }
 
 function parsed<T extends z.ZodType>(shape: T, value: unknown): z.output<T> {
-  const read = shape.safeParse(value);
+  const read = shape.safeParse(value, inOurWords);
   if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  const where = issue?.path.join('.') ?? '';
-  throw invalid(`${where}${where && ': '}${issue?.message ?? ''}`);
+  throw invalid(objectionIn(read.error));
 }
 
 function invalid(detail: string): BusError {

@@ -59,6 +59,8 @@ export interface Gathered {
   answers: string[];
   warnings: string[];
   errors: TaskFailure[];
+  /** At least one answer says that it answers its question. */
+  isClear: boolean;
   bytes: number;
   ms: number;
 }
@@ -71,6 +73,7 @@ export const nothingGathered: Gathered = {
   answers: [],
   warnings: [],
   errors: [],
+  isClear: false,
   bytes: 0,
   ms: 0,
 };
@@ -84,16 +87,25 @@ export function merged(...all: readonly Gathered[]): Gathered {
     answers: all.flatMap(({ answers }) => answers),
     warnings: unique(all.flatMap(({ warnings }) => warnings)),
     errors: distinctFailures(all.flatMap(({ errors }) => errors)),
+    isClear: all.some(({ isClear }) => isClear),
     bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
     ms: all.reduce((sum, { ms }) => sum + ms, 0),
   };
 }
 
-/** The most similar citations, as many as the protocol allows, with their confidence. */
-export function evidenceOf(gathered: Gathered): GroundingEvidence {
-  const citations = distinct(gathered.citations)
-    .sort((one, other) => (other.similarity ?? 0) - (one.similarity ?? 0))
-    .slice(0, evidenceLimits.citations);
+/**
+ * What a response rests on. `cited` by the runner itself stands as it is, whatever was gathered beside it; else the most similar citations, as many as the protocol allows.
+ */
+export function evidenceOf(
+  gathered: Gathered,
+  cited: readonly EvidenceCitation[] = [],
+): GroundingEvidence {
+  const citations =
+    cited.length > 0
+      ? cited.map((each) => asKnown(each, gathered.citations))
+      : distinct(gathered.citations)
+          .sort((one, other) => (other.similarity ?? 0) - (one.similarity ?? 0))
+          .slice(0, evidenceLimits.citations);
   return {
     queries_executed: gathered.queries,
     overlays_consulted: gathered.overlays,
@@ -101,6 +113,19 @@ export function evidenceOf(gathered: Gathered): GroundingEvidence {
     grounding_confidence: confidenceOf(citations.map(({ similarity }) => similarity ?? 0)),
     overlay_warnings: gathered.warnings.slice(0, responseLimits.warnings),
   };
+}
+
+/** How near a citation is to the question, the PGC says: one that it did not give has no similarity. */
+function asKnown(citation: EvidenceCitation, known: readonly EvidenceCitation[]): EvidenceCitation {
+  const { file_path, line_start, line_end, content } = citation;
+  const same = known.find(
+    (each) =>
+      each.file_path === file_path &&
+      each.line_start === line_start &&
+      each.line_end === line_end &&
+      each.content === content,
+  );
+  return same === undefined ? citation : { ...same, relevance: citation.relevance };
 }
 
 export function evidenceCitation(citation: Citation, relevance: string): EvidenceCitation {

@@ -106,8 +106,9 @@ async function analyseOne(pgc: Pgc, hint: AnalysisHint): Promise<Gathered> {
     if (code === 'DEADLINE_EXCEEDED')
       return { ...nothingGathered, warnings: [`${titleOf(hint)} was left out: ${message}.`] };
     if (!answersInThemselves.has(code)) throw error;
-    const errors = [{ code, text: `${titleOf(hint)}: ${message}`, retryable }];
-    const insights = [{ overlay: 'O1', place: '', text: `${titleOf(hint)}: ${message}` }];
-    return { ...nothingGathered, queries, insights, errors };
+    const said = `${titleOf(hint)}: ${message}`;
+    const errors = [{ code, text: said, retryable }];
+    const insights = [{ overlay: 'O1', place: '', text: said }];
+    return { ...nothingGathered, queries, insights, errors, answers: [said] };
   }
 }

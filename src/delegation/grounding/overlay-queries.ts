@@ -140,11 +140,18 @@ function gatheredFrom({ query, overlays, answer }: QueryResult): Gathered {
     answers: answer.evidence.map(evidenceLine),
     warnings: warningsOf(answer),
     errors: answer.errors.map(({ code, text, retryable }) => ({ code, text, retryable })),
+    isClear: answer.evidence.length > 0 && doubtsOf(answer).length === 0,
   };
 }
 
-function warningsOf({ left_out, overlay_warnings }: Answer): string[] {
-  return [...left_out.map(leftOutLine), ...overlay_warnings];
+function warningsOf(answer: Answer): string[] {
+  const { left_out, overlay_warnings } = answer;
+  return [...left_out.map(leftOutLine), ...overlay_warnings, ...doubtsOf(answer)];
+}
+
+/** That it may be about something else. */
+function doubtsOf({ unsure }: Answer): string[] {
+  return unsure.filter(({ kind }) => kind === 'weak').map(({ text }) => text);
 }
 
 /** The overlays behind an answer: the named ones without those left out, and the cited ones. */

@@ -17,27 +17,31 @@ const findingCharsMax = 600;
 const order: readonly ConfidenceLevel[] = ['low', 'medium', 'high'];
 
 /**
- * Reviews a response. `verdicts`: those of its citations, in their order. A finding of severity error refuses it. With warnings a critical task (C3, C4) is undecided and a person decides; any other is accepted with warnings. Low confidence is a warning.
+ * Reviews a response. `verdicts`: those of its citations, in their order. `answered`: how surely the PGC answers what is cited, where that is known; else the similarity of the citations says it. A finding of severity error refuses it. With warnings a critical task (C3, C4) is undecided and a person decides; any other is accepted with warnings. Low confidence is a warning.
  */
 export function reviewResponse(
   task: DelegatedTask,
   response: TaskResponse,
   worker: string,
   verdicts: readonly CitationVerdict[],
+  answered?: ConfidenceLevel,
 ): Review {
   const valid = similaritiesOf(response, verdicts);
-  const confidence = confidenceOf(valid);
+  const isWhole = verdicts.every(({ status }) => status === 'valid');
+  const shown = confidenceOf(valid);
+  const confidence = (isWhole ? answered : undefined) ?? shown;
   const similarity = meanOf(valid);
   const criteria = checkCriteria(task.acceptance_criteria, response, verdicts);
   const isCritical = task.criticality === 'C3' || task.criticality === 'C4';
   const unchecked = criteria.filter(({ verdict }) => verdict === 'unchecked').length;
   const findings: Finding[] = [
     ...resultFindings(response),
-    ...evidenceFindings(task, response, verdicts, confidence),
+    ...incompleteFindings(response),
+    ...evidenceFindings(task, response, verdicts, { confidence, shown }),
     ...criteria.flatMap(({ text, verdict, why }) =>
       verdict === 'unmet' ? [error('CRITERION_UNMET', `"${text}": ${why}`)] : [],
     ),
-    ...(isCritical && unchecked > 0
+    ...(unchecked > 0
       ? [warning('CRITERIA_UNCHECKED', `${unchecked} of ${criteria.length} criteria need a reader`)]
       : []),
   ];
@@ -68,11 +72,19 @@ function resultFindings({ result }: TaskResponse): Finding[] {
   return result.trim() === '' ? [error('RESULT_EMPTY', 'there is no result')] : [];
 }
 
+/** What it could not do of its task, and says so: an analysis of something unknown, an expression that cannot be read. */
+function incompleteFindings({ status, errors }: TaskResponse): Finding[] {
+  if (status !== 'completed') return [];
+  // That the PGC holds nothing of one query among others is an answer.
+  const failed = errors.filter(({ code }) => code !== 'NOT_FOUND');
+  return failed.map(({ code, text }) => warning('WORK_INCOMPLETE', `${code}: ${text}`));
+}
+
 function evidenceFindings(
   task: DelegatedTask,
   response: TaskResponse,
   verdicts: readonly CitationVerdict[],
-  confidence: ConfidenceLevel,
+  { confidence, shown }: { confidence: ConfidenceLevel; shown: ConfidenceLevel },
 ): Finding[] {
   const { grounding } = task;
   const evidence = response.grounding_evidence;
@@ -98,10 +110,9 @@ function evidenceFindings(
       findings.push(error('QUERIES_NOT_EXECUTED', 'queries were hinted, and none was executed'));
   }
   const claimed = evidence.grounding_confidence;
-  if (order.indexOf(claimed) > order.indexOf(confidence))
-    findings.push(
-      error('CONFIDENCE_INFLATED', `it claims ${claimed}; its evidence is ${confidence}`),
-    );
+  // A worker claims by what it cites: it does not know how sure the answer is.
+  if (order.indexOf(claimed) > order.indexOf(shown))
+    findings.push(error('CONFIDENCE_INFLATED', `it claims ${claimed}; its evidence is ${shown}`));
   if (isRequired && confidence === 'low')
     findings.push(warning('CONFIDENCE_LOW', 'the evidence has little similarity to the question'));
   return findings;
@@ -131,7 +142,8 @@ function citationFindings(
     if (citation.overlay === errorOverlay)
       return [warning('CITATION_IS_ERROR', `citation ${at + 1} is an error: ${citation.content}`)];
     const { status, reason, now_at } = verdicts[at] ?? unverified;
-    const where = `citation ${at + 1} (${citation.file_path || 'no file'}:${citation.line_start})`;
+    const line = citation.line_start === 0 ? '' : `:${citation.line_start}`;
+    const where = `citation ${at + 1} (${citation.file_path || 'no file'}${line})`;
     const now = now_at === '' ? '' : `; it stands at ${now_at}`;
     if (status === 'false') return [error('CITATION_FALSE', `${where}: ${reason}${now}`)];
     if (status === 'stale') return [warning('CITATION_STALE', `${where}: ${reason}${now}`)];

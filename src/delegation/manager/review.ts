@@ -1,5 +1,5 @@
 import type { Plain, sigma } from '../../wire/codec.js';
-import type { ConfidenceLevel } from '../task/shapes.js';
+import type { ConfidenceLevel, EvidenceCitation } from '../task/shapes.js';
 
 export type Finding = Plain<sigma.task.Finding, { severity: 'error' | 'warning' }>;
 export type CriterionVerdict = Plain<
@@ -10,6 +10,12 @@ export type CitationVerdict = Plain<
   sigma.task.CitationVerdict,
   { status: 'valid' | 'stale' | 'false' | 'unverified' }
 >;
+
+/** A citation with the lines that were found for it, and what is true of it. */
+export interface CheckedCitation {
+  citation: EvidenceCitation;
+  verdict: CitationVerdict;
+}
 
 /** The review of one response by the manager. */
 export type Review = Plain<

@@ -36,7 +36,8 @@ export function withStrategy(task: DelegatedTask): DelegatedTask {
   return { ...task, grounding: { ...given, strategy, analysis_hints } };
 }
 
-const noGrounding: Grounding = {
+/** Nothing is hinted at. */
+export const noGrounding: Grounding = {
   strategy: '',
   analysis_hints: [],
   algebra_expression: '',

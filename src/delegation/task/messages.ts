@@ -25,3 +25,12 @@ export const delegationMessages = {
 
 /** Type of messages to and from a legacy worker: the task and the answer as JSON. */
 export const legacyType = 'text';
+
+/** Id of the message that carries an assignment: sent again, it is stored once. */
+export const assignmentId = {
+  of: (task: string, attempt: number): string => `${task}-${attempt}-assign`,
+  read(id: string): { task: string; attempt: number } | undefined {
+    const [, task = '', attempt = ''] = /^(.+)-(\d{1,9})-assign$/.exec(id) ?? [];
+    return task === '' ? undefined : { task, attempt: Number(attempt) };
+  },
+} as const;

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { classificationSchema } from '../../attention/schema.js';
 import { BusError } from '../../errors/bus-error.js';
-import { detailOf } from './schema.js';
+import { inOurWords, objectionIn } from '../../errors/objection.js';
 import {
+  errorOverlay,
   evidenceLimits,
   legacyVersion,
   responseLimits,
@@ -124,20 +125,39 @@ export const taskResponseSchema = z.object({
 
 /** Reads a response in JSON. Throws MALFORMED_PAYLOAD, which names the field. */
 export function readResponse(value: unknown): TaskResponse {
-  const parsed = taskResponseSchema.safeParse(value);
-  if (!parsed.success) throw new BusError('MALFORMED_PAYLOAD', { detail: detailOf(parsed.error) });
+  const parsed = taskResponseSchema.safeParse(value, inOurWords);
+  if (!parsed.success)
+    throw new BusError('MALFORMED_PAYLOAD', { detail: objectionIn(parsed.error) });
   const bytes = Buffer.byteLength(JSON.stringify(parsed.data));
   if (bytes > limits.bytes) {
     const detail = `${bytes} bytes in all, at most ${limits.bytes}`;
     throw new BusError('MALFORMED_PAYLOAD', { detail });
   }
   const { grounding_evidence, usage: cost, classification, ...rest } = parsed.data;
+  const { citations = [] } = grounding_evidence ?? {};
   return {
     ...rest,
+    ...whyItEnded(rest, citations),
     grounding_evidence: (grounding_evidence ?? null) as TaskResponse['grounding_evidence'],
     usage: cost ?? null,
     classification: classification ?? null,
   };
+}
+
+/** A worker of an earlier protocol has no field for the reason, and tells an error among its citations. */
+function whyItEnded(
+  { status, reason, errors }: Pick<TaskResponse, 'status' | 'reason' | 'errors'>,
+  citations: readonly { overlay: string; content: string }[],
+): Pick<TaskResponse, 'reason' | 'errors'> {
+  const isGood = status === 'completed' || status === 'needs_clarification';
+  if (isGood || reason !== '') return { reason, errors };
+  const told = citations.filter(({ overlay }) => overlay === errorOverlay);
+  const code = errors[0]?.code ?? (status === 'blocked' ? 'PGC_FAILED' : 'ACTION_FAILED');
+  const known = told.map(({ content }) => {
+    const { message: text, retryable } = new BusError('PGC_FAILED', { detail: content });
+    return { code: 'PGC_FAILED', text, retryable };
+  });
+  return { reason: code, errors: [...errors, ...known].slice(0, limits.errors) };
 }
 
 /** Reads a response in protobuf, where an absent field is an empty text. Throws MALFORMED_PAYLOAD. */
@@ -158,7 +178,7 @@ const addressed = taskResponseSchema.pick({ task_id: true, attempt: true });
 
 /** A failed response in place of an unreadable one. Undefined: the unreadable one names no task. */
 export function unreadable(value: unknown, why: BusError): TaskResponse | undefined {
-  const parsed = addressed.safeParse(value);
+  const parsed = addressed.safeParse(value, inOurWords);
   if (!parsed.success) return undefined;
   const { code, text: said, retryable } = why.toFailure();
   const errors = [{ code, text: said.slice(0, limits.textChars), retryable }];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LinearPattern } from '../../base/pattern/linear-pattern.js';
 import { BusError } from '../../errors/bus-error.js';
+import { inOurWords, objectionIn } from '../../errors/objection.js';
 import {
   analysisTypes,
   criticalities,
@@ -215,7 +216,7 @@ export const delegatedTaskSchema = z.strictObject({
 
 /** A task with the defaults of all absent fields. Throws TASK_INVALID, which names the field. */
 export function readTask(value: unknown, id: string): DelegatedTask {
-  const parsed = delegatedTaskSchema.safeParse(value);
+  const parsed = delegatedTaskSchema.safeParse(value, inOurWords);
   if (!parsed.success) throw invalid(parsed.error);
   const { acceptance_criteria, grounding: given, critique, ...rest } = parsed.data;
   const task: DelegatedTask = {
@@ -252,8 +253,8 @@ export function readTask(value: unknown, id: string): DelegatedTask {
 
 /** Another action in place of one; absent fields stay. Throws TASK_INVALID. */
 export function readAction(value: object, before: Action | null): Action {
-  const parsed = action.safeParse({ ...before, ...value });
-  if (!parsed.success) throw wrong(`action.${detailOf(parsed.error)}`);
+  const parsed = action.safeParse({ ...before, ...value }, inOurWords);
+  if (!parsed.success) throw wrong(`action.${objectionIn(parsed.error)}`);
   return parsed.data;
 }
 
@@ -272,7 +273,7 @@ const story = z.object({
 export function readWireTask(decoded: DelegatedTask): DelegatedTask {
   const { clarifications, feedback, grounding: given, kind, ...rest } = decoded;
   const { criticality, runner, action: its, limits: bounds } = decoded as Partial<DelegatedTask>;
-  const said = story.safeParse({ clarifications, feedback });
+  const said = story.safeParse({ clarifications, feedback }, inOurWords);
   if (!said.success) throw invalid(said.error);
   const written = {
     ...rest,
@@ -357,16 +358,9 @@ function criterionOf(value: z.output<typeof criterion>): Criterion {
 }
 
 function invalid(error: z.ZodError): BusError {
-  return wrong(detailOf(error));
+  return wrong(objectionIn(error));
 }
 
 function wrong(detail: string): BusError {
   return new BusError('TASK_INVALID', { detail });
-}
-
-/** The first problem, with its field. */
-export function detailOf(error: z.ZodError): string {
-  const [issue] = error.issues;
-  const where = issue?.path.join('.') ?? '';
-  return `${where}${where && ': '}${issue?.message ?? ''}`;
 }

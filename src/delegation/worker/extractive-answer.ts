@@ -1,6 +1,12 @@
 import { BusError } from '../../errors/bus-error.js';
-import type { CallersAnswer, CallSite, Definition } from '../../pgc/shapes.js';
-import { evidenceLimits, taskLimits, type DelegatedTask } from '../task/shapes.js';
+import type { CallersAnswer, CallSite, Citation, Definition } from '../../pgc/shapes.js';
+import {
+  evidenceLimits,
+  isEvidenceRequired,
+  taskLimits,
+  type DelegatedTask,
+} from '../task/shapes.js';
+import { noGrounding } from '../manager/strategy.js';
 import {
   assertAllAsked,
   evidenceCitation,
@@ -18,6 +24,8 @@ import { outcome, type Outcome } from './runner-outcome.js';
 const clearNamesMax = 4;
 /** Limit of definitions in a question or a result. */
 const placesNamed = 8;
+/** Limit of what the shards say about finding nothing. */
+const whyCharsMax = 500;
 /** Limit of the listed call sites; the rest is counted, and `sigma callers` lists all. */
 const listCharsMax = taskLimits.resultChars - 4_000;
 
@@ -27,38 +35,100 @@ const named =
   /\b(?:callers?|call[- ]?sites?|calls?)\s+(?:to|of|for)\s+(?:the\s+)?(?:function\s+|method\s+|macro\s+)?[`'"]?((?:[\w./-]+#)?[A-Za-z_$][\w$.]*)/i;
 
 /**
- * Answers a task from the PGC alone, without a model: every sentence comes from the PGC, with its place. A question about the callers of a symbol gets every call site, and whether it ignores the result. `given`: gathered before. Throws PGC_FAILED, OVERLAYS_MISSING.
+ * Answers a task from the PGC alone, without a model: every sentence comes from the PGC, with its place. A question about the callers of a symbol gets every call site, and whether it ignores the result. `given`: gathered before. Fails with NOT_FOUND where nothing answers; where no evidence is wanted, the context of the task may. Throws PGC_FAILED, OVERLAYS_MISSING.
  */
 export async function answer(
   task: DelegatedTask,
   given: Gathered | null,
   pgc: Pgc | null,
 ): Promise<Outcome> {
-  if (pgc === null) return fromContext(task);
+  const context = isEvidenceRequired(task.grounding) ? '' : fromContext(task);
+  try {
+    const said = pgc === null ? notFound(nothingGathered) : await fromPgc(task, given, pgc);
+    if (said.reason !== notFoundCode || context === '') return said;
+    return outcome('finished', { result: context, gathered: said.gathered });
+  } catch (error) {
+    if (context === '') throw error;
+    return outcome('finished', { result: context });
+  }
+}
+
+async function fromPgc(task: DelegatedTask, given: Gathered | null, pgc: Pgc): Promise<Outcome> {
   const wanted = calleeIn(task.task);
-  const known = new Map<string, CallersAnswer>();
+  if (wanted === undefined) return fromQueries(task, given, pgc);
+  const { found, looked } = await lookedUp([wanted], pgc);
+  const known = found.get(wanted);
+  const question = known === undefined ? '' : questionAbout(task, wanted, known);
+  if (question !== '') return outcome('asked', { question, gathered: looked });
+  const subject = symbolMeant(task, wanted, known);
+  // A plain word that nothing is called by: the question is about something else.
+  const isOther = subject === wanted && known !== undefined && isUnknown(known);
+  const said = isOther
+    ? await fromQueries(task, given, pgc)
+    : await callersOf(task, subject, found.get(subject), given, pgc);
+  return { ...said, gathered: merged(looked, said.gathered ?? nothingGathered) };
+}
+
+/** The evidence of the queries of a task, in their order. `given` and its cost are in the response already. */
+async function fromQueries(
+  task: DelegatedTask,
+  given: Gathered | null,
+  pgc: Pgc,
+): Promise<Outcome> {
+  const gathered = given ?? (await groundInWords(task, pgc));
+  const own = given === null ? gathered : nothingGathered;
+  if (!gathered.isClear && task.clarifications.length === 0) {
+    // A name that the index does not know may be why; a person knows what was meant.
+    const { found, looked } = await lookedUp(clearNames(task), pgc);
+    const unknown = [...found].find(([, each]) => isUnknown(each));
+    if (unknown !== undefined) {
+      const question = unknownNameQuestion(unknown[0]);
+      return outcome('asked', { question, gathered: merged(own, looked) });
+    }
+  }
+  const isMissing = isEvidenceRequired(task.grounding) && gathered.citations.length === 0;
+  const result = composed(gathered);
+  if (result === '' || isMissing) return notFound(gathered, own, result);
+  return outcome('finished', { result, gathered: own });
+}
+
+/** As `ground`; a task without hints is asked in its own words, for this is all that the runner does. */
+function groundInWords(task: DelegatedTask, pgc: Pgc): Promise<Gathered> {
+  return ground(
+    { ...task, grounding: task.grounding ?? { ...noGrounding, strategy: 'none' } },
+    pgc,
+  );
+}
+
+/** Names and what the index knows of each. A shard that did not answer may know a name: then it is no question to a person. */
+async function lookedUp(
+  names: readonly string[],
+  pgc: Pgc,
+): Promise<{ found: ReadonlyMap<string, CallersAnswer>; looked: Gathered }> {
+  const found = new Map<string, CallersAnswer>();
   const looked = await measured(async () => {
-    for (const name of wanted === undefined ? clearNames(task) : [wanted]) {
-      const found = await pgc.callers(name, 0);
-      // A shard that did not answer may know the name: then it is no question to a person.
-      if (isUnknown(found)) assertAllAsked(found);
-      known.set(name, found);
+    for (const name of names) {
+      const its = await pgc.callers(name, 0);
+      if (isUnknown(its)) assertAllAsked(its);
+      found.set(name, its);
     }
     return nothingGathered;
   }, pgc);
-  for (const [name, found] of known) {
-    const question = questionAbout(task, name, found, wanted !== undefined);
-    if (question !== '') return outcome('asked', { question, gathered: merged(looked) });
-  }
-  if (wanted !== undefined) {
-    const subject = symbolMeant(task, wanted, known.get(wanted));
-    const said = await callersOf(task, subject, known.get(subject), given, pgc);
-    return { ...said, gathered: merged(looked, said.gathered ?? nothingGathered) };
-  }
-  // `given` and its cost are in the response already.
-  if (given !== null) return outcome('finished', { result: composed(given), gathered: looked });
-  const gathered = await ground(task, pgc);
-  return outcome('finished', { result: composed(gathered), gathered: merged(looked, gathered) });
+  return { found, looked };
+}
+
+const notFoundCode = 'NOT_FOUND';
+
+/** Throws PGC_FAILED where a part of the PGC was silent: it may know. */
+function notFound(gathered: Gathered, own = gathered, result = ''): Outcome {
+  const { code, message, retryable } = new BusError(notFoundCode);
+  const silent = gathered.errors.find((each) => each.retryable);
+  if (silent !== undefined)
+    throw new BusError('PGC_FAILED', { detail: `${silent.code}: ${silent.text}` });
+  const why = gathered.warnings.join(' ').slice(0, whyCharsMax);
+  const text = why === '' ? message : `${message}. ${why}`;
+  const errors = [{ code, text, retryable }];
+  return outcome('failed', { reason: code, errors, result, gathered: own });
 }
 
 /** The symbol whose callers a text asks for; undefined: it asks for something else. */
@@ -75,27 +145,38 @@ async function callersOf(
   given: Gathered | null,
   pgc: Pgc,
 ): Promise<Outcome> {
-  const chosen = known === undefined ? name : chosenName(task, name, known.definitions);
-  const queries = [`callers of ${chosen}`];
-  let result = '';
+  const meant = known === undefined ? [name] : meantBy(task, name, known.definitions);
+  const lists: string[] = [];
   const gathered = await measured(async () => {
-    const found = await pgc.callers(chosen, evidenceLimits.citations);
-    assertAllAsked(found);
-    result = listed(chosen, found);
+    const citations: Citation[] = [];
+    for (const each of meant.slice(0, placesNamed)) {
+      const cite = Math.max(1, Math.floor(evidenceLimits.citations / meant.length));
+      const found = await pgc.callers(each, cite);
+      assertAllAsked(found);
+      if (!isUnknown(found)) lists.push(listed(each, found));
+      citations.push(...found.citations);
+    }
     return {
       ...nothingGathered,
-      queries,
+      queries: meant.slice(0, placesNamed).map((each) => `callers of ${each}`),
       overlays: ['O1', 'O3'],
-      citations: found.citations.map((each) => evidenceCitation(each, each.text)),
+      citations: citations.map((each) => evidenceCitation(each, each.text)),
     };
   }, pgc);
-  // Hints are grounded as well; the list answers the text itself.
-  const hinted = hasHints(task) ? (given ?? (await ground(task, pgc))) : (given ?? nothingGathered);
-  const besides = hasHints(task) && hinted.answers.length > 0 ? `\n\n${composed(hinted)}` : '';
-  return outcome('finished', {
-    result: result + besides,
-    gathered: given === null ? merged(gathered, hinted) : gathered,
-  });
+  if (meant.length > placesNamed)
+    lists.push(`${name} has ${count(meant.length - placesNamed, 'definition')} more.`);
+  // Hints are grounded as well; the list answers the text itself, unless nothing is called.
+  const isAll = gathered.citations.length > 0 && !hasHints(task);
+  const hinted = given ?? (isAll ? nothingGathered : await groundInWords(task, pgc));
+  const all = merged(gathered, given === null ? hinted : nothingGathered);
+  const whole = within(
+    [...lists, isAll ? '' : composed(hinted)].filter((each) => each !== ''),
+    '\n\n',
+  );
+  const isMissing =
+    isEvidenceRequired(task.grounding) && all.citations.length + hinted.citations.length === 0;
+  if (whole === '' || isMissing) return notFound(merged(all, hinted), all, whole);
+  return outcome('finished', { result: whole, gathered: all });
 }
 
 function hasHints({ grounding }: DelegatedTask): boolean {
@@ -105,7 +186,8 @@ function hasHints({ grounding }: DelegatedTask): boolean {
 }
 
 /** One line for each call site; those that ignore the result first. */
-function listed(name: string, { definitions, callers }: CallersAnswer): string {
+function listed(name: string, found: CallersAnswer): string {
+  const { definitions, callers, possible, possible_total } = found;
   const calls = callers.filter(({ kind }) => kind !== 'slot');
   const slots = callers.filter(({ kind }) => kind === 'slot');
   const ignoring = calls.filter(({ ignored }) => ignored);
@@ -120,21 +202,22 @@ function listed(name: string, { definitions, callers }: CallersAnswer): string {
     ...section('Result ignored', ignoring),
     ...section('Result used', looking),
     ...section('Stands in a structure of operations, and is called through it', slots),
+    ...section('May be called as well, which nothing proves', possible, possible_total),
   ];
   return within(lines);
 }
 
-function section(title: string, sites: readonly CallSite[]): string[] {
+function section(title: string, sites: readonly CallSite[], total = sites.length): string[] {
   if (sites.length === 0) return [];
   return [
-    `${title} (${sites.length}):`,
+    `${title} (${total}):`,
     ...sites.map(
       ({ file_path, line, symbol }) => `- ${file_path}:${line} in ${symbol || 'the file itself'}`,
     ),
   ];
 }
 
-function within(lines: readonly string[]): string {
+function within(lines: readonly string[], between = '\n'): string {
   const kept: string[] = [];
   let chars = 0;
   for (const line of lines) {
@@ -145,46 +228,35 @@ function within(lines: readonly string[]): string {
     }
     kept.push(line);
   }
-  return kept.join('\n');
+  return kept.join(between);
 }
 
 function composed({ answers }: Gathered): string {
   return within(answers.filter((each) => each.trim() !== ''));
 }
 
-/** Without a PGC the answer comes from the context of the task. */
-function fromContext({ task, context, clarifications }: DelegatedTask): Outcome {
+/** The paragraphs of its context, and of answers to it, that share a word with the task; empty: none. */
+function fromContext({ task, context, clarifications }: DelegatedTask): string {
   const words = new Set((task.toLowerCase().match(/[\w$]{4,}/g) ?? []).map(String));
   const paragraphs = [...context.split(/\n\s*\n/), ...clarifications.map((each) => each.answer)];
   const about = paragraphs.filter((each) =>
     (each.toLowerCase().match(/[\w$]{4,}/g) ?? []).some((word) => words.has(word)),
   );
-  const result = about.join('\n\n').trim();
-  if (result !== '') return outcome('finished', { result });
-  const { code, message: text, retryable } = new BusError('NOT_FOUND');
-  return outcome('failed', { reason: code, errors: [{ code, text, retryable }] });
+  return about.join('\n\n').trim();
 }
 
 function clearNames({ task }: DelegatedTask): string[] {
   return namesIn(task).symbols.slice(0, clearNamesMax);
 }
 
-/** The question about a name that is unknown or defined in several files; empty: it is clear, or was clarified. */
+/** The question about a symbol that is unknown; empty: it is known, was clarified, or is a plain word. */
 function questionAbout(
-  task: DelegatedTask,
+  { task, clarifications }: DelegatedTask,
   name: string,
   found: CallersAnswer,
-  isSubject: boolean,
 ): string {
-  if (task.clarifications.length > 0 || name.includes('#')) return '';
-  const { definitions } = found;
-  if (isUnknown(found)) return unknownNameQuestion(name);
-  if (!isSubject) return '';
-  const places = realPlaces(definitions);
-  if (places.length < 2 || places.some(({ file_path }) => task.task.includes(file_path))) return '';
-  const shown = places.slice(0, placesNamed).map((each) => `${each.file_path}#${each.symbol}`);
-  const more = places.length > placesNamed ? ` and ${places.length - placesNamed} more` : '';
-  return `${name} is defined in ${places.length} files: ${shown.join(', ')}${more}. Which one is meant? Answer with one of them, or "all".`;
+  if (clarifications.length > 0 || name.includes('#') || !isUnknown(found)) return '';
+  return namesIn(task).symbols.includes(name) ? unknownNameQuestion(name) : '';
 }
 
 /** The name in the last clarification, for a name that is unknown. */
@@ -205,17 +277,20 @@ function realPlaces(definitions: readonly Definition[]): Definition[] {
   return [...new Map(real.map((each) => [each.file_path, each])).values()];
 }
 
-/** The definition that the text or an answer names by its file; the bare name where none is named. */
-function chosenName(
+/** The definitions that the text or an answer names by their files; all of them, each by its file, where none is named. */
+function meantBy(
   { task, clarifications }: DelegatedTask,
   name: string,
   definitions: readonly Definition[],
-): string {
-  if (name.includes('#')) return name;
+): string[] {
+  if (name.includes('#')) return [name];
   const said = [task, ...clarifications.map((each) => each.answer)].join('\n');
-  const places = realPlaces(definitions).filter(({ file_path }) => said.includes(file_path));
-  const [only] = places;
-  return places.length === 1 && only !== undefined ? `${only.file_path}#${only.symbol}` : name;
+  const places = realPlaces(definitions);
+  const told = places.filter(({ file_path }) => said.includes(file_path));
+  const meant = told.length > 0 ? told : places;
+  // A bare name finds callers of declarations alone, too.
+  if (told.length === 0 && meant.length < 2) return [name];
+  return meant.map(({ file_path, symbol }) => `${file_path}#${symbol}`);
 }
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

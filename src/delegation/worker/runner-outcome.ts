@@ -1,6 +1,6 @@
 import type { Classification } from '../../attention/shapes.js';
 import type { Gathered } from '../grounding/gathered.js';
-import type { Step, TaskFailure } from '../task/shapes.js';
+import type { EvidenceCitation, Step, TaskFailure } from '../task/shapes.js';
 
 /** The outcome of a runner. A runner does not throw for errors of the task. */
 export interface Outcome {
@@ -15,6 +15,8 @@ export interface Outcome {
   tokens: number;
   /** Results of its own queries to the PGC. */
   gathered: Gathered | null;
+  /** What it cites itself: nothing that was gathered beside it takes its place. */
+  cited: EvidenceCitation[];
   contextBytes: number;
   /** The classification of the action, when the reason is GATE_DETECTED. */
   classification: Classification | null;
@@ -25,7 +27,7 @@ export interface Outcome {
 export function outcome(kind: Outcome['kind'], said: Partial<Omit<Outcome, 'kind'>>): Outcome {
   return {
     ...{ kind, result: '', reason: '', errors: [], question: '', files: [], tokens: 0 },
-    ...{ gathered: null, contextBytes: 0, classification: null, steps: [] },
+    ...{ gathered: null, cited: [], contextBytes: 0, classification: null, steps: [] },
     ...said,
   };
 }

@@ -48,6 +48,9 @@ export function respond(
   const gathered = merged(
     ...[before, outcome?.gathered ?? null, after].map((each) => each ?? nothingGathered),
   );
+  // Absent in a record of an earlier release.
+  const { cited = [] } = (outcome ?? {}) as Partial<Outcome>;
+  const evidence = evidenceOf(gathered, cited);
   const result = status === 'needs_clarification' ? '' : resultOf(work, strategy);
   const errors = [...work.errors, ...(outcome?.errors ?? []), ...gathered.errors].slice(
     0,
@@ -58,7 +61,8 @@ export function respond(
     task_id: task.id,
     status,
     result,
-    grounding_evidence: strategy === 'none' ? null : evidenceOf(gathered),
+    // Where none is wanted, what was found is told all the same.
+    grounding_evidence: strategy === 'none' && evidence.citations.length === 0 ? null : evidence,
     reason,
     errors:
       reason === '' || errors.some(({ code }) => code === reason)
@@ -117,15 +121,4 @@ function resultOf({ outcome, conflicts, names, turns }: Work, strategy: Strategy
 function cut(text: string, reserved = 0): string {
   const max = taskLimits.resultChars - reserved;
   return text.length <= max ? text : `${text.slice(0, max - cutMark.length)}${cutMark}`;
-}
-
-/** Removes the lines that name unknown symbols or files: an extractive answer cannot be corrected. */
-export function withoutConflicts(
-  result: string,
-  conflicts: readonly Conflict[],
-): { result: string; dropped: string[] } {
-  const isWrong = (line: string): boolean => conflicts.some(({ name }) => line.includes(name));
-  const lines = result.split('\n');
-  const dropped = lines.filter(isWrong);
-  return { result: lines.filter((line) => !isWrong(line)).join('\n'), dropped };
 }

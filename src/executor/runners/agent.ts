@@ -10,10 +10,9 @@ import {
 import { approvedWords, gateInstructions } from '../../attention/gate-words.js';
 import { newId } from '../../base/ids.js';
 import { parseJson } from '../../delegation/task/json.js';
-import { nothingGathered, type Gathered } from '../../delegation/grounding/gathered.js';
+import { nothingGathered } from '../../delegation/grounding/gathered.js';
 import { promptOf, questionIn, rulesFor } from '../../delegation/worker/task-prompt.js';
 import { readResponse } from '../../delegation/task/response.js';
-import type { EvidenceCitation } from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import { stopOf } from '../attendant.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
@@ -68,8 +67,7 @@ export function agentRunner(
     const { contextBytes } = prompt;
     const quoted = { given: [stdin, ...words], mark };
     const stop = end.isStopped ? undefined : stopIn(end, quoted);
-    if (stop === undefined)
-      return { ...outcomeOf(argv[0] ?? '', end, turn.gathered), contextBytes };
+    if (stop === undefined) return { ...outcomeOf(argv[0] ?? '', end), contextBytes };
     const classification = reportedBy(task.id, argv[0] ?? '', stop);
     return stopOf(classification, { result: end.stdout.trim(), contextBytes });
   };
@@ -89,7 +87,7 @@ function stopIn({ stdout, isWatched }: ChildEnd, quoted: Quoted): GateBlock | un
   return gateIn(stdout, quoted) ?? (isWatched ? lostGate() : undefined);
 }
 
-function outcomeOf(program: string, end: ChildEnd, known: Gathered | null): Outcome {
+function outcomeOf(program: string, end: ChildEnd): Outcome {
   const failed = endOf(end);
   if (failed !== '') {
     const {
@@ -106,6 +104,15 @@ function outcomeOf(program: string, end: ChildEnd, known: Gathered | null): Outc
   const question = questionIn(end.stdout);
   if (question !== '') return outcome('asked', { question });
   const value = parseJson(end.stdout);
+  if (isBroken(end.stdout)) {
+    const detail =
+      end.stdoutCut > 0
+        ? `the JSON of ${program} has more than ${stdoutBytesMax} bytes`
+        : `the JSON of ${program} does not come to its end`;
+    const { code, message: text, retryable } = new BusError('MALFORMED_PAYLOAD', { detail });
+    const errors = [{ code, text, retryable }];
+    return outcome('failed', { result: end.stdout.trim(), reason: code, errors });
+  }
   if (!('task_id' in value && 'status' in value))
     return outcome('finished', {
       result:
@@ -113,11 +120,23 @@ function outcomeOf(program: string, end: ChildEnd, known: Gathered | null): Outc
           ? end.stdout.trim()
           : `${end.stdout.trim()}\n… ${end.stdoutCut} bytes more were cut`,
     });
-  return structured(value, known?.citations ?? []);
+  return structured(value);
+}
+
+/** It begins as an object in JSON, and is none: half of an answer is not taken for prose. */
+function isBroken(stdout: string): boolean {
+  const text = stdout.trim();
+  if (!/^\{\s*"/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** It speaks the protocol itself; whose task it is was never its to say. Throws MALFORMED_PAYLOAD. */
-function structured(value: object, known: readonly EvidenceCitation[]): Outcome {
+function structured(value: object): Outcome {
   const response = readResponse(value);
   const {
     result,
@@ -134,10 +153,11 @@ function structured(value: object, known: readonly EvidenceCitation[]): Outcome 
           ...nothingGathered,
           queries: evidence.queries_executed,
           overlays: evidence.overlays_consulted,
-          citations: evidence.citations.map((each) => asKnown(each, known)),
           warnings: evidence.overlay_warnings,
         };
-  const said = { result, reason, errors, files, question, gathered };
+  // How near each is to the question, the PGC says.
+  const cited = (evidence?.citations ?? []).map(({ similarity: _, ...each }) => each);
+  const said = { result, reason, errors, files, question, gathered, cited };
   switch (response.status) {
     case 'completed':
       return outcome('finished', said);
@@ -148,20 +168,4 @@ function structured(value: object, known: readonly EvidenceCitation[]): Outcome 
     case 'failed':
       return outcome('failed', { ...said, reason: reason || 'ACTION_FAILED' });
   }
-}
-
-/** How near a citation is to the question, the PGC says: one that it did not give has no similarity. */
-function asKnown(
-  { similarity: _claimed, ...citation }: EvidenceCitation,
-  known: readonly EvidenceCitation[],
-): EvidenceCitation {
-  const { file_path, line_start, line_end, content } = citation;
-  const same = known.find(
-    (each) =>
-      each.file_path === file_path &&
-      each.line_start === line_start &&
-      each.line_end === line_end &&
-      each.content === content,
-  );
-  return same === undefined ? citation : { ...same, relevance: citation.relevance };
 }

@@ -32,7 +32,8 @@ export function modelRunner(chat: Chat): Runner {
       result: kept,
       tokens,
       contextBytes,
-      gathered: gathered === null ? null : { ...nothingGathered, citations: cited, warnings: said },
+      cited,
+      gathered: gathered === null ? null : { ...nothingGathered, warnings: said },
     });
   };
 }

@@ -13,6 +13,7 @@ import {
 } from './evidence.js';
 import { subjectOf } from './evidence-line.js';
 import { ReportMessages } from '../search/locate/messages.js';
+import { chainThrough } from './call-chain.js';
 import { planned } from './plans/plan.js';
 import { passageOf } from './passage.js';
 import { conceptsIn, isSentence, type Question } from '../search/question/question.js';
@@ -147,7 +148,8 @@ export class AnswerDraft {
 
   /** Who asks for the callers of what another shard defines gets those that stand here. */
   #callersOfOthers(): void {
-    if (this.question.asks !== 'callers' || !this.overlays.has('O3')) return;
+    const { asks } = this.question;
+    if ((asks !== 'callers' && asks !== 'chain') || !this.overlays.has('O3')) return;
     const [asked] = callersByName(this.index, this.question);
     if (asked === undefined) return;
     const most = Math.max(1, this.topK - 1);
@@ -317,9 +319,26 @@ export class AnswerDraft {
     for (const each of asked) {
       if (asks === 'implementations') this.#implementations(each, most);
       else if (asks === 'callees') this.#allCallees(each, most);
+      else if (asks === 'chain') this.#chain(each, most);
       else this.#callers(each, most);
     }
-    return this.evidence.length > before;
+    // That a function calls nothing here is an answer, too.
+    return this.evidence.length > before || (asks === 'callees' && before > 0);
+  }
+
+  #chain({ hit, symbol, reference }: AskedSymbol, most: number): void {
+    const { links, further } = chainThrough(this.index, symbol, most);
+    for (const { caller, call, target } of links) {
+      const { name } = this.index.symbol(caller);
+      const edge = { caller: name, callee: call.callee, file: call.file, line: call.line };
+      const evidence = this.#sited(edge, hit.similarity, 'call');
+      if (evidence !== undefined) this.flow.push(edgeOf(this.index, name, call, evidence, target));
+    }
+    const { name } = this.index.symbol(symbol);
+    const text = `the chain through ${name} has ${count(further, 'further call')}`;
+    if (further > 0) this.unsure.push({ kind: 'sites', text });
+    const why = 'every call that it makes';
+    this.next.push({ operation: 'callees', arguments: { symbol: reference }, why });
   }
 
   /** In the order of the text; calls of libraries say nothing of the code base. */
@@ -331,6 +350,11 @@ export class AnswerDraft {
       return inside.length + lookups.length > 0;
     });
     const before = this.flow.length;
+    if (calls.length === 0)
+      this.unsure.push({
+        kind: 'sites',
+        text: `${name} is not known to call anything of the code base`,
+      });
     for (const call of calls.slice(0, most)) this.#call(hit, name, call, 1);
     const rest = calls.length - (this.flow.length - before);
     if (rest > 0)

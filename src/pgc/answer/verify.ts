@@ -19,31 +19,105 @@ const historyDeadlineMs = 10_000;
 /** Names longer than this are generated and not cited. */
 const symbolCharsMax = 512;
 
-const citationSchema = z.looseObject({
-  file_path: z.string().min(1),
-  line_start: z.int().min(1),
-  line_end: z.int().min(1),
-  content: z.string().max(contentMax),
-  symbol: z.string().max(symbolCharsMax).nullish(),
-  blob: z.union([z.literal(''), z.string().regex(/^[0-9a-f]{40}$/)]).nullish(),
-});
+const notAnObject = 'it is not an object with file_path and content';
+const notLines = 'line_start and line_end are line numbers from 1 on, or both are left out';
+const line = z.int(notLines).min(0, notLines).default(0);
+const citationSchema = z.looseObject(
+  {
+    file_path: z.string('file_path is not a text').min(1, 'file_path is empty'),
+    line_start: line,
+    line_end: line,
+    content: z
+      .string('content is not a text')
+      .max(contentMax, `content has more than ${contentMax} characters`),
+    symbol: z
+      .string('symbol is not a text')
+      .max(symbolCharsMax, `symbol has more than ${symbolCharsMax} characters`)
+      .nullish(),
+    blob: z
+      .string('blob is not a text')
+      .regex(/^(?:[0-9a-f]{40})?$/, 'blob is not a git blob id of 40 hexadecimal digits')
+      .nullish(),
+  },
+  notAnObject,
+);
 type Claim = z.infer<typeof citationSchema>;
+
+/** Lines of a file, as an excerpt of them reads. */
+export type CitedLines = Pick<Claim, 'line_start' | 'line_end' | 'content'>;
+/** `found`: the lines of a citation that quotes a text and names none. */
+export type Judged = Verdict & { found?: CitedLines };
 
 /**
  * Is this citation true of the tree at `root`? Decided from files and git objects alone, never outside
  * the root. `false`: there is no such path, or the cited lines of the cited blob are not that text (a text
  * that is too long for an excerpt: as many whole lines as fit, or the beginning of a long first line).
  * `stale`: the path holds another blob by now; `now_at` says where the text, or most of it, is.
+ * A citation without lines quotes a text, of lines or within one, which must stand in the file; its lines are found.
  * Throws CITATION_MALFORMED and REPO_UNREADABLE.
  */
-export async function verify(citation: unknown, root: string): Promise<Verdict> {
+export async function verify(citation: unknown, root: string): Promise<Judged> {
   const parsed = citationSchema.safeParse(citation);
-  if (!parsed.success) throw malformed(z.prettifyError(parsed.error).replaceAll('\n', ' '));
+  if (!parsed.success) throw malformed(parsed.error.issues[0]?.message ?? notAnObject);
   const claim = parsed.data;
   if (claim.line_end < claim.line_start) throw malformed('line_end comes before line_start');
+  if (claim.line_start === 0 && claim.line_end > 0) throw malformed(notLines);
   if (claim.content.trim() === '') return not('the content is empty');
 
   const real = await realRoot(root);
+  if (claim.line_start > 0) return judge(claim, real);
+  const found = await quotedLines(claim, real);
+  if (typeof found === 'string') return not(found);
+  return { ...(await judge({ ...claim, ...found }, real)), found };
+}
+
+/** The lines in which a quoted text stands; else why not. */
+async function quotedLines(claim: Claim, real: string): Promise<CitedLines | string> {
+  const { blob, file_path } = claim;
+  const read = await new ConfinedReader(real, fileBytesMax).read(file_path);
+  const texts = [
+    ...('bytes' in read ? [linesOf(read.bytes)] : []),
+    // Of a file that has changed, or is gone: as it was.
+    ...(blob ? [(await linesOfBlob(blob, real)) ?? []] : []),
+  ];
+  for (const text of texts) {
+    const found = quoteIn(text, contentOf(claim));
+    if (found !== undefined) return found;
+  }
+  if ('bytes' in read) return `${file_path} does not hold this text`;
+  return read.refused === 'absent'
+    ? `there is no file ${file_path}`
+    : `${file_path}: ${read.refused}`;
+}
+
+/** Indentation aside, whole lines between the first and the last, which may be quoted in part; not within a word. */
+function quoteIn(text: readonly string[], content: string): CitedLines | undefined {
+  const quote = content.split('\n').map((each) => each.trim());
+  if (!quote.some(({ length }) => length >= tellingCharsMin)) return undefined;
+  const wanted = quote.join('\n');
+  const at = text.findIndex((_, from) => {
+    const lines = text.slice(from, from + quote.length).map((each) => each.trim());
+    return lines.length === quote.length && standsIn(lines.join('\n'), wanted);
+  });
+  if (at < 0) return undefined;
+  const cited = text.slice(at, at + quote.length);
+  const { content: excerpt, lineCount } = excerptOf(cited);
+  return { line_start: at + 1, line_end: at + lineCount, content: excerpt };
+}
+
+function standsIn(text: string, part: string): boolean {
+  const isWord = (each: string): boolean => /[\w$]/.test(each);
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) {
+    const before = text.charAt(at - 1);
+    const after = text.charAt(at + part.length);
+    const isCut =
+      (isWord(before) && isWord(part.charAt(0))) || (isWord(after) && isWord(part.slice(-1)));
+    if (!isCut) return true;
+  }
+  return false;
+}
+
+async function judge(claim: Claim, real: string): Promise<Verdict> {
   const found = await new ConfinedReader(real, fileBytesMax).read(claim.file_path);
   if ('refused' in found) {
     if (found.refused !== 'absent') return not(`${claim.file_path}: ${found.refused}`);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { delegatedTaskSchema } from '../../delegation/task/schema.js';
 import { taskLimits } from '../../delegation/task/shapes.js';
+import { inOurWords, objectionIn } from '../../errors/objection.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { BudgetLevel } from '../../model/budget.js';
 import type { Tool } from '../../model/conversation.js';
@@ -147,10 +148,7 @@ export function argumentsFor<Input extends z.ZodObject>(
   input: Input,
   given: unknown,
 ): z.output<Input> {
-  const parsed = input.safeParse(given);
+  const parsed = input.safeParse(given, inOurWords);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const where = issue?.path.join('.') ?? '';
-  const detail = `${where}${where && ': '}${issue?.message ?? ''}`;
-  throw new BusError('TOOL_INPUT', { tool, detail });
+  throw new BusError('TOOL_INPUT', { tool, detail: objectionIn(parsed.error) });
 }

@@ -4,7 +4,7 @@ import {
   type AssignmentEvent,
 } from '../../delegation/manager/manager.machine.js';
 import { failureOf } from '../../delegation/worker/task-response.js';
-import { hasEffects, type TaskFailure } from '../../delegation/task/shapes.js';
+import { hasEffects, type TaskFailure, type TaskResponse } from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import { isErrorCode } from '../../errors/catalogue.js';
 import { start, stateName, step } from '../../machine/step.js';
@@ -278,11 +278,22 @@ function taskEventAfter(
           const isRetried = retryOrAbort(failure, snapshot.context.tries) === 'retry';
           return { type: 'worker.failed', reason, isFinal: !isRetried, isRetried };
         }
-        return { type: 'worker.failed', reason, isFinal: hasEffects(task) };
+        return { type: 'worker.failed', reason, isFinal: hasEffects(task) || isSettled(response) };
     }
   })();
   // The task may be over, or wait for something else by now.
   return snapshot.can(event) ? event : undefined;
+}
+
+/** Failures of one worker, which another one may not meet with. */
+const ofTheWorker: ReadonlySet<string> = new Set([
+  ...['NO_RUNNER', 'ACTION_REFUSED', 'MODEL_REFUSED', 'MALFORMED_PAYLOAD', 'INTERNAL'],
+]);
+
+/** It said itself that doing it again will not help. */
+function isSettled(response: TaskResponse | null): boolean {
+  const [first] = response?.errors ?? [];
+  return first !== undefined && !first.retryable && !ofTheWorker.has(first.code);
 }
 
 function withTimer(record: TaskRecord, name: TimerName, atMs: number | undefined): TaskRecord {

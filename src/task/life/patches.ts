@@ -1,12 +1,31 @@
-import { taskLimits, type DelegatedTask, type TaskResponse } from '../../delegation/task/shapes.js';
+import { failureOf } from '../../delegation/worker/task-response.js';
+import {
+  taskLimits,
+  type DelegatedTask,
+  type TaskFailure,
+  type TaskResponse,
+} from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { TaskRecord } from './record.js';
-import type { Patch } from './transition.js';
+import type { Patch, Transition } from './transition.js';
 
-/** The task without the evidence that cannot be had. */
-export function withoutRequiredEvidence(task: DelegatedTask): DelegatedTask {
+export const unblocked: Patch = { asks: '', error: null, progress: '' };
+
+/** A blocked task goes on without the evidence that cannot be had; what was done already is not done again. */
+export function relaxed({ task, response, error }: TaskRecord): Transition {
+  const isUngrounded = error?.code === 'PGC_FAILED' || error?.code === 'OVERLAYS_MISSING';
+  const isDone = isUngrounded && response?.status === 'blocked' && response.result !== '';
+  return {
+    event: { type: isDone ? 'result.kept' : 'block.resolved' },
+    patch: { ...unblocked, task: withoutEvidence(task, error?.code === 'PGC_FAILED') },
+  };
+}
+
+/** `isSilent`: the PGC cannot be asked, so that it is not. */
+function withoutEvidence(task: DelegatedTask, isSilent: boolean): DelegatedTask {
   if (task.grounding === null) return task;
-  const grounding = { ...task.grounding, overlay_hints: [], evidence_required: false };
+  const strategy = isSilent ? 'none' : task.grounding.strategy;
+  const grounding = { ...task.grounding, strategy, overlay_hints: [], evidence_required: false };
   return { ...task, grounding };
 }
 
@@ -29,6 +48,12 @@ export function responsePatch(response: TaskResponse): Patch {
   const patch: Patch = { response, progress: '' };
   if (response.status === 'needs_clarification') patch.asks = response.clarification_request;
   if (response.status === 'failed' || response.status === 'blocked')
-    patch.error = first ?? { code: response.reason, text: response.result, retryable: false };
+    patch.error = first ?? failureIn(response);
   return patch;
+}
+
+/** A worker that gives a code alone may have said more in its result. */
+function failureIn({ reason, result }: TaskResponse): TaskFailure {
+  const known = failureOf(reason);
+  return known.text === reason && result !== '' ? { ...known, text: result } : known;
 }

@@ -53,6 +53,8 @@ export type TaskEvent =
   | { type: 'revision.prepared' }
   | { type: 'clarification.given' }
   | { type: 'block.resolved' }
+  /** Without the evidence that could not be had, its result is reviewed. */
+  | { type: 'result.kept' }
   | { type: 'outcome.reported'; outcome: 'done' | 'failed' }
   | { type: 'decision.made'; judgement: Judgement }
   | { type: 'timer.due'; timer: TimerName }
@@ -282,11 +284,12 @@ export const taskMachine = task.createMachine({
           },
         },
         running: { on: answers },
+        /** Waits for an answer of a person or the parent; the time limit is paused. */
         clarifying: {
-          entry: arm('decision'),
+          entry: [clear('whole'), arm('decision')],
           exit: clear('decision'),
           on: {
-            'clarification.given': 'assigned',
+            'clarification.given': { target: 'assigned', actions: arm('whole') },
             'timer.due': {
               guard: { type: 'isTimer', params: { timer: 'decision' } },
               target: '#task.failed',
@@ -294,11 +297,18 @@ export const taskMachine = task.createMachine({
             },
           },
         },
+        /** Something is missing, and a person may be asked about it; the time limit is paused. */
         blocked: {
-          entry: [react, arm('block')],
+          entry: [clear('whole'), react, arm('block')],
           exit: clear('block'),
           on: {
-            'block.resolved': 'pending',
+            'block.resolved': { target: 'pending', actions: arm('whole') },
+            // The work is done, and was not verified: it is not done again.
+            'result.kept': {
+              guard: 'isAttended',
+              target: 'reviewing',
+              actions: arm('whole'),
+            },
             'outcome.reported': [
               { guard: 'isDone', target: '#task.completed' },
               { target: '#task.failed' },

@@ -4,7 +4,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { stateOf } from '../life/advance.js';
 import { isFinal } from '../life/states.js';
 import type { Patch } from '../life/transition.js';
-import { clarificationPatch, withoutRequiredEvidence } from '../life/patches.js';
+import { clarificationPatch, relaxed, unblocked } from '../life/patches.js';
 import { withPersonJudgement } from '../station/critique-station.js';
 import type { TaskChange, TaskChangeName } from './messages.js';
 import type { TaskRecord } from '../life/record.js';
@@ -57,10 +57,7 @@ export function transitionOf(
         },
       };
     case 'relax':
-      return {
-        event: { type: 'block.resolved' },
-        patch: { ...unblocked, task: withoutRequiredEvidence(task) },
-      };
+      return relaxed(record);
     case 'regenerate':
     case 'reassign':
       return { event: { type: 'block.resolved' }, patch: unblocked };
@@ -94,5 +91,3 @@ function refusal({ error }: TaskRecord): Patch {
   const detail = error.text.startsWith(prefix) ? error.text.slice(prefix.length) : error.text;
   return { error: failureOf('CRITIQUE_REFUSED', { detail }) };
 }
-
-const unblocked: Patch = { asks: '', error: null, progress: '' };

@@ -2,13 +2,16 @@ import type { Clock } from '../../base/clock.js';
 import { pause } from '../../base/pause.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { leaseMs } from '../../delegation/manager/manager.machine.js';
+import { assignmentId } from '../../delegation/task/messages.js';
 import { reasonOf, reviewResponse } from '../../delegation/manager/response-review.js';
 import type { Critique } from '../../critic/shapes.js';
-import type { CitationVerdict, Review } from '../../delegation/manager/review.js';
+import type { CheckedCitation, Review } from '../../delegation/manager/review.js';
 import {
   type Assignment,
+  type ConfidenceLevel,
   type DelegatedTask,
   type EvidenceCitation,
+  type GroundingEvidence,
   type TaskFailure,
   evidenceLimits,
   hasEffects,
@@ -35,7 +38,7 @@ import {
   feedbackWithCritique,
   type GateSettings,
 } from './critique-station.js';
-import { withoutRequiredEvidence } from '../life/patches.js';
+import { relaxed } from '../life/patches.js';
 import { critiqueWithin } from './critique-wait.js';
 import type { Queues } from '../queue/queues.js';
 import { recordLimits, type TaskRecord } from '../life/record.js';
@@ -63,8 +66,13 @@ export interface ConductorPorts {
   withdraw: (worker: string, task: string, attempt: number, reason: string) => Promise<void>;
   /** Sends the result to the parent, from the agent of the task where it has one. Stored once, however often it is sent. */
   deliver: (record: TaskRecord) => Promise<void>;
-  /** Verdicts in the order of the citations, computed in this process. */
-  verify: (citations: readonly EvidenceCitation[]) => Promise<CitationVerdict[]>;
+  /** The citations in their order, each with its verdict, computed in this process. */
+  verify: (citations: readonly EvidenceCitation[]) => Promise<CheckedCitation[]>;
+  /** Of the PGC's own answers, asked anew, to what the evidence cites it for; undefined: the evidence is another. */
+  confidence?: (
+    task: DelegatedTask,
+    evidence: GroundingEvidence,
+  ) => Promise<ConfidenceLevel | undefined>;
   /** Asks a critic; the same request again is the same review. Throws NO_RESPONDER, and what the critic refuses. */
   critique: (record: TaskRecord, signal: AbortSignal) => Promise<Critique>;
   /** Settings of the quality gate; absent: the defaults. */
@@ -258,7 +266,7 @@ export class Conductor {
       parent,
     };
     try {
-      await assign({ worker, isCapable }, whole, `${id}-${attempt}-assign`);
+      await assign({ worker, isCapable }, whole, assignmentId.of(id, attempt));
     } catch (error) {
       const { code, retryable } = asBusError(error);
       if (retryable) throw error;
@@ -272,20 +280,23 @@ export class Conductor {
     const { task, response, reviews, assignment } = record;
     if (stateOf(record) !== 'reviewing' || response === null) return;
     // A response with more citations is refused; the rest need not be verified.
-    const citations = (response.grounding_evidence?.citations ?? []).slice(
-      0,
-      evidenceLimits.citations,
-    );
-    const verdicts = await this.#ports.verify(citations);
+    const evidence = response.grounding_evidence;
+    const given = evidence?.citations ?? [];
+    const checked = await this.#ports.verify(given.slice(0, evidenceLimits.citations));
+    const verdicts = checked.map(({ verdict }) => verdict);
+    const citations = given.map((each, at) => checked[at]?.citation ?? each);
+    const its = { ...response, grounding_evidence: evidence && { ...evidence, citations } };
     const worker = assignment?.worker ?? '';
     const { isCritiqued = false } = record.snapshot.context;
-    const review = adjustedReview(
-      task,
-      reviewResponse(task, response, worker, verdicts),
-      isCritiqued,
-    );
+    const { confidence } = this.#ports;
+    const known = evidence === null ? undefined : await confidence?.(task, evidence);
+    const found = reviewResponse(task, its, worker, verdicts, known);
+    const review = adjustedReview(task, found, isCritiqued);
     const reason = reasonOf(review);
-    const patch: Patch = { reviews: [...reviews, review].slice(-recordLimits.reviews) };
+    const patch: Patch = {
+      ...(evidence !== null && { response: its }),
+      reviews: [...reviews, review].slice(-recordLimits.reviews),
+    };
     if (review.verdict === 'refused') {
       patch.failed_workers = [...new Set([...record.failed_workers, worker])];
       patch.error = refusalOf(review, reason);
@@ -367,15 +378,13 @@ export class Conductor {
         await book.send(id, { type: 'block.resolved' }, { progress: '' });
         return;
       }
-      case 'relax':
-        await book.send(
-          id,
-          { type: 'block.resolved' },
-          { task: withoutRequiredEvidence(task), reactions: tried, progress: '' },
-        );
+      case 'relax': {
+        const { event, patch } = relaxed(record);
+        await book.send(id, event, { ...patch, reactions: tried });
         return;
+      }
       case 'ask':
-        await book.amend(id, { asks: `blocked by ${reason}: relax, regenerate, reassign?` });
+        await book.amend(id, { asks: questionAt(record, reason) });
     }
   }
 
@@ -430,8 +439,13 @@ function refusalOf({ findings }: Review, code: string): TaskFailure {
 
 function questionAfter({ findings, confidence, similarity }: Review): string {
   const why = findings.map(({ text }) => text).join('; ');
-  const whole = `accept it? confidence is ${confidence} (${similarity.toFixed(2)}): ${why}`;
+  const whole = `accept it? confidence is ${confidence}, mean similarity ${similarity.toFixed(2)}: ${why}`;
   return whole.slice(0, recordLimits.asksChars);
+}
+
+function questionAt({ error }: TaskRecord, reason: string): string {
+  const why = error?.code === reason ? error.text : reason;
+  return `how shall it go on? It is blocked: ${why}`.slice(0, recordLimits.asksChars);
 }
 
 function failureOf(error: BusError): TaskFailure {

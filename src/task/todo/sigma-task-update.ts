@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { confidenceOf } from '../../base/confidence.js';
 import { BusError } from '../../errors/bus-error.js';
+import { inOurWords, objectionIn } from '../../errors/objection.js';
 import { jsonSchemaOf } from '../../delegation/task/json-schema.js';
 import { evidenceSchema } from '../../delegation/task/response.js';
 import { delegatedTaskSchema, groundingSchema, readTask } from '../../delegation/task/schema.js';
@@ -40,6 +41,13 @@ const workSchema = z
     }).shape,
   )
   .partial();
+
+const groundingOfEntry = groundingSchema.extend({
+  evidence_required: z
+    .union([z.boolean(), z.enum(['true', 'false'])])
+    .optional()
+    .describe('Absent: required, unless the strategy is none.'),
+});
 
 const todoSchema = z.strictObject({
   id: idText.describe(
@@ -82,6 +90,8 @@ const todoSchema = z.strictObject({
   work: workSchema
     .optional()
     .describe('What else the task is, as in `sigma delegate --schema`: a runner, an action, …'),
+  grounding: groundingOfEntry.optional().describe('How its worker uses the PGC.'),
+  grounding_evidence: evidenceSchema.optional().describe('What it rests on, once completed.'),
   result_summary: z
     .string()
     .max(todoLimits.summaryChars.max)
@@ -91,13 +101,7 @@ const todoSchema = z.strictObject({
     ),
 });
 
-const groundingOf = groundingSchema.extend({
-  id: idText.describe('The entry that it is of.'),
-  evidence_required: z
-    .union([z.boolean(), z.enum(['true', 'false'])])
-    .optional()
-    .describe('Absent: required, unless the strategy is none.'),
-});
+const groundingOf = groundingOfEntry.extend({ id: idText.describe('The entry that it is of.') });
 
 const evidenceOf = evidenceSchema.extend({ id: idText.describe('The entry that it is of.') });
 
@@ -111,16 +115,16 @@ export const todoUpdateSchema = z.strictObject({
     .array(groundingOf)
     .max(todoLimits.todos)
     .default([])
-    .describe('How delegated entries use the PGC.'),
+    .describe('The same as `grounding` of the entries, in a list of its own.'),
   grounding_evidence: z
     .array(evidenceOf)
     .max(todoLimits.todos)
     .default([])
-    .describe('What completed entries rest on.'),
+    .describe('The same as `grounding_evidence` of the entries, in a list of its own.'),
 });
 
 export type TodoUpdateDocument = z.output<typeof todoUpdateSchema>;
-type Grounding = Omit<z.output<typeof groundingOf>, 'id'>;
+type Grounding = z.output<typeof groundingOfEntry>;
 export type Work = z.output<typeof workSchema>;
 
 /** One entry as it is kept. */
@@ -173,10 +177,9 @@ export function readTodoUpdate(json: Uint8Array): TodoUpdateDocument {
     throw new BusError('TOO_LARGE', {
       ...{ what: 'the update', bytes: json.byteLength, limit: todoLimits.documentBytes },
     });
-  const parsed = todoUpdateSchema.safeParse(parsedJson(json));
+  const parsed = todoUpdateSchema.safeParse(parsedJson(json), inOurWords);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw invalid(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
+  throw invalid(objectionIn(parsed.error));
 }
 
 function parsedJson(json: Uint8Array): unknown {
@@ -197,8 +200,8 @@ export function mergeUpdate(
 ): Todo[] {
   const { todos, grounding, grounding_evidence } = update;
   assertOnce('todos', todos);
-  assertOnce('grounding', grounding);
-  assertOnce('grounding_evidence', grounding_evidence);
+  for (const what of ['grounding', 'grounding_evidence'] as const)
+    assertOnce(what, [...update[what], ...todos.filter((each) => each[what] !== undefined)]);
   const after = new Map(before.map((each) => [each.id, each]));
   for (const { id, ...named } of todos) after.set(id, amended(after.get(id), id, named));
   for (const { id, ...its } of grounding)
@@ -348,31 +351,40 @@ export function todoStatusOf(state: string): Exclude<TodoStatus, 'in_progress'> 
 /** The entry with the outcome of its task; unchanged while the task is open. */
 export function withTaskOutcome(
   todo: Todo,
-  task: Pick<TaskView, 'id' | 'state' | 'response' | 'error'>,
+  task: Pick<TaskView, 'id' | 'state' | 'response' | 'reviews' | 'error'>,
 ): Todo {
   const status = todoStatusOf(task.state);
   if (todo.status !== 'delegated' || status === 'delegated') return todo;
   const { response, error } = task;
   const why = error === null ? '' : `: ${error.code} ${error.text}`;
   const detail = status === 'completed' ? `: ${response?.result ?? ''}` : why;
+  const evidence = response?.grounding_evidence ?? null;
+  // How sure it is, the manager says, not the worker.
+  const grounding_confidence = task.reviews.at(-1)?.confidence;
   return {
     ...todo,
     status,
     result_summary: `Task ${task.id} ${task.state}${detail}`.slice(0, todoLimits.summaryChars.max),
-    grounding_evidence: response?.grounding_evidence ?? todo.grounding_evidence,
+    grounding_evidence:
+      evidence === null
+        ? todo.grounding_evidence
+        : { ...evidence, ...(grounding_confidence !== undefined && { grounding_confidence }) },
   };
 }
 
 /** Warnings about completed entries with weak or missing evidence. */
 export function warningsOf(todos: readonly Todo[]): string[] {
-  return todos.flatMap(({ id, status, grounding, grounding_evidence: evidence }): string[] => {
+  return todos.flatMap((todo): string[] => {
+    const { id, status, grounding, grounding_evidence: evidence, task_id } = todo;
     if (status !== 'completed' || grounding === null || grounding.strategy === 'none') return [];
     if (['false', false].includes(grounding.evidence_required ?? true)) return [];
     const citations = evidence?.citations ?? [];
     if (evidence === null || citations.length === 0)
       return [`${id}: completed without the required evidence`];
     const stated = citations.flatMap(({ similarity }) => similarity ?? []);
-    const level = stated.length === 0 ? evidence.grounding_confidence : confidenceOf(stated);
+    const isReviewed = task_id !== '';
+    const level =
+      isReviewed || stated.length === 0 ? evidence.grounding_confidence : confidenceOf(stated);
     if (level !== 'low') return [];
     const mean = stated.reduce((sum, each) => sum + each, 0) / stated.length;
     const figure = stated.length === 0 ? '' : ` (${mean.toFixed(2)})`;

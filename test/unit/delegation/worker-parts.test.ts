@@ -16,11 +16,7 @@ import { ground } from '../../../src/delegation/grounding/grounding.js';
 import { unknownNameQuestion, namesIn } from '../../../src/delegation/grounding/names.js';
 import { promptOf, questionIn } from '../../../src/delegation/worker/task-prompt.js';
 import { citedOnly } from '../../../src/model/cited.js';
-import {
-  malformed,
-  respond,
-  withoutConflicts,
-} from '../../../src/delegation/worker/task-response.js';
+import { malformed, respond } from '../../../src/delegation/worker/task-response.js';
 import { readTask } from '../../../src/delegation/task/schema.js';
 import { responseLimits, type EvidenceCitation } from '../../../src/delegation/task/shapes.js';
 import { BusError } from '../../../src/errors/bus-error.js';
@@ -108,7 +104,7 @@ function pgcWith(
       asked.push([...overlays]);
       const lacking = overlays.filter((each) => !ready.includes(each));
       const answer = {
-        ...{ evidence: [], metadata: { agents_asked: 1 }, overlay_warnings: [] },
+        ...{ evidence: [], unsure: [], metadata: { agents_asked: 1 }, overlay_warnings: [] },
         left_out: lacking.map((overlay) => ({ overlay, why: 'it is gone' })),
         errors: lacking.map((each) => ({ ...gone, text: `${each} is gone` })),
       };
@@ -307,7 +303,7 @@ test('a response has its evidence, at most ten citations, and a confidence of wh
   expect(said.grounding_evidence!.grounding_confidence).toBe('low');
   expect(said.errors).toMatchObject([{ code: 'OUTCOME_UNKNOWN' }]);
   const legacy = respond(
-    { ...work, task: readTask({ task: 'x' }, 'one') },
+    { ...work, before: null, task: readTask({ task: 'x' }, 'one') },
     { status: 'completed', reason: '', isPartial: false },
   );
   expect(legacy).toMatchObject({ protocol_version: '1.0-legacy', grounding_evidence: null });
@@ -335,14 +331,6 @@ test('however much goes wrong, a response is within its limits, and its reason s
   const twice = { ...nothingGathered, errors: [failure(1), failure(2)] };
   const once = respond({ ...work, before: twice, after: twice }, told);
   expect(once.errors.slice(1)).toEqual(twice.errors);
-});
-
-test('statements that name what is not there are left out', () => {
-  const { result, dropped } = withoutConflicts('It calls a().\nIt calls b().', [
-    { name: 'b', why: 'no such symbol' },
-  ]);
-  expect(dropped).toHaveLength(1);
-  expect(result).toBe('It calls a().');
 });
 
 test('what was gathered before is counted once, and similarity is the best that was found', async () => {

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { verdictsOn, type CitationParts } from '../../../src/manager/citations.js';
-import { citationOf } from '../../support/delegation.js';
+import { evidenceCitation } from '../../../src/delegation/grounding/gathered.js';
+import { ask } from '../../../src/lattice/ask.js';
+import { Lattice } from '../../../src/lattice/lattice.js';
+import { confidenceOfAnswers } from '../../../src/manager/answer-confidence.js';
+import { lazyCardOf } from '../../../src/pgc/search/card/card.js';
+import { chainTree } from '../../support/chain-tree.js';
+import { citationOf, evidenceOf, taskOf } from '../../support/delegation.js';
+import { TemporaryTree } from '../../support/git-tree.js';
 
 function parts(fields: Partial<CitationParts>): CitationParts {
   return {
@@ -24,6 +31,35 @@ test.each([
   ['nobody of that name ever registered', {}, 'other'],
   ['it names nobody', {}, ''],
 ])('where %s it is unverified', async (_, fields, agent) => {
-  const verdicts = await verdictsOn([citationOf({ agent })], parts(fields));
-  expect(verdicts).toMatchObject([{ status: 'unverified' }]);
+  const checked = await verdictsOn([citationOf({ agent })], parts(fields));
+  expect(checked).toMatchObject([{ verdict: { status: 'unverified' } }]);
+});
+
+test('a citation without lines gets those in which its text stands', async () => {
+  await using tree = await TemporaryTree.create({ 'a.c': 'int one;\nint two; /* b */\n' });
+  const trees = () => Promise.resolve([{ agent: 'net', alias: 'net', root: tree.root }]);
+  const quote = { file_path: 'a.c', line_start: 0, line_end: 0, symbol: '', blob: '' };
+  const citations = ['int two;', 'int six;'].map((content) => citationOf({ ...quote, content }));
+  const [one, other] = await verdictsOn(citations, parts({ trees }));
+  expect(one).toMatchObject({
+    verdict: { status: 'valid' },
+    citation: { line_start: 2, line_end: 2, content: 'int two; /* b */' },
+  });
+  expect(other!.verdict).toMatchObject({ status: 'false', reason: 'a.c does not hold this text' });
+});
+
+test('the confidence of a response is that of the answer which it cites, asked anew', async () => {
+  await using tree = await chainTree();
+  const { shards } = tree;
+  const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
+  const question = 'Who calls nic_log?';
+  const answer = await ask(lattice, { question, overlays: [], top_k: 0 });
+  const cited = answer.evidence.map((each) => evidenceCitation(each, question));
+  const said = (citations: typeof cited, queries_executed = [question]) =>
+    confidenceOfAnswers([lattice], taskOf(), evidenceOf({ citations, queries_executed }));
+  expect(await said(cited)).toBe(answer.confidence);
+  // What is not of that answer, or was never asked, is not judged by it.
+  expect(await said([{ ...cited[0]!, line_start: 999 }])).toBeUndefined();
+  expect(await said(cited, ['something else'])).toBeUndefined();
+  expect(await said([])).toBeUndefined();
 });

@@ -132,6 +132,7 @@ const taskEvent: fc.Arbitrary<TaskEvent> = fc.oneof(
   { arbitrary: one('revision.prepared'), weight: 3 },
   { arbitrary: one('clarification.given'), weight: 2 },
   { arbitrary: one('block.resolved'), weight: 2 },
+  { arbitrary: one('result.kept'), weight: 2 },
   fc.record({
     type: fc.constant('outcome.reported' as const),
     outcome: fc.constantFrom('done', 'failed'),
@@ -339,11 +340,14 @@ test('an open task has a time at which it is over, and time alone ends it', () =
     fc.property(lives, (life) => {
       let record = live(life, (after) => {
         if (isOver(after.record)) return;
-        const { whole, gate, decision } = after.record.timers;
-        // While a person thinks about a risk or a result, their time counts, and that of the task stands still.
-        const isLooked = ['critiquing', 'deciding'].includes(stateOf(after.record));
+        const { whole, gate, decision, block } = after.record.timers;
+        // While a person thinks about a risk, a question or a result, their time counts, and that of the task stands still.
+        const asking = ['critiquing', 'deciding', 'clarifying', 'blocked'];
+        const isLooked = asking.includes(stateOf(after.record));
         expect(
-          [whole, gate, isLooked ? decision : undefined].some((each) => each !== undefined),
+          [whole, gate, isLooked ? (decision ?? block) : undefined].some(
+            (each) => each !== undefined,
+          ),
         ).toBe(true);
         expect(isLooked && whole !== undefined).toBe(false);
         expect(whole === undefined || gate === undefined).toBe(true);

@@ -38,7 +38,12 @@ describe('rules', () => {
   const delegated = apply(started, { todos: [handed] });
   test.each<[what: string, before: Todo[], document: object, why: RegExp]>([
     ['not a document', [], { todos: 7 }, /^TASK_UPDATE_INVALID .*todos/],
-    ['a field it does not know', [], { todos: [{ ...fix, stat: 1 }] }, /Unrecognized key/],
+    [
+      'a field it does not know',
+      [],
+      { todos: [{ ...fix, stat: 1 }] },
+      /todos\.0: it takes no stat/,
+    ],
     ['an id with a slash', [], { todos: [{ ...fix, id: 'a/b' }] }, /todos\.0\.id/],
     ['a new entry without a content', [], { todos: [{ id: 'x', status: 'pending' }] }, /content/],
     ['one entry twice', [], { todos: [fix, fix] }, /fix is named twice/],
@@ -162,11 +167,21 @@ describe('what is delegated', () => {
     });
   });
 
+  test('may say its grounding and its work itself, once', () => {
+    const its = { strategy: 'pgc_first', query_hints: ['leak'], algebra_expression: 'O1 & O4' };
+    const work = { kind: 'bug_fix', criticality: 'C3', limits: { attempts_max: 1 } };
+    const entry = { ...fix, ...handed, grounding: its, work };
+    const [said] = apply([], { todos: [entry] });
+    expect(taskOf(said!)).toMatchObject({ grounding: its, ...work });
+    const twice = outcomeOf(() => apply([], { todos: [entry], grounding }));
+    expect(twice).toMatch(/^TASK_UPDATE_INVALID .*grounding: fix is named twice/);
+  });
+
   test('is the same task until it is over, and another one afterwards', () => {
     const again = apply([todo!], { todos: [handed] });
     expect(again).toEqual([todo]);
     const failed = withTaskOutcome(todo!, {
-      ...{ id: todo!.task_id, state: 'failed', response: null },
+      ...{ id: todo!.task_id, state: 'failed', response: null, reviews: [] },
       error: { code: 'NO_WORKER', text: 'nobody is there', retryable: true },
     });
     expect(failed).toMatchObject({ status: 'pending' });
@@ -182,9 +197,16 @@ describe('what is delegated', () => {
       ...{ citations: [{ ...citation, similarity: 0.62 }], grounding_confidence: 'low' as const },
     };
     const done = withTaskOutcome(todo!, {
-      ...{ id: todo!.task_id, state: 'completed', error: null },
+      ...{ id: todo!.task_id, state: 'completed', error: null, reviews: [] },
       response: { result: 'Mended', grounding_evidence: evidence } as any,
     });
+    // The manager may know better how sure it is.
+    const reviewed = withTaskOutcome(todo!, {
+      ...{ id: todo!.task_id, state: 'completed', error: null },
+      reviews: [{ confidence: 'high' }] as any,
+      response: { result: 'Mended', grounding_evidence: evidence } as any,
+    });
+    expect(warningsOf([reviewed])).toEqual([]);
     expect(done).toMatchObject({ status: 'completed', grounding_evidence: evidence });
     expect(done.result_summary).toMatch(/completed: Mended$/);
     expect(warningsOf([done])).toEqual([

@@ -96,6 +96,7 @@ function tasksThat(refuse: () => boolean): {
     ({
       ...{ id, state: state.now, asks: '', may: ['cancel'], error: null },
       response: { result: 'It is done', grounding_evidence: null },
+      reviews: [],
     }) as unknown as TaskView;
   return {
     begun,

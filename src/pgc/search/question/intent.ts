@@ -13,7 +13,7 @@ export const intentNames = [
 ] as const;
 export type Intent = (typeof intentNames)[number];
 /** What may be asked of a symbol. */
-export type Asked = 'callers' | 'callees' | 'implementations';
+export type Asked = 'callers' | 'callees' | 'chain' | 'implementations';
 
 /** The verb says that there are several, or that they replace something: `which … exist`, `what … implements`. */
 const several =
@@ -48,7 +48,7 @@ const intents: [Intent, RegExp][] = [
 
 /** What is asked of a symbol that the question names comes before what its words may mean besides. */
 export function intentOf(text: string, asks: Asked | undefined, isNamed: boolean): Intent {
-  if (asks === 'callers' && isNamed) return 'usage';
+  if ((asks === 'callers' || asks === 'chain') && isNamed) return 'usage';
   if (asks === 'implementations') return 'implementations';
   if (printed.test(text) && wrong.test(text)) return 'symptom';
   if (several.test(text)) return 'implementations';

@@ -107,6 +107,12 @@ const calledAtEnd =
 const calling =
   /\b(?:does|do|did)\s(?!the\b|an?\b)([A-Za-z_]\w{0,120})(?:\(\))?\s(?:call|use|invoke)\b/gi;
 
+/** `X call chain`, `the call path to X`: the name stands beside it, without an article. */
+const chainedBefore =
+  /(?<![\w.:])(?!(?:the|an?|its|their|this|that|which|what|each|every)\b)((?:[A-Za-z_]\w{0,120}(?:::|\.))*[A-Za-z_]\w{0,120})(?:\(\))?\s(?:call|calling)[\s-](?:chain|path|sequence|tree|graph|hierarchy)s?\b/gi;
+const chainedBehind =
+  /\b(?:call|calling)[\s-](?:chain|path|sequence|tree|graph|hierarchy)s?\s(?:of|for|from|to|through|around)\s(?!(?:the|an?|its|their|this|that|each|every)\b)((?:[A-Za-z_]\w{0,120}(?:::|\.))*[A-Za-z_]\w{0,120})/gi;
+
 /** Reads the question without any knowledge of the code base. Throws EMPTY_QUESTION, QUESTION_UNREADABLE. */
 export function analyse(raw: string): Question {
   const warnings: string[] = [];
@@ -190,6 +196,7 @@ export function isSentence(text: string): boolean {
 
 function asksFor(text: string): Asked | undefined {
   if (!isSentence(text)) return undefined;
+  if (namesBeside(text).length > 0) return 'chain';
   if (calleesAsked.test(text)) return 'callees';
   if (implementationsAsked.test(text)) return 'implementations';
   return callersAsked.test(text) || impactAsked.test(text) ? 'callers' : undefined;
@@ -233,9 +240,15 @@ function messagesIn(text: string, quoted: readonly string[]): string[] {
 /** Of what is asked for its users or implementations, a name in capitals is the symbol, and a word behind the verb; a pronoun is neither. */
 function askedNames(text: string, asks: Asked | undefined): string[] {
   if (asks === undefined) return [];
+  if (asks === 'chain') return namesBeside(text);
   const behind = { implementations: implemented, callers: calledAtEnd, callees: calling }[asks];
   const names = [...matches(text, /(?<=\S\s)\b[A-Z]+[a-z]\w{0,120}\b/g), ...matches(text, behind)];
   return names.filter((each) => !stopWords.has(each.toLowerCase()));
+}
+
+function namesBeside(text: string): string[] {
+  const names = [...matches(text, chainedBefore), ...matches(text, chainedBehind)];
+  return names.flatMap((each) => each.split(/::|\./).slice(-1));
 }
 
 const scopedName = /\b(?:[A-Za-z]\w{0,120}(?:::|\.))+[A-Za-z_]\w{0,120}\b/g;

@@ -125,6 +125,42 @@ test.each([
     expect(flow).toContainEqual(expect.objectContaining({ from: 'nic_setup_rx_ring' }));
 });
 
+test.each(['nic_setup_rx_ring call chain', 'Show the call path through nic_setup_rx_ring.'])(
+  'a chain is the calls that lead to a function and on from it, from above: %s',
+  async (question) => {
+    for (const overlays of [[], ['O3']]) {
+      const { evidence, flow } = await ask(question, overlays, 10);
+      expect(flow.map(({ from, to }) => `${from} ${to}`)).toEqual([
+        'nic_open nic_setup_rx_ring',
+        'nic_setup_rx_ring nic_log',
+        'nic_setup_rx_ring dma_alloc_ring',
+        'nic_log print_line',
+      ]);
+      expect(evidence).toHaveLength(overlays.length === 0 ? 5 : 4);
+      for (const each of evidence) expect(each.similarity).toBeGreaterThan(0.9);
+    }
+    const { flow, unsure } = await ask(question, ['O3'], 3);
+    expect(flow.map(({ from }) => from)).toEqual(['nic_open', 'nic_setup_rx_ring']);
+    expect(unsure.map(({ text }) => text).join()).toContain('2 further calls');
+  },
+);
+
+test('what calls nothing of the code base is told as that, and nothing else is', async () => {
+  await using tree = await indexedTree(
+    {
+      'io/a.c':
+        'int plain_sum(int a)\n{\n\treturn a;\n}\nint other_sum(int b)\n{\n\treturn plain_sum(b);\n}\n',
+    },
+    ['io'],
+  );
+  const request = { question: 'What does plain_sum call?', overlays: [], top_k: 5 };
+  const { evidence, unsure } = await tree.shards[0]!.ask(request);
+  expect(evidence.map(({ name }) => name)).toEqual(['plain_sum']);
+  expect(unsure).toMatchObject([
+    { text: 'plain_sum is not known to call anything of the code base' },
+  ]);
+});
+
 test('callers that nobody named are not asked for', async () => {
   const { evidence } = await ask('Who uses the descriptor ring for received frames?');
   expect(evidence[0]).toMatchObject({ overlay: 'O1', symbol: 'nic_setup_rx_ring' });
@@ -336,6 +372,9 @@ test.each([
   ['What does Store.put depend on?', 'callees'],
   ['Which functions does Store.put call?', 'callees'],
   ['Which types implement Store?', 'implementations'],
+  ['kfree call chain', 'chain'],
+  ['What is the call hierarchy of Store.put?', 'chain'],
+  ['Why is the call graph walked?', undefined],
   ['What is Store.put?', undefined],
 ])('%s asks for %s', (question, asked) => {
   expect(analyse(question).asks).toBe(asked);
