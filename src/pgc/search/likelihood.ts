@@ -25,7 +25,7 @@ const weights = {
   intercept: -6.95,
   held: 3.57,
   called: 5.86,
-  near: 0.40,
+  near: 0.4,
   known: 1.18,
 };
 export const signNames = ['held', 'called', 'near', 'known'] as const;
