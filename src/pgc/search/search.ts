@@ -86,7 +86,7 @@ export class Search {
       similarity: similarityOf(each.score),
     }));
     const symbols = counts?.documents ?? this.index.symbolCount;
-    const sizes = { concepts: question.concepts.length, symbols };
+    const sizes = { concepts: question.concepts.length, symbols, isBrief: question.isBrief };
     const signs = signsOf(hits, weighing, sizes);
     const likelihood = found[0]?.kind === 'symbol' ? likelihoodOf(signs) : undefined;
     return { found: found.slice(0, limit), weighing, likelihood, gaps };

@@ -46,7 +46,8 @@ await eachCodeBase(questions(), { sources: options.sources, home }, async (produ
       const made = overlayNames.filter((name) => overlays.state(name) !== 'missing');
       const asked = analyse(question);
       const { found, weighing } = await search.find(asked, new Set(made), hitsMax);
-      const sizes = { concepts: asked.concepts.length, symbols: index.symbolCount };
+      const { concepts, isBrief } = asked;
+      const sizes = { concepts: concepts.length, symbols: index.symbolCount, isBrief };
       const hits = found.filter(({ kind }) => kind === 'symbol');
       all.push({ index, hits, signs: signsOf(hits, weighing, sizes) });
     }

@@ -432,10 +432,8 @@ test('the runner fences its sources, and keeps only what cites them', async () =
     ...{ parent: '', conflicts: [], earlier: '', signal: never, progress: () => undefined },
   });
   expect(outcome).toMatchObject({ kind: 'finished', result: 'It opens [1].', tokens: 42 });
-  expect(outcome.gathered).toMatchObject({
-    citations: [source],
-    warnings: ['2 sentences without a valid source dropped.'],
-  });
+  expect(outcome.cited).toEqual([source]);
+  expect(outcome.gathered?.warnings).toEqual(['2 sentences without a valid source dropped.']);
   const [asked] = await server.requests();
   expect(asked!.body.messages[1].content).toContain('[1] O1 a.c:1-1\nint open(void);');
 });

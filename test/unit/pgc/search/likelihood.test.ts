@@ -26,8 +26,12 @@ test('the likelihood is a probability, and grows with each sign', () => {
   );
 });
 
-const of = (held: number, known = 0, symbols = 1e4): Signs =>
-  signsOf([{ held: 0 }, { held }, { held: 0 }, { held: 9 }], { known }, { concepts: 4, symbols });
+const of = (held: number, known = 0, symbols = 1e4, isBrief = false): Signs =>
+  signsOf(
+    [{ held: 0 }, { held }, { held: 0 }, { held: 9 }],
+    { known },
+    { concepts: 4, symbols, isBrief },
+  );
 
 test('what holds nearly all of the question is found, however few words it has', () => {
   expect(of(3).isOpen).toBe(true);
@@ -42,6 +46,13 @@ test('of a small code base it is not said that there is nothing where most words
   expect([of(2, 0.6, 100), of(2, 0.5, 100), of(2, 0.6, 300)].map(({ isOpen }) => isOpen)).toEqual([
     true,
     false,
+    false,
+  ]);
+});
+
+test('a few words say too little to deny what most of them are known of', () => {
+  expect([of(0, 0.6, 1e4, true), of(0, 0.5, 1e4, true)].map(({ isOpen }) => isOpen)).toEqual([
+    true,
     false,
   ]);
 });
