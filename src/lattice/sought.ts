@@ -101,10 +101,13 @@ export class Sought {
   }
 
   #best(): Wanted[] {
-    const tops = this.#found.map(({ answer }) => Math.max(0, ...answer.similarities));
+    // A shard that does not know writes nothing: what it has would only take the place of what others write.
+    const tops = this.#found.map(({ answer }) =>
+      answer.is_known ? Math.max(0, ...answer.similarities) : -1,
+    );
     const floor = Math.max(0, ...tops) * shareOfBest;
     const lists = this.#found.map(({ answer }, at) =>
-      (tops[at] ?? 0) < floor ? [] : answer.similarities.map((similarity) => ({ similarity, at })),
+      (tops[at] ?? -1) < floor ? [] : answer.similarities.map((similarity) => ({ similarity, at })),
     );
     const counts = new Map<number, number>();
     for (const { at } of inTurn(lists, topKOf(this.#asked)))
