@@ -68,7 +68,8 @@ export class Sought {
     const isPlain = overlays.length === 0 || overlays.includes('O1');
     // What is proven is shown however little is known.
     if (!isPlain || !isBySearch(this.question)) return this.#wanted();
-    return this.answers.some((each) => each.is_known) ? this.#best() : this.#wanted().slice(0, 1);
+    const best = this.#best();
+    return best.length > 0 ? best : this.#wanted().slice(0, 1);
   }
 
   async #weighed(ports: readonly ShardPort[]): Promise<Weighed[]> {

@@ -145,6 +145,12 @@ test('a shard that fails to weigh or to search is told of, and the others answer
   }
 });
 
+test('a shard that counts nothing leaves what the others count', () => {
+  const counted = { documents: 4, having: [2, 1], lengths: [] };
+  const none = { documents: 1, having: [], lengths: [] };
+  expect(together([none, counted])).toMatchObject({ documents: 5, having: [2, 1] });
+});
+
 test('lists are joined as far as wanted: the likeliest next one of any, each in its order', () => {
   const of = (...all: number[]) => all.map((similarity) => ({ similarity }));
   const lists = [of(0.9, 0.2, 0.8), of(0.5, 0.4), []];
