@@ -68,7 +68,8 @@ export class Sought {
     const isPlain = overlays.length === 0 || overlays.includes('O1');
     // What is proven is shown however little is known.
     if (!isPlain || !isBySearch(this.question)) return this.#wanted();
-    return this.answers.some((each) => each.is_known) ? this.#best() : this.#wanted().slice(0, 1);
+    const best = this.#best();
+    return best.length > 0 ? best : this.#wanted().slice(0, 1);
   }
 
   async #weighed(ports: readonly ShardPort[]): Promise<Weighed[]> {
@@ -101,10 +102,13 @@ export class Sought {
   }
 
   #best(): Wanted[] {
-    const tops = this.#found.map(({ answer }) => Math.max(0, ...answer.similarities));
+    // A shard that does not know writes nothing: what it has would only take the place of what others write.
+    const tops = this.#found.map(({ answer }) =>
+      answer.is_known ? Math.max(0, ...answer.similarities) : -1,
+    );
     const floor = Math.max(0, ...tops) * shareOfBest;
     const lists = this.#found.map(({ answer }, at) =>
-      (tops[at] ?? 0) < floor ? [] : answer.similarities.map((similarity) => ({ similarity, at })),
+      (tops[at] ?? -1) < floor ? [] : answer.similarities.map((similarity) => ({ similarity, at })),
     );
     const counts = new Map<number, number>();
     for (const { at } of inTurn(lists, topKOf(this.#asked)))

@@ -41,6 +41,7 @@ export function isSaneAnswer(answer: Answer): boolean {
     clauses.every((each) => each.evidence.every((id) => id <= answer.evidence.length)) &&
     unsure.length <= unsureMax &&
     next.length <= nextMax &&
+    isShare(answer.likelihood) &&
     hops.length === 0
   );
 }
@@ -65,12 +66,20 @@ export function isSaneSeek(answer: SeekAnswer): boolean {
   return (
     isBounded([answer], limits) &&
     answer.similarities.length <= citationsMax &&
-    answer.similarities.every((each) => each >= 0 && each <= 1)
+    answer.similarities.every(isShare)
   );
 }
 
 export function isSaneHop(answer: HopAnswer): boolean {
-  return isSane(answer, hopEvidenceMax) && answer.references.length <= hopReferencesMax;
+  const { references, likelihood } = answer;
+  return (
+    isSane(answer, hopEvidenceMax) && references.length <= hopReferencesMax && isShare(likelihood)
+  );
+}
+
+/** What is no number is none. */
+function isShare(value: number): boolean {
+  return value >= 0 && value <= 1;
 }
 
 function isSane(its: Pick<HopAnswer, 'evidence' | 'flow'>, most: number): boolean {

@@ -2,7 +2,7 @@
 const headChars = 3;
 const slots = 1 << 15;
 /** Places of one rule in one text; behind them it is searched to its end. */
-const placesMax = 1_000;
+export const placesMax = 1_000;
 
 /** Finds many words in one pass over a text, whatever their letters' case. */
 export class KeywordIndex<T> {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { RE2JS } from 're2js';
-import { KeywordIndex } from './keywords.js';
+import { KeywordIndex, placesMax } from './keywords.js';
 
 /** A secret that stands in a text, readable for everyone. */
 export interface Secret {
@@ -175,6 +175,9 @@ function near(text: string, places: readonly number[]): { from: number; to: numb
     if (last !== undefined && from <= last.to) last.to = Math.max(last.to, end);
     else parts.push({ from, to: end });
   }
+  const last = parts.at(-1);
+  // There may be more of them than are counted.
+  if (last !== undefined && places.length >= placesMax) last.to = text.length;
   return parts;
 }
 

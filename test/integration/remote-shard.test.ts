@@ -11,6 +11,8 @@ import type {
   FlowEdge,
   HopAnswer,
   HopRequest,
+  SeekAnswer,
+  WordCounts,
 } from '../../src/pgc/shapes.js';
 import { testBus, type TestBus } from '../support/bus.js';
 import { memoryHarness } from '../support/networks.js';
@@ -20,16 +22,20 @@ let shard: RemoteShard;
 let hopped: Partial<HopAnswer> = {};
 let answered: Partial<Answer> = {};
 let defined: Definition[] = [];
+let sought: Partial<SeekAnswer> = {};
+let counted: Partial<WordCounts> = {};
 
 beforeAll(async () => {
   bus = testBus(memoryHarness());
   await bus.start();
   const foreign = await bus.client('foreign-1');
-  const { hop, ask, read, definitions } = shardMessages;
+  const { hop, ask, read, definitions, weigh, seek } = shardMessages;
   const nothing = { references: [], errors: [], index_version: '', elapsed_ms: 0, likelihood: 0 };
   foreign.serve({
     [hop.type]: () => hop.answer.encode({ ...nothing, evidence: [], flow: [], ...hopped }),
     [definitions.type]: () => definitions.answer.encode({ definitions: defined }),
+    [weigh.type]: () => weigh.answer.encode(counted as WordCounts),
+    [seek.type]: () => seek.answer.encode(sought as SeekAnswer),
     [ask.type]: () => ask.answer.encode(answered as Answer),
     [read.type]: ({ body }) => {
       const { files } = read.request.decode(body);
@@ -53,6 +59,8 @@ test('an agent that answers beyond all limits is named, and fails alone', async 
     { evidence: [...evidenceOf(2), ...evidenceOf(2)] },
     { evidence: evidenceOf(1), flow: [{ evidence: 2 }] as FlowEdge[] },
     { flow: Array.from({ length: 129 }, () => ({ evidence: 0 }) as FlowEdge) },
+    { likelihood: Number.NaN },
+    { likelihood: 2 },
   ])
     await expect(shard.hop({} as HopRequest)).rejects.toMatchObject(failure);
   await expect(shard.readFiles({ files: [7] } as never)).rejects.toMatchObject(failure);
@@ -64,6 +72,27 @@ test('rows with longer texts than any name has are refused, too', async () => {
   expect(await shard.definitions(['x'])).toHaveLength(1);
   defined = named(16_385);
   await expect(shard.definitions(['x'])).rejects.toMatchObject(failure);
+});
+
+test('what a shard says before it answers is refused beyond its limits', async () => {
+  const asked = { question: 'x', overlays: [], top_k: 1 };
+  counted = { documents: 3, having: [1, 0.5], lengths: [2] };
+  expect(await shard.weigh(asked)).toMatchObject(counted);
+  for (counted of [
+    { having: [-1] },
+    { having: [Number.NaN] },
+    { lengths: [Infinity] },
+    { having: Array<number>(3_000).fill(0) },
+  ])
+    await expect(shard.weigh(asked)).rejects.toMatchObject(failure);
+  sought = { similarities: [1, 0.5], is_known: true };
+  expect(await shard.seek(asked)).toMatchObject(sought);
+  for (sought of [
+    { similarities: [1.5] },
+    { similarities: [Number.NaN] },
+    { similarities: Array<number>(100).fill(0) },
+  ])
+    await expect(shard.seek(asked)).rejects.toMatchObject(failure);
 });
 
 test('an answer without its parts, or beyond its limits, is refused; one of no model is not', async () => {

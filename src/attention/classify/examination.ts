@@ -175,15 +175,13 @@ export class Examination {
     return true;
   }
 
-  /** Whether one of these files, or a folder above it, was written by this action before. */
-  hasWritten(files: readonly string[], site: Site): boolean {
-    return files.some((text) => {
-      const place = this.place(text, site);
-      if (place.kind !== 'inside') return false;
-      return [...this.written].some(
-        (path) => place.path === path || place.path.startsWith(`${path}/`),
-      );
-    });
+  /** Whether one of these files, or a folder above it, was written by this action before, by whatever name. */
+  async hasWritten(files: readonly string[], site: Site): Promise<boolean> {
+    if (this.written.size === 0) return false;
+    for (const text of files)
+      for (const place of [this.place(text, site), await this.realPlace(text, site)])
+        if (place.kind === 'inside' && isWithinAny(place.path, this.written)) return true;
+    return false;
   }
 
   /** Counts one command, with its text. */
@@ -335,4 +333,9 @@ function shortTextOf(words: readonly Word[] | string): string {
 
 export function cut(text: string, chars: number): string {
   return text.length <= chars ? text : `${text.slice(0, chars - 1)}…`;
+}
+
+function isWithinAny(path: string, folders: Iterable<string>): boolean {
+  for (const each of folders) if (path === each || path.startsWith(`${each}/`)) return true;
+  return false;
 }

@@ -18,7 +18,7 @@ export async function opaqueEffects(
 ): Promise<void> {
   const row = exam.book.opaqueRow(given);
   const runs = [...words.flatMap(({ text }) => partsOf(text)), ...(row?.files ?? [])];
-  const isOfAction = exam.hasWritten(runs, site);
+  const isOfAction = await exam.hasWritten(runs, site);
   // Who allowed the command knew the file as it lies in the tree.
   if (!isOfAction && (await exam.isAllowed(words, site))) return;
   const name = programName(words[0]?.text ?? '');

@@ -50,6 +50,12 @@ export function checkedHello(
 
 const personCharsMax = 96;
 
+/** Who comes over the network could call itself as it likes: the agent, whose name can be proven, stands beside that. */
+function personOf({ person, agent }: Hello, isRemote: boolean): string {
+  const said = person.slice(0, personCharsMax).trim();
+  return said !== '' && isRemote ? `${said} (${agent})` : said;
+}
+
 export function newSession(
   peer: PeerId,
   hello: Hello,
@@ -72,7 +78,7 @@ export function newSession(
     snapshot: start(sessionMachine, undefined).snapshot,
     agent: hello.agent,
     role: hello.role,
-    person: hello.person.slice(0, personCharsMax),
+    person: personOf(hello, isRemote),
     incarnation: hello.incarnation,
     isEphemeral: hello.ephemeral,
     heartbeatMs,

@@ -12,7 +12,7 @@ export interface Session extends Peer {
   snapshot: SnapshotFrom<typeof sessionMachine>;
   agent: string;
   role: string;
-  /** Who uses it; empty: no person. */
+  /** Who uses it, as it says; empty: no person. */
   person: string;
   incarnation: number;
   isEphemeral: boolean;

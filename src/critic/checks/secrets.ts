@@ -15,13 +15,16 @@ export function neverAllowed(text: string, lines: MarkdownText['lines']): Found[
 }
 
 function secrets(text: string): Found[] {
-  let [line, from] = [1, 0];
+  let [line, from, behind] = [1, 0, 0];
   return secretsIn(text).map(({ kind, at: place, end }): Found => {
     line += linesBetween(text, from, place);
     from = place;
+    // A digest of the secret itself could be tried out against likely ones: the fault is known by what stands before it.
+    const before = text.slice(Math.max(behind, text.lastIndexOf('\n', place) + 1), place);
+    behind = end;
     return {
       ...{ rule: 'SECRET_EXPOSED', severity: 'critical', isHard: true },
-      words: text.slice(place, end),
+      words: `${kind} ${before}`,
       text: `A secret is in the text, and everyone who reads it can use it: ${kind}.`,
       remedy: 'Have its issuer revoke it, then remove it here and from the history of the file.',
       place: { line_start: line, line_end: line + linesBetween(text, place, end) },

@@ -3,14 +3,18 @@ import { holds, notChecked, wrong, type SymbolName, type Verdict } from './claim
 import type { Looking } from './looking.js';
 import { testPath } from './words.js';
 
-/** How a language says that an error leaves a function, by the ending of the file. */
+/** How a language says that an error leaves a function, by the ending of the file. A text that only speaks of it goes on in words. */
 const throwing: readonly { file: RegExp; word: RegExp; catches: RegExp }[] = [
   {
     file: /\.(?:[cm]?[jt]sx?|java|cc|cpp|cxx|hpp|hh|php|cs|kt|swift|scala)$/,
-    word: /^\s*(?:(?:if|else)\b.*\s)?throw\b/,
+    word: /^\s*(?:(?:if|else)\b.*\s)?throw(?:\s+new\s+[\w.$\\:]+\s*(?:[(<{;]|$)|\s+[\w.$:>()[\]-]+\s*(?:[(<{;/}]|$)|\s*;)/,
     catches: /\bcatch\b/,
   },
-  { file: /\.(?:py|rb)$/, word: /^\s*raise\b/, catches: /^\s*(?:except|rescue)\b/ },
+  {
+    file: /\.(?:py|rb)$/,
+    word: /^\s*raise(?:\s+[\w.:]+\s*(?:[(,#]|$|from\b)|\s*(?:#|$)|\s+["'])/,
+    catches: /^\s*(?:except|rescue)\b/,
+  },
 ];
 /** A function within the function, whose errors may be another's. */
 const inner = /=>|\bfunction\b|\blambda\b|\bdef\b|\bclass\b/;

@@ -137,10 +137,10 @@ async function fresh(parts: AskParts, request: AskRequest, asked: Asked): Promis
 
 function draftOf(
   { index, excerpts }: AskParts,
-  { question, weighing, wanted, isWanted }: Searched,
+  { question, weighing, wanted, roles }: Searched,
   topK: number,
 ): AnswerDraft {
-  return new AnswerDraft(index, excerpts, question, weighing, topK, wanted, isWanted);
+  return new AnswerDraft(index, excerpts, question, weighing, topK, wanted, roles);
 }
 
 function failure({ index }: AskParts, error: BusError): CodedError {

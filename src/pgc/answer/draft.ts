@@ -32,6 +32,7 @@ import {
 import type { CallSite, Evidence, FlowEdge, NextStep, OverlayName, Unsure } from '../shapes.js';
 import { isFunction } from '../format/facts.js';
 import type { CallRow, ShardIndex } from '../format/shard-index.js';
+import { hasRole, saidRoleAt } from '../source/role.js';
 
 /** Calls of one symbol that lead to what is not shown. */
 const furtherCallsMax = 2;
@@ -65,8 +66,8 @@ export class AnswerDraft {
     readonly weighing: Weighing,
     readonly topK: number,
     readonly overlays: ReadonlySet<OverlayName>,
-    /** Files that may be cited. */
-    readonly isWanted: (path: string) => boolean = () => true,
+    /** Of what may be cited; empty: any. */
+    readonly roles: readonly string[] = [],
   ) {
     this.#reading = { index, excerpts, sought: { question, masses: weighing.masses } };
   }
@@ -115,7 +116,13 @@ export class AnswerDraft {
 
   /** What a plan adds, no search has filtered. */
   #isIn(each: Found): boolean {
-    return each.kind === 'item' || this.isWanted(this.index.file(each.file).path);
+    return each.kind === 'item' || this.#isOfRole(each.file, each.symbol ?? -1);
+  }
+
+  /** `symbol`: what it stands in; below zero: in none. A test may stand in a file of the code. */
+  #isOfRole(file: number, symbol: number): boolean {
+    if (this.roles.length === 0) return true;
+    return hasRole({ role: saidRoleAt(this.index, file, symbol) }, this.roles);
   }
 
   /** What the graph knows of the function that the question names, and the answer does not show. */
@@ -375,8 +382,10 @@ export class AnswerDraft {
   }
 
   #implementations({ hit, symbol, reference }: AskedSymbol, most: number): void {
-    const all = implementationsFor(this.index, reference);
-    const file = (id: number): number => this.index.symbol(id).file;
+    const file = (id: number): number => this.index.fileOf(id);
+    const all = implementationsFor(this.index, reference).filter((each) =>
+      this.#isOfRole(file(each), each),
+    );
     const { name } = this.index.symbol(symbol);
     for (const each of all.slice(0, most)) {
       const its = { ...hit, exact: 0, document: each, symbol: each, file: file(each) };
@@ -431,7 +440,7 @@ export class AnswerDraft {
   ): boolean {
     const { index } = this;
     const file = index.fileAt(site.file_path);
-    if (file === undefined) return false;
+    if (file === undefined || !hasRole(site, this.roles)) return false;
     const caller = site.symbol === '' ? site.file_path : site.symbol;
     // What a field or a parameter is set to is not called there.
     const kind = site.kind === 'slot' ? 'slot' : 'call';
@@ -448,6 +457,7 @@ export class AnswerDraft {
   }
 
   #call(hit: SymbolHit, caller: string, call: CallRow, worth: number): void {
+    if (!this.#isOfRole(call.file, call.caller)) return;
     // An edge is at most as relevant as the function it belongs to.
     const similarity = hit.similarity * (0.5 + 0.5 * Math.min(1, worth));
     const edge = { caller, callee: call.callee, file: call.file, line: call.line };
@@ -465,11 +475,7 @@ export class AnswerDraft {
     const file = this.index.file(edge.file);
     const site = `${file.path}:${line}`;
     // A line on which both ends are told is cited once.
-    if (
-      this.flow.some((each) => each.site === site && each.to === callee) ||
-      this.#isFull ||
-      !this.isWanted(file.path)
-    )
+    if (this.flow.some((each) => each.site === site && each.to === callee) || this.#isFull)
       return undefined;
     const citation = citeCall(this.index, this.excerpts, edge, similarity);
     if (citation === undefined) {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BoundedMap } from '../../base/bounded-map.js';
 import { BusError } from '../../errors/bus-error.js';
-import type { ShardIndex } from '../format/shard-index.js';
 import { analyse, isSentence, withHints, type Question } from '../search/question/question.js';
 import type { Weighing } from '../search/rank/weighing.js';
 import type { Found, Search } from '../search/search.js';
@@ -13,7 +12,6 @@ import {
   type OverlayName,
   type WordCounts,
 } from '../shapes.js';
-import { hasRole, isAnyRole, saidRoleAt } from '../source/role.js';
 
 export const topKDefault = 10;
 /** Overlays that one request may name; the others are not looked at. */
@@ -39,7 +37,8 @@ export interface Searched {
   question: Question;
   /** Overlays that were searched. */
   wanted: ReadonlySet<OverlayName>;
-  isWanted: (path: string) => boolean;
+  /** Of what may be shown; empty: any. */
+  roles: readonly string[];
   found: Found[];
   weighing: Weighing;
   /** As of `Search.find`. */
@@ -73,29 +72,26 @@ export function topKOf({ top_k }: AskRequest): number {
 
 /** Searches, or takes what was found just now. Throws as `analyse`. */
 export async function searched(
-  parts: { index: ShardIndex; search: Search; searches: KeptSearches },
+  { search, searches }: { search: Search; searches: KeptSearches },
   request: AskRequest,
   { topK, named, key }: Asked,
 ): Promise<Searched> {
-  const { index, search, searches } = parts;
   const kept = searches.use(key);
   if (kept !== undefined) return kept;
   const { roles = [], counts } = request;
   const question = read(request);
   const { wanted, errors } = chooseOverlays(search, named);
-  const isWanted = (path: string): boolean => isAnyRole(index.info, path, roles);
   const { found, weighing, likelihood, gaps } = await search.find(
     question,
     wanted,
     hitsPerSource * topK,
-    roles.length === 0 ? undefined : isWanted,
+    roles,
     counts,
   );
   const others = gaps.filter(({ data }) => typeof data.overlay !== 'string').map(missed);
   const warnings = [...question.warnings, ...others];
   const all: Searched = {
-    ...{ question, wanted, isWanted, weighing, likelihood, gaps, warnings },
-    found: found.filter((each) => isOfRole(index, each, roles)),
+    ...{ question, wanted, roles, found, weighing, likelihood, gaps, warnings },
     // What was not asked for by name is only missing in the warnings.
     errors: named.length > 0 ? [...errors, ...gaps] : errors,
     left_out: gaps.flatMap(({ data: { overlay }, message }) =>
@@ -136,12 +132,6 @@ export async function countsOf(
 export function isBySearch({ text, asks, intent, identifiers, messages }: Question): boolean {
   const isOfSymbol = (asks !== undefined || intent === 'usage') && isSentence(text);
   return messages.length === 0 && !(isOfSymbol && identifiers.length > 0);
-}
-
-/** A test may stand in a file of the code. */
-function isOfRole(index: ShardIndex, each: Found, roles: readonly string[]): boolean {
-  if (each.kind === 'item') return true;
-  return hasRole({ role: saidRoleAt(index, each.file, each.symbol ?? -1) }, roles);
 }
 
 function missed(gap: BusError): string {

@@ -7,6 +7,7 @@ import { isPathOf, namedShares, onPathBonus, type NamedMatch } from './retrieve.
 import { WordScores } from './rank/word-scores.js';
 import type { Weighing } from './rank/weighing.js';
 import type { OverlayName } from '../shapes.js';
+import { isAnyRole } from '../source/role.js';
 
 /** An item of an overlay that answers by its words. */
 export interface ItemHit extends NamedMatch {
@@ -35,10 +36,12 @@ export class ItemSearch {
   readonly #file: OverlayFile;
   readonly #asides: Asides;
   readonly #words: WordScores;
+  readonly #tree: { roles?: KnownRoles };
 
   /** `tree`: what is known of its files. */
   constructor(file: OverlayFile, tree: { roles?: KnownRoles }) {
     this.#file = file;
+    this.#tree = tree;
     this.#asides = new Asides(tree, file);
     const files = { count: file.fileCount, of: (item: number) => file.fileOf(item) };
     this.#words = new WordScores(file.terms, files);
@@ -49,7 +52,7 @@ export class ItemSearch {
     question: Question,
     weighing: Weighing,
     limit: number,
-    isWanted?: (path: string) => boolean,
+    roles: readonly string[] = [],
   ): ItemHit[] {
     const { overlay } = this.#file.info;
     const { asked, unasked } = priors[overlay];
@@ -64,7 +67,7 @@ export class ItemSearch {
       if (!ranked.admits(most)) continue;
       const file = this.#file.fileOf(document);
       const path = this.#file.path(file);
-      if (isWanted?.(path) === false) continue;
+      if (!isAnyRole(this.#tree, path, roles)) continue;
       const prior =
         kind *
         this.#asides.prior(file, isAsideWanted) *

@@ -6,6 +6,7 @@ import { scoreOf } from './rank/weights.js';
 import { weigh, type Weighing } from './rank/weighing.js';
 import { WordScores, type Match } from './rank/word-scores.js';
 import { Ranking } from './ranking.js';
+import { hasRole, saidRoleAt } from '../source/role.js';
 
 /** Hits that a search returns at most. */
 export const hitsMax = 200;
@@ -34,8 +35,8 @@ interface SearchOptions {
   limit: number;
   /** Of all that is searched together; by default of this index alone. */
   weighing?: Weighing;
-  /** Files in which is searched; absent: all. */
-  isWanted?: ((path: string) => boolean) | undefined;
+  /** Of what is searched; none: any. */
+  roles?: readonly string[];
 }
 
 /** Search over the symbols of one shard; one search at a time. */
@@ -57,7 +58,7 @@ export class Retriever {
     const weighing = options.weighing ?? weigh([this.#index], question);
     const exact = this.#exactSymbols(question, weighing);
     const isAsideWanted = wantsAsides(question);
-    const hits = this.#featured(question, weighing, exact, options.isWanted)
+    const hits = this.#featured(question, weighing, exact, options.roles)
       .map(({ document, row }) => ({
         document,
         row,
@@ -95,9 +96,9 @@ export class Retriever {
     question: Question,
     weighing: Weighing,
     exact: ReadonlyMap<number, number>,
-    isWanted?: (path: string) => boolean,
+    roles: readonly string[] = [],
   ): Featured[] {
-    const isIn = this.#filterBy(isWanted);
+    const isIn = this.#filterBy(roles);
     const isAsideWanted = wantsAsides(question);
     const ranked = new Ranking<{ document: number; score: number }>(candidatesMax);
     const offer = (document: number): void => {
@@ -130,13 +131,19 @@ export class Retriever {
     return this.#index.file(this.#index.fileOf(document)).path;
   }
 
-  #filterBy(isWanted: SearchOptions['isWanted']): (document: number) => boolean {
-    if (isWanted === undefined) return () => true;
+  #filterBy(roles: readonly string[]): (document: number) => boolean {
+    const index = this.#index;
+    /** By file, what is a test in it apart from the rest. */
     const known = new Map<number, boolean>();
     return (document) => {
-      const file = this.#index.fileOf(document);
-      const is = known.get(file) ?? isWanted(this.#index.file(file).path);
-      known.set(file, is);
+      if (roles.length === 0) return true;
+      const file = index.fileOf(document);
+      const isTest = document < index.symbolCount && index.isTest(document);
+      const part = 2 * file + (isTest ? 1 : 0);
+      const is =
+        known.get(part) ??
+        hasRole({ role: saidRoleAt(index, file, isTest ? document : -1) }, roles);
+      known.set(part, is);
       return is;
     };
   }

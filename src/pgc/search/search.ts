@@ -56,14 +56,14 @@ export class Search {
   }
 
   /**
-   * `wanted`: symbols are searched for O1 and O3. `limit`: of the result. `isWanted`: files in which is searched. `counts`: of all that is
+   * `wanted`: symbols are searched for O1 and O3. `limit`: of the result. `roles`: of what is searched; none: any. `counts`: of all that is
    * searched together; absent: of this shard.
    */
   async find(
     asked: Question,
     wanted: ReadonlySet<OverlayName>,
     limit: number,
-    isWanted?: (path: string) => boolean,
+    roles: readonly string[] = [],
     counts?: WordCounts | null,
   ): Promise<SearchResult> {
     const question = this.#expanded(asked);
@@ -74,10 +74,10 @@ export class Search {
       : weigh(this.#weighedIn(files.values()), question);
     const most = Math.min(limit, hitsMax);
     const hits = hasSymbols
-      ? this.retriever.search(question, { limit: most, weighing, isWanted })
+      ? this.retriever.search(question, { limit: most, weighing, roles })
       : [];
     const items = [...files].flatMap(([name, file]) =>
-      this.#itemSearch(name, file).search(question, weighing, most, isWanted),
+      this.#itemSearch(name, file).search(question, weighing, most, roles),
     );
     const { known } = weighing;
     const found = fused(hits, items, question).map((each): Found => ({

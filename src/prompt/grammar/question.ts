@@ -26,13 +26,25 @@ const subject =
 const order =
   /(?:\band\b|\bthen\b|[,;])\s+(?:then\s+)?(?!(?:list|show|find|name|tell|locate|explain|describe|trace|count|say)\b)[a-z]+\s+(?:it|them|the|a|an|this|that|these|those|its|their|each|every|any|all)\b/i;
 
+/** `could you …?`: what follows is wished for, whatever it is. */
+const plea = /(?:^|,\s*)(?:can|could|will|would)\s+you\s+/i;
+/** `when it fails, restart it`: behind a condition, a verb with its object. */
+const ordered =
+  /^(?:if|when|where|once|after|before|since|because|as)\b[^,]*,\s*(?:(?:then|please)\s+)*(?!(?:and|or|but|is|are|does|do|did|has|have|can|will|in|on|at|of|for|from|to|by|with|as|all|what|who|which|that|list|show|find|name|tell|locate|explain|describe|trace|count|say)\b)[a-z]+\s+(?:it|them|the|a|an|this|that|these|those|its|their|each|every|any|all)\b/i;
+
 function asks(sentence: string): boolean {
-  if (question.test(sentence)) return true;
-  return (wish.test(sentence) || subject.test(sentence)) && !order.test(sentence);
+  const pleaded = plea.exec(sentence);
+  if (pleaded !== null) return isWish(sentence.slice(pleaded.index + pleaded[0].length));
+  return (question.test(sentence) && !ordered.test(sentence)) || isWish(sentence);
+}
+
+function isWish(said: string): boolean {
+  return (wish.test(said) || subject.test(said)) && !order.test(said);
 }
 
 /** It says how things are: it begins with what it is about, or with a condition. */
 function states(sentence: string): boolean {
+  if (ordered.test(sentence) || plea.test(sentence)) return false;
   return /^(?:the|a|an|it|its|this|that|these|those|there|here|in|on|at|with|without|for|from|of|by|as|if|since|because|but|so|no|some|both|only)\b/i.test(
     sentence,
   );

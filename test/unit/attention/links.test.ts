@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { classify } from '../../../src/attention/classify/classify.js';
 import { FolderInspector } from '../../../src/attention/inspector.js';
 import { loadPolicy } from '../../../src/attention/policy/policy-file.js';
+import { mergePolicies, parseOperatorPolicy } from '../../../src/attention/policy/policy.js';
 
 /** Links of a real tree: where a command writes is where they lead. */
 
@@ -21,6 +22,8 @@ beforeAll(async () => {
   await symlink(path.join(base, 'out'), path.join(root, 'away'));
   await symlink('../nowhere', path.join(root, 'dangling'));
   await symlink('sub/deep', path.join(root, 'within'));
+  await writeFile(path.join(root, 'sub/deep/go.sh'), 'true\n');
+  await symlink('sub/deep/go.sh', path.join(root, 'go.sh'));
   await symlink('.husky', path.join(root, 'hooks'));
   inspector = await FolderInspector.open(root, () => Promise.resolve(true));
 });
@@ -46,10 +49,28 @@ test.each<[string, string[]]>([
   ['cp -a away c', ['links-out']],
   ['mv a away', ['outside-root', 'overwrites-outside', 'moves-out']],
 ])('%s: %j', async (text, rules) => {
+  expect(await rulesOf(text)).toEqual(rules);
+});
+
+test.each<[string, string[]]>([
+  ['sh go.sh', []],
+  ['cp a go.sh && sh go.sh', ['written-file']],
+  ['cp a sub/deep/go.sh && sh go.sh', ['written-file']],
+  ['cp a within/go.sh && sh go.sh', ['written-file']],
+  ['cp a within/other.sh && sh go.sh', []],
+])(
+  'a file that the action writes is not the one that was allowed, by whatever name: %s: %j',
+  async (text, rules) => {
+    const own = parseOperatorPolicy('allow: [{ command: [sh, go.sh], why: ours }]', 'own.yaml');
+    expect(await rulesOf(text, mergePolicies(policy, own))).toEqual(rules);
+  },
+);
+
+async function rulesOf(text: string, its = policy): Promise<string[]> {
   const promises = { read_only: false, idempotency_key: '', data: [], scope: [] };
   const argv = ['sh', '-c', text];
   const action = { runner: 'command', argv, cwd: '', env: {}, stdin: '', ...promises };
   const { root } = inspector;
-  const { findings } = await classify(action, { policy, inspector, root });
-  expect(findings.map(({ rule }) => rule)).toEqual(rules);
-});
+  const { findings } = await classify(action, { policy: its, inspector, root });
+  return findings.map(({ rule }) => rule);
+}

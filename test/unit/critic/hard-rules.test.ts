@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { brokenIn } from '../../../src/critic/review/hard-rules.js';
 import { openCritic, type Critic } from '../../../src/critic/serve/open-critic.js';
 import type { Config } from '../../../src/config/config.js';
 import { criticLayout } from '../../../src/store/layouts.js';
@@ -61,6 +62,17 @@ test.each(['steelman', 'fmea', 'llm-as-judge'] as const)(
     expect(JSON.stringify(critique)).not.toContain('Tr0ub4dor');
   },
 );
+
+test('nothing that is made of a secret is in the id of its finding', () => {
+  const idsOf = (...passwords: string[]): string[] => {
+    const text = passwords.map((each) => `Log in with password = "${each}".\n`).join('\n');
+    return brokenIn({ text }, 'standard').map(({ id }) => id);
+  };
+  const [id, ...others] = idsOf('Tr0ub4dor&3x');
+  expect([id, others]).toEqual([expect.stringMatching(/^STD-/), []]);
+  expect(idsOf('xK9#vW2!pQ7z')).toEqual([id]);
+  expect(idsOf('xK9#vW2!pQ7z', 'Tr0ub4dor&3x')).toEqual([id, id]);
+});
 
 const review = (id: string, text: string, more: Parameters<typeof asked>[0] = {}) =>
   critic.reviews.review(

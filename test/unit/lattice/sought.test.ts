@@ -81,6 +81,25 @@ test('only the shards whose sources are shown write them, and no more than are s
   expect(requests.get('drivers')?.shown).toBe(evidence.length);
 });
 
+test('a shard that does not know enough takes no place of one that does', async () => {
+  const { lattice, requests } = await watched();
+  const ports = [...lattice.ports.values()].map((port) =>
+    port.agent === 'mm'
+      ? Object.assign(Object.create(port) as ShardPort, {
+          weigh: (request: AskRequest) => port.weigh(request),
+          seek: async (request: AskRequest) => ({
+            ...(await port.seek(request)),
+            ...{ similarities: [0.99, 0.98, 0.97, 0.96, 0.95], is_known: false },
+          }),
+        })
+      : port,
+  );
+  const cards = await Promise.all(tree.shards.map((shard) => shard.card()));
+  const { evidence } = await ask(new Lattice(ports, cards), asked('How is the wheel braked?'));
+  expect(evidence[0]?.name).toBe('brake_wheel');
+  expect([...requests.keys()]).toEqual(['drivers']);
+});
+
 test('the words of a question weigh in every shard what they weigh in all together', async () => {
   const { lattice, requests } = await watched();
   await ask(lattice, asked(spread));
@@ -124,6 +143,12 @@ test('a shard that fails to weigh or to search is told of, and the others answer
     expect(answer.errors).toMatchObject([{ code: 'AGENT_FAILED', agent: 'mm' }]);
     expect(answer.partial).toBe(true);
   }
+});
+
+test('a shard that counts nothing leaves what the others count', () => {
+  const counted = { documents: 4, having: [2, 1], lengths: [] };
+  const none = { documents: 1, having: [], lengths: [] };
+  expect(together([none, counted])).toMatchObject({ documents: 5, having: [2, 1] });
 });
 
 test('lists are joined as far as wanted: the likeliest next one of any, each in its order', () => {

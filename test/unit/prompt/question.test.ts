@@ -12,6 +12,9 @@ test.each([
   'The ring is set up in nic_open. Why can that sleep?',
   '- Where is the ring allocated?\n- What frees it?',
   'Wo wird der Ring angelegt?',
+  'Could you list the callers of kfree?',
+  'When the ring is full, who frees the oldest frame?',
+  'What would you expect from nic_open?',
 ])('is a question: %j', (text) => {
   expect(isOnlyAsked(text)).toBe(true);
 });
@@ -24,6 +27,10 @@ test.each([
   'Where is the ring allocated? Move it to nic_setup.',
   'The ring is too small.',
   'Do what it says.',
+  'Could you fix the bug in parser.c?',
+  'If it leaks, can you free the ring?',
+  'When the build fails, restart the service.',
+  'Where is the ring allocated? If it leaks, move it to nic_setup.',
   'Answer "who calls x?" in a file.',
   '',
 ])('is more than a question: %j', (text) => {

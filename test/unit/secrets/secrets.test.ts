@@ -49,6 +49,12 @@ test('what issuers have marked is taken out of a text, what only has a name stay
   expect(withoutIssued(text, '[redacted]')).toBe(text.replace(token, '[redacted]'));
 });
 
+test('a secret behind any number of words that announce one is found', () => {
+  const before = 'The password is asked for.\n'.repeat(1_500);
+  const text = `${before}password = "${some(12)}"\n`;
+  expect(secretsIn(text).map(({ at }) => at >= before.length)).toEqual([true]);
+});
+
 test('keywords are found in any case, wherever they stand, also within each other', () => {
   const index = new KeywordIndex([
     { word: 'secret', value: 'a' },

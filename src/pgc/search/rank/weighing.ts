@@ -57,9 +57,11 @@ export function together(all: readonly WordCounts[]): WordCounts {
   const documents = all.reduce((sum, each) => sum + each.documents, 0);
   const sumOf = (list: (each: WordCounts) => readonly number[], at: number): number =>
     all.reduce((sum, each) => sum + (list(each)[at] ?? 0), 0);
+  // One that reads the question otherwise says nothing of the concepts that it lacks.
+  const concepts = Math.max(0, ...all.map(({ having }) => having.length));
   return {
     documents,
-    having: (all[0]?.having ?? []).map((_, at) => sumOf(({ having }) => having, at)),
+    having: Array.from({ length: concepts }, (_, at) => sumOf(({ having }) => having, at)),
     lengths: fields.map(
       (_, field) =>
         sumOf((each) => each.lengths.map((length) => length * each.documents), field) /

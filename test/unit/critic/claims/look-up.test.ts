@@ -61,6 +61,16 @@ beforeAll(async () => {
       '}',
       '',
     ].join('\n'),
+    'src/speak.py': [
+      'def read_size(text):',
+      '    """',
+      '    raise ValueError where there is no size: its callers do.',
+      '    """',
+      '    return len(text)',
+      'def need_size(text):',
+      '    raise ValueError(text)',
+      '',
+    ].join('\n'),
     'src/limits.ts': 'export const sessionsMax = 4_096;\n',
     'src/http.ts': 'export const http = { sessionsMax: 64 };\n',
     'src/ring.c': [
@@ -204,6 +214,9 @@ test.each([
   ],
   // It calls one that throws, and may catch what it throws itself: neither is certain.
   ['`trySize` never throws.', { contradicted: 0, verified: 0, unverified: 1, named: 1 }],
+  // A docstring that begins a line with the word throws nothing.
+  ['`read_size` never throws.', { contradicted: 0, verified: 0, unverified: 1, named: 1 }],
+  ['`need_size` never throws.', { contradicted: 1, verified: 0, unverified: 0, named: 1 }],
   ['`trySize` reads sizes of any kind.', { contradicted: 0, verified: 0, unverified: 0, named: 1 }],
 ])('that a name exists verifies nothing that is said of it: %s', async (text, claims) => {
   const examined = await chainOfVerification.examine(inputOf(text, { ground }));

@@ -549,3 +549,26 @@ test('a few words are answered file by file, a long question by what answers bes
   const long = 'Open the gate of the lock, and the gate of the lock, and open the lock gate slowly';
   expect((await filesOf(long)).slice(0, 3)).toEqual(['locks/a.c', 'locks/a.c', 'locks/a.c']);
 });
+
+test('a test that stands in a file of the code is found among tests, and not among the code', async () => {
+  const source = `pub fn weigh_cargo(tons: u32) -> u32 { tons }
+
+pub fn stow_cargo(tons: u32) -> u32 { weigh_cargo(tons) }
+
+#[cfg(test)]
+mod checks {
+    #[test]
+    fn cargo_is_weighed() { assert_eq!(super::weigh_cargo(1), 1); }
+}
+`;
+  await using hold = await indexedTree({ 'src/hold.rs': source }, ['src']);
+  const shown = async (question: string, roles: string[]): Promise<string[]> => {
+    const { evidence } = await hold.shards[0]!.ask({ question, overlays: [], top_k: 5, roles });
+    return evidence.map(({ kind, name, container }) => (kind === 'call' ? container : name));
+  };
+  expect(await shown('Where is cargo weighed?', ['test'])).toEqual(['cargo_is_weighed']);
+  expect(await shown('Where is cargo weighed?', ['source'])).not.toContain('cargo_is_weighed');
+  expect(await shown('Who calls weigh_cargo?', ['source'])).toContain('stow_cargo');
+  expect(await shown('Who calls weigh_cargo?', ['source'])).not.toContain('cargo_is_weighed');
+  expect(await shown('Who calls weigh_cargo?', ['test'])).toContain('cargo_is_weighed');
+});

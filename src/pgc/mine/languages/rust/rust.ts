@@ -415,8 +415,18 @@ function attributesStart(node: Node): number {
   return start;
 }
 
+/** Without the comments among them, which may speak of others. */
 function attributesOf(text: string, node: Node): string {
-  return text.slice(attributesStart(node), node.startIndex);
+  const start = attributesStart(node);
+  const all: string[] = [];
+  for (
+    let before = node.previousNamedSibling;
+    before !== null && before.startIndex >= start;
+    before = before.previousNamedSibling
+  )
+    if (before.type === 'attribute_item')
+      all.unshift(text.slice(before.startIndex, before.endIndex));
+  return all.join('\n');
 }
 
 /** `#[test]`, `#[tokio::test]`, `#[bench]`, `#[cfg(test)]`, `#[cfg(all(test, unix))]`; not `#[cfg(not(test))]`. */

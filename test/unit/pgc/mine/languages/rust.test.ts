@@ -142,6 +142,9 @@ mod tests {
 async fn reads() { fn inner() {} }
 #[bench]
 fn fast() {}
+#[inline] // #[cfg(test)] is left out
+/// Like a #[test] function.
+fn told() {}
 fn last() {}
 `,
   );
@@ -157,5 +160,5 @@ fn last() {}
     'inner',
     'fast',
   ]);
-  expect(named(false)).toEqual(['decode', 'shipped', 'featured', 'last']);
+  expect(named(false)).toEqual(['decode', 'shipped', 'featured', 'told', 'last']);
 });
