@@ -24,7 +24,7 @@ export function tellingSender(client: Client, handle: MessageHandler): MessageHa
       const { id, type, from, seq } = message;
       if (code === 'MALFORMED_PAYLOAD' && type !== malformedType && from !== '') {
         const body = Buffer.from(JSON.stringify({ id, type, code, text } satisfies Malformed));
-        // Whoever has no mailbox cannot be told.
+        // A sender without a mailbox cannot be told.
         await client
           .post(`agent:${from}`, malformedType, body, { id: `malformed-${seq}` })
           .catch(() => undefined);

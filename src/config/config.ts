@@ -111,7 +111,7 @@ const shape = (z: Zod) =>
     listen: z.array(z.string().min(1)).max(listenMax).readonly(),
     /** Over tcp: the identity file of this client, or a folder with one an agent, `<agent>.json`. */
     identity: z.string().min(1).optional(),
-    /** What whoever uses this client is called in judgements; by default the user of the system. */
+    /** The name of the user in judgements; by default the user of the system. */
     person: z.string().min(1).max(96).optional(),
     log: z.enum(levels),
     heartbeatMs: z.number().int().min(100).max(30_000),

@@ -44,12 +44,8 @@ export async function ask(
   const sought = called || lattice.ports.size < 2 ? undefined : new Sought(question, asked, signal);
   await sought?.among(likely, othersThan(likely, lattice));
   const ports = called ? [...new Set([...likely, ...portsOf(lattice, called)])] : likely;
-  const chosen =
+  const wanted =
     sought?.chosen() ?? ports.map((port) => ({ agent: port.agent, port, request: asked }));
-  // Where no shard has a word of it, any one says so.
-  const [any] = lattice.ports.values();
-  const isNowhere = chosen.length === 0 && (sought?.errors ?? []).length === 0 && any !== undefined;
-  const wanted = isNowhere ? [{ agent: any.agent, port: any, request: asked }] : chosen;
   const { answers: given, errors: failed } = await fanOut(wanted, signal, (each) =>
     each.port.ask(each.request, signal),
   );

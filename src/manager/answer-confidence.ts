@@ -10,7 +10,7 @@ const askMsMax = 10_000;
 const order: readonly Confidence[] = ['low', 'medium', 'high'];
 
 /**
- * How surely the PGC answers what a response cites it for: the manager asks it the same, so that nobody's word counts. Undefined: the citations are not what these queries find.
+ * How surely the PGC answers what a response cites it for: the manager asks it the same, so that no claim of the worker counts. Undefined: the citations are not what these queries find.
  */
 export async function confidenceOfAnswers(
   lattices: readonly Lattice[],

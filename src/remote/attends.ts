@@ -87,7 +87,7 @@ export class Attends {
 
 /** It goes on only when a person says something: to the session, about the risk of one of its tasks, or to one of them. */
 export function asksPerson({ question, trace, state }: SessionView): boolean {
-  // Whatever its tasks ask: they end.
+  // Its tasks end, even if they ask something.
   if (state === 'withdrawing') return false;
   return question !== null || openGates({ trace }).length > 0 || askingRows({ trace }).length > 0;
 }

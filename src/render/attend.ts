@@ -76,7 +76,7 @@ export function endLine({ state, is_converged, trace }: SessionView): string {
     : `Not converged: ${undoneText(trace)}`;
 }
 
-/** Tasks that do not go on by themselves, and ask nobody. */
+/** Tasks that do not go on by themselves, and ask nothing. */
 function waiting(trace: readonly Row[]): Row[] {
   return trace.filter(
     ({ is_over, why = '', outcome }) => !is_over && why !== '' && outcome === 'pending',

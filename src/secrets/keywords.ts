@@ -4,7 +4,7 @@ const slots = 1 << 15;
 /** Places of one rule in one text; behind them it is searched to its end. */
 export const placesMax = 1_000;
 
-/** Finds many words in one pass over a text, whatever their letters' case. */
+/** Finds many words in one pass over a text, in any case. */
 export class KeywordIndex<T> {
   readonly #isHead = new Uint8Array(slots);
   readonly #byHead = new Map<number, { word: string; values: T[] }[]>();

@@ -19,9 +19,9 @@ type Part = 'secret' | 'match' | 'line';
 interface RuleText {
   id: string;
   name?: string;
-  /** Of RE2: it takes time in proportion to the text, whatever the text is. */
+  /** Of RE2: it takes time in proportion to the text. */
   pattern: string;
-  /** One of them, in small letters, stands in whatever the pattern finds. */
+  /** One of them, in small letters, stands in all that the pattern finds. */
   keywords: string[];
   /** Of the pattern, that is the secret; absent: the first that took part, or with `last` the last one. */
   group?: number;
@@ -65,7 +65,7 @@ interface Rules {
 }
 
 /** Of one text; what is beyond is not searched. */
-export const secretsMax = 100;
+const secretsMax = 100;
 /** What a name such as `password` announces stands on its line or on the next ones, within so many characters of it. */
 const nearChars = 400;
 const nearLines = 2;

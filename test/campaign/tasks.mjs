@@ -16,6 +16,7 @@ import { readTask } from '../../dist/src/delegation/task/schema.js';
 import { delegationMessages } from '../../dist/src/delegation/task/messages.js';
 import { latticeMessages, latticeService } from '../../dist/src/pgc/serve/messages.js';
 import { placeOf, readManifest } from '../../dist/src/pgc/plan/manifest.js';
+import { finalStates } from '../../dist/src/task/life/states.js';
 import { taskMessages, taskService } from '../../dist/src/task/requests/messages.js';
 import { table } from '../bench/kernel/figures.mjs';
 import { temporaryFolder } from '../bench/kernel/process.mjs';
@@ -33,16 +34,7 @@ const makingMsMax = 900_000;
 /** Call sites of a symbol that is chosen: a liar cites five. */
 const callersWanted = 5;
 /** A task rests in these: nothing happens any more by itself. */
-const resting = [
-  'completed',
-  'not_done',
-  'failed',
-  'halted',
-  'cancelled',
-  'timed_out',
-  'deciding',
-  'clarifying',
-];
+const resting = [...finalStates, 'deciding', 'clarifying'];
 /** And when it is blocked, once the manager has reacted to it in all its ways and asks a person. */
 const isAtRest = ({ state, asks }) =>
   resting.includes(state) || (state === 'blocked' && asks !== '');

@@ -175,7 +175,7 @@ export class Examination {
     return true;
   }
 
-  /** Whether one of these files, or a folder above it, was written by this action before, by whatever name. */
+  /** Whether one of these files, or a folder above it, was written by this action before, under any of its names. */
   async hasWritten(files: readonly string[], site: Site): Promise<boolean> {
     if (this.written.size === 0) return false;
     for (const text of files)

@@ -49,7 +49,7 @@ export const attendMessages = {
 /** Durable, to each member of a team whose session is withdrawn. */
 export const shutdownType = 'shutdown_request';
 
-export interface Shutdown {
+interface Shutdown {
   session: string;
   team: string;
   reason: string;

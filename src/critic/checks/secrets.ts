@@ -9,7 +9,7 @@ export const leftBehind: Check = ({ artifact, read }) => [
   { aspect: 'consistency', what: 'merged lines', looked: 0, faults: conflicts(read.lines) },
 ];
 
-/** What no artifact may hold, whatever it is looked at for. */
+/** What no artifact may hold, in any mode. */
 export function neverAllowed(text: string, lines: MarkdownText['lines']): Found[] {
   return [...secrets(text), ...conflicts(lines)];
 }

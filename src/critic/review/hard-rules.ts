@@ -9,7 +9,7 @@ export function brokenIn({ text }: Pick<Artifact, 'text'>, mode: ModeName): Find
   return neverAllowed(text, text.split('\n')).map((fault) => findingOf(mode, fault));
 }
 
-/** A report with these beside what the mode found: it ends the review, whatever the mode is there for. */
+/** A report with these beside what the mode found: it ends the review in every mode. */
 export function withBroken<T extends Examined>(examined: T, broken: readonly Finding[]): T {
   if (broken.length === 0) return examined;
   const known = new Set(examined.findings.map(placeOf));

@@ -60,7 +60,7 @@ export function sharedScore(
         `${Math.max(0, each.looked - (each.wrong ?? each.faults.length))} of ${each.looked} ${each.what}`,
     );
   const isAll = checked.every((each) => each.isAll === true || each.looked === 0);
-  // Laplace's rule of succession: a few things that hold show little of those that nobody looked at.
+  // Laplace's rule of succession: a few things that hold show little of the unchecked ones.
   const shown = isAll ? (looked - wrong) / looked : (looked - wrong + 1) / (looked + 2);
   const score = Math.min(shown, cap);
   const few =

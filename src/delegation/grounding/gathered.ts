@@ -94,7 +94,7 @@ export function merged(...all: readonly Gathered[]): Gathered {
 }
 
 /**
- * What a response rests on. `cited` by the runner itself stands as it is, whatever was gathered beside it; else the most similar citations, as many as the protocol allows.
+ * What a response rests on. `cited` by the runner itself stands as it is; else the most similar citations, as many as the protocol allows.
  */
 export function evidenceOf(
   gathered: Gathered,

@@ -96,7 +96,7 @@ export class AgentCalls {
 
   /** What comes of the tasks that were started, one after the other; undefined: nothing can come any more. */
   async nextResult(): Promise<{ text: string; message: TakenMessage } | undefined> {
-    // Who started nothing waits for nobody.
+    // An agent that started nothing has nothing to wait for.
     const { rows } = await this.#parts.bus.queue();
     if (rows.every(({ state }) => state === 'queued')) return undefined;
     try {

@@ -72,7 +72,7 @@ export class AnswerDraft {
     this.#reading = { index, excerpts, sought: { question, masses: weighing.masses } };
   }
 
-  /** What of these hits an answer shows, where the search alone decides it. Nothing is read. */
+  /** What of these hits an answer shows, where the search alone decides it. */
   chosen(ranked: readonly Found[]): Found[] {
     return this.#choose(ranked).chosen;
   }

@@ -44,7 +44,7 @@ const citationSchema = z.looseObject(
 type Claim = z.infer<typeof citationSchema>;
 
 /** Lines of a file, as an excerpt of them reads. */
-export type CitedLines = Pick<Claim, 'line_start' | 'line_end' | 'content'>;
+type CitedLines = Pick<Claim, 'line_start' | 'line_end' | 'content'>;
 /** `found`: the lines of a citation that quotes a text and names none. */
 export type Judged = Verdict & { found?: CitedLines };
 

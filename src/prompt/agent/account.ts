@@ -7,7 +7,7 @@ export const needsModel = 'its work needs a language model, and nobody who has o
 const modelWanted =
   'an executor with a language model (SIGMA_MODEL_BASE_URL and SIGMA_MODEL where it is started, or `model` in config.json); then run this again';
 
-/** What there is of a prompt whose work nobody could do, and what it would need. */
+/** What there is of a prompt whose work was not done, and what it would need. */
 export function undoneText({ content, teardown }: Prompt, entries: readonly Entry[]): string {
   const [head = ''] = content.trim().split('\n');
   const left = [`the content, "${head.slice(0, headChars)}"`, ...teardown.map(lineOf)];

@@ -26,7 +26,7 @@ const subject =
 const order =
   /(?:\band\b|\bthen\b|[,;])\s+(?:then\s+)?(?!(?:list|show|find|name|tell|locate|explain|describe|trace|count|say)\b)[a-z]+\s+(?:it|them|the|a|an|this|that|these|those|its|their|each|every|any|all)\b/i;
 
-/** `could you …?`: what follows is wished for, whatever it is. */
+/** `could you …?`: any request may follow. */
 const plea = /(?:^|,\s*)(?:can|could|will|would)\s+you\s+/i;
 /** `when it fails, restart it`: behind a condition, a verb with its object. */
 const ordered =

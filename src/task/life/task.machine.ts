@@ -45,7 +45,7 @@ export type TaskEvent =
   | { type: 'worker.blocked'; reason: string }
   | { type: 'worker.gated'; reason: string }
   | { type: 'worker.asked' }
-  /** Nothing went wrong, and it was not done: who had it cannot do it, or nobody ever started it. */
+  /** Nothing went wrong, and it was not done: its worker cannot do it, or it was never started. */
   | { type: 'task.declined'; reason: string }
   | { type: 'worker.lost'; reason: string }
   | { type: 'review.done'; verdict: ReviewVerdict; reason: string }
