@@ -32,22 +32,20 @@ interface RuleText {
   unless?: { on: Part; patterns?: string[]; words?: string[] }[];
   /** All of them are found in a secret. */
   must?: string[];
+  /** Letters of the longest text that the pattern matches: it is looked for so far around a keyword. */
+  reach: number;
   /** Known by the name that it is given, such as `password`: what is made of words is none. */
   isGuessed?: boolean;
 }
 
 interface OrderedRule extends RuleText {
   order: number;
-  /** Its keywords are words of any text: only what is near one of them is searched. */
-  isNear: boolean;
 }
 
 interface RuleFile {
   /** What stands for a value. */
   fillIns: { patterns: string[]; words: string[] };
   wordParts: string[];
-  /** Keywords that are words of any text. */
-  common: string[];
   rules: RuleText[];
 }
 
@@ -66,9 +64,17 @@ interface Rules {
 
 /** Of one text; what is beyond is not searched. */
 const secretsMax = 100;
-/** What a name such as `password` announces stands on its line or on the next ones, within so many characters of it. */
-const nearChars = 400;
+/** What a name such as `password` announces stands on its line or on the next ones. */
 const nearLines = 2;
+const escapes = /\\[nrt](?=\w)/g;
+const encodedMax = 1_000;
+const encodedChars = { min: 20, max: 20_000 };
+/** So much tells whether it is text that was encoded. */
+const probeChars = 20;
+const isText = /^[\t\n\r\x20-\x7e]+$/;
+/** `secret_key_of_v2`, `some.name`: words, also those that no list has. */
+const isNames = /^(?:[a-z]+\d{0,2}|[A-Z]+\d{0,2}|\d{1,4})(?:[_.:=/-]+(?:[a-z]+\d{0,2}|[A-Z]+\d{0,2}|\d{1,4}))+$/;
+const pairInHeader = /^[\w.@+-]{1,64}:[^\s/:@]{5,100}$/;
 /** Letters that were drawn have a few words by chance: so much of them, where they have so many bits each. */
 const wordShareMax = 0.25;
 const drawnBits = 4.2;
@@ -78,12 +84,17 @@ const drawnBits = 4.2;
  * what is called a password.
  */
 export function secretsIn(text: string, { guessed = true } = {}): Secret[] {
+  return apart([...foundIn(withoutEscapes(text), guessed), ...encodedIn(text, guessed)]);
+}
+
+type Found = Secret & { order: number };
+
+function foundIn(text: string, guessed: boolean): Found[] {
   const { index } = rules();
-  const found: (Secret & { order: number })[] = [];
+  const found: Found[] = [];
   for (const [rule, places] of index.placesIn(text)) {
     if (rule.isGuessed === true && !guessed) continue;
-    const parts = rule.isNear ? near(text, places) : [{ from: 0, to: text.length }];
-    for (const { from, to } of parts)
+    for (const { from, to } of near(text, places, rule))
       for (const { at, end } of foundBy(compiled(rule), text.slice(from, to)))
         if (found.length < secretsMax)
           found.push({
@@ -91,7 +102,48 @@ export function secretsIn(text: string, { guessed = true } = {}): Secret[] {
             order: rule.order,
           });
   }
-  return apart(found);
+  return found;
+}
+
+/** Blanks instead of `\\n` and the like: they are no letters of what they stand before. */
+function withoutEscapes(text: string): string {
+  return text.includes('\\') ? text.replace(escapes, '  ') : text;
+}
+
+/** In letters of base64: keys in settings of clusters, the name and password of a header. */
+function* encodedIn(text: string, guessed: boolean): Generator<Found> {
+  for (const { at, end } of encodedParts(text)) {
+    const letters = text.slice(at, end);
+    if (!isText.test(decoded(letters.slice(0, probeChars)))) continue;
+    const inside = decoded(letters);
+    const shown = pairInHeader.test(inside) ? `http://${inside}@host.name` : inside;
+    const [first] = foundIn(shown, guessed);
+    if (first !== undefined) yield { ...first, at, end };
+  }
+}
+
+function* encodedParts(text: string): Generator<{ at: number; end: number }> {
+  let count = 0;
+  for (let at = 0; at < text.length && count < encodedMax; at += 1) {
+    if (!isEncoding(text.charCodeAt(at))) continue;
+    let end = at + 1;
+    while (end < text.length && isEncoding(text.charCodeAt(end))) end += 1;
+    if (end - at >= encodedChars.min && end - at <= encodedChars.max) {
+      count += 1;
+      yield { at, end };
+    }
+    at = end;
+  }
+}
+
+/** Of base64: letters, digits, `+` and `/`. */
+function isEncoding(code: number): boolean {
+  const small = code | 0x20;
+  return (small >= 0x61 && small <= 0x7a) || (code >= 0x2f && code <= 0x39) || code === 0x2b;
+}
+
+function decoded(letters: string): string {
+  return Buffer.from(letters, 'base64').toString('latin1');
 }
 
 /** The same text with words instead of what issuers have marked as theirs. */
@@ -136,6 +188,7 @@ function isSecret(
   const { fillIns, file } = rules();
   const bits = entropyOf(secret);
   if (bits <= entropy || fillIns.some((each) => each.test(secret))) return false;
+  if (isGuessed && (!/[a-z]/i.test(secret) || isNames.test(secret))) return false;
   const small = secret.toLowerCase();
   if (file.fillIns.words.some((word) => small.includes(word))) return false;
   const wordsMax = bits > drawnBits ? wordShareMax : 0;
@@ -163,22 +216,32 @@ function wordShare(secret: string, words: readonly string[]): number {
   return isWord.filter((each) => each).length / secret.length;
 }
 
-/** Lines of these places and the next ones, in order, without overlap. */
-function near(text: string, places: readonly number[]): { from: number; to: number }[] {
+/** What is in reach of these places, in order, without overlap. */
+function near(
+  text: string,
+  places: readonly number[],
+  { reach, isGuessed = false }: RuleText,
+): { from: number; to: number }[] {
   const parts: { from: number; to: number }[] = [];
   for (const place of places) {
-    const from = Math.max(text.lastIndexOf('\n', place) + 1, place - nearChars);
-    let to = place;
-    for (let line = 0; line <= nearLines && to >= 0; line += 1) to = text.indexOf('\n', to + 1);
-    const end = Math.min(to < 0 ? text.length : to + 1, place + nearChars);
+    const line = isGuessed ? lines(text, place) : { from: 0, to: text.length };
+    // One more, so that a word is not taken to begin or end where a part does.
+    const from = Math.max(line.from, place - reach - 1);
+    const to = Math.min(line.to, place + reach + 1);
     const last = parts.at(-1);
-    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, end);
-    else parts.push({ from, to: end });
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
+    else parts.push({ from, to });
   }
   const last = parts.at(-1);
   // There may be more of them than are counted.
   if (last !== undefined && places.length >= placesMax) last.to = text.length;
   return parts;
+}
+
+function lines(text: string, place: number): { from: number; to: number } {
+  let to = place;
+  for (let line = 0; line <= nearLines && to >= 0; line += 1) to = text.indexOf('\n', to + 1);
+  return { from: text.lastIndexOf('\n', place) + 1, to: to < 0 ? text.length : to + 1 };
 }
 
 /** Bits for each character, by how often each stands in it. */
@@ -194,7 +257,7 @@ function entropyOf(text: string): number {
 }
 
 /** Of two that overlap the one of the earlier rule: it knows the issuer. */
-function apart(found: (Secret & { order: number })[]): Secret[] {
+function apart(found: Found[]): Secret[] {
   const kept: Secret[] = [];
   for (const { order: _, ...secret } of found.sort((one, other) => one.order - other.order))
     if (!kept.some(({ at, end }) => secret.at < end && at < secret.end)) kept.push(secret);
@@ -215,10 +278,8 @@ const compiledRules = new Map<RuleText, Rule>();
 function rules(): Rules {
   if (known !== undefined) return known;
   const file = JSON.parse(readFileSync(new URL('rules.json', import.meta.url), 'utf8')) as RuleFile;
-  const common = new Set(file.common);
   const entries = file.rules.flatMap((rule, order) => {
-    const isNear = rule.isGuessed === true || rule.keywords.some((each) => common.has(each));
-    const value = { ...rule, order, isNear };
+    const value = { ...rule, order };
     return rule.keywords.map((word) => ({ word, value }));
   });
   const fillIns = file.fillIns.patterns.map((each) => RE2JS.compile(each));

@@ -77,10 +77,12 @@ function drawn(folder, count) {
 
 function alarms(folder, count) {
   const files = drawn(folder, count);
-  secretsIn('');
-  const began = performance.now();
-  const found = files.map(({ text }) => secretsIn(text));
-  const ms = performance.now() - began;
+  const searched = () => files.map(({ text }) => secretsIn(text));
+  const found = searched();
+  // Once more: rules are read when they are needed first. Time of the processor, whatever else runs.
+  const began = process.cpuUsage();
+  searched();
+  const { user, system } = process.cpuUsage(began);
   let bytes = 0;
   let all = 0;
   for (const [at, { root, file, text }] of files.entries()) {
@@ -94,7 +96,7 @@ function alarms(folder, count) {
     }
   }
   say(`${all} alarms in ${files.length} source files, ${(bytes / 1e6).toFixed(1)} MB`);
-  say(`${((ms * 1e3) / (bytes / 1024)).toFixed(1)} microseconds for each KiB`);
+  say(`${((user + system) / (bytes / 1024)).toFixed(1)} microseconds for each KiB`);
 }
 
 function tracked(root) {

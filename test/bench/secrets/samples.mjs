@@ -35,7 +35,7 @@ const readers = [
 const noSecrets = new Set([
   ...['UUID', 'IPv4', 'IPv6', 'Nonce', 'Salt', 'high_entropy_strings_test', 'ip_public_test'],
   ...['detected-bcrypt-hash', 'detected-etc-shadow', 'detected-aws-account-id'],
-  ...['cui', 'password-hash', 'htpasswd', 'pattern', 'example'],
+  ...['cui', 'password-hash', 'htpasswd', 'pattern', 'example', 'common'],
 ]);
 
 /** `{ group, text, value, at, end }`; the group is the folder, file or rule that tells what kind it is of. */
@@ -52,12 +52,12 @@ export function samplesIn(folder) {
   });
 }
 
-/** Whether a value in it only stands for a secret, as its own letters show: one of them many times, a row of the alphabet. */
+/** Whether a value in it only stands for a secret, as its own letters show: a few of them many times, a row of the alphabet. */
 export function isStandIn(text) {
   // Keys have rows of letters of their own.
   const other = text.replaceAll(/-----BEGIN[^]*?(?:-----END|$)/g, '');
   const words = (other.match(/[A-Za-z0-9+/_=-]{12,}/g) ?? []).join(' ');
-  const isRow = /(.)\1{7,}|(?:x[_-]?){8}|abcdefgh|12345678(?!\d)|example/i.test(words);
+  const isRow = /(.)\1{7,}|(.{2,4})\2{3,}|(?:x[_-]?){8}|abcdefgh|12345678(?!\d)|example/i.test(words);
   return isRow || /:\/\/[^\s:/]+:pass(?:word)?@/.test(other);
 }
 
