@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { RE2JS } from 're2js';
 import { KeywordIndex, placesMax } from './keywords.js';
+import { encodedTexts, markedTokens, textOf } from './letters.js';
 
 /** A secret that stands in a text, readable for everyone. */
 export interface Secret {
@@ -66,14 +67,13 @@ interface Rules {
 const secretsMax = 100;
 /** What a name such as `password` announces stands on its line or on the next ones. */
 const nearLines = 2;
-const escapes = /\\[nrt](?=\w)/g;
-const encodedMax = 1_000;
-const encodedChars = { min: 20, max: 20_000 };
-/** So much tells whether it is text that was encoded. */
-const probeChars = 20;
-const isText = /^[\t\n\r\x20-\x7e]+$/;
-/** `secret_key_of_v2`, `some.name`: words, also those that no list has. */
-const isNames = /^(?:[a-z]+\d{0,2}|[A-Z]+\d{0,2}|\d{1,4})(?:[_.:=/-]+(?:[a-z]+\d{0,2}|[A-Z]+\d{0,2}|\d{1,4}))+$/;
+const blankEscapes = /\\[nrt](?=\w)/g;
+const quoteEscapes = /\\{1,3}(["'])/g;
+/** `secret_key_of_v2`, `some.name`, `userName`: words, also those that no list has. */
+const namePart = '(?:[a-z]+\\d{0,2}|[A-Z]+\\d{0,2}|\\d{1,4})';
+const isNames = new RegExp(
+  `^${namePart}(?:[_.:=/-]+${namePart})+$|^[A-Z]?[a-z]{2,20}(?:[A-Z][a-z]{2,20}){0,5}$`,
+);
 const pairInHeader = /^[\w.@+-]{1,64}:[^\s/:@]{5,100}$/;
 /** Letters that were drawn have a few words by chance: so much of them, where they have so many bits each. */
 const wordShareMax = 0.25;
@@ -84,7 +84,12 @@ const drawnBits = 4.2;
  * what is called a password.
  */
 export function secretsIn(text: string, { guessed = true } = {}): Secret[] {
-  return apart([...foundIn(withoutEscapes(text), guessed), ...encodedIn(text, guessed)]);
+  const plain = withoutEscapes(text);
+  return apart([
+    ...foundIn(plain, guessed),
+    ...encodedIn(plain, guessed),
+    ...(guessed ? unknownIn(plain) : []),
+  ]);
 }
 
 type Found = Secret & { order: number };
@@ -105,45 +110,32 @@ function foundIn(text: string, guessed: boolean): Found[] {
   return found;
 }
 
-/** Blanks instead of `\\n` and the like: they are no letters of what they stand before. */
+/** Blanks instead of `\\n` and the like, which are no letters of what they stand before, and of what is before a quote. */
 function withoutEscapes(text: string): string {
-  return text.includes('\\') ? text.replace(escapes, '  ') : text;
+  if (!text.includes('\\')) return text;
+  return text
+    .replace(blankEscapes, '  ')
+    .replace(quoteEscapes, (all, quote: string) => quote.padStart(all.length));
 }
 
 /** In letters of base64: keys in settings of clusters, the name and password of a header. */
 function* encodedIn(text: string, guessed: boolean): Generator<Found> {
-  for (const { at, end } of encodedParts(text)) {
-    const letters = text.slice(at, end);
-    if (!isText.test(decoded(letters.slice(0, probeChars)))) continue;
-    const inside = decoded(letters);
+  for (const { at, end, inside } of encodedTexts(text)) {
     const shown = pairInHeader.test(inside) ? `http://${inside}@host.name` : inside;
     const [first] = foundIn(shown, guessed);
     if (first !== undefined) yield { ...first, at, end };
   }
 }
 
-function* encodedParts(text: string): Generator<{ at: number; end: number }> {
-  let count = 0;
-  for (let at = 0; at < text.length && count < encodedMax; at += 1) {
-    if (!isEncoding(text.charCodeAt(at))) continue;
-    let end = at + 1;
-    while (end < text.length && isEncoding(text.charCodeAt(end))) end += 1;
-    if (end - at >= encodedChars.min && end - at <= encodedChars.max) {
-      count += 1;
-      yield { at, end };
-    }
-    at = end;
+/** Of issuers that no rule knows yet: their mark, and letters that were drawn. */
+function* unknownIn(text: string): Generator<Found> {
+  const { file } = rules();
+  for (const { at, end } of markedTokens(text)) {
+    const token = text.slice(at, end);
+    const isDrawn = entropyOf(token) > drawnBits;
+    if (isDrawn && wordShare(token.toLowerCase(), file.wordParts) <= wordShareMax)
+      yield { rule: 'token-by-its-form', kind: 'token', at, end, order: file.rules.length };
   }
-}
-
-/** Of base64: letters, digits, `+` and `/`. */
-function isEncoding(code: number): boolean {
-  const small = code | 0x20;
-  return (small >= 0x61 && small <= 0x7a) || (code >= 0x2f && code <= 0x39) || code === 0x2b;
-}
-
-function decoded(letters: string): string {
-  return Buffer.from(letters, 'base64').toString('latin1');
 }
 
 /** The same text with words instead of what issuers have marked as theirs. */
@@ -188,11 +180,8 @@ function isSecret(
   const { fillIns, file } = rules();
   const bits = entropyOf(secret);
   if (bits <= entropy || fillIns.some((each) => each.test(secret))) return false;
-  if (isGuessed && (!/[a-z]/i.test(secret) || isNames.test(secret))) return false;
-  const small = secret.toLowerCase();
-  if (file.fillIns.words.some((word) => small.includes(word))) return false;
-  const wordsMax = bits > drawnBits ? wordShareMax : 0;
-  if (isGuessed && wordShare(small, file.wordParts) > wordsMax) return false;
+  if (file.fillIns.words.some((word) => secret.toLowerCase().includes(word))) return false;
+  if (isGuessed && isWords(textOf(secret) ?? secret)) return false;
   if (!must.every((each) => each.test(secret))) return false;
   const lineFrom = text.lastIndexOf('\n', from - 1) + 1;
   const lineTo = text.indexOf('\n', to);
@@ -205,6 +194,19 @@ function isSecret(
       patterns.some((each) => each.test(parts[on])) ||
       words.some((each) => parts[on].includes(each)),
   );
+}
+
+/** What a person would remember; of what is encoded, what it says. */
+function isWords(secret: string): boolean {
+  if (!/[a-z]/i.test(secret) || isNames.test(secret)) return true;
+  if (isMixed(secret)) return false;
+  const wordsMax = entropyOf(secret) > drawnBits ? wordShareMax : 0;
+  return wordShare(secret.toLowerCase(), rules().file.wordParts) > wordsMax;
+}
+
+/** As rules for passwords ask for it: nobody writes words or names so. */
+function isMixed(secret: string): boolean {
+  return [/[a-z]/, /[A-Z]/, /[0-9]/, /[!@#$^*?~+&%]/].every((each) => each.test(secret));
 }
 
 /** How much of it is words. */

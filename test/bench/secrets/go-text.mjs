@@ -3,7 +3,9 @@
 /** Texts of `input:` whose `want:` is not empty; those that are computed in other ways than here are left out. */
 export function goCases(text) {
   const names = new Map();
-  for (const { 1: name, index, 0: all } of text.matchAll(/^[\t ]*(?:const |var )?(\w+)[\t ]*:?=[\t ]*/gm)) {
+  for (const { 1: name, index, 0: all } of text.matchAll(
+    /^[\t ]*(?:const |var )?(\w+)[\t ]*:?=[\t ]*/gm,
+  )) {
     const value = valueAt(text, index + all.length, names)?.value;
     if (value !== undefined) names.set(name, value);
   }
@@ -20,7 +22,7 @@ export function goCases(text) {
 /** A sum of texts. */
 function valueAt(text, from, names) {
   let value = '';
-  for (let at = from; ; ) {
+  for (let at = from; ;) {
     const term = termAt(text, at, names);
     if (term === undefined) return undefined;
     value += term.value;
@@ -39,12 +41,14 @@ function termAt(text, at, names) {
   }
   const [call] = /^(?:fmt\.Sprintf|strings\.Repeat)\(/.exec(rest) ?? [];
   if (call !== undefined) return callAt(text, at, call, names);
-  const [all, name, slice = ''] =
-    /^(\w+)(\[:len\(\w+\)-\d+\])?(?![\w.([{])/.exec(rest) ?? [];
+  const [all, name, slice = ''] = /^(\w+)(\[:len\(\w+\)-\d+\])?(?![\w.([{])/.exec(rest) ?? [];
   const value = names.get(name);
   if (value === undefined) return undefined;
   const [, less] = /-(\d+)\]$/.exec(slice) ?? [];
-  return { value: less === undefined ? value : value.slice(0, -Number(less)), end: at + all.length };
+  return {
+    value: less === undefined ? value : value.slice(0, -Number(less)),
+    end: at + all.length,
+  };
 }
 
 function callAt(text, from, call, names) {

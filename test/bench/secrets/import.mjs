@@ -122,9 +122,17 @@ function titusRules() {
       if (keywords.length === 0) return leave(`${id} (no keyword)`);
       const group = groups.password ?? groups.token ?? groups.secret ?? groups.key;
       const which = group === undefined ? { last: true } : { group };
-      const rule = { id, name, pattern: ofAnyLength(plain), keywords, ...which, ...requirements(its) };
+      const rule = {
+        id,
+        name,
+        pattern: ofAnyLength(plain),
+        keywords,
+        ...which,
+        ...requirements(its),
+      };
       const isGuessed =
-        groups.password !== undefined || ['generic', 'fuzzy'].some((each) => categories.includes(each));
+        /passw|\bbasic/i.test(plain) ||
+        ['generic', 'fuzzy'].some((each) => categories.includes(each));
       return [isGuessed ? { ...rule, isGuessed, entropy: guessedEntropy } : rule];
     });
 }
@@ -146,27 +154,54 @@ function requirements({ min_entropy: entropy = 0, pattern_requirements: needs = 
 
 /** Forms that none of them has, or not in all the ways in which programs, settings and commands are written. */
 function forms() {
-  const short = ['pass', 'pw'].flatMap((each) => ['"', "'", '=', ':', ' '].map((sign) => each + sign));
-  const keywords = [...short, 'passw', 'passphrase', 'pwd', 'secret', 'token', 'credential', 'key'];
+  const short = ['pass', 'pw', 'auth'].flatMap((each) =>
+    ['"', "'", '=', ':', ' '].map((sign) => each + sign),
+  );
+  const keywords = [
+    ...short,
+    'authorization',
+    'passw',
+    'passphrase',
+    'pwd',
+    'secret',
+    'token',
+    'credential',
+    'key',
+  ];
   const named = { keywords, isGuessed: true, entropy: guessedEntropy };
-  const name = String.raw`(?:passw(?:or)?d|passphrase|\b(?:\w{1,40}_)?(?:pass|pw)|pwd|secret|token|credentials?|(?:api|access|auth|account|private|secret|shared|signing|encryption)[ _.-]?key)`;
+  const name = String.raw`(?:passw(?:or)?d|passphrase|\b(?:\w{1,40}_)?(?:pass|pw|auth)|authorization|pwd|secret|token|credentials?|(?:api|access|auth|account|private|secret|shared|signing|encryption)[ _.-]?key)`;
   /** What may follow in the name: `password_test`, `token2`, `secrets[0]`. */
   const rest = String.raw`(?:[_-]\w{1,20}|s|\d{1,3})?(?:\[\w{0,20}\])?`;
   const quoted = String.raw`["'\x60](?:(?:bearer|basic|token) )?([^"'\x60\s<>{}$%][^"'\x60\s<>{}]{7,200})["'\x60]`;
-  const bare = String.raw`([^\s"'\x60<>{}$%(),;.&|\\\[\]][^\s"'\x60<>{}(),;&|\\\[\]]{7,200})`;
+  const bare = String.raw`(\w[^\s"'\x60<>{}(),;&|\\\[\]]{7,200})`;
+  /** Perhaps on the next line, as YAML has it: `key: |`. */
+  const block = String.raw`[ \t]?(?:[|>][+-]?\n)?[ \t]{0,20}`;
   // A path, and what only code has.
   const names = [{ on: 'secret', patterns: ['^[.~]?/', '::|->|=='] }];
   const digit = '[0-9]';
   const sign = '[!@#$^~*?+=]';
   const letter = '[A-Za-z]';
-  const form = (id, pattern, must = []) => ({ id, ...named, unless: names, must, pattern: `(?i)${pattern}` });
+  const form = (id, pattern, must = []) => ({
+    id,
+    ...named,
+    unless: names,
+    must,
+    pattern: `(?i)${pattern}`,
+  });
   return [
     {
-      ...form('password-in-an-address', String.raw`\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@'"<>(){}]{0,80}:([^\s/@'"<>(){}$][^\s/@'"<>(){}]{4,100})@[\w.-]{3,}`),
+      ...form(
+        'password-in-an-address',
+        String.raw`\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@'"<>(){}]{0,80}:([^\s/@'"<>(){}$][^\s/@'"<>(){}]{4,100})@[\w.-]{3,}`,
+      ),
       keywords: ['://'],
     },
     {
-      ...form('token-in-an-address', String.raw`\b[a-z][a-z0-9+.-]{1,20}://([a-z0-9_-]{20,200})(?::[\w-]{0,40})?@[\w.-]{3,}`, [digit, letter]),
+      ...form(
+        'token-in-an-address',
+        String.raw`\b[a-z][a-z0-9+.-]{1,20}://([a-z0-9_-]{20,200})(?::[\w-]{0,40})?@[\w.-]{3,}`,
+        [digit, letter],
+      ),
       keywords: ['://'],
     },
     form(
@@ -174,22 +209,47 @@ function forms() {
       String.raw`${name}${rest}["'\x60]?\)?\s{0,3}(?:is|:=?|={1,3}|!={1,2}|=>|-|,|\(|\|\||\?\?)?\s{0,3}(?:default\s?=\s?)?@?${quoted}`,
     ),
     {
-      ...form('password-of-a-user', String.raw`\bidentified\s(?:with\s\S{1,40}\s)?(?:by|as)\s(?:password\s)?["'\x60]?([^\s"'\x60;,]{6,100})`, [digit]),
+      ...form(
+        'password-of-a-user',
+        String.raw`\bidentified\s(?:with\s\S{1,40}\s)?(?:by|as)\s(?:password\s)?["'\x60]?([^\s"'\x60;,]{6,100})`,
+        [digit],
+      ),
       keywords: ['identified'],
     },
     form(
       'password-in-settings',
-      String.raw`(?m)^[ \t-]*(?:export |set |setx )?[\w.-]{0,60}${name}${rest}[ \t]?[:=][ \t]?${bare}[ \t,;]*$`,
+      String.raw`(?m)^[ \t-]*(?:export |set |setx )?[\w.-]{0,60}${name}${rest}[ \t]?[:=]${block}${bare}[ \t,;]*$`,
       [digit],
     ),
     // Of a connection: `…;Pwd=x;…`, `?user=a&password=x`; of a variable with a default: `${DB_PASSWORD:-x}`.
-    form('password-in-a-connection', String.raw`(?:[;&?]\s?\w{0,20}${name}=|\{\w{0,40}${name}:?[-=])${bare}`, [digit]),
-    form('password-in-an-option', String.raw`(?:^|[\s"'\[,])--?[\w-]{0,30}${name}["']?[ =,]\s?["'\x60]?${bare}`, [digit, letter]),
+    form(
+      'password-in-a-connection',
+      String.raw`(?:[;&?]\s?\w{0,20}${name}=|\{\w{0,40}${name}:?[-=])${bare}`,
+      [digit],
+    ),
+    form(
+      'password-in-an-option',
+      String.raw`(?:^|[\s"'\[,])--?[\w-]{0,30}${name}["']?[ =,]\s?["'\x60]?${bare}`,
+      [digit, letter],
+    ),
     {
-      ...form('drawn-in-a-row', String.raw`${name}${rest}["'\x60]?[ \t]?(?:[:=(/-]|:=|=>| is |[ \t])\s{0,3}([\w+/.=-]{20,200})(?:[^\w+/.=-]|$)`, [digit, '[a-z]', '[A-Z]']),
+      ...form(
+        'drawn-in-a-row',
+        String.raw`${name}${rest}["'\x60]?[ \t]?(?:[:=(/-]|:=|=>| is |[ \t])${block}([\w+/.=-]{20,200})(?:[^\w+/.=-]|$)`,
+        [digit, '[a-z]', '[A-Z]'],
+      ),
       entropy: drawnEntropy,
     },
-    form('password-in-a-row', String.raw`${name}${rest}[ \t]?(?:[:=(/-]| is |[ \t])[ \t]?(?:\w{1,20}/)?${bare}`, [digit, sign, letter]),
+    form(
+      'hex-in-a-row',
+      String.raw`${name}${rest}["'\x60]?[ \t]?(?:[:=(-]|:=|=>| is |[ \t])${block}([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32,128})\b`,
+      [digit],
+    ),
+    form(
+      'password-in-a-row',
+      String.raw`${name}${rest}[ \t]?(?:[:=(/-]| is |[ \t])[ \t]?(?:\w{1,20}/)?${bare}`,
+      [digit, sign, letter],
+    ),
     form(
       'password-in-an-element',
       String.raw`<[\w:.-]{0,40}${name}>[ \t]*\{?([^<>{}$%\n][^<>{}\n]{7,200})\}?</`,
@@ -201,11 +261,18 @@ function forms() {
       [digit],
     ),
     {
-      ...form('authorization', String.raw`\b(?:bearer|basic|token)\s+([\w.~+/=-]{16,1000})`, [digit, letter]),
+      ...form('authorization', String.raw`\b(?:bearer|basic|token)\s+([\w.~+/=-]{16,1000})`, [
+        digit,
+        letter,
+      ]),
       keywords: ['bearer', 'basic', 'token'],
     },
     {
-      ...form('secret-key-token', String.raw`\b(sk[-_](?:[a-z]{1,20}[-_]){0,6}[a-z0-9_]{20,200})\b`, [digit]),
+      ...form(
+        'secret-key-token',
+        String.raw`\b(sk[-_](?:[a-z]{1,20}[-_]){0,6}[a-z0-9_]{20,200})\b`,
+        [digit],
+      ),
       keywords: ['sk-', 'sk_'],
     },
     {

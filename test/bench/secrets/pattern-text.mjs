@@ -28,7 +28,8 @@ export function withoutComments(pattern) {
 }
 
 /** A mark of an issuer, at the beginning: `\b(ghp_`, `(?P<token>glpat-`. */
-const marked = /^(?:\(\?[a-z]+\))?(?:\\b)?(\((?:\?P<\w+>)?)?(?:\(\?[a-z]+\))?(?:[A-Za-z0-9]{1,19}(?:_|\\?-)|[A-Za-z]{4})/;
+const marked =
+  /^(?:\(\?[a-z]+\))?(?:\\b)?(\((?:\?P<\w+>)?)?(?:\(\?[a-z]+\))?(?:[A-Za-z0-9]{1,19}(?:_|\\?-)|[A-Za-z]{4})/;
 const ending = /(\])\{(\d+)(?:,\d*)?\}(\)?)(?:\\b|\(\?:[^()]*\|\$\))$/;
 
 /** Issuers make their tokens longer: of what has a mark of its own, more letters than the pattern says belong to it too. */
@@ -37,7 +38,10 @@ export function ofAnyLength(pattern) {
   const [end, , , close] = ending.exec(pattern) ?? [];
   if (start === undefined || end === undefined) return pattern;
   const inside = pattern.slice(start.length, -end.length);
-  const isOne = open === undefined ? close === '' && !inside.includes('(') : close === ')' && isBalanced(inside);
+  const isOne =
+    open === undefined
+      ? close === '' && !inside.includes('(')
+      : close === ')' && isBalanced(inside);
   return isOne ? pattern.replace(ending, '$1{$2,}$3') : pattern;
 }
 
@@ -52,7 +56,7 @@ export function reachOf(pattern) {
 
 function longest(pattern, from) {
   let [best, row, last] = [0, 0, 0];
-  for (let at = from; at < pattern.length; ) {
+  for (let at = from; at < pattern.length;) {
     const char = pattern[at];
     if (char === ')') return [Math.max(best, row), at];
     if (char === '|') {
@@ -122,7 +126,9 @@ export function keywordsOf(pattern) {
 function best(sets) {
   const usable = sets.filter(
     (words) =>
-      shortest(words) >= 3 && words.length <= keywordsMax && !words.some((each) => everywhere.has(each)),
+      shortest(words) >= 3 &&
+      words.length <= keywordsMax &&
+      !words.some((each) => everywhere.has(each)),
   );
   return usable.sort((one, other) => shortest(other) - shortest(one))[0];
 }
@@ -132,7 +138,7 @@ const shortest = (words) => Math.min(...words.map(({ length }) => length));
 /** Up to the end of the group: what each of its branches needs, as one set, where each of them needs something. */
 function branches(pattern, from) {
   const all = [];
-  for (let at = from; ; ) {
+  for (let at = from; ;) {
     const { sets, end } = row(pattern, at);
     all.push(sets);
     if (pattern[end] !== '|') {
@@ -160,7 +166,10 @@ function row(pattern, from) {
       flush();
       const [open] = /^\((?:\?(?:P?<\w+>|[a-z-]*:))?/i.exec(pattern.slice(at));
       const [flags] = /^\(\?[a-z-]+\)/.exec(pattern.slice(at)) ?? [];
-      const inner = flags === undefined ? branches(pattern, at + open.length) : { sets: [], end: at + flags.length - 1 };
+      const inner =
+        flags === undefined
+          ? branches(pattern, at + open.length)
+          : { sets: [], end: at + flags.length - 1 };
       at = inner.end;
       if (!isOptional(pattern, at + 1)) sets.push(...inner.sets);
     } else if (char === '[') {

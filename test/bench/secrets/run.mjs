@@ -1,7 +1,7 @@
 // How many secrets the rules find in the samples of another scanner, and how many false alarms they raise in sources.
 //
 //   npm run bench:secrets -- --samples TREE --sources FOLDER [--except gitleaks]
-//                            [--files 1000] [--missed]
+//                            [--files 1000] [--skip 0] [--missed]
 //
 // --samples: a work tree of a scanner whose rules are not ours; see samples.mjs for those whose tests are read. --sources: a
 // folder of work trees, without those of scanners; so many of their source files are drawn by a hash of their paths. Every alarm is listed, to be
@@ -20,14 +20,17 @@ const { values: options } = parseArgs({
     except: { type: 'string', default: 'gitleaks' },
     sources: { type: 'string' },
     files: { type: 'string', default: '1000' },
+    skip: { type: 'string', default: '0' },
     missed: { type: 'boolean', default: false },
   },
 });
-const sourceName = /\.(?:c|cc|cpp|h|hpp|js|jsx|mjs|ts|tsx|py|go|java|rs|rb|php|cs|kt|swift|scala|sh)$/;
+const sourceName =
+  /\.(?:c|cc|cpp|h|hpp|js|jsx|mjs|ts|tsx|py|go|java|rs|rb|php|cs|kt|swift|scala|sh)$/;
 const bytesMax = 256 * 1024;
 
 if (options.samples !== undefined) recall(options.samples);
-if (options.sources !== undefined) alarms(options.sources, Number(options.files));
+if (options.sources !== undefined)
+  alarms(options.sources, Number(options.skip), Number(options.files));
 
 function recall(folder) {
   const kinds = new Map();
@@ -43,7 +46,9 @@ function recall(folder) {
     its.all += 1;
     its.found += isFound ? 1 : 0;
     if (options.missed && !isFound && apart === undefined)
-      say(`missed  ${group}  ${(value ?? '').slice(0, 60)}  ${text.replace(/\s+/g, ' ').slice(0, 200)}`);
+      say(
+        `missed  ${group}  ${(value ?? '').slice(0, 60)}  ${text.replace(/\s+/g, ' ').slice(0, 200)}`,
+      );
   }
   const all = [...kinds.values()];
   const sum = (of) => all.reduce((total, each) => total + each[of], 0);
@@ -75,8 +80,8 @@ function drawn(folder, count) {
   return files;
 }
 
-function alarms(folder, count) {
-  const files = drawn(folder, count);
+function alarms(folder, skip, count) {
+  const files = drawn(folder, skip + count).slice(skip);
   const searched = () => files.map(({ text }) => secretsIn(text));
   const found = searched();
   // Once more: rules are read when they are needed first. Time of the processor, whatever else runs.

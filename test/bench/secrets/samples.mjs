@@ -35,6 +35,7 @@ const readers = [
 const noSecrets = new Set([
   ...['UUID', 'IPv4', 'IPv6', 'Nonce', 'Salt', 'high_entropy_strings_test', 'ip_public_test'],
   ...['detected-bcrypt-hash', 'detected-etc-shadow', 'detected-aws-account-id'],
+  ...['detected-google-oauth', 'detected-google-gcm-service-account'],
   ...['cui', 'password-hash', 'htpasswd', 'pattern', 'example', 'common'],
 ]);
 
@@ -47,7 +48,10 @@ export function samplesIn(folder) {
     if (text === undefined) return [];
     return reader
       .read(text, folder)
-      .map((each) => ({ group: groupOf(file), ...(typeof each === 'string' ? { text: each } : each) }))
+      .map((each) => ({
+        group: groupOf(file),
+        ...(typeof each === 'string' ? { text: each } : each),
+      }))
       .filter(({ group, text: its }) => its.trim().length >= charsMin && !noSecrets.has(group));
   });
 }
@@ -57,13 +61,17 @@ export function isStandIn(text) {
   // Keys have rows of letters of their own.
   const other = text.replaceAll(/-----BEGIN[^]*?(?:-----END|$)/g, '');
   const words = (other.match(/[A-Za-z0-9+/_=-]{12,}/g) ?? []).join(' ');
-  const isRow = /(.)\1{7,}|(.{2,4})\2{3,}|(?:x[_-]?){8}|abcdefgh|12345678(?!\d)|example/i.test(words);
+  const isRow = /(.)\1{7,}|(.{2,10})\2{3,}|(?:x[_-]?){8}|abcdefgh|12345678(?!\d)|example/i.test(
+    words,
+  );
   return isRow || /:\/\/[^\s:/]+:pass(?:word)?@/.test(other);
 }
 
 /** Whether a value, where the tests name it, is words or too short to be more than a guess. */
 export function isWeak(value) {
-  return value !== undefined && (value.length < charsMin || /^[a-z](?:[ _.-]?[a-z])*$/i.test(value));
+  return (
+    value !== undefined && (value.length < charsMin || /^[a-z](?:[ _.-]?[a-z])*$/i.test(value))
+  );
 }
 
 function groupOf(file) {
@@ -129,7 +137,9 @@ function pythonPairs(text) {
     'g',
   );
   return [...text.matchAll(pairs)].flatMap(([, parts, name, wanted]) => {
-    const format = [...parts.matchAll(new RegExp(literal, 'g'))].map(([each]) => plain(each)).join('');
+    const format = [...parts.matchAll(new RegExp(literal, 'g'))]
+      .map(([each]) => plain(each))
+      .join('');
     if (name === undefined) return [{ text: format, value: valueOf(wanted, names, plain) }];
     const value = names.get(name);
     if (value === undefined) return [];
