@@ -26,7 +26,7 @@ test.each([
   ['a password in an element', `<password>${some(14)}</password>`],
   ['a password of four kinds of letters', 'password: "Admin-Password!9"'],
   ['a password of a connection', `Server=db;Uid=sa;Pwd=${some(12)};Timeout=3`],
-  ['a password that is a default', `url: "${'${DB_PASSWORD:-'}${some(12)}}"`],
+  ['a password that is a default', `url: "\${DB_PASSWORD:-${some(12)}}"`],
   ['a password in an option', `mysql --user root --password ${some(12)}`],
   ['a password that a database is told', `CREATE USER app IDENTIFIED BY '${some(12)}';`],
   ['a password beside its name', `- name: DB_PASSWORD\n  value: ${some(12)}`],
