@@ -30,6 +30,8 @@ const askedMax = 200;
 /** Names of namespaces and types in all texts whose meaning is kept. */
 const keptMax = 500_000;
 
+type Kept = Map<string, { type: InsideType | undefined }>;
+
 interface Parts {
   choice: Choice;
   /** Of a variable: its value. */
@@ -45,7 +47,7 @@ export class Namespaces {
   readonly macros: Macros;
   readonly passedOn: PassedOn;
   /** What names of namespaces and types mean in a text: it asks for the same few, and many texts open or announce them. */
-  readonly #kept = new Map<SourceText, Map<string, { type: InsideType | undefined }>>();
+  readonly #kept = new Map<SourceText, Kept>();
   #keptCount = 0;
 
   constructor(definitions: Definitions, evaluation: Evaluation, parts: Parts) {
@@ -139,8 +141,8 @@ export class Namespaces {
       this.#kept.clear();
       this.#keptCount = 0;
     }
-    let kept = this.#kept.get(file);
-    if (kept === undefined) this.#kept.set(file, (kept = new Map()));
+    const kept: Kept = this.#kept.get(file) ?? (new Map() as Kept);
+    this.#kept.set(file, kept);
     let found = kept.get(key);
     if (found === undefined) {
       kept.set(key, (found = { type: find() }));
