@@ -2,6 +2,7 @@ import type { Definitions } from '../definitions.js';
 import { hasMark, typesIn, type Definition } from '../definition.js';
 import { families } from '../alike.js';
 import type { Candidate, Choice } from '../overloads.js';
+import { KeptTypes } from './kept-types.js';
 import { Macros } from './macros.js';
 import { insideOf, PassedOn } from './passed-on.js';
 import type { SourceText } from '../source-text.js';
@@ -27,10 +28,6 @@ import {
 
 /** Types and namespaces on the way to a name. */
 const askedMax = 200;
-/** Names of namespaces and types in all texts whose meaning is kept. */
-const keptMax = 500_000;
-
-type Kept = Map<string, { type: InsideType | undefined }>;
 
 interface Parts {
   choice: Choice;
@@ -46,9 +43,7 @@ export class Namespaces {
   readonly #parts: Parts;
   readonly macros: Macros;
   readonly passedOn: PassedOn;
-  /** What names of namespaces and types mean in a text: it asks for the same few, and many texts open or announce them. */
-  readonly #kept = new Map<SourceText, Kept>();
-  #keptCount = 0;
+  readonly #kept = new KeptTypes();
 
   constructor(definitions: Definitions, evaluation: Evaluation, parts: Parts) {
     this.#definitions = definitions;
@@ -119,7 +114,7 @@ export class Namespaces {
 
   /** What has this path. */
   at(path: string, file: SourceText): InsideType | undefined {
-    return this.#keptAs(path, file, () =>
+    return this.#kept.as(path, file, () =>
       this.#nearest(this.#definitions.scopes.get(file.scope)?.types.get(path) ?? [], file),
     );
   }
@@ -129,26 +124,7 @@ export class Namespaces {
     const { definition, from } = type;
     const find = (): InsideType | undefined => this.#nearestOf(this.#membersOf(type, name), from);
     const isKept = from !== undefined && isNamespace(definition);
-    return isKept ? this.#keptAs(`${definition.key}:${name}`, from, find) : find();
-  }
-
-  #keptAs(
-    key: string,
-    file: SourceText,
-    find: () => InsideType | undefined,
-  ): InsideType | undefined {
-    if (this.#keptCount >= keptMax) {
-      this.#kept.clear();
-      this.#keptCount = 0;
-    }
-    const kept: Kept = this.#kept.get(file) ?? (new Map() as Kept);
-    this.#kept.set(file, kept);
-    let found = kept.get(key);
-    if (found === undefined) {
-      kept.set(key, (found = { type: find() }));
-      this.#keptCount += 1;
-    }
-    return found.type;
+    return isKept ? this.#kept.as(`${definition.key}:${name}`, from, find) : find();
   }
 
   #nearest(all: readonly Definition[], from: SourceText | undefined): InsideType | undefined {
