@@ -42,6 +42,8 @@ export type Examined = Pick<
   gap?: 'NOTHING_LOOKED_AT' | 'RULES_UNREAD';
 };
 
+/** What a model that failed leaves undone begins so in `unable`. */
+export const toAskModel = 'to ask the model: ';
 /** So ends in `unable` what no rule decides; a model that was asked has done it. */
 export const forReader = ': a reader or a model has to';
 

@@ -254,7 +254,8 @@ function critiqueAnswer(whole: Critique, withSections: boolean): Reply<CritiqueA
 function told(answer: CritiqueAnswer): string {
   const { verdict, why, score, threshold, flags, modes, findings, sections, artifact } = answer;
   const { state, standing, needs_person } = answer;
-  const stands = [state, standing].filter((each) => each !== '').join(': ');
+  const isTold = state !== 'reported' || standing !== '';
+  const stands = isTold ? [state, standing].filter((each) => each !== '').join(': ') : '';
   const scored = score === null ? 'no score' : `${score.toFixed(3)} of ${threshold}`;
   const undone = modes.flatMap(({ mode, status, reason, unable }) => [
     ...(status === 'complete' ? [] : [`${mode}: ${status} ${reason}`]),

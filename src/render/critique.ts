@@ -83,8 +83,8 @@ export function renderRows(rows: readonly CriticRow[], more: boolean): string {
 const nextWords: Readonly<Record<string, string>> = {
   accepted: 'It is accepted.',
   revising: 'Revise it, and have it reviewed again.',
-  ratifying: 'A person decides:',
-  escalated: 'A person decides:',
+  ratifying: 'A person decides about it:',
+  escalated: 'A person decides about it:',
 };
 
 /** Where the artifact stands, why, and what to do next. */

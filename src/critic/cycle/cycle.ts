@@ -67,7 +67,7 @@ export function standingAfter(
 ): Standing {
   let cycle = begun(settings);
   for (const { judged, ...round } of rounds) {
-    if (isAside(round) && cycle.state !== 'creating') {
+    if (isAside(round) && stands(cycle, round)) {
       cycle = { ...cycle, iteration: countedIteration(cycle.iteration, round.iteration) };
       continue;
     }
@@ -82,6 +82,11 @@ export function standingAfter(
   const asked = flag === '' ? said : `${said} (${flag})`;
   const text = settledWords[state] ?? asked;
   return { state, reason, flag, iteration, iterations_max: iterationsMax, text };
+}
+
+/** What was decided of another text is not decided of this one. */
+function stands({ state, rounds }: Cycle, { digest }: Round): boolean {
+  return state === 'revising' || isAsking(state) || rounds.at(-1)?.digest === digest;
 }
 
 /** Why a person was asked is over then. */

@@ -1,5 +1,5 @@
 import { BusError } from '../../errors/bus-error.js';
-import type { BlastRadius } from '../../pgc/analyse/blast-radius.js';
+import type { BlastNode, BlastRadius } from '../../pgc/analyse/blast-radius.js';
 import { testPath } from '../../pgc/analyse/surfaces.js';
 import type { HandlerPart } from '../../pgc/mine/code-parts.js';
 import type { CodeReader, SourceCode } from '../../pgc/mine/code-reader.js';
@@ -62,7 +62,10 @@ export function filesOf({ files, definitions }: Subject): string[] {
 
 export function reachOf(blast: BlastRadius, isSymbol: boolean, isMore: boolean): Reach {
   const others = blast.consumers.filter(({ role }) => role !== 'test');
-  const tests = blast.consumers.filter(({ role }) => role === 'test');
+  const tests = [
+    ...blast.consumers.filter(({ role }) => role === 'test'),
+    ...(isSymbol ? [] : testsWithin(blast)),
+  ];
   const isIt = ({ role }: BlastRadius['targets'][number]): boolean => role === 'handler';
   return {
     consumers: others.length,
@@ -76,6 +79,16 @@ export function reachOf(blast: BlastRadius, isSymbol: boolean, isMore: boolean):
     isHeld: isSymbol && blast.targets.some(isIt),
     alike: { users: [], tests: [] },
   };
+}
+
+/** Tests in the file itself: they are a part of what was asked about, and nobody's users. */
+function testsWithin({ targets }: BlastRadius): BlastNode[] {
+  const own = targets.filter(({ role, kind }) => role === 'test' && kind !== 'module');
+  return own.map((each) => ({
+    ...each,
+    ...{ type: 'calls', depth: 1, through: '', call_site: `${each.file_path}:${each.line}` },
+    ...{ sites: 1, certainty: 'exact', via: '' },
+  }));
 }
 
 /** What is said of a handler that drops an error, by every mode that reports one. */

@@ -7,7 +7,7 @@ import { acceptedAnswer } from '../cycle/accepted-answer.js';
 import { bounded } from '../finding.js';
 import { answerJson, answerShape, complaintsOf, type ModelAnswer } from './model-answer.js';
 import { promptOf, textsOf } from './model-prompt.js';
-import type { Examined, Mode, ModeInput } from '../mode.js';
+import { toAskModel, type Examined, type Mode, type ModeInput } from '../mode.js';
 import type { ModeReport } from '../shapes.js';
 
 export interface ModelUse {
@@ -55,14 +55,11 @@ export async function examineByModel(
     const { code, message } = asBusError(error);
     const tokens = budget.spent - before;
     const told = tokens > 0 ? texts : [];
-    const unable = [`${toAsk}${message}`, ...examined.unable];
+    const unable = [`${toAskModel}${message}`, ...examined.unable];
     const its = { ...examined, unable, engine: 'rules', status: 'partial' } as const;
     return { ...its, reason: code, texts: told, tokens };
   }
 }
-
-/** What a model that failed leaves undone begins so. */
-const toAsk = 'to ask the model: ';
 
 /** Half a question has no answer: what the budget cannot pay for is not asked. Throws MODEL_BUDGET_SPENT. */
 function assertAffordable(messages: readonly Message[], budget: Budget): void {

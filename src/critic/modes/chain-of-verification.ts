@@ -27,6 +27,7 @@ const titles = [
 const wordsMin = 2;
 /** Names of what was not found. */
 const toldMax = 8;
+const saidMax = 3;
 /** Claims between two partial reports. */
 const partialEvery = 25;
 
@@ -95,12 +96,22 @@ function examined(claims: readonly Claim[], found: readonly Checked[], unable: s
 /** What it names and the tree lacks: nothing wrong, but nobody should take it for checked. */
 function notFoundIn(found: readonly Checked[]): string[] {
   const named = new Map<string, string>();
-  for (const { claim, status } of found)
-    if (status === 'not found' && !named.has(subjectOf(claim)))
-      named.set(subjectOf(claim), `${plain(subjectOf(claim))} (line ${claim.line_start})`);
-  if (named.size === 0) return [];
+  const said: string[] = [];
+  for (const { claim, status, reason } of found) {
+    if (status !== 'not found') continue;
+    const subject = plain(subjectOf(claim));
+    const where = `${subject} (line ${claim.line_start})`;
+    if (!named.has(subject) && /^(?:symbol|path|option|command)$/.test(claim.statement.kind))
+      named.set(subject, where);
+    else if (!named.has(subject)) said.push(`${where}: ${plain(reason)}`);
+  }
   return [
-    `to find in the code: ${listed([...named.values()], toldMax)}; it may be gone, planned, or of another program`,
+    ...(named.size > 0
+      ? [
+          `to find in the code: ${listed([...named.values()], toldMax)}; it may be gone, planned, or of another program`,
+        ]
+      : []),
+    ...(said.length > 0 ? [`to decide ${listed(said, saidMax)}`] : []),
   ];
 }
 

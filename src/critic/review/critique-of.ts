@@ -11,6 +11,7 @@ import {
   type Selection,
 } from '../shapes.js';
 import { isAsking } from '../cycle/cycle.js';
+import { toAskModel } from '../mode.js';
 import { unique } from '../score/leniency.js';
 import type { ModeName } from '../strategies.js';
 
@@ -85,7 +86,8 @@ export function withStanding(
   critique: Critique,
   { state, text }: { state: string; text: string } = { state: '', text: '' },
 ): Critique {
-  const needs_person = critique.needs_person || isAsking(state);
+  // What was asked for no score asks nobody by itself, also where somebody is asked already.
+  const needs_person = critique.needs_person || (isAsking(state) && critique.score !== null);
   return { ...critique, state, standing: text, needs_person };
 }
 
@@ -148,8 +150,8 @@ export function isAbort(reason: string): reason is AbortReason {
 
 /** What a model did wrong is known from its report alone. */
 function whyOf({ reason, mode, unable }: ModeReport): string {
-  const isOfModel = reason.startsWith('MODEL_') && reason !== 'MODEL_BUDGET_SPENT';
-  return isOfModel ? (unable[0] ?? reason) : textOf(reason, mode);
+  const said = unable.find((each) => each.startsWith(toAskModel));
+  return said?.slice(toAskModel.length) ?? textOf(reason, mode);
 }
 
 function textOf(reason: string, mode: string, criticality = ''): string {

@@ -127,8 +127,11 @@ test('a review that was asked for no score leaves the artifact where it was', ()
   expect(standingAfter(low, input)).toMatchObject({
     ...{ state: 'escalated', reason: 'BELOW_GATE', iteration: 4 },
   });
-  const good = [...scored([0.86, 0.95]), aside('c')];
-  expect(standingAfter(good, input)).toMatchObject({ state: 'accepted', iteration: 4 });
+  const good = scored([0.86, 0.95]);
+  const same = aside(good.at(-1)?.digest ?? '');
+  expect(standingAfter([...good, same], input)).toMatchObject({ state: 'accepted', iteration: 4 });
+  // What was accepted is another text.
+  expect(standingAfter([...good, aside('c')], input).state).toBe('reported');
 });
 
 describe('a person', () => {
