@@ -180,14 +180,20 @@ const parameterCount = new RegExp(
 const throwing =
   /^\s*((?:must |shall |will |can |may )?never throws?|throws nothing|(?:does not|doesn't|cannot|can't|will not|won't|must not|shall not) (?:ever )?throw|throws)\b(?! (?:away|in|into|out|off)\b)/i;
 
-const calling = /^,?\s+(?:then |directly |also )?(?:calls|invokes)\s+(?:the )?$/;
+const calling = /^\s+(?:directly )?(?:calls|invokes)\s+(?:the )?$/;
 const called =
   /^\s+is (only )?(?:called|invoked) (only |solely )?(?:by|from|in)\s+(?:the )?(?:function |method )?$/;
-const neverCalled =
-  /^\s+is (?:never|not) (?:called|invoked)(?: anywhere| by anything)?\s*(?:[.;,]|$)/;
+const neverCalled = /^\s+is never (?:called|invoked)\s*(?:[.;]|$)/;
+/** Before what a sentence begins with; elsewhere it may be what is only supposed. */
+const beginsSentence = /(?:^|[.!?:]\s+|\n\s*)[^\w\s]*$/;
 
 /** "`a` calls `b`", "`b` is only called by `a`", "`b` is never called". */
-function callsOf(symbol: SymbolName, gap: string, other: Reference): Statement | undefined {
+function callsOf(
+  { symbol, before }: { symbol: SymbolName; before: string },
+  gap: string,
+  other: Reference,
+): Statement | undefined {
+  if (!beginsSentence.test(before)) return undefined;
   if (neverCalled.test(gap)) return { kind: 'calls', symbol, isOnly: false };
   if (other.type !== 'symbol') return undefined;
   if (calling.test(gap))
@@ -198,7 +204,7 @@ function callsOf(symbol: SymbolName, gap: string, other: Reference): Statement |
 }
 
 /** What a reference and the next one, or the number behind it, say together. */
-function relatedTo({ reference }: Token, next: Token): Statement[] {
+function relatedTo({ reference, before }: Token, next: Token): Statement[] {
   const { before: gap, reference: other } = next;
   if (reference.type !== 'symbol') return [];
   const { symbol } = reference;
@@ -209,7 +215,7 @@ function relatedTo({ reference }: Token, next: Token): Statement[] {
   }
   if (other.type === 'value' && other.value !== '' && equals.test(gap))
     return [{ kind: 'constant', symbol, value: other.value, unit: '' }];
-  const calls = callsOf(symbol, gap, other);
+  const calls = callsOf({ symbol, before }, gap, other);
   if (calls !== undefined) return [calls];
   const [, never] = throwing.exec(gap) ?? [];
   if (never !== undefined)

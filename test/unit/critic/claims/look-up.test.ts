@@ -181,6 +181,7 @@ describe('what holds, and what the tree cannot decide', () => {
     'See `ring.c:2` for what it returns.',
     '`WAIT_MAX` is 1000, and `RetryMax` is 7.',
     '`job` calls `execute`. `outer` calls `execute_batch`. `execute` is only called by `job`.',
+    'It waits, or `execute` is never called. Where `batch` calls `execute`, it ends.',
     // Of what only a test calls, and of what nothing is known, nothing is said.
     '`lonely` is never called. `job` calls `sort`. `seek` calls `rm`.',
   ])('%s', async (text) => {
