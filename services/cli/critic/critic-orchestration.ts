@@ -6,6 +6,7 @@ import type { PhaseResult } from '../../../src/critic/orchestration/orchestratio
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { indexedIn, artifactPlace, realOf, treeOf } from '../../../src/remote/artifact-place.js';
 import { Critics } from './critics.js';
+import { isFine } from './is-fine.js';
 import { wholeOf } from '../input.js';
 import { printable } from '../../../src/render/terminal.js';
 import { print } from '../output.js';
@@ -28,7 +29,7 @@ A file for --orchestration:
 
 /**
  * Runs the reviews of an orchestration file; artifacts are found from the folder of the file, and known by their path from the
- * tree that it lies in. Run again it goes on where it was. Exit code 1: a phase failed, or a person has to decide. Throws ORCHESTRATION_INVALID, TOO_LARGE.
+ * tree that it lies in. Run again it goes on where it was. Exit code 1: a phase failed, a person has to decide, or one that gives no score found what is wrong. Throws ORCHESTRATION_INVALID, TOO_LARGE.
  */
 export async function orchestrate(
   file: string,
@@ -76,7 +77,10 @@ export async function orchestrate(
     }),
   );
   print({ json }, { phases: results }, () => results.map(rendered).join('\n'));
-  const isOpen = ({ critique }: PhaseResult): boolean => critique?.needs_person !== false;
+  const isOpen = ({ critique }: PhaseResult): boolean =>
+    critique === undefined ||
+    critique.needs_person ||
+    (critique.verdict === 'UNSCORED' && !isFine(critique, false));
   if (results.some(isOpen)) process.exitCode = 1;
 }
 

@@ -3,6 +3,7 @@ import type { Config } from '../../../src/config/config.js';
 import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/critic/shapes.js';
 import type { EscalationPolicy } from '../../../src/critic/select/escalation.js';
 import type { CriticWords } from './critic-request.js';
+import { isFine } from './is-fine.js';
 import { orchestrate, orchestrationHelp, orchestrationOption } from './critic-orchestration.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { printable } from '../../../src/render/terminal.js';
@@ -180,25 +181,6 @@ async function gateOf(
 function warn(flags: readonly Flag[]): void {
   for (const { level, text } of flags)
     if (level === 'warning') process.stderr.write(`sigma: warning: ${printable(text)}\n`);
-}
-
-/**
- * Whether the caller can go on: the gate is met, and no rule wants a person first. C1 is reported and not gated, unless a
- * gate was named; where no mode scores, something was looked at, and nothing critical or major was found.
- */
-function isFine(critique: Critique, isGated: boolean): boolean {
-  const { verdict, selection, reports, needs_person } = critique;
-  const isDone = reports.every(({ status }) => status === 'complete' || status === 'partial');
-  const isUnread = reports.some(({ reason }) => reason === 'RULES_UNREAD');
-  if (selection.outcome !== 'review' || !isDone || isUnread) return false;
-  if (verdict === 'PASS') return !needs_person;
-  if (verdict === 'ABORTED') return false;
-  const isBlind = reports.every(({ reason }) => reason === 'NOTHING_LOOKED_AT');
-  const isGrave = reports
-    .flatMap(({ findings }) => findings)
-    .some(({ severity }) => severity === 'critical' || severity === 'major');
-  if (verdict === 'UNSCORED') return !needs_person && !isBlind && !isGrave;
-  return selection.criticality === 'C1' && !isGated;
 }
 
 function share(text: string): number {

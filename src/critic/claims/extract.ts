@@ -185,7 +185,7 @@ const called =
   /^\s+is (only )?(?:called|invoked) (only |solely )?(?:by|from|in)\s+(?:the )?(?:function |method )?$/;
 const neverCalled = /^\s+is never (?:called|invoked)\s*(?:[.;]|$)/;
 /** Before what a sentence begins with; elsewhere it may be what is only supposed. */
-const beginsSentence = /(?:^|[.!?:]\s+|\n\s*)[^\w\s]*$/;
+const beginsSentence = /(?:^|[.!?:])[^\w]*$/;
 
 /** "`a` calls `b`", "`b` is only called by `a`", "`b` is never called". */
 function callsOf(

@@ -56,6 +56,13 @@ describe('what can be looked up', () => {
     expect(claimsOf(text, 'path').map((each) => each.line_start)).toEqual([1, 3]);
   });
 
+  test('a sentence begins on any line, and what is within one only supposes', () => {
+    const text = '`a_b` never panics.\n`c_d` calls `e_f`.\nIt ends, or `g_h` is never called.';
+    expect(statementsOf(text, 'calls')).toMatchObject([
+      { symbol: { name: 'e_f' }, caller: { name: 'c_d' } },
+    ]);
+  });
+
   test.each([
     ['code that is no shell', '```js\nfoo_bar()\n```\n', 'a.md'],
     ['a comment of HTML', '<!-- `src/a.ts` -->\n', 'a.md'],
