@@ -512,7 +512,7 @@ const entries = {
     'Read each critique with `sigma task show TASK --story`.',
   ),
   CRITIQUE_REFUSED: failed(
-    'the critic rejected the result: {detail}',
+    'the critic did not accept the result: {detail}',
     'Read each critique with `sigma task show TASK --story`.',
   ),
   CRITIC_UNAVAILABLE: retry(
@@ -786,6 +786,14 @@ const entries = {
   HARD_RULE_CONTRADICTED: failed(
     'what the artifact says of the code is wrong, in a sentence that states a hard rule',
     'Correct the sentence: the artifact cannot pass as it is.',
+  ),
+  NOTHING_LOOKED_AT: failed(
+    'there was nothing that it could look at',
+    'Index the tree (`sigma index`), or name code, paths and lines in the artifact.',
+  ),
+  RULES_UNREAD: failed(
+    'a rule could not be read, so that it was held against none',
+    'Correct the rule: the report of the mode names its file and line.',
   ),
   HARD_RULE_BROKEN: failed(
     'the artifact holds what none may hold: a secret, or lines of a merge that was not finished',
