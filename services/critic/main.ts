@@ -66,7 +66,10 @@ async function groundOf(client: Client, shards: Shards, root: string): Promise<G
   if (root === '') return { ground: undefined, why: 'no tree is named that it is about' };
   const lattice = (await shards.lattices()).get(root);
   if (lattice === undefined)
-    return { ground: undefined, why: `the running lattice does not know the tree ${root}` };
+    return {
+      ground: undefined,
+      why: `nothing of the code was looked up: the running lattice does not know the tree ${root}. Run \`sigma up\` on it, with a home of its own where another tree is served`,
+    };
   const questions = new LatticeQuestions(lattice, systemClock);
   const analyses = remoteAnalyses(client, root);
   return { ground: await TreeGround.open(root, questions, analyses), why: '' };

@@ -791,6 +791,14 @@ const entries = {
     'what the artifact says of the code is wrong, in a sentence that states a hard rule',
     'Correct the sentence: the artifact cannot pass as it is.',
   ),
+  NOTHING_LOOKED_AT: failed(
+    'there was nothing that it could look at',
+    'Index the tree (`sigma index`), or name code, paths and lines in the artifact.',
+  ),
+  RULES_UNREAD: failed(
+    'a rule could not be read, so that it was held against none',
+    'Correct the rule: the report of the mode names its file and line.',
+  ),
   HARD_RULE_BROKEN: failed(
     'the artifact holds what none may hold: a secret, or lines of a merge that was not finished',
     'Remove what the finding names: the artifact cannot pass as it is.',

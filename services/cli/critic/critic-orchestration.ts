@@ -53,7 +53,12 @@ export async function orchestrate(
     runOrchestration(orchestration, {
       review: (request, onProgress) => critic.critique(request, { onProgress }),
       read: (artifact) =>
-        read(path.resolve(folder, artifact), artifact, criticLimits.artifactBytes),
+        read(path.resolve(folder, artifact), artifact, criticLimits.artifactBytes).catch(
+          (cause: unknown) => {
+            if (asBusError(cause).code !== 'ORCHESTRATION_INVALID') throw cause;
+            throw new BusError('ARTIFACT_NOT_FOUND', { path: artifact }, { cause });
+          },
+        ),
       placeOf: (artifact) => artifactPlace(artifact, { root, folder, isKnown }),
       // Written whole or not at all: a reader meanwhile finds the old file.
       save: async (text) => {
@@ -75,8 +80,9 @@ export async function orchestrate(
   if (results.some(isOpen)) process.exitCode = 1;
 }
 
-function rendered({ phase, critique, reason }: PhaseResult): string {
-  if (critique === undefined) return `${printable(phase)}: ${reason}`;
+function rendered({ phase, critique, reason, why: failed }: PhaseResult): string {
+  if (critique === undefined)
+    return `${printable(phase)}: not reviewed: ${printable(failed)} (${reason})`;
   const { verdict, why, artifact } = critique;
   return `${printable(phase)}: ${verdict} ${printable(artifact)} (${printable(why)})`;
 }

@@ -137,6 +137,8 @@ async function artifactAt(name = ''): Promise<ArtifactFile> {
   if (name.trim() === '') throw new BusError('ARTIFACT_REQUIRED');
   const file = path.resolve(name);
   const its = await stat(file).catch(() => undefined);
+  if (its?.isDirectory() === true)
+    throw new BusError('USAGE', { detail: `${name} is a folder: name a file of it` });
   if (its?.isFile() !== true) throw new BusError('ARTIFACT_NOT_FOUND', { path: name });
   const limit = criticLimits.artifactBytes;
   if (its.size > limit)

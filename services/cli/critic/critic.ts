@@ -56,7 +56,7 @@ export function addCriticCommand(sigma: Command): void {
   withDimensions(critic)
     .addHelpText(
       'after',
-      '\nExit code: 0 passed, or nothing was scored and nothing critical was found (C1 has no gate); 1 not passed, a person must decide first, or a bad line in --select; 2 wrong usage.' +
+      '\nExit code: 0 passed, or no score was asked for and nothing critical or major was found (C1 has no gate); 1 not passed, nothing could be looked at, a person must decide first, or a bad line in --select; 2 wrong usage.' +
         orchestrationHelp,
     )
     .action(async (options: CriticOptions) => {
@@ -113,13 +113,15 @@ async function review(options: CriticOptions): Promise<void> {
   const selection = await selectionFor(request, options);
   const { refusalOf } = await import('../../../src/critic/select/course.js');
   const refused = refusalOf(selection);
-  if (refused !== undefined) throw new FailureWith(refused, { selection }, '');
+  if (refused !== undefined && options.explain !== true)
+    throw new FailureWith(refused, { selection }, '');
   // Else they stand in the answer.
   warn(options.json ? [...warnings, ...selection.flags] : warnings);
   if (options.explain === true) {
     const threshold = await gateOf(request, config);
     const { renderSelection } = await import('../../../src/render/critique.js');
     const { path } = request.artifact;
+    if (refused !== undefined) process.exitCode = 1;
     return print(options, { artifact: path, threshold, ...selection }, () =>
       renderSelection(selection, path, threshold),
     );
@@ -182,20 +184,20 @@ function warn(flags: readonly Flag[]): void {
 
 /**
  * Whether the caller can go on: the gate is met, and no rule wants a person first. C1 is reported and not gated, unless a
- * gate was named; where no mode scores, nothing critical may be found.
+ * gate was named; where no mode scores, something was looked at, and nothing critical or major was found.
  */
 function isFine(critique: Critique, isGated: boolean): boolean {
-  const { verdict, selection, reports } = critique;
+  const { verdict, selection, reports, needs_person } = critique;
   const isDone = reports.every(({ status }) => status === 'complete' || status === 'partial');
-  if (selection.outcome !== 'review' || !isDone) return false;
-  if (verdict === 'PASS') return !critique.needs_person;
+  const isUnread = reports.some(({ reason }) => reason === 'RULES_UNREAD');
+  if (selection.outcome !== 'review' || !isDone || isUnread) return false;
+  if (verdict === 'PASS') return !needs_person;
   if (verdict === 'ABORTED') return false;
-  const scoring = selection.modes.some(
-    ({ mode }) => mode === 'llm-as-judge' || mode === 'standard',
-  );
-  const found = reports.flatMap(({ findings }) => findings);
-  const isCritical = found.some(({ severity, is_hard }) => severity === 'critical' || is_hard);
-  if (verdict === 'UNSCORED') return !scoring && !isCritical;
+  const isBlind = reports.every(({ reason }) => reason === 'NOTHING_LOOKED_AT');
+  const isGrave = reports
+    .flatMap(({ findings }) => findings)
+    .some(({ severity }) => severity === 'critical' || severity === 'major');
+  if (verdict === 'UNSCORED') return !needs_person && !isBlind && !isGrave;
   return selection.criticality === 'C1' && !isGated;
 }
 

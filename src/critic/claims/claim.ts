@@ -45,6 +45,8 @@ export type Statement =
   | { kind: 'path'; path: PathName }
   /** That a function throws, or never does. */
   | { kind: 'throws'; symbol: SymbolName; isNever: boolean }
+  /** Who calls a symbol; without a caller: that nobody does. `isOnly`: nobody else. */
+  | { kind: 'calls'; symbol: SymbolName; caller?: SymbolName; isOnly: boolean }
   /** A line, or lines, of a file, and the symbol that is quoted beside them. */
   | { kind: 'line'; path: PathName; symbol?: SymbolName }
   /** A heading of a document; empty path: of this one. */

@@ -180,6 +180,23 @@ const parameterCount = new RegExp(
 const throwing =
   /^\s*((?:must |shall |will |can |may )?never throws?|throws nothing|(?:does not|doesn't|cannot|can't|will not|won't|must not|shall not) (?:ever )?throw|throws)\b(?! (?:away|in|into|out|off)\b)/i;
 
+const calling = /^,?\s+(?:then |directly |also )?(?:calls|invokes)\s+(?:the )?$/;
+const called =
+  /^\s+is (only )?(?:called|invoked) (only |solely )?(?:by|from|in)\s+(?:the )?(?:function |method )?$/;
+const neverCalled =
+  /^\s+is (?:never|not) (?:called|invoked)(?: anywhere| by anything)?\s*(?:[.;,]|$)/;
+
+/** "`a` calls `b`", "`b` is only called by `a`", "`b` is never called". */
+function callsOf(symbol: SymbolName, gap: string, other: Reference): Statement | undefined {
+  if (neverCalled.test(gap)) return { kind: 'calls', symbol, isOnly: false };
+  if (other.type !== 'symbol') return undefined;
+  if (calling.test(gap))
+    return { kind: 'calls', symbol: other.symbol, caller: symbol, isOnly: false };
+  const by = called.exec(gap);
+  if (by === null) return undefined;
+  return { kind: 'calls', symbol, caller: other.symbol, isOnly: (by[1] ?? by[2]) !== undefined };
+}
+
 /** What a reference and the next one, or the number behind it, say together. */
 function relatedTo({ reference }: Token, next: Token): Statement[] {
   const { before: gap, reference: other } = next;
@@ -192,6 +209,8 @@ function relatedTo({ reference }: Token, next: Token): Statement[] {
   }
   if (other.type === 'value' && other.value !== '' && equals.test(gap))
     return [{ kind: 'constant', symbol, value: other.value, unit: '' }];
+  const calls = callsOf(symbol, gap, other);
+  if (calls !== undefined) return [calls];
   const [, never] = throwing.exec(gap) ?? [];
   if (never !== undefined)
     return [{ kind: 'throws', symbol, isNever: never.toLowerCase() !== 'throws' }];
@@ -245,8 +264,10 @@ function fenceClaims({ language, text, line_start }: Fence, lines: readonly stri
   if (!shells.test(language)) return [];
   const isMarked = /^[\s>*+\d.)-]*(?:`{3}|~{3})/.test(lines[line_start - 1] ?? '');
   const first = line_start + (isMarked ? 1 : 0);
+  // What is only indented may be code of any language.
+  const command = isMarked ? /^\s*(?:\$ )?[a-z]/ : /^\s*\$ [a-z]/;
   return text.split('\n').flatMap((line, index) => {
-    const reference = /^\s*(?:\$ )?[a-z]/.test(line) ? commandIn(line) : undefined;
+    const reference = command.test(line) ? commandIn(line) : undefined;
     const statements = reference === undefined ? [] : statementsOf({ reference });
     return statements.map((statement) => claimOf(statement, wordsOf(line), first + index));
   });

@@ -156,6 +156,16 @@ export class History {
     ];
   }
 
+  /** Where the artifact stands after this critique, which need not be added yet. Throws STORE_UNAVAILABLE. */
+  async standingAfter(
+    critique: Critique,
+    asked: AskedFor,
+  ): Promise<Pick<Standing, 'state' | 'text'>> {
+    const before = await this.#read(wholeNameOf(asked));
+    const isAdded = before?.iterations.some((each) => each.critique === critique.id) === true;
+    return this.#standing(isAdded ? before : this.#with(before, critique, asked));
+  }
+
   /** By its whole name, or by its path where only one has it. Throws NO_SUCH_ARTIFACT, AMBIGUOUS_ARTIFACT, STORE_UNAVAILABLE. */
   async of(artifact: string): Promise<ArtifactHistory> {
     return this.#historyOf(await this.#known(artifact));

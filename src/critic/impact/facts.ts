@@ -122,7 +122,7 @@ function isWithin(line: number, { line: from, line_end: to }: Lines): boolean {
 }
 
 export function usesOf(sites: readonly CallSite[]): Pick<Component, 'ignoring' | 'using'> {
-  const calls = sites.filter(({ kind, file_path }) => kind !== 'slot' && !testPath.test(file_path));
+  const calls = sites.filter((each) => each.kind !== 'slot' && !isInTest(each));
   return {
     ignoring: calls.filter(({ ignored }) => ignored),
     using: calls.filter(({ ignored }) => !ignored).length,
@@ -135,12 +135,18 @@ export function alikeOf(sites: readonly CallSite[], reach: Reach): Reach['alike'
   const others = sites.filter(
     ({ kind, file_path, line }) => kind === 'member' && !own.has(`${file_path}:${line}`),
   );
-  const isTest = ({ file_path }: CallSite): boolean => testPath.test(file_path);
   return {
     users:
-      reach.consumers > 0 ? [] : others.filter((each) => !isTest(each)).slice(0, impactLimits.kept),
-    tests: reach.tests.length > 0 ? [] : others.filter(isTest).slice(0, impactLimits.kept),
+      reach.consumers > 0
+        ? []
+        : others.filter((each) => !isInTest(each)).slice(0, impactLimits.kept),
+    tests: reach.tests.length > 0 ? [] : others.filter(isInTest).slice(0, impactLimits.kept),
   };
+}
+
+/** A test may stand in the file that it tests. */
+function isInTest({ file_path, role }: CallSite): boolean {
+  return role === 'test' || testPath.test(file_path);
 }
 
 /** Of the item of O3 on the history of a file. */

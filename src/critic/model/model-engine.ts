@@ -52,12 +52,17 @@ export async function examineByModel(
     return { ...accepted, engine: 'model', status: 'complete', reason: '', texts, tokens };
   } catch (error) {
     if (input.signal.aborted) throw endedBy(input.signal);
-    const { code } = asBusError(error);
+    const { code, message } = asBusError(error);
     const tokens = budget.spent - before;
     const told = tokens > 0 ? texts : [];
-    return { ...examined, engine: 'rules', status: 'partial', reason: code, texts: told, tokens };
+    const unable = [`${toAsk}${message}`, ...examined.unable];
+    const its = { ...examined, unable, engine: 'rules', status: 'partial' } as const;
+    return { ...its, reason: code, texts: told, tokens };
   }
 }
+
+/** What a model that failed leaves undone begins so. */
+const toAsk = 'to ask the model: ';
 
 /** Half a question has no answer: what the budget cannot pay for is not asked. Throws MODEL_BUDGET_SPENT. */
 function assertAffordable(messages: readonly Message[], budget: Budget): void {

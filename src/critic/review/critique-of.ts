@@ -10,6 +10,7 @@ import {
   type ModeReport,
   type Selection,
 } from '../shapes.js';
+import { isAsking } from '../cycle/cycle.js';
 import { unique } from '../score/leniency.js';
 import type { ModeName } from '../strategies.js';
 
@@ -69,6 +70,7 @@ export function critiqueOf(
     tokens: reports.reduce((sum, { tokens }) => sum + tokens, 0),
     begun_ms: record.begun_ms,
     elapsed_ms: Math.max(0, nowMs - record.begun_ms),
+    ...{ state: '', standing: '' },
   };
 }
 
@@ -76,6 +78,15 @@ export function critiqueOf(
 export function withFlags(critique: Critique, flags: readonly Flag[]): Critique {
   const needs_person = critique.needs_person || flags.some(({ level }) => level === 'mandatory');
   return { ...critique, flags: unique([...critique.flags, ...flags]), needs_person };
+}
+
+/** With where the artifact stands after it. */
+export function withStanding(
+  critique: Critique,
+  { state, text }: { state: string; text: string } = { state: '', text: '' },
+): Critique {
+  const needs_person = critique.needs_person || isAsking(state);
+  return { ...critique, state, standing: text, needs_person };
 }
 
 /** Modes whose findings a person weighs. */
@@ -109,9 +120,7 @@ export function flagsOf(reports: readonly ModeReport[], selection: Selection): F
         { code: reason, level: 'warning', text: `${mode} failed: ${report.unable[0] ?? reason}` },
       ];
     if (status === 'partial')
-      return [
-        { code: reason, level: 'warning', text: `${mode} is incomplete: ${textOf(reason, mode)}` },
-      ];
+      return [{ code: reason, level: 'warning', text: `${mode} is incomplete: ${whyOf(report)}` }];
     return [];
   });
   const advisory = advisoryIn(selection);
@@ -135,6 +144,12 @@ export function flagsOf(reports: readonly ModeReport[], selection: Selection): F
 
 export function isAbort(reason: string): reason is AbortReason {
   return (abortReasons as readonly string[]).includes(reason);
+}
+
+/** What a model did wrong is known from its report alone. */
+function whyOf({ reason, mode, unable }: ModeReport): string {
+  const isOfModel = reason.startsWith('MODEL_') && reason !== 'MODEL_BUDGET_SPENT';
+  return isOfModel ? (unable[0] ?? reason) : textOf(reason, mode);
 }
 
 function textOf(reason: string, mode: string, criticality = ''): string {

@@ -107,7 +107,7 @@ function objectIn(source: string, line: number): Record<string, unknown> {
   try {
     return readAs(record, JSON.parse(source), line);
   } catch (error) {
-    if (error instanceof SyntaxError) throw invalid(line, error.message);
+    if (error instanceof SyntaxError) throw invalid(line, 'it is no JSON');
     throw error;
   }
 }

@@ -111,5 +111,5 @@ test('the threshold is reached or not in the same way wherever it is compared', 
   };
   expect(of(dust).verdict).toBe('PASS');
   expect(of(0.9199999).verdict).toBe('REVISE');
-  expect(of(0.9199999).why).toContain('0.9199999 against 0.92');
+  expect(of(0.9199999).why).toContain('0.9199 against 0.92');
 });
