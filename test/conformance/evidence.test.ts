@@ -365,7 +365,7 @@ test('§2 Response: the confidence is that of the answer, as long as all that is
   const { citations } = its.grounding_evidence!;
   const near = { citations, answered: 'high', claimable: 'low' } as const;
   const confidence = (...verdicts: CitationVerdict[]) =>
-    reviewResponse(taskOf({ grounding: {} }), its, 'worker', verdicts, near).confidence;
+    reviewResponse(taskOf({ grounding: {} }), its, 'worker', verdicts, { near }).confidence;
   expect([confidence(valid, valid), confidence(valid, verdictOf('stale'))]).toEqual([
     'high',
     'low',

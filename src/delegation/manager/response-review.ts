@@ -1,6 +1,6 @@
 import { confidenceOf, meanOf } from '../../base/confidence.js';
 import { checkCriteria } from './criteria.js';
-import type { CitationVerdict, Finding, Nearness, Review } from './review.js';
+import type { CitationVerdict, Finding, Nearness, Review, SaidWords } from './review.js';
 import {
   errorOverlay,
   evidenceLimits,
@@ -17,14 +17,14 @@ const findingCharsMax = 600;
 const order: readonly ConfidenceLevel[] = ['low', 'medium', 'high'];
 
 /**
- * Reviews a response. `verdicts`: those of its citations, in their order. `near`: what the PGC says of its evidence, where it was asked; else the similarity of the citations counts. A finding of severity error refuses it. With warnings a critical task (C3, C4) is undecided and a person decides; any other is accepted with warnings. Low confidence is a warning.
+ * Reviews a response. `verdicts`: those of its citations, in their order. `near`: what the PGC says of its evidence, where it was asked; else the similarity of the citations counts. `words`: what is known of what it says, where that was looked at. A finding of severity error refuses it. With warnings a critical task (C3, C4) is undecided and a person decides; any other is accepted with warnings. Low confidence is a warning.
  */
 export function reviewResponse(
   task: DelegatedTask,
   response: TaskResponse,
   worker: string,
   verdicts: readonly CitationVerdict[],
-  near?: Nearness,
+  { near, words }: { near?: Nearness | undefined; words?: SaidWords } = {},
 ): Review {
   const valid = similaritiesOf(response, verdicts);
   const isWhole = verdicts.every(({ status }) => status === 'valid');
@@ -40,6 +40,7 @@ export function reviewResponse(
     ...evidenceFindings(task, response, verdicts, {
       ...{ confidence, claimable: near?.claimable ?? shown },
     }),
+    ...wordFindings(response, words),
     ...criteria.flatMap(({ text, verdict, why }) =>
       verdict === 'unmet' ? [error('CRITERION_UNMET', `"${text}": ${why}`)] : [],
     ),
@@ -82,6 +83,20 @@ function incompleteFindings({ status, errors }: TaskResponse): Finding[] {
   return failed.map(({ code, text }) => warning('WORK_INCOMPLETE', `${code}: ${text}`));
 }
 
+/** What it says, where the index says otherwise; and that nobody has checked the rest. */
+function wordFindings(
+  { result, grounding_evidence }: TaskResponse,
+  { areOwn, contradicted }: SaidWords = { areOwn: false, contradicted: [] },
+): Finding[] {
+  const wrong = contradicted.map((each) => error('CLAIM_CONTRADICTED', each));
+  if (!areOwn || result.trim() === '') return wrong;
+  const text =
+    (grounding_evidence?.citations.length ?? 0) > 0
+      ? 'whether the cited lines show what it says, only a reader can tell'
+      : 'it cites nothing: what it says was not checked';
+  return [...wrong, warning('WORDS_UNCHECKED', text)];
+}
+
 function evidenceFindings(
   task: DelegatedTask,
   response: TaskResponse,
@@ -119,8 +134,8 @@ function evidenceFindings(
   const claimed = evidence.grounding_confidence;
   // A worker claims by what it cites: it does not know how sure the answer is.
   if (order.indexOf(claimed) > order.indexOf(claimable)) {
-    const text = `it claims ${claimed} confidence; its evidence allows ${claimable}`;
-    findings.push(error('CONFIDENCE_INFLATED', text));
+    const text = `it claims ${claimed} confidence; its evidence allows ${claimable}, which counts`;
+    findings.push(warning('CONFIDENCE_INFLATED', text));
   }
   if (isRequired && confidence === 'low')
     findings.push(warning('CONFIDENCE_LOW', 'the evidence has little to do with the question'));

@@ -38,3 +38,11 @@ export interface Nearness {
   /** The most that its own queries let a worker claim. */
   claimable: ConfidenceLevel;
 }
+
+/** What is known of the words of a result, beside its citations. */
+export interface SaidWords {
+  /** Of an agent, a model, or a worker that nothing is known of: nothing shows that its citations say so. */
+  areOwn: boolean;
+  /** Sentences that the index contradicts, with what it says. */
+  contradicted: readonly string[];
+}

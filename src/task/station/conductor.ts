@@ -5,12 +5,18 @@ import { leaseMs } from '../../delegation/manager/manager.machine.js';
 import { assignmentId } from '../../delegation/task/messages.js';
 import { reasonOf, reviewResponse } from '../../delegation/manager/response-review.js';
 import type { Critique } from '../../critic/shapes.js';
-import type { CheckedCitation, Nearness, Review } from '../../delegation/manager/review.js';
+import type {
+  CheckedCitation,
+  Nearness,
+  Review,
+  SaidWords,
+} from '../../delegation/manager/review.js';
 import {
   type Assignment,
   type DelegatedTask,
   type EvidenceCitation,
   type GroundingEvidence,
+  type TaskResponse,
   type TaskFailure,
   evidenceLimits,
   hasEffects,
@@ -69,6 +75,8 @@ export interface ConductorPorts {
   verify: (citations: readonly EvidenceCitation[]) => Promise<CheckedCitation[]>;
   /** What the PGC itself says of evidence; absent: what it says of itself counts. */
   nearness?: (task: DelegatedTask, evidence: GroundingEvidence) => Promise<Nearness>;
+  /** What is known of the words of a response, beside its citations. */
+  words?: (task: DelegatedTask, response: TaskResponse, worker: string) => Promise<SaidWords>;
   /** Asks a critic; the same request again is the same review. Throws NO_RESPONDER, and what the critic refuses. */
   critique: (record: TaskRecord, signal: AbortSignal) => Promise<Critique>;
   /** Settings of the quality gate; absent: the defaults. */
@@ -287,7 +295,11 @@ export class Conductor {
     const its = { ...response, grounding_evidence: evidence && { ...evidence, citations } };
     const worker = assignment?.worker ?? '';
     const { isCritiqued = false } = record.snapshot.context;
-    const found = reviewResponse(task, its, worker, verdicts, near ?? undefined);
+    const words = await this.#ports.words?.(task, its, worker);
+    const found = reviewResponse(task, its, worker, verdicts, {
+      near: near ?? undefined,
+      ...(words !== undefined && { words }),
+    });
     const review = adjustedReview(task, found, isCritiqued);
     const reason = reasonOf(review);
     const patch: Patch = {
@@ -403,13 +415,16 @@ export class Conductor {
   }
 }
 
+/** What a critic, or a person, has to judge. */
+const forReader = new Set(['CRITERIA_UNCHECKED', 'WORDS_UNCHECKED']);
+
 /**
  * Work that had effects is not repeated because its evidence was refused: a person decides. Criteria in words are left to the critic where one follows.
  */
 function adjustedReview(task: DelegatedTask, review: Review, isCritiqued: boolean): Review {
   const isRepeated = review.verdict === 'refused' && hasEffects(task);
   if (isRepeated) return { ...review, verdict: 'undecided' };
-  const isForReader = review.findings.every(({ code }) => code === 'CRITERIA_UNCHECKED');
+  const isForReader = review.findings.every(({ code }) => forReader.has(code));
   return isCritiqued && review.verdict === 'undecided' && isForReader
     ? { ...review, verdict: 'warned' }
     : review;
