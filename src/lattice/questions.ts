@@ -135,7 +135,7 @@ export class LatticeQuestions implements Questions {
 }
 
 /**
- * Verifies each citation in the tree of the agent that it names, else in every tree until one confirms it. Throws TOO_LARGE, CITATION_MALFORMED, NO_SHARDS, DEADLINE_EXCEEDED.
+ * Verifies each citation in the tree of the agent that it names, else in every tree until one confirms it. Throws TOO_LARGE, NO_SHARDS, DEADLINE_EXCEEDED.
  */
 export async function verifyAll(
   trees: readonly ShardTree[],

@@ -153,4 +153,7 @@ export type CalleesAnswer = Plain<
   { definitions: Definition[]; callees: CallSite[] }
 >;
 export type TopologyAnswer = Plain<sigma.pgc.TopologyAnswer>;
-export type Verdict = Plain<sigma.pgc.Verdict, { status: 'valid' | 'stale' | 'false' }>;
+export type Verdict = Plain<
+  sigma.pgc.Verdict,
+  { status: 'valid' | 'stale' | 'false' | 'malformed' }
+>;
