@@ -232,8 +232,8 @@ const entries = {
     'Send the earlier one first; the client library does so by itself.',
   ),
   NO_MAILBOX: unknown(
-    '{agent} is ephemeral and has no mailbox',
-    'Send to a registered agent (`sigma agents`).',
+    '{agent} reads no messages, so nothing was sent',
+    'Ask it instead: `sigma query AGENT "…"`, `sigma critic`. `sigma agents` shows who else is there; those with no_mail read none.',
   ),
   NO_SUCH_MESSAGE: failed(
     'there is no stored message {message}',

@@ -85,7 +85,9 @@ export const verifyCitations: Operation<typeof input> = {
     );
     return {
       ...answer,
-      document: { results: results.map(({ status, reason, now_at }) => ({ status, reason, now_at })) },
+      document: {
+        results: results.map(({ status, reason, now_at }) => ({ status, reason, now_at })),
+      },
       screen: (value) => linesOf(value).join('\n'),
       failure: valid < results.length ? null : undefined,
     };
