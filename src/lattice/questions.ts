@@ -145,9 +145,7 @@ export async function verifyAll(
   const limit = citationsPerVerifyMax;
   if (citations.length > limit) {
     throw new BusError('TOO_LARGE', {
-      what: 'a list of citations',
-      bytes: citations.length,
-      limit,
+      ...{ what: 'a list', bytes: citations.length, unit: 'citations', limit },
     });
   }
   const signal = until(options);

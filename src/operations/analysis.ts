@@ -108,7 +108,11 @@ export const locate: Operation<typeof locateInput> = {
         answer.warnings.push(`only the first ${reportCharsMax} characters were read`);
       return answer;
     };
-    if (batch !== undefined) return inLines(answersOf(batch, (its) => located(its, true)), 'answers');
+    if (batch !== undefined)
+      return inLines(
+        answersOf(batch, (its) => located(its, true)),
+        'answers',
+      );
     const found = await located(reportOf(report), false);
     return {
       ...listing<LocateAnswer>(found, ['files', 'shards', 'warnings'], ({ files, warnings }) =>
