@@ -35,7 +35,7 @@ import {
   type CommonOptions,
   type TreeOptions,
 } from './options.js';
-import { FailureWith, print, usage, writeLine } from './output.js';
+import { FailureWith, print, printRows, usage } from './output.js';
 import { classifying } from './tasks/attend.js';
 import type { Dialogue, Terminal } from './terminal.js';
 
@@ -408,15 +408,8 @@ async function within<T>(
 }
 
 async function printReply(options: CommonOptions, reply: Reply<object>): Promise<void> {
-  const { value, document = value, failure, screen = reply.text, rows, row: said } = reply;
-  if (rows !== undefined) {
-    for await (const row of rows) {
-      if ('error' in row) process.exitCode = 1;
-      const isJson = options.json === true || said === undefined;
-      await writeLine(isJson ? JSON.stringify(row) : said(row));
-    }
-    return;
-  }
+  const { value, document = value, failure, screen = reply.text, rows } = reply;
+  if (rows !== undefined) return printRows(options, { ...reply, rows });
   const error = failure && {
     error: { code: failure.code, text: failure.text, retryable: failure.retryable },
   };

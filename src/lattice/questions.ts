@@ -135,7 +135,7 @@ export class LatticeQuestions implements Questions {
 }
 
 /**
- * Verifies each citation in the tree of the agent that it names, else in every tree until one confirms it. Throws TOO_LARGE, CITATION_MALFORMED, NO_SHARDS, DEADLINE_EXCEEDED.
+ * Verifies each citation in the tree of the agent that it names, else in every tree until one confirms it. Throws TOO_LARGE, NO_SHARDS, DEADLINE_EXCEEDED.
  */
 export async function verifyAll(
   trees: readonly ShardTree[],
@@ -145,9 +145,7 @@ export async function verifyAll(
   const limit = citationsPerVerifyMax;
   if (citations.length > limit) {
     throw new BusError('TOO_LARGE', {
-      what: 'a list of citations',
-      bytes: citations.length,
-      limit,
+      ...{ what: 'a list', bytes: citations.length, unit: 'citations', limit },
     });
   }
   const signal = until(options);

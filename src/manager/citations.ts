@@ -47,12 +47,12 @@ async function check(trees: Trees, given: EvidenceCitation): Promise<CheckedCita
     const [judged] = await verifyAll(trees, [citation], { deadlineMs: verifyMsMax });
     if (judged === undefined) return unverified(citation, 'nothing was found out');
     const { status, reason, now_at, found = {} } = judged;
-    const verdict = { status, reason: cut(reason), now_at };
+    // Evidence that is none proves as little as a false one.
+    const its = status === 'malformed' ? 'false' : status;
+    const verdict = { status: its, reason: cut(reason), now_at };
     return { citation: { ...citation, ...found }, verdict };
   } catch (error) {
-    const { code, message } = asBusError(error);
-    if (code !== 'CITATION_MALFORMED') return unverified(citation, message);
-    return { citation, verdict: { status: 'false', reason: cut(message), now_at: '' } };
+    return unverified(citation, asBusError(error).message);
   }
 }
 

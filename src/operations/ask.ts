@@ -31,7 +31,9 @@ const answerOutput = z.looseObject({
   evidence: z.array(evidenceOutput),
   flow: z
     .array(z.looseObject({ from: z.string(), to: z.string(), site: z.string() }))
-    .describe('Calls between the pieces of evidence; a certainty of exact is bound.'),
+    .describe(
+      'Calls between the pieces of evidence, or all that the graph knows of the symbol asked about; a certainty of exact is bound. `evidence` 0: none shows it. Of kind slot `from` holds `to`.',
+    ),
   prose: z
     .string()
     .describe('By a language model, where there is one; [n] is the evidence with id n.'),

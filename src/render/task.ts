@@ -118,7 +118,7 @@ export function critiqueText(each: TaskIteration): string {
   const flags = each.flags.length === 0 ? '' : ` [${each.flags.join(', ')}]`;
   const said = judged === '' ? '' : `, ${judged} by ${each.judged_by}`;
   const then = `${state}${reason === '' ? '' : ` (${reason})`}${said}`;
-  const by = modes.length === 0 ? 'nobody' : modes.join(', ');
+  const by = modes.length === 0 ? 'no mode' : modes.join(', ');
   return `${iteration} (attempt ${attempt}): ${figure} ${verdict} by ${by}: ${why}${flags}; ${then}`;
 }
 

@@ -193,6 +193,12 @@ test.each(twoTransports)('%s: every tool answers a right question', async (name)
   const asked = await right('ask', { question: 'How is the ring allocated?' });
   const verified = await right('verify_citations', { citations: asked.evidence });
   expect(verified).toMatchObject({ valid: asked.evidence.length, total: asked.evidence.length });
+  const mixed = [asked.evidence[0], { file_path: 'a.c' }];
+  const judged = await right('verify_citations', { citations: mixed });
+  expect(judged.results).toMatchObject([
+    { status: 'valid' },
+    { status: 'malformed', reason: 'content is not a text' },
+  ]);
   const routed = await right('query_lattice', {
     question: 'How does the nic driver allocate its ring?',
   });
@@ -239,7 +245,7 @@ test.each(twoTransports)('%s: every tool refuses a wrong question with a code', 
     ['trace', { from: 'no_such_thing', to: 'nic_open' }, 'NO_SUCH_SYMBOL'],
     ['blast_radius', { symbol: 'nic_log', direction: 'left' }, 'TOOL_INPUT'],
     ['security_blast_radius', {}, 'TOOL_INPUT'],
-    ['verify_citations', { citations: [{ file_path: 'a.c' }] }, 'TOOL_INPUT'],
+    ['verify_citations', { citations: [] }, 'TOOL_INPUT'],
     ['send_agent_message', { to: 'nobody', message: 'x' }, 'UNKNOWN_AGENT'],
     ['list_pending_messages', { message: 999_999 }, 'NO_SUCH_MESSAGE'],
     ['mark_message_read', { message: 999_999 }, 'NO_SUCH_MESSAGE'],

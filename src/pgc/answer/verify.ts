@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { BusError } from '../../errors/bus-error.js';
 import { blobId } from '../source/blob.js';
 import { ConfinedReader } from '../source/confined-reader.js';
 import { excerptOf, linesOf } from '../source/excerpt.js';
@@ -22,7 +21,7 @@ const symbolCharsMax = 512;
 const notAnObject = 'it is not an object with file_path and content';
 const notLines = 'line_start and line_end are line numbers from 1 on, or both are left out';
 const line = z.int(notLines).min(0, notLines).default(0);
-const citationSchema = z.looseObject(
+const citationSchema = z.object(
   {
     file_path: z.string('file_path is not a text').min(1, 'file_path is empty'),
     line_start: line,
@@ -38,6 +37,8 @@ const citationSchema = z.looseObject(
       .string('blob is not a text')
       .regex(/^(?:[0-9a-f]{40})?$/, 'blob is not a git blob id of 40 hexadecimal digits')
       .nullish(),
+    // Says whose tree is looked at first, and nothing if it is no name.
+    agent: z.string().catch(''),
   },
   notAnObject,
 );
@@ -54,14 +55,11 @@ export type Judged = Verdict & { found?: CitedLines };
  * that is too long for an excerpt: as many whole lines as fit, or the beginning of a long first line).
  * `stale`: the path holds another blob by now; `now_at` says where the text, or most of it, is.
  * A citation without lines quotes a text, of lines or within one, which must stand in the file; its lines are found.
- * Throws CITATION_MALFORMED and REPO_UNREADABLE.
+ * `malformed`: it is no citation, and the reason says why. Throws REPO_UNREADABLE.
  */
 export async function verify(citation: unknown, root: string): Promise<Judged> {
-  const parsed = citationSchema.safeParse(citation);
-  if (!parsed.success) throw malformed(parsed.error.issues[0]?.message ?? notAnObject);
-  const claim = parsed.data;
-  if (claim.line_end < claim.line_start) throw malformed('line_end comes before line_start');
-  if (claim.line_start === 0 && claim.line_end > 0) throw malformed(notLines);
+  const claim = claimIn(citation);
+  if ('status' in claim) return claim;
   if (claim.content.trim() === '') return not('the content is empty');
 
   const real = await realRoot(root);
@@ -69,6 +67,16 @@ export async function verify(citation: unknown, root: string): Promise<Judged> {
   const found = await quotedLines(claim, real);
   if (typeof found === 'string') return not(found);
   return { ...(await judge({ ...claim, ...found }, real)), found };
+}
+
+/** What a citation says, alone; else the verdict that it is none. */
+export function claimIn(citation: unknown): Claim | Verdict {
+  const parsed = citationSchema.safeParse(citation);
+  if (!parsed.success) return malformed(parsed.error.issues[0]?.message ?? notAnObject);
+  const { line_start, line_end } = parsed.data;
+  if (line_end < line_start) return malformed('line_end comes before line_start');
+  if (line_start === 0 && line_end > 0) return malformed(notLines);
+  return parsed.data;
 }
 
 /** The lines in which a quoted text stands; else why not. */
@@ -316,6 +324,6 @@ function not(reason: string, now_at = ''): Verdict {
   return { status: 'false', reason, now_at };
 }
 
-function malformed(detail: string): BusError {
-  return new BusError('CITATION_MALFORMED', { detail });
+function malformed(reason: string): Verdict {
+  return { status: 'malformed', reason, now_at: '' };
 }

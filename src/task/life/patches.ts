@@ -44,7 +44,8 @@ export function clarificationPatch({ task, response, asks }: TaskRecord, answer:
   const clarifications = [...task.clarifications, { question, answer }];
   if (clarifications.length > taskLimits.clarifications)
     throw new BusError('TOO_LARGE', {
-      what: 'a list of clarifications',
+      what: 'a list',
+      unit: 'clarifications',
       bytes: clarifications.length,
       limit: taskLimits.clarifications,
     });
