@@ -15,7 +15,7 @@ import type {
   TraceAnswer,
   Verdict,
 } from '../pgc/shapes.js';
-import { verify, type Judged } from '../pgc/answer/verify.js';
+import { verify, type Judged, type Reading } from '../pgc/answer/verify.js';
 import { ask } from './ask.js';
 import { calleesOf, callersOf, implementationsOf } from './trace/call-sites.js';
 import type { Journal } from './query/journal.js';
@@ -140,7 +140,7 @@ export class LatticeQuestions implements Questions {
 export async function verifyAll(
   trees: readonly ShardTree[],
   citations: object[],
-  options: AskingOptions,
+  options: AskingOptions & Reading,
 ): Promise<Judged[]> {
   const limit = citationsPerVerifyMax;
   if (citations.length > limit) {
@@ -152,18 +152,22 @@ export async function verifyAll(
   const verdicts: Judged[] = [];
   for (const citation of citations) {
     if (signal.aborted) throw new BusError('DEADLINE_EXCEEDED', { ms: options.deadlineMs });
-    verdicts.push(await verifyOne(trees, citation));
+    verdicts.push(await verifyOne(trees, citation, options));
   }
   return verdicts;
 }
 
-async function verifyOne(trees: readonly ShardTree[], citation: object): Promise<Judged> {
+async function verifyOne(
+  trees: readonly ShardTree[],
+  citation: object,
+  reading: Reading,
+): Promise<Judged> {
   const agent = 'agent' in citation ? citation.agent : undefined;
   const named = trees.filter((tree) => tree.agent === agent || tree.alias === agent);
   let best: Judged | undefined;
   // The named tree first, then the others: the shard may belong to another tree by now.
   for (const root of new Set([...named, ...trees].map((tree) => tree.root))) {
-    const verdict = await verify(citation, root);
+    const verdict = await verify(citation, root, reading);
     if (verdict.status === 'valid') return verdict;
     if (best === undefined || (best.status === 'false' && verdict.status === 'stale')) {
       best = verdict;

@@ -6,7 +6,7 @@ import { hasAgent } from '../task/life/advance.js';
 import type { Conductor } from '../task/station/conductor.js';
 import { taskMessages } from '../task/requests/messages.js';
 import { viewOf } from '../task/requests/view.js';
-import { verdictsOn, type CitationParts } from './citations.js';
+import { isAround, verdictsOn, type CitationParts } from './citations.js';
 import { critiqueBy } from './critiques.js';
 import { nearnessOf } from './nearness.js';
 import type { OverlayMaker } from './overlay-maker.js';
@@ -46,6 +46,7 @@ export function portsTo(
       const views = await client.agents({ role: 'pgc' });
       return new Set(views.flatMap(({ record: { id, alias } }) => [id, alias]));
     },
+    encloses: async (citation) => isAround((await shards.lattices()).values(), citation),
     isSettling: () => performance.now() < settledAtMs,
   };
   const { assign, withdraw } = delegationMessages;

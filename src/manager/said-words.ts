@@ -25,6 +25,11 @@ const decidable = new Set<Statement['kind']>([
 /** Their results are what a program has said, not what somebody says of it. */
 const measured = new Set<RunnerName>(['answer', 'command']);
 
+/** A process of this home: no other has the name of its role. */
+function isOurs(worker: string, role: string): boolean {
+  return isProvenRole(role) || (role === 'executor' && worker === role);
+}
+
 /** Whose the words of a result are, and which of them the index contradicts. */
 export async function wordsOf(
   said: { task: DelegatedTask; response: TaskResponse; worker: string },
@@ -33,7 +38,7 @@ export async function wordsOf(
   const { task, worker } = said;
   const known = await client.agents();
   const role = known.find(({ record }) => record.id === worker)?.record.role ?? '';
-  const areOwn = !measured.has(task.runner) || !isProvenRole(role);
+  const areOwn = !measured.has(task.runner) || !isOurs(worker, role);
   if (!areOwn) return { areOwn, contradicted: [] };
   const contradicted = new Set<string>();
   // A tree that cannot be read, or not in time, decides nothing more.

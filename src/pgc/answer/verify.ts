@@ -46,6 +46,11 @@ type Claim = z.infer<typeof citationSchema>;
 
 /** Lines of a file, as an excerpt of them reads. */
 type CitedLines = Pick<Claim, 'line_start' | 'line_end' | 'content'>;
+/** `isQuote`: the content is a text that stands in the cited lines, as in a citation without lines. */
+export interface Reading {
+  isQuote?: boolean;
+}
+
 /** `found`: the lines of a citation that quotes a text and names none. */
 export type Judged = Verdict & { found?: CitedLines };
 
@@ -57,13 +62,17 @@ export type Judged = Verdict & { found?: CitedLines };
  * A citation without lines quotes a text, of lines or within one, which must stand in the file; its lines are found.
  * `malformed`: it is no citation, and the reason says why. Throws REPO_UNREADABLE.
  */
-export async function verify(citation: unknown, root: string): Promise<Judged> {
+export async function verify(
+  citation: unknown,
+  root: string,
+  { isQuote = false }: Reading = {},
+): Promise<Judged> {
   const claim = claimIn(citation);
   if ('status' in claim) return claim;
   if (claim.content.trim() === '') return not('the content is empty');
 
   const real = await realRoot(root);
-  if (claim.line_start > 0) return judge(claim, real);
+  if (claim.line_start > 0 && !isQuote) return judge(claim, real);
   const found = await quotedLines(claim, real);
   if (typeof found === 'string') return not(found);
   return { ...(await judge({ ...claim, ...found }, real)), found };
@@ -89,7 +98,7 @@ async function quotedLines(claim: Claim, real: string): Promise<CitedLines | str
     ...(blob ? [(await linesOfBlob(blob, real)) ?? []] : []),
   ];
   for (const text of texts) {
-    const found = quoteIn(text, contentOf(claim));
+    const found = quoteIn(text, contentOf(claim), claim);
     if (found !== undefined) return found;
   }
   if ('bytes' in read) return `${file_path} does not hold this text`;
@@ -99,7 +108,13 @@ async function quotedLines(claim: Claim, real: string): Promise<CitedLines | str
 }
 
 /** Indentation aside, whole lines between the first and the last, which may be quoted in part; not within a word. */
-function quoteIn(text: readonly string[], content: string): CitedLines | undefined {
+function quoteIn(
+  whole: readonly string[],
+  content: string,
+  { line_start, line_end }: Pick<Claim, 'line_start' | 'line_end'>,
+): CitedLines | undefined {
+  const first = Math.max(line_start, 1);
+  const text = line_start === 0 ? whole : whole.slice(first - 1, line_end);
   const quote = content.split('\n').map((each) => each.trim());
   if (!quote.some(({ length }) => length >= tellingCharsMin)) return undefined;
   const wanted = quote.join('\n');
@@ -110,7 +125,7 @@ function quoteIn(text: readonly string[], content: string): CitedLines | undefin
   if (at < 0) return undefined;
   const cited = text.slice(at, at + quote.length);
   const { content: excerpt, lineCount } = excerptOf(cited);
-  return { line_start: at + 1, line_end: at + lineCount, content: excerpt };
+  return { line_start: first + at, line_end: first + at + lineCount - 1, content: excerpt };
 }
 
 function standsIn(text: string, part: string): boolean {

@@ -8,6 +8,7 @@ function parts(fields: Partial<CitationParts>): CitationParts {
     trees: () => Promise.resolve([]),
     registered: () => Promise.resolve(new Set(['net'])),
     isSettling: () => true,
+    encloses: () => Promise.resolve(false),
     ...fields,
   };
 }
@@ -52,4 +53,31 @@ test('a path that names a file of a tree from the top of the disk is one of that
   const [one, other] = await verdictsOn(citations, parts({ trees }));
   expect(one).toMatchObject({ verdict: { status: 'valid' }, citation: { file_path: 'a.c' } });
   expect(other!.verdict.status).toBe('false');
+});
+
+test('a part of the cited lines, without its indentation, is what it quotes; the symbol may stand around it', async () => {
+  const text = 'int f(void)\n{\n\treturn 1;\n}\nint g(void)\n{\n\treturn 1; /* g */\n}\n';
+  await using tree = await TemporaryTree.create({ 'a.c': text });
+  const trees = () => Promise.resolve([{ agent: 'net', alias: 'net', root: tree.root }]);
+  const encloses: CitationParts['encloses'] = ({ symbol }) => Promise.resolve(symbol === 'g');
+  const cited = { file_path: 'a.c', line_start: 7, line_end: 7, blob: '' };
+  const verdictOn = async (fields: { content: string; symbol: string }) => {
+    const [checked] = await verdictsOn(
+      [citationOf({ ...cited, ...fields })],
+      parts({ trees, encloses }),
+    );
+    return checked;
+  };
+  expect(await verdictOn({ content: 'return 1;', symbol: 'g' })).toMatchObject({
+    verdict: { status: 'valid' },
+    citation: { line_start: 7, content: '\treturn 1; /* g */', symbol: 'g' },
+  });
+  expect(await verdictOn({ content: 'return 1;', symbol: '' })).toMatchObject({
+    verdict: { status: 'valid' },
+  });
+  for (const fields of [
+    { content: 'return 1;', symbol: 'f' },
+    { content: 'return 2;', symbol: 'g' },
+  ])
+    expect(await verdictOn(fields)).toMatchObject({ verdict: { status: 'false' } });
 });
