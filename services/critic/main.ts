@@ -14,6 +14,7 @@ import { remoteAnalyses } from '../../src/remote/analyses.js';
 import { Shards } from '../../src/remote/shards.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { plainRecord, untilAccepted } from '../../src/client/registration.js';
+import { noMail } from '../../src/wire/messages.js';
 import { endOf, notifySystemd, untilStopped } from '../process.js';
 import { CriticHandler } from '../../src/critic/serve/requests.js';
 import { openCritic, openStore, type Critic } from '../../src/critic/serve/open-critic.js';
@@ -71,7 +72,7 @@ async function storeInTime(config: Config, log: Logger): Promise<LevelStore> {
 }
 
 async function introduce(client: Client, log: Logger): Promise<void> {
-  await client.register(plainRecord(criticRole, ['critique']));
+  await client.register(plainRecord(criticRole, ['critique', noMail]));
   await client.offer([criticService]);
   log.info('serving');
   await notifySystemd('READY=1');

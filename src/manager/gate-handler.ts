@@ -137,7 +137,7 @@ export class GateHandler {
     const { assignment, id } = await recordOfGate(book, said.id);
     // No agent judges its own work.
     if (assignment?.worker === agent)
-      throw new BusError('GATE_NOT_YOURS', { agent, gate: said.id });
+      throw new BusError('GATE_NOT_YOURS', { agent, gate: `gate ${said.id}` });
     await this.#assertPerson(agent, `gate ${said.id}`);
     const by = await this.#parts.client.personOf(agent);
     const after = await book

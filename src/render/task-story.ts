@@ -110,7 +110,7 @@ function critiqueOf(each: TaskIteration): Told[] {
 const eventWords: Readonly<Record<string, string>> = {
   'task.released': 'started from its queue',
   'task.ready': 'its turn has come',
-  'task.declined': 'nobody could do it',
+  'task.declined': 'it could not be done with what is there',
   'task.cancelled': 'it was cancelled',
   'dependency.failed': 'what it depends on was not done',
   'attention.passed': 'no risk stops it',

@@ -243,7 +243,7 @@ test('a batch of contexts is answered line by line, and a line that is none does
     [undefined, 'invalid', 'CRITIC_LINE_INVALID'],
     ['h', 'review', undefined],
   ]);
-  expect(JSON.parse(whole.stdout)).toEqual(rows);
+  expect(JSON.parse(whole.stdout)).toEqual({ selections: rows });
   // The budget is that of a review: where nothing is named, rules alone have all that they want.
   expect(rows[9].modes).toHaveLength(5);
   expect(rows[9].flags).toContainEqual(

@@ -8,7 +8,7 @@ import { orchestrate, orchestrationHelp, orchestrationOption } from './critic-or
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { printable } from '../../../src/render/terminal.js';
 import { bytesOf, linesIn } from '../input.js';
-import { FailureWith, print, writeLine } from '../output.js';
+import { FailureWith, print, printRows } from '../output.js';
 
 interface CriticOptions extends CommonOptions, CriticWords {
   select?: string;
@@ -45,7 +45,7 @@ export function addCriticCommand(sigma: Command): void {
     .option('--full', 'print all sections of each mode, in Markdown')
     .option(
       '--select <file>',
-      'select modes for each context vector of a JSON Lines file, a line of JSON each (--json: one array); - reads standard input',
+      'select modes for each context vector of a JSON Lines file, a line of JSON each (--json: one document); - reads standard input',
     )
     .option('--repo <dir>', 'tree whose index is used (default: the git work tree of the artifact)')
     .option('--rules <file>', 'rules that the artifact must follow; repeatable', gathered)
@@ -75,16 +75,9 @@ async function selectAll(file: string, options: CriticOptions): Promise<void> {
   const { selectionsOf, vectorBytesMax } = await import('../../../src/critic/select/batch.js');
   const { detectedBudget } = await import('../../../src/critic/select/tables.js');
   const lines = linesIn(bytesOf(file), vectorBytesMax);
-  // One document: an array, a row on each of its lines.
-  const [open, between, close] = options.json === true ? ['[', ',', ']'] : ['', '', ''];
-  let before = open;
   const budget = options.budget ?? detectedBudget(configOf(options));
-  for await (const row of selectionsOf(lines, await rulesOf(options), budget)) {
-    if (row.outcome === 'invalid') process.exitCode = 1;
-    await writeLine(before + JSON.stringify(row));
-    before = between;
-  }
-  if (close !== '') await writeLine((before === open ? open : '') + close);
+  const rows = selectionsOf(lines, await rulesOf(options), budget);
+  await printRows(options, { rows, list: 'selections' });
 }
 
 /** Dimensions of the context that have no option in the document. */

@@ -41,6 +41,29 @@ export async function lookUpCalls({ tree }: Looking, said: Calls): Promise<Verdi
   return withoutCall(tree, { symbol, caller, reason, evidence, isWhole, definitions });
 }
 
+/** More calls than the text says are proven, or fewer are possible: then it is wrong. Calls of tests may count or not. */
+export async function lookUpCallCount(
+  { tree }: Looking,
+  { symbol, value, of }: Extract<Statement, { kind: 'call_count' }>,
+): Promise<Verdict> {
+  const { callers, isWhole } = await tree.uses(symbol.name);
+  if ((await tree.definitionsOf(symbol)).length === 0)
+    return notChecked(`The index does not define ${symbol.name}.`);
+  const sites = callers.filter((each) => each.kind !== 'slot' && isProven(each));
+  const outside = sites.filter((each) => each.role !== 'test');
+  const counted = (all: readonly CallSite[]): number =>
+    of === 'places' ? all.length : new Set(all.map(nameOf)).size;
+  const [least, most] = [counted(outside), counted(sites)];
+  const ofTests = most > least ? `, and ${most - least} more in tests` : '';
+  const reason = `${symbol.name} is called ${of === 'places' ? 'at' : 'by'} ${least} ${of}${ofTests}.`;
+  const [first] = sites;
+  const evidence = first === undefined ? [] : await evidenceOf(tree, first, symbol);
+  if (least > value || (isWhole && most < value))
+    return wrong(reason, `Say how often ${symbol.name} is called.`, evidence);
+  const isSure = isWhole && (least === value || most === value);
+  return isSure ? holds(reason, evidence) : notChecked(`${reason} Not all of its calls are known.`);
+}
+
 async function withoutCall(
   tree: Tree,
   its: {

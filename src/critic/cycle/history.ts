@@ -188,7 +188,9 @@ export class History {
       throw new BusError('REVIEW_INVALID', { detail: 'it is judged accept, refuse or revise' });
     const { textChars: limit } = historyLimits;
     if (said.text.length > limit)
-      throw new BusError('TOO_LARGE', { what: 'the reason', bytes: said.text.length, limit });
+      throw new BusError('TOO_LARGE', {
+        ...{ what: 'the reason', bytes: said.text.length, unit: 'characters', limit },
+      });
     return this.#records.turn('', async () => {
       const before = await this.#known(artifact);
       const critique = before.iterations.at(-1)?.critique ?? '';

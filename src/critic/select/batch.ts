@@ -68,7 +68,7 @@ export async function* selectionsOf(
     if (each?.trim() === '') continue;
     rows += 1;
     if (rows > limit)
-      throw new BusError('TOO_LARGE', { what: 'the batch of vectors', bytes: rows, limit });
+      throw new BusError('TOO_LARGE', { what: 'a batch', bytes: rows, unit: 'vectors', limit });
     yield selectionOf(each, line, policy, budget);
   }
 }

@@ -107,6 +107,20 @@ const calledAtEnd =
 const calling =
   /\b(?:does|do|did)\s(?!the\b|an?\b)([A-Za-z_]\w{0,120})(?:\(\))?\s(?:call|use|invoke)\b/gi;
 
+/** Where the name that is asked about stands, if it is known to be one. */
+const besides = {
+  callers: [
+    /\b(?:calls?|uses?|invokes?|(?:callers?|users?|usages?|uses) of|(?:called|used|invoked) by)\s`?([A-Za-z_][\w.:]{0,240}\w)/gi,
+    /\b(?:is|are|does|if|when)\s`?([A-Za-z_][\w.:]{0,240}\w)(?:\(\))?`?\s(?:is\s)?(?:called|used|invoked|changes?|breaks?)\b/gi,
+  ],
+  callees: [
+    /\b(?:does|do|did)\s`?([A-Za-z_][\w.:]{0,240}\w)(?:\(\))?`?\s(?:call|use|invoke|depend)\b/gi,
+  ],
+  implementations: [
+    /\b(?:implements?|extends?|overrides?|(?:implementations?|implementers?|implementors?|subclasses|subtypes|overrides) of)\s`?([A-Za-z_][\w.:]{0,240}\w)/gi,
+  ],
+};
+
 /** `X call chain`, `the call path to X`: the name stands beside it, without an article. */
 const chainedBefore =
   /(?<![\w.:])(?!(?:the|an?|its|their|this|that|which|what|each|every)\b)((?:[A-Za-z_]\w{0,120}(?:::|\.))*[A-Za-z_]\w{0,120})(?:\(\))?\s(?:call|calling)[\s-](?:chain|path|sequence|tree|graph|hierarchy)s?\b/gi;
@@ -244,6 +258,15 @@ function askedNames(text: string, asks: Asked | undefined): string[] {
   const behind = { implementations: implemented, callers: calledAtEnd, callees: calling }[asks];
   const names = [...matches(text, /(?<=\S\s)\b[A-Z]+[a-z]\w{0,120}\b/g), ...matches(text, behind)];
   return names.filter((each) => !stopWords.has(each.toLowerCase()));
+}
+
+/** The one symbol that it asks about: the only name, or that which stands beside the verb. */
+export function namedBeside({ text, asks, scoped, identifiers }: Question): string | undefined {
+  const names = scoped.length > 0 ? scoped : identifiers;
+  if (asks === undefined || names.length < 2) return asks && names[0];
+  const beside = asks === 'chain' ? [chainedBefore, chainedBehind] : besides[asks];
+  const found = beside.flatMap((each) => matches(text, each));
+  return names.find((name) => found.includes(name));
 }
 
 function namesBeside(text: string): string[] {

@@ -148,6 +148,8 @@ describe('what the tree proves wrong', () => {
     ['`job` calls `execute_batch`.', 'Name who calls execute_batch'],
     ['`execute_batch` is called by `job`.', 'Name who calls execute_batch'],
     ['`execute` is never called.', 'Say who calls execute'],
+    ['Nobody calls `execute`.', 'Say who calls execute'],
+    ['`execute` is called at seven places.', 'Say how often execute'],
     ['`execute` is only called by `batch`.', 'Name job as well'],
   ])('%s', async (text, remedy) => {
     const { findings } = await examine(text);
