@@ -31,7 +31,7 @@ function byCommand([program = '', ...args]: readonly string[], env: Env): Notice
       new Promise((resolve, reject) => {
         const child = spawn(program, args, {
           detached: true,
-          env: { ...env } as NodeJS.ProcessEnv,
+          env,
           stdio: ['pipe', 'ignore', 'ignore'],
         });
         const end = (): void => {
