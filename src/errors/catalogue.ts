@@ -291,6 +291,10 @@ const entries = {
   ),
 
   // --- MCP
+  NO_FORM: failed(
+    'only a person decides this, and this client shows them no form',
+    'Show them what is asked, and have them run `{command}`.',
+  ),
   TOOL_INPUT: usage(
     'the arguments of {tool} are not valid: {detail}',
     'Correct the named argument; see the input schema of the tool.',
@@ -348,6 +352,10 @@ const entries = {
     '{by} withdrew the whole session at {gate}',
     'Delegate again the work that is still wanted.',
   ),
+  SESSION_WITHDRAWN: failed(
+    'another task of its session stopped at a gate, and all of the session was withdrawn',
+    'Run `sigma gate list --all` to see where and by whom; delegate again the work that is still wanted.',
+  ),
   GATES_EXCEEDED: failed(
     'task {task} stopped at a gate {limit} times',
     'Split the task, or delegate its risky actions one by one.',
@@ -361,10 +369,7 @@ const entries = {
     'gate {gate} now asks about another action than the one you judged',
     'Run `sigma gate show {gate}` and judge the action that it shows.',
   ),
-  GATE_NOT_YOURS: failed(
-    '{agent} may not judge gate {gate}',
-    'Run `sigma gate`: a person decides.',
-  ),
+  GATE_NOT_YOURS: failed('{agent} may not judge {what}', 'Run `sigma gate`: a person decides.'),
   SESSION_NOT_YOURS: failed(
     '{agent} may not delegate in session {session}',
     'Omit the session: approvals then hold for the delegating agent.',
@@ -387,7 +392,7 @@ const entries = {
   ),
   ATTEND_STATE: failed(
     'session {context} is {state}; {what} is not possible now',
-    'Run `sigma attend show {context}` to see its question.',
+    'Run `sigma attend show {context}` to see what it asks, or how it ended.',
   ),
   ATTEND_ASKS: failed(
     'session {context} waits for your answer: {asks}',
@@ -396,6 +401,10 @@ const entries = {
   ATTEND_UNSITUATED: failed(
     'session {context} ended without convergence: {tasks} completed, and nothing shows that their risk was judged',
     'Run `sigma attend show {context}` and inspect these tasks.',
+  ),
+  NO_TASKS: failed(
+    'session {context} ended without work: nothing was named, and its list holds nothing that is left',
+    'Name an intent in words, tasks (--tasks), or the result of an earlier protocol (--prior).',
   ),
   NOT_DONE: failed(
     'this was not done: {why}',
