@@ -226,7 +226,10 @@ const entries = {
     'the mailbox {mailbox} is full ({depth} messages)',
     'Let its agent work, or inspect the mailbox: `sigma inbox`, `sigma dead list`.',
   ),
-  INBOX_EMPTY: retry('no message waits in {mailbox}', 'Wait for a message with `sigma receive`.'),
+  INBOX_EMPTY: retry(
+    'no message came to {mailbox}',
+    'Wait longer (`sigma receive --wait DURATION`), or look again with `sigma check`.',
+  ),
   OUT_OF_ORDER: retry(
     'message {id} follows {after}, which was not accepted',
     'Send the earlier one first; the client library does so by itself.',
