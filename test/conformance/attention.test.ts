@@ -256,6 +256,16 @@ describe('Session approval cache', () => {
     expect((await judge(parts)).is_cacheable).toBe(false);
   });
 
+  test('a folder of the tree is no environment, unless it is called like production', async () => {
+    const where = async (argv: string[], env = {}): Promise<string> =>
+      (await judge({ argv, env })).pattern.environment;
+    expect(await where(['rm', '-rf', 'tests'])).toBe('local');
+    expect(await where(['rm', '-rf', 'dev/staging'])).toBe('local');
+    expect(await where(['rm', 'a'], { NODE_ENV: 'test' })).toBe('test');
+    expect(await where(['rm', '-rf', 'deploy/production'])).toBe('production');
+    expect(await where(['git', 'push', 'origin', 'dev'])).toBe('development');
+  });
+
   test('all four parts must be the same', async () => {
     const base = await judge('kubectl -n dev delete pod a');
     expect(base.pattern.environment).toBe('development');
