@@ -243,7 +243,7 @@ function inItsWords(block: GateBlock, text: string): GateBlock {
 
 function wordsIn(text: string): string {
   const at = text.search(/GATE[_ ]DETECTED/i);
-  return plain(at < 0 ? text : text.slice(at));
+  return plain(at < 0 ? text : text.slice(at)).replace(/\s+/g, ' ');
 }
 
 /** Without the brackets of the form, and without quotation marks. */

@@ -107,7 +107,7 @@ describe('what cannot be relied upon stops as well', () => {
     const said = 'I looked.\n**GATE_DETECTED**: yes\nSignl: ???\nI would drop the table users';
     const [finding] = reportedBy('t', 'agent', gateIn(said, nothing)!).findings;
     expect(finding?.evidence).toContain('it gives no Evidence: GATE_DETECTED');
-    expect(finding?.evidence).toContain('I would drop the table users');
+    expect(finding?.evidence).toContain('Signl: ??? I would drop the table users');
     expect(reportedBy('t', 'agent', gateIn(said, nothing)!).description).toContain(
       'drop the table',
     );
