@@ -191,16 +191,23 @@ export class AttendEffects {
       if (entries.get(entry)?.status === 'completed') return null;
       return rows.get(entry)?.task || undefined;
     };
+    const refused = (why: string): Row => ({ ...row, outcome: 'refused', why, is_over: true });
+    // A circle, or it was refused itself.
+    const missing = todo.work?.depends_on?.find(
+      (each) => rows.has(each) && taskOfEntry(each) === undefined,
+    );
+    if (missing !== undefined)
+      return refused(`it depends on ${missing}, which could not be begun before it`);
     try {
       const task = withStrategy(taskFor(record, todo, { to, taskOfEntry }));
       await this.#parts.tasks.begin(task, record.owner);
       return { ...row, task: task.id, to };
     } catch (error) {
-      const { code, retryable } = asBusError(error);
+      const { code, message, retryable } = asBusError(error);
       if (retryable || code === 'TASKS_FULL') throw error;
       // Begun before a crash, with another worker.
       if (code === 'TASK_EXISTS') return { ...row, task: taskIdOf(record, todo), to };
-      return { ...row, outcome: `refused: ${code}`, is_over: true };
+      return refused(message);
     }
   }
 

@@ -441,6 +441,21 @@ describe('command line', () => {
     expect(shown.stdout).toContain('what is left, once more: sigma attend --context failing');
   });
 
+  test('a task that cannot be begun says why', async () => {
+    const tasks = [
+      ...[echo('one', { depends_on: ['two'] }), echo('two', { depends_on: ['one'] })],
+      echo('three', { depends_on: ['nowhere'] }),
+    ];
+    const planned = await begin({ context: 'circle', tasks });
+    const ended = await answer(planned, 'classification', 'delegate');
+    expect(ended.state).toBe('diverged');
+    expect(ended.trace.map(({ entry, outcome, why }) => [entry, outcome, why])).toEqual([
+      ['one', 'refused', 'it depends on two, which could not be begun before it'],
+      ['two', 'refused', 'it depends on one, which could not be begun before it'],
+      ['three', 'refused', 'there is no task nowhere'],
+    ]);
+  });
+
   test('where there was nothing to do, that is said, and the command fails', async () => {
     const none = await run('--context', 'nothing', '--json');
     expect([none.code, none.json.error.code]).toEqual([1, 'NO_TASKS']);
