@@ -140,7 +140,7 @@ test('a prompt is carried out: its commands, its content with calls of tools, an
     'send: to=parent message=(11 characters) ok',
     'queue: ok',
     'inbox: ok',
-    'check: INBOX_EMPTY',
+    'check: ok',
     'model: 42 tokens',
     'teardown: prompt=(7 characters) name=tests ok',
     'end: finished',
