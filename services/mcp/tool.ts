@@ -1,14 +1,16 @@
 import {
   type CallToolResult,
+  type ClientCapabilities,
   type InputRequiredResult,
   type McpServer,
   type ServerContext,
   type StandardSchemaWithJSON,
+  CLIENT_CAPABILITIES_META_KEY,
   acceptedContent,
   inputRequired,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { asBusError } from '../../src/errors/bus-error.js';
+import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Drafted } from '../../src/operations/bounds.js';
 import {
@@ -52,7 +54,7 @@ export function addTool<Input extends z.ZodObject>(
     annotations: { title: tool.title, ...tool.annotations },
   };
   server.registerTool(tool.name, config, (args, context) =>
-    parts.bus.running(() => answered(tool, args, context, parts)),
+    parts.bus.running(() => answered(tool, args, context, { ...parts, server })),
   );
 }
 
@@ -69,7 +71,7 @@ async function answered<Input extends z.ZodObject>(
   tool: Operation<Input>,
   args: unknown,
   context: ServerContext,
-  { bus, log }: { bus: Bus; log: Logger },
+  { bus, log, server }: { bus: Bus; log: Logger; server: McpServer },
 ): Promise<CallToolResult | InputRequiredResult> {
   const startedMs = performance.now();
   const told = (outcome: string): void => {
@@ -83,7 +85,7 @@ async function answered<Input extends z.ZodObject>(
         bus,
         signal: context.mcpReq.signal,
         tell: (doing) => progress.tell(doing),
-        person: (asked) => saidBy(context, asked),
+        person: (asked) => saidBy(server, context, asked),
       }),
     );
     await progress.done();
@@ -99,11 +101,24 @@ async function answered<Input extends z.ZodObject>(
   }
 }
 
-/** By the person before the client, in a form of it. Throws PersonNeeded until they were asked. */
+/** As the request says it, or the connection, by the version of the protocol. */
+function showsForms(server: McpServer, envelope: object | undefined): boolean {
+  const said = (envelope as Readonly<Record<string, unknown>> | undefined)?.[
+    CLIENT_CAPABILITIES_META_KEY
+  ] as ClientCapabilities | undefined;
+  // The requests of 2025 say nothing of themselves.
+  // oxlint-disable-next-line typescript/no-deprecated
+  const can = said ?? server.server.getClientCapabilities();
+  return can?.elicitation !== undefined;
+}
+
+/** By the person before the client, in a form of it. Throws PersonNeeded until they were asked, NO_FORM where they cannot be. */
 function saidBy<Form extends z.ZodObject>(
-  { mcpReq: { inputResponses: said } }: ServerContext,
-  { key, message, form }: Decision<Form>,
+  server: McpServer,
+  { mcpReq: { inputResponses: said, envelope } }: ServerContext,
+  { key, message, form, command }: Decision<Form>,
 ): z.output<Form> | undefined {
+  if (!showsForms(server, envelope)) throw new BusError('NO_FORM', { command });
   if (said !== undefined && key in said)
     return acceptedContent(said, key, form) as z.output<Form> | undefined;
   throw new PersonNeeded({ [key]: inputRequired.elicit({ message, requestedSchema: form }) });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { BusError } from '../errors/bus-error.js';
+import { inOurWords, objectionIn } from '../errors/objection.js';
 import type { ActionInQuestion } from './shapes.js';
 
 /** An action as a line of JSON: limits are those of a task's action. */
@@ -30,11 +31,9 @@ export function parseActionLine(text: string, line: number): z.infer<typeof line
   } catch {
     throw invalidLine(line, 'no JSON');
   }
-  const answer = lineShape.safeParse(value);
+  const answer = lineShape.safeParse(value, inOurWords);
   if (answer.success) return answer.data;
-  const [issue] = answer.error.issues;
-  const said = [issue?.path.map(String).join('.') ?? '', issue?.message ?? ''];
-  throw invalidLine(line, said.filter((each) => each !== '').join(': '));
+  throw invalidLine(line, objectionIn(answer.error));
 }
 
 /** Throws ATTENTION_LINE_INVALID. */

@@ -4,8 +4,8 @@ import { del, put } from '../store/operations.js';
 import type { Store } from '../store/port.js';
 import type { Plain, sigma } from '../wire/codec.js';
 import { BusError } from '../errors/bus-error.js';
-import { isSamePattern, patternKey } from './gates.js';
-import { unknownEnvironment, type Classification, type Pattern } from './shapes.js';
+import { covers, isMemorable, patternKey } from './gates.js';
+import type { ActionDigest, Classification, Pattern } from './shapes.js';
 
 /** How long an approval is remembered, and how many of one session. */
 export const approvalMs = 12 * 3_600_000;
@@ -13,7 +13,12 @@ export const approvalsMax = 1_000;
 
 export type Approval = Plain<sigma.attention.Approval, { pattern: Pattern }>;
 
-/** What a person approved for a session, durable; see `patternKey` for what counts as the same. */
+/** As it is stored: with the exact action, and the scripts that were shown with it. */
+interface Kept extends Approval {
+  digest: ActionDigest;
+}
+
+/** What a person approved for a session, durable: the very same action with the same risks. */
 export class Approvals {
   readonly #store: Store;
   readonly #nowMs: () => number;
@@ -26,9 +31,10 @@ export class Approvals {
   /** Undefined: it was not approved, or too long ago; or may not be remembered at all. Throws STORE_UNAVAILABLE. */
   async find(session: string, seen: Classification): Promise<Approval | undefined> {
     if (!isMemorable(seen)) return undefined;
-    const bytes = await this.#store.get(keyOf(session, seen.pattern));
-    const found = bytes && (JSON.parse(bytes.toString()) as Approval);
-    return found !== undefined && found.expires_ms > this.#nowMs() ? found : undefined;
+    const bytes = await this.#store.get(keyOf(session, seen));
+    const found = bytes && (JSON.parse(bytes.toString()) as Kept);
+    const holds = found !== undefined && found.expires_ms > this.#nowMs();
+    return holds && covers(found.digest, seen) ? found : undefined;
   }
 
   /**
@@ -38,25 +44,30 @@ export class Approvals {
   async remember(session: string, seen: Classification, by: string): Promise<boolean> {
     if (!isMemorable(seen)) return false;
     const nowMs = this.#nowMs();
-    const key = keyOf(session, seen.pattern);
-    const known = await this.list(session);
-    const isNew = !known.some(({ pattern }) => isSamePattern(pattern, seen.pattern));
-    if (isNew && known.length >= approvalsMax)
+    const key = keyOf(session, seen);
+    const isNew = (await this.#store.get(key)) === undefined;
+    if (isNew && (await this.list(session)).length >= approvalsMax)
       throw new BusError('LIST_FULL', { what: `session ${session}`, limit: approvalsMax });
-    const { pattern } = seen;
-    const approval = { session, pattern, by, given_ms: nowMs, expires_ms: nowMs + approvalMs };
+    const { pattern, digest, description: action } = seen;
+    const times = { given_ms: nowMs, expires_ms: nowMs + approvalMs };
+    const approval: Kept = { session, pattern, action, by, ...times, digest };
     await this.#store.commit([put(key, approval)]);
     return true;
   }
 
   /** Those that hold; empty: of all sessions. What has expired is dropped on the way. */
   async list(session = ''): Promise<Approval[]> {
+    return (await this.#kept(session)).map(({ digest: _, ...approval }) => approval);
+  }
+
+  async #kept(session: string): Promise<Kept[]> {
     const prefix = session === '' ? approvalPrefix : approvalSessionPrefix(session);
-    const approvals: Approval[] = [];
+    const approvals: Kept[] = [];
     const gone: string[] = [];
     for await (const [key, bytes] of this.#store.entries({ prefix })) {
-      const approval = JSON.parse(bytes.toString()) as Approval;
-      if (approval.expires_ms > this.#nowMs()) approvals.push(approval);
+      const approval = JSON.parse(bytes.toString()) as Partial<Kept> & Approval;
+      // An earlier version kept no action: what it covers is not known.
+      if (approval.expires_ms > this.#nowMs() && isExact(approval)) approvals.push(approval);
       else gone.push(key);
     }
     if (gone.length > 0) await this.#store.write(gone.map(del));
@@ -65,17 +76,17 @@ export class Approvals {
 
   /** Takes them back. Throws STORE_UNAVAILABLE. */
   async revoke(session: string): Promise<Approval[]> {
-    const approvals = await this.list(session);
-    await this.#store.commit(approvals.map((each) => del(keyOf(each.session, each.pattern))));
-    return approvals;
+    const kept = await this.#kept(session);
+    await this.#store.commit(kept.map((each) => del(keyOf(each.session, each))));
+    return kept.map(({ digest: _, ...approval }) => approval);
   }
 }
 
-function isMemorable({ is_cacheable, pattern }: Classification): boolean {
-  return is_cacheable && pattern.environment !== unknownEnvironment;
+function isExact(approval: Partial<Kept> & Approval): approval is Kept {
+  return approval.digest !== undefined;
 }
 
-function keyOf(session: string, pattern: Pattern): string {
-  const digest = createHash('sha256').update(patternKey(pattern)).digest('hex');
-  return approvalKey(session, digest);
+function keyOf(session: string, { pattern, digest }: Pick<Kept, 'pattern' | 'digest'>): string {
+  const exact = `${patternKey(pattern)}\0${digest.action}`;
+  return approvalKey(session, createHash('sha256').update(exact).digest('hex'));
 }

@@ -53,11 +53,14 @@ export interface Quoted {
 export function gateIn(output: string, { given, mark }: Quoted): GateBlock | undefined {
   const own = ownWords(output.replace(/\r\n?/g, '\n'), given, mark);
   const found = blockIn(own.split('\n'));
-  if (found !== undefined || !anywhere.test(own)) return found;
+  if (found !== undefined) return inItsWords(found, own);
+  if (!anywhere.test(own)) return undefined;
   // In a line of JSON, or in a sentence.
   const lines = own.replace(/\\r|\\n/g, '\n').replaceAll('\\"', '"');
   const again = blockIn(lines.replace(/GATE[_ ]DETECTED/gi, '\n$&').split('\n'));
-  return again ?? flawed(own, 'it stands on no line of its own');
+  return again === undefined
+    ? flawed(own, 'it stands on no line of its own')
+    : inItsWords(again, own);
 }
 
 /** One of which a part was lost: whether it stopped is not known, hence it did. */
@@ -71,7 +74,7 @@ export function statedGate(texts: readonly string[], quoted: Quoted): GateBlock 
   const found = gateIn(text, quoted);
   if (found !== undefined) return found;
   const block = blockIn(['GATE_DETECTED: true', ...text.split('\n')]);
-  return block ?? flawed(text, 'it says no more');
+  return block === undefined ? flawed(text, 'it says no more') : inItsWords(block, text);
 }
 
 /**
@@ -228,9 +231,19 @@ function signalOf(text: string): Signal | undefined {
 }
 
 function flawed(text: string, flaw: string): GateBlock {
-  const at = text.search(/GATE[_ ]DETECTED/i);
-  const evidence = plain(at < 0 ? text : text.slice(at));
+  const evidence = wordsIn(text);
   return { signals: [], evidence, action: '', completed: '', remaining: '', flaw };
+}
+
+/** A stop that says neither why nor before what is judged by the words in which it stands. */
+function inItsWords(block: GateBlock, text: string): GateBlock {
+  const isMute = block.evidence === '' && block.action === '';
+  return isMute ? { ...block, evidence: wordsIn(text) } : block;
+}
+
+function wordsIn(text: string): string {
+  const at = text.search(/GATE[_ ]DETECTED/i);
+  return plain(at < 0 ? text : text.slice(at)).replace(/\s+/g, ' ');
 }
 
 /** Without the brackets of the form, and without quotation marks. */

@@ -164,16 +164,13 @@ export function isGated({ level, findings }: Pick<Classification, 'level' | 'fin
   return level === 'Elevated' && findings.some(({ severity }) => severity === 'Gate');
 }
 
-/**
- * Whether what was approved under one stands for the other (Approval key: tool, target, environment and the set of signals). An
- * unknown environment and an injection never match.
- */
-export function isSamePattern(a: Pattern, b: Pattern): boolean {
-  if (a.environment === unknownEnvironment || b.environment === unknownEnvironment) return false;
-  if (a.signals.includes('PromptInjection')) return false;
-  return patternKey(a) === patternKey(b);
+/** Whether an approval of it may be remembered: never of an injection, and never where it is not known what it reaches. */
+export function isMemorable({ is_cacheable, pattern }: Classification): boolean {
+  const { environment, signals } = pattern;
+  return is_cacheable && environment !== unknownEnvironment && !signals.includes('PromptInjection');
 }
 
+/** Tool, target, environment and the set of signals: one more risk, and what was approved is not this. */
 export function patternKey({ tool, target, environment, signals }: Pattern): string {
   return JSON.stringify([tool, target, environment, [...signals].sort()]);
 }

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { parseLoopback } from '../base/loopback.js';
 import { lazily, type Zod } from '../base/lazy-schema.js';
 import { BusError } from '../errors/bus-error.js';
+import { inOurWords, objectionIn } from '../errors/objection.js';
 import { isFolder, readIdentity } from './identity.js';
 import { permissionsSchema } from './permissions.js';
 
@@ -214,14 +215,8 @@ export function loadConfig(env: Env, flags: Partial<Config> = {}): Config {
     const { model: _, ...plain } = merged;
     return Object.freeze(plain as Config);
   }
-  const parsed = schema().safeParse(merged);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    const where = issue?.path.join('.') ?? '';
-    throw new BusError('CONFIG_INVALID', {
-      detail: `${where}${where && ': '}${issue?.message ?? ''}`,
-    });
-  }
+  const parsed = schema().safeParse(merged, inOurWords);
+  if (!parsed.success) throw new BusError('CONFIG_INVALID', { detail: objectionIn(parsed.error) });
   return Object.freeze(parsed.data);
 }
 

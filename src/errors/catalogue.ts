@@ -229,7 +229,10 @@ const entries = {
     'the mailbox {mailbox} is full ({depth} messages)',
     'Send again when its agent has worked off some. `sigma inbox --as AGENT` shows what waits, `sigma dead list` what was given up.',
   ),
-  INBOX_EMPTY: retry('no message waits in {mailbox}', 'Wait for a message with `sigma receive`.'),
+  INBOX_EMPTY: retry(
+    'no message came to {mailbox}',
+    'Wait longer (`sigma receive --wait DURATION`), or look again with `sigma check`.',
+  ),
   OUT_OF_ORDER: retry(
     'message {id} follows {after}, which was not accepted',
     'Send the earlier one first; the client library does so by itself.',
@@ -294,6 +297,10 @@ const entries = {
   ),
 
   // --- MCP
+  NO_FORM: failed(
+    'only a person decides this, and this client shows them no form',
+    'Show them what is asked, and have them run `{command}`.',
+  ),
   TOOL_INPUT: usage(
     'the arguments of {tool} are not valid: {detail}',
     'Correct the named argument; see the input schema of the tool.',
@@ -351,6 +358,10 @@ const entries = {
     '{by} withdrew the whole session at {gate}',
     'Delegate again the work that is still wanted.',
   ),
+  SESSION_WITHDRAWN: failed(
+    'another task of its session stopped at a gate, and all of the session was withdrawn',
+    'Run `sigma gate list --all` to see where and by whom; delegate again the work that is still wanted.',
+  ),
   GATES_EXCEEDED: failed(
     'task {task} stopped at a gate {limit} times',
     'Split the task, or delegate its risky actions one by one.',
@@ -364,10 +375,7 @@ const entries = {
     'gate {gate} now asks about another action than the one you judged',
     'Run `sigma gate show {gate}` and judge the action that it shows.',
   ),
-  GATE_NOT_YOURS: failed(
-    '{agent} may not decide about {gate}',
-    'Run `sigma gate`: a person decides.',
-  ),
+  GATE_NOT_YOURS: failed('{agent} may not judge {what}', 'Run `sigma gate`: a person decides.'),
   SESSION_NOT_YOURS: failed(
     '{agent} may not delegate in session {session}',
     'Omit the session: approvals then hold for the delegating agent.',
@@ -390,7 +398,7 @@ const entries = {
   ),
   ATTEND_STATE: failed(
     'session {context} is {state}; {what} is not possible now',
-    'Run `sigma attend show {context}` to see its question.',
+    'Run `sigma attend show {context}` to see what it asks, or how it ended.',
   ),
   ATTEND_ASKS: failed(
     'session {context} waits for your answer: {asks}',
@@ -399,6 +407,10 @@ const entries = {
   ATTEND_UNSITUATED: failed(
     'session {context} ended without convergence: {tasks} completed, and nothing shows that their risk was judged',
     'Run `sigma attend show {context}` and inspect these tasks.',
+  ),
+  NO_TASKS: failed(
+    'session {context} ended without work: nothing was named, and its list holds nothing that is left',
+    'Name an intent in words, tasks (--tasks), or the result of an earlier protocol (--prior).',
   ),
   NOT_DONE: failed(
     'this was not done: {why}',

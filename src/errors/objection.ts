@@ -5,11 +5,15 @@ export const inOurWords = { error: whyOf };
 
 /** The first thing that is wrong with a document: its field, and why. */
 export function objectionIn(error: z.ZodError): string {
+  const { field, why } = objectionOf(error);
+  return field === '' ? why : `${field}: ${why}`;
+}
+
+export function objectionOf(error: z.ZodError): { field: string; why: string } {
   const [issue] = error.issues;
-  if (issue === undefined) return '';
+  if (issue === undefined) return { field: '', why: '' };
   const { path, message } = nearest(issue);
-  const where = path.join('.');
-  return where === '' ? message : `${where}: ${message}`;
+  return { field: path.join('.'), why: message };
 }
 
 type Issue = Pick<z.core.$ZodIssue, 'path' | 'message'>;

@@ -109,7 +109,10 @@ export class AttendEffects {
     const isEmpty = rows.length === 0;
     return {
       event: { type: 'tasks.adopted', isEmpty, hasTeam: asked.team !== null },
-      patch: { rows: rows.slice(0, sessionLimits.tasks) },
+      patch: {
+        rows: rows.slice(0, sessionLimits.tasks),
+        absent: await this.#absent(asked.team?.members ?? []),
+      },
     };
   }
 
@@ -121,7 +124,10 @@ export class AttendEffects {
     const checkpoint = checkpointOf(rows);
     return {
       event: { type: 'tasks.classified', checkpoint },
-      patch: { rows, checkpoint: checkpoint === 'none' ? '' : checkpoint },
+      patch: {
+        ...{ rows, checkpoint: checkpoint === 'none' ? '' : checkpoint },
+        absent: await this.#absent(membersOf(record.team)),
+      },
     };
   }
 
@@ -148,6 +154,7 @@ export class AttendEffects {
   async delegate(record: SessionRecord): Promise<SessionTold> {
     const entries = await this.#byId(record.id);
     const attending = await this.#attending(record);
+    const serving = await this.#serving(membersOf(record.team));
     const rows = new Map(record.rows.map((row) => [row.entry, row]));
     for (const row of inOrder(record.rows, entries)) {
       const todo = entries.get(row.entry);
@@ -156,7 +163,7 @@ export class AttendEffects {
       const its =
         known !== ''
           ? { ...row, task: known }
-          : await this.#begun(record, row, todo, { rows, entries, attending });
+          : await this.#begun(record, row, todo, { rows, entries, attending, serving });
       rows.set(row.entry, its);
     }
     await this.#parts.lists.change(sessionOfContext(record.id), (all) =>
@@ -169,25 +176,38 @@ export class AttendEffects {
     record: SessionRecord,
     row: Row,
     todo: Todo | undefined,
-    known: { rows: ReadonlyMap<string, Row>; entries: Entries; attending: ReadonlySet<string> },
+    known: {
+      rows: ReadonlyMap<string, Row>;
+      entries: Entries;
+      attending: ReadonlySet<string>;
+      serving: ReadonlySet<string>;
+    },
   ): Promise<Row> {
     if (todo === undefined) return { ...row, outcome: 'removed', is_over: true };
-    const { rows, entries, attending } = known;
-    const to = workerFor(record, row, (agent) => attending.has(agent));
+    const { rows, entries, attending, serving } = known;
+    const wanted = workerFor(record, row, (agent) => attending.has(agent));
+    const to = serving.has(wanted) ? '' : wanted;
     const taskOfEntry = (entry: string): string | null | undefined => {
       if (entries.get(entry)?.status === 'completed') return null;
       return rows.get(entry)?.task || undefined;
     };
+    const refused = (why: string): Row => ({ ...row, outcome: 'refused', why, is_over: true });
+    // A circle, or it was refused itself.
+    const missing = todo.work?.depends_on?.find(
+      (each) => rows.has(each) && taskOfEntry(each) === undefined,
+    );
+    if (missing !== undefined)
+      return refused(`it depends on ${missing}, which could not be begun before it`);
     try {
       const task = withStrategy(taskFor(record, todo, { to, taskOfEntry }));
       await this.#parts.tasks.begin(task, record.owner);
       return { ...row, task: task.id, to };
     } catch (error) {
-      const { code, retryable } = asBusError(error);
+      const { code, message, retryable } = asBusError(error);
       if (retryable || code === 'TASKS_FULL') throw error;
       // Begun before a crash, with another worker.
       if (code === 'TASK_EXISTS') return { ...row, task: taskIdOf(record, todo), to };
-      return { ...row, outcome: `refused: ${code}`, is_over: true };
+      return refused(message);
     }
   }
 
@@ -251,14 +271,36 @@ export class AttendEffects {
 
   /** Members that answer questions or lead take no work by mail: there is nothing that they could stop. */
   async #workingOf(members: readonly Member[]): Promise<Member[]> {
-    if (members.length === 0) return [];
+    const serving = await this.#serving(members);
+    return members.filter(({ name }) => !serving.has(name));
+  }
+
+  /** Names and aliases of agents that take no tasks; none is asked for where there is no team. */
+  async #serving(members: readonly Member[]): Promise<ReadonlySet<string>> {
+    if (members.length === 0) return new Set();
     const views = await this.#parts.client.agents();
-    const serving = new Set(
+    return new Set(
       views.flatMap(({ record: { id, alias, role } }) =>
         servingRoles.has(role) ? [id, alias] : [],
       ),
     );
-    return members.filter(({ name }) => !serving.has(name));
+  }
+
+  /** Members that can be given nothing, with the reason. */
+  async #absent(members: readonly Member[]): Promise<Record<string, string>> {
+    if (members.length === 0) return {};
+    const serving = await this.#serving(members);
+    const online = new Set(
+      (await this.#parts.client.agents()).flatMap(({ state, record: { id, alias } }) =>
+        state === 'online' ? [id, alias] : [],
+      ),
+    );
+    return Object.fromEntries(
+      members.flatMap(({ name }) => {
+        if (serving.has(name)) return [[name, 'takes no tasks']];
+        return online.has(name) ? [] : [[name, 'is not there']];
+      }),
+    );
   }
 
   /** By name and by alias. */

@@ -144,7 +144,7 @@ export class GateHandler {
     const { assignment, id } = await recordOfGate(book, said.id);
     // No agent judges its own work.
     if (assignment?.worker === agent)
-      throw new BusError('GATE_NOT_YOURS', { agent, gate: `gate ${said.id}` });
+      throw new BusError('GATE_NOT_YOURS', { agent, what: `gate ${said.id}` });
     await this.#assertPerson(agent, `gate ${said.id}`);
     const by = await this.#parts.client.personOf(agent);
     const after = await book
@@ -205,7 +205,7 @@ export class GateHandler {
 
   async #assertPerson(agent: string, what: string): Promise<void> {
     if (!isDecider(await this.#parts.client.roleOf(agent)))
-      throw new BusError('GATE_NOT_YOURS', { agent, gate: what });
+      throw new BusError('GATE_NOT_YOURS', { agent, what });
   }
 
   #announce(gate: Gate): void {

@@ -253,7 +253,8 @@ async function answered(
   const { number } = asked;
   const said = person({
     key: `answer-${context}-${view.run}-${number}`,
-    message: renderQuestion(asked, context),
+    message: renderQuestion(asked),
+    command: `sigma attend answer ${context} CHOICE`,
     form: z.object({
       choice: z.enum(asked.options.map((each) => each.choice)).describe('What shall be done.'),
       text: z.string().default('').describe('What the choice needs, if it needs anything.'),
@@ -305,6 +306,7 @@ function failureOf(view: SessionView): BusError | undefined {
       context,
       asks: asksOf(view),
     });
+  if (view.reason === 'NO_TASKS') return new BusError('NO_TASKS', { context });
   if (state === 'withdrawn') return new BusError('ATTEND_WITHDRAWN');
   if (state !== 'diverged') return undefined;
   const blind = trace.filter((each) => each.outcome === 'completed' && each.situated_by === '');
@@ -339,6 +341,11 @@ function attendedText(view: SessionView): string {
         `${each.entry}: ${each.risk || 'not assessed'}; ${each.findings.map(({ signal }) => signal).join(', ') || 'no findings'}; situated by ${each.situated_by || 'nothing yet'}; ${each.outcome || 'not delegated'}`,
     ),
     ...(is_over ? [endLine(view)] : []),
+    ...trace.flatMap(({ entry, task, outcome }) =>
+      is_over && outcome === 'completed'
+        ? [`Result of ${entry}: task_status with the id ${task}`]
+        : [],
+    ),
     ...(question === null
       ? []
       : [

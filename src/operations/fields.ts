@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inOurWords } from '../errors/objection.js';
+import { inOurWords, objectionOf } from '../errors/objection.js';
 
 /** A field of an input, as JSON Schema says it. */
 export interface Field {
@@ -30,6 +30,5 @@ export function readWith(
 ): { value: Record<string, unknown> } | { field: string; why: string } {
   const parsed = (input as z.ZodObject).safeParse(args, inOurWords);
   if (parsed.success) return { value: parsed.data };
-  const [issue] = parsed.error.issues;
-  return { field: issue?.path.join('.') ?? '', why: issue?.message ?? 'not understood' };
+  return objectionOf(parsed.error);
 }

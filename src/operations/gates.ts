@@ -191,7 +191,9 @@ export const judgeGate: Operation<typeof judgementInput> = {
     const given = judgement && { judgement, direction };
     // Of another action the answer would be one to another question.
     const key = `judge-${shown.id}-${shown.classification.digest.action}`;
-    const said = person === 'caller' ? given : person({ key, message: renderGate(shown), form });
+    const command = `sigma gate show ${shown.id}`;
+    const asked = { key, message: renderGate(shown), form, command };
+    const said = person === 'caller' ? given : person(asked);
     if (said === undefined) return judged(shown);
     return judged(await bus.asPerson((client) => new Gates(client).judge(shown, said)));
   },

@@ -3,7 +3,7 @@ import { newId } from '../base/ids.js';
 import type { Client } from '../client/client.js';
 import { BusError } from '../errors/bus-error.js';
 import { bodyOf, shown } from '../remote/message-body.js';
-import { receiveOne, unlessEmpty } from '../remote/receive.js';
+import { receiveOne, wholeReply, unlessEmpty } from '../remote/receive.js';
 import { Tasks } from '../remote/tasks.js';
 import { listed, rendered } from '../render/message.js';
 import { printable } from '../render/terminal.js';
@@ -149,22 +149,6 @@ const openCodes: ReadonlySet<string> = new Set([
   'STORE_UNAVAILABLE',
 ]);
 
-/** All parts of an answer, in order. */
-async function wholeReply(
-  client: Client,
-  id: string,
-  options: { deadlineMs: number; from: string },
-): Promise<{ from: string; body: Buffer }> {
-  const untilMs = performance.now() + options.deadlineMs;
-  const parts: Buffer[] = [];
-  while (true) {
-    const deadlineMs = Math.max(0, untilMs - performance.now());
-    const { from, body, isMore } = await client.collect(id, { ...options, deadlineMs });
-    parts.push(body);
-    if (!isMore) return { from, body: Buffer.concat(parts) };
-  }
-}
-
 /** Whom a name means in the queue; without a manager, or there, what it says. */
 async function called(
   client: Client,
@@ -228,7 +212,11 @@ export const receive: Operation<typeof takeInput> = {
     help: 'take one message; wait as long as an agent could still send one',
     arguments: [],
     flags: takeFlags,
-    deadline: { flag: '--wait <duration>', help: 'longest wait' },
+    deadline: {
+      flag: '--wait <duration>',
+      help: 'longest wait (default: as long as a task is under way that could send one, else 30s)',
+    },
+    deadlineMs: Infinity,
     ...asAgent,
   },
   async run(input, call) {
@@ -270,6 +258,9 @@ export const check: Operation<typeof checkInput> = {
   },
 };
 
+/** Without a limit of the caller: where nobody is known to be at work on it. */
+const idleMsDefault = 30_000;
+
 /** Waits for an answer to the end of its time; for any other message only as long as an agent could still send one. */
 function takenOne(
   client: Client,
@@ -278,12 +269,14 @@ function takenOne(
   waitMs: number,
 ): Promise<MessageAnswer> {
   const agent = actor || client.identity.agent;
+  const idleMs = Number.isFinite(waitMs) ? Infinity : idleMsDefault;
   if (reply !== undefined) {
     const mailbox = `reply:${agent}`;
-    return client.take({ mailbox, from, lifo, correlation: reply, deadlineMs: waitMs, signal });
+    const deadlineMs = Math.min(waitMs, idleMs);
+    return client.take({ mailbox, from, lifo, correlation: reply, deadlineMs, signal });
   }
   const queueOf = (): Promise<QueueAnswer> => new Tasks(client).queue(actor, { signal });
-  return receiveOne(client, { agent, from, lifo, waitMs, signal, queueOf });
+  return receiveOne(client, { agent, from, lifo, waitMs, idleMs, signal, queueOf });
 }
 
 /** `document`: what --json prints, of the messages as they are stored. */

@@ -90,6 +90,8 @@ export interface Decision<Form extends z.ZodObject> {
   key: string;
   message: string;
   form: Form;
+  /** The command by which they decide where they can be shown no form. */
+  command: string;
 }
 
 /** What a tool is given besides its arguments. */

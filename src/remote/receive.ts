@@ -22,6 +22,8 @@ export interface Receiving {
   lifo: boolean;
   /** 0: only what is there. */
   waitMs: number;
+  /** So long at most while no task is known to be under way that could send one; absent: `waitMs` alone counts. */
+  idleMs?: number;
   signal?: AbortSignal;
   /** Queue of the agent; absent: the wait does not end with its senders. */
   queueOf?: (() => Promise<QueueAnswer>) | undefined;
@@ -34,8 +36,11 @@ export interface Receiving {
  */
 export async function receiveOne(client: Client, receiving: Receiving): Promise<MessageAnswer> {
   const { agent, mailbox = `agent:${agent}`, from: name, lifo, waitMs, signal } = receiving;
+  const { idleMs = Infinity } = receiving;
   const untilMs = performance.now() + waitMs;
-  const leftMs = (): number => Math.max(0, Math.floor(untilMs - performance.now()));
+  let idleUntilMs = performance.now() + idleMs;
+  const leftMs = (): number =>
+    Math.max(0, Math.floor(Math.min(untilMs, idleUntilMs) - performance.now()));
   const take = (from: string, deadlineMs: number): Promise<MessageAnswer> =>
     client.take({ mailbox, from, lifo, deadlineMs, ...(signal === undefined ? {} : { signal }) });
   // What is called `name` only the queue knows; without a name it need not be asked while a message is there.
@@ -49,17 +54,19 @@ export async function receiveOne(client: Client, receiving: Receiving): Promise<
     find();
     const found = await unlessEmpty(take(sender, 0));
     if (found !== undefined) return found;
-    if (leftMs() === 0) throw new BusError('INBOX_EMPTY', { mailbox });
+    if (untilMs - performance.now() < 1) throw new BusError('INBOX_EMPTY', { mailbox });
     // A manager that is away for a moment takes back nothing of what it said.
     queue = (await known(receiving)) ?? queue;
     find();
     const left = queue === undefined ? undefined : expectedAnswers(queue, sender);
+    if (left?.isUnderWay === true) idleUntilMs = performance.now() + idleMs;
     if (left?.isAnswerPossible === false) {
       // A result is stored before its task counts as delivered: one that came meanwhile is there now.
       const last = await unlessEmpty(take(sender, 0));
       if (last !== undefined) return last;
       throw nobodyLeft(name, left.queued);
     }
+    if (leftMs() === 0) throw new BusError('INBOX_EMPTY', { mailbox });
     const next = await unlessEmpty(
       take(sender, Math.min(lookEveryMs, leftMs())).catch(async (error: unknown) => {
         if (!isAway(error) || queue === undefined || !isTaskOf(queue, sender)) throw error;
@@ -68,6 +75,22 @@ export async function receiveOne(client: Client, receiving: Receiving): Promise<
       }),
     );
     if (next !== undefined) return next;
+  }
+}
+
+/** All parts of an answer, in order. */
+export async function wholeReply(
+  client: Client,
+  id: string,
+  options: { deadlineMs: number; from: string },
+): Promise<{ from: string; body: Buffer }> {
+  const untilMs = performance.now() + options.deadlineMs;
+  const parts: Buffer[] = [];
+  while (true) {
+    const deadlineMs = Math.max(0, untilMs - performance.now());
+    const { from, body, isMore } = await client.collect(id, { ...options, deadlineMs });
+    parts.push(body);
+    if (!isMore) return { from, body: Buffer.concat(parts) };
   }
 }
 

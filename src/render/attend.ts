@@ -3,6 +3,9 @@ import { undoneOf } from '../attention/session/trace.js';
 import { askingRows, openGates } from '../remote/attends.js';
 import { line, printable, table } from './terminal.js';
 
+/** Results that are named one by one. */
+const resultsMax = 5;
+
 /** State, open question, tasks and trace of one session. */
 export function renderSession(view: SessionView): string {
   const { context, state, run, counts, granularity, upstream, route, reason, question } = view;
@@ -20,7 +23,7 @@ export function renderSession(view: SessionView): string {
     ...halted.map((each) => `    halted: ${printable(headOf(each))}`),
     ...(view.trace.length === 0 ? [] : ['', traceTable(view.trace)]),
     ...waiting(view.trace).map(({ entry, why = '' }) => line`${entry} waits: ${why}.`),
-    ...(view.is_over ? ['', endLine(view)] : []),
+    ...(view.is_over ? ['', endLine(view), ...afterwards(view)] : []),
     ...(question === null ? [] : ['', renderQuestion(question, context)]),
     ...openGates(view).map(
       (gate) => line`Gate ${gate} waits for a judgement: sigma gate show ${gate}`,
@@ -32,12 +35,16 @@ export function renderSession(view: SessionView): string {
   ].join('\n');
 }
 
-function teamLine({ team }: SessionView): string {
+function teamLine({ team, absent = {} }: SessionView): string {
   if (team === null || team.kind === 'solo') return 'solo';
   const added = team.kind === 'retained' ? [] : team.roles.map(({ name }) => name);
   const staying =
     team.kind === 'restructured' ? team.retained : team.team.members.map(({ name }) => name);
-  return printable(`${team.team.name}, ${team.kind}: ${[...staying, ...added].join(', ')}`);
+  const members = [...staying, ...added].map((name) => {
+    const why = Object.hasOwn(absent, name) ? absent[name] : undefined;
+    return why === undefined ? name : `${name} (${why})`;
+  });
+  return printable(`${team.team.name}, ${team.kind}: ${members.join(', ')}`);
 }
 
 /** Task, risk, findings, judgement, by what it is situated, and what came of it. */
@@ -59,7 +66,7 @@ function traceTable(rows: readonly Row[]): string {
 }
 
 /** What came of it. A task that ended without its result leaves nothing to be situated, and nothing done. */
-export function endLine({ state, is_converged, trace }: SessionView): string {
+export function endLine({ state, is_converged, trace, reason }: SessionView): string {
   const halted = trace.filter(({ outcome }) => outcome === 'halted');
   const rest =
     halted.length === 0
@@ -69,11 +76,40 @@ export function endLine({ state, is_converged, trace }: SessionView): string {
   if (is_converged && done.length === 0) return `Ended, and nothing was done.${rest}`;
   if (is_converged)
     return `Converged: ${done.length} of ${trace.length} tasks completed, each situated as the trace shows.${rest}`;
-  if (state !== 'diverged') return `Ended as ${state}; no convergence is claimed.`;
+  if (state !== 'diverged') {
+    const why = Object.hasOwn(endings, reason) ? endings[reason] : undefined;
+    return `${why ?? `Ended as ${state}`}; no convergence is claimed.`;
+  }
   const blind = done.filter(({ situated_by }) => situated_by === '');
   return blind.length > 0
     ? `Not converged: completed without a judgement: ${blind.map(({ entry }) => printable(entry)).join(', ')}`
     : `Not converged: ${undoneText(trace)}`;
+}
+
+/** Reasons of an end, in words. */
+const endings: Readonly<Record<string, string>> = {
+  NO_TASKS: 'Nothing was done: no task was named, and the list holds none that is left',
+  DECLINED: 'Nothing was done: the tasks were not confirmed',
+  ATTEND_EXPIRED: 'Withdrawn: its question was not answered in time',
+  GATE_WITHDRAWN: 'Withdrawn by a judgement at a gate',
+};
+
+/** Where what came of it can be read, and how to go on with what is left. */
+function afterwards({ context, trace }: SessionView): string[] {
+  const begun = trace.filter(({ task }) => task !== '');
+  const undone = undoneOf(trace);
+  return [
+    ...begun.slice(0, resultsMax).map(({ entry, task, outcome }) => {
+      const what = outcome === 'completed' ? 'result' : 'what happened';
+      return line`  ${what} of ${entry}: sigma task show ${task}`;
+    }),
+    ...(begun.length > resultsMax
+      ? ['  of the others: sigma task show, with the id in the last column']
+      : []),
+    ...(undone.length === 0
+      ? []
+      : [line`  what is left, once more: sigma attend --context ${context}`]),
+  ];
 }
 
 /** Tasks that do not go on by themselves, and ask nothing. */
@@ -93,14 +129,16 @@ export function undoneText(trace: readonly Row[]): string {
   return `${undone.length} of ${trace.length} tasks ${undone.length === 1 ? 'was' : 'were'} not done: ${each.join(', ')}`;
 }
 
-export function renderQuestion({ text, options }: Question, context: string): string {
+/** With the command that answers it; without a context for a form, which has a field for the text. */
+export function renderQuestion({ text, options }: Question, context = ''): string {
+  const how = context === '' ? 'text' : '--text';
   return [
     ...text.split('\n').map(printable),
     ...options.map(
       ({ choice, means, needs }, at) =>
-        `  ${at + 1}. ${printable(choice)}: ${printable(means)}${needs === '' ? '' : ` (--text: ${printable(needs)})`}`,
+        `  ${at + 1}. ${printable(choice)}: ${printable(means)}${needs === '' ? '' : ` (${how}: ${printable(needs)})`}`,
     ),
-    `  sigma attend answer ${printable(context)} CHOICE`,
+    ...(context === '' ? [] : [`  sigma attend answer ${printable(context)} CHOICE`]),
   ].join('\n');
 }
 

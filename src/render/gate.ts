@@ -1,4 +1,5 @@
 import type { Approval } from '../attention/approvals.js';
+import { reportRule } from '../attention/gate-block.js';
 import { choicesOf, weightText } from '../attention/gates.js';
 import type { Finding, Gate, Judgement } from '../attention/shapes.js';
 import { printable, table } from './terminal.js';
@@ -75,16 +76,15 @@ export function waysToJudge({ id, classification, state }: Gate): string[] {
 
 export function renderApprovals(approvals: readonly Approval[]): string {
   if (approvals.length === 0) return 'Nothing is approved.';
-  const rows = approvals.map(({ session, pattern, by, expires_ms }) => [
+  const rows = approvals.map(({ session, pattern, action, by, expires_ms }) => [
     session,
-    pattern.tool,
-    pattern.target,
+    short(action),
     pattern.environment,
     pattern.signals.join(' '),
     by,
     spanOf(expires_ms - Date.now()),
   ]);
-  const head = ['SESSION', 'TOOL', 'TARGET', 'WHERE', 'SIGNALS', 'BY', 'LEFT'];
+  const head = ['SESSION', 'ACTION', 'WHERE', 'SIGNALS', 'BY', 'LEFT'];
   return table([head, ...rows]);
 }
 
@@ -95,7 +95,14 @@ function findingLines(
 ): string[] {
   const where = file === '' ? '' : ` in ${file}`;
   const head = `  ${severity === 'Gate' ? '!' : '·'} ${printable(signal)}${printable(where)}`;
-  if (!isWhole) return [`${head}: ${printable(action_description || evidence)}`];
+  // What an agent says of its stop is not what it was about to do.
+  const isSaid =
+    rule === reportRule && action_description !== '' && action_description !== evidence;
+  if (!isWhole)
+    return [
+      `${head}: ${printable(action_description || evidence)}`,
+      ...(isSaid ? [`      because: ${printable(evidence)}`] : []),
+    ];
   return [
     `${head}: ${printable(action_description)}`,
     `      ${printable(evidence)}${rule === '' ? '' : `  (${printable(rule)})`}`,

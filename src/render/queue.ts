@@ -2,6 +2,9 @@ import type { QueueAnswer, QueueRow } from '../task/requests/messages.js';
 import { spanOf } from './task.js';
 import { printable, table } from './terminal.js';
 
+/** Of what a task tells of itself, in its row. */
+const progressChars = 60;
+
 export function renderQueue({
   owner,
   rows,
@@ -29,5 +32,7 @@ function rowOf(row: QueueRow): string[] {
   const { name, status, state, created_ms, started_ms, finished_ms, id, progress } = row;
   const sinceMs = finished_ms || started_ms || created_ms;
   const shown = row.is_delivering ? `${status} (its result is on its way)` : status;
-  return [name || '-', shown, state, spanOf(Date.now() - sinceMs), id, progress];
+  const doing =
+    progress.length <= progressChars ? progress : `${progress.slice(0, progressChars - 1)}…`;
+  return [name || '-', shown, state, spanOf(Date.now() - sinceMs), id, doing];
 }

@@ -56,7 +56,8 @@ export function renderTask(view: TaskView): string {
 
 /** Where it stopped, and what may be done about it. */
 function whatNext(view: TaskView, code: string): string[] {
-  const { id, state, notes, response } = view;
+  const { id, state, notes, response, progress } = view;
+  const at = response?.result || progress === '' ? '' : ` (${printable(progress)})`;
   const stopped = notes.findLast((each) => each.state !== state && each.state !== 'blocked');
   const kept = response?.result ? ', with the result above' : '';
   const told = isErrorCode(code) ? new BusError(code, { task: id }).next : '';
@@ -64,7 +65,7 @@ function whatNext(view: TaskView, code: string): string[] {
   return [
     ...(stopped === undefined
       ? []
-      : [`It stopped while it was ${printable(stopped.state)}${kept}.`]),
+      : [`It stopped while it was ${printable(stopped.state)}${at}${kept}.`]),
     ...(next === '' ? [] : [printable(next)]),
     ...(isOver(view) && state !== 'completed' ? [`  sigma task retry ${printable(id)}`] : []),
   ];

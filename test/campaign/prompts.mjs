@@ -40,7 +40,7 @@ function expected(text) {
     .split('\n')
     .map((line, at) => ({ line: line.replace(/\r+$/, ''), at: at + 1 }));
   const full = lines.filter(({ line }) => !/^[ \t\r]*$/.test(line));
-  const isCommand = ({ line }) => /^\/[a-z][a-z-]*(?![^ \t\r])/.test(line);
+  const isCommand = ({ line }) => /^\/[A-Za-z][A-Za-z-]*(?![^ \t\r])/.test(line);
   const said = ({ line, at }) => `${at} ${/^\/([a-z-]+)/.exec(line)[1]}`;
   const first = full.findIndex((each) => !isCommand(each));
   if (first < 0) return full.map(said);

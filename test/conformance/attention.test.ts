@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { classify, intensityOf } from '../../src/attention/classify/classify.js';
-import { isSamePattern } from '../../src/attention/gates.js';
+import { isMemorable, patternKey } from '../../src/attention/gates.js';
 import {
   durationMs,
   mergePolicies,
@@ -256,10 +256,22 @@ describe('Session approval cache', () => {
     expect((await judge(parts)).is_cacheable).toBe(false);
   });
 
+  test('a folder of the tree is no environment, unless it is called like production', async () => {
+    const where = async (argv: string[], env = {}): Promise<string> =>
+      (await judge({ argv, env })).pattern.environment;
+    expect(await where(['rm', '-rf', 'tests'])).toBe('local');
+    expect(await where(['rm', '-rf', 'dev/staging'])).toBe('local');
+    expect(await where(['rm', 'a'], { NODE_ENV: 'test' })).toBe('test');
+    expect(await where(['rm', '-rf', 'deploy/production'])).toBe('production');
+    expect(await where(['git', 'push', 'origin', 'dev'])).toBe('development');
+  });
+
   test('all four parts must be the same', async () => {
-    const base = (await judge('kubectl -n dev delete pod a')).pattern;
-    expect(base.environment).toBe('development');
-    expect(isSamePattern(base, (await judge('kubectl -n dev delete pod a')).pattern)).toBe(true);
+    const base = await judge('kubectl -n dev delete pod a');
+    expect(base.pattern.environment).toBe('development');
+    expect(isMemorable(base)).toBe(true);
+    const keyOf = async (text: string): Promise<string> => patternKey((await judge(text)).pattern);
+    expect(await keyOf('kubectl -n dev delete pod a')).toBe(patternKey(base.pattern));
     for (const other of [
       'kubectl -n dev scale deploy a',
       'kubectl -n dev delete pod b',
@@ -268,9 +280,8 @@ describe('Session approval cache', () => {
       'cd sub; kubectl -n dev delete pod a',
       'ssh other kubectl -n dev delete pod a',
     ])
-      expect(isSamePattern(base, (await judge(other)).pattern), other).toBe(false);
-    const unknown = (await judge('git push')).pattern;
-    expect(isSamePattern(unknown, unknown)).toBe(false);
+      expect(await keyOf(other), other).not.toBe(patternKey(base.pattern));
+    expect(isMemorable(await judge('git push'))).toBe(false);
   });
 
   test('the digest tells every part of the exact action, and every script that was read', async () => {

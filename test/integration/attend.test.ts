@@ -16,6 +16,7 @@ import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';
 import { failureOf, stdioClient, type Person } from '../support/mcp.js';
 import { environment, program, sigma, type Ran, type Running } from '../support/sigma.js';
+import { renderSession } from '../../src/render/attend.js';
 import { Stack } from '../support/stack.js';
 import { temporaryFolder } from '../support/temporary.js';
 import { startWorker } from '../support/worker.js';
@@ -163,6 +164,11 @@ describe('materialisation', () => {
       protocols: ['goal', 'inquire'],
       text: '1. Find the callers\n2. List the files',
     };
+    // What is said of a task is not what it does: that is shown, too.
+    const masked = [{ ...removal('tidy', 'a'), task: 'look at the files' }];
+    const both = await begin({ context: 'masked', prior, tasks: masked });
+    expect(both.question?.text).toContain('tidy: look at the files; runs: rm -rf a');
+    await attends.say({ context: 'masked', what: 'withdraw', choice: '', text: '' });
     const asked = await begin({ context: 'boundary', prior });
     expect(asked.route).toBe('confirm_boundary');
     expect(asked.question?.text).toMatch(/prior-1: Find the callers\n.*prior-2: List the files/);
@@ -200,6 +206,10 @@ describe('materialisation', () => {
     ]);
     const first = await answer(asked, 'upstream', 'route');
     expect(first).toMatchObject({ state: 'suspended', upstream: { suspended: 'bound' } });
+    // Nothing here does it: who is asked is told what is to be done.
+    expect(first.question?.text).toMatch(
+      /waits for \/bound\. This is up to you.*\n {2}say what may be decided/,
+    );
 
     await stack.stop(manager, 'SIGKILL');
     await stack.start(['agent', 'manager']);
@@ -263,7 +273,9 @@ describe('risk', () => {
   test('several irreversible actions are one question about the plan; halted ones are counted', async () => {
     const tasks = [removal('first', 'a'), removal('second', 'b')];
     const asked = await begin({ context: 'plan', tasks });
-    expect(asked.question?.text).toMatch(/first: Elevated \(Irreversibility/);
+    expect(asked.question?.text).toMatch(
+      /first: Elevated \(Irreversibility\) {2}remove a; runs: rm -rf a/,
+    );
     const gated = await answer(asked, 'plan', 'delegate');
     const ended = await judging(gated, ({ entry }) => (entry === 'first' ? 'halt' : 'dismiss'));
     traced(ended);
@@ -282,7 +294,12 @@ describe('risk', () => {
     traced(ended);
     expect(ended).toMatchObject({ state: 'withdrawn', reason: 'GATE_WITHDRAWN' });
     expect(ended.trace.every(({ is_over }) => is_over)).toBe(true);
-    expect(ended.trace[1]).toMatchObject({ entry: 'later', outcome: 'cancelled' });
+    const [, later] = ended.trace;
+    // Nothing is said of it that is true of the first alone.
+    expect(later).toMatchObject({
+      ...{ entry: 'later', outcome: 'cancelled' },
+      why: 'another task of its session stopped at a gate, and all of the session was withdrawn',
+    });
   });
 });
 
@@ -319,6 +336,22 @@ describe('teams', () => {
     traced(ended);
     expect(ended).toMatchObject({ state: 'converged', team: { kind: 'retained' } });
     expect(ends(ended)).toEqual(['write→writer completed']);
+  });
+
+  test('who is not there, or takes no tasks, is named, and gets none', async () => {
+    const members = [{ name: 'writer' }, { name: 'ghost' }, { name: 'manager' }];
+    const idle = { ...tasks[0], role: 'manager', runner: 'command', action: { argv: ['true'] } };
+    const asked = await begin({
+      ...{ context: 'team-ghost', tasks: [idle], team: { name: 'crew', members } },
+    });
+    expect(asked.question?.text).toBe(
+      'How should team crew be structured for one task?\n  writer\n  ghost (is not there)\n  manager (takes no tasks)',
+    );
+    const planned = await answer(asked, 'team', 'retain');
+    expect(renderSession(planned)).toContain('retained: writer, ghost (is not there), manager (');
+    const ended = await answer(planned, 'classification', 'delegate');
+    // It does not wait for an agent that will never read it.
+    expect(ends(ended)).toEqual(['write→anybody completed']);
   });
 
   test('augment: roles are confirmed on their own, six in all', async () => {
@@ -404,6 +437,35 @@ describe('command line', () => {
     expect(done.json).toMatchObject({ state: 'diverged', is_converged: false });
     const shown = await run('show', 'failing');
     expect(shown.stdout).toMatch(/Not converged: 1 of 1 tasks was not done: no failed \(.+\)/);
+    expect(shown.stdout).toMatch(/what happened of no: sigma task show attend-no-/);
+    expect(shown.stdout).toContain('what is left, once more: sigma attend --context failing');
+  });
+
+  test('a task that cannot be begun says why', async () => {
+    const tasks = [
+      ...[echo('one', { depends_on: ['two'] }), echo('two', { depends_on: ['one'] })],
+      echo('three', { depends_on: ['nowhere'] }),
+    ];
+    const planned = await begin({ context: 'circle', tasks });
+    const ended = await answer(planned, 'classification', 'delegate');
+    expect(ended.state).toBe('diverged');
+    expect(ended.trace.map(({ entry, outcome, why }) => [entry, outcome, why])).toEqual([
+      ['one', 'refused', 'it depends on two, which could not be begun before it'],
+      ['two', 'refused', 'it depends on one, which could not be begun before it'],
+      ['three', 'refused', 'there is no task nowhere'],
+    ]);
+  });
+
+  test('where there was nothing to do, that is said, and the command fails', async () => {
+    const none = await run('--context', 'nothing', '--json');
+    expect([none.code, none.json.error.code]).toEqual([1, 'NO_TASKS']);
+    expect((await run('show', 'nothing')).stdout).toContain('Nothing was done: no task was named');
+    await run('Who calls x?', '--context', 'declined');
+    const declined = await run('answer', 'declined', 'cancel');
+    expect([declined.code, declined.stdout]).toEqual([
+      0,
+      expect.stringContaining('Nothing was done: the tasks were not confirmed'),
+    ]);
   });
 
   test('a task that no worker can do is told of, not waited for in silence', async () => {
@@ -432,6 +494,16 @@ describe('command line', () => {
     expect((await sigma(home, ['task', 'show', 'copy'])).stdout).not.toMatch(told);
     expect((await sigma(home, ['task', 'show', 'over'])).stdout).toMatch(told);
     expect((await sigma(home, ['task', 'show', 'over', '--story'])).stdout).toMatch(told);
+
+    // The executor alone sees the file; the trace of a session knows it all the same.
+    const tasks = [{ id: 'again', task: 'copy it', action: over }];
+    const ended = await answer(
+      ...([await begin({ context: 'advised', tasks }), 'classification', 'delegate'] as const),
+    );
+    expect(ended.trace[0]).toMatchObject({
+      ...{ risk: 'Elevated', situated_by: 'noted', outcome: 'completed' },
+      findings: [{ signal: 'Irreversibility', severity: 'Advisory' }],
+    });
   });
 
   test.each([
@@ -504,6 +576,8 @@ describe('command line', () => {
       const declined = await call({ verb: 'answer', choice: 'delegate' });
       expect(declined.structuredContent.session).toMatchObject({ state: 'planning' });
       expect(shown).toEqual([expect.stringContaining('1. delegate: all of them')]);
+      // A form has no command line.
+      expect(shown[0]).not.toMatch(/sigma attend|--text/);
       said = { action: 'accept', content: { choice: 'delegate', text: '' } };
       const done = await call({ verb: 'answer' });
       expect(done.structuredContent).toMatchObject({
@@ -514,6 +588,26 @@ describe('command line', () => {
       await mcp.close();
     }
   });
+
+  test.each(['legacy', 'modern'] as const)(
+    'MCP, %s: a client that shows no forms is told what the person runs instead',
+    async (era) => {
+      const context = `formless-${era}`;
+      await begin({ context, tasks: [echo('word')] });
+      const mcp = await stdioClient(home, { era, cwd: place, args: ['--as', `formless-${era}`] });
+      try {
+        const its = { verb: 'answer', context, choice: 'delegate' };
+        const refused: any = await mcp.callTool({ name: 'attend', arguments: its });
+        expect(failureOf(refused)).toMatchObject({
+          ...{ code: 'NO_FORM', retryable: false },
+          next: `Show them what is asked, and have them run \`sigma attend answer ${context} CHOICE\`.`,
+        });
+      } finally {
+        await mcp.close();
+      }
+      expect((await attends.show(context)).state).toBe('planning');
+    },
+  );
 
   test('an agent that is no person decides nothing', async () => {
     const machine = new Attends(await client('machine', 'executor'));

@@ -41,7 +41,7 @@ const script: ModelRule[] = [
   // Between the lease of a message and the story on disk; and between that and the settling.
   { match: '^Phase (leased|settling)', answer: { calls: [{ name: 'check' }] } },
   { match: 'stands a message from sender', answer: { calls: [{ name: 'check' }] } },
-  { match: 'INBOX_EMPTY', answer: { text: 'Nothing more.' } },
+  { match: '^Nothing is there', answer: { text: 'Nothing more.' } },
   { match: '^Phase ending', answer: { text: 'Ended.' } },
   // The commands have been done, each once.
   { match: '^Phase setup', answer: { text: 'Set up.' } },

@@ -124,7 +124,7 @@ test('a prompt is carried out: its commands, its content with calls of tools, an
   expect(told[1]).toBe('Stored for me.');
   expect(told[2]).toContain('- prep: running (running), id prep-');
   expect(told[3]).toBe('Your inbox is empty.');
-  expect(told[4]).toContain('"code":"INBOX_EMPTY"');
+  expect(told[4]).toBe('Nothing is there.');
   expect((await sent(1)).at(-1).content).toMatch(
     /stands a message from prep \(prep-\w+\)[^]*"success":true,"result":"prepared"/,
   );
@@ -140,7 +140,7 @@ test('a prompt is carried out: its commands, its content with calls of tools, an
     'send: to=parent message=(11 characters) ok',
     'queue: ok',
     'inbox: ok',
-    'check: INBOX_EMPTY',
+    'check: ok',
     'model: 42 tokens',
     'teardown: prompt=(7 characters) name=tests ok',
     'end: finished',
@@ -370,6 +370,14 @@ describe('what a model calls', () => {
     });
     expect(response.result).toMatch(/^I try\.\n\nDone until then:/);
     expect(await server.requests()).toHaveLength(3);
+  });
+
+  test('to look and find nothing is no failure, and nobody stands beside who is alone', async () => {
+    await server.play([calls({ name: 'check' }, { name: 'queue' }), says('Nothing.')]);
+    desk.queues.set('looking', { rows: [], parent: 'me', siblings: [] });
+    expect((await desk.done('looking', 'Do it.')).result).toBe('Nothing.');
+    const told = (await sent(1)).slice(-2).map(({ content }) => content as string);
+    expect(told).toEqual(['Nothing is there.', 'Nothing stands in your queue.']);
   });
 
   test('a wait ends when nobody is left who could answer', async () => {

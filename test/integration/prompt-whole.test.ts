@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ModelServer } from '../support/model-server.js';
 import { chainRepository } from '../support/repository.js';
+import { eventually } from '../support/eventually.js';
 import { sigma, type Running } from '../support/sigma.js';
 import { Stack } from '../support/stack.js';
 
@@ -51,6 +52,35 @@ test('without a model the index answers, says so, and names its places and what 
   const asked = await prompted('plain-2', 'How is the ring of received frames allocated?');
   expect(asked.state).toBe('completed');
   expect(asked.response.result).toMatch(/\w+\.[ch]:\d+/);
+  // What nothing clearly answers is told as such, as `sigma ask` tells it.
+  const vague = await prompted('vague', 'How does the driver open sockets?');
+  expect(vague.response.result).toMatch(
+    /^No language model.*\n\nNote: nothing here clearly answers the question/,
+  );
+}, 60_000);
+
+test('a prompt that is killed or out of time has told what it had done', async () => {
+  const child = await startExecutor('slow-model', {
+    ...{ SIGMA_MODEL_BASE_URL: server.url, SIGMA_MODEL: 'stub' },
+  });
+  await server.play([
+    { times: 1, answer: { calls: [{ name: 'push', arguments: { name: 'a', prompt: 'x' } }] } },
+    { answer: { hangs: 'before' } },
+  ]);
+  const input = JSON.stringify({ id: 'stopped', task: 'Do it.', runner: 'prompt' });
+  await sigma(stage.home, ['delegate', '-', '--no-wait', '--json'], { input });
+  await eventually(async () => {
+    const { json } = await sigma(stage.home, ['task', 'show', 'stopped', '--json']);
+    expect(json.progress).toBe(
+      'asking the model, turn 2; done before: push name=a prompt=(1 characters)',
+    );
+  }, 20_000);
+  await sigma(stage.home, ['task', 'cancel', 'stopped', '--why', 'enough']);
+  const shown = await sigma(stage.home, ['task', 'show', 'stopped']);
+  expect(shown.stdout).toContain(
+    'It stopped while it was running (asking the model, turn 2; done before: push name=a',
+  );
+  await stack.stop(child);
 }, 60_000);
 
 test('without a model work is not done: what it started is waited for, and what there is and lacks is told', async () => {

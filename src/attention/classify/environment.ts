@@ -18,13 +18,13 @@ export interface EnvironmentSigns {
 /** The strictest that is named; production before all. */
 export function environmentOf(signs: EnvironmentSigns, policy: Policy['environments']): string {
   const known = new Set(policy.variables);
-  const words = [...signs.words];
-  for (const [name, value] of signs.variables) if (known.has(name)) words.push(value);
-  const parts = new Set(words.flatMap(partsOf));
-  const order = ['production', 'staging', 'test', 'development'] as const;
-  for (const each of order)
-    if (policy[each].some((word) => parts.has(word)))
-      return each === 'production' ? productionEnvironment : each;
+  const said = [...signs.variables].flatMap(([name, value]) => (known.has(name) ? [value] : []));
+  const parts = new Set([...signs.words, ...said].flatMap(partsOf));
+  if (policy.production.some((word) => parts.has(word))) return productionEnvironment;
+  // A folder below the root that is called `tests` is no place where others work.
+  const named = signs.isLocal ? new Set(said.flatMap(partsOf)) : parts;
+  const order = ['staging', 'test', 'development'] as const;
+  for (const each of order) if (policy[each].some((word) => named.has(word))) return each;
   return signs.isLocal ? localEnvironment : unknownEnvironment;
 }
 

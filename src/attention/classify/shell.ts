@@ -77,7 +77,8 @@ export class ShellLine {
     this.#source = source;
     const script = parse(source);
     const [error] = script.errors ?? [];
-    if (error !== undefined) this.visitor.notJudged(`no text of a shell: ${error.message}`, source);
+    if (error !== undefined)
+      this.visitor.notJudged(`something unfinished (${error.message})`, source);
     for (const statement of script.commands) await this.#statement(statement, folder, input);
   }
 

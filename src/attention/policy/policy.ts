@@ -1,6 +1,7 @@
 import { isMap, isPair, isScalar, isSeq, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { BusError } from '../../errors/bus-error.js';
+import { inOurWords, objectionOf } from '../../errors/objection.js';
 import { upstreamShape } from '../session/upstream.js';
 import { severities, signals, type Severity, type Signal } from '../shapes.js';
 import { compilePattern, compileUnless } from './command-pattern.js';
@@ -306,10 +307,10 @@ function parsed<T>(wanted: z.ZodType<T>, source: string, file: string): T {
     },
   });
   quoteScalars(document.contents);
-  const answer = wanted.safeParse(document.toJS() ?? {});
+  const answer = wanted.safeParse(document.toJS() ?? {}, inOurWords);
   if (answer.success) return answer.data;
-  const [issue] = answer.error.issues;
-  throw invalid(file, issue?.path.map(String).join('.') ?? '', issue?.message ?? 'is not valid');
+  const { field, why } = objectionOf(answer.error);
+  throw invalid(file, field, why);
 }
 
 /** What looks like a number among words is a word: `777` of a list of patterns. */

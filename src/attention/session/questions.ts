@@ -1,5 +1,6 @@
 import type { SessionRecord } from './session-record.js';
 import {
+  dutyOf,
   protocols,
   sessionLimits,
   type Draft,
@@ -10,6 +11,7 @@ import {
 } from './shapes.js';
 
 const linesMax = 12;
+const lineChars = 100;
 
 /** What a person is asked in a state; undefined: nothing. Each option is one of the protocol's own (rules 20 and 21). */
 export function questionAt(state: string, record: SessionRecord): Question | undefined {
@@ -67,7 +69,7 @@ const askers: Readonly<Record<QuestionKind, (record: SessionRecord) => Asked>> =
       options: [
         option(
           'route',
-          `by /${first} (recommended) or another one of the list; ${left} more can be routed`,
+          `by /${first} (recommended) or another one of the list: ${dutyOf[first]}; ${left} more can be routed`,
         ),
         option('other', 'by a protocol that is not listed for it', `one of ${others}`),
         option('proceed', 'go on without it'),
@@ -75,9 +77,13 @@ const askers: Readonly<Record<QuestionKind, (record: SessionRecord) => Asked>> =
     };
   },
   restore: ({ suspended }) => ({
-    text: `/${suspended?.protocol ?? ''} is under way. What has it brought?`,
+    text: [
+      `The session waits for /${suspended?.protocol ?? ''}. This is up to you, or to an agent of yours:`,
+      `  ${dutyOf[suspended?.protocol ?? 'clarify']}.`,
+      'What has come of it?',
+    ].join('\n'),
     options: [
-      option('restore', 'go on with what it brought', 'what it brought'),
+      option('restore', 'go on with what has come of it', 'what has come of it'),
       option('escape', 'leave it, and go on to the tasks'),
     ],
   }),
@@ -97,12 +103,13 @@ const askers: Readonly<Record<QuestionKind, (record: SessionRecord) => Asked>> =
   }),
   confirm_boundary: ({ drafts }) => confirming('An earlier protocol brought these tasks.', drafts),
   confirm: ({ drafts }) => confirming('Nothing of this was checked before.', drafts),
-  team: ({ asked: { team }, rows }) => ({
+  team: ({ asked: { team }, rows, absent }) => ({
     text: [
-      `How should team ${team?.name ?? ''} be structured for ${rows.length} tasks?`,
-      ...(team?.members ?? []).map(({ name, type, perspective }) =>
-        `  ${[name, type, perspective].filter((each) => each !== '').join(' · ')}`.slice(0, 200),
-      ),
+      `How should team ${team?.name ?? ''} be structured for ${rows.length === 1 ? 'one task' : `${rows.length} tasks`}?`,
+      ...(team?.members ?? []).map(({ name, type, perspective }) => {
+        const who = [name, type, perspective].filter((each) => each !== '').join(' · ');
+        return `  ${who.slice(0, 200)}${absentText(name, absent)}`;
+      }),
     ].join('\n'),
     options: [
       option('retain', 'as it is'),
@@ -128,7 +135,7 @@ const askers: Readonly<Record<QuestionKind, (record: SessionRecord) => Asked>> =
     options: [option('confirm', 'add them'), option('back', 'choose again')],
   }),
   classification: ({ rows }) => ({
-    text: ['None of this is risky. Delegate all of it?', ...riskLines(rows)].join('\n'),
+    text: ['No risk was seen in any of this. Delegate all of it?', ...riskLines(rows)].join('\n'),
     options: [option('delegate', 'all of them'), withdraw],
   }),
   plan: ({ rows }) => ({
@@ -141,7 +148,11 @@ const askers: Readonly<Record<QuestionKind, (record: SessionRecord) => Asked>> =
 };
 
 function taskLines(drafts: readonly Draft[]): string[] {
-  return shortened(drafts.map(({ id, document }) => `  ${id}: ${headOf(document.task)}`));
+  return shortened(
+    drafts.map(
+      ({ id, document }) => `  ${id}: ${headOf(document.task)}${runs(actionOf(document))}`,
+    ),
+  );
 }
 
 function riskLines(rows: readonly Row[]): string[] {
@@ -149,11 +160,28 @@ function riskLines(rows: readonly Row[]): string[] {
     (one, other) => Number(other.risk === 'Elevated') - Number(one.risk === 'Elevated'),
   );
   return shortened(
-    risky.map(({ entry, risk, findings, content }) => {
+    risky.map(({ entry, risk, findings, content, description }) => {
       const seen = [...new Set(findings.map(({ signal }) => signal))].join(', ');
-      return `  ${entry}: ${risk}${seen === '' ? '' : ` (${seen})`}  ${headOf(content)}`;
+      const what = description === content ? '' : description;
+      return `  ${entry}: ${risk}${seen === '' ? '' : ` (${seen})`}  ${headOf(content)}${runs(what)}`;
     }),
   );
+}
+
+/** What is agreed to is the action: what is said of it may be something else. */
+function runs(action: string): string {
+  return action === '' ? '' : `; runs: ${headOf(action)}`;
+}
+
+/** Empty: the task runs no program by its arguments. */
+function actionOf({ action }: Readonly<Record<string, unknown>>): string {
+  const argv = (action as { argv?: unknown } | null | undefined)?.argv;
+  return Array.isArray(argv) ? argv.map(String).join(' ') : '';
+}
+
+function absentText(name: string, absent: Readonly<Record<string, string>> = {}): string {
+  const why = Object.hasOwn(absent, name) ? absent[name] : undefined;
+  return why === undefined ? '' : ` (${why})`;
 }
 
 function shortened(lines: readonly string[]): string[] {
@@ -163,5 +191,5 @@ function shortened(lines: readonly string[]): string[] {
 
 function headOf(value: unknown): string {
   const line = (typeof value === 'string' ? value : '').trim().split('\n')[0] ?? '';
-  return line.length > 100 ? `${line.slice(0, 99)}…` : line;
+  return line.length > lineChars ? `${line.slice(0, lineChars - 1)}…` : line;
 }

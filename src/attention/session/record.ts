@@ -26,6 +26,7 @@ export type SessionPatch = Partial<
     | 'proposed'
     | 'drafts'
     | 'team'
+    | 'absent'
     | 'cast'
     | 'checkpoint'
     | 'rows'
@@ -142,7 +143,13 @@ export function sessionView(record: SessionRecord): SessionView {
       ...{ deficits: record.deficits, resolved, rounds, brought },
       suspended: suspended?.protocol ?? '',
     },
-    ...{ route: record.route, team: record.team, granularity, counts: countsOf(rows) },
+    ...{
+      route: record.route,
+      team: record.team,
+      absent: record.absent ?? {},
+      granularity,
+      counts: countsOf(rows),
+    },
     ...{ trace: rows, is_converged: state === 'converged', answers: record.answers },
     ...{ notes: record.notes, created_ms: record.created_ms, updated_ms: record.updated_ms },
     finished_ms: record.finished_ms,

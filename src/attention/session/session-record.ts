@@ -41,6 +41,8 @@ export interface SessionRecord {
   proposed: Draft[];
   drafts: Draft[];
   team: TeamStructure | null;
+  /** Members of the team that can take none of its tasks, with the reason; absent: of an earlier version. */
+  absent?: Record<string, string>;
   /** Roles that wait to be confirmed. */
   cast: Role[];
   /** What is asked before anything is delegated. */

@@ -18,6 +18,15 @@ export const deficitOf = {
   frame: 'FrameworkAbsent',
   ground: 'MappingUncertain',
 } as const satisfies Record<Protocol, string>;
+/** What is to be done where a protocol is called for: by a person, or by an agent of theirs. Nothing here runs one. */
+export const dutyOf: Readonly<Record<Protocol, string>> = {
+  clarify: 'say in other words what is meant',
+  goal: 'say by what it will be seen that the work is done',
+  bound: 'say what may be decided in the work, and what only a person decides',
+  inquire: 'find out what is not known',
+  frame: 'choose one of the ways in which it can be looked at',
+  ground: 'check that the general instruction fits the case at hand',
+};
 export type DeficitCondition = (typeof deficitOf)[Protocol];
 export const deficitConditions = Object.values(deficitOf);
 
@@ -246,6 +255,8 @@ export interface SessionView {
   };
   route: Route | '';
   team: TeamStructure | null;
+  /** Members of the team that can be given nothing, with the reason. */
+  absent?: Record<string, string>;
   granularity: Granularity;
   counts: Counts;
   /** The convergence trace, as far as it is. */

@@ -134,7 +134,7 @@ export class AgentCalls {
       }
       case 'check': {
         const { from = '', lifo } = argumentsFor(name, checkInput, given);
-        return this.#receive(from, lifo, 0);
+        return this.#receive(from, lifo, 0).catch(nothingThere);
       }
       case 'receive': {
         const { from = '', lifo, wait_seconds } = argumentsFor(name, receiveInput, given);
@@ -205,11 +205,12 @@ export class AgentCalls {
   async #queue(): Promise<string> {
     const { rows, siblings, parent } = await this.#parts.bus.queue();
     const { agent } = this.#parts.bus;
+    const others = siblings.filter(({ id }) => id !== agent);
     return [
       rows.length === 0 ? 'Nothing stands in your queue.' : 'Your queue:',
       ...rows.map(rowLine),
-      ...(parent === '' ? [] : [`Beside you, in the queue of ${parent}:`]),
-      ...siblings.filter(({ id }) => id !== agent).map(rowLine),
+      ...(others.length === 0 ? [] : [`Beside you, in the queue of ${parent}:`]),
+      ...others.map(rowLine),
     ].join('\n');
   }
 
@@ -251,6 +252,12 @@ export class AgentCalls {
       return undefined;
     }
   }
+}
+
+/** To look and find nothing is no failure. */
+function nothingThere(error: unknown): string {
+  if (asBusError(error).code === 'INBOX_EMPTY') return 'Nothing is there.';
+  throw error;
 }
 
 /** One result, or one message, as a part of the result of who waited for it. */

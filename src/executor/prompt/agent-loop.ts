@@ -72,6 +72,11 @@ export interface LoopParts {
 const noModel =
   'No language model is configured here: this is what the index says, and nothing more.';
 
+/** What the index warns of: that nothing clearly answers, what was left out. */
+function doubtsOf(gathered: Gathered | null): string {
+  return (gathered?.warnings ?? []).map((each) => `Note: ${each}`).join('\n');
+}
+
 /** Entries without the time, which they are given when they are written. */
 type Happened = Entry extends infer E ? (E extends Entry ? Omit<E, 'at_ms'> : never) : never;
 
@@ -270,6 +275,7 @@ export class AgentLoop {
         return { kind: 'index', text: '', gathered: said.gathered, failure: failed };
       const text = [
         noModel,
+        doubtsOf(said.gathered),
         accountOf(history.entries).join('\n'),
         said.kind === 'asked' ? said.question : said.result,
         sourceLines(said.gathered),

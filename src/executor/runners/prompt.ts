@@ -7,6 +7,7 @@ import { asBusError } from '../../errors/bus-error.js';
 import type { FilePort } from '../../prompt/grammar/read-result.js';
 import { parsePrompt } from '../../prompt/grammar/parse.js';
 import type { Prompt } from '../../prompt/grammar/shapes.js';
+import { progressLine } from '../../prompt/agent/agent-steps.js';
 import { takenIn } from '../../prompt/agent/transcript.js';
 import type { Store } from '../../store/port.js';
 import { openClient } from '../../remote/open-client.js';
@@ -52,7 +53,7 @@ async function converse(
   turn: Turn,
   prompt: Prompt,
 ): Promise<Outcome> {
-  const { task, attempt, signal, progress, parent, pgc, gathered } = turn;
+  const { task, attempt, signal, parent, pgc, gathered } = turn;
   // What it needs is read when a prompt is run: most executors of most tasks never do.
   const [{ AgentCalls }, { AgentLoop }] = await Promise.all([
     import('../prompt/agent-calls.js'),
@@ -61,6 +62,7 @@ async function converse(
   const history = await openHistory(store, {
     ...{ task: task.id, attempt, clock: systemClock, until: signal },
   });
+  const progress = (doing: string): void => turn.progress(progressLine(doing, history.entries));
   const identity = { agent: task.id, role: taskRole, isEphemeral: false };
   await using bus = new AgentBus({
     ...{ agent: task.id, signal },

@@ -35,6 +35,18 @@ export function doneLines(steps: readonly Step[]): string {
     .join('\n');
 }
 
+/** Of what was done, in what is told while it works. */
+const doneChars = 300;
+
+/** What it is at, and what it has done: all that is known of one that is stopped from outside. The latest is kept. */
+export function progressLine(doing: string, entries: readonly Entry[]): string {
+  const steps = entries.flatMap(stepsOfEntry).filter(({ what }) => what !== 'model');
+  const done = steps.map(({ what, text }) => `${what} ${text}`.replace(/ ok$/, '')).join(', ');
+  if (done === '') return doing;
+  const kept = done.length <= doneChars ? done : `…${done.slice(1 - doneChars)}`;
+  return `${doing}; done before: ${kept}`;
+}
+
 /** A call in short: no bodies, no secrets. */
 export function shortCall(given: Readonly<Record<string, unknown>>): string {
   return Object.entries(given)

@@ -1,7 +1,7 @@
 /** What a line is, by how it begins. Every function walks its text once: no pattern may go back over a long one. */
 
 /** `/word`, then a space or nothing: `/etc/hosts` and `/usr/bin` are none. */
-const commandWord = /^\/([a-z][a-z-]*)(?=[ \t\r]|$)/;
+const commandWord = /^\/([A-Za-z][A-Za-z-]*)(?=[ \t\r]|$)/;
 /** Two slashes or more, and something at once: `// a comment` is none. */
 const escaped = /^\/{2,}[^ \t\r/]/;
 

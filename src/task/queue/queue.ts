@@ -16,6 +16,8 @@ function isUnderWay({ state, status, is_delivering }: QueueRow): boolean {
 export interface ExpectedAnswers {
   /** An agent may still send a message. */
   isAnswerPossible: boolean;
+  /** A task that could send it is under way: it will end, and tell of that. */
+  isUnderWay: boolean;
   /** Pushed, and not started. */
   queued: number;
 }
@@ -29,10 +31,12 @@ export function expectedAnswers(queue: QueueAnswer, from: string): ExpectedAnswe
   if (from !== '') {
     const row = [...rows, ...siblings].find(({ id }) => id === from);
     // The broker knows whether a sender outside this queue exists.
-    return { isAnswerPossible: row === undefined || isUnderWay(row), queued };
+    const isAtWork = row !== undefined && isUnderWay(row);
+    return { isAnswerPossible: row === undefined || isAtWork, isUnderWay: isAtWork, queued };
   }
   const isWaiting = parent === '' ? queued > 0 : rows.length > 0;
-  return { isAnswerPossible: !isWaiting || rows.some(isUnderWay), queued };
+  const isAtWork = rows.some(isUnderWay);
+  return { isAnswerPossible: !isWaiting || isAtWork, isUnderWay: isAtWork, queued };
 }
 
 /**

@@ -22,10 +22,14 @@ export function resultMessage({
   task,
   response,
   error,
-}: Pick<TaskView, 'id' | 'state' | 'task' | 'response' | 'error'>): ResultMessage {
+  progress = '',
+}: Pick<TaskView, 'id' | 'state' | 'task' | 'response' | 'error'> &
+  Partial<Pick<TaskView, 'progress'>>): ResultMessage {
   const from = { from: id, name: task.name };
   const said = response?.result ?? '';
   if (state === 'completed') return { ...from, success: true, result: said };
   const known = error ?? { code: state.toUpperCase(), text: `it is ${state}`, retryable: false };
-  return { ...from, success: false, error: known, partial_output: said };
+  // One that was ended from outside gave no result: what it told last is all there is.
+  const left = said === '' && progress !== '' ? `When it ended: ${progress}` : said;
+  return { ...from, success: false, error: known, partial_output: left };
 }

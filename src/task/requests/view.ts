@@ -38,7 +38,7 @@ export function viewOf(record: TaskRecord): TaskView {
 }
 
 /** What passed with a note: seen by the manager, and by the executor, which has the files. */
-function advisoriesOf({ findings, response }: TaskRecord): Finding[] {
+export function advisoriesOf({ findings, response }: TaskRecord): Finding[] {
   const seen = response?.classification;
   const later = seen === null || seen === undefined || isGated(seen) ? [] : seen.findings;
   const all = new Map([...findings, ...later].map((each) => [JSON.stringify(each), each]));

@@ -104,7 +104,10 @@ export function sessionEndedBy(
   return { session: sessionOf(record), reason, untilMs: record.finished_ms };
 }
 
-/** Cancels all open tasks of a session that were created up to `untilMs`. Throws STORE_UNAVAILABLE. */
+/**
+ * Cancels all open tasks of a session that were created up to `untilMs`. What is said of the task whose gate ended the session
+ * is not true of them. Throws STORE_UNAVAILABLE.
+ */
 export async function withdrawSession(
   book: TaskBook,
   { session, reason, untilMs = Infinity }: { session: string; reason: string; untilMs?: number },
@@ -113,10 +116,16 @@ export async function withdrawSession(
     .open()
     .filter((record) => sessionOf(record) === session && record.created_ms <= untilMs);
   for (const { id } of open)
-    await book.send(id, { type: 'task.cancelled', reason }).catch((error: unknown) => {
-      // The task has ended meanwhile.
-      if (asBusError(error).code !== 'TASK_STATE') throw error;
-    });
+    await book
+      .send(id, { type: 'task.cancelled', reason: reasonOf(reason) })
+      .catch((error: unknown) => {
+        // The task has ended meanwhile.
+        if (asBusError(error).code !== 'TASK_STATE') throw error;
+      });
+}
+
+function reasonOf(reason: string): string {
+  return ['GATE_WITHDRAWN', 'GATE_EXPIRED'].includes(reason) ? 'SESSION_WITHDRAWN' : reason;
 }
 
 /** The classification of the executor that stopped, else that of this manager. */

@@ -16,6 +16,7 @@ import { BusError } from '../../errors/bus-error.js';
 import { isOver, stateOf } from '../life/advance.js';
 import { gatesOf } from '../life/gates.js';
 import type { TaskRecord } from '../life/record.js';
+import { advisoriesOf } from '../requests/view.js';
 import { emptyTodo, taskOf, type Todo, type Work } from '../todo/sigma-task-update.js';
 
 /** An entry of the list as a session sees it. */
@@ -208,11 +209,12 @@ function rowAfter(before: Row, task: TaskRecord): Row {
   const last = gates.at(-1);
   const seen = last?.classification;
   const isApproved = task.grants.some(({ gate }) => gate === '');
-  const findings = seen?.findings ?? (before.findings.length > 0 ? before.findings : task.findings);
+  const noted = advisoriesOf(task);
+  const findings = seen?.findings ?? (before.findings.length > 0 ? before.findings : noted);
   const after: Row = {
     ...before,
     // The executor reads scripts: its classification wins over that of the arguments.
-    risk: gates.length > 0 || isApproved ? 'Elevated' : before.risk,
+    risk: gates.length > 0 || isApproved || noted.length > 0 ? 'Elevated' : before.risk,
     findings: findings.slice(0, sessionLimits.findings),
     is_approved: before.is_approved || isApproved,
     description: seen?.description ?? before.description,

@@ -103,6 +103,16 @@ describe('what cannot be relied upon stops as well', () => {
     expect(finding?.evidence).toContain(flaw);
   });
 
+  test('one that says neither why nor before what is shown in its own words', () => {
+    const said = 'I looked.\n**GATE_DETECTED**: yes\nSignl: ???\nI would drop the table users';
+    const [finding] = reportedBy('t', 'agent', gateIn(said, nothing)!).findings;
+    expect(finding?.evidence).toContain('it gives no Evidence: GATE_DETECTED');
+    expect(finding?.evidence).toContain('Signl: ??? I would drop the table users');
+    expect(reportedBy('t', 'agent', gateIn(said, nothing)!).description).toContain(
+      'drop the table',
+    );
+  });
+
   test('a block in what was cut off', () => {
     expect(lostGate().flaw).not.toBe('');
   });

@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 import {
   covers,
   granted,
-  isSamePattern,
+  isMemorable,
   leaveFor,
   nextGrant,
   opened,
+  patternKey,
 } from '../../../src/attention/gates.js';
 import {
   attentionLimits,
@@ -93,21 +94,21 @@ test('a task asks so often, and no more', () => {
   expect(opened(gates, asked)).toBeUndefined();
 });
 
-test('a pattern is the same in all four, in a known place, and never of an injection', () => {
+test('a pattern is the same in all four, and remembered in a known place, never of an injection', () => {
   const base: Pattern = {
     ...{ tool: 'git push', target: 'main', environment: 'dev' },
     signals: ['Irreversibility', 'ExternalMutation'],
   };
-  expect(isSamePattern(base, { ...base, signals: ['ExternalMutation', 'Irreversibility'] })).toBe(
-    true,
-  );
+  const turned: Pattern = { ...base, signals: ['ExternalMutation', 'Irreversibility'] };
+  expect(patternKey(turned)).toBe(patternKey(base));
   const others: Partial<Pattern>[] = [
     ...[{ tool: 'git' }, { target: 'next' }, { environment: 'production' }],
     { signals: ['Irreversibility'] },
   ];
-  for (const each of others) expect(isSamePattern(base, { ...base, ...each })).toBe(false);
-  const nowhere = { ...base, environment: 'unknown' };
-  expect(isSamePattern(nowhere, nowhere)).toBe(false);
-  const injected: Pattern = { ...base, signals: ['PromptInjection'] };
-  expect(isSamePattern(injected, injected)).toBe(false);
+  for (const each of others) expect(patternKey({ ...base, ...each })).not.toBe(patternKey(base));
+  const of = (pattern: Pattern): Classification =>
+    ({ is_cacheable: true, pattern }) as Classification;
+  expect(isMemorable(of(base))).toBe(true);
+  expect(isMemorable(of({ ...base, environment: 'unknown' }))).toBe(false);
+  expect(isMemorable(of({ ...base, signals: ['PromptInjection'] }))).toBe(false);
 });

@@ -88,7 +88,8 @@ describe('a task that is attended to', () => {
         ...ports,
         approved: (session) =>
           Promise.resolve({
-            ...{ session, pattern: risky.pattern, by: 'p', given_ms: 1, expires_ms: 2 * nowMs },
+            ...{ session, pattern: risky.pattern, action: '', by: 'p', given_ms: 1 },
+            expires_ms: 2 * nowMs,
           }),
       },
       nowMs,

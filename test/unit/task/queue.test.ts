@@ -18,10 +18,10 @@ const queue = (rows: QueueRow[], more: Partial<QueueAnswer> = {}): QueueAnswer =
   ...more,
 });
 
-test.each<[string, QueueAnswer, string, boolean, number]>([
+test.each<[string, QueueAnswer, string, boolean, number, isUnderWay?: boolean]>([
   ['nothing was ever pushed: anybody may write', queue([]), '', true, 0],
   ['only queued', queue([row('a', 'queued')]), '', false, 1],
-  ['one is started', queue([row('a', 'queued'), row('b', 'pending')]), '', true, 1],
+  ['one is started', queue([row('a', 'queued'), row('b', 'pending')]), '', true, 1, true],
   ['all came, nothing is queued: anybody may write', queue([row('a', 'completed')]), '', true, 0],
   [
     'its result is on its way',
@@ -29,14 +29,15 @@ test.each<[string, QueueAnswer, string, boolean, number]>([
     '',
     true,
     1,
+    true,
   ],
   ['a task whose own have all come', queue([row('a', 'completed')], { parent: 'p' }), '', false, 0],
   ['of one that has come', queue([row('a', 'completed')]), 'a', false, 0],
   ['of one that is queued', queue([row('a', 'queued')]), 'a', false, 1],
   ['of somebody else', queue([row('a', 'queued')]), 'stranger', true, 1],
-  ['of a sibling', queue([], { parent: 'p', siblings: [row('s', 'running')] }), 's', true, 0],
-])('who could still answer: %s', (_, its, from, isAnswerPossible, queued) => {
-  expect(expectedAnswers(its, from)).toEqual({ isAnswerPossible, queued });
+  ['of a sibling', queue([], { parent: 'p', siblings: [row('s', 'running')] }), 's', true, 0, true],
+])('who could still answer: %s', (_, its, from, isAnswerPossible, queued, isUnderWay = false) => {
+  expect(expectedAnswers(its, from)).toEqual({ isAnswerPossible, isUnderWay, queued });
 });
 
 test('a name is that of an open task before one that is over, and `parent` where there is one', () => {
@@ -75,6 +76,12 @@ test('what a failure tells: its code, and what was done by then', () => {
   expect(resultMessage(view)).toEqual({
     ...{ from: task.id, name: '', success: false, error, partial_output: 'half' },
   });
+  // Ended from outside, it sent no result.
+  const progress = 'asking the model, turn 2; done before: push name=a';
+  expect(resultMessage({ ...view, response: null, progress }).partial_output).toBe(
+    `When it ended: ${progress}`,
+  );
+  expect(resultMessage({ ...view, progress }).partial_output).toBe('half');
   expect(resultMessage({ ...view, state: 'completed', error: null })).toEqual({
     ...{ from: task.id, name: '', success: true, result: 'half' },
   });
