@@ -146,11 +146,13 @@ function statesOf({ project, root, shards }: Manifest, building: Building | unde
 
 /** With what became of its files since they were written. */
 async function asItStands(shard: ManifestShard, place: IndexPlace): Promise<ManifestShard> {
-  const entries = Object.entries(shard.overlays).map(async ([name, state]) => {
-    const reason = state.state === 'ready' && state.file !== '' ? await harmOf(place, state) : '';
-    if (reason === '') return [name, state];
-    return [name, { ...state, ...{ state: 'failed', items: 0, version: '', reason } }];
-  });
+  const entries = Object.entries(shard.overlays).map(
+    async ([name, state]): Promise<[string, OverlayState]> => {
+      const reason = state.state === 'ready' && state.file !== '' ? await harmOf(place, state) : '';
+      if (reason === '') return [name, state];
+      return [name, { ...state, ...{ state: 'failed', items: 0, version: '', reason } }];
+    },
+  );
   return { ...shard, overlays: Object.fromEntries(await Promise.all(entries)) };
 }
 
