@@ -27,6 +27,10 @@ import {
 
 /** Types and namespaces on the way to a name. */
 const askedMax = 200;
+/** Names of namespaces and types in all texts whose meaning is kept. */
+const keptMax = 500_000;
+
+type Kept = Map<string, { type: InsideType | undefined }>;
 
 interface Parts {
   choice: Choice;
@@ -42,6 +46,9 @@ export class Namespaces {
   readonly #parts: Parts;
   readonly macros: Macros;
   readonly passedOn: PassedOn;
+  /** What names of namespaces and types mean in a text: it asks for the same few, and many texts open or announce them. */
+  readonly #kept = new Map<SourceText, Kept>();
+  #keptCount = 0;
 
   constructor(definitions: Definitions, evaluation: Evaluation, parts: Parts) {
     this.#definitions = definitions;
@@ -112,7 +119,36 @@ export class Namespaces {
 
   /** What has this path. */
   at(path: string, file: SourceText): InsideType | undefined {
-    return this.#nearest(this.#definitions.scopes.get(file.scope)?.types.get(path) ?? [], file);
+    return this.#keptAs(path, file, () =>
+      this.#nearest(this.#definitions.scopes.get(file.scope)?.types.get(path) ?? [], file),
+    );
+  }
+
+  /** The type of this name in a namespace or a type. */
+  #typeIn(type: InsideType, name: string): InsideType | undefined {
+    const { definition, from } = type;
+    const find = (): InsideType | undefined => this.#nearestOf(this.#membersOf(type, name), from);
+    const isKept = from !== undefined && isNamespace(definition);
+    return isKept ? this.#keptAs(`${definition.key}:${name}`, from, find) : find();
+  }
+
+  #keptAs(
+    key: string,
+    file: SourceText,
+    find: () => InsideType | undefined,
+  ): InsideType | undefined {
+    if (this.#keptCount >= keptMax) {
+      this.#kept.clear();
+      this.#keptCount = 0;
+    }
+    const kept: Kept = this.#kept.get(file) ?? (new Map() as Kept);
+    this.#kept.set(file, kept);
+    let found = kept.get(key);
+    if (found === undefined) {
+      kept.set(key, (found = { type: find() }));
+      this.#keptCount += 1;
+    }
+    return found.type;
   }
 
   #nearest(all: readonly Definition[], from: SourceText | undefined): InsideType | undefined {
@@ -122,6 +158,15 @@ export class Namespaces {
     if (first === undefined) return undefined;
     const isDoubtful = !isNamespace(first) && sight.isOpen(near, from);
     return { ...insideOf(first, from), ...(isDoubtful && { isDoubtful }) };
+  }
+
+  /** The type among what has a name. */
+  #nearestOf(all: readonly Definition[], from: SourceText | undefined): InsideType | undefined {
+    const types = all.filter(isType);
+    const [first] = types;
+    return first !== undefined && from !== undefined && isNamespace(first)
+      ? this.at(first.key, from)
+      : this.#nearest(types, from);
   }
 
   #root(file: SourceText): Value | undefined {
@@ -281,7 +326,7 @@ export class Namespaces {
   #meaning(definitions: readonly Definition[], from: SourceText | undefined): Value | undefined {
     const first = definitions.find((each) => !isType(each)) ?? definitions[0];
     if (first === undefined) return undefined;
-    const type = isType(first) ? this.#nearest(definitions.filter(isType), from) : undefined;
+    const type = isType(first) ? this.#nearestOf(definitions, from) : undefined;
     if (type !== undefined) return { kind: 'type', type };
     return this.#parts.meaning(first);
   }
@@ -323,7 +368,7 @@ export class Namespaces {
       isOutside ||= type?.kind === 'outside';
       if (type?.kind !== 'inside' || asked.has(type.definition) || asked.size >= askedMax) continue;
       asked.add(type.definition);
-      const found = this.#nearest(this.#membersOf(type, name).filter(isType), type.from);
+      const found = this.#typeIn(type, name);
       if (found !== undefined) return { kind: 'type', type: found };
       const passed = this.passedOn.passed(this.passedOn.textsOf(type), name, type.from, (its) =>
         this.#ask(its, name, 'type'),
