@@ -14,7 +14,7 @@ import {
   type TaskFailure,
   type TaskResponse,
 } from '../task/shapes.js';
-import { strategyOf } from '../manager/strategy.js';
+import { strategyInForce } from '../manager/strategy.js';
 
 /** All that a worker knows of a task at its end. */
 export interface Work {
@@ -33,11 +33,6 @@ export interface Work {
 
 const cutMark = '\n… cut here';
 
-export function strategyInForce({ grounding, kind }: DelegatedTask): Strategy {
-  if (grounding === null) return 'none';
-  return grounding.strategy || (kind === '' ? 'pgc_first' : strategyOf[kind]);
-}
-
 /** The response of a worker: result, evidence and conflicts. */
 export function respond(
   work: Work,
@@ -51,7 +46,7 @@ export function respond(
   const gathered = merged(before ?? nothingGathered, outcome?.gathered ?? nothingGathered, last);
   const isSaid = isOwnWords && cited.length === 0;
   const evidence = evidenceOf(
-    isSaid ? { ...gathered, citations: last.citations } : gathered,
+    isSaid ? { ...gathered, citations: last.citations, doubts: [] } : gathered,
     cited,
   );
   const result = status === 'needs_clarification' ? '' : resultOf(work, strategy);
