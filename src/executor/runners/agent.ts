@@ -11,10 +11,13 @@ import { approvedWords, gateInstructions } from '../../attention/gate-words.js';
 import { newId } from '../../base/ids.js';
 import { parseJson } from '../../delegation/task/json.js';
 import { nothingGathered } from '../../delegation/grounding/gathered.js';
+import { isOnlyAsked } from '../../delegation/task/question.js';
+import type { DelegatedTask } from '../../delegation/task/shapes.js';
 import { promptOf, questionIn, rulesFor } from '../../delegation/worker/task-prompt.js';
 import { readResponse } from '../../delegation/task/response.js';
 import { BusError } from '../../errors/bus-error.js';
 import { stopOf } from '../attendant.js';
+import { ChangeWatch, doubtsOf, type Seen } from '../changes.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
 import { assertStarted, endOf, toldIn, type CommandSettings } from './command.js';
 import { wallsIn } from '../sandbox.js';
@@ -48,6 +51,7 @@ export function agentRunner(
     const stdin = `${words.filter((each) => each !== '').join('\n\n')}\n`;
     const cwd = await folderBelow(root, task.action?.cwd ?? '');
     progress(`${argv[0] ?? 'the agent'} works`);
+    await using watch = await ChangeWatch.open(cwd, walls);
     const end = await runGuarded(
       {
         argv,
@@ -67,7 +71,8 @@ export function agentRunner(
     const { contextBytes } = prompt;
     const quoted = { given: [stdin, ...words], mark };
     const stop = end.isStopped ? undefined : stopIn(end, quoted);
-    if (stop === undefined) return { ...outcomeOf(argv[0] ?? '', end), contextBytes };
+    if (stop === undefined)
+      return { ...held(task, outcomeOf(argv[0] ?? '', end), await watch?.seen()), contextBytes };
     const classification = reportedBy(task.id, argv[0] ?? '', stop);
     return stopOf(classification, { result: end.stdout.trim(), contextBytes });
   };
@@ -121,6 +126,21 @@ function outcomeOf(program: string, end: ChildEnd): Outcome {
           : `${end.stdout.trim()}\n… ${end.stdoutCut} bytes more were cut`,
     });
   return structured(value);
+}
+
+/** What it says, held against what was changed. A question need not change anything. */
+function held({ task, kind }: DelegatedTask, came: Outcome, seen: Seen | undefined): Outcome {
+  const files = seen?.files ?? came.files;
+  if (came.kind !== 'finished' || kind === 'question' || isOnlyAsked(task))
+    return { ...came, files };
+  const objections =
+    seen === undefined
+      ? [new BusError('CHANGES_UNSEEN')]
+      : doubtsOf(came.result, seen).map((detail) => new BusError('CHANGE_DOUBTED', { detail }));
+  const errors = objections.map(({ code, message: text, retryable }) => ({
+    ...{ code, text, retryable },
+  }));
+  return { ...came, files, errors: [...came.errors, ...errors] };
 }
 
 /** It begins as an object in JSON, and is none: half of an answer is not taken for prose. */
