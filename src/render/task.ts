@@ -82,11 +82,17 @@ function renderReview({
   similarity,
   findings,
   criteria,
+  citations,
 }: Review): string[] {
+  // Of what cites nothing there is no confidence.
+  const sure =
+    citations.length === 0
+      ? ''
+      : `, confidence ${confidence}, mean similarity ${similarity.toFixed(2)}`;
   const marks = { met: '✓ met      ', unmet: '✗ unmet    ', unchecked: '? unchecked' };
   return [
     '',
-    `Review of attempt ${attempt}: ${verdict}, confidence ${confidence}, mean similarity ${similarity.toFixed(2)}`,
+    `Review of attempt ${attempt}: ${verdict}${sure}`,
     ...findings.map(
       (each) => `  ${each.severity}: ${printable(each.text)} (${printable(each.code)})`,
     ),

@@ -189,7 +189,8 @@ describe('strategies', () => {
     for (const [at, grounding] of groundings.entries()) {
       const { result, ...response } = await desk.done({ id: `words-${at}`, task, grounding });
       expect(response).toMatchObject({ status: 'completed', errors: [] });
-      expect(result.split('\n')).toHaveLength(asked.evidence.length);
+      const lines = result.split('\n').filter((each) => !each.endsWith(':'));
+      expect(lines).toHaveLength(asked.evidence.length);
       const { citations, grounding_confidence } = response.grounding_evidence!;
       const places = citations.map(({ file_path, line_start }) => `${file_path}:${line_start}`);
       expect(places.sort()).toEqual(
@@ -337,7 +338,7 @@ describe('errors', () => {
     const both = await desk.done({ id: 'asks', ...task });
     expect(both.status).toBe('completed');
     expect(both.result).toMatch(/^kernel\/dma\/mapping.c#dma_pool_get is called at 1 place;/m);
-    expect(both.result).toMatch(/^mm\/other.c#dma_pool_get is called at/m);
+    expect(both.result).toMatch(/^Nothing calls mm\/other.c#dma_pool_get\.$/m);
     const clarifications = [{ question: 'Which?', answer: 'kernel/dma/mapping.c#dma_pool_get' }];
     await desk.assign({ id: 'asks-again', ...task }, { change: { clarifications } });
     const { result } = await desk.response('asks-again');

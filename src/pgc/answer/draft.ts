@@ -157,14 +157,15 @@ export class AnswerDraft {
   #callersOfOthers(): void {
     const { asks } = this.question;
     if ((asks !== 'callers' && asks !== 'chain') || !this.overlays.has('O3')) return;
-    const [asked] = callersByName(this.index, this.question);
-    if (asked === undefined) return;
-    const most = Math.max(1, this.topK - 1);
-    for (const site of asked.callers.slice(0, most))
-      this.#caller({ similarity: callSimilarity }, asked.name, '', site);
-    const rest = asked.callers.length - most;
-    const text = `${asked.name} is called at ${count(rest, 'further site')} of ${this.index.info.alias}`;
-    if (rest > 0) this.unsure.push({ kind: 'sites', text });
+    const all = callersByName(this.index, this.question);
+    for (const asked of all) {
+      const most = Math.max(1, Math.floor((this.topK - 1) / all.length));
+      for (const site of asked.callers.slice(0, most))
+        this.#caller({ similarity: callSimilarity }, asked.name, '', site);
+      const rest = asked.callers.length - most;
+      const text = `${asked.name} is called at ${count(rest, 'further site')} of ${this.index.info.alias}`;
+      if (rest > 0) this.unsure.push({ kind: 'sites', text });
+    }
   }
 
   #defined({ hit, symbol }: AskedSymbol): void {

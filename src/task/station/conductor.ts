@@ -437,9 +437,13 @@ function refusalOf({ findings }: Review, code: string): TaskFailure {
   return { ...failureOf(known), code };
 }
 
-function questionAfter({ findings, confidence, similarity }: Review): string {
+function questionAfter({ findings, citations, confidence, similarity }: Review): string {
   const why = findings.map(({ text }) => text).join('; ');
-  const whole = `accept it? confidence is ${confidence}, mean similarity ${similarity.toFixed(2)}: ${why}`;
+  const sure =
+    citations.length === 0
+      ? ''
+      : `confidence is ${confidence}, mean similarity ${similarity.toFixed(2)}: `;
+  const whole = `accept it? ${sure}${why}`;
   return whole.slice(0, recordLimits.asksChars);
 }
 

@@ -175,7 +175,7 @@ test('what one shard of several lacks is there all the same, and only who lacked
       return {
         ...found,
         metadata: { ...found.metadata, agents_asked },
-        evidence: overlay === '' ? [] : [{ ...citation(1), overlay, text: '' } as never],
+        evidence: overlay === '' ? [] : [{ ...citation(1), overlay, text: '', why: [] } as never],
       };
     },
   });
