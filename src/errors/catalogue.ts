@@ -467,7 +467,7 @@ const entries = {
   ),
   DEPENDENCY_FAILED: failed(
     'this task depends on task {task}, which is {state}',
-    'Fix that task, then run `sigma task update ID --reassign`.',
+    'Delegate that task again, and this one after it; or let this one go on without it: `sigma task update ID --relax`.',
   ),
   OVERLAYS_MISSING: retry(
     'none of the overlays {overlays} is built',
@@ -480,6 +480,10 @@ const entries = {
   OUTCOME_UNKNOWN: failed(
     'the action was interrupted; it may or may not have taken effect',
     'Check its effect, then run `sigma task update ID --outcome done|failed`, or --reassign to run it again.',
+  ),
+  WORKER_GAVE_UP: failed(
+    'the worker gave up: {detail}',
+    'Read what it says; then try the task again, or give it to another worker with `sigma delegate --to`.',
   ),
   ACTION_FAILED: failed(
     '{program} ended with {detail}',

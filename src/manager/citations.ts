@@ -41,7 +41,8 @@ export async function verdictsOn(
   return checked;
 }
 
-async function check(trees: Trees, citation: EvidenceCitation): Promise<CheckedCitation> {
+async function check(trees: Trees, given: EvidenceCitation): Promise<CheckedCitation> {
+  const citation = below(trees, given);
   try {
     const [judged] = await verifyAll(trees, [citation], { deadlineMs: verifyMsMax });
     if (judged === undefined) return unverified(citation, 'nothing was found out');
@@ -53,6 +54,13 @@ async function check(trees: Trees, citation: EvidenceCitation): Promise<CheckedC
     if (code !== 'CITATION_MALFORMED') return unverified(citation, message);
     return { citation, verdict: { status: 'false', reason: cut(message), now_at: '' } };
   }
+}
+
+/** From the root on, where it names a file of a tree by its whole path. */
+function below(trees: Trees, citation: EvidenceCitation): EvidenceCitation {
+  const { file_path } = citation;
+  const root = trees.map((each) => `${each.root}/`).find((each) => file_path.startsWith(each));
+  return root === undefined ? citation : { ...citation, file_path: file_path.slice(root.length) };
 }
 
 function unverified(citation: EvidenceCitation, reason: string): CheckedCitation {

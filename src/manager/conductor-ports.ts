@@ -6,9 +6,9 @@ import { hasAgent } from '../task/life/advance.js';
 import type { Conductor } from '../task/station/conductor.js';
 import { taskMessages } from '../task/requests/messages.js';
 import { viewOf } from '../task/requests/view.js';
-import { confidenceOfAnswers } from './answer-confidence.js';
 import { verdictsOn, type CitationParts } from './citations.js';
 import { critiqueBy } from './critiques.js';
+import { nearnessOf } from './nearness.js';
 import type { OverlayMaker } from './overlay-maker.js';
 import { enrolTask } from './queue-handler.js';
 import type { Shards } from '../remote/shards.js';
@@ -25,7 +25,7 @@ export type ConductorPorts = Pick<
   | 'enrol'
   | 'dismiss'
   | 'verify'
-  | 'confidence'
+  | 'nearness'
   | 'generate'
   | 'critique'
   | 'gate'
@@ -70,8 +70,8 @@ export function portsTo(
     enrol: (id) => enrolTask(client, id),
     dismiss: (id) => client.mail.dismiss(id),
     verify: (citations) => verdictsOn(citations, sources),
-    confidence: async (task, evidence) =>
-      confidenceOfAnswers([...(await shards.lattices()).values()], task, evidence),
+    nearness: async (task, evidence) =>
+      nearnessOf([...(await shards.lattices()).values()], task, evidence),
     generate: (made, signal) => overlays.generate(made, signal),
     critique: critiqueBy(client, shards, gate),
     gate,

@@ -61,7 +61,7 @@ const askInput = z.strictObject({
 const queryInput = askInput.extend({ agent: agentInput });
 
 const askFlags = {
-  'grounding.overlays': {
+  'grounding.overlay_hints': {
     flag: '--overlays <names>',
     help: 'only these overlays, for example O1,O3',
   },
@@ -129,7 +129,7 @@ export const ask: Operation<typeof askInput> = {
 
 interface AskArguments {
   question: string;
-  grounding: { overlays: string[]; query_hints: string[] };
+  grounding: { overlay_hints: string[]; query_hints: string[] };
   roles: string[];
   top_k: number;
   engine?: string | undefined;
@@ -141,7 +141,7 @@ function check({ question }: { question: string }): void {
 }
 
 function requestOf({ question, grounding, roles, top_k, engine = '' }: AskArguments): AskRequest {
-  const { overlays, query_hints } = grounding;
+  const { overlay_hints: overlays, query_hints } = grounding;
   return { question, overlays, roles, top_k, query_hints, engine };
 }
 

@@ -183,7 +183,7 @@ export interface CommandLine {
   arguments: readonly (string | Argument)[];
   /** Fields that the command itself says, unless a flag does: `gate halt`. */
   sets?: Readonly<Record<string, unknown>>;
-  /** Flags by field; a field within a field is `grounding.overlays`. Others have no flag. */
+  /** Flags by field; a field within a field is `grounding.overlay_hints`. Others have no flag. */
   flags?: Readonly<Record<string, Flag>>;
   /** Fields of which one must be given. */
   needs?: readonly string[];

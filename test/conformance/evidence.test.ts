@@ -362,8 +362,10 @@ test('§2 Response: the confidence is that of the answer, as long as all that is
   const its = responseOf({
     grounding_evidence: evidenceOf({ citations: citationsOf([0.6, 0.6]) }),
   });
+  const { citations } = its.grounding_evidence!;
+  const near = { citations, answered: 'high', claimable: 'low' } as const;
   const confidence = (...verdicts: CitationVerdict[]) =>
-    reviewResponse(taskOf({ grounding: {} }), its, 'worker', verdicts, 'high').confidence;
+    reviewResponse(taskOf({ grounding: {} }), its, 'worker', verdicts, near).confidence;
   expect([confidence(valid, valid), confidence(valid, verdictOf('stale'))]).toEqual([
     'high',
     'low',

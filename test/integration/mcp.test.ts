@@ -187,7 +187,7 @@ test.each(twoTransports)('%s: every tool answers a right question', async (name)
   const one = await right('query_agent', {
     agent: 'kernel',
     question: 'dma_alloc_mapped',
-    grounding: { overlays: ['O1'], query_hints: ['mapping'] },
+    grounding: { overlay_hints: ['O1'], query_hints: ['mapping'] },
   });
   expect(one.evidence[0]).toMatchObject({ overlay: 'O1', agent: 'kernel' });
   const asked = await right('ask', { question: 'How is the ring allocated?' });
@@ -223,7 +223,11 @@ test.each(twoTransports)('%s: every tool refuses a wrong question with a code', 
   const wrong: [string, object, string][] = [
     ['list_agents', { rol: 'pgc' }, 'TOOL_INPUT'],
     ['query_agent', { agent: 'nobody', question: 'x' }, 'UNKNOWN_AGENT'],
-    ['query_agent', { agent: 'mm', question: 'x', grounding: { overlays: ['O9'] } }, 'TOOL_INPUT'],
+    [
+      'query_agent',
+      { agent: 'mm', question: 'x', grounding: { overlay_hints: ['O9'] } },
+      'TOOL_INPUT',
+    ],
     ['query_lattice', { question: 'x', max_hops: 99 }, 'TOOL_INPUT'],
     ['query_lattice', { question: 'x', from: 'nobody' }, 'UNKNOWN_AGENT'],
     ['ask', { question: '   ' }, 'EMPTY_QUESTION'],

@@ -1,6 +1,6 @@
 import { confidenceOf, meanOf } from '../../base/confidence.js';
 import { checkCriteria } from './criteria.js';
-import type { CitationVerdict, Finding, Review } from './review.js';
+import type { CitationVerdict, Finding, Nearness, Review } from './review.js';
 import {
   errorOverlay,
   evidenceLimits,
@@ -17,19 +17,19 @@ const findingCharsMax = 600;
 const order: readonly ConfidenceLevel[] = ['low', 'medium', 'high'];
 
 /**
- * Reviews a response. `verdicts`: those of its citations, in their order. `answered`: how surely the PGC answers what is cited, where that is known; else the similarity of the citations says it. A finding of severity error refuses it. With warnings a critical task (C3, C4) is undecided and a person decides; any other is accepted with warnings. Low confidence is a warning.
+ * Reviews a response. `verdicts`: those of its citations, in their order. `near`: what the PGC says of its evidence, where it was asked; else the similarity of the citations counts. A finding of severity error refuses it. With warnings a critical task (C3, C4) is undecided and a person decides; any other is accepted with warnings. Low confidence is a warning.
  */
 export function reviewResponse(
   task: DelegatedTask,
   response: TaskResponse,
   worker: string,
   verdicts: readonly CitationVerdict[],
-  answered?: ConfidenceLevel,
+  near?: Nearness,
 ): Review {
   const valid = similaritiesOf(response, verdicts);
   const isWhole = verdicts.every(({ status }) => status === 'valid');
   const shown = confidenceOf(valid);
-  const confidence = (isWhole ? answered : undefined) ?? shown;
+  const confidence = (isWhole ? near?.answered : undefined) ?? shown;
   const similarity = meanOf(valid);
   const criteria = checkCriteria(task.acceptance_criteria, response, verdicts);
   const isCritical = task.criticality === 'C3' || task.criticality === 'C4';
@@ -37,7 +37,9 @@ export function reviewResponse(
   const findings: Finding[] = [
     ...resultFindings(response),
     ...incompleteFindings(response),
-    ...evidenceFindings(task, response, verdicts, { confidence, shown }),
+    ...evidenceFindings(task, response, verdicts, {
+      ...{ confidence, claimable: near?.claimable ?? shown },
+    }),
     ...criteria.flatMap(({ text, verdict, why }) =>
       verdict === 'unmet' ? [error('CRITERION_UNMET', `"${text}": ${why}`)] : [],
     ),
@@ -89,7 +91,7 @@ function evidenceFindings(
   task: DelegatedTask,
   response: TaskResponse,
   verdicts: readonly CitationVerdict[],
-  { confidence, shown }: { confidence: ConfidenceLevel; shown: ConfidenceLevel },
+  { confidence, claimable }: { confidence: ConfidenceLevel; claimable: ConfidenceLevel },
 ): Finding[] {
   const { grounding } = task;
   const evidence = response.grounding_evidence;
@@ -98,7 +100,12 @@ function evidenceFindings(
     if (!isRequired) return [];
     const isLegacy = response.protocol_version !== protocolVersion;
     return isLegacy
-      ? [error('PROTOCOL_MISMATCH', `it speaks ${response.protocol_version || 'no version'}`)]
+      ? [
+          error(
+            'PROTOCOL_MISMATCH',
+            `it gives no evidence; it speaks the earlier protocol (${response.protocol_version || 'without a version'})`,
+          ),
+        ]
       : [error('EVIDENCE_MISSING', 'evidence was required, and there is none')];
   }
   const findings = limitFindings(evidence);
@@ -116,10 +123,12 @@ function evidenceFindings(
   }
   const claimed = evidence.grounding_confidence;
   // A worker claims by what it cites: it does not know how sure the answer is.
-  if (order.indexOf(claimed) > order.indexOf(shown))
-    findings.push(error('CONFIDENCE_INFLATED', `it claims ${claimed}; its evidence is ${shown}`));
+  if (order.indexOf(claimed) > order.indexOf(claimable)) {
+    const text = `it claims ${claimed} confidence; its evidence allows ${claimable}`;
+    findings.push(error('CONFIDENCE_INFLATED', text));
+  }
   if (isRequired && confidence === 'low')
-    findings.push(warning('CONFIDENCE_LOW', 'the evidence has little similarity to the question'));
+    findings.push(warning('CONFIDENCE_LOW', 'the evidence has little to do with the question'));
   return findings;
 }
 
@@ -146,6 +155,8 @@ function citationFindings(
   return citations.flatMap((citation, at): Finding[] => {
     if (citation.overlay === errorOverlay)
       return [warning('CITATION_IS_ERROR', `citation ${at + 1} is an error: ${citation.content}`)];
+    // Named as too long.
+    if (citation.content.length > evidenceLimits.contentChars) return [];
     const { status, reason, now_at } = verdicts[at] ?? unverified;
     const line = citation.line_start === 0 ? '' : `:${citation.line_start}`;
     const where = `citation ${at + 1} (${citation.file_path || 'no file'}${line})`;
