@@ -137,7 +137,7 @@ function gatheredFrom({ query, overlays, answer }: QueryResult): Gathered {
       text: source.text,
     })),
     citations: answer.evidence.map((source) => evidenceCitation(source, query)),
-    answers: [...headOf(answer), ...answer.evidence.map(evidenceLine)],
+    answers: [...headOf(answer), ...answer.evidence.map(evidenceLine), ...tailOf(answer)],
     warnings: warningsOf(answer),
     errors: answer.errors.map(({ code, text, retryable }) => ({ code, text, retryable })),
     isClear: answer.evidence.length > 0 && doubtsOf(answer).length === 0,
@@ -160,6 +160,16 @@ function headOf(answer: Answer): string[] {
   const [doubt] = doubtsOf(answer);
   if (doubt !== undefined) return [`${doubt.charAt(0).toUpperCase()}${doubt.slice(1)}:`];
   return answer.evidence.some(isOfGraph) ? [] : ['Nearest to the words of the question:'];
+}
+
+/** What is not shown, and which command shows it. */
+function tailOf({ unsure, next }: Answer): string[] {
+  const [first] = next;
+  const symbol = (first?.arguments as { symbol?: string } | undefined)?.symbol;
+  const how =
+    first === undefined || symbol === undefined ? '' : `: \`sigma ${first.operation} ${symbol}\``;
+  const left = unsure.filter(({ kind }) => kind === 'sites').map(({ text }) => text);
+  return left.map((text, at) => `Not shown: ${text}${at === left.length - 1 ? how : ''}`);
 }
 
 function isOfGraph({ kind, why }: Evidence): boolean {
