@@ -106,19 +106,20 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
     // What was not given has its default in the input, too.
     const isGiven = ([, flag]: [string, Flag]): boolean =>
       command.getOptionValueSource(keyOf(flag)) !== 'default';
-    const givenFlags = flags.filter(isGiven);
-    const said = givenFlags.map(([path, flag]) => {
+    const said = flags.filter(isGiven).map(([path, flag]) => {
       const value = options[keyOf(flag)] ?? (flag.onTerminal === true ? isatty(1) : undefined);
       return valuesIn(path, flag, value);
     });
     const sets = Object.entries(cli.sets ?? {});
-    const args = assembled([...sets, ...words.flat(), ...(await Promise.all(said)).flat()]);
+    const byFlag = (await Promise.all(said)).flat();
+    const args = assembled([...sets, ...words.flat(), ...byFlag]);
     assertNeeded(cli, args);
     const isInWords = words.flat().every(([path]) => path !== '');
     const read = readWith(operation, isInWords ? (cli.complete?.(args) ?? args) : args);
     if ('why' in read) {
       // What a document says is named as it says it.
-      const written = isInWords ? flags : givenFlags;
+      const isWritten = ([path]: [string, Flag]): boolean => byFlag.some(([each]) => each === path);
+      const written = isInWords ? flags : flags.filter(isWritten);
       const field = nameOf(read.field, { ...cli, flags: Object.fromEntries(written) });
       const detail = field === '' ? read.why : `${field}: ${read.why}`;
       throw new BusError(cli.refusal ?? 'USAGE', { detail });

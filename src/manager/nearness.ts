@@ -62,7 +62,10 @@ export async function nearnessOf(
   });
   const shown = confidenceOf(measured.map(({ similarity = 0 }) => similarity));
   const answered = said.answers
-    .filter(({ places }) => citations.every((each) => nearest(each, places) !== undefined))
+    .filter(
+      ({ places }) =>
+        citations.length > 0 && citations.every((each) => nearest(each, places) !== undefined),
+    )
     .map(({ confidence }) => confidence)
     .sort((one, other) => order.indexOf(other) - order.indexOf(one))[0];
   if (order.indexOf(grounding_confidence) <= order.indexOf(shown))
@@ -101,7 +104,7 @@ async function ask(
     }
     const answer = await its.ask({ question, overlays, top_k: 0 }, options);
     said.places.push(...answer.evidence);
-    said.answers.push({ confidence: answer.confidence as Confidence, places: answer.evidence });
+    said.answers.push({ confidence: answer.confidence, places: answer.evidence });
   };
   await Promise.all(
     questions.flatMap((its) => asked.map((each) => one(its, each).catch(asBusError))),

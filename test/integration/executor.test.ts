@@ -288,7 +288,7 @@ describe('strategies', () => {
     expect(evidence.overlays_consulted).toEqual(expect.arrayContaining(['O1', 'O2', 'O3']));
     expect(response.result).toMatch(/direct consumers/);
     expect(response.result).toContain('Security of nic_open: risk');
-    expect(response.result).toContain('Layers:');
+    expect(response.result).toContain('Dependencies between folders:');
     expect(response.result).toContain('O1[name=nic_open]: 2 found.');
     expect(response.errors).toEqual([]);
   });

@@ -143,6 +143,16 @@ test.each<[what: string, args: string[], code: string]>([
   expect([ran.code, ran.json.error.code]).toEqual([2, code]);
 });
 
+test('what is wrong is named as it was written: the field of a document, or a flag', async () => {
+  const input = JSON.stringify({ task: 'x', grounding: { overlay_hints: ['O9'] } });
+  const inJson = await sigma(repository.home, ['delegate', '-'], { input });
+  expect(inJson.stderr).toMatch(/not valid: grounding\.overlay_hints\.0: it must be O1/);
+  const byFlag = await run('delegate', 'x', '--overlays', 'O9');
+  expect(byFlag.stderr).toMatch(/not valid: --overlays: it must be O1/);
+  const unknown = await run('task', 'update', 'x', '--alt');
+  expect(unknown.stderr).toMatch(/unknown option '--alt' \(Did you mean --halt\?\)/);
+});
+
 test('an unknown task, and a home without a broker, are told apart', async () => {
   for (const args of [
     ['show', 'nope'],

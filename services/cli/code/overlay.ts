@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { readBuilding, type Building } from '../../../src/pgc/overlay/build-notice.js';
@@ -9,9 +11,11 @@ import { patternRules } from '../../../src/pgc/mine/items/security.js';
 import {
   placeOf,
   readManifest,
+  type IndexPlace,
   type Manifest,
   type ManifestShard,
 } from '../../../src/pgc/plan/manifest.js';
+import { OverlayFile } from '../../../src/pgc/overlay/overlay-file.js';
 import { generators } from '../../../src/pgc/overlay/generators.js';
 import { overlayNames, type OverlayName } from '../../../src/pgc/shapes.js';
 import { realRoot, SourceTree } from '../../../src/pgc/source/source-tree.js';
@@ -22,6 +26,8 @@ import { progressTo } from './progress.js';
 
 /** More are only counted. */
 const languagesShown = 4;
+/** Of a file that is read to see whether it is whole. */
+const readBytesMax = 64 * 1024 * 1024;
 
 interface OverlayOptions extends CommonOptions {
   repo: string;
@@ -92,7 +98,8 @@ async function printStates(options: OverlayOptions, home: string): Promise<void>
     const isFirst = building !== undefined && asBusError(error).code === 'INDEX_MISSING';
     throw isFirst ? new BusError('INDEX_BUILDING', { path: root }, { cause: error }) : error;
   });
-  const states = statesOf(manifest, building);
+  const shards = await Promise.all(manifest.shards.map((each) => asItStands(each, place)));
+  const states = statesOf({ ...manifest, shards }, building);
   print(options, states, () => render(states));
 }
 
@@ -137,6 +144,31 @@ function statesOf({ project, root, shards }: Manifest, building: Building | unde
   return { project, root, overlays };
 }
 
+/** With what became of its files since they were written. */
+async function asItStands(shard: ManifestShard, place: IndexPlace): Promise<ManifestShard> {
+  const entries = Object.entries(shard.overlays).map(async ([name, state]) => {
+    const reason = state.state === 'ready' && state.file !== '' ? await harmOf(place, state) : '';
+    if (reason === '') return [name, state];
+    return [name, { ...state, ...{ state: 'failed', items: 0, version: '', reason } }];
+  });
+  return { ...shard, overlays: Object.fromEntries(await Promise.all(entries)) };
+}
+
+/** Why a file cannot be read; empty: it can. A large one is only looked for. */
+async function harmOf({ segments }: IndexPlace, { file }: OverlayState): Promise<string> {
+  const path = join(segments, file);
+  try {
+    if ((await stat(path)).size <= readBytesMax) await OverlayFile.open(path);
+    return '';
+  } catch (error) {
+    return isGone(error) ? 'its file is gone' : 'its file is damaged';
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
 const missing: OverlayState = {
   ...{ state: 'missing', generator: '', version: '', items: 0, reason: '', file: '' },
 };
@@ -162,6 +194,11 @@ function render({ overlays }: States): string {
       .filter(({ reason }) => reason !== '')
       .map(({ alias, reason }) => printable(`${overlay} of ${alias} failed: ${reason}`)),
   );
+  const failed = overlays.filter(({ shards }) => shards.some(({ reason }) => reason !== ''));
+  if (failed.length > 0) {
+    const names = failed.map(({ overlay }) => overlay).join(',');
+    failures.push(`  sigma overlay generate --layers ${names}    (makes them again)`);
+  }
   const head = ['OVERLAY', 'NAME', 'STATE', 'VERSION', 'ITEMS', 'WHAT'];
   return [table([head, ...rows]), ...failures].join('\n');
 }

@@ -58,6 +58,8 @@ export interface Gathered {
   /** The answers in words. */
   answers: string[];
   warnings: string[];
+  /** That what was found may be about something else. */
+  doubts: string[];
   errors: TaskFailure[];
   /** At least one answer says that it answers its question. */
   isClear: boolean;
@@ -72,6 +74,7 @@ export const nothingGathered: Gathered = {
   citations: [],
   answers: [],
   warnings: [],
+  doubts: [],
   errors: [],
   isClear: false,
   bytes: 0,
@@ -86,6 +89,8 @@ export function merged(...all: readonly Gathered[]): Gathered {
     citations: distinct(all.flatMap(({ citations }) => citations)),
     answers: all.flatMap(({ answers }) => answers),
     warnings: unique(all.flatMap(({ warnings }) => warnings)),
+    // Absent in a record of an earlier release.
+    doubts: unique(all.flatMap(({ doubts = [] }: Partial<Gathered>) => doubts)),
     errors: distinctFailures(all.flatMap(({ errors }) => errors)),
     isClear: all.some(({ isClear }) => isClear),
     bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -111,7 +116,10 @@ export function evidenceOf(
     overlays_consulted: gathered.overlays,
     citations,
     grounding_confidence: confidenceOf(citations.map(({ similarity }) => similarity ?? 0)),
-    overlay_warnings: gathered.warnings.slice(0, responseLimits.warnings),
+    overlay_warnings: [...gathered.warnings, ...(cited.length > 0 ? [] : gathered.doubts)].slice(
+      0,
+      responseLimits.warnings,
+    ),
   };
 }
 

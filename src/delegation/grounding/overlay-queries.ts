@@ -139,6 +139,7 @@ function gatheredFrom({ query, overlays, answer }: QueryResult): Gathered {
     citations: answer.evidence.map((source) => evidenceCitation(source, query)),
     answers: [...headOf(answer), ...answer.evidence.map(evidenceLine), ...tailOf(answer)],
     warnings: warningsOf(answer),
+    doubts: doubtsOf(answer),
     errors: answer.errors.map(({ code, text, retryable }) => ({ code, text, retryable })),
     isClear: answer.evidence.length > 0 && doubtsOf(answer).length === 0,
   };
@@ -146,7 +147,7 @@ function gatheredFrom({ query, overlays, answer }: QueryResult): Gathered {
 
 function warningsOf(answer: Answer): string[] {
   const { left_out, overlay_warnings } = answer;
-  return [...left_out.map(leftOutLine), ...overlay_warnings, ...doubtsOf(answer)];
+  return [...left_out.map(leftOutLine), ...overlay_warnings];
 }
 
 /** That it may be about something else. */

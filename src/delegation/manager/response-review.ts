@@ -127,8 +127,11 @@ function evidenceFindings(
     const text = `it claims ${claimed} confidence; its evidence allows ${claimable}`;
     findings.push(error('CONFIDENCE_INFLATED', text));
   }
-  if (isRequired && confidence === 'low')
-    findings.push(warning('CONFIDENCE_LOW', 'the evidence has little to do with the question'));
+  if (isRequired && confidence === 'low') {
+    const isThere = valid > 0;
+    const text = 'the evidence has little to do with the question';
+    findings.push(warning('CONFIDENCE_LOW', isThere ? text : 'no evidence holds'));
+  }
   return findings;
 }
 

@@ -128,7 +128,7 @@ function notFound(gathered: Gathered, own = gathered, result = ''): Outcome {
   const silent = gathered.errors.find((each) => each.retryable);
   if (silent !== undefined)
     throw new BusError('PGC_FAILED', { detail: `${silent.code}: ${silent.text}` });
-  const why = gathered.warnings.join(' ').slice(0, whyCharsMax);
+  const why = [...gathered.warnings, ...gathered.doubts].join(' ').slice(0, whyCharsMax);
   const text = why === '' ? message : `${message}. ${why}`;
   const errors = [{ code, text, retryable }];
   return outcome('failed', { reason: code, errors, result, gathered: own });

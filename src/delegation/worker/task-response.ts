@@ -51,7 +51,7 @@ export function respond(
   const gathered = merged(before ?? nothingGathered, outcome?.gathered ?? nothingGathered, last);
   const isSaid = isOwnWords && cited.length === 0;
   const evidence = evidenceOf(
-    isSaid ? { ...gathered, citations: last.citations } : gathered,
+    isSaid ? { ...gathered, citations: last.citations, doubts: [] } : gathered,
     cited,
   );
   const result = status === 'needs_clarification' ? '' : resultOf(work, strategy);

@@ -50,7 +50,7 @@ function failure(result: string, known: ErrorCode, data: ErrorData): Outcome {
 function refusalIn(error: unknown): { code: ErrorCode; detail: string } {
   const { code, data } = asBusError(error);
   const { detail = code } = data as { detail?: string };
-  return { code: code as ErrorCode, detail };
+  return { code, detail };
 }
 
 /**

@@ -31,16 +31,25 @@ const lies = {
       line_end: first.line_end + 2,
     };
   },
-  'inflated confidence': (said) => {
-    said.citations = said.citations.map((each) => ({ ...each, similarity: 0.4 }));
+  // True citations of something else, with similarities of its own.
+  'inflated confidence': async (said) => {
+    said.citations = (await besides()).map((each) => ({ ...each, similarity: 0.99 }));
     said.grounding_confidence = 'high';
   },
-  'low confidence': (said) => {
-    said.citations = said.citations.map((each) => ({ ...each, similarity: 0.62 }));
+  'low confidence': async (said) => {
+    said.citations = await besides();
     said.grounding_confidence = 'low';
   },
   'no evidence': () => undefined,
 };
+
+async function besides() {
+  const { ask } = latticeMessages;
+  const question = 'How are failures reported?';
+  const asked = ask.request.encode({ question, overlays: [], top_k: 3, query_hints: [] });
+  const reply = await client.request(`service:${latticeService}`, ask.type, asked);
+  return ask.answer.decode(reply.body).evidence.map((each) => ({ ...each, relevance: 'so it is' }));
+}
 
 await client.receive(async ({ type, body }) => {
   if (type !== assign.type) return;
@@ -62,7 +71,7 @@ await client.receive(async ({ type, body }) => {
     grounding_confidence: 'high',
     overlay_warnings: [],
   };
-  lies[lie](said);
+  await lies[lie](said);
   const isLegacy = lie === 'no evidence';
   const whole = {
     ...{ task_id: task.id, attempt, status: 'completed', result: 'All of them look at it.' },

@@ -138,6 +138,31 @@ test('an overlay that is missing is made, else O1 is asked and each missing one 
   expect(found.errors).toMatchObject([{ code: 'INDEX_CORRUPT', text: 'O7 is gone' }]);
 });
 
+test.each([
+  [['O2'], [['O2']], ['O1', 'O2', 'O3']],
+  [['O3'], [], ['O1', 'O3']],
+])(
+  'a list of callers consults the overlays %j beside the graph',
+  async (hints, queries, consulted) => {
+    const site = { file_path: 'a.c', line: 3, symbol: 'b', kind: 'call', ignored: false };
+    const cited = { ...citation(3), text: 'b calls k_free' };
+    const called = {
+      ...{ symbol: 'k_free', definitions: [], callers: [site], possible: [], possible_total: 0 },
+      ...{ errors: [], citations: [cited] },
+    };
+    const { pgc, asked } = pgcWith(['O1', 'O2', 'O3'], {
+      callers: () => Promise.resolve(called as never),
+    });
+    const task = readTask(
+      { task: 'Who calls k_free?', grounding: { strategy: 'pgc_cite', overlay_hints: hints } },
+      'one',
+    );
+    const said = await answer(task, null, pgc);
+    expect(said.result).toMatch(/k_free is called at 1 place/);
+    expect([asked, said.gathered!.overlays]).toEqual([queries, consulted]);
+  },
+);
+
 test('what was made is asked for again, and nothing is said of what it was before', async () => {
   const ready = ['O1'];
   const { pgc, asked } = pgcWith(ready, {

@@ -33,6 +33,8 @@ test('how near and how sure evidence is, the PGC says to the question of the tas
   const line = { ...cited[0]!, line_end: cited[0]!.line_start, similarity: 0.1, agent: '' };
   const [part] = (await said({ citations: [line] })).citations;
   expect(part!.similarity).toBe(cited[0]!.similarity);
+  // Who cites nothing has no part in the answer of the PGC.
+  expect((await said({ citations: [], queries_executed: [question] })).answered).toBeUndefined();
   // For another task the same evidence is nothing, whatever its worker has asked.
   const beside = await said(
     { citations: cited, queries_executed: [question] },
