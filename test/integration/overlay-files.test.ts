@@ -71,7 +71,9 @@ test('where the file of one shard is taken away under whoever serves it, it is m
   // What the index was made with says nothing of what is there.
   const listed = await sigma(stage.home, ['overlay', 'list', '--repo', stage.root]);
   expect(listed.stdout).toMatch(/^O4 .*1 failed, 3 ready/m);
-  expect(listed.stdout).toMatch(/^O4 of \w+ failed: its file is gone\n {2}sigma overlay generate --layers O4 /m);
+  expect(listed.stdout).toMatch(
+    /^O4 of \w+ failed: its file is gone\n {2}sigma overlay generate --layers O4 /m,
+  );
   expect(await registered('O4')).toEqual(Array(4).fill('ready'));
   const both = await Promise.all([
     desk.done({ id: 'gone-1', ...task('O4') }),
