@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { newId } from '../base/ids.js';
 import type { Client } from '../client/client.js';
 import { BusError } from '../errors/bus-error.js';
-import { isOnlyAsked } from '../delegation/task/question.js';
+import { isOnlyAsked } from '../base/asked.js';
 import { delegatedTaskSchema, readTask } from '../delegation/task/schema.js';
 import type { Review } from '../delegation/manager/review.js';
 import type { DelegatedTask, EvidenceCitation } from '../delegation/task/shapes.js';

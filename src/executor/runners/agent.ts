@@ -9,7 +9,7 @@ import {
 import { approvedWords, gateInstructions } from '../../attention/gate-words.js';
 import { newId } from '../../base/ids.js';
 import { parseJson } from '../../delegation/task/json.js';
-import { isOnlyAsked } from '../../delegation/task/question.js';
+import { isOnlyAsked } from '../../base/asked.js';
 import type { DelegatedTask } from '../../delegation/task/shapes.js';
 import type { Outcome } from '../../delegation/worker/runner-outcome.js';
 import { promptOf, rulesFor } from '../../delegation/worker/task-prompt.js';

@@ -1,4 +1,4 @@
-import { isOnlyAsked } from '../../delegation/task/question.js';
+import { isOnlyAsked } from '../../base/asked.js';
 import { answer } from '../../delegation/worker/extractive-answer.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { Runner } from './runner.js';

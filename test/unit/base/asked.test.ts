@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOnlyAsked } from '../../../src/delegation/task/question.js';
+import { isOnlyAsked } from '../../../src/base/asked.js';
 
 /** What an index can do without a model: tell. */
 
