@@ -111,7 +111,7 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
       return valuesIn(path, flag, value);
     });
     const sets = Object.entries(cli.sets ?? {});
-    const byFlag = (await Promise.all(said)).flat();
+    const byFlag = (await Promise.all(said)).flat().filter(([, value]) => value !== undefined);
     const args = assembled([...sets, ...words.flat(), ...byFlag]);
     assertNeeded(cli, args);
     const isInWords = words.flat().every(([path]) => path !== '');

@@ -524,7 +524,7 @@ const entries = {
     'Read each critique with `sigma task show TASK --story`.',
   ),
   CRITIQUE_REFUSED: failed(
-    'the critic rejected the result: {detail}',
+    'the critic does not accept the result: {detail}',
     'Read each critique with `sigma task show TASK --story`.',
   ),
   CRITIC_UNAVAILABLE: retry(

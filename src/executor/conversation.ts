@@ -4,7 +4,8 @@ import type { Clock } from '../base/clock.js';
 import type { Client } from '../client/client.js';
 import type { Pgc } from '../delegation/grounding/gathered.js';
 import { ground } from '../delegation/grounding/grounding.js';
-import { respond, strategyInForce } from '../delegation/worker/task-response.js';
+import { strategyInForce } from '../delegation/manager/strategy.js';
+import { respond } from '../delegation/worker/task-response.js';
 import type { Assignment, RunnerName } from '../delegation/task/shapes.js';
 import {
   workerMachine,
@@ -317,8 +318,7 @@ export class Conversation {
 
   async #verify(): Promise<WorkEvent> {
     this.#summary = 'verifying what was found';
-    const { task } = this.assignment;
-    const { outcome: proposed } = this.#kept;
+    const [{ task }, { outcome: proposed }] = [this.assignment, this.#kept];
     if (proposed === null || task.runner === saysIt)
       return { type: 'verification.done', conflicts: 0 };
     try {

@@ -15,7 +15,7 @@ import { LatticeQuestions } from '../lattice/questions.js';
 import { plainName } from '../pgc/answer/verify.js';
 
 /** Queries that are asked again, of a task and of a response. */
-const queriesMax = 8;
+const queriesMax = 32;
 /** Trees that are asked. */
 const latticesMax = 4;
 const askMsMax = 10_000;
@@ -31,6 +31,8 @@ interface Said {
   places: Cited[];
   /** Without those of calls: these are lists, and sure of themselves. */
   answers: { confidence: Confidence; places: Cited[] }[];
+  /** A part of it did not answer, and may know more. */
+  isSilent: boolean;
 }
 
 /**
@@ -72,7 +74,9 @@ export async function nearnessOf(
     return { citations: measured, answered, claimable: shown };
   const own = await ask(lattices, queries_executed, overlays);
   const places = [...said.places, ...own.places];
-  const claimable = confidenceOf(citations.map((each) => nearest(each, places) ?? 0));
+  const found = confidenceOf(citations.map((each) => nearest(each, places) ?? 0));
+  // Nobody is called a liar by a silence.
+  const claimable = said.isSilent || own.isSilent ? grounding_confidence : found;
   return { citations: measured, answered, claimable };
 }
 
@@ -95,7 +99,7 @@ async function ask(
   const options = { deadlineMs: askMsMax };
   const questions = lattices.map((each) => new LatticeQuestions(each, systemClock));
   const asked = [...new Set(queries)].slice(0, queriesMax);
-  const said: Said = { places: [], answers: [] };
+  const said: Said = { places: [], answers: [], isSilent: lattices.length === 0 };
   const one = async (its: LatticeQuestions, question: string): Promise<void> => {
     const symbol = ofCalls.exec(question)?.[1];
     if (symbol !== undefined) {
@@ -103,12 +107,15 @@ async function ask(
       return;
     }
     const answer = await its.ask({ question, overlays, top_k: 0 }, options);
+    if (answer.partial) said.isSilent = true;
     said.places.push(...answer.evidence);
     said.answers.push({ confidence: answer.confidence, places: answer.evidence });
   };
-  await Promise.all(
-    questions.flatMap((its) => asked.map((each) => one(its, each).catch(asBusError))),
-  );
+  const tried = (its: LatticeQuestions, question: string): Promise<void> =>
+    one(its, question).catch((error: unknown) => {
+      if (asBusError(error).retryable) said.isSilent = true;
+    });
+  await Promise.all(questions.flatMap((its) => asked.map((each) => tried(its, each))));
   return said;
 }
 

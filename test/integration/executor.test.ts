@@ -289,7 +289,7 @@ describe('strategies', () => {
     expect(response.result).toMatch(/direct consumers/);
     expect(response.result).toContain('Security of nic_open: risk');
     expect(response.result).toContain('Dependencies between folders:');
-    expect(response.result).toContain('O1[name=nic_open]: 2 found.');
+    expect(response.result).toContain('O1[name=nic_open]: 2 found: nic_open (');
     expect(response.errors).toEqual([]);
   });
 });

@@ -17,6 +17,12 @@ export const strategyOf: Readonly<Record<TaskKind, Strategy>> = {
   question: 'pgc_cite',
 };
 
+/** The one that a task is done by. */
+export function strategyInForce({ grounding, kind }: DelegatedTask): Strategy {
+  if (grounding === null) return 'none';
+  return grounding.strategy || (kind === '' ? 'pgc_first' : strategyOf[kind]);
+}
+
 /** Limit of symbols in a task's text that are analysed when its kind requires it. */
 const targetsMax = 4;
 /** A word that looks like the name of a symbol. */

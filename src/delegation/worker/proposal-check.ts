@@ -13,7 +13,7 @@ import { askOne } from '../grounding/overlay-queries.js';
 import { ground, measured } from '../grounding/grounding.js';
 import { namesIn, namesMax } from '../grounding/names.js';
 import type { Outcome } from './runner-outcome.js';
-import { strategyInForce } from './task-response.js';
+import { strategyInForce } from '../manager/strategy.js';
 import type { DelegatedTask, EvidenceCitation } from '../task/shapes.js';
 
 /** A name in a proposal that the index does not know. */

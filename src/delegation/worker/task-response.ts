@@ -14,7 +14,7 @@ import {
   type TaskFailure,
   type TaskResponse,
 } from '../task/shapes.js';
-import { strategyOf } from '../manager/strategy.js';
+import { strategyInForce } from '../manager/strategy.js';
 
 /** All that a worker knows of a task at its end. */
 export interface Work {
@@ -32,11 +32,6 @@ export interface Work {
 }
 
 const cutMark = '\n… cut here';
-
-export function strategyInForce({ grounding, kind }: DelegatedTask): Strategy {
-  if (grounding === null) return 'none';
-  return grounding.strategy || (kind === '' ? 'pgc_first' : strategyOf[kind]);
-}
 
 /** The response of a worker: result, evidence and conflicts. */
 export function respond(

@@ -81,3 +81,10 @@ test('a task of one shard is measured by that shard', async () => {
     true,
   );
 });
+
+test('where nobody can be asked, no similarity is known, and nobody is called a liar', async () => {
+  const said = evidenceOf({ citations: [citationOf()], grounding_confidence: 'high' });
+  const { citations, claimable } = await nearnessOf([], taskOf(), said);
+  expect(citations[0]).not.toHaveProperty('similarity');
+  expect(claimable).toBe('high');
+});
