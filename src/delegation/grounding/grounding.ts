@@ -105,11 +105,13 @@ async function askedSet({ task, grounding }: DelegatedTask, pgc: Pgc): Promise<G
   const target = isHinted ? undefined : setIn(task);
   if (target === undefined) return nothingGathered;
   const found = await analyseOne(pgc, { type: 'algebra_query', target, options: '' });
+  const places = found.insights.slice(0, citedOfSetMax + 1).flatMap(({ place, text }) => {
+    const [, file, line] = /^(.+):(\d+)$/.exec(place) ?? [];
+    return file === undefined ? [] : [{ file, line, query: `${text} in ${file}` }];
+  });
   const citations = await Promise.all(
-    found.insights.slice(0, citedOfSetMax + 1).map(async ({ place, text }) => {
-      const [, file = '', line = ''] = /^(.+):(\d+)$/.exec(place) ?? [];
-      if (file === '') return [];
-      const { evidence } = await pgc.ask(`${text} in ${file}`, ['O1']);
+    places.map(async ({ file, line, query }) => {
+      const { evidence } = await pgc.ask(query, ['O1']);
       const isIt = evidence.find(
         ({ file_path, line_start, line_end }) =>
           file_path === file && line_start <= Number(line) && Number(line) <= line_end,
@@ -117,7 +119,13 @@ async function askedSet({ task, grounding }: DelegatedTask, pgc: Pgc): Promise<G
       return isIt === undefined ? [] : [evidenceCitation(isIt, target)];
     }),
   );
-  return { ...found, citations: citations.flat(), isClear: citations.flat().length > 0 };
+  return {
+    ...found,
+    // What is said of how near they are rests on these.
+    queries: [...found.queries, ...places.map(({ query }) => query)],
+    citations: citations.flat(),
+    isClear: citations.flat().length > 0,
+  };
 }
 
 function analysesOf({ grounding }: DelegatedTask): AnalysisHint[] {
