@@ -504,6 +504,14 @@ const entries = {
     '{program} ended with {detail}',
     'Read its output in the result of the task.',
   ),
+  CHANGE_DOUBTED: failed(
+    'the change is doubtful: {detail}',
+    'Look at its files; then `sigma task update ID --accept`, `--revise "what is wrong"` or `--refuse`.',
+  ),
+  CHANGES_UNSEEN: failed(
+    'nobody can see what was changed: the folder is under no version control that can be read here',
+    'Put the folder under git, and what an agent changes is seen and checked.',
+  ),
   ACTION_REFUSED: failed(
     'the action cannot run: {detail}',
     'Correct the action; `executor` in config.json says what the executor allows.',

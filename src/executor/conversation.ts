@@ -19,6 +19,7 @@ import type { Logger } from '../observe/log.js';
 import type { Attendant, Attended } from './attendant.js';
 import type { Book, Kept } from './book.js';
 import { ManagerLink } from './manager-link.js';
+import { needsAgent } from './runners/answer.js';
 import type { Runner } from './runners/runner.js';
 
 export interface ConversationParts {
@@ -254,6 +255,8 @@ export class Conversation {
     const signal = AbortSignal.any([this.#stop.signal, this.#left.signal]);
     if (!(await this.#link.holds(signal))) return { type: 'attempt.over' };
     try {
+      if (runner === undefined && task.runner === 'agent')
+        throw new BusError('NOT_DONE', { why: needsAgent });
       if (runner === undefined)
         throw new BusError('NO_RUNNER', { runner: task.runner, detail: 'it is not configured' });
       const attended = await this.#attended(signal, ({ task: placed, approved, unchanged }) =>

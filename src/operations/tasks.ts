@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { newId } from '../base/ids.js';
 import type { Client } from '../client/client.js';
 import { BusError } from '../errors/bus-error.js';
+import { isOnlyAsked } from '../base/asked.js';
 import { delegatedTaskSchema, readTask } from '../delegation/task/schema.js';
 import type { Review } from '../delegation/manager/review.js';
 import type { DelegatedTask, EvidenceCitation } from '../delegation/task/shapes.js';
@@ -155,7 +156,7 @@ const delegateTask: Operation<typeof delegateInput> = {
       },
       kind: {
         flag: '--kind <kind>',
-        help: 'question (default for words), simple_refactor, bug_fix, feature, architecture, documentation',
+        help: 'question (default for words that ask), simple_refactor (for words that order something), bug_fix, feature, architecture, documentation',
       },
       'grounding.strategy': {
         flag: '--strategy <name>',
@@ -187,7 +188,10 @@ const delegateTask: Operation<typeof delegateInput> = {
         help: 'condition for done; repeatable',
       },
       context: { flag: '--context <text>', help: 'further context for the worker' },
-      runner: { flag: '--runner <name>', help: 'answer, command, model or agent' },
+      runner: {
+        flag: '--runner <name>',
+        help: 'answer (default for words that ask), agent (for words that order something), command or model',
+      },
       to: { flag: '--to <agent>', help: 'this worker (default: any that can)' },
       session: {
         flag: '--session <name>',
@@ -214,11 +218,7 @@ const delegateTask: Operation<typeof delegateInput> = {
       },
       wait: waitFlag,
     },
-    // Words are a question, unless the flags say otherwise.
-    complete: (fields) =>
-      (fields.grounding as { strategy?: string } | undefined)?.strategy === undefined
-        ? { kind: 'question', ...fields }
-        : fields,
+    complete: inWords,
     deadlineMs: Infinity,
     isFollowed: true,
     asks: 'for an agent',
@@ -236,6 +236,17 @@ const delegateTask: Operation<typeof delegateInput> = {
     return begun(view, `delegated as ${view.id} (${view.state})`);
   },
 };
+
+/** Words that ask are a question; others order a change, and that is the work of an agent: unless the flags say otherwise. */
+function inWords(fields: Record<string, unknown>): object {
+  const isQuestion = isOnlyAsked(String(fields.task));
+  const hasStrategy = (fields.grounding as { strategy?: string } | undefined)?.strategy;
+  return {
+    ...(hasStrategy === undefined && { kind: isQuestion ? 'question' : 'simple_refactor' }),
+    ...(!isQuestion && fields.kind !== 'question' && { runner: 'agent' }),
+    ...fields,
+  };
+}
 
 /** `type:target`, as a flag says it. */
 function analysisOf(hint: string): object {

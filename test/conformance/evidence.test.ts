@@ -384,6 +384,13 @@ test('§3 Computational Grounding: an analysis that could not be made is a warni
   expect(review.findings[0]!.text).toContain('algebra_query O1 &');
 });
 
+test('§7 Validation Checklist: a change that its executor doubts does not count as done', () => {
+  const text = 'the change is doubtful: it says that it is done, and no file was changed';
+  const errors = [{ code: 'CHANGE_DOUBTED', text, retryable: false }];
+  const review = reviewed({ evidence: fine, response: { errors } });
+  expect(review).toMatchObject({ verdict: 'refused', findings: [{ severity: 'error', text }] });
+});
+
 test('§7 Validation Checklist: only what was verified meets a criterion, and one place once', () => {
   const checks = { task: criterion({ citations_min: 2 }), evidence: fine };
   const twice = { citations: [citationOf(), citationOf()] };

@@ -189,7 +189,8 @@ describe('strategies', () => {
     for (const [at, grounding] of groundings.entries()) {
       const { result, ...response } = await desk.done({ id: `words-${at}`, task, grounding });
       expect(response).toMatchObject({ status: 'completed', errors: [] });
-      expect(result.split('\n')).toHaveLength(asked.evidence.length);
+      const lines = result.split('\n').filter((each) => !each.endsWith(':'));
+      expect(lines).toHaveLength(asked.evidence.length);
       const { citations, grounding_confidence } = response.grounding_evidence!;
       const places = citations.map(({ file_path, line_start }) => `${file_path}:${line_start}`);
       expect(places.sort()).toEqual(
@@ -337,7 +338,7 @@ describe('errors', () => {
     const both = await desk.done({ id: 'asks', ...task });
     expect(both.status).toBe('completed');
     expect(both.result).toMatch(/^kernel\/dma\/mapping.c#dma_pool_get is called at 1 place;/m);
-    expect(both.result).toMatch(/^mm\/other.c#dma_pool_get is called at/m);
+    expect(both.result).toMatch(/^Nothing calls mm\/other.c#dma_pool_get\.$/m);
     const clarifications = [{ question: 'Which?', answer: 'kernel/dma/mapping.c#dma_pool_get' }];
     await desk.assign({ id: 'asks-again', ...task }, { change: { clarifications } });
     const { result } = await desk.response('asks-again');
@@ -412,6 +413,8 @@ describe('errors', () => {
   test('an agent may answer in the words of the protocol', async () => {
     const response = await desk.done({ id: 'structured', task: 'STRUCTURED', runner: 'agent' });
     expect(response).toMatchObject({ result: 'done', files_modified: ['a.c'], attempt: 1 });
+    // Its folder is not under git: nobody can see whether that is so.
+    expect(response.errors.map(({ code }) => code)).toEqual(['CHANGES_UNSEEN']);
     const cut = await desk.done({ id: 'cut', task: 'CUT', runner: 'agent' });
     expect(cut).toMatchObject({ status: 'failed', reason: 'MALFORMED_PAYLOAD', partial: true });
     // How near a citation is, is the PGC's to say; whose task and attempt it is, the assignment's.
@@ -430,6 +433,15 @@ describe('errors', () => {
     expect(citations.map(({ relevance }) => relevance)).toEqual(['given', 'own']);
     expect(grounding_confidence).not.toBe('high');
   });
+});
+
+test('an order is not done by telling what the index holds', async () => {
+  const order = { task: 'Rename the variable ring in nic_open to rx.' };
+  const told = await desk.done({ id: 'order', ...order });
+  expect(told).toMatchObject({ status: 'failed', reason: 'NOT_DONE', result: '' });
+  expect(told.errors[0]?.text).toContain('executor.agent');
+  const asked = await desk.done({ id: 'order-asked', ...order, kind: 'question' });
+  expect(asked.status).toBe('completed');
 });
 
 test('a manager that is away is waited for, before the work and after it', async () => {

@@ -181,7 +181,7 @@ test('a task that asks ends the wait, is answered, and goes on', async () => {
 });
 
 const doubtful = (id: string): string[] => [
-  ...['delegate', 'doubt it', '--hint', question, '--criticality', 'C3'],
+  ...['delegate', 'doubt it?', '--hint', question, '--criticality', 'C3'],
   ...['--wait', '--id', id],
 ];
 

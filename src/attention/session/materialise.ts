@@ -1,3 +1,4 @@
+import { isOnlyAsked } from '../../base/asked.js';
 import { sessionLimits, type Draft, type Prior, type Route } from './shapes.js';
 
 /** What there is to make tasks of. */
@@ -63,8 +64,10 @@ export function tasksIn(text: string, prefix: string): Draft[] {
   return all.slice(0, sessionLimits.tasks).map((said, at) => {
     const task = said.slice(0, sessionLimits.argsChars);
     // Of more than a task may say the rest stands beside it.
-    // Words are a question, as they are for `sigma delegate`.
-    const words = { task, kind: 'question' };
+    // Words ask, or order a change, as they do for `sigma delegate`.
+    const words = isOnlyAsked(task)
+      ? { task, kind: 'question' }
+      : { task, kind: 'simple_refactor', runner: 'agent' };
     const document = task === said ? words : { ...words, context: said };
     return { id: `${prefix}-${at + 1}`, role: '', document };
   });

@@ -1,9 +1,20 @@
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { analyse } from './hinted-analyses.js';
 import { consult } from './overlay-queries.js';
-import { merged, nothingGathered, unique, type Gathered, type Pgc } from './gathered.js';
+import {
+  evidenceCitation,
+  merged,
+  nothingGathered,
+  unique,
+  type Gathered,
+  type Pgc,
+} from './gathered.js';
 import { unknownNameIn } from './names.js';
+import { setIn } from './set-in-words.js';
 import { isEvidenceRequired, type AnalysisHint, type DelegatedTask } from '../task/shapes.js';
+
+/** Places of a set that are cited. */
+const citedOfSetMax = 5;
 
 /** Errors that answer a query (nothing found, bad query); any other error is a failure of the PGC. */
 const answersInThemselves = new Set([
@@ -27,6 +38,8 @@ export async function ground(
   const hints = task.grounding;
   if (hints === null) return nothingGathered;
   return measured(async () => {
+    const set = await askedSet(task, pgc);
+    if (set.citations.length > 0) return set;
     const queries = unique(queriesOf(task, hints.query_hints));
     const required = { isEvidenceRequired: isEvidenceRequired(hints) };
     const asked = await consult(queries, unique(hints.overlay_hints), required, pgc);
@@ -36,7 +49,7 @@ export async function ground(
       onProgress(`asking the PGC: ${titleOf(hint)}`);
       analysed.push(await analyseOne(pgc, hint));
     }
-    return merged(...asked, ...analysed);
+    return merged(set, ...asked, ...analysed);
   }, pgc);
 }
 
@@ -83,6 +96,36 @@ export async function measured(work: () => Promise<Gathered>, pgc: Pgc): Promise
     const detail = `${cause.code}: ${cause.message}`;
     throw new BusError('PGC_FAILED', { detail }, { cause: error });
   }
+}
+
+/** The set that a task without hints asks for in words, with places of it as the PGC cites them; else nothing. */
+async function askedSet({ task, grounding }: DelegatedTask, pgc: Pgc): Promise<Gathered> {
+  const { query_hints = [], analysis_hints = [], algebra_expression = '' } = grounding ?? {};
+  const isHinted = query_hints.length + analysis_hints.length > 0 || algebra_expression !== '';
+  const target = isHinted ? undefined : setIn(task);
+  if (target === undefined) return nothingGathered;
+  const found = await analyseOne(pgc, { type: 'algebra_query', target, options: '' });
+  const places = found.insights.slice(0, citedOfSetMax + 1).flatMap(({ place, text }) => {
+    const [, file, line] = /^(.+):(\d+)$/.exec(place) ?? [];
+    return file === undefined ? [] : [{ file, line, query: `${text} in ${file}` }];
+  });
+  const citations = await Promise.all(
+    places.map(async ({ file, line, query }) => {
+      const { evidence } = await pgc.ask(query, ['O1']);
+      const isIt = evidence.find(
+        ({ file_path, line_start, line_end }) =>
+          file_path === file && line_start <= Number(line) && Number(line) <= line_end,
+      );
+      return isIt === undefined ? [] : [evidenceCitation(isIt, target)];
+    }),
+  );
+  return {
+    ...found,
+    // What is said of how near they are rests on these.
+    queries: [...found.queries, ...places.map(({ query }) => query)],
+    citations: citations.flat(),
+    isClear: citations.flat().length > 0,
+  };
 }
 
 function analysesOf({ grounding }: DelegatedTask): AnalysisHint[] {

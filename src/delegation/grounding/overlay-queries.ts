@@ -1,5 +1,5 @@
 import { BusError } from '../../errors/bus-error.js';
-import type { Answer, CodedError } from '../../pgc/shapes.js';
+import type { Answer, CodedError, Evidence } from '../../pgc/shapes.js';
 import { evidenceLine, leftOutLine } from '../../pgc/answer/evidence-line.js';
 import {
   evidenceCitation,
@@ -137,7 +137,7 @@ function gatheredFrom({ query, overlays, answer }: QueryResult): Gathered {
       text: source.text,
     })),
     citations: answer.evidence.map((source) => evidenceCitation(source, query)),
-    answers: answer.evidence.map(evidenceLine),
+    answers: [...headOf(answer), ...answer.evidence.map(evidenceLine), ...tailOf(answer)],
     warnings: warningsOf(answer),
     doubts: doubtsOf(answer),
     errors: answer.errors.map(({ code, text, retryable }) => ({ code, text, retryable })),
@@ -153,6 +153,30 @@ function warningsOf(answer: Answer): string[] {
 /** That it may be about something else. */
 function doubtsOf({ unsure }: Answer): string[] {
   return unsure.filter(({ kind }) => kind === 'weak').map(({ text }) => text);
+}
+
+/** What the list of places is: that they are near to the words of a question does not make them what it asks for. */
+function headOf(answer: Answer): string[] {
+  if (answer.evidence.length === 0) return [];
+  const [doubt] = doubtsOf(answer);
+  if (doubt !== undefined) return [`${doubt.charAt(0).toUpperCase()}${doubt.slice(1)}:`];
+  return answer.evidence.some(isOfGraph) ? [] : ['Nearest to the words of the question:'];
+}
+
+/** What is not shown, and which command shows it. */
+function tailOf({ unsure, next }: Answer): string[] {
+  const [first] = next;
+  const symbol = (first?.arguments as { symbol?: string } | undefined)?.symbol;
+  const how =
+    first === undefined || symbol === undefined ? '' : `: \`sigma ${first.operation} ${symbol}\``;
+  const left = unsure.filter(({ kind }) => kind === 'sites').map(({ text }) => text);
+  return left.map((text, at) => `Not shown: ${text}${at === left.length - 1 ? how : ''}`);
+}
+
+function isOfGraph({ kind, why }: Evidence): boolean {
+  return (
+    ['call', 'slot', 'message'].includes(kind) || why.some((each) => /^implements /.test(each))
+  );
 }
 
 /** The overlays behind an answer: the named ones without those left out, and the cited ones. */

@@ -75,12 +75,17 @@ function resultFindings({ result }: TaskResponse): Finding[] {
   return result.trim() === '' ? [error('RESULT_EMPTY', 'there is no result')] : [];
 }
 
-/** What it could not do of its task, and says so: an analysis of something unknown, an expression that cannot be read. */
+/**
+ * What it could not do of its task, and says so: an analysis of something unknown, an expression that cannot be read. What its
+ * executor saw itself of a change, and speaks against it, refuses it.
+ */
 function incompleteFindings({ status, errors }: TaskResponse): Finding[] {
   if (status !== 'completed') return [];
   // That the PGC holds nothing of one query among others is an answer.
   const failed = errors.filter(({ code }) => code !== 'NOT_FOUND');
-  return failed.map(({ code, text }) => warning('WORK_INCOMPLETE', `${code}: ${text}`));
+  return failed.map(({ code, text }) =>
+    code === 'CHANGE_DOUBTED' ? error(code, text) : warning('WORK_INCOMPLETE', `${code}: ${text}`),
+  );
 }
 
 /** What it says, where the index says otherwise; and that nobody has checked the rest. */

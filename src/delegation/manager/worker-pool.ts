@@ -181,9 +181,14 @@ export class WorkerPool {
       .sort((a, b) => b.free - a.free || (a.worker.id < b.worker.id ? -1 : 1))[0]?.worker;
   }
 
-  /** A prompt needs a model: while there is a worker that has one, it waits for that. */
+  /**
+   * A prompt needs a model, a change an agent: while there is a worker that has one, it waits for that. Where there is none, it is
+   * told by another that it cannot be done.
+   */
   #suited(wish: WorkerRequest): Worker[] {
     const all = this.#workers.filter((each) => this.#suits(each, wish));
+    if (all.length === 0 && wish.runner === 'agent')
+      return this.#workers.filter((each) => this.#suits(each, { ...wish, runner: 'answer' }));
     const able = wish.runner === 'prompt' ? all.filter(({ hasModel }) => hasModel === true) : [];
     return able.length > 0 ? able : all;
   }

@@ -197,7 +197,10 @@ function listed(name: string, found: CallersAnswer): string {
   const slots = callers.filter(({ kind }) => kind === 'slot');
   const ignoring = calls.filter(({ ignored }) => ignored);
   const looking = calls.filter(({ ignored }) => !ignored);
-  const head = `${name} is called at ${count(calls.length, 'place')}; ${ignoring.length} of them ignore its result.`;
+  const head =
+    calls.length === 0
+      ? `Nothing ${possible_total > 0 ? 'certainly ' : ''}calls ${name}.`
+      : `${name} is called at ${count(calls.length, 'place')}; ${ignoring.length} of them ignore its result.`;
   const lines = [
     head,
     ...definitions

@@ -37,7 +37,7 @@ import type { AgentEffect } from '../../prompt/agent/agent.machine.js';
 import { doneLines, shortCall, stepsOf } from '../../prompt/agent/agent-steps.js';
 import { toolsAt } from '../../prompt/agent/agent-tools.js';
 import { accountOf, needsModel, undoneText, unreadIn } from '../../prompt/agent/account.js';
-import { isOnlyAsked } from '../../prompt/grammar/question.js';
+import { isOnlyAsked } from '../../base/asked.js';
 import type { Command, Prompt } from '../../prompt/grammar/shapes.js';
 import type { AgentBus } from './agent-bus.js';
 import type { AgentCalls } from './agent-calls.js';

@@ -9,8 +9,13 @@ import {
 import { approvedWords, gateInstructions } from '../../attention/gate-words.js';
 import { newId } from '../../base/ids.js';
 import { parseJson } from '../../delegation/task/json.js';
+import { isOnlyAsked } from '../../base/asked.js';
+import type { DelegatedTask } from '../../delegation/task/shapes.js';
+import type { Outcome } from '../../delegation/worker/runner-outcome.js';
 import { promptOf, rulesFor } from '../../delegation/worker/task-prompt.js';
+import { BusError } from '../../errors/bus-error.js';
 import { stopOf } from '../attendant.js';
+import { ChangeWatch, doubtsOf, type Seen } from '../changes.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
 import { outcomeOf } from './agent-answer.js';
 import { assertStarted, toldIn, type CommandSettings } from './command.js';
@@ -45,6 +50,7 @@ export function agentRunner(
     const stdin = `${words.filter((each) => each !== '').join('\n\n')}\n`;
     const cwd = await folderBelow(root, task.action?.cwd ?? '');
     progress(`${argv[0] ?? 'the agent'} works`);
+    await using watch = await ChangeWatch.open(cwd, walls);
     const end = await runGuarded(
       {
         argv,
@@ -64,8 +70,10 @@ export function agentRunner(
     const { contextBytes } = prompt;
     const quoted = { given: [stdin, ...words], mark };
     const stop = end.isStopped ? undefined : stopIn(end, quoted);
-    if (stop === undefined)
-      return { ...outcomeOf(argv[0] ?? '', end, prompt.sources), contextBytes };
+    if (stop === undefined) {
+      const came = outcomeOf(argv[0] ?? '', end, prompt.sources);
+      return { ...held(task, came, await watch?.seen()), contextBytes };
+    }
     const classification = reportedBy(task.id, argv[0] ?? '', stop);
     return stopOf(classification, { result: end.stdout.trim(), contextBytes });
   };
@@ -83,4 +91,19 @@ function stopIn({ stdout, isWatched }: ChildEnd, quoted: Quoted): GateBlock | un
     );
   }
   return gateIn(stdout, quoted) ?? (isWatched ? lostGate() : undefined);
+}
+
+/** What it says, held against what was changed. A question need not change anything. */
+function held({ task, kind }: DelegatedTask, came: Outcome, seen: Seen | undefined): Outcome {
+  const files = seen?.files ?? came.files;
+  if (came.kind !== 'finished' || kind === 'question' || isOnlyAsked(task))
+    return { ...came, files };
+  const objections =
+    seen === undefined
+      ? [new BusError('CHANGES_UNSEEN')]
+      : doubtsOf(came.result, seen).map((detail) => new BusError('CHANGE_DOUBTED', { detail }));
+  const errors = objections.map(({ code, message: text, retryable }) => ({
+    ...{ code, text, retryable },
+  }));
+  return { ...came, files, errors: [...came.errors, ...errors] };
 }

@@ -165,13 +165,16 @@ export class AnswerDraft {
   #callersOfOthers(): void {
     const { asks } = this.question;
     if ((asks !== 'callers' && asks !== 'chain') || !this.overlays.has('O3')) return;
-    const [asked] = callersByName(this.index, this.question);
-    if (asked === undefined) return;
-    const { name, callers } = asked;
-    for (const site of callers.slice(0, Math.max(1, this.topK - 1)))
-      this.#caller({ similarity: callSimilarity }, name, '', site);
-    const rows = callers.filter((site) => hasRole(site, this.roles));
-    this.#rows({ above: rows.map((site) => callerRow(site, name, '')), below: [] });
+    const all = callersByName(this.index, this.question);
+    const above = [];
+    for (const { name, callers } of all) {
+      const most = Math.max(1, Math.floor((this.topK - 1) / all.length));
+      for (const site of callers.slice(0, most))
+        this.#caller({ similarity: callSimilarity }, name, '', site);
+      const rows = callers.filter((site) => hasRole(site, this.roles));
+      above.push(...rows.map((site) => callerRow(site, name, '')));
+    }
+    if (all.length > 0) this.#rows({ above, below: [] });
   }
 
   /** The flow is what the graph knows. */

@@ -39,14 +39,18 @@ export class CodeReader implements AsyncDisposable {
 
   /** Undefined: it is no source code of a language that is parsed, or too large or too deep for its grammar. Throws MINER_FAILED. */
   async read(path: string, text: string): Promise<SourceCode | undefined> {
-    const named = codeLanguageOf(path);
-    if (named === undefined || text.length > textCharsMax) return undefined;
-    const bytes = Buffer.from(text);
-    const language = languageIn(named, path, bytes) as GrammarLanguage;
-    if (!isParsable(language, text, bytes.length)) return undefined;
-    const facts = await this.#miner.mine(language, bytes);
+    const language = languageWithin(path, text);
+    if (language === undefined) return undefined;
+    const facts = await this.#miner.mine(language, Buffer.from(text));
     const parts = partsOf(await this.#grammars.get(language), text, parsable(language, text));
     return { path, language, text, lines: text.split('\n'), facts, parts };
+  }
+
+  /** The first line that its grammar cannot read; undefined: it reads all of it, or there is none for it. Throws MINER_FAILED. */
+  async brokenLine(path: string, text: string): Promise<number | undefined> {
+    const language = languageWithin(path, text);
+    if (language === undefined) return undefined;
+    return (await this.#grammars.get(language)).brokenLine(parsable(language, text));
   }
 
   /** The overlay items of one text; none where its language is not mined. Throws MINER_FAILED. */
@@ -60,6 +64,15 @@ export class CodeReader implements AsyncDisposable {
     await this.#miner[Symbol.asyncDispose]();
     await this.#grammars[Symbol.asyncDispose]();
   }
+}
+
+/** Undefined: it is not parsed. */
+function languageWithin(path: string, text: string): GrammarLanguage | undefined {
+  const named = codeLanguageOf(path);
+  if (named === undefined || text.length > textCharsMax) return undefined;
+  const bytes = Buffer.from(text);
+  const language = languageIn(named, path, bytes) as GrammarLanguage;
+  return isParsable(language, text, bytes.length) ? language : undefined;
 }
 
 /** With the same offsets, but without code that the grammar cannot parse. */

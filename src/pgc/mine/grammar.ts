@@ -61,11 +61,31 @@ export class Grammar implements Disposable {
 
   /** Calls `visit` for each capture, outer before inner and in order of the text; nodes die with the call. */
   captures(text: string, visit: (name: string, node: Node) => void): void {
+    this.#parsed(text, (root) => {
+      for (const { name, node } of this.#query.captures(root, within)) visit(name, node);
+    });
+  }
+
+  /** The first line, from 1, of what it cannot read; undefined: it reads all of it. */
+  brokenLine(text: string): number | undefined {
+    return this.#parsed(text, (root) => {
+      if (!root.hasError) return undefined;
+      let node = root;
+      for (let depth = 0; depth < treeDepthMax && !node.isError && !node.isMissing; depth += 1) {
+        const inner = node.children.find((each) => each.hasError || each.isMissing);
+        if (inner === undefined) break;
+        node = inner;
+      }
+      return node.startPosition.row + 1;
+    });
+  }
+
+  #parsed<T>(text: string, use: (root: Node) => T): T {
     const tree = this.#parser.parse(text);
     if (tree === null)
       throw new BusError('MINER_FAILED', { path: 'a file', detail: 'the parser gave up' });
     try {
-      for (const { name, node } of this.#query.captures(tree.rootNode, within)) visit(name, node);
+      return use(tree.rootNode);
     } finally {
       // WebAssembly memory is not garbage collected.
       tree.delete();

@@ -449,9 +449,11 @@ function refusalOf({ findings }: Review, code: string): TaskFailure {
   return { ...failureOf(known), code };
 }
 
-function questionAfter({ findings, confidence }: Review): string {
+function questionAfter({ findings, citations, confidence }: Review): string {
   const why = findings.map(({ text }) => text).join('; ');
-  const whole = `accept it? confidence is ${confidence}: ${why}`;
+  // Of what cites nothing there is no confidence.
+  const sure = citations.length === 0 ? '' : `confidence is ${confidence}: `;
+  const whole = `accept it? ${sure}${why}`;
   return whole.slice(0, recordLimits.asksChars);
 }
 

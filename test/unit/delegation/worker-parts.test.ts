@@ -104,7 +104,8 @@ function pgcWith(
       asked.push([...overlays]);
       const lacking = overlays.filter((each) => !ready.includes(each));
       const answer = {
-        ...{ evidence: [], unsure: [], metadata: { agents_asked: 1 }, overlay_warnings: [] },
+        ...{ evidence: [], unsure: [], next: [], overlay_warnings: [] },
+        metadata: { agents_asked: 1 },
         left_out: lacking.map((overlay) => ({ overlay, why: 'it is gone' })),
         errors: lacking.map((each) => ({ ...gone, text: `${each} is gone` })),
       };
@@ -200,7 +201,7 @@ test('what one shard of several lacks is there all the same, and only who lacked
       return {
         ...found,
         metadata: { ...found.metadata, agents_asked },
-        evidence: overlay === '' ? [] : [{ ...citation(1), overlay, text: '' } as never],
+        evidence: overlay === '' ? [] : [{ ...citation(1), overlay, text: '', why: [] } as never],
       };
     },
   });
@@ -417,4 +418,43 @@ test('nobody is asked what a name means because the shard that may know it was a
     await expect(answered([unknown, away])).rejects.toMatchObject({ code: 'PGC_FAILED' });
     expect(await answered([unknown])).toMatchObject({ kind: 'asked' });
   }
+});
+
+const evidenceAt = (file_path: string, line_start: number): object => ({
+  ...{ overlay: 'O1', kind: 'function', name: 'idle', container: '', said: '', text: '', why: [] },
+  ...{ content: 'int idle;', file_path, line_start, line_end: line_start + 2, symbol: 'idle' },
+  ...{ blob: '', agent: 'mm', similarity: 0.9 },
+});
+const answerWith = (evidence: object[], more: object = {}): Promise<Answer> =>
+  Promise.resolve({
+    ...{ evidence, unsure: [], next: [], overlay_warnings: [], left_out: [], errors: [] },
+    ...{ metadata: { agents_asked: 1 }, ...more },
+  } as unknown as Answer);
+const inWords = (task: string) => readTask({ task, kind: 'question', grounding: {} }, 'one');
+
+test('a set that is asked for in words is taken from the overlays, and its places are cited', async () => {
+  const expressions: string[] = [];
+  const { pgc } = pgcWith([], {
+    algebra: (expression) => {
+      expressions.push(expression);
+      const idle = { file_path: 'mm/a.c', line: 8, symbol: 'idle', kind: 'function', items: [] };
+      return Promise.resolve({ anchors: [idle], count: 1, errors: [], warnings: [] } as never);
+    },
+    ask: () => answerWith([evidenceAt('mm/b.c', 7), evidenceAt('mm/a.c', 7)]),
+  });
+  const found = await ground(inWords('Which functions in mm/a.c are dead?'), pgc);
+  expect(expressions).toEqual([expect.stringContaining('path=mm/a.c')]);
+  expect(found.answers).toEqual([expect.stringContaining('idle (mm/a.c:8)')]);
+  expect(found.citations).toMatchObject([{ file_path: 'mm/a.c', line_start: 7 }]);
+  expect(found.isClear).toBe(true);
+});
+
+test('what an answer does not show is told, with the command that shows it', async () => {
+  const unsure = [{ kind: 'sites', text: 'Base has 11 further implementations' }];
+  const next = [{ operation: 'implementations', arguments: { symbol: 'a.py#Base' }, why: '' }];
+  const { pgc } = pgcWith([], { ask: () => answerWith([evidenceAt('a.py', 1)], { unsure, next }) });
+  const { answers } = await ground(inWords('Which types implement Base?'), pgc);
+  expect(answers.at(-1)).toBe(
+    'Not shown: Base has 11 further implementations: `sigma implementations a.py#Base`',
+  );
 });

@@ -353,3 +353,17 @@ test('a prompt goes to a worker with a model, and waits for it while it is busy'
   expect(pool.tryTake(wish('other'))?.id).toBe('a-plain');
   expect(poolOf(plain).tryTake(prompt('three'))?.id).toBe('a-plain');
 });
+
+test('a change goes to a worker with an agent, and waits for it; where there is none, another one says so', async () => {
+  const able = capable('b-able', 1, ['agent', 'answer']);
+  const pool = poolOf(capable('a-plain', 4), able);
+  const change = (task: string, to = ''): WorkerRequest => wish(task, { runner: 'agent', to });
+  expect(pool.tryTake(change('one'))?.id).toBe('b-able');
+  const second = follow(pool, change('two'));
+  await settle();
+  expect(second.got).toBe('');
+  pool.update([capable('a-plain', 4)]);
+  await settle();
+  expect(second.got).toBe('a-plain');
+  expect(poolOf(able).tryTake(change('three', 'nobody'))).toBeUndefined();
+});

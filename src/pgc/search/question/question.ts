@@ -95,15 +95,15 @@ const callersAsked =
 const impactAsked =
   /\bwhat\b.{0,80}\b(?:breaks?|is affected|are affected|depends? on)\b|\bimpact of\b|\baffected (?:by|if|when)\b/i;
 const implementationsAsked =
-  /\b(?:implementations?|implementers?|implementors?|subclasses|subtypes|overrides) of\b|\b(?:who|what|which)(?:\s\w{1,40}){0,2}?\s(?:implements?|extends?|overrides?)\b/i;
+  /\b(?:implementations?|implementers?|implementors?|subclasses|subtypes|overrides) of\b|\b(?:who|what|which)(?:\s\w{1,40}){0,2}?\s(?:implements?|extends?|overrides?|(?:is|are) derived from|derives? from|inherits? from)\b/i;
 
 /** What stands right behind the verb, without an article, is a name. */
 const implemented =
-  /\b(?:implements?|extends?|overrides?|implementations of|subclasses of)\s(?!the\b|an?\b)([A-Za-z_]\w{0,120})/gi;
+  /\b(?:implements?|extends?|overrides?|implementations of|subclasses of|derived from|derives? from|inherits? from)\s(?!the\b|an?\b)([A-Za-z_]\w{0,120})/gi;
 
-/** So is what ends the question, or stands before the verb. */
+/** So is what ends the question, one or several, or stands before the verb. */
 const calledAtEnd =
-  /\b(?:calls?|uses?|invokes?|(?:callers?|users?|uses) of)\s(?!the\b|an?\b)([A-Za-z_]\w{0,120})(?:\(\))?\W{0,3}$/gi;
+  /\b(?:calls?|uses?|invokes?|(?:callers?|users?|uses) of)\s(?!the\b|an?\b)([A-Za-z_]\w{0,120}(?:\(\))?(?:(?:,\s|,?\s(?:and|or)\s)[A-Za-z_]\w{0,120}(?:\(\))?){0,5})\W{0,3}$/gi;
 const calling =
   /\b(?:does|do|did)\s(?!the\b|an?\b)([A-Za-z_]\w{0,120})(?:\(\))?\s(?:call|use|invoke)\b/gi;
 
@@ -256,8 +256,9 @@ function askedNames(text: string, asks: Asked | undefined): string[] {
   if (asks === undefined) return [];
   if (asks === 'chain') return namesBeside(text);
   const behind = { implementations: implemented, callers: calledAtEnd, callees: calling }[asks];
-  const names = [...matches(text, /(?<=\S\s)\b[A-Z]+[a-z]\w{0,120}\b/g), ...matches(text, behind)];
-  return names.filter((each) => !stopWords.has(each.toLowerCase()));
+  const listed = matches(text, behind).flatMap((each) => each.split(/[(),\s]+(?:(?:and|or)\s+)?/));
+  const names = [...matches(text, /(?<=\S\s)\b[A-Z]+[a-z]\w{0,120}\b/g), ...listed];
+  return names.filter((each) => each !== '' && !stopWords.has(each.toLowerCase()));
 }
 
 /** Identifiers that are written as such: a plain word is a name only because there is nothing else. */

@@ -23,6 +23,8 @@ test('the intent is what the question wants to know', () => {
     'page fault latency': 'general',
     'Which kinds of stores exist, and who picks one?': 'implementations',
     'Which types implement Sink?': 'implementations',
+    'Which classes are derived from KeyBase, directly or not?': 'implementations',
+    'Who inherits from Sink?': 'implementations',
     'Which ways of carrying out a command are there?': 'implementations',
     'I want to add a field to every hit. Which places have to follow?': 'impact',
     'What is affected if the pool is replaced?': 'impact',
@@ -121,6 +123,9 @@ test.each([
   ['who invokes verify()', ['verify']],
   ['What are the callers of flush?', ['flush']],
   ['What does analyse call?', ['analyse']],
+  ['Which places call strcpy or strcat?', ['strcpy', 'strcat']],
+  ['Who calls open, read() and close?', ['read', 'open', 'close']],
+  ['Which types are derived from base?', ['base']],
   ['Who uses the parser?', []],
   ['Who calls it when a task ends?', []],
 ])('%s names %j', (text, identifiers) => {

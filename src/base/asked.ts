@@ -16,15 +16,17 @@ function sentencesOf(text: string): string[] {
     .filter((each) => /\p{L}/u.test(each));
 }
 
-/** A question; a wish to be told something; or the name of what can be told: `callers of x`. */
+/** A question; a wish to be told something; or the name of what can be told: `callers of x`, `nic_open call chain`. */
 const question = /^(?:who|whom|whose|what|which|where|when|why|how)\b|\?\s*$/i;
 const wish =
-  /^(?:please\s+)?(?:list|show|find|name|tell|locate|explain|describe|trace|count|look (?:up|for)|search for)\b/i;
+  /^(?:please\s+)?(?:list|show|find|name|tell|locate|explain|describe|trace|count|analy[sz]e|compare|summari[sz]e|give (?:me|us)|check (?:if|whether)|look (?:up|for)|search for)\b/i;
 const subject =
-  /^(?:all |the |every )?(?:callers?|callees|uses|usages|references|call sites|definitions?|implementations?) of\b/i;
+  /^(?:all |the |every )?(?:callers?|callees|uses|usages|references|call sites|definitions?|implementations?) of\b|\bcall (?:chain|graph|tree)s?$/i;
+/** An order begins with its verb, and no verb is written as names of code are. */
+const codeName = /^(?=\w*(?:_|[a-z][A-Z]|\.|::|#))[\w.:#$/-]*\w(?=\s|$)/;
 /** `… and fix it`: another verb with its object. */
 const order =
-  /(?:\band\b|\bthen\b|[,;])\s+(?:then\s+)?(?!(?:list|show|find|name|tell|locate|explain|describe|trace|count|say)\b)[a-z]+\s+(?:it|them|the|a|an|this|that|these|those|its|their|each|every|any|all)\b/i;
+  /(?:\band\b|\bthen\b|[,;])\s+(?:then\s+)?(?!(?:list|show|find|name|tell|locate|explain|describe|trace|count|say|what|who|which|where|when|why|how|whether|if)\b)[a-z]+\s+(?:it|them|the|a|an|this|that|these|those|its|their|each|every|any|all)\b/i;
 
 /** `could you …?`: any request may follow. */
 const plea = /(?:^|,\s*)(?:can|could|will|would)\s+you\s+/i;
@@ -39,7 +41,7 @@ function asks(sentence: string): boolean {
 }
 
 function isWish(said: string): boolean {
-  return (wish.test(said) || subject.test(said)) && !order.test(said);
+  return (wish.test(said) || subject.test(said) || codeName.test(said)) && !order.test(said);
 }
 
 /** It says how things are: it begins with what it is about, or with a condition. */

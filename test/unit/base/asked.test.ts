@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOnlyAsked } from '../../../src/prompt/grammar/question.js';
+import { isOnlyAsked } from '../../../src/base/asked.js';
 
 /** What an index can do without a model: tell. */
 
@@ -15,6 +15,11 @@ test.each([
   'Could you list the callers of kfree?',
   'When the ring is full, who frees the oldest frame?',
   'What would you expect from nic_open?',
+  'List every lock and what it is for.',
+  'Analyse how nic_open sleeps',
+  'encodeFrame call chain',
+  'nic_open allocation',
+  'notify.Stage',
 ])('is a question: %j', (text) => {
   expect(isOnlyAsked(text)).toBe(true);
 });
@@ -27,6 +32,10 @@ test.each([
   'Where is the ring allocated? Move it to nic_setup.',
   'The ring is too small.',
   'Do what it says.',
+  'Rename the variable lp_orig in prepare_env to path.',
+  'Add a docstring to nic_open.',
+  'Check the result of fclose in nic_open: data may be lost.',
+  'nic_open leaks; fix the leak',
   'Could you fix the bug in parser.c?',
   'If it leaks, can you free the ring?',
   'When the build fails, restart the service.',
