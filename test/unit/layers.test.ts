@@ -95,6 +95,11 @@ function plantedForEachRule(): Planted[] {
     plantIn('services/broker', 'a-service-imports-no-other', 'services/cli/x.js'),
     plantIn('services', 'services-are-started-from-one-table', 'services/cli/x.js'),
     plantIn('src/broker', 'a-service-is-imported-by-services-only', 'services/x.js'),
+    {
+      rule: 'no-development-packages',
+      file: 'src/base/planted-package.ts',
+      text: "import { x } from 'only-to-build';\nexport const y = x;\n",
+    },
     plantIn('src/base', 'nothing-unresolved', 'src/base/missing.js'),
     {
       rule: 'no-circles',
@@ -120,6 +125,9 @@ test('each rule finds the import that it forbids', async () => {
       'src/base/planted-two.ts',
       "import type { One } from './planted-one.js';\nexport type Two = One[];\n",
     );
+    write('package.json', '{ "devDependencies": { "only-to-build": "1" } }');
+    write('node_modules/only-to-build/package.json', '{ "name": "only-to-build", "main": "x.js" }');
+    write('node_modules/only-to-build/x.js', 'exports.x = 1;');
     for (const { file, text } of planted) write(file, text);
     const { violations } = await check(folder.path);
     const found = (rule: string, file: string): boolean =>
