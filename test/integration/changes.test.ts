@@ -27,7 +27,7 @@ async function seenAfter(work: () => Promise<void>, folder = ''): Promise<Seen |
 
 test('what was changed is seen: written, new and deleted files, and nothing that was so before', async () => {
   const status = tree.git('status', '--porcelain');
-  expect(await seenAfter(async () => undefined)).toEqual({ files: [], broken: [] });
+  expect(await seenAfter(() => Promise.resolve())).toEqual({ files: [], broken: [] });
   expect(tree.git('status', '--porcelain')).toBe(status);
   const seen = await seenAfter(async () => {
     await tree.write({ 'src/ring.c': 'int after;\n', 'src/new.c': '', 'build/ring.o': 'x' });
