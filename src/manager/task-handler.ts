@@ -1,3 +1,4 @@
+import { stateOf, withNoteOnce } from '../task/life/advance.js';
 import {
   assertMayChange,
   assertMayUseSession,
@@ -173,6 +174,7 @@ export class TaskHandler implements AsyncDisposable {
         if (agent.record.role !== 'pgc') void this.look();
       });
       await this.look();
+      await this.#noteReturn();
       this.#book.resume();
       await this.#queues.resume();
       await dismissOrphans(client, this.#book).catch((error: unknown) => {
@@ -184,6 +186,17 @@ export class TaskHandler implements AsyncDisposable {
     this.#receiving ??= await client.receive(received, { messages: messagesAtOnce });
     await client.offer([taskService]);
     this.#posted ??= await receiveTasks(client, this.#delegate);
+  }
+
+  /** In what was under way when an earlier process ended. */
+  async #noteReturn(): Promise<void> {
+    const under = this.#book
+      .open()
+      .filter((each) => !['queued', 'pending'].includes(stateOf(each)));
+    for (const { id } of under)
+      await this.#book.amend(id, (record) => ({
+        notes: withNoteOnce(record, 'manager.returned', systemClock.nowMs()),
+      }));
   }
 
   #serveOn(client: Client): void {

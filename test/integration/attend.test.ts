@@ -431,7 +431,7 @@ describe('command line', () => {
     const told = /advisory.*Irreversibility: overwrites a file that is not under version control/;
     expect((await sigma(home, ['task', 'show', 'copy'])).stdout).not.toMatch(told);
     expect((await sigma(home, ['task', 'show', 'over'])).stdout).toMatch(told);
-    expect((await sigma(home, ['task', 'show', 'over', '--story'])).stdout).toMatch(told);
+    expect((await sigma(home, ['task', 'story', 'over'])).stdout).toMatch(told);
   });
 
   test.each([

@@ -35,12 +35,13 @@ export function doneLines(steps: readonly Step[]): string {
     .join('\n');
 }
 
-/** A call in short: no bodies, no secrets. */
+/** A call in short: no bodies, no secrets. A single argument needs no name. */
 export function shortCall(given: Readonly<Record<string, unknown>>): string {
-  return Object.entries(given)
-    .filter(([, value]) => value !== undefined && value !== '' && value !== null)
-    .map(([key, value]) => `${key}=${shortValue(key, value)}`)
-    .join(' ');
+  const said = Object.entries(given).filter(
+    ([, value]) => value !== undefined && value !== '' && value !== null,
+  );
+  const values = said.map(([key, value]) => [key, shortValue(key, value)]);
+  return values.map(([key, value]) => (values.length === 1 ? value : `${key}=${value}`)).join(' ');
 }
 
 function stepsOfEntry(entry: Entry): Step[] {
@@ -51,24 +52,33 @@ function stepsOfEntry(entry: Entry): Step[] {
       return [];
     case 'setup':
     case 'teardown': {
-      const came = entry.failure === null ? 'ok' : entry.failure.code;
+      // A prompt that was queued is known by its name.
+      const { prompt, ...named } = entry.arguments;
+      const its = shortCall(named.name === undefined ? entry.arguments : named);
       const what = entry.kind === 'teardown' ? 'teardown' : entry.name;
-      return one(what, `${shortCall(entry.arguments)} ${came}`.trim());
+      return one(what, [its, entry.failure?.code].filter(Boolean).join(' '));
     }
     case 'answer': {
-      const called = entry.calls.length === 0 ? '' : `, ${entry.calls.length} calls`;
-      return one('model', `${entry.tokens} tokens${called}`);
+      const { length } = entry.calls;
+      const did =
+        length === 0 ? 'answered' : `called ${length === 1 ? 'a tool' : `${length} tools`}`;
+      return one('model', `${did}, ${entry.tokens} tokens`);
     }
     case 'mishap': {
       const again = entry.pauseMs === null ? '' : `, again in ${entry.pauseMs} ms`;
       return one('model', `${entry.failure.code}${again}`);
     }
     case 'result':
-      return one(entry.name || 'call', `${entry.told} ${entry.code || 'ok'}`.trim());
+      return one(
+        entry.name || 'call',
+        [entry.message === null ? entry.told : `from ${entry.message.from}`, entry.code]
+          .filter(Boolean)
+          .join(' '),
+      );
     case 'gathered':
       return entry.message === null ? [] : one('receive', `from ${entry.message.from}`);
     case 'index':
-      return one('index', entry.failure?.code ?? 'ok');
+      return one('index', entry.failure?.code ?? '');
   }
 }
 
