@@ -1,4 +1,3 @@
-import { stateOf, withNoteOnce } from '../task/life/advance.js';
 import {
   assertMayChange,
   assertMayUseSession,
@@ -18,7 +17,7 @@ import { delegationMessages } from '../delegation/task/messages.js';
 import { readWireTask } from '../delegation/task/schema.js';
 import type { DelegatedTask } from '../delegation/task/shapes.js';
 import { withStrategy } from '../delegation/manager/strategy.js';
-import { WorkerPool, workersOf } from '../delegation/manager/worker-pool.js';
+import { ModelWatch, WorkerPool, workersOf } from '../delegation/manager/worker-pool.js';
 import { asBusError } from '../errors/bus-error.js';
 import type { Config } from '../config/config.js';
 import { stateName } from '../machine/step.js';
@@ -44,6 +43,7 @@ import { GateHandler, type AttentionParts } from './gate-handler.js';
 import { OverlayMaker, type MakeOverlays } from './overlay-maker.js';
 import { assertPrompt, dismissOrphans, enrolTask, QueueHandler } from './queue-handler.js';
 import { receiveTasks } from './posted-tasks.js';
+import { Returns } from './returns.js';
 import { heldBy, saidBy } from './responses.js';
 import type { Shards } from '../remote/shards.js';
 import type { UpstreamRules } from '../attention/session/upstream.js';
@@ -92,6 +92,8 @@ export class TaskHandler implements AsyncDisposable {
   readonly #attend: AttendHandler;
   #looking: Disposable | undefined;
   #watching: Disposable | undefined;
+  #returns: Returns | undefined;
+  readonly #models = new ModelWatch();
   #receiving: AsyncDisposable | undefined;
   #posted: AsyncDisposable | undefined;
   #isClosed = false;
@@ -174,7 +176,8 @@ export class TaskHandler implements AsyncDisposable {
         if (agent.record.role !== 'pgc') void this.look();
       });
       await this.look();
-      await this.#noteReturn();
+      this.#returns = new Returns(client, this.#book, this.#parts.log);
+      await this.#returns.noteOwn();
       this.#book.resume();
       await this.#queues.resume();
       await dismissOrphans(client, this.#book).catch((error: unknown) => {
@@ -186,17 +189,6 @@ export class TaskHandler implements AsyncDisposable {
     this.#receiving ??= await client.receive(received, { messages: messagesAtOnce });
     await client.offer([taskService]);
     this.#posted ??= await receiveTasks(client, this.#delegate);
-  }
-
-  /** In what was under way when an earlier process ended. */
-  async #noteReturn(): Promise<void> {
-    const under = this.#book
-      .open()
-      .filter((each) => !['queued', 'pending'].includes(stateOf(each)));
-    for (const { id } of under)
-      await this.#book.amend(id, (record) => ({
-        notes: withNoteOnce(record, 'manager.returned', systemClock.nowMs()),
-      }));
   }
 
   #serveOn(client: Client): void {
@@ -265,6 +257,7 @@ export class TaskHandler implements AsyncDisposable {
     this.#isClosed = true;
     this.#looking?.[Symbol.dispose]();
     this.#watching?.[Symbol.dispose]();
+    this.#returns?.[Symbol.dispose]();
     // Without a broker nothing can be given back: it ends with the client.
     await Promise.allSettled([
       this.#posted?.[Symbol.asyncDispose](),
@@ -363,7 +356,7 @@ export class TaskHandler implements AsyncDisposable {
       const workers = workersOf(
         views.filter(({ record }) => record.role !== 'pgc' && record.id !== mine),
       );
-      this.#pool.update(workers);
+      this.#pool.update(workers, this.#models.isAwaited(views, systemClock.nowMs()));
       await this.#recall(new Set(workers.map(({ id }) => id)));
     } catch {
       // Without a broker nothing is assigned.

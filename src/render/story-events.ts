@@ -7,7 +7,6 @@ import { isFinal } from '../task/life/states.js';
 import type { Note } from '../task/life/record.js';
 import type { TaskIteration } from '../task/life/task-iteration.js';
 import type { TaskView } from '../task/requests/messages.js';
-import { endLine } from './attend.js';
 import { advisoryText, placeOf } from './task.js';
 
 /** Of one critique, the worst. */
@@ -79,23 +78,13 @@ const judged: Readonly<Record<string, string>> = {
 
 /** What it came to, and the worst that was found. */
 function critiqueEvents(each: TaskIteration): Told[] {
-  const {
-    at_ms,
-    iteration,
-    score,
-    threshold,
-    why,
-    flags,
-    findings,
-    judged: word,
-    judged_by,
-  } = each;
+  const { at_ms, iteration, score, threshold, why, findings, verdict } = each;
+  // The reason begins with the figures.
+  const [, more = ''] = score === null ? ['', why] : (/^[^;]*; ([^]*)$/.exec(why) ?? []);
   const figure = score === null ? 'gave no score' : `gave ${score.toFixed(2)}`;
-  const marks = flags.length === 0 ? '' : ` [${flags.join(', ')}]`;
-  const said = word === '' ? '' : `; ${judged_by} then said: ${word}`;
-  const needed = `${figure}, ${threshold} is needed (iteration ${iteration})`;
+  const said = `the critic ${figure}, and ${threshold} is needed (iteration ${iteration}, ${verdict})`;
   return [
-    { at_ms, what: 'critique', text: `the critic ${needed}: ${why}${marks}${said}` },
+    { at_ms, what: 'critique', text: more === '' ? said : `${said}: ${more}` },
     ...findings.slice(0, findingsTold).map(({ id, severity, text, remedy }) => ({
       ...{ at_ms, what: 'finding', text: `- ${severity}: ${text} ${remedy} (${id})` },
     })),
@@ -104,6 +93,7 @@ function critiqueEvents(each: TaskIteration): Told[] {
 
 const stepWords: Readonly<Record<string, string>> = {
   read: 'read',
+  ask: 'asked the index:',
   push: 'queued',
   run: 'started what is queued:',
   receive: 'took a message',
@@ -112,16 +102,17 @@ const stepWords: Readonly<Record<string, string>> = {
   delegate: 'delegated:',
   teardown: 'left in the queue of who asked:',
   model: 'the model',
-  index: 'asked the index',
 };
 
 /** The content stands at the beginning, the end in what came of it; that a model called tools is seen by these. */
 function stepEvents({ at_ms, what, text }: Step, nameOf: NameOf): Told[] {
   const isNoise =
-    what === 'content' ||
-    (what === 'end' && text === 'finished') ||
-    (what === 'model' && text.startsWith('called'));
+    what === 'content' || what === 'end' || (what === 'model' && text.startsWith('called'));
   if (isNoise) return [];
+  if (what === 'index') {
+    const came = text === '' ? 'the index answered' : 'the index alone could not do it';
+    return [{ at_ms, what, text: came }];
+  }
   const from = /^from (\S+)$/.exec(text)?.[1];
   const said = from === undefined ? text : `from ${nameOf(from)}`;
   const words = Object.hasOwn(stepWords, what) ? stepWords[what] : `called ${what}:`;
@@ -138,20 +129,23 @@ const noteWords: Readonly<Record<string, string>> = {
   'gate.judged': '',
   'worker.absent': 'no worker for it is there; it waits',
   'worker.accepted': '* works on it',
-  'worker.returned': '* was started again, and has it still',
+  'worker.returned': '* was lost, and is back',
   'worker.completed': '* is done; its result is checked',
   'worker.failed': '* could not do it: …',
   'worker.blocked': '* could not go on: …',
   'worker.gated': '* stopped at a risk',
   'worker.asked': '* asks a question',
-  'worker.lost': '* was lost (…); somebody does it again',
+  'worker.lost': '* was lost: …; it is done again',
   'critic.awaited': 'the critic is away (…); its review goes on when it is back',
   'revision.prepared': '',
   'clarification.given': '…',
   'block.resolved': '…',
   'outcome.reported': '…',
   'decision.made': '…',
-  'manager.returned': 'the manager was started again, and went on',
+  'manager.returned': 'the manager was started again, and goes on',
+  'bus.returned': 'the bus was lost, and is back',
+  'critic.returned': 'the critic was lost, and is back: its review goes on',
+  'pgc.returned': 'the index was lost, and is back',
 };
 
 const saidWords: readonly [RegExp, string][] = [
@@ -202,7 +196,9 @@ function noteEvents(view: TaskView, nameOf: NameOf): Told[] {
     if (event === 'worker.completed' && !isLast) return [];
     if (!Object.hasOwn(noteWords, event)) return told(text);
     return told(
-      (noteWords[event] ?? '').replace('*', nameOf(worker)).replace('…', () => inWords(more)),
+      (noteWords[event] ?? '')
+        .replace('*', worker === '' ? 'the worker' : nameOf(worker))
+        .replace('…', () => inWords(more)),
     );
   });
 }
@@ -227,10 +223,10 @@ function reviewText({ citations, criteria, findings, verdict }: Review): string 
     ...(criteria.length === 0 ? [] : [`${met} of ${criteria.length} criteria met`]),
   ];
   const objections = findings.map(({ text }) => text).join('; ');
-  const what = counts.length === 0 ? 'the manager took the result as it is' : counts.join(', ');
-  const how = verdict === 'refused' ? 'refused: ' : '';
-  const checked = counts.length === 0 ? what : `the manager checked the result: ${what}`;
-  return objections === '' ? checked : `${checked}; ${how}${objections}`;
+  // There was nothing to check.
+  if (counts.length === 0 && objections === '') return '';
+  const how = verdict === 'refused' ? `refused: ${objections}` : objections;
+  return `the manager checked the result: ${[counts.join(', '), how].filter(Boolean).join('; ')}`;
 }
 
 function endText(view: TaskView, { state }: Note, nameOf: NameOf): string {
@@ -240,7 +236,8 @@ function endText(view: TaskView, { state }: Note, nameOf: NameOf): string {
   const to = isPassing(parent) ? '' : `; ${nameOf(parent)} gets the result`;
   if (state === 'completed') return `done${changed}${to}`;
   const why = error === null ? '' : `: ${error.text}`;
-  return `${state.replaceAll('_', ' ')}, not done${why}${to}`;
+  const how = state === 'not_done' ? 'not done' : `${state.replaceAll('_', ' ')}, not done`;
+  return `${how}${why}${to}`;
 }
 
 function evidenceEvents({ response, reviews }: TaskView, at_ms: number): Told[] {
@@ -266,18 +263,28 @@ export function isPassing(agent: string): boolean {
 
 /** What was asked about a session of attention, and what a person said. */
 export function sessionEvents(view: SessionView, nameOf: NameOf): Told[] {
-  const { created_ms, finished_ms, owner, args, answers, counts, is_over, upstream } = view;
+  const { created_ms, finished_ms, owner, args, answers, is_over, upstream } = view;
   const told = (at_ms: number, text: string): Told => ({ at_ms, what: 'attend', text });
-  const missing = upstream.resolved.map((each) => `, after ${each}`).join('');
-  const tasks = counts.assessed === 1 ? 'one task' : `${counts.assessed} tasks`;
   return [
     told(created_ms, `${nameOf(owner)} wants: ${args || 'what stands in the list'}`),
+    ...upstream.brought.map(({ protocol, text }) =>
+      told(created_ms, `cleared up before (${protocol}): ${text}`),
+    ),
     ...answers.map(({ at_ms, kind, choice, by, text }) => {
       const about = Object.hasOwn(questionWords, kind) ? questionWords[kind] : kind;
       return told(at_ms, `asked ${about}, ${by} said: ${choice}${text === '' ? '' : ` (${text})`}`);
     }),
-    ...(is_over ? [told(finished_ms, `${tasks}${missing}. ${endLine(view)}`)] : []),
+    ...(is_over ? [told(finished_ms, endOf(view))] : []),
   ];
+}
+
+/** `over: 2 of 3 tasks are done; publish is halted` */
+function endOf({ trace, state }: SessionView): string {
+  const done = trace.filter(({ outcome }) => outcome === 'completed').length;
+  const others = trace.filter(({ outcome }) => outcome !== 'completed');
+  const named = others.map(({ entry, outcome }) => `${entry} is ${outcome || 'not begun'}`);
+  const how = state === 'converged' || state === 'diverged' ? 'over' : state;
+  return [`${how}: ${done} of ${trace.length} tasks are done`, ...named].join('; ');
 }
 
 const questionWords: Readonly<Record<string, string>> = {

@@ -35,13 +35,15 @@ export function doneLines(steps: readonly Step[]): string {
     .join('\n');
 }
 
-/** A call in short: no bodies, no secrets. A single argument needs no name. */
+/** A call in short: no bodies, no secrets. A text that stands alone needs no name. */
 export function shortCall(given: Readonly<Record<string, unknown>>): string {
   const said = Object.entries(given).filter(
     ([, value]) => value !== undefined && value !== '' && value !== null,
   );
-  const values = said.map(([key, value]) => [key, shortValue(key, value)]);
-  return values.map(([key, value]) => (values.length === 1 ? value : `${key}=${value}`)).join(' ');
+  const isAlone = said.length === 1 && typeof said[0]?.[1] === 'string';
+  return said
+    .map(([key, value]) => (isAlone ? shortValue(key, value) : `${key}=${shortValue(key, value)}`))
+    .join(' ');
 }
 
 function stepsOfEntry(entry: Entry): Step[] {
@@ -53,8 +55,8 @@ function stepsOfEntry(entry: Entry): Step[] {
     case 'setup':
     case 'teardown': {
       // A prompt that was queued is known by its name.
-      const { prompt, ...named } = entry.arguments;
-      const its = shortCall(named.name === undefined ? entry.arguments : named);
+      const { name } = entry.arguments;
+      const its = name === undefined ? shortCall(entry.arguments) : shortValue('name', name);
       const what = entry.kind === 'teardown' ? 'teardown' : entry.name;
       return one(what, [its, entry.failure?.code].filter(Boolean).join(' '));
     }

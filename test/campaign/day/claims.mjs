@@ -12,12 +12,12 @@ const stations = {
   judgement: /Ann approved it/,
   delegate: /change .*workshop works on it/,
   validate: /the manager checked the result: 2 of 2 citations hold, 1 of 1 criteria met/,
-  'first critique': /the critic gave 0\.\d+, 0\.92 is needed \(iteration 2\)/,
+  'first critique': /the critic gave 0\.\d+, and 0\.92 is needed \(iteration 2, REVISE\)/,
   revision: /Ann had it revised: Ten counts as bulk, too/,
-  'second critique': /the critic gave 0\.9\d, 0\.92 is needed \(iteration 3\)/,
+  'second critique': /the critic gave 0\.9\d, and 0\.92 is needed \(iteration 3, PASS\)/,
   delivery: /change .*done, changed src\/price\.js; operator gets the result/,
   refusal: /Ann refused it/,
-  end: /Converged: 2 of 3 tasks completed.* Halted: publish/,
+  end: /release .*over: 2 of 3 tasks are done; publish is halted/,
 };
 
 export function claimsOf(day) {
@@ -72,7 +72,10 @@ export function claimsOf(day) {
     ),
     claim(
       'two critiques are kept, the first below the gate and the second above it',
-      scores.length === 2 && scores[0] < 0.92 && scores[1] >= 0.92 && history.rounds?.length === 2,
+      scores.length === 2 &&
+        scores[0] < 0.92 &&
+        scores[1] >= 0.92 &&
+        history.tracking.iterations.length === 2,
       `${scores} ${JSON.stringify(history).slice(0, 600)}`,
     ),
     claim(

@@ -139,11 +139,14 @@ export class Day {
       const session = await this.#session();
       if (session === undefined) return false;
       if (session.is_over) return true;
-      await this.#judge(() => once('manager', 'gate', 800));
+      await this.#judge(
+        () => once('manager', 'gate', 800),
+        // What follows the first gate is grounded at once.
+        () => once('pgc', 'grounding', 2_500),
+      );
       const change = await this.json('task', 'show', this.taskOf('change', session));
       if (change?.state === 'assigned' || change?.state === 'running') {
-        once('pgc', 'grounding', 900);
-        once('executor', 'sandbox', 1_800);
+        once('executor', 'sandbox', 2_500);
       }
       if (change?.state === 'critiquing') once('critic', 'review', 1_200);
       await this.#answer(change);
@@ -154,12 +157,14 @@ export class Day {
   }
 
   /** One is approved, what leaves the house is refused. */
-  async #judge(onGate) {
+  async #judge(onGate, onApproval) {
     const { gates = [] } = (await this.json('gate', 'list')) ?? {};
     for (const { id, task } of gates) {
       onGate();
       await this.said('gate', 'show', id);
-      await this.said('gate', task.includes('publish') ? 'halt' : 'approve', id);
+      const judgement = task.includes('publish') ? 'halt' : 'approve';
+      const { code } = await this.said('gate', judgement, id);
+      if (code === 0 && judgement === 'approve') onApproval();
     }
   }
 

@@ -6,7 +6,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const [ledger] = process.argv.slice(2);
-const stepMs = 400;
+const stepMs = 1_200;
 const file = 'src/price.js';
 
 const told = readFileSync(0, 'utf8');
