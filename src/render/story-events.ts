@@ -78,11 +78,11 @@ const judged: Readonly<Record<string, string>> = {
 
 /** What it came to, and the worst that was found. */
 function critiqueEvents(each: TaskIteration): Told[] {
-  const { at_ms, iteration, score, threshold, why, findings, verdict } = each;
+  const { at_ms, iteration, score, threshold, why, findings } = each;
   // The reason begins with the figures.
   const [, more = ''] = score === null ? ['', why] : (/^[^;]*; ([^]*)$/.exec(why) ?? []);
   const figure = score === null ? 'gave no score' : `gave ${score.toFixed(2)}`;
-  const said = `the critic ${figure}, and ${threshold} is needed (iteration ${iteration}, ${verdict})`;
+  const said = `the critic ${figure}, and ${threshold} is needed (iteration ${iteration})`;
   return [
     { at_ms, what: 'critique', text: more === '' ? said : `${said}: ${more}` },
     ...findings.slice(0, findingsTold).map(({ id, severity, text, remedy }) => ({
@@ -233,11 +233,11 @@ function endText(view: TaskView, { state }: Note, nameOf: NameOf): string {
   const { error, response, parent } = view;
   const files = response?.files_modified ?? [];
   const changed = files.length === 0 ? '' : `, changed ${files.join(', ')}`;
-  const to = isPassing(parent) ? '' : `; ${nameOf(parent)} gets the result`;
-  if (state === 'completed') return `done${changed}${to}`;
+  const told = isPassing(parent) ? '' : `; ${nameOf(parent)}`;
+  if (state === 'completed') return `done${changed}${told && `${told} gets the result`}`;
   const why = error === null ? '' : `: ${error.text}`;
   const how = state === 'not_done' ? 'not done' : `${state.replaceAll('_', ' ')}, not done`;
-  return `${how}${why}${to}`;
+  return `${how}${why}${told && `${told} is told`}`;
 }
 
 function evidenceEvents({ response, reviews }: TaskView, at_ms: number): Told[] {

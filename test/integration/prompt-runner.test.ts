@@ -131,7 +131,7 @@ test('a prompt is carried out: its commands, its content with calls of tools, an
   expect(steps(response)).toEqual([
     'read: sigma:personas/worker.md',
     'push: prep',
-    'run: count=1',
+    'run: 1 of them',
     'content: Do the work.',
     'model: called a tool, 42 tokens',
     expect.stringMatching(/^receive: from prep-\w+$/),
@@ -196,9 +196,7 @@ describe('before anything is done', () => {
       '/read notes.md\n/push name=deep "A"\n/run\nDo it.',
     );
     expect(response).toMatchObject({ status: 'failed', reason: 'SPAWN_DEPTH', partial: true });
-    expect(response.result).toBe(
-      'Done until then:\n- read: path=notes.md ok\n- push: prompt=(1 characters) name=deep SPAWN_DEPTH',
-    );
+    expect(response.result).toBe('Done until then:\n- read: notes.md\n- push: deep SPAWN_DEPTH');
     expect([desk.runs.filter(({ from }) => from === 'refused'), await server.requests()]).toEqual([
       [],
       [],
@@ -223,7 +221,7 @@ describe('before anything is done', () => {
     });
     const response = await desk.desk.response('commands');
     expect(response).toMatchObject({ status: 'completed', usage: { tokens: 0 } });
-    expect(response.result).toContain('- run: concurrency=2 ok');
+    expect(response.result).toContain('- run: 2 at a time');
     expect(response.result).toMatch(/What its tasks came to:\n- .*, done: Found it\./);
     expect(await server.requests()).toEqual([]);
   });
@@ -459,7 +457,7 @@ describe('a task that nobody wants any more', () => {
     const response = await desk.done('late', 'Do it.', { limits: { timeout_ms: 3_000 } });
     expect(response).toMatchObject({ status: 'failed', reason: 'TASK_TIMED_OUT', partial: true });
     expect(response.result).toMatch(
-      /^First\.\n\nDone until then:\n- content: Do it\.\n- model: 42 tokens/,
+      /^First\.\n\nDone until then:\n- content: Do it\.\n- model: called a tool, 42 tokens/,
     );
     expect(steps(response).at(-1)).toContain('CANCELLED');
   });

@@ -56,7 +56,12 @@ function stepsOfEntry(entry: Entry): Step[] {
     case 'teardown': {
       // A prompt that was queued is known by its name.
       const { name } = entry.arguments;
-      const its = name === undefined ? shortCall(entry.arguments) : shortValue('name', name);
+      const its =
+        entry.name === 'run'
+          ? startedWords(entry.arguments)
+          : name === undefined
+            ? shortCall(entry.arguments)
+            : shortValue('name', name);
       const what = entry.kind === 'teardown' ? 'teardown' : entry.name;
       return one(what, [its, entry.failure?.code].filter(Boolean).join(' '));
     }
@@ -82,6 +87,15 @@ function stepsOfEntry(entry: Entry): Step[] {
     case 'index':
       return one('index', entry.failure?.code ?? '');
   }
+}
+
+/** Of `/run`: how many, and how many at a time. */
+function startedWords({ count, concurrency }: Readonly<Record<string, unknown>>): string {
+  const said = [
+    ...(typeof count === 'number' ? [`${count} of them`] : []),
+    ...(typeof concurrency === 'number' ? [`${concurrency} at a time`] : []),
+  ];
+  return said.join(', ');
 }
 
 function shortValue(key: string, value: unknown): string {

@@ -10,23 +10,23 @@ import { taskOf } from '../../support/delegation.js';
 
 /** A manager that knows these tasks and sessions. */
 function managerOf(views: TaskView[], sessions: SessionView[] = []) {
+  const known = <T>(found: T | undefined, code: 'NO_SUCH_TASK' | 'NO_SUCH_SESSION'): Promise<T> =>
+    found === undefined ? Promise.reject(new BusError(code)) : Promise.resolve(found);
   const tasks = {
-    show: async (id: string) => {
-      const view = views.find((each) => each.id === id);
-      if (view === undefined) throw new BusError('NO_SUCH_TASK', { task: id });
-      return view;
-    },
-    list: async ({ parent }: { parent: string }) => ({
-      tasks: views.filter((each) => each.parent === parent),
-      more: false,
-    }),
+    show: (id: string) =>
+      known(
+        views.find((each) => each.id === id),
+        'NO_SUCH_TASK',
+      ),
+    list: ({ parent }: { parent: string }) =>
+      Promise.resolve({ tasks: views.filter((each) => each.parent === parent), more: false }),
   } as unknown as Tasks;
   const attends = {
-    show: async (context: string) => {
-      const view = sessions.find((each) => each.context === context);
-      if (view === undefined) throw new BusError('NO_SUCH_SESSION', { context });
-      return view;
-    },
+    show: (context: string) =>
+      known(
+        sessions.find((each) => each.context === context),
+        'NO_SUCH_SESSION',
+      ),
   } as unknown as Attends;
   return { tasks, attends };
 }
@@ -143,7 +143,7 @@ test('reviews are told with their figures, and the worst findings', async () => 
   const view = viewOf('one', 0, { notes, reviews: [review], iterations: [critique] });
   expect((await lines([view])).slice(2)).toEqual([
     'one: the manager checked the result: 1 of 2 citations hold, 1 of 1 criteria met; it is little',
-    'one: the critic gave 0.80, and 0.92 is needed (iteration 2, REVISE): a claim is false',
+    'one: the critic gave 0.80, and 0.92 is needed (iteration 2): a claim is false',
     'one: - major: It is 10. Say 10. (S-1)',
     'one: a person is asked what is to be done about it',
     'one: Ann had it revised: it is 10',
@@ -170,7 +170,7 @@ test('what was attended together, and what it waited for, is one story, told by 
         files_modified: [],
         grounding_evidence: null,
         steps: [
-          { at_ms: 2, what: 'run', text: 'count=1' },
+          { at_ms: 2, what: 'run', text: '1 of them' },
           { at_ms: 2, what: 'content', text: 'Say it.' },
           { at_ms: 3, what: 'model', text: 'called a tool, 9 tokens' },
           { at_ms: 4, what: 'receive', text: 'from helper-1' },
@@ -186,7 +186,7 @@ test('what was attended together, and what it waited for, is one story, told by 
   ];
   expect(await lines(views, [session])).toEqual([
     'day: queued by operator: Say it.',
-    'day: started what is queued: count=1',
+    'day: started what is queued: 1 of them',
     'helper: queued by day: Help.',
     'day: took a message from helper',
     'release: operator wants: Bring it out',
