@@ -7,6 +7,8 @@ import { stateOf, withNoteOnce } from '../task/life/advance.js';
 
 /** Agents that are gone at a time. */
 const goneMax = 1_000;
+/** What waited for its turn since then may have been held up, too. */
+const recentMs = 60_000;
 
 /** Of which states the tasks learn that an agent of this role is back. Workers claim again what they have. */
 const concerned: Readonly<Record<string, readonly string[]>> = {
@@ -53,7 +55,10 @@ export class Returns implements Disposable {
   }
 
   async #note(said: string, states: readonly string[]): Promise<void> {
-    const its = this.#book.open().filter((each) => states.includes(stateOf(each)));
+    const sinceMs = states === underWay ? systemClock.nowMs() - recentMs : Infinity;
+    const its = this.#book
+      .open()
+      .filter((each) => states.includes(stateOf(each)) || each.updated_ms > sinceMs);
     try {
       for (const { id } of its)
         await this.#book.amend(id, (record) => ({

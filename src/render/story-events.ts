@@ -136,7 +136,7 @@ const noteWords: Readonly<Record<string, string>> = {
   'worker.gated': '* stopped at a risk',
   'worker.asked': '* asks a question',
   'worker.lost': '* was lost: …; it is done again',
-  'critic.awaited': 'the critic is away (…); its review goes on when it is back',
+  'critic.awaited': 'the critic is away; its review goes on when it is back',
   'revision.prepared': '',
   'clarification.given': '…',
   'block.resolved': '…',

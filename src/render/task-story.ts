@@ -133,10 +133,12 @@ function namesIn(tasks: Found['tasks'], sessions: Found['sessions']): NameOf {
 }
 
 export function renderStory({ task, tasks, more, events, results, began_ms }: Story): string {
+  const { name = task } = events.find((each) => each.task === task) ?? {};
+  const about = name === task ? task : `${name} (${task})`;
   const others = tasks === 1 ? '' : `, with ${tasks - 1} more tasks`;
   const width = Math.max(0, ...events.map((each) => whoOf(each).length));
   return [
-    `Story of ${printable(task)}${others}${more ? '; not all of them are shown' : ''}`,
+    `Story of ${printable(about)}${others}${more ? '; not all of them are shown' : ''}`,
     `It began on ${dayOf(began_ms)} at ${timeOf(began_ms)}.`,
     '',
     ...events.map((each) => lineOf(each, width)),

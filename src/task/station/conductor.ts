@@ -320,7 +320,7 @@ export class Conductor {
       onWaiting: (code) =>
         this.attachedBook().amend(id, (now) => ({
           progress: `waits for a critic: ${code}`,
-          notes: withNoteOnce(now, `critic.awaited: ${code}`, clock.nowMs()),
+          notes: withNoteOnce(now, 'critic.awaited', clock.nowMs()),
         })),
     });
     if (said === undefined || signal.aborted) return;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { claim } from '../claims.mjs';
-import { advice, person, plan } from './day.mjs';
+import { person, plan } from './day.mjs';
 
 /** In this order the story tells them; each is a pattern on one line. */
 const stations = {
@@ -97,7 +97,11 @@ export function claimsOf(day) {
     ),
     claim('nothing was given up', day.dead.length === 0, JSON.stringify(day.dead)),
     claim('the story tells each station, in order', missing === '', missing),
-    claim('the story tells the advice', story.includes(advice), ''),
+    claim(
+      'the story tells that the manager was gone',
+      story.includes('the manager was started again, and goes on'),
+      '',
+    ),
   ];
 }
 

@@ -24,7 +24,7 @@ const downMsMax = 1_500;
 /** Words of both results of the agent: what a judge points at. */
 const shown = ['takes a tenth off', 'Who gets the new price', '`receiptOf`'];
 export const plan = 'From BULK_FROM on priceOf must take a tenth off; who calls it stays as it is.';
-export const advice = 'Ten counts as bulk, too.';
+const advice = 'Ten counts as bulk, too.';
 export const person = 'Ann';
 
 /** One day: its processes, what a person does, and who is killed when. */
