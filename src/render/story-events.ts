@@ -214,13 +214,15 @@ function inWords(said: string): string {
   return known === '' ? said : `${known}(${said})`;
 }
 
-/** `checked: 2 of 2 citations hold, 1 of 1 criteria is met` */
+/** `the manager checked the result: 2 of 2 citations hold, 1 of 1 criteria met` */
 function reviewText({ citations, criteria, findings, verdict }: Review): string {
   const held = citations.filter(({ status }) => status === 'valid').length;
-  const met = criteria.filter((each) => each.verdict === 'met').length;
+  // Those that only a reader can judge are told among the findings.
+  const checked = criteria.filter((each) => each.verdict !== 'unchecked');
+  const met = checked.filter((each) => each.verdict === 'met').length;
   const counts = [
     ...(citations.length === 0 ? [] : [`${held} of ${citations.length} citations hold`]),
-    ...(criteria.length === 0 ? [] : [`${met} of ${criteria.length} criteria met`]),
+    ...(checked.length === 0 ? [] : [`${met} of ${checked.length} criteria met`]),
   ];
   const objections = findings.map(({ text }) => text).join('; ');
   // There was nothing to check.
