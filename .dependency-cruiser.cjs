@@ -70,6 +70,13 @@ module.exports = {
     })),
     { name: 'no-circles', severity: 'error', from: { path: program }, to: { circular: true } },
     {
+      // An installed package has none of them.
+      name: 'no-development-packages',
+      severity: 'error',
+      from: { path: program },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+    {
       name: 'nothing-unresolved',
       severity: 'error',
       from: { path: program },

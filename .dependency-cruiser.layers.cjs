@@ -21,7 +21,7 @@ const parts = {
   prompt: ['base', 'errors', 'machine', 'observe', 'model', 'delegation'],
   pgc: ['base', 'secrets', 'errors', 'wire', 'store', 'model', 'client'],
   lattice: ['base', 'errors', 'wire', 'machine', 'store', 'model', 'pgc'],
-  attention: ['base', 'errors', 'wire', 'machine', 'config', 'store', 'model'],
+  attention: ['base', 'secrets', 'errors', 'wire', 'machine', 'config', 'store', 'model'],
   delegation: ['base', 'errors', 'wire', 'machine', 'model', 'pgc', 'attention'],
   critic: [
     ...['base', 'secrets', 'errors', 'wire', 'machine', 'config', 'store', 'model', 'pgc'],

@@ -8,6 +8,13 @@ import { usage } from './output.js';
 // oxlint-disable-next-line no-control-regex
 const colours = /(?:\u001b\[|\u009b)[0-9;?]{0,40}[A-Za-z]/g;
 
+/** Why a file cannot be read, by the code of the system. */
+const unreadable: Readonly<Record<string, (file: string) => string>> = {
+  ENOENT: (file) => `there is no file ${file}`,
+  EISDIR: (file) => `${file} is a folder, and a file is wanted`,
+  EACCES: (file) => `${file} may not be read by this user`,
+};
+
 /** Of a file, or of standard input for `-`. Throws USAGE for one that cannot be read. */
 export async function* bytesOf(file: string): AsyncGenerator<Buffer> {
   const stream: Readable = file === '-' ? process.stdin : createReadStream(file);
@@ -15,7 +22,7 @@ export async function* bytesOf(file: string): AsyncGenerator<Buffer> {
     for await (const chunk of stream) yield chunk as Buffer;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw usage(`${file} cannot be read${code === undefined ? '' : ` (${code})`}`);
+    throw usage(unreadable[code ?? '']?.(file) ?? `${file} cannot be read (${code ?? 'unknown'})`);
   }
 }
 

@@ -52,7 +52,9 @@ export async function main(argv: string[]): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError) {
       process.exitCode =
-        error.exitCode === 0 ? 0 : printFailure(form, usage(error.message.replace(/^error: /, '')));
+        error.exitCode === 0
+          ? 0
+          : printFailure(form, usage(error.message.replace(/^error: /, '').replaceAll('\n', ' ')));
       return;
     }
     process.exitCode = printFailure(form, error);

@@ -35,7 +35,7 @@ import {
   type CommonOptions,
   type TreeOptions,
 } from './options.js';
-import { FailureWith, print, usage, writeLine } from './output.js';
+import { FailureWith, print, printRows, usage } from './output.js';
 import { classifying } from './tasks/attend.js';
 import type { Dialogue, Terminal } from './terminal.js';
 
@@ -106,7 +106,8 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
     // What was not given has its default in the input, too.
     const isGiven = ([, flag]: [string, Flag]): boolean =>
       command.getOptionValueSource(keyOf(flag)) !== 'default';
-    const said = flags.filter(isGiven).map(([path, flag]) => {
+    const givenFlags = flags.filter(isGiven);
+    const said = givenFlags.map(([path, flag]) => {
       const value = options[keyOf(flag)] ?? (flag.onTerminal === true ? isatty(1) : undefined);
       return valuesIn(path, flag, value);
     });
@@ -116,7 +117,9 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
     const isInWords = words.flat().every(([path]) => path !== '');
     const read = readWith(operation, isInWords ? (cli.complete?.(args) ?? args) : args);
     if ('why' in read) {
-      const field = nameOf(read.field, cli);
+      // What a document says is named as it says it.
+      const written = isInWords ? flags : givenFlags;
+      const field = nameOf(read.field, { ...cli, flags: Object.fromEntries(written) });
       const detail = field === '' ? read.why : `${field}: ${read.why}`;
       throw new BusError(cli.refusal ?? 'USAGE', { detail });
     }
@@ -325,7 +328,7 @@ function objectIn(text: string, what: string, refusal?: ErrorCode): object {
 }
 
 /**
- * `grounding.overlays` becomes a field of `grounding`; what was not given is left out. A field of what a document says in
+ * `grounding.overlay_hints` becomes a field of `grounding`; what was not given is left out. A field of what a document says in
  * words instead stays as it is: the input refuses it by name.
  */
 function assembled(values: readonly (readonly [string, unknown])[]): Record<string, unknown> {
@@ -368,7 +371,9 @@ function nameOf(path: string, { arguments: all, flags = {} }: CommandLine): stri
     ...all.map((each) => (typeof each === 'string' ? [each, each] : [each.field, each.argument])),
   ] as [string, string][];
   const [field, name] = written.find(([its]) => `${path}.`.startsWith(`${its}.`)) ?? ['', ''];
-  return name.replace(/[<>[\]]/g, '') + path.slice(field.length);
+  // A flag that takes a list is one word.
+  const inside = name.startsWith('-') ? '' : path.slice(field.length);
+  return name.replace(/[<>[\]]/g, '') + inside;
 }
 
 async function within<T>(
@@ -403,15 +408,8 @@ async function within<T>(
 }
 
 async function printReply(options: CommonOptions, reply: Reply<object>): Promise<void> {
-  const { value, document = value, failure, screen = reply.text, rows, row: said } = reply;
-  if (rows !== undefined) {
-    for await (const row of rows) {
-      if ('error' in row) process.exitCode = 1;
-      const isJson = options.json === true || said === undefined;
-      await writeLine(isJson ? JSON.stringify(row) : said(row));
-    }
-    return;
-  }
+  const { value, document = value, failure, screen = reply.text, rows } = reply;
+  if (rows !== undefined) return printRows(options, { ...reply, rows });
   const error = failure && {
     error: { code: failure.code, text: failure.text, retryable: failure.retryable },
   };

@@ -49,8 +49,52 @@ export function usage(detail: string): BusError {
   return new BusError('USAGE', { detail });
 }
 
+/** Of an answer that comes row by row; one with an `error` says that not all is well. */
+interface Rows {
+  rows: AsyncIterable<object>;
+  /** A row for people; absent: as JSON, too. */
+  row?: (row: object) => string;
+  /** With --json the rows are this list of one document; absent: a line of JSON each. */
+  list?: string;
+}
+
+/** Each as it comes: there may be more than memory holds. */
+export async function printRows(form: OutputForm, { rows, row: said, list }: Rows): Promise<void> {
+  const isJson = form.json === true;
+  if (isJson && list !== undefined) return printList(list, rows);
+  for await (const row of rows) {
+    noteTrouble(row);
+    await writeLine(isJson || said === undefined ? JSON.stringify(row) : said(row));
+  }
+}
+
+/** One document, an entry a line. What breaks it off stands at its end; before the first entry, it throws that. */
+async function printList(name: string, rows: AsyncIterable<object>): Promise<void> {
+  const open = `{${JSON.stringify(name)}:[`;
+  let before = open;
+  try {
+    for await (const row of rows) {
+      noteTrouble(row);
+      await writeLine(before + JSON.stringify(row));
+      before = ',';
+    }
+  } catch (error) {
+    if (before === open) throw error;
+    const coded = asBusError(error);
+    const failure = { ...coded.toFailure(), next: coded.next };
+    await writeLine(`],"error":${JSON.stringify(failure)}}`);
+    process.exitCode = coded.exit;
+    return;
+  }
+  await writeLine(before === open ? `${open}]}` : ']}');
+}
+
+function noteTrouble(row: object): void {
+  if ('error' in row) process.exitCode = 1;
+}
+
 /** Waits while the reader of the output is behind. */
-export async function writeLine(text: string): Promise<void> {
+async function writeLine(text: string): Promise<void> {
   if (process.stdout.write(`${text}\n`)) return;
   await new Promise<void>((resolve) => process.stdout.once('drain', resolve));
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
 import type { Config } from '../../src/config/config.js';
@@ -7,21 +8,25 @@ import { TreeGround } from '../../src/critic/artifact/tree-ground.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { LatticeQuestions } from '../../src/lattice/questions.js';
 import { HealthServer } from '../../src/observe/health-server.js';
+import type { LevelStore } from '../../src/store/level-store.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { remoteAnalyses } from '../../src/remote/analyses.js';
 import { Shards } from '../../src/remote/shards.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { plainRecord, untilAccepted } from '../../src/client/registration.js';
+import { noMail } from '../../src/wire/messages.js';
 import { endOf, notifySystemd, untilStopped } from '../process.js';
 import { CriticHandler } from '../../src/critic/serve/requests.js';
 import { openCritic, openStore, type Critic } from '../../src/critic/serve/open-critic.js';
+
+const storeWaitMs = 8_000;
+const storeRetryMs = 500;
 
 /** `sigma agent critic`: reviews artifacts, until a signal stops it. Throws STORE_LOCKED, CRITIC_POLICY_INVALID. */
 export async function runCritic(config: Config): Promise<void> {
   const log = openLog(config, { service: 'critic' });
   const stopped = untilStopped();
-  // A second critic of this home ends here.
-  await using store = await openStore(config);
+  await using store = await storeInTime(config, log);
   const client = openClient(
     config,
     { agent: criticRole, role: criticRole, isEphemeral: false },
@@ -54,8 +59,20 @@ export async function runCritic(config: Config): Promise<void> {
   }
 }
 
+/** A review of the command line holds the store while it lasts; a second critic of this home ends here. */
+async function storeInTime(config: Config, log: Logger): Promise<LevelStore> {
+  for (const untilMs = performance.now() + storeWaitMs; ;)
+    try {
+      return await openStore(config);
+    } catch (error) {
+      if (asBusError(error).code !== 'STORE_LOCKED' || performance.now() >= untilMs) throw error;
+      log.info('a review of another process holds the store');
+      await delay(storeRetryMs);
+    }
+}
+
 async function introduce(client: Client, log: Logger): Promise<void> {
-  await client.register(plainRecord(criticRole, ['critique']));
+  await client.register(plainRecord(criticRole, ['critique', noMail]));
   await client.offer([criticService]);
   log.info('serving');
   await notifySystemd('READY=1');
@@ -66,7 +83,10 @@ async function groundOf(client: Client, shards: Shards, root: string): Promise<G
   if (root === '') return { ground: undefined, why: 'no tree is named that it is about' };
   const lattice = (await shards.lattices()).get(root);
   if (lattice === undefined)
-    return { ground: undefined, why: `the running lattice does not know the tree ${root}` };
+    return {
+      ground: undefined,
+      why: `nothing of the code was looked up: the running lattice does not know the tree ${root}. Run \`sigma up\` on it, with a home of its own where another tree is served`,
+    };
   const questions = new LatticeQuestions(lattice, systemClock);
   const analyses = remoteAnalyses(client, root);
   return { ground: await TreeGround.open(root, questions, analyses), why: '' };

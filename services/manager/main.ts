@@ -10,6 +10,7 @@ import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { latticeService, troublePrefix } from '../../src/pgc/serve/messages.js';
 import { managerLayout, tasksLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
+import { noticeWaysOf } from '../notices.js';
 import { proseOf } from '../prose.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { plainRecord, untilAccepted } from '../../src/client/registration.js';
@@ -19,11 +20,13 @@ import { endOf, notifySystemd, untilStopped } from '../process.js';
 import { Shards } from '../../src/remote/shards.js';
 import { attentionParts } from '../../src/manager/risk.js';
 import { QuestionHandler } from '../../src/manager/question-handler.js';
+import type { NoticeCounts } from '../../src/manager/gate-notices.js';
 import { KeptTasks } from '../../src/manager/kept-tasks.js';
 import { TaskHandler } from '../../src/manager/task-handler.js';
 
 /** `sigma agent manager`: answers questions over all shards and manages tasks, until a signal stops it. */
 export async function runManager(config: Config): Promise<void> {
+  const noticeWays = noticeWaysOf(config, process.env);
   const log = openLog(config, { service: 'manager' });
   const stopped = untilStopped();
   // Known before anything is served: a second manager of this home ends here.
@@ -52,7 +55,8 @@ export async function runManager(config: Config): Promise<void> {
       try {
         const attention = attentionParts(config);
         const { upstream } = policyOf(config);
-        const parts = { client, store, shards, log, config, attention, upstream, makeOverlays };
+        const own = { client, store, shards, log, config };
+        const parts = { ...own, attention, noticeWays, upstream, makeOverlays };
         return [await TaskHandler.open(parts), store] as const;
       } catch (error) {
         await store[Symbol.asyncDispose]();
@@ -89,7 +93,11 @@ async function openHealth(
   const { samplesOf } = await import('../../src/task/numbers/samples.js');
   const metrics = {
     contentType: samplesContentType,
-    text: () => samplesText(tasks.handler === undefined ? [] : samplesOf(tasks.handler.numbers())),
+    text: () => {
+      const { handler } = tasks;
+      if (handler === undefined) return samplesText([]);
+      return samplesText([...samplesOf(handler.numbers()), noticesSample(handler.notices)]);
+    },
   };
   const verdict = (): Verdict => {
     const isReady = tasks.handler !== undefined;
@@ -97,6 +105,13 @@ async function openHealth(
     return { isHealthy: true, isReady, state: 'serving', store };
   };
   return HealthServer.open({ address, verdict, metrics, trace });
+}
+
+function noticesSample(values: NoticeCounts) {
+  return {
+    ...{ name: 'sigma_gate_notices_total', help: 'Notices of waiting gates.' },
+    ...({ kind: 'counter', label: 'outcome', values } as const),
+  };
 }
 
 /** Throws as `openStore`. */

@@ -14,6 +14,9 @@ export interface Malformed {
   text: string;
 }
 
+/** Of what was not understood: its form, or its type. */
+const unread: ReadonlySet<string> = new Set(['MALFORMED_PAYLOAD', 'UNKNOWN_TYPE']);
+
 /** What cannot be read is a dead letter, and its sender is told. A notice is never answered with another one. */
 export function tellingSender(client: Client, handle: MessageHandler): MessageHandler {
   return async (message) => {
@@ -22,7 +25,7 @@ export function tellingSender(client: Client, handle: MessageHandler): MessageHa
     } catch (error) {
       const { code, message: text } = asBusError(error);
       const { id, type, from, seq } = message;
-      if (code === 'MALFORMED_PAYLOAD' && type !== malformedType && from !== '') {
+      if (unread.has(code) && type !== malformedType && from !== '') {
         const body = Buffer.from(JSON.stringify({ id, type, code, text } satisfies Malformed));
         // A sender without a mailbox cannot be told.
         await client

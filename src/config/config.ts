@@ -56,6 +56,21 @@ const executorSchema = (z: Zod) =>
       .optional(),
   });
 
+/** How a person is told that a gate waits, besides the topic. */
+const notifySchema = (z: Zod) =>
+  z.strictObject({
+    /** A program and its arguments, which reads the gate as JSON from standard input. */
+    command: z.array(z.string().min(1).max(4_096)).min(1).max(64).readonly().optional(),
+    /** Gets the same JSON by POST. */
+    webhook: z
+      .string()
+      .max(2_000)
+      .refine(isSafeHook, 'it must begin with https://, or with http:// and a loopback host')
+      .optional(),
+    /** The environment variable with the secret that signs what the webhook gets. */
+    secretEnv: keyVariable(z).optional(),
+  });
+
 /** Limits of pushing prompts. */
 const promptSchema = (z: Zod) =>
   z.strictObject({
@@ -129,8 +144,13 @@ const shape = (z: Zod) =>
       .max(4 * 1024 * 1024 * 1024),
     auditFilesMax: z.number().int().min(1).max(1_000),
     executor: executorSchema(z),
-    /** The operator's policy of risky actions; by default `attention.yaml` of the home. */
-    attention: z.strictObject({ policy: z.string().min(1).optional() }).optional(),
+    /** The operator's policy of risky actions, by default `attention.yaml` of the home; and how persons are told of gates. */
+    attention: z
+      .strictObject({
+        policy: z.string().min(1).optional(),
+        notify: notifySchema(z).optional(),
+      })
+      .optional(),
     prompt: promptSchema(z).optional(),
     critic: criticSchema(z).optional(),
     /** The language model for questions about code and the runners `model` and `prompt`; absent: none. */
@@ -285,9 +305,14 @@ function isOffOrLoopback(text: string): boolean {
 
 /** The endpoint gets source code and a key. */
 function isSafeUrl(text: string): boolean {
+  return isSafeHook(text) && new URL(text).search === '';
+}
+
+/** A webhook often has a token in its address. */
+function isSafeHook(text: string): boolean {
   if (!URL.canParse(text)) return false;
-  const { protocol, host, username, password, search, hash } = new URL(text);
-  if (username + password + search + hash !== '') return false;
+  const { protocol, host, username, password, hash } = new URL(text);
+  if (username + password + hash !== '') return false;
   return protocol === 'https:' || (protocol === 'http:' && parseLoopback(host) !== undefined);
 }
 

@@ -37,7 +37,15 @@ export interface ModeInput {
 export type Examined = Pick<
   ModeReport,
   'sections' | 'findings' | 'score' | 'claims' | 'unable' | 'abort' | 'dropped'
->;
+> & {
+  /** Why that nothing was found says less than it seems: there was nothing to look at, or a rule could not be read. */
+  gap?: 'NOTHING_LOOKED_AT' | 'RULES_UNREAD';
+};
+
+/** What a model that failed leaves undone begins so in `unable`. */
+export const toAskModel = 'to ask the model: ';
+/** So ends in `unable` what no rule decides; a model that was asked has done it. */
+export const forReader = ': a reader or a model has to';
 
 /** One way to look at an artifact: what it asks, and what it does without a model. */
 export interface Mode {

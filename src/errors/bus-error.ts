@@ -82,7 +82,7 @@ export function asBusError(error: unknown): BusError {
 }
 
 function fill(template: string, data: ErrorData): string {
-  return template.replace(/\{(\w+)\}/g, (whole, name: string) =>
-    Object.hasOwn(data, name) ? String(data[name]) : whole,
+  return template.replace(/\{(\w+)(?:\|(\w+))?\}/g, (whole, name: string, usual?: string) =>
+    Object.hasOwn(data, name) ? String(data[name]) : (usual ?? whole),
   );
 }

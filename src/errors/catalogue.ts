@@ -1,6 +1,6 @@
 /**
  * Every error that leaves this program. The code is the interface; the text may improve.
- * `{name}` in a text is filled from the error's data. Retired codes are never used again.
+ * `{name}` in a text is filled from the error's data, `{name|word}` else with that word. Retired codes are never used again.
  */
 export interface ErrorEntry {
   text: string;
@@ -41,7 +41,10 @@ const entries = {
     'unexpected failure: {detail}',
     'Run again with SIGMA_LOG=debug and report the output.',
   ),
-  CHILD_FAILED: failed('{name} exited at once with code {code}', 'Read its message above.'),
+  CHILD_FAILED: failed(
+    'the process {name} failed (exit code {code})',
+    'Its own message stands above: correct what it names, then run the command again.',
+  ),
 
   // --- attention
   ATTENTION_POLICY_INVALID: usage(
@@ -107,34 +110,34 @@ const entries = {
     'Ask the operator of the broker for a new identity: `sigma keys add` or `sigma keys rotate`.',
   ),
   CURVE_REQUIRED: offline(
-    'the other end of {address} does not speak CURVE',
-    'Connect with an identity file to the address of a broker that has keys.',
+    'what answers at {address} does not encrypt its connection (CURVE); nothing was sent',
+    'Check the address: it must be that of a broker that has keys (`sigma keys init`).',
   ),
   HANDSHAKE_FAILED: offline(
-    'the handshake at {address} failed',
+    'no encrypted connection to {address} could be set up',
     'Check that the identity file belongs to this broker and that only clients connect there.',
   ),
 
   // --- wire
   FRAME_CORRUPT: retry(
-    'a frame failed its check ({part})',
-    'Send the frame again. If this recurs, look for a buffer that is reused after sending.',
+    'a message arrived damaged: its {part} failed the check',
+    'Send it again; the client library does so by itself. If this recurs, look for a buffer that is reused after sending.',
   ),
   VERSION: failed(
-    'protocol version {got} is not supported (supported: {supported})',
-    'Update the older side.',
+    'the other side speaks version {got} of the protocol; this one supports {supported}',
+    'Install the same version of sigma on both sides, and restart the older one.',
   ),
   TOO_LARGE: failed(
-    '{what} of {bytes} bytes exceeds the limit of {limit}',
-    'Send less at once: page the request, or share the content as a blob.',
+    '{what} of {bytes} {unit|bytes} exceeds the limit of {limit}',
+    'Give less at once, or give it in parts.',
   ),
   MALFORMED_PAYLOAD: failed(
-    'the payload cannot be decoded: {detail}',
-    'Check that both sides run the same version.',
+    'the message cannot be read: {detail}',
+    'Correct what it names. If no person wrote it, check that both sides run the same version.',
   ),
   PROTOCOL_UNEXPECTED_EVENT: failed(
-    '{event} is not expected in state {state}',
-    'Send HELLO again; the client library does so by itself.',
+    '{event} is not possible in state {state}',
+    'Look at the present state, then try again. A client of your own greets the broker again (HELLO).',
   ),
 
   // --- broker and client
@@ -160,20 +163,20 @@ const entries = {
   ),
   BROKER_DRAINING: offline('the broker is shutting down', 'Try again in a few seconds.'),
   BROKER_BUSY: retry(
-    'too many requests or messages are open ({limit})',
-    'Wait until some of them have ended.',
+    'the broker already works on {limit} requests or messages of this client',
+    'Wait until some of them have ended, then try again.',
   ),
   REGISTRY_FULL: retry(
     'the broker already knows {limit} agents, all of them online',
-    'Stop agents that are not needed, or raise agentsMax.',
+    'Stop agents that are not needed.',
   ),
   SESSIONS_FULL: retry(
     'the broker already has {limit} sessions',
-    'Close unused clients, or raise sessionsMax.',
+    'End clients that are not needed, then try again.',
   ),
   UNAUTHORISED: failed(
     '{agent} may not act as {role}',
-    'Use the SIGMA_HOME of the broker: its key file proves the role.',
+    'Use the SIGMA_HOME of the broker: its key file proves the role. `permissions` in config.json says what each role may do.',
   ),
   SUPERSEDED: failed(
     'a newer process took over as {agent}',
@@ -205,7 +208,7 @@ const entries = {
     'Ask again: the agent restarts, or another one answers.',
   ),
   PEER_STALLED: retry(
-    '{agent} does not read its messages',
+    '{agent} is connected, but does not take what is sent to it',
     'Ask again later, or restart that agent.',
   ),
   UNKNOWN_REQUEST: failed(
@@ -213,8 +216,8 @@ const entries = {
     'Drop the reply: the requester gave up, or already has an answer.',
   ),
   UNKNOWN_TYPE: failed(
-    '{agent} does not understand requests of type {type}',
-    'Check that both sides run the same version.',
+    '{agent} does not understand messages of type {type}',
+    'Check the type. If no person named it, check that both sides run the same version.',
   ),
   DEADLINE_EXCEEDED: retry('no answer within {ms} ms', 'Ask again with a longer deadline.'),
   CANCELLED: stopped('the request was cancelled', 'Ask again if the answer is still wanted.'),
@@ -224,7 +227,7 @@ const entries = {
   ),
   INBOX_FULL: retry(
     'the mailbox {mailbox} is full ({depth} messages)',
-    'Let its agent work, or inspect the mailbox: `sigma inbox`, `sigma dead list`.',
+    'Send again when its agent has worked off some. `sigma inbox --as AGENT` shows what waits, `sigma dead list` what was given up.',
   ),
   INBOX_EMPTY: retry('no message waits in {mailbox}', 'Wait for a message with `sigma receive`.'),
   OUT_OF_ORDER: retry(
@@ -232,8 +235,8 @@ const entries = {
     'Send the earlier one first; the client library does so by itself.',
   ),
   NO_MAILBOX: unknown(
-    '{agent} is ephemeral and has no mailbox',
-    'Send to a registered agent (`sigma agents`).',
+    '{agent} reads no messages, so nothing was sent',
+    'Ask it instead: `sigma query AGENT "…"`, `sigma critic`. `sigma agents` shows who else is there; those with no_mail read none.',
   ),
   NO_SUCH_MESSAGE: failed(
     'there is no stored message {message}',
@@ -253,7 +256,7 @@ const entries = {
   ),
   STORE_SCHEMA: failed(
     'the store at {path} has layout {got}; this version needs {wanted}',
-    'Use the version that wrote it, or remove the folder to rebuild it.',
+    'Use the version of sigma that wrote it. Without the folder everything begins anew: what it holds is lost.',
   ),
   RECORD_DAMAGED: failed(
     'the stored record {key} cannot be read: {detail}',
@@ -362,7 +365,7 @@ const entries = {
     'Run `sigma gate show {gate}` and judge the action that it shows.',
   ),
   GATE_NOT_YOURS: failed(
-    '{agent} may not judge gate {gate}',
+    '{agent} may not decide about {gate}',
     'Run `sigma gate`: a person decides.',
   ),
   SESSION_NOT_YOURS: failed(
@@ -374,7 +377,7 @@ const entries = {
     'Run `sigma gate`: the action needs a new decision.',
   ),
   GRANT_USED: failed(
-    'grant {grant} was already used',
+    'the permission {grant} was already used: it holds for one run',
     'Run `sigma gate`: the action needs a new decision.',
   ),
   ACTION_CHANGED: retry(
@@ -467,19 +470,23 @@ const entries = {
   ),
   DEPENDENCY_FAILED: failed(
     'this task depends on task {task}, which is {state}',
-    'Fix that task, then run `sigma task update ID --reassign`.',
+    'Delegate that task again, and this one after it; or let this one go on without it: `sigma task update ID --relax`.',
   ),
   OVERLAYS_MISSING: retry(
     'none of the overlays {overlays} is built',
     'Build them: `sigma overlay generate`.',
   ),
   PGC_FAILED: retry(
-    'the PGC did not answer: {detail}',
+    'the agents that know the code (PGC) did not answer: {detail}',
     'Check `sigma status`, then run `sigma task update ID --reassign`; --relax continues without evidence.',
   ),
   OUTCOME_UNKNOWN: failed(
     'the action was interrupted; it may or may not have taken effect',
     'Check its effect, then run `sigma task update ID --outcome done|failed`, or --reassign to run it again.',
+  ),
+  WORKER_GAVE_UP: failed(
+    'the worker gave up: {detail}',
+    'Read what it says; then try the task again, or give it to another worker with `sigma delegate --to`.',
   ),
   ACTION_FAILED: failed(
     '{program} ended with {detail}',
@@ -512,7 +519,7 @@ const entries = {
     'Read each critique with `sigma task story TASK`.',
   ),
   CRITIQUE_REFUSED: failed(
-    'the critic rejected the result: {detail}',
+    'the critic did not accept the result: {detail}',
     'Read each critique with `sigma task story TASK`.',
   ),
   CRITIC_UNAVAILABLE: retry(
@@ -638,7 +645,7 @@ const entries = {
     'Rebuild it: `sigma index REPO`. Unchanged files are not read again.',
   ),
   MINER_FAILED: retry(
-    'a worker failed on {path}: {detail}',
+    '{path} could not be read into the index: {detail}',
     'Run the command again; finished files are kept.',
   ),
   NO_SUCH_SYMBOL: failed(
@@ -656,11 +663,11 @@ const entries = {
   EMPTY_QUESTION: usage('the question is empty', 'Ask in words, or name a symbol.'),
   UNKNOWN_OVERLAY: usage(
     'there is no overlay {overlay}',
-    'Use O1 to O7; `sigma agents --json` shows those that are ready.',
+    'Use O1 to O7; `sigma overlay list` shows those that are ready.',
   ),
   OVERLAY_MISSING: failed(
     'overlay {overlay} is not built for {agent}',
-    'Ask without --overlays, or choose an overlay that is ready.',
+    'Ask without --overlays, or choose one that is ready: `sigma overlay list`.',
   ),
   OVERLAY_BUILDING: retry(
     'overlay {overlay} of {agent} is being built',
@@ -721,7 +728,7 @@ const entries = {
     'Delegate the rest as another task, or grant more tokens.',
   ),
   MODEL_BUSY: retry(
-    '{limit} requests of this process already wait for the language model {model}',
+    '{limit} requests already wait for the language model {model}',
     'Ask again later, or with --engine extractive.',
   ),
   MODEL_NO_TIME: retry(
@@ -786,6 +793,14 @@ const entries = {
   HARD_RULE_CONTRADICTED: failed(
     'what the artifact says of the code is wrong, in a sentence that states a hard rule',
     'Correct the sentence: the artifact cannot pass as it is.',
+  ),
+  NOTHING_LOOKED_AT: failed(
+    'there was nothing that it could look at',
+    'Index the tree (`sigma index`), or name code, paths and lines in the artifact.',
+  ),
+  RULES_UNREAD: failed(
+    'a rule could not be read, so that it was held against none',
+    'Correct the rule: the report of the mode names its file and line.',
   ),
   HARD_RULE_BROKEN: failed(
     'the artifact holds what none may hold: a secret, or lines of a merge that was not finished',

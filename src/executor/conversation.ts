@@ -1,5 +1,5 @@
 import { type Outcome, outcome } from '../delegation/worker/runner-outcome.js';
-import { checkProposal, citeResult } from '../delegation/worker/proposal-check.js';
+import { verified } from '../delegation/worker/proposal-check.js';
 import type { Clock } from '../base/clock.js';
 import type { Client } from '../client/client.js';
 import type { Pgc } from '../delegation/grounding/gathered.js';
@@ -318,9 +318,8 @@ export class Conversation {
     const { outcome: proposed } = this.#kept;
     if (proposed === null || task.runner === saysIt)
       return { type: 'verification.done', conflicts: 0 };
-    const check = strategyInForce(task) === 'pgc_cite' ? citeResult : checkProposal;
     try {
-      const { gathered, conflicts, names } = await check(task, proposed.result, this.#pgc());
+      const { gathered, conflicts, names } = await verified(task, proposed, this.#pgc());
       // What the turn before was verified by is no evidence of this one; it took its time all the same.
       const { ms = 0, bytes = 0 } = this.#kept.after ?? {};
       const after = { ...gathered, ms: gathered.ms + ms, bytes: gathered.bytes + bytes };

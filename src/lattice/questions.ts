@@ -15,7 +15,7 @@ import type {
   TraceAnswer,
   Verdict,
 } from '../pgc/shapes.js';
-import { verify, type Judged } from '../pgc/answer/verify.js';
+import { verify, type Judged, type Reading } from '../pgc/answer/verify.js';
 import { ask } from './ask.js';
 import { calleesOf, callersOf, implementationsOf } from './trace/call-sites.js';
 import type { Journal } from './query/journal.js';
@@ -135,37 +135,39 @@ export class LatticeQuestions implements Questions {
 }
 
 /**
- * Verifies each citation in the tree of the agent that it names, else in every tree until one confirms it. Throws TOO_LARGE, CITATION_MALFORMED, NO_SHARDS, DEADLINE_EXCEEDED.
+ * Verifies each citation in the tree of the agent that it names, else in every tree until one confirms it. Throws TOO_LARGE, NO_SHARDS, DEADLINE_EXCEEDED.
  */
 export async function verifyAll(
   trees: readonly ShardTree[],
   citations: object[],
-  options: AskingOptions,
+  options: AskingOptions & Reading,
 ): Promise<Judged[]> {
   const limit = citationsPerVerifyMax;
   if (citations.length > limit) {
     throw new BusError('TOO_LARGE', {
-      what: 'a list of citations',
-      bytes: citations.length,
-      limit,
+      ...{ what: 'a list', bytes: citations.length, unit: 'citations', limit },
     });
   }
   const signal = until(options);
   const verdicts: Judged[] = [];
   for (const citation of citations) {
     if (signal.aborted) throw new BusError('DEADLINE_EXCEEDED', { ms: options.deadlineMs });
-    verdicts.push(await verifyOne(trees, citation));
+    verdicts.push(await verifyOne(trees, citation, options));
   }
   return verdicts;
 }
 
-async function verifyOne(trees: readonly ShardTree[], citation: object): Promise<Judged> {
+async function verifyOne(
+  trees: readonly ShardTree[],
+  citation: object,
+  reading: Reading,
+): Promise<Judged> {
   const agent = 'agent' in citation ? citation.agent : undefined;
   const named = trees.filter((tree) => tree.agent === agent || tree.alias === agent);
   let best: Judged | undefined;
   // The named tree first, then the others: the shard may belong to another tree by now.
   for (const root of new Set([...named, ...trees].map((tree) => tree.root))) {
-    const verdict = await verify(citation, root);
+    const verdict = await verify(citation, root, reading);
     if (verdict.status === 'valid') return verdict;
     if (best === undefined || (best.status === 'false' && verdict.status === 'stale')) {
       best = verdict;

@@ -1,7 +1,10 @@
 import { BusError, asBusError } from '../errors/bus-error.js';
 import type { CheckedCitation } from '../delegation/manager/review.js';
 import type { EvidenceCitation } from '../delegation/task/shapes.js';
+import type { Lattice } from '../lattice/lattice.js';
 import { verifyAll } from '../lattice/questions.js';
+import { plainName, type Reading } from '../pgc/answer/verify.js';
+import type { Definition, ShardPort } from '../pgc/shapes.js';
 
 /** How long one citation may take to be checked. */
 const verifyMsMax = 20_000;
@@ -17,6 +20,8 @@ export interface CitationParts {
   registered: () => Promise<ReadonlySet<string>>;
   /** Whether shards may still be on their way: this process or its broker has just begun. */
   isSettling: () => boolean;
+  /** Whether the symbol of a citation is defined around its lines. */
+  encloses: (citation: EvidenceCitation) => Promise<boolean>;
 }
 
 /**
@@ -25,7 +30,7 @@ export interface CitationParts {
  */
 export async function verdictsOn(
   citations: readonly EvidenceCitation[],
-  { trees: known, registered, isSettling }: CitationParts,
+  { trees: known, registered, isSettling, encloses }: CitationParts,
 ): Promise<CheckedCitation[]> {
   if (citations.length === 0) return [];
   const trees = await known();
@@ -37,22 +42,61 @@ export async function verdictsOn(
     if (awaited !== undefined) throw new BusError('AGENT_OFFLINE', { agent: awaited });
   }
   const checked: CheckedCitation[] = [];
-  for (const each of citations) checked.push(await check(trees, each));
+  for (const each of citations) checked.push(await check(trees, each, encloses));
   return checked;
 }
 
-async function check(trees: Trees, citation: EvidenceCitation): Promise<CheckedCitation> {
+async function check(
+  trees: Trees,
+  given: EvidenceCitation,
+  encloses: CitationParts['encloses'],
+): Promise<CheckedCitation> {
+  const citation = below(trees, given);
   try {
-    const [judged] = await verifyAll(trees, [citation], { deadlineMs: verifyMsMax });
-    if (judged === undefined) return unverified(citation, 'nothing was found out');
-    const { status, reason, now_at, found = {} } = judged;
-    const verdict = { status, reason: cut(reason), now_at };
-    return { citation: { ...citation, ...found }, verdict };
+    const judged = await judge(trees, citation);
+    if (judged.verdict.status !== 'false' || citation.line_start === 0) return judged;
+    return (await readKindly(trees, citation, encloses)) ?? judged;
   } catch (error) {
-    const { code, message } = asBusError(error);
-    if (code !== 'CITATION_MALFORMED') return unverified(citation, message);
-    return { citation, verdict: { status: 'false', reason: cut(message), now_at: '' } };
+    return unverified(citation, asBusError(error).message);
   }
+}
+
+/**
+ * People and agents write citations: a line without its indentation, a part of a line, the function around the lines as the symbol. Where that stands in the
+ * cited lines, the citation gets these lines as they are.
+ */
+async function readKindly(
+  trees: Trees,
+  { symbol, ...citation }: EvidenceCitation,
+  encloses: CitationParts['encloses'],
+): Promise<CheckedCitation | undefined> {
+  const quoted = await judge(trees, { ...citation, symbol: '' }, { isQuote: true });
+  if (quoted.verdict.status !== 'valid') return undefined;
+  const named = { ...quoted.citation, symbol };
+  const asNamed = await judge(trees, named);
+  if (asNamed.verdict.status === 'valid') return asNamed;
+  return (await encloses(named)) ? { ...quoted, citation: named } : undefined;
+}
+
+async function judge(
+  trees: Trees,
+  citation: EvidenceCitation,
+  reading: Reading = {},
+): Promise<CheckedCitation> {
+  const [judged] = await verifyAll(trees, [citation], { deadlineMs: verifyMsMax, ...reading });
+  if (judged === undefined) return unverified(citation, 'nothing was found out');
+  const { status, reason, now_at, found = {} } = judged;
+  // Evidence that is none proves as little as a false one.
+  const its = status === 'malformed' ? 'false' : status;
+  const verdict = { status: its, reason: cut(reason), now_at };
+  return { citation: { ...citation, ...found }, verdict };
+}
+
+/** From the root on, where it names a file of a tree by its whole path. */
+function below(trees: Trees, citation: EvidenceCitation): EvidenceCitation {
+  const { file_path } = citation;
+  const root = trees.map((each) => `${each.root}/`).find((each) => file_path.startsWith(each));
+  return root === undefined ? citation : { ...citation, file_path: file_path.slice(root.length) };
 }
 
 function unverified(citation: EvidenceCitation, reason: string): CheckedCitation {
@@ -62,4 +106,21 @@ function unverified(citation: EvidenceCitation, reason: string): CheckedCitation
 /** It names a text that another agent wrote. */
 function cut(reason: string): string {
   return reason.slice(0, reasonCharsMax);
+}
+
+/** By the definitions that the shards know. */
+export async function isAround(
+  lattices: Iterable<Lattice>,
+  { symbol, file_path, line_start, line_end }: EvidenceCitation,
+): Promise<boolean> {
+  const name = plainName(symbol);
+  if (name === '') return false;
+  const ports = [...lattices].flatMap((each) => [...each.ports.values()]);
+  const signal = AbortSignal.timeout(verifyMsMax);
+  const ask = (port: ShardPort): Promise<Definition[]> =>
+    port.definitions([`${file_path}#${name}`], signal).catch(() => []);
+  const all = (await Promise.all(ports.map(ask))).flat();
+  return all.some(
+    (each) => each.file_path === file_path && each.line <= line_start && each.line_end >= line_end,
+  );
 }

@@ -6,11 +6,12 @@ import { hasAgent } from '../task/life/advance.js';
 import type { Conductor } from '../task/station/conductor.js';
 import { taskMessages } from '../task/requests/messages.js';
 import { viewOf } from '../task/requests/view.js';
-import { confidenceOfAnswers } from './answer-confidence.js';
-import { verdictsOn, type CitationParts } from './citations.js';
+import { isAround, verdictsOn, type CitationParts } from './citations.js';
 import { critiqueBy } from './critiques.js';
+import { nearnessOf } from './nearness.js';
 import type { OverlayMaker } from './overlay-maker.js';
 import { enrolTask } from './queue-handler.js';
+import { wordsOf } from './said-words.js';
 import type { Shards } from '../remote/shards.js';
 
 /** After its begin a manager meets the shards one by one; for so long evidence of those that are missing waits. */
@@ -25,7 +26,8 @@ export type ConductorPorts = Pick<
   | 'enrol'
   | 'dismiss'
   | 'verify'
-  | 'confidence'
+  | 'nearness'
+  | 'words'
   | 'generate'
   | 'critique'
   | 'gate'
@@ -44,6 +46,7 @@ export function portsTo(
       const views = await client.agents({ role: 'pgc' });
       return new Set(views.flatMap(({ record: { id, alias } }) => [id, alias]));
     },
+    encloses: async (citation) => isAround((await shards.lattices()).values(), citation),
     isSettling: () => performance.now() < settledAtMs,
   };
   const { assign, withdraw } = delegationMessages;
@@ -70,8 +73,9 @@ export function portsTo(
     enrol: (id) => enrolTask(client, id),
     dismiss: (id) => client.mail.dismiss(id),
     verify: (citations) => verdictsOn(citations, sources),
-    confidence: async (task, evidence) =>
-      confidenceOfAnswers([...(await shards.lattices()).values()], task, evidence),
+    nearness: async (task, evidence) =>
+      nearnessOf([...(await shards.lattices()).values()], task, evidence),
+    words: (task, response, worker) => wordsOf({ task, response, worker }, { client, shards }),
     generate: (made, signal) => overlays.generate(made, signal),
     critique: critiqueBy(client, shards, gate),
     gate,

@@ -84,7 +84,10 @@ async function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 }
 
 /** The tree that the result speaks of: that of the cited agent, or the only one. */
-async function rootOf({ task, response }: TaskRecord, shards: Shards): Promise<string> {
+export async function rootOf(
+  { task, response }: Pick<TaskRecord, 'task' | 'response'>,
+  shards: Shards,
+): Promise<string> {
   const lattices = [...(await shards.lattices())];
   const cited = (response?.grounding_evidence?.citations ?? []).map(({ agent }) => agent);
   const agents = [task.pgc, ...cited].filter((each) => each !== '');

@@ -32,6 +32,7 @@ import type { TaskBook } from '../task/book/book.js';
 import { withMissed } from '../task/numbers/attention-numbers.js';
 import type { TaskRecord } from '../task/life/record.js';
 import { Waiters } from '../machine/waiters.js';
+import type { GateNotices } from './gate-notices.js';
 
 /** Announced twice, a gate is still one. */
 const announcedMax = 10_000;
@@ -50,6 +51,7 @@ export interface AttentionParts {
 
 export interface GateHandlerParts extends AttentionParts {
   client: Client;
+  notices: GateNotices;
   store: Store;
   log: Logger;
 }
@@ -79,6 +81,11 @@ export class GateHandler {
   /** After each change of a record. */
   noticed(record: TaskRecord): void {
     for (const gate of gatesOf(record)) if (gate.state === 'open') this.#announce(gate);
+  }
+
+  /** What an earlier process could not tell of is told now. */
+  remind(record: TaskRecord): void {
+    for (const gate of gatesOf(record)) if (gate.state === 'open') this.#parts.notices.tell(gate);
   }
 
   /** Another session may bear the name of one that is over: what was approved for that is not approved for this. */
@@ -137,7 +144,7 @@ export class GateHandler {
     const { assignment, id } = await recordOfGate(book, said.id);
     // No agent judges its own work.
     if (assignment?.worker === agent)
-      throw new BusError('GATE_NOT_YOURS', { agent, gate: said.id });
+      throw new BusError('GATE_NOT_YOURS', { agent, gate: `gate ${said.id}` });
     await this.#assertPerson(agent, `gate ${said.id}`);
     const by = await this.#parts.client.personOf(agent);
     const after = await book
@@ -205,8 +212,9 @@ export class GateHandler {
     if (this.#announced.has(gate.id)) return;
     this.#announced.set(gate.id, true);
     this.#waiters.wake('');
-    const { client, log } = this.#parts;
+    const { client, log, notices } = this.#parts;
     const { task, id } = gate;
+    notices.tell(gate);
     // What would be run may hold a password: it stands in the record, not in the log.
     log.warn({ gate: id, task }, 'a person is asked');
     client

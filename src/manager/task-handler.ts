@@ -40,6 +40,7 @@ import { hasSecrets, publicViewOf, viewOf } from '../task/requests/view.js';
 import { portsTo } from './conductor-ports.js';
 import { tellRatified } from './critiques.js';
 import { GateHandler, type AttentionParts } from './gate-handler.js';
+import { GateNotices, type NoticeCounts, type NoticeWay } from './gate-notices.js';
 import { OverlayMaker, type MakeOverlays } from './overlay-maker.js';
 import { assertPrompt, dismissOrphans, enrolTask, QueueHandler } from './queue-handler.js';
 import { receiveTasks } from './posted-tasks.js';
@@ -66,6 +67,8 @@ export interface TaskHandlerParts {
   shards: Shards;
   log: Logger;
   attention: AttentionParts;
+  /** Ways to tell a person of a gate outside of the bus; absent: none. */
+  noticeWays?: readonly NoticeWay[];
   /** What is missing in an intent; absent: as the product says. */
   upstream?: UpstreamRules;
   config: Config;
@@ -78,6 +81,7 @@ interface TaskHandlerOwn {
   pool: WorkerPool;
   overlays: OverlayMaker;
   gates: GateHandler;
+  notices: GateNotices;
   attend: AttendHandler;
 }
 
@@ -89,6 +93,7 @@ export class TaskHandler implements AsyncDisposable {
   readonly #pool: WorkerPool;
   readonly #overlays: OverlayMaker;
   readonly #gates: GateHandler;
+  readonly #notices: GateNotices;
   readonly #attend: AttendHandler;
   #looking: Disposable | undefined;
   #watching: Disposable | undefined;
@@ -105,6 +110,7 @@ export class TaskHandler implements AsyncDisposable {
     this.#pool = own.pool;
     this.#overlays = own.overlays;
     this.#gates = own.gates;
+    this.#notices = own.notices;
     this.#attend = own.attend;
   }
 
@@ -117,7 +123,8 @@ export class TaskHandler implements AsyncDisposable {
       log,
       make: parts.makeOverlays,
     });
-    const gates = new GateHandler({ client, store, log, ...parts.attention });
+    const notices = new GateNotices({ store, log, ways: parts.noticeWays ?? [] });
+    const gates = new GateHandler({ client, store, log, notices, ...parts.attention });
     const queues = await Queues.open({
       store,
       limits: config.prompt ?? {},
@@ -148,7 +155,12 @@ export class TaskHandler implements AsyncDisposable {
     queues.attach(book);
     conductor.attach(book);
     await attend.conduct(book);
-    return new TaskHandler(parts, { book, queues, pool, overlays, gates, attend });
+    return new TaskHandler(parts, { book, queues, pool, overlays, gates, notices, attend });
+  }
+
+  /** For monitors, too. */
+  get notices(): NoticeCounts {
+    return this.#notices.counts;
   }
 
   /** For monitors. */
@@ -179,6 +191,7 @@ export class TaskHandler implements AsyncDisposable {
       this.#returns = new Returns(client, this.#book, this.#parts.log);
       await this.#returns.noteOwn();
       this.#book.resume();
+      for (const record of this.#book.open()) this.#gates.remind(record);
       await this.#queues.resume();
       await dismissOrphans(client, this.#book).catch((error: unknown) => {
         this.#parts.log.warn({ code: asBusError(error).code }, 'agents of no task stay');
@@ -263,6 +276,7 @@ export class TaskHandler implements AsyncDisposable {
       this.#posted?.[Symbol.asyncDispose](),
       this.#receiving?.[Symbol.asyncDispose](),
       this.#overlays[Symbol.asyncDispose](),
+      this.#notices[Symbol.asyncDispose](),
       this.#attend[Symbol.asyncDispose](),
       this.#book[Symbol.asyncDispose](),
     ]);

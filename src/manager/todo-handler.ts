@@ -64,7 +64,9 @@ export class TodoHandler {
     const tasks = await Promise.all(todos.map((todo) => this.#taskOf(todo)));
     const rows = todos.map((todo, at) => {
       const task = tasks[at];
-      return { ...todo, task: task ? { state: task.state, asks: task.asks, may: task.may } : null };
+      if (task === undefined) return { ...todo, task: null };
+      const { state, asks, progress, may } = task;
+      return { ...todo, task: { state, asks, progress, may } };
     });
     return { list, todos: rows, warnings: warningsOf(todos) };
   }

@@ -83,7 +83,7 @@ export const locate: Operation<typeof locateInput> = {
       roles: rolesFlag,
       batch: {
         flag: '--batch <file>',
-        help: 'many reports as JSON Lines {id, title, description}; one answer per line',
+        help: 'many reports as JSON Lines {id, title, description}; one answer per line, with --json one document',
         source: { holds: 'lines', bytesMax: rowBytesMax },
       },
     },
@@ -108,7 +108,11 @@ export const locate: Operation<typeof locateInput> = {
         answer.warnings.push(`only the first ${reportCharsMax} characters were read`);
       return answer;
     };
-    if (batch !== undefined) return inLines(answersOf(batch, (its) => located(its, true)));
+    if (batch !== undefined)
+      return inLines(
+        answersOf(batch, (its) => located(its, true)),
+        'answers',
+      );
     const found = await located(reportOf(report), false);
     return {
       ...listing<LocateAnswer>(found, ['files', 'shards', 'warnings'], ({ files, warnings }) =>

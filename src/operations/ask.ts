@@ -31,7 +31,9 @@ const answerOutput = z.looseObject({
   evidence: z.array(evidenceOutput),
   flow: z
     .array(z.looseObject({ from: z.string(), to: z.string(), site: z.string() }))
-    .describe('Calls between the pieces of evidence; a certainty of exact is bound.'),
+    .describe(
+      'Calls between the pieces of evidence, or all that the graph knows of the symbol asked about; a certainty of exact is bound. `evidence` 0: none shows it. Of kind slot `from` holds `to`.',
+    ),
   prose: z
     .string()
     .describe('By a language model, where there is one; [n] is the evidence with id n.'),
@@ -61,7 +63,7 @@ const askInput = z.strictObject({
 const queryInput = askInput.extend({ agent: agentInput });
 
 const askFlags = {
-  'grounding.overlays': {
+  'grounding.overlay_hints': {
     flag: '--overlays <names>',
     help: 'only these overlays, for example O1,O3',
   },
@@ -129,7 +131,7 @@ export const ask: Operation<typeof askInput> = {
 
 interface AskArguments {
   question: string;
-  grounding: { overlays: string[]; query_hints: string[] };
+  grounding: { overlay_hints: string[]; query_hints: string[] };
   roles: string[];
   top_k: number;
   engine?: string | undefined;
@@ -141,7 +143,7 @@ function check({ question }: { question: string }): void {
 }
 
 function requestOf({ question, grounding, roles, top_k, engine = '' }: AskArguments): AskRequest {
-  const { overlays, query_hints } = grounding;
+  const { overlay_hints: overlays, query_hints } = grounding;
   return { question, overlays, roles, top_k, query_hints, engine };
 }
 

@@ -17,6 +17,7 @@ import {
   type ModeReport,
   type Section,
 } from '../critic/shapes.js';
+import { distinctFindings } from '../critic/cycle/tracking.js';
 import { modeNames } from '../critic/strategies.js';
 import { BusError } from '../errors/bus-error.js';
 import { artifactPlace, treeOf, type ArtifactPlace } from '../remote/artifact-place.js';
@@ -103,6 +104,8 @@ const critiqueOutput = z.looseObject({
   artifact: z.string(),
   verdict: z.string().describe('PASS, REVISE, REJECTED, UNSCORED or ABORTED.'),
   why: z.string(),
+  state: z.string().describe('Where it stands now: accepted, revising, ratifying, escalated.'),
+  standing: z.string().describe('Why, in words.'),
   score: z.number().nullable(),
   threshold: z.number(),
   needs_person: z.boolean(),
@@ -117,7 +120,16 @@ const critiqueOutput = z.looseObject({
 
 type CritiqueAnswer = Pick<
   Critique,
-  'id' | 'artifact' | 'verdict' | 'why' | 'score' | 'threshold' | 'needs_person' | 'flags'
+  | 'id'
+  | 'artifact'
+  | 'verdict'
+  | 'why'
+  | 'state'
+  | 'standing'
+  | 'score'
+  | 'threshold'
+  | 'needs_person'
+  | 'flags'
 > & {
   dimensions: { name: string; score: number | null; why: string }[];
   modes: Pick<ModeReport, 'mode' | 'engine' | 'status' | 'reason' | 'unable'>[];
@@ -206,9 +218,8 @@ function requestOf(
 
 function critiqueAnswer(whole: Critique, withSections: boolean): Reply<CritiqueAnswer> {
   const { id, artifact, verdict, why, score, threshold, needs_person, flags, reports } = whole;
-  const findings = reports
-    .flatMap((report) => report.findings)
-    .sort((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity));
+  const { state, standing } = whole;
+  const findings = distinctFindings(whole);
   const dimensions = reports.flatMap((report) =>
     (report.score?.dimensions ?? []).map((each) => ({
       ...{ name: each.name, score: each.score, why: each.why },
@@ -220,7 +231,18 @@ function critiqueAnswer(whole: Critique, withSections: boolean): Reply<CritiqueA
   const sections = reports.flatMap((report) =>
     withSections ? report.sections.map((each) => ({ mode: report.mode, ...each })) : [],
   );
-  const head = { id, artifact, verdict, why, score, threshold, needs_person, flags };
+  const head = {
+    id,
+    artifact,
+    verdict,
+    why,
+    state,
+    standing,
+    score,
+    threshold,
+    needs_person,
+    flags,
+  };
   const value = { ...head, dimensions, modes, findings, sections };
   return listing<CritiqueAnswer>(value, ['findings', 'sections'], told, {
     rest: (shown) =>
@@ -231,6 +253,9 @@ function critiqueAnswer(whole: Critique, withSections: boolean): Reply<CritiqueA
 /** Verdict first, then what is worst. */
 function told(answer: CritiqueAnswer): string {
   const { verdict, why, score, threshold, flags, modes, findings, sections, artifact } = answer;
+  const { state, standing, needs_person } = answer;
+  const isTold = state !== 'reported' || standing !== '';
+  const stands = isTold ? [state, standing].filter((each) => each !== '').join(': ') : '';
   const scored = score === null ? 'no score' : `${score.toFixed(3)} of ${threshold}`;
   const undone = modes.flatMap(({ mode, status, reason, unable }) => [
     ...(status === 'complete' ? [] : [`${mode}: ${status} ${reason}`]),
@@ -238,6 +263,7 @@ function told(answer: CritiqueAnswer): string {
   ]);
   return [
     `${verdict} (${scored}): ${why}`,
+    ...(stands === '' ? [] : [`It is now ${stands}${needs_person ? '; a person decides' : ''}.`]),
     ...flags
       .filter(({ level }) => level !== 'note')
       .map(({ code, level, text }) => `${level} ${code}: ${text}`),

@@ -57,9 +57,12 @@ export function listing<V extends object>(
   return { value, cut: listsOf<V>(...lists), total: total ?? shown(value), shown, rest, text };
 }
 
-/** An answer that comes line by line, for people and their scripts. A row with an `error` says that not all is well. */
-export function inLines<V extends object>(rows: AsyncIterable<object>): Reply<V> {
-  return { ...plain({} as V, ''), rows };
+/**
+ * An answer that comes line by line, for people and their scripts. A row with an `error` says that not all is well. `list`: the
+ * name of them all in one document; absent: they have no end.
+ */
+export function inLines<V extends object>(rows: AsyncIterable<object>, list?: string): Reply<V> {
+  return { ...plain({} as V, ''), rows, ...(list !== undefined && { list }) };
 }
 
 /** Where an operation asks: a bus, or the built index of one tree. */
@@ -138,6 +141,8 @@ export interface Reply<V extends object> {
   screen?: (value: V, isPlain: boolean) => string;
   /** Printed instead, each as a line of JSON. */
   rows?: AsyncIterable<object>;
+  /** With --json the rows are this list of one document; absent: a line of JSON each. */
+  list?: string;
   /** A row for people; absent: as JSON, too. */
   row?: (row: object) => string;
   /** It came, but it is not what was asked for: the command line ends with 1. Null: the value itself says why. */
@@ -183,7 +188,7 @@ export interface CommandLine {
   arguments: readonly (string | Argument)[];
   /** Fields that the command itself says, unless a flag does: `gate halt`. */
   sets?: Readonly<Record<string, unknown>>;
-  /** Flags by field; a field within a field is `grounding.overlays`. Others have no flag. */
+  /** Flags by field; a field within a field is `grounding.overlay_hints`. Others have no flag. */
   flags?: Readonly<Record<string, Flag>>;
   /** Fields of which one must be given. */
   needs?: readonly string[];

@@ -58,7 +58,7 @@ export const engineFlag = {
 };
 export const groundingInput = z
   .strictObject({
-    overlays: z
+    overlay_hints: z
       .array(z.enum(overlayNames as [string, ...string[]]))
       .max(overlayNames.length)
       .default([])
@@ -71,7 +71,7 @@ export const groundingInput = z
       .default([])
       .describe('Words that say where to look.'),
   })
-  .default({ overlays: [], query_hints: [] })
+  .default({ overlay_hints: [], query_hints: [] })
   .describe('Where the answer should come from; everything, when absent.');
 
 export const citationInput = z

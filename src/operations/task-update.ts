@@ -4,7 +4,7 @@ import type { Client } from '../client/client.js';
 import { delegatedTaskSchema } from '../delegation/task/schema.js';
 import { BusError } from '../errors/bus-error.js';
 import { Tasks } from '../remote/tasks.js';
-import { renderTodos } from '../render/task.js';
+import { counted, renderTodos } from '../render/task.js';
 import { printable } from '../render/terminal.js';
 import type { TaskChange, TaskView } from '../task/requests/messages.js';
 import { retriedTask } from '../task/requests/retry.js';
@@ -61,11 +61,13 @@ async function updated(
 
 function todosText({ list, todos, warnings }: TodoListView): string {
   return [
-    `List of ${list}: ${todos.length} entries`,
-    ...todos.map(({ id, status, content, task_id, task }) => {
-      const at =
-        task_id === '' ? '' : ` (task ${task_id}${task === null ? '' : `: ${task.state}`})`;
-      return `${status} ${id}: ${content}${at}`;
+    `List of ${list}: ${counted(todos.length)}`,
+    ...todos.map(({ id, status, content, task_id, task, result_summary }) => {
+      const how =
+        task === null ? '' : `: ${[task.state, task.progress].filter(Boolean).join(', ')}`;
+      const at = task_id === '' ? '' : ` (task ${task_id}${how})`;
+      const came = result_summary === '' ? '' : `; ${result_summary}`;
+      return `${status} ${id}: ${content}${at}${came}`;
     }),
     ...warnings.map((each) => `note: ${each}`),
   ].join('\n');

@@ -443,16 +443,14 @@ function taskAnswer(view: TaskView): Reply<TaskAnswer> {
 }
 
 function taskText(value: TaskAnswer): string {
-  const { id, state, asks, progress, result, verdict, confidence, similarity, error } = value;
+  const { id, state, asks, progress, result, verdict, confidence, error } = value;
   const worker =
     value.assigned_to === '' ? '' : `, attempt ${value.attempt} by ${value.assigned_to}`;
   return [
     `Task ${id} is ${state}${worker}.`,
     ...(progress === '' ? [] : [`progress: ${progress}`]),
     ...(result === '' ? [] : [result]),
-    ...(verdict === ''
-      ? []
-      : [`review: ${verdict}, confidence ${confidence}, mean similarity ${similarity}`]),
+    ...(verdict === '' ? [] : [`review: ${verdict}, confidence ${confidence}`]),
     ...value.criteria.map((each) => `${each.verdict}: ${each.text} (${each.why})`),
     ...value.findings.map((each) => `${each.severity} ${each.code}: ${each.text}`),
     ...value.critiques.flatMap(({ iteration, score, verdict, why, findings }) => [

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { claimIn } from '../pgc/answer/verify.js';
 import type { Verdict } from '../pgc/shapes.js';
 import { placeOf } from '../pgc/answer/evidence-line.js';
 import { line } from '../render/terminal.js';
@@ -8,17 +9,19 @@ import { listing, looks, type Operation, type Reply } from './operation.js';
 /** Of the citations that a person gives. */
 const bytesMax = 16 * 1024 * 1024;
 
+const nowhere = { file_path: '', line_start: 0, line_end: 0 };
+const unjudged = { status: 'false', reason: 'was not judged', now_at: '' } as const;
+
 interface Verified {
   valid: number;
   results: (Verdict & { file_path: string; line_start: number; line_end: number })[];
 }
 
+/** Each has a verdict of its own, what is no citation as well. */
+const given = z.array(citationInput.or(z.unknown()));
+const input = z.strictObject({ citations: given });
 const offered = z.strictObject({
-  citations: z.array(citationInput).min(1).max(citationsMax).describe('Sources of an answer.'),
-});
-/** The index says what is wrong with a citation: it reads the files. */
-const input = z.strictObject({
-  citations: z.array(z.looseObject({}) as unknown as typeof citationInput),
+  citations: given.min(1).max(citationsMax).describe('Sources of an answer.'),
 });
 
 /** `verify_citations`: checked against the files. */
@@ -26,14 +29,14 @@ export const verifyCitations: Operation<typeof input> = {
   name: 'verify_citations',
   title: 'Check citations',
   description:
-    'Are these citations true? Checked against the files and git only: valid, stale (the file has changed; now_at says where the text is) or false. Do this before you rely on an answer.',
+    'Are these citations true? Checked against the files and git only: valid, stale (the file has changed; now_at says where the text is), false, or malformed (no citation; reason says why). Do this before you rely on an answer.',
   input,
   offered,
   output: z.looseObject({
     valid: z.int(),
     results: z.array(
       z.looseObject({
-        status: z.enum(['valid', 'stale', 'false']),
+        status: z.enum(['valid', 'stale', 'false', 'malformed']),
         reason: z.string(),
         now_at: z.string(),
         file_path: z.string(),
@@ -46,7 +49,7 @@ export const verifyCitations: Operation<typeof input> = {
   doing: 'reading the cited lines',
   cli: {
     command: 'verify',
-    help: 'check citations: each is valid, stale or false',
+    help: 'check citations: each is valid, stale, false or malformed',
     arguments: [
       {
         ...{ field: 'citations', argument: '[file]' },
@@ -59,24 +62,33 @@ export const verifyCitations: Operation<typeof input> = {
     refusal: 'CITATION_MALFORMED',
   },
   async run({ citations }, { bus, deadlineMs, signal }): Promise<Reply<Verified>> {
+    const claims = citations.map(claimIn);
+    const cited = claims.filter((each) => !('status' in each));
     const questions = await bus.questions();
-    const { results: verdicts } = await questions.verify({ citations }, { deadlineMs, signal });
-    const results = citations.map(({ file_path, line_start = 0, line_end = 0 }, at) => ({
-      ...(verdicts[at] ?? { status: 'false' as const, reason: 'was not judged', now_at: '' }),
-      ...{ file_path, line_start, line_end },
-    }));
+    const { results: judged } =
+      cited.length === 0
+        ? { results: [] }
+        : await questions.verify({ citations: cited }, { deadlineMs, signal });
+    const results = claims.map((claim): Verified['results'][number] => {
+      if ('status' in claim) return { ...claim, ...nowhere };
+      const { file_path, line_start, line_end } = claim;
+      const verdict = judged[cited.indexOf(claim)] ?? unjudged;
+      return { ...verdict, file_path, line_start, line_end };
+    });
     const valid = results.filter(({ status }) => status === 'valid').length;
     const answer = listing<Verified>(
       { valid, results },
       ['results'],
       (value: Verified) =>
-        [`${value.valid} of ${results.length} are valid`, ...value.results.map(lineOf)].join('\n'),
+        [`${value.valid} of ${results.length} are valid`, ...linesOf(value)].join('\n'),
       { rest: () => 'Give fewer citations at once.' },
     );
     return {
       ...answer,
-      document: { results: verdicts },
-      screen: ({ results }) => results.map(lineOf).join('\n'),
+      document: {
+        results: results.map(({ status, reason, now_at }) => ({ status, reason, now_at })),
+      },
+      screen: (value) => linesOf(value).join('\n'),
       failure: valid < results.length ? null : undefined,
     };
   },
@@ -89,9 +101,11 @@ function citationsIn(value: unknown): unknown[] {
   return Array.isArray(evidence) ? evidence : [value];
 }
 
-function lineOf({ status, reason, now_at, ...place }: Verified['results'][number]): string {
-  const now = now_at === '' || status === 'valid' ? '' : `, now at ${now_at}`;
-  // What names no lines is where they were found.
-  const at = place.line_start > 0 ? placeOf(place) : now_at || place.file_path;
-  return line`${status}  ${at}  ${reason}${now}`;
+function linesOf({ results }: Verified): string[] {
+  return results.map(({ status, reason, now_at, ...place }, at) => {
+    const now = now_at === '' || status === 'valid' ? '' : `, now at ${now_at}`;
+    // What names no lines is where they were found.
+    const where = place.line_start > 0 ? placeOf(place) : now_at || place.file_path;
+    return line`${status}  ${where || `citation ${at + 1}`}  ${reason}${now}`;
+  });
 }

@@ -40,7 +40,10 @@ export type Evidence = Plain<sigma.pgc.Evidence, { role?: string }>;
 export type Clause = Plain<sigma.pgc.Clause, { status: 'found' | 'partly' | 'not_found' }>;
 /** How surely a call leads where it is said to; `outside`: to a library or the language. */
 export type Certainty = 'exact' | 'dispatch' | 'outside' | 'possible';
-export type FlowEdge = Plain<sigma.pgc.FlowEdge, { kind: 'call'; certainty: Certainty }>;
+export type FlowEdge = Plain<
+  sigma.pgc.FlowEdge,
+  { kind: 'call' | 'slot' | 'implements'; certainty: Certainty }
+>;
 export type Unsure = Plain<sigma.pgc.Unsure, { kind: 'weak' | 'sites' }>;
 /** An overlay that could not be consulted, at least in one shard. */
 export type LeftOut = Plain<sigma.pgc.LeftOut>;
@@ -153,4 +156,7 @@ export type CalleesAnswer = Plain<
   { definitions: Definition[]; callees: CallSite[] }
 >;
 export type TopologyAnswer = Plain<sigma.pgc.TopologyAnswer>;
-export type Verdict = Plain<sigma.pgc.Verdict, { status: 'valid' | 'stale' | 'false' }>;
+export type Verdict = Plain<
+  sigma.pgc.Verdict,
+  { status: 'valid' | 'stale' | 'false' | 'malformed' }
+>;

@@ -99,13 +99,16 @@ function headline({ clauses, evidence, confidence, unsure }: Answer, style: Styl
   ];
 }
 
+/** What the graph knows of a symbol is shown whole: no evidence shows the rest of it. */
 function flowOf({ flow }: Answer, style: Style): string[] {
   if (flow.length === 0) return [];
-  const rest = flow.length - edgesShown;
+  const isWhole = flow.some(({ evidence }) => evidence === 0);
+  const edges = isWhole ? flow : flow.slice(0, edgesShown);
+  const rest = flow.length - edges.length;
   return [
     '',
     style.head('Flow'),
-    ...flow.slice(0, edgesShown).map((edge) => edgeLine(edge, style)),
+    ...edges.map((edge) => edgeLine(edge, style)),
     ...(rest > 0 ? [`  and ${count(rest, 'further call')}`] : []),
   ];
 }
@@ -115,15 +118,19 @@ export const certaintyNotes: Record<Certainty, string> = {
   ...{ exact: '', dispatch: 'through an interface', outside: 'of a library', possible: 'possible' },
 };
 
+const verbs: Record<FlowEdge['kind'], string> = {
+  ...{ call: 'calls', slot: 'holds', implements: 'implements' },
+};
+
 function edgeLine(
-  { from, to, site, certainty, definition, evidence }: FlowEdge,
+  { from, to, kind, site, certainty, definition, evidence }: FlowEdge,
   style: Style,
 ): string {
   const note = certaintyNotes[certainty];
   const doubt = note === '' ? '' : `, ${note}`;
   const at = definition === '' ? '' : `, defined at ${style.text(definition)}`;
   const number = evidence === 0 ? '' : ` [${evidence}]`;
-  return `  ${style.code(from)} calls ${style.code(to)} at ${style.text(site)}${at}${doubt}${number}`;
+  return `  ${style.code(from)} ${verbs[kind]} ${style.code(to)} at ${style.text(site)}${at}${doubt}${number}`;
 }
 
 /** The way shard by shard: the call that led there, and which of the evidence is from there. */

@@ -10,8 +10,9 @@ import {
   type ModeReport,
   type Selection,
 } from '../critic/shapes.js';
-import { printable, table, wrap } from './terminal.js';
+import { printable, shellWord, table, wrap } from './terminal.js';
 import { reportLines } from './critique-sections.js';
+import { distinctFindings } from '../critic/cycle/tracking.js';
 
 /** Critiques for people. What is quoted in them others have written: nothing of it reaches a terminal as it came. */
 
@@ -24,14 +25,15 @@ const textChars = 700;
 
 /** The verdict first, then the score, what was found, worst first, what each mode wrote, and what was not done. */
 export function renderCritique(critique: Critique, isWhole = false): string {
-  const { verdict, why, artifact, iteration, needs_person, reports, flags } = critique;
-  const findings = reports.flatMap((report) => report.findings).sort(bySeverity);
+  const { verdict, why, artifact, iteration, reports, flags } = critique;
+  const findings = distinctFindings(critique).sort(bySeverity);
+  const isRead = reports.some(({ status }) => status !== 'skipped');
   return [
     `${verdict}  ${printable(artifact)}, iteration ${iteration}`,
     ...(why === '' ? [] : [line(why)]),
-    ...(needs_person ? [line(personWords(verdict))] : []),
+    ...standingLines(critique),
     ...scoreLines(critique),
-    ...findingLines(findings),
+    ...(isRead ? findingLines(findings) : ['', line('Nothing was looked at.')]),
     ...reportLines(reports, isWhole),
     ...undoneLines(reports),
     ...flagLines(flags),
@@ -78,10 +80,32 @@ export function renderRows(rows: readonly CriticRow[], more: boolean): string {
   return table([head, ...cells]) + (more ? '\n… and more' : '');
 }
 
-function personWords(verdict: Critique['verdict']): string {
-  return verdict === 'UNSCORED'
-    ? 'Without a score a person decides what follows.'
-    : 'A person has to look at it before anything goes on.';
+const nextWords: Readonly<Record<string, string>> = {
+  accepted: 'It is accepted.',
+  revising: 'Revise it, and have it reviewed again.',
+  ratifying: 'A person decides about it:',
+  escalated: 'A person decides about it:',
+};
+
+/** Where the artifact stands, why, and what to do next. */
+function standingLines({ state, standing, needs_person, artifact }: Critique): string[] {
+  const next = nextWords[state];
+  const isDecided = state === 'ratifying' || state === 'escalated';
+  return [
+    ...(next === undefined && standing === '' ? [] : [line(standingWords(state, standing))]),
+    ...(isDecided
+      ? [`  sigma critic ratify ${shellWord(printable(artifact))} --judgement accept|refuse|revise`]
+      : needs_person
+        ? [line('A person has to look at it before anything goes on.')]
+        : []),
+  ];
+}
+
+function standingWords(state: string, standing: string): string {
+  const next = nextWords[state] ?? '';
+  if (standing === '') return next;
+  if (next.endsWith(':')) return `${next} ${standing}.`;
+  return `${next} ${standing.slice(0, 1).toUpperCase()}${standing.slice(1)}.`.trim();
 }
 
 function scoreLines({ score, threshold, reports }: Critique): string[] {
@@ -105,7 +129,9 @@ function dimensionLines({ name, weight, score, why }: DimensionScore): string[] 
   return [wrap(printable(cut(text, textChars)), '    ')];
 }
 
-function findingLines(findings: readonly Finding[]): string[] {
+type Told = ReturnType<typeof distinctFindings>[number];
+
+function findingLines(findings: readonly Told[]): string[] {
   if (findings.length === 0)
     return ['', line('Nothing was found in what was looked at; see what was not done.')];
   const left = findings.length - findingsMax;
@@ -130,15 +156,16 @@ function headOf({
   line_start,
   line_end,
   text,
-  mode,
+  id,
+  modes,
   rule,
   by,
-}: Finding): string {
+}: Told): string {
   const lines = line_end > line_start ? `${line_start}-${line_end}` : String(line_start);
   const where = line_start === 0 ? '' : `line ${lines}: `;
   const hard = is_hard ? ', hard rule' : '';
   const who = by === 'model' ? ', by a model' : '';
-  return `${severity.toUpperCase()}  ${where}${text}  [${mode} ${rule}${hard}${who}]`;
+  return `${severity.toUpperCase()}  ${where}${text}  [${modes.join(', ')} ${rule}${hard}${who}, ${id}]`;
 }
 
 function evidenceLines({ file_path, line_start, content }: Evidence): string[] {

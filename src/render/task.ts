@@ -40,7 +40,7 @@ export function renderTask(view: TaskView): string {
     ...view.findings.map((each) => note(`advisory, not stopped: ${advisoryText(each)}`)),
     ...(response === null || response.result === '' ? [] : ['', 'Result']),
     ...indented(response?.result ?? ''),
-    ...(response?.partial === true ? ['  (partial: it was stopped before its end)'] : []),
+    ...(response?.partial === true ? ['  (not a result: what there was when it ended)'] : []),
     ...filesOf(response?.files_modified ?? []),
     ...(review === undefined ? [] : renderReview(review)),
     ...renderCritiques(view.iterations),
@@ -59,7 +59,8 @@ function whatNext(view: TaskView, code: string): string[] {
   const { id, state, notes, response } = view;
   const stopped = notes.findLast((each) => each.state !== state && each.state !== 'blocked');
   const kept = response?.result ? ', with the result above' : '';
-  const next = isErrorCode(code) ? new BusError(code, { task: id }).next : '';
+  const told = isErrorCode(code) ? new BusError(code, { task: id }).next : '';
+  const next = told.replace(/\b(?:ID|TASK)\b/g, id);
   return [
     ...(stopped === undefined
       ? []
@@ -75,18 +76,11 @@ function headLine({ id, state, attempt, assigned_to, created_ms, finished_ms }: 
   return `Task ${printable(id)}: ${printable(state)}${worker}${took}`;
 }
 
-function renderReview({
-  attempt,
-  verdict,
-  confidence,
-  similarity,
-  findings,
-  criteria,
-}: Review): string[] {
+function renderReview({ attempt, verdict, findings, criteria, ...its }: Review): string[] {
   const marks = { met: '✓ met      ', unmet: '✗ unmet    ', unchecked: '? unchecked' };
   return [
     '',
-    `Review of attempt ${attempt}: ${verdict}, confidence ${confidence}, mean similarity ${similarity.toFixed(2)}`,
+    `Review of attempt ${attempt}: ${verdict}${groundsOf(its)}`,
     ...findings.map(
       (each) => `  ${each.severity}: ${printable(each.text)} (${printable(each.code)})`,
     ),
@@ -96,6 +90,11 @@ function renderReview({
       return `  ${mark}  ${printable(text)} (${printable(why)})`;
     }),
   ];
+}
+
+/** How sure the evidence is; nothing of work without evidence. */
+function groundsOf({ citations, confidence }: Pick<Review, 'citations' | 'confidence'>): string {
+  return citations.length === 0 ? ', without evidence' : `, confidence ${confidence}`;
 }
 
 /** Each critique in a line, and what the last one found, worst first. */
@@ -119,7 +118,7 @@ export function critiqueText(each: TaskIteration): string {
   const flags = each.flags.length === 0 ? '' : ` [${each.flags.join(', ')}]`;
   const said = judged === '' ? '' : `, ${judged} by ${each.judged_by}`;
   const then = `${state}${reason === '' ? '' : ` (${reason})`}${said}`;
-  const by = modes.length === 0 ? 'nobody' : modes.join(', ');
+  const by = modes.length === 0 ? 'no mode' : modes.join(', ');
   return `${iteration} (attempt ${attempt}): ${figure} ${verdict} by ${by}: ${why}${flags}; ${then}`;
 }
 
@@ -180,7 +179,7 @@ function waysOut({ error, response, task }: TaskView): string[] {
       return ['--outcome done|failed', '--reassign    (it is run once more)'];
     case 'PGC_FAILED':
     case 'OVERLAYS_MISSING': {
-      const isDone = response !== null && response.result !== '';
+      const isDone = response?.partial === true;
       const how = isDone ? 'its result counts without evidence' : 'it goes on without evidence';
       const isHinted = (task.grounding?.overlay_hints ?? []).length > 0;
       return [
@@ -189,6 +188,8 @@ function waysOut({ error, response, task }: TaskView): string[] {
         ...(isEvidenceRequired(task.grounding) ? [`--relax       (${how})`] : []),
       ];
     }
+    case 'DEPENDENCY_FAILED':
+      return ['--relax       (it goes on without that task)'];
     default:
       return ['--reassign    (it is tried again)'];
   }
@@ -201,15 +202,22 @@ export function stepLine({ id, state, assigned_to, attempt, progress }: TaskView
   return printable(`${id}: ${state}${worker}${progress === '' ? '' : ` · ${progress}`}`);
 }
 
+/** Entries of a list. */
+export function counted(entries: number): string {
+  return entries === 1 ? '1 entry' : `${entries} entries`;
+}
+
 export function renderTodos({ list, todos, warnings }: TodoListView): string {
   const boxes = { pending: '[ ]', in_progress: '[~]', delegated: '[>]', completed: '[x]' };
   return [
-    `List of ${printable(list)}: ${todos.length === 0 ? 'nothing' : `${todos.length} entries`}`,
-    ...todos.map(({ id, content, status, delegated_to, task, task_id }) => {
+    `List of ${printable(list)}: ${todos.length === 0 ? 'nothing' : counted(todos.length)}`,
+    ...todos.map(({ id, content, status, delegated_to, task, task_id, result_summary }) => {
       const at =
         status === 'delegated' ? ` → ${delegated_to}, task ${task_id} ${task?.state ?? ''}` : '';
       const asks = task === null || task.asks === '' ? '' : ` (asks: ${task.asks})`;
-      return `${boxes[status]} ${printable(`${id}  ${headOf(content)}${at}${asks}`)}`;
+      const waits = task === null || task.progress === '' ? '' : ` · ${headOf(task.progress)}`;
+      const came = result_summary === '' ? '' : `: ${headOf(result_summary)}`;
+      return `${boxes[status]} ${printable(`${id}  ${headOf(content)}${at}${waits}${asks}${came}`)}`;
     }),
     ...warnings.map((each) => note(each)),
   ].join('\n');

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { RE2JS } from 're2js';
+import { beginsWith } from './anchored.js';
 import { KeywordIndex, placesMax } from './keywords.js';
+import { encodedTexts, markedTokens, textOf } from './letters.js';
 
 /** A secret that stands in a text, readable for everyone. */
 export interface Secret {
@@ -32,43 +34,52 @@ interface RuleText {
   unless?: { on: Part; patterns?: string[]; words?: string[] }[];
   /** All of them are found in a secret. */
   must?: string[];
+  /** Letters of the longest text that the pattern matches: it is looked for so far around a keyword. */
+  reach: number;
   /** Known by the name that it is given, such as `password`: what is made of words is none. */
   isGuessed?: boolean;
 }
 
 interface OrderedRule extends RuleText {
   order: number;
-  /** Its keywords are words of any text: only what is near one of them is searched. */
-  isNear: boolean;
 }
 
 interface RuleFile {
   /** What stands for a value. */
   fillIns: { patterns: string[]; words: string[] };
   wordParts: string[];
-  /** Keywords that are words of any text. */
-  common: string[];
   rules: RuleText[];
 }
 
 interface Rule {
   text: RuleText;
   pattern: RE2JS;
+  /** What it finds begins with its keyword. */
+  isAnchored: boolean;
   unless: { on: Part; patterns: RE2JS[]; words: string[] }[];
   must: RE2JS[];
 }
 
 interface Rules {
-  index: KeywordIndex<OrderedRule>;
+  /** Of all rules, and of those that know the issuer. */
+  all: KeywordIndex<OrderedRule>;
+  issued: KeywordIndex<OrderedRule>;
   fillIns: RE2JS[];
   file: RuleFile;
 }
 
 /** Of one text; what is beyond is not searched. */
 const secretsMax = 100;
-/** What a name such as `password` announces stands on its line or on the next ones, within so many characters of it. */
-const nearChars = 400;
+/** What a name such as `password` announces stands on its line or on the next ones. */
 const nearLines = 2;
+const blankEscapes = /\\[nrt](?=\w)/g;
+const quoteEscapes = /\\{1,3}(["'])/g;
+/** `secret_key_of_v2`, `some.name`, `userName`: words, also those that no list has. */
+const namePart = '(?:[a-z]+\\d{0,2}|[A-Z]+\\d{0,2}|\\d{1,4})';
+const isNames = new RegExp(
+  `^${namePart}(?:[_.:=/-]+${namePart})+$|^[A-Z]?[a-z]{2,20}(?:[A-Z][a-z]{2,20}){0,5}$`,
+);
+const pairInHeader = /^[\w.@+-]{1,64}:[^\s/:@]{5,100}$/;
 /** Letters that were drawn have a few words by chance: so much of them, where they have so many bits each. */
 const wordShareMax = 0.25;
 const drawnBits = 4.2;
@@ -78,20 +89,56 @@ const drawnBits = 4.2;
  * what is called a password.
  */
 export function secretsIn(text: string, { guessed = true } = {}): Secret[] {
-  const { index } = rules();
-  const found: (Secret & { order: number })[] = [];
-  for (const [rule, places] of index.placesIn(text)) {
-    if (rule.isGuessed === true && !guessed) continue;
-    const parts = rule.isNear ? near(text, places) : [{ from: 0, to: text.length }];
-    for (const { from, to } of parts)
-      for (const { at, end } of foundBy(compiled(rule), text.slice(from, to)))
+  const plain = withoutEscapes(text);
+  return apart([
+    ...foundIn(plain, guessed),
+    ...encodedIn(plain, guessed),
+    ...(guessed ? unknownIn(plain) : []),
+  ]);
+}
+
+type Found = Secret & { order: number };
+
+function foundIn(text: string, guessed: boolean): Found[] {
+  const { all, issued } = rules();
+  const found: Found[] = [];
+  for (const [rule, places] of (guessed ? all : issued).placesIn(text)) {
+    const its = compiled(rule);
+    const isAnchored = its.isAnchored && places.length < placesMax;
+    for (const part of isAnchored ? starts(text, places, rule) : near(text, places, rule))
+      for (const { at, end } of foundBy(its, text, { ...part, isAnchored }))
         if (found.length < secretsMax)
-          found.push({
-            ...{ rule: rule.id, kind: kindOf(rule), at: from + at, end: from + end },
-            order: rule.order,
-          });
+          found.push({ ...{ rule: rule.id, kind: kindOf(rule), at, end }, order: rule.order });
   }
-  return apart(found);
+  return found;
+}
+
+/** Blanks instead of `\\n` and the like, which are no letters of what they stand before, and of what is before a quote. */
+function withoutEscapes(text: string): string {
+  if (!text.includes('\\')) return text;
+  return text
+    .replace(blankEscapes, '  ')
+    .replace(quoteEscapes, (all, quote: string) => quote.padStart(all.length));
+}
+
+/** In letters of base64: keys in settings of clusters, the name and password of a header. */
+function* encodedIn(text: string, guessed: boolean): Generator<Found> {
+  for (const { at, end, inside } of encodedTexts(text)) {
+    const shown = pairInHeader.test(inside) ? `http://${inside}@host.name` : inside;
+    const [first] = foundIn(shown, guessed);
+    if (first !== undefined) yield { ...first, at, end };
+  }
+}
+
+/** Of issuers that no rule knows yet: their mark, and letters that were drawn. */
+function* unknownIn(text: string): Generator<Found> {
+  const { file } = rules();
+  for (const { at, end } of markedTokens(text)) {
+    const token = text.slice(at, end);
+    const isDrawn = entropyOf(token) > drawnBits;
+    if (isDrawn && wordShare(token.toLowerCase(), file.wordParts) <= wordShareMax)
+      yield { rule: 'token-by-its-form', kind: 'token', at, end, order: file.rules.length };
+  }
 }
 
 /** The same text with words instead of what issuers have marked as theirs. */
@@ -105,16 +152,22 @@ export function withoutIssued(text: string, instead: string): string {
   return shown + text.slice(from);
 }
 
-function* foundBy(rule: Rule, text: string): Generator<{ at: number; end: number }> {
-  // Without groups it is several times faster, and as a rule there is nothing.
-  if (!rule.pattern.test(text)) return;
-  const matcher = rule.pattern.matcher(text);
-  while (matcher.find()) {
-    const [from, to] = [matcher.start(0), matcher.end(0)];
+/** `isAnchored`: only what the part begins with. */
+function* foundBy(
+  rule: Rule,
+  text: string,
+  { from: first, to: last, isAnchored }: { from: number; to: number; isAnchored: boolean },
+): Generator<{ at: number; end: number }> {
+  const part = text.slice(first, last);
+  const matcher = rule.pattern.matcher(part);
+  // As a rule there is nothing. Without groups it is several times faster; anchored, it ends at the first letter that does not fit.
+  if (!isAnchored && !rule.pattern.test(part)) return;
+  while (isAnchored ? matcher.lookingAt() : matcher.find()) {
+    const [from, to] = [first + matcher.start(0), first + matcher.end(0)];
     const group = groupOf(rule.text, matcher);
-    const [at, end] = [matcher.start(group), matcher.end(group)];
+    const [at, end] = [first + matcher.start(group), first + matcher.end(group)];
     if (isSecret(rule, text, { at, end, from, to })) yield { at, end };
-    if (from === to) return;
+    if (from === to || isAnchored) return;
   }
 }
 
@@ -136,10 +189,8 @@ function isSecret(
   const { fillIns, file } = rules();
   const bits = entropyOf(secret);
   if (bits <= entropy || fillIns.some((each) => each.test(secret))) return false;
-  const small = secret.toLowerCase();
-  if (file.fillIns.words.some((word) => small.includes(word))) return false;
-  const wordsMax = bits > drawnBits ? wordShareMax : 0;
-  if (isGuessed && wordShare(small, file.wordParts) > wordsMax) return false;
+  if (file.fillIns.words.some((word) => secret.toLowerCase().includes(word))) return false;
+  if (isGuessed && isWords(textOf(secret) ?? secret)) return false;
   if (!must.every((each) => each.test(secret))) return false;
   const lineFrom = text.lastIndexOf('\n', from - 1) + 1;
   const lineTo = text.indexOf('\n', to);
@@ -154,6 +205,19 @@ function isSecret(
   );
 }
 
+/** What a person would remember; of what is encoded, what it says. */
+function isWords(secret: string): boolean {
+  if (!/[a-z]/i.test(secret) || isNames.test(secret)) return true;
+  if (isMixed(secret)) return false;
+  const wordsMax = entropyOf(secret) > drawnBits ? wordShareMax : 0;
+  return wordShare(secret.toLowerCase(), rules().file.wordParts) > wordsMax;
+}
+
+/** As rules for passwords ask for it: nobody writes words or names so. */
+function isMixed(secret: string): boolean {
+  return [/[a-z]/, /[A-Z]/, /[0-9]/, /[!@#$^*?~+&%]/].every((each) => each.test(secret));
+}
+
 /** How much of it is words. */
 function wordShare(secret: string, words: readonly string[]): number {
   const isWord = new Array<boolean>(secret.length).fill(false);
@@ -163,22 +227,43 @@ function wordShare(secret: string, words: readonly string[]): number {
   return isWord.filter((each) => each).length / secret.length;
 }
 
-/** Lines of these places and the next ones, in order, without overlap. */
-function near(text: string, places: readonly number[]): { from: number; to: number }[] {
+/** What is in reach of these places, in order, without overlap. */
+function near(
+  text: string,
+  places: readonly number[],
+  { reach, isGuessed = false }: RuleText,
+): { from: number; to: number }[] {
   const parts: { from: number; to: number }[] = [];
   for (const place of places) {
-    const from = Math.max(text.lastIndexOf('\n', place) + 1, place - nearChars);
-    let to = place;
-    for (let line = 0; line <= nearLines && to >= 0; line += 1) to = text.indexOf('\n', to + 1);
-    const end = Math.min(to < 0 ? text.length : to + 1, place + nearChars);
+    const line = isGuessed ? lines(text, place) : { from: 0, to: text.length };
+    // One more, so that a word is not taken to begin or end where a part does.
+    const from = Math.max(line.from, place - reach - 1);
+    const to = Math.min(line.to, place + reach + 1);
     const last = parts.at(-1);
-    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, end);
-    else parts.push({ from, to: end });
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
+    else parts.push({ from, to });
   }
   const last = parts.at(-1);
   // There may be more of them than are counted.
   if (last !== undefined && places.length >= placesMax) last.to = text.length;
   return parts;
+}
+
+/** What begins at one of these places, where a word begins. */
+function starts(
+  text: string,
+  places: readonly number[],
+  { reach }: RuleText,
+): { from: number; to: number }[] {
+  return places
+    .filter((place) => !/\w/.test(text.charAt(place - 1)))
+    .map((from) => ({ from, to: Math.min(text.length, from + reach + 1) }));
+}
+
+function lines(text: string, place: number): { from: number; to: number } {
+  let to = place;
+  for (let line = 0; line <= nearLines && to >= 0; line += 1) to = text.indexOf('\n', to + 1);
+  return { from: text.lastIndexOf('\n', place) + 1, to: to < 0 ? text.length : to + 1 };
 }
 
 /** Bits for each character, by how often each stands in it. */
@@ -194,7 +279,7 @@ function entropyOf(text: string): number {
 }
 
 /** Of two that overlap the one of the earlier rule: it knows the issuer. */
-function apart(found: (Secret & { order: number })[]): Secret[] {
+function apart(found: Found[]): Secret[] {
   const kept: Secret[] = [];
   for (const { order: _, ...secret } of found.sort((one, other) => one.order - other.order))
     if (!kept.some(({ at, end }) => secret.at < end && at < secret.end)) kept.push(secret);
@@ -215,14 +300,13 @@ const compiledRules = new Map<RuleText, Rule>();
 function rules(): Rules {
   if (known !== undefined) return known;
   const file = JSON.parse(readFileSync(new URL('rules.json', import.meta.url), 'utf8')) as RuleFile;
-  const common = new Set(file.common);
   const entries = file.rules.flatMap((rule, order) => {
-    const isNear = rule.isGuessed === true || rule.keywords.some((each) => common.has(each));
-    const value = { ...rule, order, isNear };
+    const value = { ...rule, order };
     return rule.keywords.map((word) => ({ word, value }));
   });
   const fillIns = file.fillIns.patterns.map((each) => RE2JS.compile(each));
-  known = { index: new KeywordIndex(entries), fillIns, file };
+  const issued = entries.filter(({ value }) => value.isGuessed !== true);
+  known = { all: new KeywordIndex(entries), issued: new KeywordIndex(issued), fillIns, file };
   return known;
 }
 
@@ -233,6 +317,7 @@ function compiled(text: RuleText): Rule {
     patterns.map((each) => RE2JS.compile(each));
   const rule: Rule = {
     ...{ text, pattern: RE2JS.compile(text.pattern), must: all(text.must) },
+    isAnchored: text.keywords.every((word) => beginsWith(text.pattern, word)),
     unless: (text.unless ?? []).map(({ on, patterns, words = [] }) => ({
       ...{ on, words, patterns: all(patterns) },
     })),

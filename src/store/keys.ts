@@ -12,6 +12,7 @@
  *     meta/seq                           no seq at or above this was ever given out
  *     query/<digest>/<step>              JSON: of a query under way, step 0 what it is over, then one a step
  *     task/<id>                          JSON: the record of a task
+ *     told/gates                         JSON: ids of the gates of which a person was told outside of the bus
  *     numbers/tasks                      JSON: sums over the tasks that were finished
  *     deed/<task id>/<n>                 JSON: what is still to be done for it, in order
  *     queue/<agent>                      JSON: how the tasks that it pushed are started, and the starts that it asked for
@@ -69,6 +70,7 @@ export const attendPrefix = 'attend/';
 export const attendKey = (context: string): string => attendPrefix + context;
 export const errandPrefix = 'errand/';
 
+export const gatesToldKey = 'told/gates';
 export const approvalPrefix = 'approval/';
 export const approvalSessionPrefix = (session: string): string => `${approvalPrefix}${session}/`;
 export const approvalKey = (session: string, digest: string): string =>

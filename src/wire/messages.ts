@@ -55,6 +55,8 @@ const failureCodec = codec<FailureBody>(bus.Failure);
 export const encodeFailure = (error: BusError): Buffer =>
   failureCodec.encode({ retry_after_ms: 0, ...error.toFailure() });
 export const decodeFailure = (body: Uint8Array): FailureBody => failureCodec.decode(body);
+/** Capability of an agent that answers requests and reads no messages: none is taken for it. */
+export const noMail = 'no_mail';
 export const agentRecordCodec = codec<AgentRecord>(bus.AgentRecord);
 export const offerCodec = codec<{ services: string[] }>(bus.Offer);
 export const agentsQueryCodec = codec<AgentsQuery>(bus.AgentsQuery);

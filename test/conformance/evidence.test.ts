@@ -251,14 +251,14 @@ test.each<[string, string, Case, Review['verdict'], string[]]>([
     '§2 Response: grounding_confidence',
     'inflated by one',
     claimed(0.7, 'high'),
-    'refused',
+    'warned',
     because('CONFIDENCE_INFLATED'),
   ],
   [
     '§2 Response: grounding_confidence',
     'inflated by two',
     claimed(0.5, 'high'),
-    'refused',
+    'warned',
     because('CONFIDENCE_INFLATED', 'CONFIDENCE_LOW'),
   ],
   ['§2 Response: grounding_confidence', 'modest', claimed(0.9, 'low'), 'accepted', []],
@@ -269,7 +269,7 @@ test.each<[string, string, Case, Review['verdict'], string[]]>([
       evidence: { ...fine, citations: citationsOf([0.2, 1]) },
       verdicts: [valid, verdictOf('stale')],
     },
-    'refused',
+    'warned',
     because('CITATION_STALE', 'CONFIDENCE_INFLATED', 'CONFIDENCE_LOW'),
   ],
 ])('%s: %s', (_, __, given, verdict, codes) => {
@@ -362,8 +362,10 @@ test('§2 Response: the confidence is that of the answer, as long as all that is
   const its = responseOf({
     grounding_evidence: evidenceOf({ citations: citationsOf([0.6, 0.6]) }),
   });
+  const { citations } = its.grounding_evidence!;
+  const near = { citations, answered: 'high', claimable: 'low' } as const;
   const confidence = (...verdicts: CitationVerdict[]) =>
-    reviewResponse(taskOf({ grounding: {} }), its, 'worker', verdicts, 'high').confidence;
+    reviewResponse(taskOf({ grounding: {} }), its, 'worker', verdicts, { near }).confidence;
   expect([confidence(valid, valid), confidence(valid, verdictOf('stale'))]).toEqual([
     'high',
     'low',
@@ -399,5 +401,29 @@ test('§7 Validation Checklist: what nobody could check of a critical task a per
   expect({ verdict: review.verdict, codes: codesOf(review) }).toEqual({
     verdict: 'undecided',
     codes: ['CRITERIA_UNCHECKED'],
+  });
+});
+
+test('what an agent says in its own words is not taken for checked, and what the index contradicts is refused', () => {
+  const its = responseOf({ grounding_evidence: evidenceOf({}) });
+  const about = (words: { areOwn: boolean; contradicted: string[] }, criticality = '') =>
+    reviewResponse(
+      taskOf({ grounding: {}, ...(criticality !== '' && { criticality }) }),
+      its,
+      'worker',
+      allValid(its),
+      { words },
+    );
+  const own = { areOwn: true, contradicted: [] };
+  expect(about({ ...own, areOwn: false })).toMatchObject({ verdict: 'accepted', findings: [] });
+  expect(about(own)).toMatchObject({
+    verdict: 'warned',
+    findings: [{ code: 'WORDS_UNCHECKED', severity: 'warning' }],
+  });
+  expect(about(own, 'C3').verdict).toBe('undecided');
+  const contradicted = ['"Nobody calls `f`." – f is called by g.'];
+  expect(about({ ...own, contradicted })).toMatchObject({
+    verdict: 'refused',
+    findings: [{ code: 'CLAIM_CONTRADICTED', text: contradicted[0] }, { code: 'WORDS_UNCHECKED' }],
   });
 });

@@ -3,6 +3,7 @@ import type { BrokerLimits } from '../../src/broker/limits.js';
 import { Later, type Message } from '../../src/client/inbox.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { operatorSecret, recordOf, testBus, type TestBus } from '../support/bus.js';
+import { noMail } from '../../src/wire/messages.js';
 import { eventually } from '../support/eventually.js';
 import type { TransportHarness } from './transport.js';
 
@@ -228,6 +229,27 @@ export function mailContract(name: string, open: () => TransportHarness): void {
       ] as const;
       for (const [to, code] of cases)
         await expect(sender.post(to, 'x', Buffer.from('x'))).rejects.toMatchObject({ code });
+    });
+
+    test('an agent that reads no mail gets none, and what was taken for it before is told', async () => {
+      const at = await openBus();
+      const worker = await registered('worker');
+      const sender = await at.client('sender');
+      await sender.post('agent:worker', 'x', Buffer.from('early'));
+      await worker.register({ ...recordOf('worker'), capabilities: [noMail] });
+      await expect(sender.post('agent:worker', 'x', Buffer.from('late'))).rejects.toMatchObject({
+        ...{ code: 'NO_MAILBOX', retryable: false },
+      });
+      const boss = await operator();
+      expect((await boss.mail.dead({ mailbox: '*' })).messages).toMatchObject([
+        { mailbox: 'agent:worker', reason: 'NO_MAILBOX' },
+      ]);
+      await worker.close();
+      await at.crash();
+      await at.start();
+      await sender.ready({ withinMs: 5_000 });
+      const late = sender.post('agent:worker', 'x', Buffer.from('later'));
+      await expect(late).rejects.toMatchObject({ code: 'NO_MAILBOX' });
     });
 
     test('a durable request is answered after its requester has left, and collected by its next process', async () => {

@@ -264,16 +264,31 @@ describe('verify', () => {
     }
   });
 
-  test.each([['not json'], ['[1]'], ['{}'], ['{"file_path":"a.c"}']])(
-    'input %s is refused',
-    async (input) => {
-      expectFailure(
-        await sigma(repository.home, ['verify', '--repo', repository.root, '--json'], { input }),
-        2,
-        'CITATION_MALFORMED',
-      );
-    },
-  );
+  test('what is no citation has a verdict of its own, and spoils no other', async () => {
+    const content = '/* nothing */';
+    const input = JSON.stringify([
+      { file_path: 'nowhere.c', line_start: 1, line_end: 1, content },
+      { file_path: 'mm/dma.c', line_start: 'first', content },
+      ...[1, {}, null],
+    ]);
+    const { json, code } = await sigma(
+      repository.home,
+      ['verify', '--repo', repository.root, '--json'],
+      { input },
+    );
+    expect(code).toBe(1);
+    expect(json.results.map(({ status }: { status: string }) => status)).toEqual([
+      'false',
+      ...Array.from({ length: 4 }, () => 'malformed'),
+    ]);
+    expect(json.results[1].reason).toMatch(/^line_start and line_end are line numbers/);
+  });
+
+  test('input that is not JSON is refused', async () => {
+    const args = ['verify', '--repo', repository.root, '--json'];
+    const ran = await sigma(repository.home, args, { input: 'not json' });
+    expectFailure(ran, 2, 'CITATION_MALFORMED');
+  });
 
   test('a citation never leads out of the tree', async () => {
     for (const file_path of ['/etc/passwd', '../plan.json', 'drivers/../../plan.json']) {

@@ -84,6 +84,25 @@ test('C4 with one agent, and a wrong order that was to be kept, are refused befo
   expect(eased.json.flags.map(({ code }: { code: string }) => code)).toContain('SEQ-003');
 });
 
+test('what could not be looked at, and a claim that is wrong, are no success', async () => {
+  writeFileSync(path.join(folder, 'talk.md'), '# Talk\n\nWe met on Monday.\n');
+  const broken = path.join(folder, 'bad-rules.md');
+  writeFileSync(broken, '```rules\n- idd: x\n```\n');
+  const blind = await critic('--mode', 'fmea', '--artifact', 'talk.md', '--json');
+  expect(blind.code).toBe(1);
+  expect(blind.json.reports[0]).toMatchObject({ status: 'partial', reason: 'NOTHING_LOOKED_AT' });
+  expect(blind.json).toMatchObject({ verdict: 'UNSCORED', needs_person: false, state: 'reported' });
+  const rules = ['--mode', 'constitutional', '--artifact', 'talk.md'];
+  expect((await critic(...rules)).code).toBe(0);
+  const unread = await critic(...rules, '--rules', broken, '--json');
+  expect([unread.code, unread.json.reports[0].reason]).toEqual([1, 'RULES_UNREAD']);
+  const refused = await critic(
+    ...['--artifact', 'src/a.ts', '--criticality', 'C4', '--team', 'TEAM-SINGLE', '--explain'],
+  );
+  expect([refused.code, refused.stderr]).toEqual([1, '']);
+  expect(refused.stdout).toMatch(/^REFUSED .*\n {2}C4 review NOT PERMITTED/);
+}, 60_000);
+
 test('a pair in tension is warned of on standard error, and goes on', async () => {
   const modes = ['--mode', 'red-team,devils-advocate', '--artifact', 'src/a.ts'];
   const told = await critic(...modes, '--explain', '--json');
@@ -224,7 +243,7 @@ test('a batch of contexts is answered line by line, and a line that is none does
     [undefined, 'invalid', 'CRITIC_LINE_INVALID'],
     ['h', 'review', undefined],
   ]);
-  expect(JSON.parse(whole.stdout)).toEqual(rows);
+  expect(JSON.parse(whole.stdout)).toEqual({ selections: rows });
   // The budget is that of a review: where nothing is named, rules alone have all that they want.
   expect(rows[9].modes).toHaveLength(5);
   expect(rows[9].flags).toContainEqual(

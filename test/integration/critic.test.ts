@@ -3,7 +3,9 @@ import { userInfo } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.js';
+import type { Config } from '../../src/config/config.js';
 import { criticMessages, critiqueProgress } from '../../src/critic/review/messages.js';
+import { openStore } from '../../src/critic/serve/open-critic.js';
 import type { CritiqueRequest } from '../../src/critic/shapes.js';
 import { asBusError } from '../../src/errors/bus-error.js';
 import { RemoteCritic } from '../../src/remote/critic.js';
@@ -93,7 +95,8 @@ const codesOf = ({ json }: Ran): string[] => json.flags.map(({ code }: any) => c
 describe('without a broker', () => {
   test('an artifact is held against the built index of its tree, wherever it is asked from', async () => {
     const told = await verify('--json');
-    expect(told.code, told.stderr).toBe(0);
+    // A claim is wrong.
+    expect(told.code, told.stderr).toBe(1);
     const [finding] = told.json.reports[0].findings;
     expect(finding).toMatchObject({ rule: 'CLAIM_CONTRADICTED', line_start: 5, by: 'rules' });
     const text = readFileSync(path.join(repository.root, 'drivers/nic/nic_main.c'), 'utf8');
@@ -235,6 +238,7 @@ describe('over the bus', () => {
     await expect(
       desk.client.request('service:critic', type, body, { deadlineMs: 10_000 }),
     ).rejects.toMatchObject({ code: 'RATIFY_NOT_YOURS' });
+    await critic('--artifact', 'docs/driver.md', '--mode', 'llm-as-judge');
     const before = await critic('history', 'docs/driver.md', '--json');
     expect(before.json).toMatchObject({ state: 'escalated', needs_person: true });
     const told = await critic(
@@ -271,7 +275,16 @@ describe('over the bus', () => {
     const bus = `ipc://${path.join(repository.home, 'run/nobody.sock')}`;
     const told = await verify('--bus', bus, '--json');
     expect([told.code, told.json.error.code]).toEqual([1, 'CRITIC_ELSEWHERE']);
-  }, 30_000);
+  }, 60_000);
+
+  test('a critic that begins while a review holds the store waits for it', async () => {
+    await stop('critic');
+    const store = await openStore({ home: repository.home } as Config);
+    const its = start('critic', 'agent', 'critic');
+    await eventually(() => expect(its.output()).toContain('holds the store'), 20_000);
+    await store[Symbol.asyncDispose]();
+    await eventually(() => expect(its.output()).toContain('"serving"'), 20_000);
+  }, 60_000);
 });
 
 const isRetryable = (error: unknown): boolean => asBusError(error).retryable;

@@ -381,6 +381,12 @@ describe('errors', () => {
         new RegExp(`malformed_payload .*"id":"${id}".*"code":"MALFORMED_PAYLOAD"`),
       );
     });
+    const unknown = await desk.client.post('agent:executor', 'greeting', Buffer.from('hello'));
+    await eventually(() =>
+      expect(desk.notices.join()).toMatch(
+        new RegExp(`malformed_payload .*"id":"${unknown.id}".*"code":"UNKNOWN_TYPE"`),
+      ),
+    );
   });
 
   test('a folder outside of the root is refused, a failing program is a partial result', async () => {

@@ -62,7 +62,15 @@ function risk(task: DelegatedTask): Promise<Classification | undefined> {
   });
 }
 
-const stage = new TaskStage({ classify: risk, gateMs: 60_000 });
+/** Gates of which a person was told outside of the bus. */
+const told: string[] = [];
+const ways = [
+  {
+    name: 'test',
+    tell: (notice: string) => Promise.resolve(void told.push(JSON.parse(notice).gate)),
+  },
+];
+const stage = new TaskStage({ classify: risk, gateMs: 60_000 }, {}, {}, ways);
 let person: Client;
 beforeAll(async () => {
   await stage.begin();
@@ -624,3 +632,10 @@ test.each(['halt', 'withdraw'] as const)(
     }
   },
 );
+
+test('of each gate a person was told once, also over a restart of the manager', async () => {
+  const body = { session: '', is_all: true, after: '', limit: 0, wait_ms: 0 };
+  const { gates } = await ask(attentionMessages.gates, body);
+  await eventually(() => expect(told).toEqual(expect.arrayContaining(gates.map(({ id }) => id))));
+  expect(told).toHaveLength(new Set(told).size);
+});

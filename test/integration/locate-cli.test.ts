@@ -165,6 +165,15 @@ describe('sigma locate --batch', () => {
     expect([rows[0].files[0].path, rows[5].files[0].path]).toEqual(Object.keys(files));
   });
 
+  test('with --json is one document', async () => {
+    const input = `${JSON.stringify({ id: 1, title: 'card' })}\nno json\n`;
+    const ran = await repo(['--batch', '-', '--json'], input);
+    expect([ran.code, ran.json.answers.length]).toEqual([1, 2]);
+    expect(ran.json.answers[1].error.code).toBe('REPORT_MALFORMED');
+    const none = await repo(['--batch', '-', '--json'], '');
+    expect([none.code, none.json]).toEqual([0, { answers: [] }]);
+  });
+
   test('all is well where every line is', async () => {
     const ran = await repo(['--batch', '-'], `${JSON.stringify({ id: 1, title: 'card' })}\r\n`);
     expect([ran.code, rowsOf(ran).length]).toEqual([0, 1]);

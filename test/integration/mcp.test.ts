@@ -187,12 +187,18 @@ test.each(twoTransports)('%s: every tool answers a right question', async (name)
   const one = await right('query_agent', {
     agent: 'kernel',
     question: 'dma_alloc_mapped',
-    grounding: { overlays: ['O1'], query_hints: ['mapping'] },
+    grounding: { overlay_hints: ['O1'], query_hints: ['mapping'] },
   });
   expect(one.evidence[0]).toMatchObject({ overlay: 'O1', agent: 'kernel' });
   const asked = await right('ask', { question: 'How is the ring allocated?' });
   const verified = await right('verify_citations', { citations: asked.evidence });
   expect(verified).toMatchObject({ valid: asked.evidence.length, total: asked.evidence.length });
+  const mixed = [asked.evidence[0], { file_path: 'a.c' }];
+  const judged = await right('verify_citations', { citations: mixed });
+  expect(judged.results).toMatchObject([
+    { status: 'valid' },
+    { status: 'malformed', reason: 'content is not a text' },
+  ]);
   const routed = await right('query_lattice', {
     question: 'How does the nic driver allocate its ring?',
   });
@@ -223,7 +229,11 @@ test.each(twoTransports)('%s: every tool refuses a wrong question with a code', 
   const wrong: [string, object, string][] = [
     ['list_agents', { rol: 'pgc' }, 'TOOL_INPUT'],
     ['query_agent', { agent: 'nobody', question: 'x' }, 'UNKNOWN_AGENT'],
-    ['query_agent', { agent: 'mm', question: 'x', grounding: { overlays: ['O9'] } }, 'TOOL_INPUT'],
+    [
+      'query_agent',
+      { agent: 'mm', question: 'x', grounding: { overlay_hints: ['O9'] } },
+      'TOOL_INPUT',
+    ],
     ['query_lattice', { question: 'x', max_hops: 99 }, 'TOOL_INPUT'],
     ['query_lattice', { question: 'x', from: 'nobody' }, 'UNKNOWN_AGENT'],
     ['ask', { question: '   ' }, 'EMPTY_QUESTION'],
@@ -235,7 +245,7 @@ test.each(twoTransports)('%s: every tool refuses a wrong question with a code', 
     ['trace', { from: 'no_such_thing', to: 'nic_open' }, 'NO_SUCH_SYMBOL'],
     ['blast_radius', { symbol: 'nic_log', direction: 'left' }, 'TOOL_INPUT'],
     ['security_blast_radius', {}, 'TOOL_INPUT'],
-    ['verify_citations', { citations: [{ file_path: 'a.c' }] }, 'TOOL_INPUT'],
+    ['verify_citations', { citations: [] }, 'TOOL_INPUT'],
     ['send_agent_message', { to: 'nobody', message: 'x' }, 'UNKNOWN_AGENT'],
     ['list_pending_messages', { message: 999_999 }, 'NO_SUCH_MESSAGE'],
     ['mark_message_read', { message: 999_999 }, 'NO_SUCH_MESSAGE'],

@@ -163,6 +163,10 @@ describe('up, as long as it runs', () => {
     const found = () =>
       children(its.process.pid!).find(({ command }) => command.includes('agent critic'));
     await eventually(shown, 20_000);
+    for (const to of ['critic', 'mm']) {
+      const { json } = await sigma(repository.home, ['send', to, 'hello', '--json']);
+      expect(json.error.code, to).toBe('NO_MAILBOX');
+    }
     const first = found()!.pid;
     process.kill(first, 'SIGKILL');
     await eventually(() => {

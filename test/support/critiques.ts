@@ -61,6 +61,7 @@ export function critiqueOf(
     tokens: 0,
     begun_ms: 1_000,
     elapsed_ms: 10,
+    ...{ state: '', standing: '' },
     ...change,
   };
 }

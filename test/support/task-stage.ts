@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { expect } from 'vitest';
+import type { NoticeWay } from '../../src/manager/gate-notices.js';
 import type { AttentionParts } from '../../src/manager/gate-handler.js';
 import { Shards } from '../../src/remote/shards.js';
 import { TaskHandler } from '../../src/manager/task-handler.js';
@@ -72,12 +73,16 @@ export class TaskStage {
 
   readonly #critic: Config['critic'];
 
+  readonly #noticeWays: readonly NoticeWay[];
+
   /** `prompt`: how far tasks may push tasks; `critic`: which results are reviewed. */
   constructor(
     attention: Partial<AttentionParts> = {},
     prompt: Config['prompt'] = {},
     critic: Config['critic'] = {},
+    noticeWays: readonly NoticeWay[] = [],
   ) {
+    this.#noticeWays = noticeWays;
     this.#prompt = prompt;
     this.#critic = critic;
     this.#attention = { ...silent, ...attention };
@@ -123,6 +128,7 @@ export class TaskStage {
       log,
       config,
       attention,
+      noticeWays: this.#noticeWays,
       makeOverlays,
     });
     await desk.begin();

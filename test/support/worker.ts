@@ -60,18 +60,15 @@ export async function startWorker(
   return client;
 }
 
-/** A valid citation for a question, with the given similarity. */
-export async function citationFor(
-  client: Client,
-  question: string,
-  similarity: number,
-): Promise<EvidenceCitation> {
+/** The first citation that the PGC gives for a question. */
+export async function citationFor(client: Client, question: string): Promise<EvidenceCitation> {
   const { type, request, answer } = latticeMessages.ask;
   const body = request.encode({ question, overlays: [], top_k: 1, query_hints: [] });
   const reply = await client.request(`service:${latticeService}`, type, body);
   const [source] = answer.decode(reply.body).evidence;
   if (source === undefined) throw new Error(`nothing answers: ${question}`);
-  const { overlay, content, file_path, line_start, line_end, symbol, blob, agent } = source;
+  const { overlay, content, file_path, line_start, line_end, symbol, blob, agent, similarity } =
+    source;
   return {
     ...{ overlay, content, file_path, line_start, line_end, symbol, blob, agent, similarity },
     relevance: 'It is what was asked for.',

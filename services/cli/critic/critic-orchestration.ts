@@ -6,6 +6,7 @@ import type { PhaseResult } from '../../../src/critic/orchestration/orchestratio
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { indexedIn, artifactPlace, realOf, treeOf } from '../../../src/remote/artifact-place.js';
 import { Critics } from './critics.js';
+import { isFine } from './is-fine.js';
 import { wholeOf } from '../input.js';
 import { printable } from '../../../src/render/terminal.js';
 import { print } from '../output.js';
@@ -28,7 +29,7 @@ A file for --orchestration:
 
 /**
  * Runs the reviews of an orchestration file; artifacts are found from the folder of the file, and known by their path from the
- * tree that it lies in. Run again it goes on where it was. Exit code 1: a phase failed, or a person has to decide. Throws ORCHESTRATION_INVALID, TOO_LARGE.
+ * tree that it lies in. Run again it goes on where it was. Exit code 1: a phase failed, a person has to decide, or one that gives no score found what is wrong. Throws ORCHESTRATION_INVALID, TOO_LARGE.
  */
 export async function orchestrate(
   file: string,
@@ -53,7 +54,12 @@ export async function orchestrate(
     runOrchestration(orchestration, {
       review: (request, onProgress) => critic.critique(request, { onProgress }),
       read: (artifact) =>
-        read(path.resolve(folder, artifact), artifact, criticLimits.artifactBytes),
+        read(path.resolve(folder, artifact), artifact, criticLimits.artifactBytes).catch(
+          (cause: unknown) => {
+            if (asBusError(cause).code !== 'ORCHESTRATION_INVALID') throw cause;
+            throw new BusError('ARTIFACT_NOT_FOUND', { path: artifact }, { cause });
+          },
+        ),
       placeOf: (artifact) => artifactPlace(artifact, { root, folder, isKnown }),
       // Written whole or not at all: a reader meanwhile finds the old file.
       save: async (text) => {
@@ -71,12 +77,16 @@ export async function orchestrate(
     }),
   );
   print({ json }, { phases: results }, () => results.map(rendered).join('\n'));
-  const isOpen = ({ critique }: PhaseResult): boolean => critique?.needs_person !== false;
+  const isOpen = ({ critique }: PhaseResult): boolean =>
+    critique === undefined ||
+    critique.needs_person ||
+    (critique.verdict === 'UNSCORED' && !isFine(critique, false));
   if (results.some(isOpen)) process.exitCode = 1;
 }
 
-function rendered({ phase, critique, reason }: PhaseResult): string {
-  if (critique === undefined) return `${printable(phase)}: ${reason}`;
+function rendered({ phase, critique, reason, why: failed }: PhaseResult): string {
+  if (critique === undefined)
+    return `${printable(phase)}: not reviewed: ${printable(failed)} (${reason})`;
   const { verdict, why, artifact } = critique;
   return `${printable(phase)}: ${verdict} ${printable(artifact)} (${printable(why)})`;
 }

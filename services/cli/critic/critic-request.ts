@@ -156,7 +156,7 @@ async function rulesIn(
 ): Promise<CritiqueRequest['rules']> {
   const limit = criticLimits.ruleFiles;
   if (files.length > limit)
-    throw new BusError('TOO_LARGE', { what: 'the list of rule files', bytes: files.length, limit });
+    throw new BusError('TOO_LARGE', { what: 'a list', bytes: files.length, unit: 'files', limit });
   const read = async (file: string): Promise<CritiqueRequest['rules'][number]> => {
     const { tree: _, ...place } = await artifactPlace(file, from);
     const bytes = await wholeOf(file, criticLimits.ruleBytes, `the rules ${file}`);

@@ -3,11 +3,12 @@ import type { Config } from '../../../src/config/config.js';
 import type { Critique, CritiqueRequest, Flag, Selection } from '../../../src/critic/shapes.js';
 import type { EscalationPolicy } from '../../../src/critic/select/escalation.js';
 import type { CriticWords } from './critic-request.js';
+import { isFine } from './is-fine.js';
 import { orchestrate, orchestrationHelp, orchestrationOption } from './critic-orchestration.js';
 import { configOf, gathered, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { printable } from '../../../src/render/terminal.js';
 import { bytesOf, linesIn } from '../input.js';
-import { FailureWith, print, writeLine } from '../output.js';
+import { FailureWith, print, printRows } from '../output.js';
 
 interface CriticOptions extends CommonOptions, CriticWords {
   select?: string;
@@ -44,7 +45,7 @@ export function addCriticCommand(sigma: Command): void {
     .option('--full', 'print all sections of each mode, in Markdown')
     .option(
       '--select <file>',
-      'select modes for each context vector of a JSON Lines file, a line of JSON each (--json: one array); - reads standard input',
+      'select modes for each context vector of a JSON Lines file, a line of JSON each (--json: one document); - reads standard input',
     )
     .option('--repo <dir>', 'tree whose index is used (default: the git work tree of the artifact)')
     .option('--rules <file>', 'rules that the artifact must follow; repeatable', gathered)
@@ -56,7 +57,7 @@ export function addCriticCommand(sigma: Command): void {
   withDimensions(critic)
     .addHelpText(
       'after',
-      '\nExit code: 0 passed, or nothing was scored and nothing critical was found (C1 has no gate); 1 not passed, a person must decide first, or a bad line in --select; 2 wrong usage.' +
+      '\nExit code: 0 passed, or no score was asked for and nothing critical or major was found (C1 has no gate); 1 not passed, nothing could be looked at, a person must decide first, or a bad line in --select; 2 wrong usage.' +
         orchestrationHelp,
     )
     .action(async (options: CriticOptions) => {
@@ -74,16 +75,9 @@ async function selectAll(file: string, options: CriticOptions): Promise<void> {
   const { selectionsOf, vectorBytesMax } = await import('../../../src/critic/select/batch.js');
   const { detectedBudget } = await import('../../../src/critic/select/tables.js');
   const lines = linesIn(bytesOf(file), vectorBytesMax);
-  // One document: an array, a row on each of its lines.
-  const [open, between, close] = options.json === true ? ['[', ',', ']'] : ['', '', ''];
-  let before = open;
   const budget = options.budget ?? detectedBudget(configOf(options));
-  for await (const row of selectionsOf(lines, await rulesOf(options), budget)) {
-    if (row.outcome === 'invalid') process.exitCode = 1;
-    await writeLine(before + JSON.stringify(row));
-    before = between;
-  }
-  if (close !== '') await writeLine((before === open ? open : '') + close);
+  const rows = selectionsOf(lines, await rulesOf(options), budget);
+  await printRows(options, { rows, list: 'selections' });
 }
 
 /** Dimensions of the context that have no option in the document. */
@@ -113,13 +107,15 @@ async function review(options: CriticOptions): Promise<void> {
   const selection = await selectionFor(request, options);
   const { refusalOf } = await import('../../../src/critic/select/course.js');
   const refused = refusalOf(selection);
-  if (refused !== undefined) throw new FailureWith(refused, { selection }, '');
+  if (refused !== undefined && options.explain !== true)
+    throw new FailureWith(refused, { selection }, '');
   // Else they stand in the answer.
   warn(options.json ? [...warnings, ...selection.flags] : warnings);
   if (options.explain === true) {
     const threshold = await gateOf(request, config);
     const { renderSelection } = await import('../../../src/render/critique.js');
     const { path } = request.artifact;
+    if (refused !== undefined) process.exitCode = 1;
     return print(options, { artifact: path, threshold, ...selection }, () =>
       renderSelection(selection, path, threshold),
     );
@@ -178,25 +174,6 @@ async function gateOf(
 function warn(flags: readonly Flag[]): void {
   for (const { level, text } of flags)
     if (level === 'warning') process.stderr.write(`sigma: warning: ${printable(text)}\n`);
-}
-
-/**
- * Whether the caller can go on: the gate is met, and no rule wants a person first. C1 is reported and not gated, unless a
- * gate was named; where no mode scores, nothing critical may be found.
- */
-function isFine(critique: Critique, isGated: boolean): boolean {
-  const { verdict, selection, reports } = critique;
-  const isDone = reports.every(({ status }) => status === 'complete' || status === 'partial');
-  if (selection.outcome !== 'review' || !isDone) return false;
-  if (verdict === 'PASS') return !critique.needs_person;
-  if (verdict === 'ABORTED') return false;
-  const scoring = selection.modes.some(
-    ({ mode }) => mode === 'llm-as-judge' || mode === 'standard',
-  );
-  const found = reports.flatMap(({ findings }) => findings);
-  const isCritical = found.some(({ severity, is_hard }) => severity === 'critical' || is_hard);
-  if (verdict === 'UNSCORED') return !scoring && !isCritical;
-  return selection.criticality === 'C1' && !isGated;
 }
 
 function share(text: string): number {

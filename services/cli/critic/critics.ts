@@ -13,7 +13,7 @@ import { isListening } from '../../../src/transport/probe.js';
 import { withClient } from '../connect.js';
 import { RemoteCritic, type CriticPort, type Reviewing } from '../../../src/remote/critic.js';
 
-/** A critic that has just been started is waited for. */
+/** A critic that has just been started, or that reviews in another process, is waited for. */
 const beginningMs = 10_000;
 const retryMs = 250;
 
@@ -64,9 +64,9 @@ export class Critics implements CriticPort {
       try {
         return await this.#here(work);
       } catch (error) {
-        // It has its store already, and will serve in a moment.
-        const isBeginning = isThere && asBusError(error).code === 'CRITIC_ELSEWHERE';
-        if (!isBeginning || performance.now() >= untilMs) throw error;
+        // It has its store already, and will serve, or end, in a moment.
+        const isElsewhere = asBusError(error).code === 'CRITIC_ELSEWHERE';
+        if (!isElsewhere || performance.now() >= untilMs) throw error;
         await delay(retryMs);
       }
     }

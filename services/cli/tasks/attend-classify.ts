@@ -11,7 +11,7 @@ import type { Classification } from '../../../src/attention/shapes.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { bytesOf, linesIn } from '../input.js';
 import { printable, table } from '../../../src/render/terminal.js';
-import { usage, writeLine } from '../output.js';
+import { printRows, usage } from '../output.js';
 
 /** One line, with all that it carries. */
 const lineBytesMax = 2 * 1024 * 1024;
@@ -35,34 +35,32 @@ interface Row {
 export async function classifyAll(file: string, options: ClassifyOptions): Promise<void> {
   const policy = loadPolicy(options.policy);
   const inspector = options.root === undefined ? undefined : await inspectorOf(options.root);
-  const isDocument = options.json === true;
-  const isTable = process.stdout.isTTY && !isDocument;
-  const rows: Row[] = [];
+  const rows = rowsOf(file, { policy, inspector, explain: options.explain === true });
+  const isTable = process.stdout.isTTY && options.json !== true;
+  if (!isTable) return printRows(options, { rows: shownOf(rows), list: 'actions' });
+  const all: Row[] = [];
+  for await (const row of rows) all.push(row);
+  process.stdout.write(`${rendered(all)}\n`);
+}
+
+/** What would stop, or is no action, is told by the exit code. */
+async function* rowsOf(file: string, judging: Judging): AsyncGenerator<Row> {
   let number = 0;
-  // One document, written as it comes: a file may hold more actions than memory does.
-  const head = '{"actions":[';
-  let before = head;
-  try {
-    for await (const text of linesIn(bytesOf(file), lineBytesMax)) {
-      number += 1;
-      if (text?.trim() === '') continue;
-      const judging = { policy, inspector, explain: options.explain === true };
-      const row = await rowOf(text, number, judging);
-      const isStopped = row.classification?.findings.some(({ severity }) => severity === 'Gate');
-      if (isStopped === true || row.error !== undefined) process.exitCode = 1;
-      if (isTable) rows.push(row);
-      else await writeLine(`${isDocument ? before : ''}${JSON.stringify(shown(row))}`);
-      before = ',';
-    }
-  } catch (error) {
-    if (!isDocument || before === head) throw error;
-    const coded = asBusError(error);
-    await writeLine(`],"error":${JSON.stringify(coded.toFailure())}}`);
-    process.exitCode = coded.exit;
-    return;
+  for await (const text of linesIn(bytesOf(file), lineBytesMax)) {
+    number += 1;
+    if (text?.trim() === '') continue;
+    const row = await rowOf(text, number, judging);
+    const isStopped = row.classification?.findings.some(({ severity }) => severity === 'Gate');
+    if (isStopped === true || row.error !== undefined) process.exitCode = 1;
+    yield row;
   }
-  if (isDocument) await writeLine(`${before === head ? head : ''}]}`);
-  if (isTable) process.stdout.write(`${rendered(rows)}\n`);
+}
+
+async function* shownOf(rows: AsyncIterable<Row>): AsyncGenerator<object> {
+  for await (const { line, id, classification, error } of rows) {
+    const name = id === undefined ? { line } : { id, line };
+    yield classification === undefined ? { ...name, error } : { ...name, ...classification };
+  }
 }
 
 async function inspectorOf(root: string): Promise<FolderInspector> {
@@ -97,12 +95,6 @@ async function rowOf(text: string | undefined, line: number, judging: Judging): 
   } catch (error) {
     return { line, ...(id !== undefined && { id }), error: asBusError(error).toFailure() };
   }
-}
-
-function shown({ line, id, classification, error }: Row): object {
-  const name = id === undefined ? { line } : { id, line };
-  if (classification === undefined) return { ...name, error };
-  return { ...name, ...classification };
 }
 
 function rendered(rows: readonly Row[]): string {

@@ -1,11 +1,12 @@
+import { secretsIn } from '../../secrets/secrets.js';
 import type { Reading, Word } from '../policy/command-pattern.js';
 import type { Harmless } from '../policy/rulebook.js';
 import type { Examination, Site } from './examination.js';
 
 /** Credentials: files that hold them, variables that hold them, and themselves (SecurityBoundary: "credential patterns"). */
 
-const credential =
-  /\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{20,}|\bxox[abprs]-[\w-]{10,}|\bsk-(?:[a-z]{1,20}-){0,6}[A-Za-z0-9_]{20}|\bAIza[\w-]{30,}|\bnpm_[A-Za-z0-9]{30,}|-----BEGIN (?:[A-Z]{1,20} ){0,4}PRIVATE KEY|\beyJ[\w-]{10,2000}\.eyJ[\w-]{10,2000}\.|(?:Bearer|Basic) [A-Za-z0-9+/._-]{24,}|:\/\/[^/\s:@$]{1,200}:[^/\s@$]{3,400}@(?!localhost|127\.)/;
+/** Of an address, even where its password is a word; `$` begins a variable. */
+const passwordInAddress = /:\/\/[^\s/:@$]{1,200}:[^/\s@$]{3,400}@(?!localhost|127\.)/;
 
 /** These neither print nor send what they are given. */
 const silent = new Set(['test', '[', 'export', 'unset', ':', 'true', 'return', 'exit']);
@@ -38,13 +39,21 @@ export function secretEffects(
   const found = (rule: string, says: string): void =>
     exam.found({ signal: 'SecurityBoundary', rule, words, site, says });
   const program = given.operands[0]?.text ?? '';
-  if (words.some(({ text }) => credential.test(text)))
+  if (
+    words.some(({ text }) => passwordInAddress.test(text)) ||
+    secretsIn(written(words)).length > 0
+  )
     found('credential', 'holds what looks like a credential');
   if (!silent.has(program) && words.some((each) => namesSecret(each, exam)))
     found('secret-variable', 'hands on a variable that holds a credential');
   const paths = harmless === undefined ? allPaths(words) : readPaths(harmless);
   if (paths.some((text) => pathsIn(text).some((path) => isSecretAt(path, exam, site))))
     found('secret-path', 'opens a file that holds credentials');
+}
+
+/** Together, for what one of them announces is in the next: `--token x`. */
+function written(words: readonly Word[]): string {
+  return words.map(({ text }) => text).join(' ');
 }
 
 /** As it is written, and as it is meant from the folder of the command. */

@@ -33,7 +33,12 @@ export function answered(
   }
   if (text.length > sessionLimits.textChars)
     throw new BusError('TOO_LARGE', {
-      ...{ what: 'an answer', bytes: text.length, limit: sessionLimits.textChars },
+      ...{
+        what: 'an answer',
+        bytes: text.length,
+        unit: 'characters',
+        limit: sessionLimits.textChars,
+      },
     });
   const option = question.options.find((each) => each.choice === choice);
   if (option === undefined)

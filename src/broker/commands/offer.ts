@@ -16,7 +16,7 @@ export const offer: CommandRun = (core, session, frame) => {
   const offered = new Set([...session.services, ...services]).size;
   const limit = core.limits.servicesPerSessionMax;
   if (offered > limit)
-    throw new BusError('TOO_LARGE', { what: 'the number of services', bytes: offered, limit });
+    throw new BusError('TOO_LARGE', { what: 'an offer', bytes: offered, unit: 'services', limit });
   for (const service of services) core.sessions.offer(session, service);
   core.answer(session, frame, Command.ACCEPT);
 };

@@ -4,7 +4,7 @@ import { Command, type Frame } from '../../wire/frame.js';
 import type { BrokerCore } from '../core.js';
 import type { Session } from '../session/sessions.js';
 import { overReason } from './enrol.js';
-import { mailboxFor } from './recipient.js';
+import { giveUpUnread, mailboxFor } from './recipient.js';
 import { checkStored, textCharsMax } from './texts.js';
 
 /** A durable SEND: ACCEPT once it is stored and synced, else REJECT and nothing has happened. */
@@ -47,6 +47,7 @@ async function accept(core: BrokerCore, session: Session, frame: Frame): Promise
     const { seq, isDuplicate } = await (earlier ?? core.mailboxes.post(frame, from, mailbox));
     // The agent was dismissed during the write.
     if (isForHosted && !isOfHosted(core, mailbox)) core.mailboxes.close([mailbox], overReason);
+    if (mailbox.startsWith('agent:')) giveUpUnread(core, mailbox.slice('agent:'.length));
     core.answer(session, frame, Command.ACCEPT, undefined, { seq });
     if (isDuplicate) return;
     core.acceptLatency.record(core.clock.monotonicMs() - startedMs);

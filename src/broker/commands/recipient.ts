@@ -1,6 +1,7 @@
 import { BusError } from '../../errors/bus-error.js';
 import { parseAddress } from '../../wire/address.js';
 import type { Frame } from '../../wire/frame.js';
+import { noMail } from '../../wire/messages.js';
 import type { BrokerCore } from '../core.js';
 import type { Session } from '../session/sessions.js';
 
@@ -38,6 +39,7 @@ export function mailboxFor(core: BrokerCore, session: Session, frame: Frame, fro
       const id = registeredAgent(core, name);
       const role = core.sessions.liveOf(id)?.role ?? core.registry.record(id)?.role;
       permit(session, { kind, name: id, ...(role !== undefined && { role }) }, type);
+      if (readsNoMail(core, id)) throw new BusError('NO_MAILBOX', { agent: name });
       return `agent:${id}`;
     }
     case 'service':
@@ -55,6 +57,16 @@ export function mailboxFor(core: BrokerCore, session: Session, frame: Frame, fro
     case 'topic':
       throw new BusError('INVALID_NAME', { name: to.slice(0, 120), what: 'mailbox' });
   }
+}
+
+/** It says so when it registers. */
+function readsNoMail(core: BrokerCore, agent: string): boolean {
+  return core.registry.record(agent)?.capabilities.includes(noMail) === true;
+}
+
+/** What was taken for it before it said so is not kept in silence: it becomes dead letters. */
+export function giveUpUnread(core: BrokerCore, agent: string): void {
+  if (readsNoMail(core, agent)) core.mailboxes.close([`agent:${agent}`], 'NO_MAILBOX');
 }
 
 /** Only the agent that was asked, or one that may offer the asked service. */

@@ -4,6 +4,7 @@ import { Command } from '../../wire/frame.js';
 import { agentRecordCodec } from '../../wire/messages.js';
 import type { BrokerCore, CommandRun } from '../core.js';
 import type { Session } from '../session/sessions.js';
+import { giveUpUnread } from './recipient.js';
 
 /** The agent's public record: stored, then accepted, then announced. */
 export const register: CommandRun = async (core, session, frame) => {
@@ -17,6 +18,7 @@ export const register: CommandRun = async (core, session, frame) => {
   // The sender is known from the session; the record's claims about it are ignored.
   const stamped = { ...record, id: session.agent, role: session.role };
   await core.enroll(stamped, session.isEphemeral);
+  giveUpUnread(core, session.agent);
   core.answer(session, frame, Command.ACCEPT);
   core.announce('updated', session.agent);
 };

@@ -25,7 +25,8 @@ function settling(verdict: Verdict, needsLease: boolean): CommandRun {
     const settle = settleCodec.decode(frame.body);
     if (settle.seqs.length > seqsMax)
       throw new BusError('TOO_LARGE', {
-        what: 'the list of messages',
+        what: 'a list',
+        unit: 'messages',
         bytes: settle.seqs.length,
         limit: seqsMax,
       });

@@ -285,7 +285,7 @@ class Reader {
       const found = piece === '' ? -1 : content.slice(at, at + searchChars).indexOf(piece);
       if (found < 0) return;
       line += breaksIn(content.slice(at, at + found));
-      // Pieces hold no break.
+      // Those of text hold no break.
       at += found + piece.length;
     };
     const open: Link[] = [];
@@ -310,13 +310,19 @@ class Reader {
       }
       goTo(type === 'code_inline' ? child.markup : text);
       const link = open.at(-1);
-      if (type === 'code_inline') add('code', text);
-      else if (type === 'text') add('text', text);
+      if (type === 'text') add('text', text);
       if (link !== undefined) {
         if (link.text === '') link.line = line;
         link.text += text;
       }
-      if (type === 'code_inline') this.#keep('codes', { text, line });
+      if (type === 'code_inline') {
+        add('code', text);
+        this.#keep('codes', { text, line });
+        // What follows is not looked for in the code.
+        const end = closing(content, at, child.markup);
+        line += breaksIn(content.slice(at, end));
+        at = end;
+      }
       if (type === 'image')
         this.#keep('links', {
           text,
@@ -340,6 +346,13 @@ class Reader {
     if (kept.length < markdownLimits.parts) kept.push(part);
     else this.isCut = true;
   }
+}
+
+/** Behind the mark that ends a span of code: the next one of its length. */
+function closing(content: string, from: number, mark: string): number {
+  for (const { 0: run, index } of content.slice(from, from + searchChars).matchAll(/`+/g))
+    if (run.length === mark.length) return from + index + run.length;
+  return from;
 }
 
 function breaksIn(text: string): number {

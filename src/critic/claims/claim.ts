@@ -45,6 +45,10 @@ export type Statement =
   | { kind: 'path'; path: PathName }
   /** That a function throws, or never does. */
   | { kind: 'throws'; symbol: SymbolName; isNever: boolean }
+  /** Who calls a symbol; without a caller: that nobody does. `isOnly`: nobody else. */
+  | { kind: 'calls'; symbol: SymbolName; caller?: SymbolName; isOnly: boolean }
+  /** At how many places, or by how many functions, a symbol is called. */
+  | { kind: 'call_count'; symbol: SymbolName; value: number; of: 'places' | 'functions' }
   /** A line, or lines, of a file, and the symbol that is quoted beside them. */
   | { kind: 'line'; path: PathName; symbol?: SymbolName }
   /** A heading of a document; empty path: of this one. */

@@ -180,8 +180,47 @@ const parameterCount = new RegExp(
 const throwing =
   /^\s*((?:must |shall |will |can |may )?never throws?|throws nothing|(?:does not|doesn't|cannot|can't|will not|won't|must not|shall not) (?:ever )?throw|throws)\b(?! (?:away|in|into|out|off)\b)/i;
 
+const calling = /^\s+(?:directly )?(?:calls|invokes)\s+(?:the )?$/;
+const called =
+  /^\s+is (only )?(?:called|invoked) (only |solely )?(?:by|from|in)\s+(?:the )?(?:function |method )?$/;
+const neverCalled =
+  /^\s+(?:is (?:never|not) (?:called|invoked)(?: anywhere| by (?:anything|anyone))?\s*(?:[.;,]|$)|is (?:unused|dead)\b|has no callers?\b)/;
+const nobodyCalls =
+  /(?:^|[.!?:;])[^\w]*(?:nobody|no one|nothing|no (?:function|method|code|caller))(?: ever)? (?:calls|invokes) (?:the )?$/i;
+/** Before what a sentence begins with; elsewhere it may be what is only supposed. */
+const beginsSentence = /(?:^|[.!?:;])[^\w]*$/;
+const amount = `(${numerals.slice(1).join('|')}|\\d{1,6})`;
+const calledTimes = new RegExp(
+  String.raw`^\s+(?:is (?:called|invoked) (?:(?:at|from|in|by) )?|has )(?:exactly |only |just )?${amount} (?:(places?|sites?|times?|call sites?|calls?)|(functions?|methods?|callers?))\b`,
+  'i',
+);
+
+/** "`a` calls `b`", "`b` is only called by `a`", "`b` is never called", "nobody calls `b`", "`b` is called at three places". */
+function callsOf(
+  symbol: SymbolName,
+  before: string,
+  gap: string,
+  other: Reference,
+): Statement | undefined {
+  if (nobodyCalls.test(before)) return { kind: 'calls', symbol, isOnly: false };
+  if (!beginsSentence.test(before)) return undefined;
+  if (neverCalled.test(gap)) return { kind: 'calls', symbol, isOnly: false };
+  const [, times, places] = calledTimes.exec(gap) ?? [];
+  if (times !== undefined)
+    return {
+      ...{ kind: 'call_count', symbol, value: numeralOf(times) },
+      of: places === undefined ? 'functions' : 'places',
+    };
+  if (other.type !== 'symbol') return undefined;
+  if (calling.test(gap))
+    return { kind: 'calls', symbol: other.symbol, caller: symbol, isOnly: false };
+  const by = called.exec(gap);
+  if (by === null) return undefined;
+  return { kind: 'calls', symbol, caller: other.symbol, isOnly: (by[1] ?? by[2]) !== undefined };
+}
+
 /** What a reference and the next one, or the number behind it, say together. */
-function relatedTo({ reference }: Token, next: Token): Statement[] {
+function relatedTo({ before, reference }: Token, next: Token): Statement[] {
   const { before: gap, reference: other } = next;
   if (reference.type !== 'symbol') return [];
   const { symbol } = reference;
@@ -192,18 +231,23 @@ function relatedTo({ reference }: Token, next: Token): Statement[] {
   }
   if (other.type === 'value' && other.value !== '' && equals.test(gap))
     return [{ kind: 'constant', symbol, value: other.value, unit: '' }];
+  const calls = callsOf(symbol, before, gap, other);
+  if (calls !== undefined) return [calls];
   const [, never] = throwing.exec(gap) ?? [];
   if (never !== undefined)
     return [{ kind: 'throws', symbol, isNever: never.toLowerCase() !== 'throws' }];
-  const [, amount] = parameterCount.exec(gap) ?? [];
-  if (amount !== undefined) {
-    const word = numerals.indexOf(amount.toLowerCase());
-    return [{ kind: 'parameter_count', symbol, value: word >= 0 ? word : Number(amount) }];
-  }
+  const [, parameters] = parameterCount.exec(gap) ?? [];
+  if (parameters !== undefined)
+    return [{ kind: 'parameter_count', symbol, value: numeralOf(parameters) }];
   const [, digits, unit = ''] = equalsNumber.exec(gap) ?? [];
   return digits === undefined || symbol.isCall
     ? []
     : [{ kind: 'constant', symbol, value: digits, unit }];
+}
+
+function numeralOf(written: string): number {
+  const word = numerals.indexOf(written.toLowerCase());
+  return word >= 0 ? word : Number(written);
 }
 
 /** The symbol that an item or a paragraph begins with. */
@@ -245,8 +289,10 @@ function fenceClaims({ language, text, line_start }: Fence, lines: readonly stri
   if (!shells.test(language)) return [];
   const isMarked = /^[\s>*+\d.)-]*(?:`{3}|~{3})/.test(lines[line_start - 1] ?? '');
   const first = line_start + (isMarked ? 1 : 0);
+  // What is only indented may be code of any language.
+  const command = isMarked ? /^\s*(?:\$ )?[a-z]/ : /^\s*\$ [a-z]/;
   return text.split('\n').flatMap((line, index) => {
-    const reference = /^\s*(?:\$ )?[a-z]/.test(line) ? commandIn(line) : undefined;
+    const reference = command.test(line) ? commandIn(line) : undefined;
     const statements = reference === undefined ? [] : statementsOf({ reference });
     return statements.map((statement) => claimOf(statement, wordsOf(line), first + index));
   });

@@ -17,14 +17,24 @@ export async function lookUpOption(
   const known = [flag, flag.replace(/^--no-/, '--')].find((each) => words.flags.has(each));
   if (known !== undefined)
     return holds(`The sources have ${known}.`, await evidenceOfFlag(tree, known), 'medium');
+  // Many readers of a command line are given the name without its dashes.
+  const bare = flag.slice(2);
+  const isOwn = await isOwnProgram(tree, command);
+  const mayBeOwn = isOwn || (command === '' && (await tree.packages()).length > 0);
+  if (mayBeOwn && words.hasText(bare)) return holds(`The sources have '${bare}'.`, [], 'medium');
   const reason = `No source has ${flag}.`;
-  const camel = flag.slice(2).replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
   if (!words.isComplete || words.flags.size < flagsMin) return notChecked(reason);
-  if (!(await isOwnProgram(tree, command)) || (camel !== flag.slice(2) && words.has(camel)))
+  if (!isOwn || namesOf(bare).some((each) => words.has(each)))
     return notFound(`${reason} It may be of another program.`);
   const near = nearest(flag, words.flags.keys());
   if (near === undefined) return notFound(reason);
   return wrong(reason, `It is probably ${near}.`, await evidenceOfFlag(tree, near), 'medium');
+}
+
+/** As a variable or a field, from which a flag can be made. */
+function namesOf(bare: string): string[] {
+  const camel = bare.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return [camel, bare.replaceAll('-', '_')];
 }
 
 async function evidenceOfFlag(tree: Tree, flag: string): Promise<Verdict['evidence']> {
@@ -34,10 +44,8 @@ async function evidenceOfFlag(tree: Tree, flag: string): Promise<Verdict['eviden
 }
 
 async function isOwnProgram(tree: Tree, command: string): Promise<boolean> {
-  const { bin, name } = (await tree.manifest())?.json ?? {};
-  const names = typeof bin === 'object' && bin !== null ? Object.keys(bin) : [];
-  if (typeof name === 'string') names.push(name.replace(/^@[^/]*\//, ''));
-  return names.includes(path.posix.basename(command));
+  const name = path.posix.basename(command);
+  return (await tree.packages()).some(({ programs }) => programs.includes(name));
 }
 
 /** Is it a script of the package, a target of the makefile, or a sub-command of the package's own program? */
@@ -94,7 +102,7 @@ async function lookUpSubcommand(
   name: string,
 ): Promise<Verdict> {
   if (!(await isOwnProgram(tree, program)))
-    return notChecked(`${program} is no program of the package.`);
+    return notChecked(`No manifest of the tree says that ${program} is a program of it.`);
   const words = await tree.words();
   if (words.hasText(name)) return holds(`The sources have '${name}'.`, [], 'medium');
   // Its words may be arguments as well as sub-commands.

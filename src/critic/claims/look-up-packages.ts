@@ -1,28 +1,47 @@
 import { holds, notChecked, wrong, type Verdict } from './claim.js';
 import type { Looking } from './looking.js';
+import type { Tree } from './tree.js';
 import { lineOf } from './words.js';
 
-/** Does the manifest have this version: of the package itself, or of the Node.js that it needs? */
+/** Does a manifest have this version: of its package, or of the Node.js that it needs? */
 export async function lookUpVersion(
   { tree }: Looking,
   name: string,
   value: string,
 ): Promise<Verdict> {
-  const manifest = await tree.manifest();
-  if (manifest === undefined) return notChecked('There is no package.json.');
-  const { file, text, json } = manifest;
-  if (name !== 'node' && name !== json['name']) return notChecked(`${file} is of another package.`);
-  const engines = json['engines'] as Record<string, unknown> | undefined;
-  const key = name === 'node' ? 'engines' : 'version';
-  const stated = name === 'node' ? engines?.['node'] : json['version'];
-  if (typeof stated !== 'string') return notChecked(`${file} does not say.`);
-  const evidence = await tree.evidence(file, lineOf(text, Math.max(0, text.indexOf(`"${key}"`))));
-  const reason = `${file} says ${stated}.`;
+  const stated = name === 'node' ? await nodeOf(tree) : await versionOf(tree, name);
+  if (stated === undefined) return notChecked(`No manifest of the tree says a version of ${name}.`);
+  const { file, version, line } = stated;
+  const evidence = await tree.evidence(file, line);
+  const reason = `${file} says ${version}.`;
   const isSame =
     versionsIn(value).length > 1
-      ? value.replaceAll(/\s/g, '') === stated.replaceAll(/\s/g, '')
-      : versionsIn(stated).some((each) => isSameVersion(each, versionsIn(value)[0] ?? ''));
-  return isSame ? holds(reason, evidence) : wrong(reason, `Say ${stated}.`, evidence);
+      ? value.replaceAll(/\s/g, '') === version.replaceAll(/\s/g, '')
+      : versionsIn(version).some((each) => isSameVersion(each, versionsIn(value)[0] ?? ''));
+  return isSame ? holds(reason, evidence) : wrong(reason, `Say ${version}.`, evidence);
+}
+
+interface Stated {
+  file: string;
+  version: string;
+  line: number;
+}
+
+async function nodeOf(tree: Tree): Promise<Stated | undefined> {
+  const { file = '', text = '', json = {} } = (await tree.manifest()) ?? {};
+  const version = (json['engines'] as Record<string, unknown> | undefined)?.['node'];
+  return typeof version === 'string'
+    ? { file, version, line: lineOf(text, Math.max(0, text.indexOf('"engines"'))) }
+    : undefined;
+}
+
+async function versionOf(tree: Tree, name: string): Promise<Stated | undefined> {
+  const own = (await tree.packages()).find((each) => each.name === name);
+  if (own === undefined || own.version === '') return undefined;
+  const { file, version } = own;
+  const text = (await tree.text(file)) ?? '';
+  const at = text.search(/^\s*"?version"?\s*[:=]/m);
+  return { file, version, line: lineOf(text, Math.max(0, at)) };
 }
 
 function versionsIn(range: string): string[] {

@@ -3,6 +3,7 @@ import { holds, notChecked, wrong, type SymbolName, type Verdict } from './claim
 import type { Looking } from './looking.js';
 import type { Tree } from './tree.js';
 import { testPath } from './words.js';
+import { plural } from '../impact/phrases.js';
 
 interface Signature {
   definition: Definition;
@@ -26,12 +27,17 @@ export async function lookUpParameterCount(
   return wrong(shown, `Say ${first.max}.`, evidence);
 }
 
+const listChars = 160;
+
 function unknown({ name }: SymbolName): Verdict {
   return notChecked(`The index has no signature of ${name} with all its parameters.`);
 }
 
 function shownBy({ definition, max }: Signature): string {
-  return `${definition.symbol} takes ${max}: ${definition.signature.slice(0, 160)}`;
+  // Behind the figures of the index stands the list of parameters.
+  const list = /\(.*\)$/s.exec(definition.signature)?.[0] ?? '';
+  const shown = list === '' ? '' : `: ${definition.symbol}${list.slice(0, listChars)}`;
+  return `${definition.symbol} takes ${plural(max, 'parameter')}${shown}`;
 }
 
 /** Of all definitions; undefined: one of them takes any number, or is not known in full. */

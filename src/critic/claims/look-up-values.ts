@@ -43,7 +43,7 @@ export async function lookUpValue(
   );
   const [first] = same;
   if (first === undefined)
-    return notFound(`The code gives ${symbol.name} no literal of this type.`);
+    return notFound(`No line of the code gives ${symbol.name} a plain value to compare it with.`);
   const evidence = await tree.evidence(first.file, first.line, first.line, symbol.name);
   const found = same.slice(0, 3).map((each) => `${each.value} at ${each.file}:${each.line}`);
   const reason = `${symbol.name} is ${found.join(', ')}.`;
@@ -62,7 +62,7 @@ async function sitesOf(tree: Tree, name: string): Promise<{ sites: Site[]; isCut
   for (const { file, text } of texts) {
     if (/\.(?:d\.[cm]?ts|lock|min\.js)$|package(?:-lock)?\.json$/.test(file)) continue;
     for (const at of placesOf(text, name)) {
-      const value = valueAt(text, at, name);
+      const value = valueAt(file, text, at, name);
       if (value === undefined || isQuoted(text, at)) continue;
       const isKey = /^['"]?\s*:/.test(text.slice(at + name.length, at + name.length + 8));
       sites.push({ file, line: lineOf(text, at), value, isKey });
@@ -90,16 +90,29 @@ function isQuoted(text: string, at: number): boolean {
 }
 
 const defined = /^[ \t]+\(?([^\n]{1,60}?)\)?(?:\s*\/[/*].*)?(?:\n|$)/;
-const assigned =
-  /^['"]?(?:\s*:\s*(?:number|string|boolean|int)\s*)?\s*(?:=(?![=>])|:|\?\?=?|\|\|)\s*([^\n;,})]{1,60})/;
+const assigned = /^['"]?\s*(?:=(?![=>])|:|\?\?=?|\|\|)\s*([^\n;,})]{1,60})/;
+/** With the type between the name and the value: `limit: usize = 5`. */
+const typed = /^\s*:\s*(?:[\w&'.:|?*[\] ]|<[^<>\n]{0,40}>){1,60}?\s*=(?![=>])\s*([^\n;,})]{1,60})/;
+/** The same of Go: `limit int = 5`. */
+const typedInGo = /^[ \t]+[\w.*[\]]{1,60}[ \t]*=(?!=)\s*([^\n;,})]{1,60})/;
+/** What stands before a name that is declared with its type; elsewhere a colon is another thing. */
+const declaring =
+  /(?:^|\b(?:const|static|let|var|val|final|readonly|mut|pub|public|private|protected))\s*$/;
 
-function valueAt(text: string, at: number, name: string): string | undefined {
+function typedOf(file: string): RegExp {
+  return file.endsWith('.go') ? typedInGo : typed;
+}
+
+function valueAt(file: string, text: string, at: number, name: string): string | undefined {
   const after = text.slice(at + name.length, at + name.length + 160);
   // A field that is set while the program runs has no one value.
   if (text.slice(Math.max(0, at - 2), at) === '->') return undefined;
   const isMacro = /#\s*define\s+$/.test(text.slice(Math.max(0, at - 20), at));
-  const value = (isMacro ? defined : assigned)
-    .exec(after)?.[1]
+  const before = text.slice(text.lastIndexOf('\n', at) + 1, at);
+  const found = isMacro
+    ? defined.exec(after)
+    : ((declaring.test(before) ? typedOf(file).exec(after) : null) ?? assigned.exec(after));
+  const value = found?.[1]
     ?.replace(/\s*(?:\/\/|\/\*).*$/, '')
     .replace(/\s+as const$/, '')
     .trim();

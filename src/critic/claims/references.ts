@@ -112,7 +112,7 @@ export function commandIn(line: string): Reference | undefined {
   const flags = [...text.matchAll(/(?<![\w-])--[A-Za-z][\w-]{1,60}/g)].map(([flag]) => flag);
   if (flags.length > 0)
     return { type: 'option', flags, command: runner.startsWith('-') ? '' : runner };
-  return runner === '' || name === '' || keyword.test(text)
+  return runner === '' || runner.startsWith('-') || name === '' || keyword.test(text)
     ? undefined
     : { type: 'command', runner, name };
 }

@@ -6,6 +6,7 @@ import { proseOf } from '../artifact/prose-of.js';
 import { quotedLines } from '../impact/quote.js';
 import type { Evidence } from '../shapes.js';
 import { claimLimits, type SymbolName } from './claim.js';
+import { manifestNames, packageIn, type Package } from './manifests.js';
 import { hasWord, Words } from './words.js';
 
 const codeEndings =
@@ -16,6 +17,8 @@ const documentsMax = 600;
 export interface Uses {
   definitions: Definition[];
   callers: CallSite[];
+  /** Nothing else may be a call of it: no use as a value, no call that nothing proves, no shard that failed. */
+  isWhole: boolean;
 }
 
 export interface Manifest {
@@ -62,8 +65,10 @@ export class Tree {
   async #ask(name: string): Promise<Uses> {
     this.signal.throwIfAborted();
     const options = { deadlineMs: claimLimits.questionMs, signal: this.signal };
-    const { definitions, callers } = await this.ground.questions.callers({ symbol: name }, options);
-    return { definitions, callers };
+    const answer = await this.ground.questions.callers({ symbol: name }, options);
+    const { definitions, callers, possible_total, uses_total, errors } = answer;
+    const isWhole = possible_total + uses_total + errors.length === 0;
+    return { definitions, callers, isWhole };
   }
 
   /** Those of the container where there are any, otherwise all of the name. */
@@ -123,6 +128,20 @@ export class Tree {
   /** The first line of a definition. */
   evidenceOf({ file_path, line, symbol }: Definition): Promise<Evidence[]> {
     return this.evidence(file_path, line, line, symbol);
+  }
+
+  /** Of the folder of the artifact and those above it, the nearest first. */
+  async packages(): Promise<Package[]> {
+    const found: Package[] = [];
+    for (let folder = path.posix.dirname(this.artifact); ; folder = path.posix.dirname(folder)) {
+      for (const name of manifestNames) {
+        const file = folder === '.' ? name : `${folder}/${name}`;
+        const text = this.paths.has(file) ? await this.text(file) : undefined;
+        const its = text === undefined ? undefined : packageIn(file, text);
+        if (its !== undefined) found.push(its);
+      }
+      if (folder === '.' || folder === '/') return found;
+    }
   }
 
   /** The `package.json` nearest to the artifact; undefined: none can be read. */

@@ -1,6 +1,7 @@
 import { BusError } from '../../errors/bus-error.js';
 import type { MarkdownText } from '../artifact/markdown.js';
 import { notChecked, type Checked, type Claim, type Verdict } from './claim.js';
+import { lookUpCallCount, lookUpCalls } from './look-up-calls.js';
 import { lookUpCommand, lookUpOption } from './look-up-commands.js';
 import { lookUpParameterCount } from './look-up-signatures.js';
 import { lookUpVersion } from './look-up-packages.js';
@@ -51,6 +52,10 @@ async function lookUp(looking: Looking): Promise<Verdict> {
       return lookUpAnchor(looking, said.path);
     case 'symbol':
       return lookUpSymbol(looking, said.symbol);
+    case 'calls':
+      return lookUpCalls(looking, said);
+    case 'call_count':
+      return lookUpCallCount(looking, said);
     case 'throws':
       return lookUpThrows(looking, said.symbol, said.isNever);
     case 'definition':

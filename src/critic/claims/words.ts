@@ -96,15 +96,26 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
+/** Two neighbours that have changed places are one edit, as in `wakl`. */
 function edits(one: string, other: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let at = 1; at <= one.length; at += 1) {
     const next = [at];
     for (let to = 1; to <= other.length; to += 1) {
       const same = one[at - 1] === other[to - 1] ? 0 : 1;
-      next.push(Math.min((row[to] ?? 0) + 1, (next[to - 1] ?? 0) + 1, (row[to - 1] ?? 0) + same));
+      const isSwapped =
+        at > 1 && to > 1 && one[at - 1] === other[to - 2] && one[at - 2] === other[to - 1];
+      next.push(
+        Math.min(
+          (row[to] ?? 0) + 1,
+          (next[to - 1] ?? 0) + 1,
+          (row[to - 1] ?? 0) + same,
+          isSwapped ? (before[to - 2] ?? 0) + 1 : Infinity,
+        ),
+      );
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[other.length] ?? 0;
 }

@@ -1,7 +1,7 @@
 import { exceeds } from '../score/decimals.js';
 import { bounded, findingOf, normalised } from '../finding.js';
 import { type ModelAnswer, type ModelFinding } from '../model/model-answer.js';
-import type { Examined, Mode, ModeInput } from '../mode.js';
+import { forReader, type Examined, type Mode, type ModeInput } from '../mode.js';
 import { evidenceMin, highScore } from '../modes/llm-as-judge.js';
 import { Quotable, verifiedEvidence, withoutInvented } from '../artifact/quoting.js';
 import { readRules } from '../rules/read-rules.js';
@@ -34,6 +34,7 @@ export async function acceptedAnswer(
   const found: Examined = {
     ...examined,
     score,
+    unable: examined.unable.filter((each) => !isDone(each, score)),
     abort: examined.abort === '' ? accepted.abort : examined.abort,
     dropped: examined.dropped + accepted.dropped + dropped,
   };
@@ -49,6 +50,14 @@ export async function acceptedAnswer(
     { ...merged, dropped: merged.dropped + sections.dropped },
     examined.findings,
     added,
+  );
+}
+
+/** What the rules left to a model, or to a dimension that it has judged. */
+function isDone(unable: string, score: Score | null): boolean {
+  const judged = score?.dimensions.filter((each) => each.score !== null) ?? [];
+  return (
+    unable.endsWith(forReader) || judged.some(({ name }) => unable.startsWith(`to judge ${name}: `))
   );
 }
 

@@ -44,7 +44,7 @@ export const cycleReasons = {
   ABORTED: 'the review was ended: it breaks a rule that must not be broken',
   UNSCORED: 'it could not be judged: there is no score',
   HARD_FINDING: 'a rule that must not be broken is broken, at any score',
-  PERSON: 'it is accepted by a person only',
+  PERSON: 'a rule asks for a person to accept it',
   EARLY: 'nothing is accepted before the first revision',
   BELOW: 'the score is below the threshold',
   OPEN_FINDING: 'a finding is open that must be settled first, at any score',
@@ -103,6 +103,7 @@ export function verdictOn(
   if (last.verdict === 'ABORTED') return escalate('ABORTED');
   if (criticality === 'C1' && settings.threshold === undefined)
     return { move: 'report', reason: '', flag: '' };
+  if (isAside(last)) return { move: 'report', reason: '', flag: '' };
   const { score } = last;
   if (score === null || last.verdict === 'UNSCORED') return escalate('UNSCORED');
   const period = periodOf(rounds.map(({ digest }) => digest));
@@ -124,6 +125,11 @@ export function verdictOn(
   const isHigh = atLeast(score, thresholdOf(settings));
   const open = isHigh && !isPassed ? 'OPEN_FINDING' : 'BELOW';
   return { move: 'revise', reason: isPassed ? 'EARLY' : open, flag: '' };
+}
+
+/** It was asked for no score, and needs nobody: it leaves an artifact where it was. */
+export function isAside({ verdict, needs_person }: Round): boolean {
+  return verdict === 'UNSCORED' && needs_person === '';
 }
 
 function isLateEnough(iteration: number, criticality: Criticality): boolean {

@@ -1,6 +1,7 @@
 import { criticLimits, type PersonJudgement } from '../shapes.js';
 import {
   cycleReasons,
+  isAside,
   verdictOn,
   type CycleMove,
   type CycleReason,
@@ -66,6 +67,10 @@ export function standingAfter(
 ): Standing {
   let cycle = begun(settings);
   for (const { judged, ...round } of rounds) {
+    if (isAside(round) && stands(cycle, round)) {
+      cycle = { ...cycle, iteration: countedIteration(cycle.iteration, round.iteration) };
+      continue;
+    }
     if (isAsking(cycle.state)) cycle = judgedBy(cycle, 'revise');
     if (cycle.state !== 'creating' && cycle.state !== 'revising') cycle = begun(settings);
     cycle = critiqued(cycle, round, settings);
@@ -74,9 +79,22 @@ export function standingAfter(
   const { reason, flag, iteration, iterationsMax } = cycle;
   const state = isExpired && isAsking(cycle.state) ? 'expired' : cycle.state;
   const said = reason === '' ? '' : cycleReasons[reason];
-  const text = flag === '' ? said : `${said} (${flag})`;
+  const asked = flag === '' ? said : `${said} (${flag})`;
+  const text = settledWords[state] ?? asked;
   return { state, reason, flag, iteration, iterations_max: iterationsMax, text };
 }
+
+/** What was decided of another text is not decided of this one. */
+function stands({ state, rounds }: Cycle, { digest }: Round): boolean {
+  return state === 'revising' || isAsking(state) || rounds.at(-1)?.digest === digest;
+}
+
+/** Why a person was asked is over then. */
+const settledWords: Partial<Record<CycleState, string>> = {
+  ratified: 'a person accepted it',
+  refused: 'a person refused it',
+  expired: 'nobody decided in time',
+};
 
 /** A person is asked. */
 export function isAsking(state: string): boolean {

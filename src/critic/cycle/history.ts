@@ -156,6 +156,16 @@ export class History {
     ];
   }
 
+  /** Where the artifact stands after this critique, which need not be added yet. Throws STORE_UNAVAILABLE. */
+  async standingAfter(
+    critique: Critique,
+    asked: AskedFor,
+  ): Promise<Pick<Standing, 'state' | 'text'>> {
+    const before = await this.#read(wholeNameOf(asked));
+    const isAdded = before?.iterations.some((each) => each.critique === critique.id) === true;
+    return this.#standing(isAdded ? before : this.#with(before, critique, asked));
+  }
+
   /** By its whole name, or by its path where only one has it. Throws NO_SUCH_ARTIFACT, AMBIGUOUS_ARTIFACT, STORE_UNAVAILABLE. */
   async of(artifact: string): Promise<ArtifactHistory> {
     return this.#historyOf(await this.#known(artifact));
@@ -178,7 +188,9 @@ export class History {
       throw new BusError('REVIEW_INVALID', { detail: 'it is judged accept, refuse or revise' });
     const { textChars: limit } = historyLimits;
     if (said.text.length > limit)
-      throw new BusError('TOO_LARGE', { what: 'the reason', bytes: said.text.length, limit });
+      throw new BusError('TOO_LARGE', {
+        ...{ what: 'the reason', bytes: said.text.length, unit: 'characters', limit },
+      });
     return this.#records.turn('', async () => {
       const before = await this.#known(artifact);
       const critique = before.iterations.at(-1)?.critique ?? '';

@@ -43,6 +43,20 @@ export function findingsOf({ reports }: Pick<Critique, 'reports'>): Finding[] {
   return [...byId.values()];
 }
 
+/** The same, what several modes say of one line told once; `modes`: those that say it. */
+export function distinctFindings(
+  critique: Pick<Critique, 'reports'>,
+): (Finding & { modes: Finding['mode'][] })[] {
+  const told = new Map<string, Finding & { modes: Finding['mode'][] }>();
+  for (const each of findingsOf(critique)) {
+    const key = `${each.rule} ${each.line_start} ${each.text}`;
+    const known = told.get(key);
+    if (known === undefined) told.set(key, { ...each, modes: [each.mode] });
+    else known.modes.push(each.mode);
+  }
+  return [...told.values()];
+}
+
 /** Creation is the first iteration, so the first critique is the second at least. */
 export function countedIteration(before: number, asked: number): number {
   return Math.max(before + 1, asked, qualityGate.iterationsMin - 1);

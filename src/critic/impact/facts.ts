@@ -1,5 +1,5 @@
 import { BusError } from '../../errors/bus-error.js';
-import type { BlastRadius } from '../../pgc/analyse/blast-radius.js';
+import type { BlastNode, BlastRadius } from '../../pgc/analyse/blast-radius.js';
 import { testPath } from '../../pgc/analyse/surfaces.js';
 import type { HandlerPart } from '../../pgc/mine/code-parts.js';
 import type { CodeReader, SourceCode } from '../../pgc/mine/code-reader.js';
@@ -62,7 +62,10 @@ export function filesOf({ files, definitions }: Subject): string[] {
 
 export function reachOf(blast: BlastRadius, isSymbol: boolean, isMore: boolean): Reach {
   const others = blast.consumers.filter(({ role }) => role !== 'test');
-  const tests = blast.consumers.filter(({ role }) => role === 'test');
+  const tests = [
+    ...blast.consumers.filter(({ role }) => role === 'test'),
+    ...(isSymbol ? [] : testsWithin(blast)),
+  ];
   const isIt = ({ role }: BlastRadius['targets'][number]): boolean => role === 'handler';
   return {
     consumers: others.length,
@@ -76,6 +79,16 @@ export function reachOf(blast: BlastRadius, isSymbol: boolean, isMore: boolean):
     isHeld: isSymbol && blast.targets.some(isIt),
     alike: { users: [], tests: [] },
   };
+}
+
+/** Tests in the file itself: they are a part of what was asked about, and nobody's users. */
+function testsWithin({ targets }: BlastRadius): BlastNode[] {
+  const own = targets.filter(({ role, kind }) => role === 'test' && kind !== 'module');
+  return own.map((each) => ({
+    ...each,
+    ...{ type: 'calls', depth: 1, through: '', call_site: `${each.file_path}:${each.line}` },
+    ...{ sites: 1, certainty: 'exact', via: '' },
+  }));
 }
 
 /** What is said of a handler that drops an error, by every mode that reports one. */
@@ -122,7 +135,7 @@ function isWithin(line: number, { line: from, line_end: to }: Lines): boolean {
 }
 
 export function usesOf(sites: readonly CallSite[]): Pick<Component, 'ignoring' | 'using'> {
-  const calls = sites.filter(({ kind, file_path }) => kind !== 'slot' && !testPath.test(file_path));
+  const calls = sites.filter((each) => each.kind !== 'slot' && !isInTest(each));
   return {
     ignoring: calls.filter(({ ignored }) => ignored),
     using: calls.filter(({ ignored }) => !ignored).length,
@@ -135,12 +148,18 @@ export function alikeOf(sites: readonly CallSite[], reach: Reach): Reach['alike'
   const others = sites.filter(
     ({ kind, file_path, line }) => kind === 'member' && !own.has(`${file_path}:${line}`),
   );
-  const isTest = ({ file_path }: CallSite): boolean => testPath.test(file_path);
   return {
     users:
-      reach.consumers > 0 ? [] : others.filter((each) => !isTest(each)).slice(0, impactLimits.kept),
-    tests: reach.tests.length > 0 ? [] : others.filter(isTest).slice(0, impactLimits.kept),
+      reach.consumers > 0
+        ? []
+        : others.filter((each) => !isInTest(each)).slice(0, impactLimits.kept),
+    tests: reach.tests.length > 0 ? [] : others.filter(isInTest).slice(0, impactLimits.kept),
   };
+}
+
+/** A test may stand in the file that it tests. */
+function isInTest({ file_path, role }: CallSite): boolean {
+  return role === 'test' || testPath.test(file_path);
 }
 
 /** Of the item of O3 on the history of a file. */

@@ -1,4 +1,5 @@
 import { riskOf, type Risk, type Threat } from '../../pgc/analyse/security-blast-radius.js';
+import { placesOf } from '../claims/words.js';
 import type { Artifact, Severity } from '../shapes.js';
 import type { Component, ErrorPlace, FileKnowledge, Impact, Reach } from './impact.js';
 
@@ -69,6 +70,19 @@ export function placeOf(
   return { line_start: 0, line_end: 0 };
 }
 
+/** Of a line within a component: that line in source code; in a document where the component is named, or else its file. */
+export function placeWithin(
+  component: Component,
+  line: number,
+  artifact: Artifact,
+  impact: Impact,
+): { line_start: number; line_end: number } {
+  const named = impact.isCode ? undefined : placeOf(component, artifact, impact);
+  return named !== undefined && named.line_start > 0
+    ? named
+    : placeIn(component.path, line, artifact, impact);
+}
+
 /** Of a place in a file that the artifact is or names. */
 export function placeIn(
   path: string,
@@ -85,7 +99,8 @@ export function placeIn(
 }
 
 function lineOf({ text }: Artifact, name: string): number {
-  const at = text.indexOf(name);
+  // A name within a longer one is another one.
+  const [at = text.indexOf(name)] = placesOf(text, name);
   return at < 0 ? 0 : text.slice(0, at).split('\n').length;
 }
 

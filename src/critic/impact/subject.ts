@@ -42,7 +42,9 @@ export async function subjectOfSource(
   subject.files.push(path);
   const request = { symbol: path, max_depth: 1, direction: 'up' as const };
   const answer = await ask((options) => ground.analyses.blastRadius(request, options));
-  const targets = (answer?.targets ?? []).filter((each) => each.file_path === path);
+  const inFile = (answer?.targets ?? []).filter((each) => each.file_path === path);
+  const tested = inFile.filter(({ role }) => role !== 'test');
+  const targets = tested.length > 0 ? tested : inFile;
   if (targets.length === 0)
     subject.unable.push(`to name the functions of ${path}: the index has none of them`);
   const functions = targets.filter(({ kind }) => kind === 'function' || kind === 'method');

@@ -7,7 +7,7 @@ import { acceptedAnswer } from '../cycle/accepted-answer.js';
 import { bounded } from '../finding.js';
 import { answerJson, answerShape, complaintsOf, type ModelAnswer } from './model-answer.js';
 import { promptOf, textsOf } from './model-prompt.js';
-import type { Examined, Mode, ModeInput } from '../mode.js';
+import { toAskModel, type Examined, type Mode, type ModeInput } from '../mode.js';
 import type { ModeReport } from '../shapes.js';
 
 export interface ModelUse {
@@ -52,10 +52,12 @@ export async function examineByModel(
     return { ...accepted, engine: 'model', status: 'complete', reason: '', texts, tokens };
   } catch (error) {
     if (input.signal.aborted) throw endedBy(input.signal);
-    const { code } = asBusError(error);
+    const { code, message } = asBusError(error);
     const tokens = budget.spent - before;
     const told = tokens > 0 ? texts : [];
-    return { ...examined, engine: 'rules', status: 'partial', reason: code, texts: told, tokens };
+    const unable = [`${toAskModel}${message}`, ...examined.unable];
+    const its = { ...examined, unable, engine: 'rules', status: 'partial' } as const;
+    return { ...its, reason: code, texts: told, tokens };
   }
 }
 

@@ -11,7 +11,7 @@ import { extractClaims } from '../claims/extract.js';
 import { Tree } from '../claims/tree.js';
 import { verifyClaims } from '../claims/verify.js';
 import { findingOf, sorted } from '../finding.js';
-import { bullets } from '../impact/phrases.js';
+import { bullets, listed } from '../impact/phrases.js';
 import type { Examined, Mode, ModeInput } from '../mode.js';
 import { criticLimits, type Finding, type Section } from '../shapes.js';
 import { examinedOf } from './looked.js';
@@ -25,6 +25,9 @@ const titles = [
 ] as const;
 /** Words beside a name that say something of it. */
 const wordsMin = 2;
+/** Names of what was not found. */
+const toldMax = 8;
+const saidMax = 3;
 /** Claims between two partial reports. */
 const partialEvery = 25;
 
@@ -83,9 +86,38 @@ function examined(claims: readonly Claim[], found: readonly Checked[], unable: s
   const findings = findingsOf(wrong);
   const isHard = findings.some((each) => each.is_hard);
   return examinedOf({
-    ...{ sections: sectionsOf(claims, found), findings, claims: countsOf(found), unable },
+    ...{ sections: sectionsOf(claims, found), findings, claims: countsOf(found) },
+    unable: [...notFoundIn(found), ...unable],
     abort: isHard ? 'HARD_RULE_CONTRADICTED' : '',
+    ...(isBlind(found) && { gap: 'NOTHING_LOOKED_AT' as const }),
   });
+}
+
+/** What it names and the tree lacks: nothing wrong, but nobody should take it for checked. */
+function notFoundIn(found: readonly Checked[]): string[] {
+  const named = new Map<string, string>();
+  const said: string[] = [];
+  for (const { claim, status, reason } of found) {
+    if (status !== 'not found') continue;
+    const subject = plain(subjectOf(claim));
+    const where = `${subject} (line ${claim.line_start})`;
+    if (!named.has(subject) && /^(?:symbol|path|option|command)$/.test(claim.statement.kind))
+      named.set(subject, where);
+    else if (!named.has(subject)) said.push(`${where}: ${plain(reason)}`);
+  }
+  return [
+    ...(named.size > 0
+      ? [
+          `to find in the code: ${listed([...named.values()], toldMax)}; it may be gone, planned, or of another program`,
+        ]
+      : []),
+    ...(said.length > 0 ? [`to decide ${listed(said, saidMax)}`] : []),
+  ];
+}
+
+/** Nothing of it was looked up. */
+function isBlind(found: readonly Checked[]): boolean {
+  return found.every(({ status }) => status === 'not checked');
 }
 
 /** One per place and remedy. */

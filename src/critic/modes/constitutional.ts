@@ -7,6 +7,7 @@ import { applyRules, type Judged } from '../rules/apply-rules.js';
 import { readRules } from '../rules/read-rules.js';
 import { levels, type Level } from '../rules/rule.js';
 import type { Finding, Section, Severity } from '../shapes.js';
+import { plural } from '../impact/phrases.js';
 import { examinedOf, findingsOf, listed, sectionsOf, told } from './looked.js';
 
 const severityOf: Readonly<Record<Level, Severity>> = {
@@ -75,7 +76,8 @@ export const constitutional: Mode = {
     return examinedOf({
       findings,
       abort: isGoverned(broken, input) ? 'GOVERNANCE_VIOLATION' : '',
-      sections: compliance(judged, findings),
+      sections: compliance(judged, findings, unread.length),
+      ...(unread.length > 0 && { gap: 'RULES_UNREAD' as const }),
       unable: [
         // What a check could not see is no matter of rules.
         ...unable.filter((each) => checked.every((its) => its.unable !== each)),
@@ -85,7 +87,7 @@ export const constitutional: Mode = {
           : []),
         ...(open.length > 0
           ? [
-              `to judge ${open.length} rules that only a reader can: ${open
+              `to judge ${plural(open.length, 'rule')} that only a reader can: ${open
                 .slice(0, 10)
                 .map(({ rule }) => rule.id)
                 .join(', ')}${open.length > 10 ? ', …' : ''}`,
@@ -150,7 +152,11 @@ function isGoverned(broken: readonly Judged[], { context }: ModeInput): boolean 
   return isSerious && broken.some(({ rule }) => rule.isGovernance && rule.level === 'HARD');
 }
 
-function compliance(judged: readonly Judged[], findings: readonly Finding[]): Section[] {
+function compliance(
+  judged: readonly Judged[],
+  findings: readonly Finding[],
+  unread: number,
+): Section[] {
   const of = (level: Level): Judged[] => judged.filter(({ rule }) => rule.level === level);
   const count = (all: readonly Judged[], verdict: Judged['verdict']): number =>
     all.filter((each) => each.verdict === verdict).length;
@@ -164,7 +170,7 @@ function compliance(judged: readonly Judged[], findings: readonly Finding[]): Se
     seen === 0 ? 'none: no rule was judged' : `${Number(((100 * met) / seen).toFixed(1))}%`;
   return sectionsOf({
     'Compliance Summary': [
-      `${summaryOf(judged)}: ${seen} of ${judged.length} rules were judged.`,
+      `${summaryOf(judged, unread)}: ${seen} of ${judged.length} rules were judged.${unread > 0 ? ` ${plural(unread, 'rule')} could not be read.` : ''}`,
       '',
       '| Level | Rules | Met | Broken | Not judged |',
       '|---|---|---|---|---|',
@@ -181,13 +187,12 @@ function compliance(judged: readonly Judged[], findings: readonly Finding[]): Se
   });
 }
 
-/** FAIL: a HARD rule is broken. PASS: every HARD and MEDIUM rule was judged and is met. */
-function summaryOf(judged: readonly Judged[]): 'PASS' | 'PARTIAL' | 'FAIL' {
+/** FAIL: a HARD rule is broken. PASS: every HARD and MEDIUM rule was read, was judged and is met. */
+function summaryOf(judged: readonly Judged[], unread: number): 'PASS' | 'PARTIAL' | 'FAIL' {
   const isBroken = judged.some((each) => each.verdict === 'broken' && each.rule.level === 'HARD');
   if (isBroken) return 'FAIL';
-  return judged.every((each) => each.verdict === 'met' || each.rule.level === 'SOFT')
-    ? 'PASS'
-    : 'PARTIAL';
+  const isMet = judged.every((each) => each.verdict === 'met' || each.rule.level === 'SOFT');
+  return isMet && unread === 0 ? 'PASS' : 'PARTIAL';
 }
 
 const words: Readonly<Record<Judged['verdict'], string>> = {

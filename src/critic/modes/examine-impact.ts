@@ -39,13 +39,14 @@ export async function examineImpact(
   const impact = await impactOf(input);
   const { found, unable, sections } = await read(impact);
   const findings = await changeFindings(mode, input);
+  // Where there was nothing to look at, nothing was found to be missing either.
+  const isBlind = withoutSubject(impact).length > 0;
   const examined = (): Examined =>
     examinedOf({
       ...{ findings, sections: sectionsOf(told(sections(findings))) },
       unable: [...impact.unable, ...withoutSubject(impact), ...unable],
+      ...(isBlind && findings.length === 0 && { gap: 'NOTHING_LOOKED_AT' as const }),
     });
-  // Where there was nothing to look at, nothing was found to be missing either.
-  const isBlind = withoutSubject(impact).length > 0;
   const told = (texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
     Object.fromEntries(
       Object.entries(texts).map(([title, text]) => [

@@ -1,4 +1,4 @@
-import { atLeast, figure, percent } from '../score/decimals.js';
+import { atLeast, figure, percent, shortFigure } from '../score/decimals.js';
 import { coverageMin } from '../score/scoring.js';
 import type { Examined } from '../mode.js';
 import type { DimensionScore, Finding } from '../shapes.js';
@@ -9,13 +9,13 @@ export function qualityScore({ score }: Examined): string {
   if (score === null) return 'Nothing was scored.';
   const coverage = `criteria with ${percent(score.coverage)} of the weight could be judged`;
   if (score.score === null) return `No score: ${coverage}, and ${percent(coverageMin)} are needed.`;
-  return `${figure(score.score)}, the weighted mean of what was judged; ${coverage}.`;
+  return `${shortFigure(score.score)}, the weighted mean of what was judged; ${coverage}.`;
 }
 
 export function breakdown({ score }: Examined): string {
   const rows = (score?.dimensions ?? []).map(
     ({ name, weight, score: value, why }) =>
-      `| ${name} | ${figure(weight)} | ${value === null ? 'not judged' : figure(value)} | ${cell(why)} |`,
+      `| ${name} | ${figure(weight)} | ${value === null ? 'not judged' : shortFigure(value)} | ${cell(why)} |`,
   );
   return ['| Dimension | Weight | Score | Why |', '|---|---|---|---|', ...rows].join('\n');
 }
@@ -27,7 +27,7 @@ export function areas({ score, findings }: Examined, threshold: number): string 
     .sort((one, other) => one.score - other.score)
     .map(
       ({ name, score: value, evidence }) =>
-        `${name} (${figure(value)}): ${evidence[0] ?? 'see its row'}`,
+        `${name} (${shortFigure(value)}): ${evidence[0] ?? 'see its row'}`,
     );
   const worst = findings.slice(0, worstMax).map((each: Finding) => told(each));
   const none =

@@ -1,6 +1,7 @@
 import { lookAt } from '../checks/all.js';
-import type { Examined, Mode } from '../mode.js';
-import { severities } from '../shapes.js';
+import { plural } from '../impact/phrases.js';
+import { forReader, type Examined, type Mode } from '../mode.js';
+import { severities, type Finding, type Section } from '../shapes.js';
 import { examinedOf, faultsOf, findingsOf, listed, sectionsOf, told } from './looked.js';
 
 /** A figure that judges the whole: this mode gives none, or the next pass would write for the figure. */
@@ -16,40 +17,31 @@ export const selfRefine: Mode = {
   async examine(input): Promise<Examined> {
     const { read, checked, unable } = await lookAt(input);
     const findings = await findingsOf('self-refine', faultsOf(checked), input, read.isCode);
-    const counts = severities.map((severity) => {
-      const count = findings.filter((each) => each.severity === severity).length;
-      return `${count} ${severity}`;
-    });
     const looked = checked
       .filter((each) => each.looked > 0)
       .map(
         ({ looked: all, wrong, faults, what }) =>
           `${Math.max(0, all - (wrong ?? faults.length))} of ${all} ${what}`,
       );
-    const left = [...unable, 'to judge what the text argues, and whether it is right'];
+    const left = [...unable, `to judge what the text argues, and whether it is right${forReader}`];
     return examinedOf({
       findings,
       unable: left,
       sections: sectionsOf({
-        'Issue Summary': `${findings.length} issues: ${counts.join(', ')}.`,
-        'Issue Details': listed(
-          findings.map(told),
+        ...issuesIn(
+          findings,
           looked.length === 0
             ? 'Nothing was found, and there was nothing to count.'
             : 'Nothing that was looked at is wrong.',
         ),
-        'Revision Priority': listed(
-          findings
-            .slice(0, 10)
-            .map(
-              (each, at) =>
-                `${at + 1}. ${each.remedy} ${each.line_start === 0 ? '' : `(line ${each.line_start}, ${each.rule})`}`,
-            ),
-          'Nothing to put right by rules.',
-        ),
         'Self-Assessment Confidence': `${listed(looked, 'There was nothing to count.')}\n\nNot looked at:\n\n${listed(left, '')}`,
       }),
     });
+  },
+
+  /** With what a model found besides. */
+  retold({ findings }): Section[] {
+    return sectionsOf({ 'Issue Summary': countsOf(findings) });
   },
 
   check({ sections, score }): string[] {
@@ -62,3 +54,26 @@ export const selfRefine: Mode = {
     ];
   },
 };
+
+/** How many, which, and in which order to mend them. */
+function issuesIn(findings: readonly Finding[], none: string): Record<string, string> {
+  const first = findings.slice(0, priorityMax).map((each, at) => {
+    const where = each.line_start === 0 ? '' : `(line ${each.line_start}, ${each.rule})`;
+    return `${at + 1}. ${each.remedy} ${where}`;
+  });
+  return {
+    'Issue Summary': countsOf(findings),
+    'Issue Details': listed(findings.map(told), none),
+    'Revision Priority': listed(first, 'Nothing to put right by rules.'),
+  };
+}
+
+function countsOf(findings: readonly Finding[]): string {
+  const counts = severities.map((severity) => {
+    const count = findings.filter((each) => each.severity === severity).length;
+    return `${count} ${severity}`;
+  });
+  return `${plural(findings.length, 'issue')}: ${counts.join(', ')}.`;
+}
+
+const priorityMax = 10;

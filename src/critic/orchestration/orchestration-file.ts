@@ -1,8 +1,9 @@
 import { Document, isMap, isNode, LineCounter, parseDocument } from 'yaml';
 import { lazily } from '../../base/lazy-schema.js';
 import { BusError } from '../../errors/bus-error.js';
+import { inOurWords, objectionIn } from '../../errors/objection.js';
 import { criticLimits, type QualityTracking } from '../shapes.js';
-import { isModeName, type ModeName } from '../strategies.js';
+import { isModeName, modeNames, type ModeName } from '../strategies.js';
 
 export const orchestrationLimits = {
   bytes: 1024 * 1024,
@@ -23,7 +24,7 @@ const shape = lazily((z) => {
   const names = z.array(name).max(phases).optional();
   const word = z.string().max(nameChars);
   const mode = z.custom<ModeName>((value) => typeof value === 'string' && isModeName(value), {
-    message: 'it is no mode',
+    message: `it is none of the modes ${modeNames.join(', ')}`,
   });
   const context = z.strictObject({
     ...{ criticality: word.optional(), phase: word.optional(), target_type: word.optional() },
@@ -114,17 +115,12 @@ export class OrchestrationFile {
     const document = parseDocument(text, { lineCounter: lines, maxAliasCount: 0 } as object);
     const [wrong] = document.errors;
     if (wrong !== undefined)
-      throw invalid(file, lines.linePos(wrong.pos[0]).line, wrong.message.split('\n')[0] ?? '');
-    const parsed = shape().safeParse(valueOf(document, file));
+      throw invalid(file, lines.linePos(wrong.pos[0]).line, yamlWords(wrong.message));
+    const parsed = shape().safeParse(valueOf(document, file), inOurWords);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
       const path = (issue?.path ?? []) as (string | number)[];
-      const where = path.join('.');
-      throw invalid(
-        file,
-        lineOf(document, lines, path),
-        `${where}${where && ': '}${issue?.message ?? ''}`,
-      );
+      throw invalid(file, lineOf(document, lines, path), objectionIn(parsed.error));
     }
     const { phases = [], barriers = [], cross_pollination: handoffs = [] } = parsed.data;
     this.#document = document;
@@ -163,7 +159,11 @@ export class OrchestrationFile {
   setPhase(id: string, fields: Readonly<Record<string, unknown>>): void {
     const at = this.#placeOf.get(id);
     for (const [name, value] of Object.entries(fields))
-      this.#document.setIn(['phases', at, 'adversarial_review', name], value);
+      // Within braces a bare null would be no value at all.
+      this.#document.setIn(
+        ['phases', at, 'adversarial_review', name],
+        value === null ? this.#document.createNode(null) : value,
+      );
   }
 
   setBarrier(id: string, status: 'waiting' | 'passed'): void {
@@ -244,6 +244,11 @@ function assertSound({ phases, barriers, handoffs }: OrchestrationFile, file: st
       passed.add(phase.id);
     }
   }
+}
+
+/** Without the place, which is told before it. */
+function yamlWords(message: string): string {
+  return (message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, '');
 }
 
 function invalid(file: string, line: number, detail: string): BusError {

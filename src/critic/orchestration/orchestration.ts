@@ -36,6 +36,8 @@ export interface PhaseResult {
   critique: Critique | undefined;
   /** Code; empty: it was reviewed. */
   reason: string;
+  /** The same in words. */
+  why: string;
 }
 
 /**
@@ -118,13 +120,13 @@ class Run {
       );
       this.#ended(phase, critique);
       await this.#save();
-      return { phase: id, critique, reason: '' };
+      return { phase: id, critique, reason: '', why: '' };
     } catch (error) {
-      const { code, retryable } = asBusError(error);
+      const { code, message, retryable } = asBusError(error);
       // What may come back by itself goes on in the next run.
       this.#file.setPhase(id, { status: retryable ? 'running' : 'failed', reason: code });
       await this.#save();
-      return { phase: id, critique: undefined, reason: code };
+      return { phase: id, critique: undefined, reason: code, why: message };
     }
   }
 

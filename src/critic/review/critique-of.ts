@@ -10,6 +10,8 @@ import {
   type ModeReport,
   type Selection,
 } from '../shapes.js';
+import { isAsking } from '../cycle/cycle.js';
+import { toAskModel } from '../mode.js';
 import { unique } from '../score/leniency.js';
 import type { ModeName } from '../strategies.js';
 
@@ -69,6 +71,7 @@ export function critiqueOf(
     tokens: reports.reduce((sum, { tokens }) => sum + tokens, 0),
     begun_ms: record.begun_ms,
     elapsed_ms: Math.max(0, nowMs - record.begun_ms),
+    ...{ state: '', standing: '' },
   };
 }
 
@@ -76,6 +79,16 @@ export function critiqueOf(
 export function withFlags(critique: Critique, flags: readonly Flag[]): Critique {
   const needs_person = critique.needs_person || flags.some(({ level }) => level === 'mandatory');
   return { ...critique, flags: unique([...critique.flags, ...flags]), needs_person };
+}
+
+/** With where the artifact stands after it. */
+export function withStanding(
+  critique: Critique,
+  { state, text }: { state: string; text: string } = { state: '', text: '' },
+): Critique {
+  // What was asked for no score asks nobody by itself, also where somebody is asked already.
+  const needs_person = critique.needs_person || (isAsking(state) && critique.score !== null);
+  return { ...critique, state, standing: text, needs_person };
 }
 
 /** Modes whose findings a person weighs. */
@@ -109,9 +122,7 @@ export function flagsOf(reports: readonly ModeReport[], selection: Selection): F
         { code: reason, level: 'warning', text: `${mode} failed: ${report.unable[0] ?? reason}` },
       ];
     if (status === 'partial')
-      return [
-        { code: reason, level: 'warning', text: `${mode} is incomplete: ${textOf(reason, mode)}` },
-      ];
+      return [{ code: reason, level: 'warning', text: `${mode} is incomplete: ${whyOf(report)}` }];
     return [];
   });
   const advisory = advisoryIn(selection);
@@ -135,6 +146,12 @@ export function flagsOf(reports: readonly ModeReport[], selection: Selection): F
 
 export function isAbort(reason: string): reason is AbortReason {
   return (abortReasons as readonly string[]).includes(reason);
+}
+
+/** What a model did wrong is known from its report alone. */
+function whyOf({ reason, mode, unable }: ModeReport): string {
+  const said = unable.find((each) => each.startsWith(toAskModel));
+  return said?.slice(toAskModel.length) ?? textOf(reason, mode);
 }
 
 function textOf(reason: string, mode: string, criticality = ''): string {

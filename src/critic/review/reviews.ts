@@ -4,7 +4,7 @@ import { Semaphore } from '../../base/semaphore.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { stored } from '../../machine/step.js';
 import { wholeNameOf, type ArtifactName } from '../artifact/artifact-name.js';
-import { critiqueOf, withFlags, type Judge } from './critique-of.js';
+import { critiqueOf, withFlags, withStanding, type Judge } from './critique-of.js';
 import type { Ground } from '../ground.js';
 import type { CritiqueProgress } from './messages.js';
 import type { ModeInput } from '../mode.js';
@@ -42,6 +42,11 @@ export interface ReviewsParts extends EndedParts {
   ) => Promise<Pick<CritiqueRequest, 'iteration' | 'previous_score'>>;
   /** What its critiques so far show of this one. */
   trend?: (critique: Critique, request: CritiqueRequest) => Promise<readonly Flag[]>;
+  /** Where the artifact stands after it; absent: as its history does not say. */
+  standing?: (
+    critique: Critique,
+    request: CritiqueRequest,
+  ) => Promise<{ state: string; text: string }>;
   /** The code that an artifact is about. */
   ground: (request: CritiqueRequest) => Promise<Grounded>;
   /** Applies one mode, by rules or with a model. `spent`, of so many: tokens of this review. */
@@ -266,7 +271,7 @@ export class Reviews implements AsyncDisposable {
     const { record, request } = its;
     const { ground, why } = await this.#grounded(request, open.abort.signal);
     const noted: Flag[] =
-      ground === undefined ? [{ code: 'GROUND_MISSING', level: 'note', text: why }] : [];
+      ground === undefined ? [{ code: 'GROUND_MISSING', level: 'warning', text: why }] : [];
     const tokensMax = tokensOf(request, record.selection);
     let critique: Critique | undefined;
     const pipeline = new Pipeline(
@@ -311,11 +316,13 @@ export class Reviews implements AsyncDisposable {
       const left = pause(clock, groundMsMax, AbortSignal.any([signal, over.signal]));
       const late = left.then(() => ({
         ground: undefined,
-        why: 'the index did not answer in time',
+        why: 'nothing of the code was looked up: the index did not answer in time',
       }));
       return await Promise.race([given, late]);
     } catch (error) {
-      return { ground: undefined, why: asBusError(error).message };
+      const { message, next } = asBusError(error);
+      const why = [message, next].filter((each) => each !== '').join('. ');
+      return { ground: undefined, why: `nothing of the code was looked up: ${why}` };
     } finally {
       over.abort();
     }
@@ -329,7 +336,8 @@ export class Reviews implements AsyncDisposable {
     const nowMs = clock.nowMs();
     const record = { ...its.record, ended_ms: nowMs };
     const judged = critiqueOf({ ...its, record }, judge, noted, nowMs);
-    const critique = withFlags(judged, (await this.#parts.trend?.(judged, its.request)) ?? []);
+    const flagged = withFlags(judged, (await this.#parts.trend?.(judged, its.request)) ?? []);
+    const critique = withStanding(flagged, await this.#parts.standing?.(flagged, its.request));
     await this.#kept.end(record, critique);
     await this.#kept.forget();
     return critique;

@@ -21,7 +21,7 @@ const capOf: Readonly<Record<Severity, number>> = {
 };
 
 /** Modes that score. What they said is told to no judge. */
-const scoring: ReadonlySet<string> = new Set(['llm-as-judge', 'standard']);
+export const scoring: ReadonlySet<string> = new Set(['llm-as-judge', 'standard']);
 
 /** The reports that a judge may see: none with a score. */
 export function unscored(before: readonly EarlierReport[]): EarlierReport[] {

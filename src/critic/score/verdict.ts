@@ -1,7 +1,7 @@
-import { atLeast, figure, percent } from './decimals.js';
+import { atLeast, percent, shortFigure } from './decimals.js';
 import { judgeDimensions } from '../modes/llm-as-judge.js';
 import { standardDimensions } from '../modes/standard.js';
-import { coverageMin, dimensionCritical, scoreOf } from './scoring.js';
+import { coverageMin, dimensionCritical, scoreOf, scoring } from './scoring.js';
 import {
   qualityGate,
   type AbortReason,
@@ -24,7 +24,12 @@ export interface Ruling {
 const abortWords: Readonly<Record<AbortReason, string>> = {
   GOVERNANCE_VIOLATION: 'the artifact breaks a rule of governance',
   HARD_RULE_CONTRADICTED: 'what it states as a hard rule is wrong of the code',
-  HARD_RULE_BROKEN: 'it holds a secret, or lines of a merge that was not finished',
+  HARD_RULE_BROKEN: 'it holds what no artifact may hold',
+};
+/** What of it was found. */
+const brokenWords: Readonly<Record<string, string>> = {
+  SECRET_EXPOSED: 'a secret',
+  MERGE_CONFLICT: 'lines of a merge that was not finished',
 };
 
 /** A review that scored this little after so many iterations is for a person (S-014 template, step 5). */
@@ -46,14 +51,22 @@ export function verdictOf(
   const aborted = reports.find(({ abort }) => abort !== '');
   if (aborted !== undefined) {
     const abort = aborted.abort === '' ? 'HARD_RULE_BROKEN' : aborted.abort;
-    const why = `${aborted.mode} ended the review: ${abortWords[abort]}`;
+    const rules = new Set(aborted.findings.map(({ rule }) => rule));
+    const found = [...rules].flatMap((rule) => brokenWords[rule] ?? []);
+    const what = abort === 'HARD_RULE_BROKEN' && found.length > 0 ? `: ${found.join(' and ')}` : '';
+    const why = `${aborted.mode} ended the review: ${abortWords[abort]}${what}`;
     return { verdict: 'ABORTED', score: null, why, needsPerson: true };
   }
   // The last judge is the one that knew most.
   const judged = reports.findLast(({ score }) => score !== null);
   const { score, dimensions, note } = recomputed(judged);
-  if (score === null) return { verdict: 'UNSCORED', score, why: note, needsPerson: true };
-  const said = `${figure(score)} against ${figure(threshold)}${note}`;
+  if (score === null) {
+    // What was not asked for needs nobody.
+    const isAsked = reports.length === 0 || reports.some(({ mode }) => scoring.has(mode));
+    const why = isAsked ? note : 'no score was asked for: `llm-as-judge` and `standard` give one';
+    return { verdict: 'UNSCORED', score, why, needsPerson: isAsked };
+  }
+  const said = `${shortFigure(score)} against ${shortFigure(threshold)}${note}`;
   const conditional = Math.min(qualityGate.conditional, threshold);
   const band: Verdict = atLeast(score, threshold)
     ? 'PASS'
@@ -83,7 +96,10 @@ function recomputed(
     return {
       score: null,
       dimensions: [],
-      note: 'none of the modes that were applied gives a score',
+      note:
+        report === undefined
+          ? 'no score: nothing was scored'
+          : 'no score: none of the modes that were applied gives one',
     };
   const rubric = report.mode === 'standard' ? standardDimensions : judgeDimensions;
   const dimensions = rubric.map(({ name, weight }) => {
@@ -95,16 +111,16 @@ function recomputed(
   const { score, coverage } = scoreOf(dimensions);
   const judged = `criteria with ${percent(coverage)} of the weight could be judged`;
   if (score === null) {
-    const reasons = report.score.dimensions.flatMap((each) =>
-      each.score === null ? [`${each.name} (${each.why})`] : [],
-    );
-    const note = `no score: ${judged}, ${percent(coverageMin)} are needed. Not judged: ${reasons.join('; ')}`;
+    // Why, stands with each of them.
+    const open = report.score.dimensions.filter((each) => each.score === null);
+    const names = open.map(({ name }) => name).join(', ');
+    const note = `no score: ${judged}, ${percent(coverageMin)} are needed. Not judged: ${names}`;
     return { score, dimensions, note };
   }
   const isSame = report.score.score !== null && Math.abs(report.score.score - score) < sameWithin;
   const wrong = isSame
     ? ''
-    : `; the report says ${figure(report.score.score ?? 0)}, which its dimensions do not add up to`;
+    : `; the report says ${shortFigure(report.score.score ?? 0)}, which its dimensions do not add up to`;
   return { score, dimensions, note: `${coverage < 1 - sameWithin ? `; ${judged}` : ''}${wrong}` };
 }
 
@@ -116,7 +132,7 @@ function obstacleOf(
   advisory: ReadonlySet<ModeName>,
 ): string | undefined {
   const low = dimensions.find(({ score }) => score !== null && atLeast(dimensionCritical, score));
-  if (low !== undefined) return `${low.name} is ${figure(low.score ?? 0)}, which is critical`;
+  if (low !== undefined) return `${low.name} is ${shortFigure(low.score ?? 0)}, which is critical`;
   const open = reports
     .filter(({ mode }) => !advisory.has(mode))
     .flatMap(({ findings }) => findings)

@@ -125,7 +125,8 @@ function enforcement(course: Course): void {
     const its = mode === 'standard' ? undefined : substitutes[mode];
     if (its === undefined) continue;
     const instead = its.mode ?? its.person ?? '';
-    told.push(`${mode} is ${its.isInfeasible ? 'infeasible' : 'marginal'}: ${instead}`);
+    const works = its.isInfeasible ? 'cannot be enforced' : 'can hardly be enforced';
+    told.push(`${mode} ${works}, ${instead} stands in for it`);
     left = its.mode === undefined ? without(left, [mode]) : replaced(left, mode, its.mode);
   }
   if (told.length > 0) course.flag('warning', 'ENF-MIN-004', told.join('; '));

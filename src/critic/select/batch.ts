@@ -68,7 +68,7 @@ export async function* selectionsOf(
     if (each?.trim() === '') continue;
     rows += 1;
     if (rows > limit)
-      throw new BusError('TOO_LARGE', { what: 'the batch of vectors', bytes: rows, limit });
+      throw new BusError('TOO_LARGE', { what: 'a batch', bytes: rows, unit: 'vectors', limit });
     yield selectionOf(each, line, policy, budget);
   }
 }
@@ -107,7 +107,7 @@ function objectIn(source: string, line: number): Record<string, unknown> {
   try {
     return readAs(record, JSON.parse(source), line);
   } catch (error) {
-    if (error instanceof SyntaxError) throw invalid(line, error.message);
+    if (error instanceof SyntaxError) throw invalid(line, 'it is no JSON');
     throw error;
   }
 }

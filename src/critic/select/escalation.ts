@@ -3,6 +3,7 @@ import { parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
 import { lazily, type Zod } from '../../base/lazy-schema.js';
 import { BusError } from '../../errors/bus-error.js';
+import { inOurWords, objectionIn } from '../../errors/objection.js';
 import { pathGlob, type PathGlob } from '../../pgc/source/path-glob.js';
 import { criticalities, targetTypes, type Criticality } from '../shapes.js';
 import { atLeast, readWord, type ContextWords, type Detected } from './dimensions.js';
@@ -87,11 +88,9 @@ export function parseEscalation(source: string, file: string): EscalationPolicy 
       throw invalid(file, 'aliases are not read');
     },
   });
-  const answer = shape().safeParse(document.toJS() ?? {});
+  const answer = shape().safeParse(document.toJS() ?? {}, inOurWords);
   if (answer.success) return compiled(answer.data);
-  const [issue] = answer.error.issues;
-  const field = issue?.path.map(String).join('.') ?? '';
-  throw invalid(file, `${field}${field && ': '}${issue?.message ?? 'is not valid'}`);
+  throw invalid(file, objectionIn(answer.error));
 }
 
 /** An operator's entries come first: of the kinds of artifacts the first counts, of all others the strictest. */

@@ -69,10 +69,11 @@ function escalate(course: Course, { standing }: SelectInput, isAutomatic: boolea
         `Auto-escalation: Criticality raised from ${before} to ${least} for this reason: ${reason}. The user may raise criticality further but not reduce below ${least} for this artifact type. See ${rule} rule.`,
       );
   }
-  const rules = standing.escalated.map(({ rule }) => rule).join(', ') || 'no rule of its path';
+  const rules = standing.escalated.map(({ rule }) => rule).join(', ');
+  const by = rules === '' ? 'no rule of its path raises it' : `${rules} of its path holds`;
   course.step(
     'escalate',
-    `${said} is asked for; by ${rules} it is ${course.criticality}, and never below ${course.floor}.`,
+    `It begins at ${said}; ${by}: ${course.criticality}, and never below ${course.floor}.`,
   );
 }
 

@@ -77,6 +77,10 @@ export async function openCritic(
       isIteration(critique)
         ? history.flagsOf(critique, withDefaults(request, { threshold, iterationsMax }))
         : [],
+    standing: async (critique, request) =>
+      isIteration(critique)
+        ? history.standingAfter(critique, withDefaults(request, { threshold, iterationsMax }))
+        : { state: '', text: '' },
     onEnded: async (critique, request) => {
       if (isIteration(critique))
         await history.add(critique, withDefaults(request, { threshold, iterationsMax }));
@@ -113,7 +117,7 @@ function engineOf({ model }: Config, env: NodeJS.ProcessEnv): Engine {
 
 const byRules: Engine = async (mode, input) => {
   const found = await mode.examine(input);
-  return { ...found, engine: 'rules', reason: '', texts: [], tokens: 0 };
+  return { ...found, engine: 'rules', reason: found.gap ?? '', texts: [], tokens: 0 };
 };
 
 /** The settings fill what the caller leaves open. */

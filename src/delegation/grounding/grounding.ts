@@ -43,7 +43,10 @@ export async function ground(
 /**
  * The hinted queries, or the text of the task, and the answers to its clarifications. An answer that names the right symbol for an unknown one replaces it in the queries.
  */
-function queriesOf({ task, clarifications }: DelegatedTask, hints: readonly string[]): string[] {
+export function queriesOf(
+  { task, clarifications }: DelegatedTask,
+  hints: readonly string[],
+): string[] {
   const queries = hints.length > 0 ? [...hints] : [task];
   return clarifications.reduce((asked, { question, answer }) => {
     const meant = answer.trim();

@@ -4,6 +4,8 @@ import type { AnalysisHint } from '../task/shapes.js';
 
 /** Limit of entries from each list of an analysis. */
 const listedMax = 20;
+/** Of a set, in the answer in words. */
+const namedMax = 5;
 
 /** The result of an analysis: one sentence, and a line for each place. */
 export interface AnalysisResult {
@@ -88,7 +90,7 @@ async function securityImpact(pgc: Pgc, target: string): Promise<AnalysisResult>
 
 async function dependencyCheck(pgc: Pgc, target: string, given: Options): Promise<AnalysisResult> {
   const found = await pgc.patterns(number(given, 'limit') || listedMax, target);
-  const said = `Layers: ${found.violations_total} uses go against them, ${found.cycles.length} cycles.`;
+  const said = `Dependencies between folders: ${found.violations_total} uses against their order, ${found.cycles.length} cycles.`;
   return {
     insights: [
       { overlay: 'O1', place: '', text: said },
@@ -106,7 +108,12 @@ async function dependencyCheck(pgc: Pgc, target: string, given: Options): Promis
 
 async function algebraQuery(pgc: Pgc, target: string, given: Options): Promise<AnalysisResult> {
   const found = await pgc.algebra(target, number(given, 'limit') || listedMax);
-  const said = `${target}: ${found.count} found.`;
+  const names = found.anchors.map(({ file_path, line, symbol }) =>
+    symbol === '' ? `${file_path}:${line}` : `${symbol} (${file_path}:${line})`,
+  );
+  const shown = names.slice(0, namedMax);
+  const more = found.count > shown.length ? [`… (\`sigma algebra "${target}"\` lists all)`] : [];
+  const said = `${target}: ${found.count} found${found.count === 0 ? '' : `: ${[...shown, ...more].join(', ')}`}.`;
   return {
     insights: [
       { overlay: 'O1', place: '', text: said },

@@ -1,6 +1,6 @@
 import { confidenceOf, meanOf } from '../../base/confidence.js';
 import { checkCriteria } from './criteria.js';
-import type { CitationVerdict, Finding, Review } from './review.js';
+import type { CitationVerdict, Finding, Nearness, Review, SaidWords } from './review.js';
 import {
   errorOverlay,
   evidenceLimits,
@@ -17,19 +17,19 @@ const findingCharsMax = 600;
 const order: readonly ConfidenceLevel[] = ['low', 'medium', 'high'];
 
 /**
- * Reviews a response. `verdicts`: those of its citations, in their order. `answered`: how surely the PGC answers what is cited, where that is known; else the similarity of the citations says it. A finding of severity error refuses it. With warnings a critical task (C3, C4) is undecided and a person decides; any other is accepted with warnings. Low confidence is a warning.
+ * Reviews a response. `verdicts`: those of its citations, in their order. `near`: what the PGC says of its evidence, where it was asked; else the similarity of the citations counts. `words`: what is known of what it says, where that was looked at. A finding of severity error refuses it. With warnings a critical task (C3, C4) is undecided and a person decides; any other is accepted with warnings. Low confidence is a warning.
  */
 export function reviewResponse(
   task: DelegatedTask,
   response: TaskResponse,
   worker: string,
   verdicts: readonly CitationVerdict[],
-  answered?: ConfidenceLevel,
+  { near, words }: { near?: Nearness | undefined; words?: SaidWords } = {},
 ): Review {
   const valid = similaritiesOf(response, verdicts);
   const isWhole = verdicts.every(({ status }) => status === 'valid');
   const shown = confidenceOf(valid);
-  const confidence = (isWhole ? answered : undefined) ?? shown;
+  const confidence = (isWhole ? near?.answered : undefined) ?? shown;
   const similarity = meanOf(valid);
   const criteria = checkCriteria(task.acceptance_criteria, response, verdicts);
   const isCritical = task.criticality === 'C3' || task.criticality === 'C4';
@@ -37,7 +37,10 @@ export function reviewResponse(
   const findings: Finding[] = [
     ...resultFindings(response),
     ...incompleteFindings(response),
-    ...evidenceFindings(task, response, verdicts, { confidence, shown }),
+    ...evidenceFindings(task, response, verdicts, {
+      ...{ confidence, claimable: near?.claimable ?? shown },
+    }),
+    ...wordFindings(response, words),
     ...criteria.flatMap(({ text, verdict, why }) =>
       verdict === 'unmet' ? [error('CRITERION_UNMET', `"${text}": ${why}`)] : [],
     ),
@@ -80,11 +83,25 @@ function incompleteFindings({ status, errors }: TaskResponse): Finding[] {
   return failed.map(({ code, text }) => warning('WORK_INCOMPLETE', `${code}: ${text}`));
 }
 
+/** What it says, where the index says otherwise; and that nobody has checked the rest. */
+function wordFindings(
+  { result, grounding_evidence }: TaskResponse,
+  { areOwn, contradicted }: SaidWords = { areOwn: false, contradicted: [] },
+): Finding[] {
+  const wrong = contradicted.map((each) => error('CLAIM_CONTRADICTED', each));
+  if (!areOwn || result.trim() === '') return wrong;
+  const text =
+    (grounding_evidence?.citations.length ?? 0) > 0
+      ? 'whether the cited lines show what it says, only a reader can tell'
+      : 'it cites nothing: what it says was not checked';
+  return [...wrong, warning('WORDS_UNCHECKED', text)];
+}
+
 function evidenceFindings(
   task: DelegatedTask,
   response: TaskResponse,
   verdicts: readonly CitationVerdict[],
-  { confidence, shown }: { confidence: ConfidenceLevel; shown: ConfidenceLevel },
+  { confidence, claimable }: { confidence: ConfidenceLevel; claimable: ConfidenceLevel },
 ): Finding[] {
   const { grounding } = task;
   const evidence = response.grounding_evidence;
@@ -93,7 +110,12 @@ function evidenceFindings(
     if (!isRequired) return [];
     const isLegacy = response.protocol_version !== protocolVersion;
     return isLegacy
-      ? [error('PROTOCOL_MISMATCH', `it speaks ${response.protocol_version || 'no version'}`)]
+      ? [
+          error(
+            'PROTOCOL_MISMATCH',
+            `it gives no evidence; it speaks the earlier protocol (${response.protocol_version || 'without a version'})`,
+          ),
+        ]
       : [error('EVIDENCE_MISSING', 'evidence was required, and there is none')];
   }
   const findings = limitFindings(evidence);
@@ -111,10 +133,12 @@ function evidenceFindings(
   }
   const claimed = evidence.grounding_confidence;
   // A worker claims by what it cites: it does not know how sure the answer is.
-  if (order.indexOf(claimed) > order.indexOf(shown))
-    findings.push(error('CONFIDENCE_INFLATED', `it claims ${claimed}; its evidence is ${shown}`));
+  if (order.indexOf(claimed) > order.indexOf(claimable)) {
+    const text = `it claims ${claimed} confidence; its evidence allows ${claimable}, which counts`;
+    findings.push(warning('CONFIDENCE_INFLATED', text));
+  }
   if (isRequired && confidence === 'low')
-    findings.push(warning('CONFIDENCE_LOW', 'the evidence has little similarity to the question'));
+    findings.push(warning('CONFIDENCE_LOW', 'the evidence has little to do with the question'));
   return findings;
 }
 
@@ -141,6 +165,8 @@ function citationFindings(
   return citations.flatMap((citation, at): Finding[] => {
     if (citation.overlay === errorOverlay)
       return [warning('CITATION_IS_ERROR', `citation ${at + 1} is an error: ${citation.content}`)];
+    // Named as too long.
+    if (citation.content.length > evidenceLimits.contentChars) return [];
     const { status, reason, now_at } = verdicts[at] ?? unverified;
     const line = citation.line_start === 0 ? '' : `:${citation.line_start}`;
     const where = `citation ${at + 1} (${citation.file_path || 'no file'}${line})`;

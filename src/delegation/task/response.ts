@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { classificationSchema } from '../../attention/schema.js';
 import { BusError } from '../../errors/bus-error.js';
+import { isErrorCode } from '../../errors/catalogue.js';
 import { inOurWords, objectionIn } from '../../errors/objection.js';
 import {
   errorOverlay,
@@ -10,6 +11,7 @@ import {
   responseStatuses,
   taskLimits,
   type GroundingEvidence,
+  type TaskFailure,
   type TaskResponse,
 } from './shapes.js';
 
@@ -100,7 +102,12 @@ export const taskResponseSchema = z.object({
     .default('')
     .describe('The question, where the status is needs_clarification.'),
   attempt: uint32.default(0).describe('Attempt of the assignment.'),
-  partial: z.boolean().default(false).describe('The work was stopped; this is the result so far.'),
+  partial: z
+    .boolean()
+    .default(false)
+    .describe(
+      'The work was stopped; this is the result so far. Of a blocked task: the work is done, and could not be verified.',
+    ),
   files_modified: z
     .array(text(limits.pathChars))
     .max(limits.files)
@@ -144,20 +151,31 @@ export function readResponse(value: unknown): TaskResponse {
   };
 }
 
-/** A worker of an earlier protocol has no field for the reason, and tells an error among its citations. */
+/**
+ * Why it ended without a result. A worker of an earlier protocol has no field for the reason, and tells an error among its citations; one that
+ * gives no reason, or a code of its own, is quoted: nobody guesses what stopped it.
+ */
 function whyItEnded(
-  { status, reason, errors }: Pick<TaskResponse, 'status' | 'reason' | 'errors'>,
+  { status, reason, errors, result }: Pick<TaskResponse, 'status' | 'reason' | 'errors' | 'result'>,
   citations: readonly { overlay: string; content: string }[],
 ): Pick<TaskResponse, 'reason' | 'errors'> {
   const isGood = status === 'completed' || status === 'needs_clarification';
-  if (isGood || reason !== '') return { reason, errors };
-  const told = citations.filter(({ overlay }) => overlay === errorOverlay);
-  const code = errors[0]?.code ?? (status === 'blocked' ? 'PGC_FAILED' : 'ACTION_FAILED');
-  const known = told.map(({ content }) => {
-    const { message: text, retryable } = new BusError('PGC_FAILED', { detail: content });
-    return { code: 'PGC_FAILED', text, retryable };
-  });
-  return { reason: code, errors: [...errors, ...known].slice(0, limits.errors) };
+  if (isGood || isErrorCode(reason)) return { reason, errors };
+  const told = citations
+    .filter(({ overlay }) => overlay === errorOverlay)
+    .map(({ content }) => failureOf(new BusError('PGC_FAILED', { detail: content })));
+  const detail = result.trim().slice(0, evidenceLimits.contentChars) || 'it gives no reason';
+  const quoted = failureOf(new BusError('WORKER_GAVE_UP', { detail }));
+  const code = reason || (errors[0]?.code ?? told[0]?.code ?? quoted.code);
+  const known = [...errors, ...told];
+  return {
+    reason: code,
+    errors: (known.length > 0 ? known : [{ ...quoted, code }]).slice(0, limits.errors),
+  };
+}
+
+function failureOf({ code, message: text, retryable }: BusError): TaskFailure {
+  return { code, text: text.slice(0, limits.textChars), retryable };
 }
 
 /** Reads a response in protobuf, where an absent field is an empty text. Throws MALFORMED_PAYLOAD. */

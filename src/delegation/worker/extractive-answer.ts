@@ -29,6 +29,9 @@ const whyCharsMax = 500;
 /** Limit of the listed call sites; the rest is counted, and `sigma callers` lists all. */
 const listCharsMax = taskLimits.resultChars - 4_000;
 
+/** What a list of callers is read from. */
+const ofGraph: readonly string[] = ['O1', 'O3'];
+
 const ofCallers =
   /\b(?:callers?|call[- ]?sites?|calls? (?:to|of)|who calls|what calls|(?:is|are|where) .{0,60}\bcalled)\b/i;
 const named =
@@ -159,7 +162,7 @@ async function callersOf(
     return {
       ...nothingGathered,
       queries: meant.slice(0, placesNamed).map((each) => `callers of ${each}`),
-      overlays: ['O1', 'O3'],
+      overlays: [...ofGraph],
       citations: citations.map((each) => evidenceCitation(each, each.text)),
     };
   }, pgc);
@@ -181,8 +184,10 @@ async function callersOf(
 
 function hasHints({ grounding }: DelegatedTask): boolean {
   if (grounding === null) return false;
-  const { query_hints, analysis_hints, algebra_expression } = grounding;
-  return query_hints.length + analysis_hints.length > 0 || algebra_expression !== '';
+  const { query_hints, analysis_hints, algebra_expression, overlay_hints } = grounding;
+  const others = overlay_hints.filter((each) => !ofGraph.includes(each));
+  const hints = [...query_hints, ...analysis_hints, ...others];
+  return hints.length > 0 || algebra_expression !== '';
 }
 
 /** One line for each call site; those that ignore the result first. */

@@ -12,7 +12,9 @@ import { BusError } from '../../errors/bus-error.js';
 import { askOne } from '../grounding/overlay-queries.js';
 import { ground, measured } from '../grounding/grounding.js';
 import { namesIn, namesMax } from '../grounding/names.js';
-import type { DelegatedTask } from '../task/shapes.js';
+import type { Outcome } from './runner-outcome.js';
+import { strategyInForce } from './task-response.js';
+import type { DelegatedTask, EvidenceCitation } from '../task/shapes.js';
 
 /** A name in a proposal that the index does not know. */
 export interface Conflict {
@@ -25,6 +27,8 @@ export interface CheckedProposal {
   conflicts: Conflict[];
   /** Number of names that were looked up. */
   names: number;
+  /** Of what it names itself. */
+  named: EvidenceCitation[];
 }
 
 /** Call sites cited for one name. */
@@ -69,15 +73,12 @@ export async function checkProposal(
     gathered: merged(gathered, hinted),
     conflicts: conflicts.filter(isClaim).sort((one, other) => order(one) - order(other)),
     names: symbols.length + paths.length,
+    named: gathered.citations,
   };
 }
 
 /** Finds citations for a finished result: its names, its first sentences, and the grounding of the task. */
-export async function citeResult(
-  task: DelegatedTask,
-  result: string,
-  pgc: Pgc,
-): Promise<CheckedProposal> {
+async function citeResult(task: DelegatedTask, result: string, pgc: Pgc): Promise<CheckedProposal> {
   const checked = await checkProposal(task, result, pgc);
   const stated = await measured(
     async () =>
@@ -85,6 +86,17 @@ export async function citeResult(
     pgc,
   );
   return { ...checked, gathered: merged(checked.gathered, stated) };
+}
+
+/** A result as its strategy has it verified. Of words of its own only what they name is evidence: that the question can be answered shows nothing of them. Throws PGC_FAILED. */
+export async function verified(
+  task: DelegatedTask,
+  { result, isOwnWords }: Pick<Outcome, 'result' | 'isOwnWords'>,
+  pgc: Pgc,
+): Promise<CheckedProposal> {
+  const check = strategyInForce(task) === 'pgc_cite' ? citeResult : checkProposal;
+  const found = await check(task, result, pgc);
+  return isOwnWords ? { ...found, gathered: { ...found.gathered, citations: found.named } } : found;
 }
 
 async function lookUpSymbol(name: string, pgc: Pgc, conflicts: Conflict[]): Promise<Gathered> {

@@ -17,6 +17,8 @@ export interface Outcome {
   gathered: Gathered | null;
   /** What it cites itself: nothing that was gathered beside it takes its place. */
   cited: EvidenceCitation[];
+  /** The result is in words of its own: what was gathered beside it is evidence as far as it cites or names it. */
+  isOwnWords: boolean;
   contextBytes: number;
   /** The classification of the action, when the reason is GATE_DETECTED. */
   classification: Classification | null;
@@ -27,7 +29,14 @@ export interface Outcome {
 export function outcome(kind: Outcome['kind'], said: Partial<Omit<Outcome, 'kind'>>): Outcome {
   return {
     ...{ kind, result: '', reason: '', errors: [], question: '', files: [], tokens: 0 },
-    ...{ gathered: null, cited: [], contextBytes: 0, classification: null, steps: [] },
+    ...{
+      gathered: null,
+      cited: [],
+      isOwnWords: false,
+      contextBytes: 0,
+      classification: null,
+      steps: [],
+    },
     ...said,
   };
 }

@@ -45,12 +45,15 @@ export function respond(
 ): TaskResponse {
   const { task, outcome, before, after, attempt } = work;
   const strategy = strategyInForce(task);
-  const gathered = merged(
-    ...[before, outcome?.gathered ?? null, after].map((each) => each ?? nothingGathered),
-  );
   // Absent in a record of an earlier release.
-  const { cited = [] } = (outcome ?? {}) as Partial<Outcome>;
-  const evidence = evidenceOf(gathered, cited);
+  const { cited = [], isOwnWords = false } = (outcome ?? {}) as Partial<Outcome>;
+  const last = after ?? nothingGathered;
+  const gathered = merged(before ?? nothingGathered, outcome?.gathered ?? nothingGathered, last);
+  const isSaid = isOwnWords && cited.length === 0;
+  const evidence = evidenceOf(
+    isSaid ? { ...gathered, citations: last.citations } : gathered,
+    cited,
+  );
   const result = status === 'needs_clarification' ? '' : resultOf(work, strategy);
   const errors = [...work.errors, ...(outcome?.errors ?? []), ...gathered.errors].slice(
     0,

@@ -1,4 +1,3 @@
-import { type Outcome, outcome } from '../../delegation/worker/runner-outcome.js';
 import {
   gateIn,
   lostGate,
@@ -10,13 +9,11 @@ import {
 import { approvedWords, gateInstructions } from '../../attention/gate-words.js';
 import { newId } from '../../base/ids.js';
 import { parseJson } from '../../delegation/task/json.js';
-import { nothingGathered } from '../../delegation/grounding/gathered.js';
-import { promptOf, questionIn, rulesFor } from '../../delegation/worker/task-prompt.js';
-import { readResponse } from '../../delegation/task/response.js';
-import { BusError } from '../../errors/bus-error.js';
+import { promptOf, rulesFor } from '../../delegation/worker/task-prompt.js';
 import { stopOf } from '../attendant.js';
 import { runGuarded, type ChildEnd } from '../guarded-child.js';
-import { assertStarted, endOf, toldIn, type CommandSettings } from './command.js';
+import { outcomeOf } from './agent-answer.js';
+import { assertStarted, toldIn, type CommandSettings } from './command.js';
 import { wallsIn } from '../sandbox.js';
 import { environmentFor, folderBelow } from './place.js';
 import type { Runner } from './runner.js';
@@ -67,7 +64,8 @@ export function agentRunner(
     const { contextBytes } = prompt;
     const quoted = { given: [stdin, ...words], mark };
     const stop = end.isStopped ? undefined : stopIn(end, quoted);
-    if (stop === undefined) return { ...outcomeOf(argv[0] ?? '', end), contextBytes };
+    if (stop === undefined)
+      return { ...outcomeOf(argv[0] ?? '', end, prompt.sources), contextBytes };
     const classification = reportedBy(task.id, argv[0] ?? '', stop);
     return stopOf(classification, { result: end.stdout.trim(), contextBytes });
   };
@@ -85,87 +83,4 @@ function stopIn({ stdout, isWatched }: ChildEnd, quoted: Quoted): GateBlock | un
     );
   }
   return gateIn(stdout, quoted) ?? (isWatched ? lostGate() : undefined);
-}
-
-function outcomeOf(program: string, end: ChildEnd): Outcome {
-  const failed = endOf(end);
-  if (failed !== '') {
-    const {
-      code,
-      message: text,
-      retryable,
-    } = new BusError('ACTION_FAILED', {
-      program,
-      detail: failed,
-    });
-    const result = [end.stdout, end.stderr].filter((each) => each !== '').join('\n--- stderr\n');
-    return outcome('failed', { result, reason: code, errors: [{ code, text, retryable }] });
-  }
-  const question = questionIn(end.stdout);
-  if (question !== '') return outcome('asked', { question });
-  const value = parseJson(end.stdout);
-  if (isBroken(end.stdout)) {
-    const detail =
-      end.stdoutCut > 0
-        ? `the JSON of ${program} has more than ${stdoutBytesMax} bytes`
-        : `the JSON of ${program} does not come to its end`;
-    const { code, message: text, retryable } = new BusError('MALFORMED_PAYLOAD', { detail });
-    const errors = [{ code, text, retryable }];
-    return outcome('failed', { result: end.stdout.trim(), reason: code, errors });
-  }
-  if (!('task_id' in value && 'status' in value))
-    return outcome('finished', {
-      result:
-        end.stdoutCut === 0
-          ? end.stdout.trim()
-          : `${end.stdout.trim()}\n… ${end.stdoutCut} bytes more were cut`,
-    });
-  return structured(value);
-}
-
-/** It begins as an object in JSON, and is none: half of an answer is not taken for prose. */
-function isBroken(stdout: string): boolean {
-  const text = stdout.trim();
-  if (!/^\{\s*"/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return false;
-  } catch {
-    return true;
-  }
-}
-
-/** It speaks the protocol itself; whose task it is was never its to say. Throws MALFORMED_PAYLOAD. */
-function structured(value: object): Outcome {
-  const response = readResponse(value);
-  const {
-    result,
-    reason,
-    errors,
-    files_modified: files,
-    clarification_request: question,
-  } = response;
-  const evidence = response.grounding_evidence;
-  const gathered =
-    evidence === null
-      ? null
-      : {
-          ...nothingGathered,
-          queries: evidence.queries_executed,
-          overlays: evidence.overlays_consulted,
-          warnings: evidence.overlay_warnings,
-        };
-  // How near each is to the question, the PGC says.
-  const cited = (evidence?.citations ?? []).map(({ similarity: _, ...each }) => each);
-  const said = { result, reason, errors, files, question, gathered, cited };
-  switch (response.status) {
-    case 'completed':
-      return outcome('finished', said);
-    case 'needs_clarification':
-      return outcome('asked', said);
-    case 'blocked':
-      return outcome('blocked', { ...said, reason: reason || 'ACTION_FAILED' });
-    case 'failed':
-      return outcome('failed', { ...said, reason: reason || 'ACTION_FAILED' });
-  }
 }

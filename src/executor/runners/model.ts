@@ -33,6 +33,7 @@ export function modelRunner(chat: Chat): Runner {
       tokens,
       contextBytes,
       cited,
+      isOwnWords: true,
       gathered: gathered === null ? null : { ...nothingGathered, warnings: said },
     });
   };

@@ -29,21 +29,15 @@ export function withFound(told: Answer, found: Answer): Answer {
     );
   const idOfFound = idsOf(found.evidence);
   const idOfTold = idsOf(told.evidence);
-  const flow = new Map<string, FlowEdge>();
-  // What a query has checked at both ends says more of a call than one shard can.
-  const edges = [
-    ...told.flow.map((edge) => ({ ...edge, evidence: idOfTold.get(edge.evidence) ?? 0 })),
-    ...found.flow.map((edge) => ({ ...edge, evidence: idOfFound.get(edge.evidence) ?? 0 })),
-  ];
-  for (const edge of edges) {
-    const call = [edge.from, edge.to, edge.site].join('\0');
-    if (!flow.has(call)) flow.set(call, edge);
-  }
+  const flow = joined(
+    told.flow.map((edge) => ({ ...edge, evidence: idOfTold.get(edge.evidence) ?? 0 })),
+    found.flow.map((edge) => ({ ...edge, evidence: idOfFound.get(edge.evidence) ?? 0 })),
+  );
   return {
     ...told,
     ...judged(told.question, evidence, Math.max(told.likelihood, found.likelihood)),
     evidence,
-    flow: [...flow.values()],
+    flow,
     ...{ unsure: found.unsure, next: found.next },
     hops: told.hops.map((hop) => ({
       ...hop,
@@ -60,6 +54,25 @@ export function withFound(told: Answer, found: Answer): Answer {
       agents_asked: Math.max(told.metadata.agents_asked, found.metadata.agents_asked),
     },
   };
+}
+
+/**
+ * Each call as the one tells it that knows more: what a query has checked at both ends, unless what was found names what is called, or
+ * several of which each may be.
+ */
+function joined(told: readonly FlowEdge[], found: readonly FlowEdge[]): FlowEdge[] {
+  const foundBy = new Map<string, FlowEdge[]>();
+  for (const edge of found) foundBy.set(callOf(edge), [...(foundBy.get(callOf(edge)) ?? []), edge]);
+  const isKept = (edge: FlowEdge): boolean => {
+    const others = foundBy.get(callOf(edge)) ?? [];
+    return others.length < 2 && (edge.definition !== '' || (others[0]?.definition ?? '') === '');
+  };
+  const kept = new Map(told.filter(isKept).map((edge) => [callOf(edge), edge]));
+  return [...kept.values(), ...found.filter((edge) => !kept.has(callOf(edge)))];
+}
+
+function callOf({ from, to, site }: FlowEdge): string {
+  return [from, to, site].join('\0');
 }
 
 /** A way begins where some words of the question stand: without anything that answers it leads nowhere. */

@@ -62,7 +62,12 @@ export class CodeGraph {
     if (found.length === 0) throw new BusError('NO_SUCH_SYMBOL', { symbol: reference });
     const limit = targetsMax;
     if (found.length > limit)
-      throw new BusError('TOO_LARGE', { what: 'a set of symbols', bytes: found.length, limit });
+      throw new BusError('TOO_LARGE', {
+        what: 'a set',
+        bytes: found.length,
+        unit: 'symbols',
+        limit,
+      });
     return found;
   }
 

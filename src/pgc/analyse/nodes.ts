@@ -91,8 +91,13 @@ export class Nodes {
 
   /** Whether it is for one of these things; none wanted: for any. */
   isFor(node: NodeKey, roles: readonly string[]): boolean {
+    return hasRole({ role: this.saidRole(node) }, roles);
+  }
+
+  /** What is compiled for tests alone is a test, in whatever file. */
+  saidRole(node: NodeKey): string {
     const { index, file, row, document } = this.at(node);
-    return hasRole({ role: saidRoleAt(index, file, row === undefined ? -1 : document) }, roles);
+    return saidRoleAt(index, file, row === undefined ? -1 : document);
   }
 
   /** The innermost symbol around a line that bears the name, or what the file holds outside all symbols. */

@@ -71,12 +71,12 @@ export class Surfaces {
   }
 
   /**
-   * `test`: its path says so. `entry`: a program begins there. `handler`: it is put into a structure of
+   * `test`: its path says so, or its text. `entry`: a program begins there. `handler`: it is put into a structure of
    * operations, or others' data comes in there. `api`: others may use it. `internal`: the rest.
    */
   roleOf(node: NodeKey): Role {
     const facts = this.graph.nodes.facts(node);
-    if (testPath.test(facts.file_path)) return 'test';
+    if (this.#isTest(node, facts)) return 'test';
     const surfaces = this.surfacesOf(node);
     if (isProgram(facts) || surfaces.some(({ rule }) => rule === 'surface-entry')) return 'entry';
     if (surfaces.length > 0 || this.graph.slotsOf(node).length > 0) return 'handler';
@@ -86,7 +86,7 @@ export class Surfaces {
   /** Why a node can be reached from outside; undefined when it cannot. Tests cannot. */
   opening(node: NodeKey): { rule: string; reason: string; place: string } | undefined {
     const facts = this.graph.nodes.facts(node);
-    if (testPath.test(facts.file_path)) return undefined;
+    if (this.#isTest(node, facts)) return undefined;
     const [item] = this.surfacesOf(node);
     if (item !== undefined) {
       const { rule, text, file_path, line_start } = item;
@@ -95,6 +95,10 @@ export class Surfaces {
     if (!isProgram(facts)) return undefined;
     const place = `${facts.file_path}:${facts.line}`;
     return { rule: 'surface-entry', reason: 'entry point of a program', place };
+  }
+
+  #isTest(node: NodeKey, { file_path }: NodeFacts): boolean {
+    return testPath.test(file_path) || this.graph.nodes.saidRole(node) === 'test';
   }
 
   #itemsOf(node: NodeKey): readonly OverlayItem[] {

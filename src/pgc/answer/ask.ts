@@ -3,7 +3,13 @@ import type { Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { Excerpts } from './citation.js';
 import { AnswerDraft } from './draft.js';
-import { analyse, conceptsIn, queryIntent } from '../search/question/question.js';
+import {
+  analyse,
+  conceptsIn,
+  isSentence,
+  queryIntent,
+  writtenNames,
+} from '../search/question/question.js';
 import { clearFrom, confidenceAt, foundFrom } from '../search/likelihood.js';
 import type { Found, Search } from '../search/search.js';
 import {
@@ -179,16 +185,28 @@ function emptyAnswer({ search }: AskParts, text: string, topK: number): Answer {
 export function judged(
   question: string,
   evidence: readonly Evidence[],
-  found = 0,
+  found?: number,
 ): Pick<Answer, 'clauses' | 'confidence' | 'likelihood'> {
-  // What the graph proves, or a printed message, does not depend on the words.
-  const best = Math.max(found, ...evidence.map(({ similarity }) => similarity));
+  // What the graph proves, or a printed message, does not depend on the words. That something bears a word of the question is
+  // no such proof: nothing says that it was asked for.
+  const isSure = found === undefined ? () => true : sureOf(question);
+  const sure = evidence.filter(isSure).map(({ similarity }) => similarity);
+  const best = Math.max(found ?? 0, ...sure);
   const likelihood = evidence.length === 0 ? 0 : round4(best);
   return {
     clauses: clausesOf(question, evidence, likelihood),
     confidence: confidenceAt(likelihood),
     likelihood,
   };
+}
+
+/** Whether a piece of evidence answers by itself: what is asked of a symbol, a place of a call or a message, and what is named as code is. */
+function sureOf(text: string): (evidence: Evidence) => boolean {
+  const question = analyse(text);
+  const names = new Set(writtenNames(question));
+  const isOfSymbol = question.asks !== undefined && isSentence(text);
+  return ({ kind, name }) =>
+    isOfSymbol || kind === 'call' || kind === 'slot' || kind === 'message' || names.has(name);
 }
 
 /** An answer that may be about something else says so. */

@@ -18,22 +18,11 @@ export interface Link {
   level: number;
 }
 
-/**
- * The proven calls that lead to a function, and those that lead on from it: the nearest, in the order in which they happen; and how many more there are.
- */
-export function chainThrough(
-  index: ShardIndex,
-  symbol: number,
-  linksMax: number,
-): { links: Link[]; further: number } {
+/** The proven calls that lead to a function, and those that lead on from it, in the order in which they happen. */
+export function chainThrough(index: ShardIndex, symbol: number): Link[] {
   const above = levelsOf(symbol, -1, (each) => linksTo(index, each));
   const below = levelsOf(symbol, 1, (each) => linksFrom(index, each));
-  const all = [...above, ...below];
-  const nearest = all
-    .toSorted((one, other) => Math.abs(one.level) - Math.abs(other.level))
-    .slice(0, linksMax);
-  const links = nearest.sort((one, other) => one.level - other.level);
-  return { links, further: all.length - links.length };
+  return [...above, ...below].sort((one, other) => one.level - other.level);
 }
 
 type Step = Omit<Link, 'level'> & { next: number | undefined };

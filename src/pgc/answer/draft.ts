@@ -14,6 +14,14 @@ import {
 import { subjectOf } from './evidence-line.js';
 import { ReportMessages } from '../search/locate/messages.js';
 import { chainThrough } from './call-chain.js';
+import {
+  calleeRows,
+  callerRow,
+  implementationRow,
+  shardRowsMax,
+  withRows,
+  type GraphRows,
+} from './graph-rows.js';
 import { planned } from './plans/plan.js';
 import { passageOf } from './passage.js';
 import { conceptsIn, isSentence, type Question } from '../search/question/question.js';
@@ -159,12 +167,19 @@ export class AnswerDraft {
     if ((asks !== 'callers' && asks !== 'chain') || !this.overlays.has('O3')) return;
     const [asked] = callersByName(this.index, this.question);
     if (asked === undefined) return;
-    const most = Math.max(1, this.topK - 1);
-    for (const site of asked.callers.slice(0, most))
-      this.#caller({ similarity: callSimilarity }, asked.name, '', site);
-    const rest = asked.callers.length - most;
-    const text = `${asked.name} is called at ${count(rest, 'further site')} of ${this.index.info.alias}`;
-    if (rest > 0) this.unsure.push({ kind: 'sites', text });
+    const { name, callers } = asked;
+    for (const site of callers.slice(0, Math.max(1, this.topK - 1)))
+      this.#caller({ similarity: callSimilarity }, name, '', site);
+    const rows = callers.filter((site) => hasRole(site, this.roles));
+    this.#rows({ above: rows.map((site) => callerRow(site, name, '')), below: [] });
+  }
+
+  /** The flow is what the graph knows. */
+  #rows(rows: GraphRows): void {
+    const { flow, left } = withRows(this, rows, { most: shardRowsMax, besides: false });
+    this.flow.splice(0, Infinity, ...flow);
+    if (left > 0)
+      this.unsure.push({ kind: 'sites', text: `the graph knows ${count(left, 'further place')}` });
   }
 
   #defined({ hit, symbol }: AskedSymbol): void {
@@ -323,51 +338,56 @@ export class AnswerDraft {
       for (const each of asked) this.#defined(each);
     const before = this.evidence.length;
     const most = Math.max(1, Math.floor((this.topK - asked.length) / asked.length));
-    for (const each of asked) {
-      if (asks === 'implementations') this.#implementations(each, most);
-      else if (asks === 'callees') this.#allCallees(each, most);
-      else if (asks === 'chain') this.#chain(each, most);
-      else this.#callers(each, most);
-    }
-    // That a function calls nothing here is an answer, too.
+    const all = asked.map((each) => {
+      if (asks === 'implementations') return this.#implementations(each, most);
+      if (asks === 'callees') return this.#allCallees(each, most);
+      return asks === 'chain' ? this.#chain(each, most) : this.#callers(each, most);
+    });
+    this.#rows({ above: all.flatMap((its) => its.above), below: all.flatMap((its) => its.below) });
+    // That there is nothing is an answer, too: of what, its definition shows.
+    const isNothing = this.evidence.length === before;
+    if (isNothing && !this.overlays.has('O1')) for (const { hit } of asked) this.#symbol(hit);
     return this.evidence.length > before || (asks === 'callees' && before > 0);
   }
 
-  #chain({ hit, symbol, reference }: AskedSymbol, most: number): void {
-    const { links, further } = chainThrough(this.index, symbol, most);
-    for (const { caller, call, target } of links) {
+  #chain({ hit, symbol, reference }: AskedSymbol, most: number): GraphRows {
+    const links = chainThrough(this.index, symbol);
+    const nearest = links.toSorted((one, other) => Math.abs(one.level) - Math.abs(other.level));
+    const cited = new Set(nearest.slice(0, most));
+    const edges = links.map((link) => {
+      const { caller, call, target } = link;
       const { name } = this.index.symbol(caller);
       const edge = { caller: name, callee: call.callee, file: call.file, line: call.line };
-      const evidence = this.#sited(edge, hit.similarity, 'call');
-      if (evidence !== undefined) this.flow.push(edgeOf(this.index, name, call, evidence, target));
-    }
-    const { name } = this.index.symbol(symbol);
-    const text = `the chain through ${name} has ${count(further, 'further call')}`;
-    if (further > 0) this.unsure.push({ kind: 'sites', text });
+      if (cited.has(link)) this.#sited(edge, hit.similarity, 'call');
+      return edgeOf(this.index, name, call, 0, target);
+    });
     const why = 'every call that it makes';
     this.next.push({ operation: 'callees', arguments: { symbol: reference }, why });
+    const from = links.findIndex(({ level }) => level > 0);
+    const middle = from < 0 ? edges.length : from;
+    return { above: edges.slice(0, middle), below: edges.slice(middle) };
   }
 
-  /** In the order of the text; calls of libraries say nothing of the code base. */
-  #allCallees({ hit, symbol, reference }: AskedSymbol, most: number): void {
+  /** In the order of the text; calls of libraries say nothing of the code base, and are told without their lines. */
+  #allCallees({ hit, symbol, reference }: AskedSymbol, most: number): GraphRows {
     const { index } = this;
     const { name } = index.symbol(symbol);
     const calls = index.callsFrom(symbol).filter((call) => {
       const { inside, lookups } = targetsOfCall(index, call);
       return inside.length + lookups.length > 0;
     });
-    const before = this.flow.length;
     if (calls.length === 0)
       this.unsure.push({
         kind: 'sites',
         text: `${name} is not known to call anything of the code base`,
       });
     for (const call of calls.slice(0, most)) this.#call(hit, name, call, 1);
-    const rest = calls.length - (this.flow.length - before);
-    if (rest > 0)
-      this.unsure.push({ kind: 'sites', text: `${name} makes ${count(rest, 'further call')}` });
     const why = 'every call that it makes';
     this.next.push({ operation: 'callees', arguments: { symbol: reference }, why });
+    return {
+      above: [],
+      below: calleeRows(index, symbol, this.roles),
+    };
   }
 
   /** Where calls alone are wanted: those of the hits. */
@@ -381,25 +401,29 @@ export class AnswerDraft {
     }
   }
 
-  #implementations({ hit, symbol, reference }: AskedSymbol, most: number): void {
-    const file = (id: number): number => this.index.fileOf(id);
+  #implementations({ hit, symbol, reference }: AskedSymbol, most: number): GraphRows {
+    const { index } = this;
+    const file = (id: number): number => index.fileOf(id);
     const all = implementationsFor(this.index, reference).filter((each) =>
       this.#isOfRole(file(each), each),
     );
-    const { name } = this.index.symbol(symbol);
+    const { name } = index.symbol(symbol);
     for (const each of all.slice(0, most)) {
       const its = { ...hit, exact: 0, document: each, symbol: each, file: file(each) };
       this.#symbol(its, [`implements ${name}`]);
     }
-    if (all.length === 0) return;
+    const rows = all.map((each) => {
+      const { name: its, container, line_start: line, file: in_ } = index.symbol(each);
+      const place = { symbol: its, container, line, file_path: index.file(in_).path };
+      return implementationRow({ ...place, agent: index.info.agent }, name);
+    });
     const why = all.length === 1 ? 'the one implementation' : `all ${all.length} implementations`;
-    this.next.push({ operation: 'implementations', arguments: { symbol: reference }, why });
-    if (all.length <= most) return;
-    const text = `${name} has ${count(all.length - most, 'further implementation')}`;
-    this.unsure.push({ kind: 'sites', text });
+    if (all.length > 0)
+      this.next.push({ operation: 'implementations', arguments: { symbol: reference }, why });
+    return { above: rows, below: [] };
   }
 
-  #callers({ hit, symbol, reference }: AskedSymbol, most: number): void {
+  #callers({ hit, symbol, reference }: AskedSymbol, most: number): GraphRows {
     const { index } = this;
     const { name, line_start, file, kind } = index.symbol(symbol);
     const definition = `${index.file(file).path}:${line_start}`;
@@ -411,14 +435,8 @@ export class AnswerDraft {
         why: 'every use',
       });
     const { callers, possible } = callersFor(index, reference);
-    const shown = callers
-      .slice(0, most)
-      .filter((site) => this.#caller(hit, name, definition, site)).length;
-    const rest = callers.length - shown;
-    const isHeld = callers.some(({ kind }) => kind === 'slot');
-    const how = isHeld ? 'is called, held or passed on' : 'is called';
+    for (const site of callers.slice(0, most)) this.#caller(hit, name, definition, site);
     const left = [
-      ...(rest === 0 ? [] : [`${how} at ${count(rest, 'further site')}`]),
       ...(callers.length + possible > 0 || !isCallable
         ? []
         : [`is called nowhere in ${index.info.alias}`]),
@@ -429,6 +447,8 @@ export class AnswerDraft {
     const why = callers.length < 2 ? 'every call site' : `all ${callers.length} call sites`;
     if (isCallable || callers.length > 0)
       this.next.push({ operation: 'callers', arguments: { symbol: reference }, why });
+    const rows = callers.filter((site) => hasRole(site, this.roles));
+    return { above: rows.map((site) => callerRow(site, name, definition)), below: [] };
   }
 
   /** Whether it is shown. */

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { BusError } from '../../errors/bus-error.js';
 import { blobId } from '../source/blob.js';
 import { ConfinedReader } from '../source/confined-reader.js';
 import { excerptOf, linesOf } from '../source/excerpt.js';
@@ -22,7 +21,7 @@ const symbolCharsMax = 512;
 const notAnObject = 'it is not an object with file_path and content';
 const notLines = 'line_start and line_end are line numbers from 1 on, or both are left out';
 const line = z.int(notLines).min(0, notLines).default(0);
-const citationSchema = z.looseObject(
+const citationSchema = z.object(
   {
     file_path: z.string('file_path is not a text').min(1, 'file_path is empty'),
     line_start: line,
@@ -38,6 +37,8 @@ const citationSchema = z.looseObject(
       .string('blob is not a text')
       .regex(/^(?:[0-9a-f]{40})?$/, 'blob is not a git blob id of 40 hexadecimal digits')
       .nullish(),
+    // Says whose tree is looked at first, and nothing if it is no name.
+    agent: z.string().catch(''),
   },
   notAnObject,
 );
@@ -45,6 +46,11 @@ type Claim = z.infer<typeof citationSchema>;
 
 /** Lines of a file, as an excerpt of them reads. */
 type CitedLines = Pick<Claim, 'line_start' | 'line_end' | 'content'>;
+/** `isQuote`: the content is a text that stands in the cited lines, as in a citation without lines. */
+export interface Reading {
+  isQuote?: boolean;
+}
+
 /** `found`: the lines of a citation that quotes a text and names none. */
 export type Judged = Verdict & { found?: CitedLines };
 
@@ -54,21 +60,32 @@ export type Judged = Verdict & { found?: CitedLines };
  * that is too long for an excerpt: as many whole lines as fit, or the beginning of a long first line).
  * `stale`: the path holds another blob by now; `now_at` says where the text, or most of it, is.
  * A citation without lines quotes a text, of lines or within one, which must stand in the file; its lines are found.
- * Throws CITATION_MALFORMED and REPO_UNREADABLE.
+ * `malformed`: it is no citation, and the reason says why. Throws REPO_UNREADABLE.
  */
-export async function verify(citation: unknown, root: string): Promise<Judged> {
-  const parsed = citationSchema.safeParse(citation);
-  if (!parsed.success) throw malformed(parsed.error.issues[0]?.message ?? notAnObject);
-  const claim = parsed.data;
-  if (claim.line_end < claim.line_start) throw malformed('line_end comes before line_start');
-  if (claim.line_start === 0 && claim.line_end > 0) throw malformed(notLines);
+export async function verify(
+  citation: unknown,
+  root: string,
+  { isQuote = false }: Reading = {},
+): Promise<Judged> {
+  const claim = claimIn(citation);
+  if ('status' in claim) return claim;
   if (claim.content.trim() === '') return not('the content is empty');
 
   const real = await realRoot(root);
-  if (claim.line_start > 0) return judge(claim, real);
+  if (claim.line_start > 0 && !isQuote) return judge(claim, real);
   const found = await quotedLines(claim, real);
   if (typeof found === 'string') return not(found);
   return { ...(await judge({ ...claim, ...found }, real)), found };
+}
+
+/** What a citation says, alone; else the verdict that it is none. */
+export function claimIn(citation: unknown): Claim | Verdict {
+  const parsed = citationSchema.safeParse(citation);
+  if (!parsed.success) return malformed(parsed.error.issues[0]?.message ?? notAnObject);
+  const { line_start, line_end } = parsed.data;
+  if (line_end < line_start) return malformed('line_end comes before line_start');
+  if (line_start === 0 && line_end > 0) return malformed(notLines);
+  return parsed.data;
 }
 
 /** The lines in which a quoted text stands; else why not. */
@@ -81,7 +98,7 @@ async function quotedLines(claim: Claim, real: string): Promise<CitedLines | str
     ...(blob ? [(await linesOfBlob(blob, real)) ?? []] : []),
   ];
   for (const text of texts) {
-    const found = quoteIn(text, contentOf(claim));
+    const found = quoteIn(text, contentOf(claim), claim);
     if (found !== undefined) return found;
   }
   if ('bytes' in read) return `${file_path} does not hold this text`;
@@ -91,7 +108,13 @@ async function quotedLines(claim: Claim, real: string): Promise<CitedLines | str
 }
 
 /** Indentation aside, whole lines between the first and the last, which may be quoted in part; not within a word. */
-function quoteIn(text: readonly string[], content: string): CitedLines | undefined {
+function quoteIn(
+  whole: readonly string[],
+  content: string,
+  { line_start, line_end }: Pick<Claim, 'line_start' | 'line_end'>,
+): CitedLines | undefined {
+  const first = Math.max(line_start, 1);
+  const text = line_start === 0 ? whole : whole.slice(first - 1, line_end);
   const quote = content.split('\n').map((each) => each.trim());
   if (!quote.some(({ length }) => length >= tellingCharsMin)) return undefined;
   const wanted = quote.join('\n');
@@ -102,7 +125,7 @@ function quoteIn(text: readonly string[], content: string): CitedLines | undefin
   if (at < 0) return undefined;
   const cited = text.slice(at, at + quote.length);
   const { content: excerpt, lineCount } = excerptOf(cited);
-  return { line_start: at + 1, line_end: at + lineCount, content: excerpt };
+  return { line_start: first + at, line_end: first + at + lineCount - 1, content: excerpt };
 }
 
 function standsIn(text: string, part: string): boolean {
@@ -316,6 +339,6 @@ function not(reason: string, now_at = ''): Verdict {
   return { status: 'false', reason, now_at };
 }
 
-function malformed(detail: string): BusError {
-  return new BusError('CITATION_MALFORMED', { detail });
+function malformed(reason: string): Verdict {
+  return { status: 'malformed', reason, now_at: '' };
 }

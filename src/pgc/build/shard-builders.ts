@@ -202,7 +202,7 @@ class ThreadMaker implements ShardMaker, AsyncDisposable {
     const isFull = (why as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
     const limit = this.#heapBytes;
     this.#death ??= isFull
-      ? new BusError('TOO_LARGE', { what: 'building a shard', bytes: limit, limit })
+      ? new BusError('TOO_LARGE', { what: 'the memory for a shard', bytes: limit, limit })
       : new BusError('MINER_FAILED', { path: 'a shard', detail });
     this.#settle()?.reject(this.#death);
   }

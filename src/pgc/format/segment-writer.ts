@@ -106,6 +106,7 @@ export class SegmentWriter {
     if (this.#symbolCount + this.#paths.length > documentsMax) {
       throw new BusError('TOO_LARGE', {
         what: 'a shard',
+        unit: 'symbols',
         bytes: this.#symbolCount,
         limit: documentsMax,
       });

@@ -8,7 +8,7 @@ import { shardMessages, type MessageType } from './messages.js';
 import type { Shard } from './shard.js';
 import type { ServedShard } from './shard-source.js';
 import type { Answer, AskRequest } from '../shapes.js';
-import type { AgentRecord } from '../../wire/messages.js';
+import { noMail, type AgentRecord } from '../../wire/messages.js';
 
 /** The registry record holds a few paths of the scope; the card holds all. */
 const scopePathsMax = 16;
@@ -176,7 +176,7 @@ export function recordOf(
     overlays: Object.fromEntries(
       Object.entries(overlays).map(([name, items]) => [name, { state: 'ready', version, items }]),
     ),
-    capabilities: ['pgc', `plan:${planVersion}`],
+    capabilities: ['pgc', `plan:${planVersion}`, noMail],
     protocol_versions: ['1.0'],
   };
 }

@@ -152,7 +152,8 @@ export class Shard implements ShardPort, WordsPort {
 function bounded(items: string[]): string[] {
   if (items.length > anchorsMax) {
     throw new BusError('TOO_LARGE', {
-      what: 'a list of symbols',
+      what: 'a list',
+      unit: 'symbols',
       bytes: items.length,
       limit: anchorsMax,
     });

@@ -3,7 +3,8 @@ import type { Entry } from './transcript.js';
 
 /** Of the first line of what was left to do. */
 const headChars = 120;
-export const needsModel = 'its work needs a language model, and nobody who has one could take it';
+export const needsModel =
+  'its work needs a language model, and no executor that has one could take it';
 const modelWanted =
   'an executor with a language model (SIGMA_MODEL_BASE_URL and SIGMA_MODEL where it is started, or `model` in config.json); then run this again';
 

@@ -11,10 +11,19 @@ import type { Patch, Transition } from './transition.js';
 
 export const unblocked: Patch = { asks: '', error: null, progress: '' };
 
-/** A blocked task goes on without the evidence that cannot be had; what was done already is not done again. */
-export function relaxed({ task, response, error }: TaskRecord): Transition {
+/** Among the reactions of a task that goes on although one that it depends on was not done. */
+export const withoutDependency = 'without-dependency';
+
+/** A blocked task goes on without what cannot be had: its evidence, or another task. What was done already is not done again. */
+export function relaxed({ task, response, error, reactions }: TaskRecord): Transition {
+  if (error?.code === 'DEPENDENCY_FAILED')
+    return {
+      event: { type: 'block.resolved' },
+      patch: { ...unblocked, reactions: [...reactions, withoutDependency] },
+    };
   const isUngrounded = error?.code === 'PGC_FAILED' || error?.code === 'OVERLAYS_MISSING';
-  const isDone = isUngrounded && response?.status === 'blocked' && response.result !== '';
+  // Words of one who could not go on are no result.
+  const isDone = isUngrounded && response?.status === 'blocked' && response.partial;
   return {
     event: { type: isDone ? 'result.kept' : 'block.resolved' },
     patch: { ...unblocked, task: withoutEvidence(task, error?.code === 'PGC_FAILED') },
@@ -35,7 +44,8 @@ export function clarificationPatch({ task, response, asks }: TaskRecord, answer:
   const clarifications = [...task.clarifications, { question, answer }];
   if (clarifications.length > taskLimits.clarifications)
     throw new BusError('TOO_LARGE', {
-      what: 'a list of clarifications',
+      what: 'a list',
+      unit: 'clarifications',
       bytes: clarifications.length,
       limit: taskLimits.clarifications,
     });

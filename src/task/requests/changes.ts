@@ -34,7 +34,12 @@ export function transitionOf(
     throw new BusError('TASK_STATE', { task: id, state: stateOf(record), what });
   const limit = taskLimits.clarificationChars;
   if (text.length > limit)
-    throw new BusError('TOO_LARGE', { what: 'the text', bytes: text.length, limit });
+    throw new BusError('TOO_LARGE', {
+      what: 'the text',
+      bytes: text.length,
+      unit: 'characters',
+      limit,
+    });
   switch (what) {
     case 'cancel':
       return cancellation(text, person);

@@ -177,6 +177,7 @@ export function transitionByJudgement(
   if (direction.length > attentionLimits.directionChars)
     throw new BusError('TOO_LARGE', {
       what: 'a direction',
+      unit: 'characters',
       bytes: direction.length,
       limit: attentionLimits.directionChars,
     });

@@ -5,13 +5,18 @@ import { leaseMs } from '../../delegation/manager/manager.machine.js';
 import { assignmentId } from '../../delegation/task/messages.js';
 import { reasonOf, reviewResponse } from '../../delegation/manager/response-review.js';
 import type { Critique } from '../../critic/shapes.js';
-import type { CheckedCitation, Review } from '../../delegation/manager/review.js';
+import type {
+  CheckedCitation,
+  Nearness,
+  Review,
+  SaidWords,
+} from '../../delegation/manager/review.js';
 import {
   type Assignment,
-  type ConfidenceLevel,
   type DelegatedTask,
   type EvidenceCitation,
   type GroundingEvidence,
+  type TaskResponse,
   type TaskFailure,
   evidenceLimits,
   hasEffects,
@@ -38,7 +43,7 @@ import {
   feedbackWithCritique,
   type GateSettings,
 } from './critique-station.js';
-import { relaxed } from '../life/patches.js';
+import { relaxed, withoutDependency } from '../life/patches.js';
 import { critiqueWithin } from './critique-wait.js';
 import type { Queues } from '../queue/queues.js';
 import { recordLimits, type TaskRecord } from '../life/record.js';
@@ -68,11 +73,10 @@ export interface ConductorPorts {
   deliver: (record: TaskRecord) => Promise<void>;
   /** The citations in their order, each with its verdict, computed in this process. */
   verify: (citations: readonly EvidenceCitation[]) => Promise<CheckedCitation[]>;
-  /** Of the PGC's own answers, asked anew, to what the evidence cites it for; undefined: the evidence is another. */
-  confidence?: (
-    task: DelegatedTask,
-    evidence: GroundingEvidence,
-  ) => Promise<ConfidenceLevel | undefined>;
+  /** What the PGC itself says of evidence; absent: what it says of itself counts. */
+  nearness?: (task: DelegatedTask, evidence: GroundingEvidence) => Promise<Nearness>;
+  /** What is known of the words of a response, beside its citations. */
+  words?: (task: DelegatedTask, response: TaskResponse, worker: string) => Promise<SaidWords>;
   /** Asks a critic; the same request again is the same review. Throws NO_RESPONDER, and what the critic refuses. */
   critique: (record: TaskRecord, signal: AbortSignal) => Promise<Critique>;
   /** Settings of the quality gate; absent: the defaults. */
@@ -184,7 +188,7 @@ export class Conductor {
     return record;
   }
 
-  async #awaitTurn({ id, task }: TaskRecord, signal: AbortSignal): Promise<void> {
+  async #awaitTurn({ id, task, reactions }: TaskRecord, signal: AbortSignal): Promise<void> {
     const book = this.attachedBook();
     for (const each of task.depends_on) {
       let other = await book.get(each);
@@ -192,7 +196,7 @@ export class Conductor {
         other = await this.#changed(each, other.revision, signal);
       if (signal.aborted) return;
       const state = stateOf(other);
-      if (state === 'completed') continue;
+      if (state === 'completed' || reactions.includes(withoutDependency)) continue;
       const failure = new BusError('DEPENDENCY_FAILED', { task: each, state });
       const reason = failure.code;
       await book.send(id, { type: 'dependency.failed', reason }, { error: failureOf(failure) });
@@ -284,13 +288,18 @@ export class Conductor {
     const given = evidence?.citations ?? [];
     const checked = await this.#ports.verify(given.slice(0, evidenceLimits.citations));
     const verdicts = checked.map(({ verdict }) => verdict);
-    const citations = given.map((each, at) => checked[at]?.citation ?? each);
+    const placed = given.map((each, at) => checked[at]?.citation ?? each);
+    const near =
+      evidence && (await this.#ports.nearness?.(task, { ...evidence, citations: placed }));
+    const citations = near?.citations ?? placed;
     const its = { ...response, grounding_evidence: evidence && { ...evidence, citations } };
     const worker = assignment?.worker ?? '';
     const { isCritiqued = false } = record.snapshot.context;
-    const { confidence } = this.#ports;
-    const known = evidence === null ? undefined : await confidence?.(task, evidence);
-    const found = reviewResponse(task, its, worker, verdicts, known);
+    const words = await this.#ports.words?.(task, its, worker);
+    const found = reviewResponse(task, its, worker, verdicts, {
+      near: near ?? undefined,
+      ...(words !== undefined && { words }),
+    });
     const review = adjustedReview(task, found, isCritiqued);
     const reason = reasonOf(review);
     const patch: Patch = {
@@ -409,13 +418,16 @@ export class Conductor {
   }
 }
 
+/** What a critic, or a person, has to judge. */
+const forReader = new Set(['CRITERIA_UNCHECKED', 'WORDS_UNCHECKED']);
+
 /**
  * Work that had effects is not repeated because its evidence was refused: a person decides. Criteria in words are left to the critic where one follows.
  */
 function adjustedReview(task: DelegatedTask, review: Review, isCritiqued: boolean): Review {
   const isRepeated = review.verdict === 'refused' && hasEffects(task);
   if (isRepeated) return { ...review, verdict: 'undecided' };
-  const isForReader = review.findings.every(({ code }) => code === 'CRITERIA_UNCHECKED');
+  const isForReader = review.findings.every(({ code }) => forReader.has(code));
   return isCritiqued && review.verdict === 'undecided' && isForReader
     ? { ...review, verdict: 'warned' }
     : review;
@@ -440,9 +452,9 @@ function refusalOf({ findings }: Review, code: string): TaskFailure {
   return { ...failureOf(known), code };
 }
 
-function questionAfter({ findings, confidence, similarity }: Review): string {
+function questionAfter({ findings, confidence }: Review): string {
   const why = findings.map(({ text }) => text).join('; ');
-  const whole = `accept it? confidence is ${confidence}, mean similarity ${similarity.toFixed(2)}: ${why}`;
+  const whole = `accept it? confidence is ${confidence}: ${why}`;
   return whole.slice(0, recordLimits.asksChars);
 }
 

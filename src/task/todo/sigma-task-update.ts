@@ -156,6 +156,8 @@ export interface Todo {
 export interface TodoTask {
   state: string;
   asks: string;
+  /** What it does, or waits for. */
+  progress: string;
   may: string[];
 }
 

@@ -25,7 +25,7 @@ test('the whole of a file is read up to its limit, and nothing of what is none',
   });
   await expect(wholeOf(tree.root, 8, 'the input')).rejects.toMatchObject({
     code: 'USAGE',
-    data: { detail: `${tree.root} cannot be read (EISDIR)` },
+    data: { detail: `${tree.root} is a folder, and a file is wanted` },
   });
   await expect(wholeOf(`${file}.absent`, 8, 'the input')).rejects.toMatchObject({ code: 'USAGE' });
 });

@@ -112,11 +112,26 @@ describe('what stops', () => {
   });
 
   test('a review that was broken off, and one without a score, at once', () => {
-    expect(standing([null])).toBe('escalated UNSCORED 2');
+    const unscored = [roundWith({ digest: 'a', score: null, needs_person: 'PERSON' })];
+    expect(standingAfter(unscored, input)).toMatchObject({ reason: 'UNSCORED', iteration: 2 });
     const aborted = [roundWith({ digest: 'a', score: 0.99, verdict: 'ABORTED' })];
     expect(standingAfter(aborted, input)).toMatchObject({ state: 'escalated', reason: 'ABORTED' });
     expect(standingAfter(aborted, { ...input, criticality: 'C1' }).reason).toBe('ABORTED');
   });
+});
+
+test('a review that was asked for no score leaves the artifact where it was', () => {
+  const aside = (digest: string) => roundWith({ digest, score: null });
+  expect(standingAfter([aside('a')], input).state).toBe('reported');
+  const low = [...scored([0.6, 0.7]), aside('c')];
+  expect(standingAfter(low, input)).toMatchObject({
+    ...{ state: 'escalated', reason: 'BELOW_GATE', iteration: 4 },
+  });
+  const good = scored([0.86, 0.95]);
+  const same = aside(good.at(-1)?.digest ?? '');
+  expect(standingAfter([...good, same], input)).toMatchObject({ state: 'accepted', iteration: 4 });
+  // What was accepted is another text.
+  expect(standingAfter([...good, aside('c')], input).state).toBe('reported');
 });
 
 describe('a person', () => {

@@ -53,6 +53,7 @@ const critique: Critique = {
   artifact: 'doc.md',
   digest: 'ab',
   iteration: 2,
+  ...{ state: 'revising', standing: 'the score is below the threshold' },
   selection: {
     outcome: 'review',
     criticality: 'C2',

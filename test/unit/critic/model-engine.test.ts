@@ -11,7 +11,9 @@ import { steelman } from '../../../src/critic/modes/steelman.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { Budget } from '../../../src/model/budget.js';
 import { Chat } from '../../../src/model/chat.js';
+import { flagsOf } from '../../../src/critic/review/critique-of.js';
 import { context, groundOf, inputOf, reportOf } from '../../support/critic.js';
+import { critiqueOf } from '../../support/critiques.js';
 import { ModelServer, type ModelRule } from '../../support/model-server.js';
 
 const page = `# A plan
@@ -147,7 +149,9 @@ test('a sentence of a section that quotes what nobody wrote is left out', async 
   const texts = report.sections.map(({ text }) => text).join('\n');
   expect(texts).toContain('nobody waits for it');
   expect(texts).not.toContain('never make a backup');
-  expect(report.dropped).toBe(4);
+  // The count of issues is the program's.
+  expect(report.dropped).toBe(3);
+  expect(report.unable.join()).not.toContain('a reader or a model has to');
 });
 
 test('a missing section is asked for once; then the report is that of the rules, with the code', async () => {
@@ -181,6 +185,24 @@ test.each<[string, ModelRule['answer'][], string]>([
   const report = await examined(llmAsJudge, inputOf(page), script);
   expect(report).toMatchObject({ status: 'partial', reason, engine: 'rules' });
   expect(report.findings.map(({ rule }) => rule)).toContain('ANCHOR_BROKEN');
+  // What the model did is said in words, in the report and beside it.
+  const { selection } = critiqueOf('one', null);
+  const [flag] = flagsOf([{ ...reportOf({ mode: 'llm-as-judge' }), ...report }], selection);
+  expect(flag?.text).toMatch(/^llm-as-judge is incomplete: the .*language model .+/);
+  expect(flag?.text).not.toMatch(/[{}]\w*[}]/);
+});
+
+test('a dimension that a model has judged is not told as unjudged', async () => {
+  const quotes = ['every message in a single file on one disk'];
+  const scores = judgeDimensions.map(({ name }) => ({
+    name,
+    score: 0.6,
+    why: 'x',
+    evidence: quotes,
+  }));
+  const report = await examined(llmAsJudge, inputOf(page), [answerOf(llmAsJudge, { scores })]);
+  expect(report.score?.coverage).toBe(1);
+  expect(report.unable.filter((each) => each.startsWith('to judge'))).toEqual([]);
 });
 
 test('a score in a mode that gives none is put right', async () => {

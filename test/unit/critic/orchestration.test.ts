@@ -43,7 +43,7 @@ function critiqueOf(request: CritiqueRequest): Critique {
     ...{ id: request.id, artifact: request.artifact.path, digest: 'd', iteration: 2 },
     ...{ selection: selectionOf(request), reports: [reportOf(mode, { findings: [finding] }, how)] },
     ...judgeNothing(request, selectionOf(request), []),
-    ...{ engine: 'rules', tokens: 0, begun_ms: 1, elapsed_ms: 1 },
+    ...{ engine: 'rules', tokens: 0, begun_ms: 1, elapsed_ms: 1, state: '', standing: '' },
   };
 }
 
@@ -154,7 +154,7 @@ test('a phase that cannot be reviewed is said, and does not keep the others', as
 
 test.each([
   [
-    'o.yaml:2: phases.0.adversarial_review.modes.0: it is no mode',
+    'o.yaml:2: phases.0.adversarial_review.modes.0: it is none of the modes self-refine',
     'phases:\n  - { id: a, adversarial_review: { artifact: x, modes: [nonsense] } }\n',
   ],
   [

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { atLeast, difference, exceeds } from '../../../src/critic/score/decimals.js';
-import { findingsOf, isPlateau, periodOf, trendOf } from '../../../src/critic/cycle/tracking.js';
+import {
+  distinctFindings,
+  findingsOf,
+  isPlateau,
+  periodOf,
+  trendOf,
+} from '../../../src/critic/cycle/tracking.js';
 import { critiqueOf, findingOf, trackingOf } from '../../support/critiques.js';
 
 const traced = (scores: (number | null)[]) =>
@@ -116,5 +122,19 @@ describe('the tracking of an artifact', () => {
     const critique = critiqueOf('one', 0.6, { findings });
     expect(findingsOf(critique).map(({ id }) => id)).toEqual(['c', 'm', 'n']);
     expect(trackingOf('a', 0.92, [critique]).iterations[0]?.findings).toEqual(['c', 'm']);
+  });
+
+  test('what several modes say of one line is told once, as the worst of them says it', () => {
+    const same = { rule: 'ANCHOR_BROKEN', text: 'It leads nowhere.', line_start: 3 };
+    const findings = [
+      findingOf('a', { ...same, mode: 'self-refine', severity: 'minor' }),
+      findingOf('b', { ...same, mode: 'constitutional', severity: 'major' }),
+      findingOf('c', { ...same, mode: 'steelman', line_start: 4 }),
+    ];
+    const told = distinctFindings(critiqueOf('one', 0.6, { findings }));
+    expect(told.map(({ id, modes }) => [id, modes])).toEqual([
+      ['b', ['constitutional', 'self-refine']],
+      ['c', ['steelman']],
+    ]);
   });
 });

@@ -66,6 +66,26 @@ test.each([
   expect(verdictOf(reports, 0.92, 1, 3).verdict).toBe(verdict);
 });
 
+test('why there is no score, and what ended a review, is said of this review', () => {
+  const why = (...reports: ModeReport[]): string => verdictOf(reports, 0.92, 3, 3).why;
+  expect(verdictOf([reportOf({})], 0.92, 3, 3).needsPerson).toBe(false);
+  expect(why(reportOf({}))).toContain('no score was asked for');
+  const skipped = reportOf({ mode: 'llm-as-judge', status: 'skipped' });
+  expect(verdictOf([skipped], 0.92, 3, 3).needsPerson).toBe(true);
+  expect(
+    why(
+      judge(
+        scored(1, { Completeness: null, 'Internal Consistency': null, 'Evidence Quality': null }),
+      ),
+    ),
+  ).toMatch(/Not judged: Completeness, Internal Consistency, Evidence Quality$/);
+  const secret = findingOf('fmea', {
+    ...{ rule: 'SECRET_EXPOSED', severity: 'critical', text: 'x', remedy: '' },
+  });
+  const ended = why(reportOf({ abort: 'HARD_RULE_BROKEN', findings: [secret] }));
+  expect(ended).toMatch(/: a secret$/);
+});
+
 test('what a judge added up itself does not count', () => {
   const ruling = verdictOf([judge({ ...scored(0.8), score: 0.99, coverage: 1 })], 0.92, 1, 3);
   expect([ruling.verdict, ruling.score]).toEqual(['REJECTED', expect.closeTo(0.8, 12)]);
@@ -111,5 +131,5 @@ test('the threshold is reached or not in the same way wherever it is compared', 
   };
   expect(of(dust).verdict).toBe('PASS');
   expect(of(0.9199999).verdict).toBe('REVISE');
-  expect(of(0.9199999).why).toContain('0.9199999 against 0.92');
+  expect(of(0.9199999).why).toContain('0.9199 against 0.92');
 });

@@ -16,6 +16,16 @@ test('text and advice are filled from the data', () => {
   expect(error.next).toBe('Build it: `sigma index /src/linux`.');
 });
 
+test('what is too large is counted in its unit, usually bytes', () => {
+  const size = { what: 'a list', bytes: 300, limit: 200 };
+  expect(new BusError('TOO_LARGE', { ...size, unit: 'citations' }).message).toBe(
+    'a list of 300 citations exceeds the limit of 200',
+  );
+  expect(new BusError('TOO_LARGE', size).message).toBe(
+    'a list of 300 bytes exceeds the limit of 200',
+  );
+});
+
 test('a code that only the peer knows keeps its text and whether to retry', () => {
   const error = new RemoteError({ code: 'FROM_THE_FUTURE', text: 'new trouble', retryable: true });
   expect([error.code, error.retryable, error.toFailure()]).toEqual([

@@ -48,11 +48,12 @@ test('the likeliest of all answers is kept in their order, numbered through, eac
     [2, 'c'],
     [3, 'd'],
   ]);
-  expect(clauses).toEqual([{ text: 'Who opens it?', status: 'found', evidence: [1, 2, 3] }]);
+  // What is found bears words of the question, and nothing says how likely that is what was asked for.
+  expect(clauses).toEqual([{ text: 'Who opens it?', status: 'partly', evidence: [1, 2, 3] }]);
   expect(query_path).toEqual(['a', 'c', 'd']);
 });
 
-test('a call goes with the evidence that shows it', () => {
+test('a call goes with the evidence that shows it; one that none shows comes last', () => {
   const one = found([evidence(1, 'a', 0.95), evidence(2, 'b', 0.3)], {
     flow: [edge('a', 1), edge('b', 2), edge('nothing', 0)],
   });
@@ -63,6 +64,7 @@ test('a call goes with the evidence that shows it', () => {
   expect(flow.map(({ to, evidence: id }) => [to, id])).toEqual([
     ['a', 1],
     ['c', 2],
+    ['nothing', 0],
   ]);
 });
 

@@ -119,11 +119,15 @@ test('callers are shown as flow, with what is missing and how to get it', () => 
 });
 
 test('a long flow is cut, and its rest counted', () => {
-  const flow = Array.from({ length: 14 }, (_, at) => edge('nic_open', at + 1, 0));
+  const flow = Array.from({ length: 14 }, (_, at) => edge('nic_open', at + 1, 1));
   for (const text of both(answerOf([evidence(1)], { flow }))) {
     expect(text.match(/ calls /g)).toHaveLength(12);
     expect(text).toContain('  and 2 further calls\n');
   }
+  // What no evidence shows stands nowhere else.
+  const whole = [...flow, edge('nic_probe', 20, 0)];
+  for (const text of both(answerOf([evidence(1)], { flow: whole })))
+    expect(text.match(/ calls /g)).toHaveLength(15);
 });
 
 test('a weak answer says first that it is only the nearest, and what of the question is not answered', () => {

@@ -24,6 +24,20 @@ test.each([
   ['a password in settings', `  DB_PASSWORD=${some(10)}`],
   ['a password in an address', `see https://root:${some(12)}@db.internal/x`],
   ['a password in an element', `<password>${some(14)}</password>`],
+  ['a password of four kinds of letters', 'password: "Admin-Password!9"'],
+  ['a password of a connection', `Server=db;Uid=sa;Pwd=${some(12)};Timeout=3`],
+  ['a password that is a default', `url: "\${DB_PASSWORD:-${some(12)}}"`],
+  ['a password in an option', `mysql --user root --password ${some(12)}`],
+  ['a password that a database is told', `CREATE USER app IDENTIFIED BY '${some(12)}';`],
+  ['a password beside its name', `- name: DB_PASSWORD\n  value: ${some(12)}`],
+  ['a password that is compared with', `if (password !== "${some(12)}") fail();`],
+  ['a token that names its user', `git clone https://${some(40)}@github.com/a/b`],
+  ['a token behind an escape', `"first\\nghp_${some(36)}"`],
+  ['a token that is longer than its rule says', `ghp_${some(60)}`],
+  ['a token of an issuer without a rule', `use qzx_${some(40)}`],
+  ['a token in base64', `data: ${Buffer.from(`ghp_${some(36)}`).toString('base64')}`],
+  ['a name and a password in base64', `- ${Buffer.from(`root:${some(16)}`).toString('base64')}`],
+  ['JSON in a text of JSON', `"{\\"password\\":\\"${some(14)}\\"}"`],
 ])('%s is found, and nothing but it', (_, text) => {
   const found = secretsIn(`# Notes\n\n${text}\n\nend of it\n`);
   expect(found).toHaveLength(1);
@@ -37,6 +51,11 @@ test.each([
   ['an example of an issuer', 'AKIAIOSFODNN7EXAMPLE'],
   ['a stand-in', 'password: "<your password>", token = "changeme", secret: "${SECRET}"'],
   ['names in code', 'const tokenOf = password.toString();\nkey = "user.session.lastKey"'],
+  ['digits', 'password = "1234567890"'],
+  ['words in base64', `password = "${Buffer.from('user:password').toString('base64')}"`],
+  ['names without a list', 'token = "v4-unsigned-body", secret: "principalName"'],
+  ['a name with a type', 'func of(secret *core9.Secret!, token *map)'],
+  ['base64 of anything', `data = "${Buffer.from('some words of a text').toString('base64')}"`],
   ['words', 'The password is "what you know", and a token: "the one you have".'],
   ['an address', 'https://user@example.com:8080/a and http://localhost:3000'],
 ])('%s is none', (_, text) => {

@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest';
 import { verdictsOn, type CitationParts } from '../../../src/manager/citations.js';
-import { evidenceCitation } from '../../../src/delegation/grounding/gathered.js';
-import { ask } from '../../../src/lattice/ask.js';
-import { Lattice } from '../../../src/lattice/lattice.js';
-import { confidenceOfAnswers } from '../../../src/manager/answer-confidence.js';
-import { lazyCardOf } from '../../../src/pgc/search/card/card.js';
-import { chainTree } from '../../support/chain-tree.js';
-import { citationOf, evidenceOf, taskOf } from '../../support/delegation.js';
+import { citationOf } from '../../support/delegation.js';
 import { TemporaryTree } from '../../support/git-tree.js';
 
 function parts(fields: Partial<CitationParts>): CitationParts {
@@ -14,6 +8,7 @@ function parts(fields: Partial<CitationParts>): CitationParts {
     trees: () => Promise.resolve([]),
     registered: () => Promise.resolve(new Set(['net'])),
     isSettling: () => true,
+    encloses: () => Promise.resolve(false),
     ...fields,
   };
 }
@@ -48,18 +43,41 @@ test('a citation without lines gets those in which its text stands', async () =>
   expect(other!.verdict).toMatchObject({ status: 'false', reason: 'a.c does not hold this text' });
 });
 
-test('the confidence of a response is that of the answer which it cites, asked anew', async () => {
-  await using tree = await chainTree();
-  const { shards } = tree;
-  const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
-  const question = 'Who calls nic_log?';
-  const answer = await ask(lattice, { question, overlays: [], top_k: 0 });
-  const cited = answer.evidence.map((each) => evidenceCitation(each, question));
-  const said = (citations: typeof cited, queries_executed = [question]) =>
-    confidenceOfAnswers([lattice], taskOf(), evidenceOf({ citations, queries_executed }));
-  expect(await said(cited)).toBe(answer.confidence);
-  // What is not of that answer, or was never asked, is not judged by it.
-  expect(await said([{ ...cited[0]!, line_start: 999 }])).toBeUndefined();
-  expect(await said(cited, ['something else'])).toBeUndefined();
-  expect(await said([])).toBeUndefined();
+test('a path that names a file of a tree from the top of the disk is one of that tree', async () => {
+  await using tree = await TemporaryTree.create({ 'a.c': 'int one;\nint two;\n' });
+  const trees = () => Promise.resolve([{ agent: 'net', alias: 'net', root: tree.root }]);
+  const whole = { line_start: 2, line_end: 2, symbol: '', blob: '', content: 'int two;' };
+  const citations = [`${tree.root}/a.c`, '/elsewhere/a.c'].map((file_path) =>
+    citationOf({ ...whole, file_path }),
+  );
+  const [one, other] = await verdictsOn(citations, parts({ trees }));
+  expect(one).toMatchObject({ verdict: { status: 'valid' }, citation: { file_path: 'a.c' } });
+  expect(other!.verdict.status).toBe('false');
+});
+
+test('a part of the cited lines, without its indentation, is what it quotes; the symbol may stand around it', async () => {
+  const text = 'int f(void)\n{\n\treturn 1;\n}\nint g(void)\n{\n\treturn 1; /* g */\n}\n';
+  await using tree = await TemporaryTree.create({ 'a.c': text });
+  const trees = () => Promise.resolve([{ agent: 'net', alias: 'net', root: tree.root }]);
+  const encloses: CitationParts['encloses'] = ({ symbol }) => Promise.resolve(symbol === 'g');
+  const cited = { file_path: 'a.c', line_start: 7, line_end: 7, blob: '' };
+  const verdictOn = async (fields: { content: string; symbol: string }) => {
+    const [checked] = await verdictsOn(
+      [citationOf({ ...cited, ...fields })],
+      parts({ trees, encloses }),
+    );
+    return checked;
+  };
+  expect(await verdictOn({ content: 'return 1;', symbol: 'g' })).toMatchObject({
+    verdict: { status: 'valid' },
+    citation: { line_start: 7, content: '\treturn 1; /* g */', symbol: 'g' },
+  });
+  expect(await verdictOn({ content: 'return 1;', symbol: '' })).toMatchObject({
+    verdict: { status: 'valid' },
+  });
+  for (const fields of [
+    { content: 'return 1;', symbol: 'f' },
+    { content: 'return 2;', symbol: 'g' },
+  ])
+    expect(await verdictOn(fields)).toMatchObject({ verdict: { status: 'false' } });
 });

@@ -177,7 +177,7 @@ test('what a person says is told to the critic once, and a refused result was re
   });
   expect(ratificationIn(refused, refused)).toBeUndefined();
   expect(refused.error?.code).toBe('CRITIQUE_REFUSED');
-  expect(refused.error?.text).toMatch(/^the critic rejected the result: the limit/);
+  expect(refused.error?.text).toMatch(/^the critic did not accept the result: the limit/);
 });
 
 test('where nobody decides, that is why it failed', () => {

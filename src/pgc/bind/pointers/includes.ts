@@ -4,15 +4,28 @@ import { nearness } from '../visibility.js';
 /** Files from which headers are kept at a time: questions come file by file. */
 const rememberedMax = 64;
 const headersMax = 4_000;
+/** In place of a number of steps. */
+const unseen = 255;
 /** Files in all answers of `includersOf` that are kept at a time. */
 const includersMax = 2_000_000;
+
+/** What one file sees. */
+export interface Seen {
+  has(path: string): boolean;
+  /** Steps to a file; itself is 0 steps away. */
+  get(path: string): number | undefined;
+}
 
 /** Which headers a file sees, through all that they include. */
 export class IncludeGraph {
   readonly #targets = new Map<string, () => readonly string[]>();
   readonly #byName = new Map<string, string[]>();
   readonly #direct = new Map<string, readonly string[]>();
-  readonly #seen = new Map<string, ReadonlyMap<string, number>>();
+  readonly #seen = new Map<string, Seen>();
+  /** Of each file its number, and the numbers of those that it includes. */
+  readonly #numbers = new Map<string, number>();
+  readonly #paths: string[] = [];
+  readonly #next: (readonly number[] | undefined)[] = [];
 
   /** Of each file: those that include it themselves. */
   #including: Map<string, string[]> | undefined;
@@ -23,6 +36,7 @@ export class IncludeGraph {
   constructor(files: Iterable<{ path: string; targets: () => readonly string[] }>) {
     for (const { path, targets } of files) {
       this.#targets.set(path, targets);
+      if (!this.#numbers.has(path)) this.#numbers.set(path, this.#paths.push(path) - 1);
       const name = posix.basename(path);
       const known = this.#byName.get(name);
       if (known === undefined) this.#byName.set(name, [path]);
@@ -35,18 +49,47 @@ export class IncludeGraph {
     return this.#targets.get(path)?.() ?? [];
   }
 
-  /** Steps to the files that one includes; itself is 0 steps away. */
-  seenFrom(path: string): ReadonlyMap<string, number> {
+  /** The files that one includes, itself among them. */
+  seenFrom(path: string): Seen {
     const known = this.#seen.get(path);
     if (known !== undefined) return known;
-    const steps = new Map([[path, 0]]);
-    for (const [each, count] of steps) {
-      if (steps.size > headersMax) break;
-      for (const next of this.included(each)) if (!steps.has(next)) steps.set(next, count + 1);
-    }
+    const seen = this.#seenFrom(path);
     if (this.#seen.size >= rememberedMax) this.#seen.clear();
-    this.#seen.set(path, steps);
-    return steps;
+    this.#seen.set(path, seen);
+    return seen;
+  }
+
+  /** By numbers: a file of a kernel sees a thousand others, and each file asks. */
+  #seenFrom(path: string): Seen {
+    const start = this.#numbers.get(path);
+    if (start === undefined)
+      return { has: (its) => its === path, get: (its) => (its === path ? 0 : undefined) };
+    const steps = new Uint8Array(this.#paths.length).fill(unseen);
+    steps[start] = 0;
+    const queue = [start];
+    for (const each of queue) {
+      if (queue.length > headersMax) break;
+      const count = Math.min((steps[each] ?? 0) + 1, unseen - 1);
+      for (const next of this.#nextOf(each)) {
+        if (steps[next] !== unseen) continue;
+        steps[next] = count;
+        queue.push(next);
+      }
+    }
+    const stepsTo = (its: string): number => steps[this.#numbers.get(its) ?? -1] ?? unseen;
+    return {
+      has: (its) => stepsTo(its) !== unseen,
+      get(its) {
+        const found = stepsTo(its);
+        return found === unseen ? undefined : found;
+      },
+    };
+  }
+
+  #nextOf(file: number): readonly number[] {
+    return (this.#next[file] ??= this.included(this.#paths[file] ?? '').flatMap(
+      (path) => this.#numbers.get(path) ?? [],
+    ));
   }
 
   /** The files that include one, through any headers: for questions that come name by name. */

@@ -23,10 +23,12 @@ export interface Definition {
   types: readonly TypeRow[];
   /** Its language says nothing of types. */
   isBare?: boolean;
+  /** It is meant in its own text alone. */
+  isHidden?: boolean;
 }
 
 /** See `TypeRole`. */
-export function hasMark({ types }: Definition, mark: string): boolean {
+export function hasMark({ types }: Pick<Definition, 'types'>, mark: string): boolean {
   return types.some(({ role, name }) => role === 'mark' && name === mark);
 }
 

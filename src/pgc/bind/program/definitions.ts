@@ -1,5 +1,5 @@
 import type { FileRow, ShardIndex, SymbolPlace, TypeRow } from '../../format/shard-index.js';
-import type { Definition } from './definition.js';
+import { hasMark, type Definition } from './definition.js';
 import type { LanguageRules } from './rules.js';
 import { Sight } from './namespaces/sight.js';
 import type { SourceText } from './source-text.js';
@@ -11,6 +11,8 @@ export interface NameScope {
   members: Map<string, Map<string, Definition[]>>;
   /** By their keys. */
   types: Map<string, Definition[]>;
+  /** See `Definitions.saying`. */
+  saying: Map<string, readonly Definition[]>;
   /** The files that make it up. */
   texts: SourceText[];
 }
@@ -108,6 +110,7 @@ export class Definitions {
       const definition: Definition = {
         ...{ shard: file.shard, symbol, name, key, kind, container, inside, file },
         ...{ isAbstract: isAbstract(row), isDeclaration: row.declaration, types: its },
+        isHidden: hasMark({ types: its }, 'hidden'),
         line: shared.has(`${container} ${name}`) ? row.line_start : 0,
       };
       if (kind === 'macro') push(this.macros, name, definition);
@@ -144,7 +147,8 @@ export class Definitions {
         // Those of C are written otherwise.
         types: isBare ? [] : its,
         key: isOuter && inside !== '' ? `${inside}.${known}` : known,
-        isAbstract: its.some((each) => each.role === 'mark' && each.name === 'pure'),
+        isAbstract: hasMark({ types: its }, 'pure'),
+        isHidden: !isBare && hasMark({ types: its }, 'hidden'),
         isDeclaration: row.declaration,
         line: shared.has(`${container} ${name}`) ? row.line_start : 0,
       };
@@ -205,7 +209,18 @@ export class Definitions {
     if (member === '') return push(scope.names, key, definition);
     const members = scope.members.get(inside) ?? new Map<string, Definition[]>();
     scope.members.set(inside, members);
-    push(members, member, definition);
+    // Most texts open the same namespaces: which of them is nearest to a text, its path tells.
+    const isKnown = kind === 'module' && members.get(member)?.some(isOpenModule) === true;
+    if (!(isKnown && this.rules.namespaces === true)) push(members, member, definition);
+  }
+
+  /** Of all texts that open a namespace, those that say something of it. */
+  saying({ file, key }: Definition): readonly Definition[] {
+    const { types, saying } = this.scopeOf(file.scope);
+    let all = saying.get(key);
+    if (all === undefined)
+      saying.set(key, (all = types.get(key)?.filter((each) => each.types.length > 0) ?? []));
+    return all;
   }
 
   /** A type that no symbol stands for: its methods do. */
@@ -254,7 +269,10 @@ export class Definitions {
     if (scope === undefined)
       this.scopes.set(
         key,
-        (scope = { names: new Map(), members: new Map(), types: new Map(), texts: [] }),
+        (scope = {
+          ...{ names: new Map(), members: new Map(), types: new Map(), saying: new Map() },
+          texts: [],
+        }),
       );
     return scope;
   }
@@ -284,6 +302,10 @@ function sharedNames(index: ShardIndex, file: number): Set<string> {
 export function innerOf(scope: NameScope | undefined, name: string): Definition[] | undefined {
   const dot = name.lastIndexOf('.');
   return dot < 0 ? undefined : scope?.members.get(name.slice(0, dot))?.get(name.slice(dot + 1));
+}
+
+function isOpenModule({ kind, isHidden }: Definition): boolean {
+  return kind === 'module' && isHidden !== true;
 }
 
 function isTypeKind(kind: string): boolean {

@@ -107,6 +107,20 @@ const calledAtEnd =
 const calling =
   /\b(?:does|do|did)\s(?!the\b|an?\b)([A-Za-z_]\w{0,120})(?:\(\))?\s(?:call|use|invoke)\b/gi;
 
+/** Where the name that is asked about stands, if it is known to be one. */
+const besides = {
+  callers: [
+    /\b(?:calls?|uses?|invokes?|(?:callers?|users?|usages?|uses) of|(?:called|used|invoked) by)\s`?([A-Za-z_][\w.:]{0,240}\w)/gi,
+    /\b(?:is|are|does|if|when)\s`?([A-Za-z_][\w.:]{0,240}\w)(?:\(\))?`?\s(?:is\s)?(?:called|used|invoked|changes?|breaks?)\b/gi,
+  ],
+  callees: [
+    /\b(?:does|do|did)\s`?([A-Za-z_][\w.:]{0,240}\w)(?:\(\))?`?\s(?:call|use|invoke|depend)\b/gi,
+  ],
+  implementations: [
+    /\b(?:implements?|extends?|overrides?|(?:implementations?|implementers?|implementors?|subclasses|subtypes|overrides) of)\s`?([A-Za-z_][\w.:]{0,240}\w)/gi,
+  ],
+};
+
 /** `X call chain`, `the call path to X`: the name stands beside it, without an article. */
 const chainedBefore =
   /(?<![\w.:])(?!(?:the|an?|its|their|this|that|which|what|each|every)\b)((?:[A-Za-z_]\w{0,120}(?:::|\.))*[A-Za-z_]\w{0,120})(?:\(\))?\s(?:call|calling)[\s-](?:chain|path|sequence|tree|graph|hierarchy)s?\b/gi;
@@ -246,6 +260,22 @@ function askedNames(text: string, asks: Asked | undefined): string[] {
   return names.filter((each) => !stopWords.has(each.toLowerCase()));
 }
 
+/** Identifiers that are written as such: a plain word is a name only because there is nothing else. */
+export function writtenNames({ identifiers, text }: Question): string[] {
+  const isMarked = (name: string): boolean =>
+    text.includes(`${name}(`) || text.includes(`\`${name}`);
+  return identifiers.filter((each) => /[^a-z]/.test(each.slice(1)) || isMarked(each));
+}
+
+/** The one symbol that it asks about: the only name, or that which stands beside the verb. */
+export function namedBeside({ text, asks, scoped, identifiers }: Question): string | undefined {
+  const names = scoped.length > 0 ? scoped : identifiers;
+  if (asks === undefined || names.length < 2) return asks && names[0];
+  const beside = asks === 'chain' ? [chainedBefore, chainedBehind] : besides[asks];
+  const found = beside.flatMap((each) => matches(text, each));
+  return names.find((name) => found.includes(name));
+}
+
 function namesBeside(text: string): string[] {
   const names = [...matches(text, chainedBefore), ...matches(text, chainedBehind)];
   return names.flatMap((each) => each.split(/::|\./).slice(-1));
@@ -286,10 +316,22 @@ function identifiersIn(text: string, paths: string[]): string[] {
   return unique(found).filter((each) => each.length > 1 && !/^0x[0-9a-f]+$/i.test(each));
 }
 
+/** Scripts that put no space between words: one run of them is a sentence, and not one word that is not known. */
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const wordSegmenter = new Intl.Segmenter('zh', { granularity: 'word' });
+
+function wordsApart(token: string): string[] {
+  if (!unspaced.test(token)) return [token];
+  return [...wordSegmenter.segment(token)].flatMap((each) =>
+    each.isWordLike === true ? each.segment : [],
+  );
+}
+
 function conceptsOf(text: string, identifiers: string[]): Concept[] {
   const known = new Set(identifiers);
   const byWord = new Map<string, Concept>();
-  const tokens = text.match(/[\p{L}_$][\p{L}\p{N}_$]*|\d+/gu) ?? [];
+  const tokens = (text.match(/[\p{L}_$][\p{L}\p{N}_$]*|\d+/gu) ?? []).flatMap(wordsApart);
   const lower = tokens.map((token) => token.toLowerCase());
   const roles = rolesOf(tokens);
   tokens.forEach((token, at) => {

@@ -30,6 +30,13 @@ describe('what can be looked up', () => {
     ['constant', 'There is `LIMIT = 64`.', { value: '64' }],
     ['constant', '- `retryMax` (number, default: `5`)', { symbol: { name: 'retryMax' } }],
     ['constant', '### `bodyLimit`\n\n+ Default: `1048576` (1MiB)\n', { value: '1048576' }],
+    ['calls', '`job` calls `execute`.', { symbol: { name: 'execute' }, caller: { name: 'job' } }],
+    ['calls', '`x_y` is only called by `a_b`.', { caller: { name: 'a_b' }, isOnly: true }],
+    ['calls', '`x_y` is never called.', { symbol: { name: 'x_y' }, isOnly: false }],
+    ['calls', 'Nobody calls `x_y`; it can go.', { symbol: { name: 'x_y' }, isOnly: false }],
+    ['calls', '`x_y` is dead code.', { symbol: { name: 'x_y' }, isOnly: false }],
+    ['call_count', '`x_y` is called at exactly two places.', { value: 2, of: 'places' }],
+    ['call_count', '`x_y` has 12 callers.', { value: 12, of: 'functions' }],
     ['option', 'Run `sigma index --as-of x`.', { flag: '--as-of', command: 'sigma' }],
     ['command', 'Run `npm run bench:bus`.', { runner: 'npm run', name: 'bench:bus' }],
     ['command', 'Run `make install`.', { runner: 'make', name: 'install' }],
@@ -44,6 +51,20 @@ describe('what can be looked up', () => {
   test('a claim has the line of what it quotes', () => {
     const [claim] = claimsOf('One line,\nand another one with\n`src/a.ts` in it.', 'path');
     expect(claim).toMatchObject({ line_start: 3, line_end: 3 });
+    // A point in a span of code ends no sentence, and hides no line.
+    const text =
+      'It is in `src/a.ts`.\n`commit()` takes one parameter.\n`` a`.b `` and `src/c.ts`.';
+    expect(claimsOf(text, 'parameter_count')).toMatchObject([
+      { line_start: 2, text: '`commit()` takes one parameter.' },
+    ]);
+    expect(claimsOf(text, 'path').map((each) => each.line_start)).toEqual([1, 3]);
+  });
+
+  test('a sentence begins on any line, and what is within one only supposes', () => {
+    const text = '`a_b` never panics.\n`c_d` calls `e_f`.\nIt ends, or `g_h` is never called.';
+    expect(statementsOf(text, 'calls')).toMatchObject([
+      { symbol: { name: 'e_f' }, caller: { name: 'c_d' } },
+    ]);
   });
 
   test.each([
@@ -51,6 +72,8 @@ describe('what can be looked up', () => {
     ['a comment of HTML', '<!-- `src/a.ts` -->\n', 'a.md'],
     ['indented code', 'x\n\n    foo_baz()\n', 'a.md'],
     ['a literal block', 'Like this::\n\n   foo_bar()\n', 'a.rst'],
+    ['a directive', '.. code-block:: python\n\n    from datetime import date\n', 'a.rst'],
+    ['an option as a span', 'Drop the `-e pdf` argument.', 'a.md'],
     ['a directive', '.. code-block:: c\n\n   foo_bar()\n', 'a.rst'],
   ])('%s claims nothing', (_, text, name) => {
     expect(claimsOf(text, undefined, name)).toEqual([]);

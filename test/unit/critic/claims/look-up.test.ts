@@ -82,6 +82,27 @@ beforeAll(async () => {
       'int ring_reset(int size) { return size; }',
       '',
     ].join('\n'),
+    'cli/Cargo.toml':
+      '[package]\nname = "seek-find"\nversion = "10.4.2"\n\n[[bin]]\nname = "seek"\n',
+    'cli/src/main.rs': [
+      'const WAIT_MAX: usize = 1000;',
+      'pub static LABEL: &str = "quick";',
+      '#[arg(long = "threads", short = \'j\')]',
+      'pub fn job() -> i32 { execute() }',
+      'pub fn batch() -> i32 { execute_batch() }',
+      'pub fn execute() -> i32 { 0 }',
+      'pub fn execute_batch() -> i32 { 1 }',
+      'pub fn outer() -> i32 { batch() }',
+      'pub fn lonely() -> i32 { 2 }',
+      '#[cfg(test)]',
+      'mod tests {',
+      '    use super::*;',
+      '    #[test]',
+      '    fn runs_lonely() { assert_eq!(lonely(), 2); }',
+      '}',
+      '',
+    ].join('\n'),
+    'cli/limits.go': 'package cli\n\nconst (\n\tRetryMax int = 7\n)\n',
     'package.json': JSON.stringify({
       ...{ name: 'store-kit', version: '1.2.3', engines: { node: '>=20' } },
       ...{ scripts: { 'bench:bus': 'x' }, bin: { storekit: 'x' } },
@@ -122,6 +143,14 @@ describe('what the tree proves wrong', () => {
     ['It needs Node.js >= 18.', 'Say >=20'],
     ['It needs Node.js `^18.0.0 || >=20.0.0`.', 'Say >=20'],
     ['It is `store-kit@1.3.0`.', 'Say 1.2.3'],
+    ['`WAIT_MAX` is 5000.', 'Say 1000'],
+    ['`RetryMax` is 9.', 'Say 7'],
+    ['`job` calls `execute_batch`.', 'Name who calls execute_batch'],
+    ['`execute_batch` is called by `job`.', 'Name who calls execute_batch'],
+    ['`execute` is never called.', 'Say who calls execute'],
+    ['Nobody calls `execute`.', 'Say who calls execute'],
+    ['`execute` is called at seven places.', 'Say how often execute'],
+    ['`execute` is only called by `batch`.', 'Name job as well'],
   ])('%s', async (text, remedy) => {
     const { findings } = await examine(text);
     expect(findings).toMatchObject([{ rule: 'CLAIM_CONTRADICTED', severity: 'major' }]);
@@ -152,6 +181,11 @@ describe('what holds, and what the tree cannot decide', () => {
     '`CONFIG_HOST_GOV` and `ring_NAME` and `RING_X` are patterns.',
     'Set `NODE_ENV`, `$PATH` and `EBUSY`.',
     'See `ring.c:2` for what it returns.',
+    '`WAIT_MAX` is 1000, and `RetryMax` is 7.',
+    '`job` calls `execute`. `outer` calls `execute_batch`. `execute` is only called by `job`.',
+    'It waits, or `execute` is never called. Where `batch` calls `execute`, it ends.',
+    // Of what only a test calls, and of what nothing is known, nothing is said.
+    '`lonely` is never called. `job` calls `sort`. `seek` calls `rm`.',
   ])('%s', async (text) => {
     const { findings } = await examine(text);
     expect(findings.map((each) => each.text)).toEqual([]);
@@ -231,4 +265,14 @@ test('an artifact that names nothing is told to be none that could be looked up'
   );
   expect(claims).toEqual({ contradicted: 0, verified: 0, unverified: 0, named: 0 });
   expect(unable).toEqual(['to look up anything: the artifact names no code and no file']);
+});
+
+describe('the package of an artifact is that of its manifest', () => {
+  test('a program and a version of Cargo are known, and an option that is given without dashes', async () => {
+    const text = 'Run `seek --threads 4`. It is `seek-find@9.0.0`.';
+    const { sections, findings } = await examine(text, 'cli/note.md');
+    const results = sections.find(({ title }) => title === 'Verification Results')?.text;
+    expect(results).toContain("--threads · seek | holds (medium) | The sources have 'threads'.");
+    expect(findings.map(({ remedy }) => remedy)).toEqual(['Say 10.4.2.']);
+  });
 });

@@ -91,6 +91,14 @@ test('each rule is met, broken, or not judged; a broken hard rule of governance 
   expect(routine.abort).toBe('');
 });
 
+test('a rule that cannot be read leaves a gap, and no PASS', async () => {
+  const rules = [{ path: 'r.md', text: '```rules\n- idd: x\n```\n' }];
+  const { gap, sections, unable } = await constitutional.examine(inputOf('# Page\n', { rules }));
+  expect(gap).toBe('RULES_UNREAD');
+  expect(sections[0]?.text).toMatch(/^PARTIAL: .*1 rule could not be read\./);
+  expect(unable.join()).toContain('there is no field idd');
+});
+
 test('words of a rule that occur in the text do not meet it', async () => {
   const given = [{ path: 'r.md', text: 'Every page MUST name its owner.' }];
   const page = 'Every page MUST name its owner.';

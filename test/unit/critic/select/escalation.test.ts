@@ -88,10 +88,10 @@ test('an operator adds to what is shipped, or replaces it', () => {
 });
 
 test.each([
-  ['escalation: 3', 'escalation: Invalid input: expected array, received number'],
+  ['escalation: 3', 'escalation: it must be a list'],
   ['escalation: [{rule: AE-9, least: C5, reason: r, paths: [a]}]', 'escalation.0.least'],
   ['escalation: [{rule: AE-9, least: C3, reason: r, paths: ["a[b"]}]', 'a [ has no ]'],
-  ['escalations: []', 'escalations'],
+  ['escalations: []', 'it takes no escalations'],
   ['a: &a 1\nb: *a', 'aliases are not read'],
   ['a: [', 'Flow sequence'],
 ])('%s is refused with its field', (text, detail) => {

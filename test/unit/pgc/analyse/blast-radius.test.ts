@@ -303,3 +303,24 @@ describe('limits', () => {
     expect(JSON.stringify(await blastRadius(tree, 'dev_put'))).not.toMatch(/\u001b|\\u001b/);
   });
 });
+
+test('a test in the file that it tests is a test', async () => {
+  await using other = await TemporaryTree.create({
+    'src/lib.rs': lines(
+      'pub fn merge(a: i32) -> i32 { a }',
+      'pub fn run() -> i32 { merge(1) }',
+      '#[cfg(test)]',
+      'mod tests {',
+      '    use super::*;',
+      '    #[test]',
+      '    fn merges_one() { assert_eq!(merge(1), 1); }',
+      '}',
+    ),
+  });
+  await using its = await TemporaryTree.create();
+  await indexFolder({ root: other.root, home: its.root, jobs: 0 });
+  const opened = await openIndex(other.root, its.root);
+  const { consumers } = await blastRadius(opened, 'merge', { direction: 'up', maxDepth: 1 });
+  const roles = consumers.map(({ symbol, role }) => `${symbol} ${role}`).sort();
+  expect(roles).toEqual(['merges_one test', 'run api']);
+});

@@ -139,9 +139,13 @@ test.each(['nic_setup_rx_ring call chain', 'Show the call path through nic_setup
       expect(evidence).toHaveLength(overlays.length === 0 ? 5 : 4);
       for (const each of evidence) expect(each.similarity).toBeGreaterThan(0.9);
     }
-    const { flow, unsure } = await ask(question, ['O3'], 3);
-    expect(flow.map(({ from }) => from)).toEqual(['nic_open', 'nic_setup_rx_ring']);
-    expect(unsure.map(({ text }) => text).join()).toContain('2 further calls');
+    const { flow } = await ask(question, ['O3'], 3);
+    expect(flow.map(({ from, evidence }) => [from, evidence > 0])).toEqual([
+      ['nic_open', true],
+      ['nic_setup_rx_ring', true],
+      ['nic_setup_rx_ring', false],
+      ['nic_log', false],
+    ]);
   },
 );
 
@@ -298,7 +302,9 @@ func (f fake) Exec(n int) int { return 0 }
     const { flow } = await tree.shards
       .find(({ index }) => index.info.alias === 'run')!
       .ask(request);
-    expect(flow).toMatchObject([{ to: 'Exec', certainty: 'dispatch', definition: 'run/run.go:7' }]);
+    expect(flow[0]).toMatchObject({
+      ...{ to: 'Exec', certainty: 'dispatch', definition: 'run/run.go:7' },
+    });
   });
 
   test('a report that speaks of callers by the way is no question for them', () => {
@@ -340,9 +346,11 @@ func (f fake) Exec(n int) int { return 0 }
       systemClock,
     );
     const request = { question: 'What breaks if Mute.Exec changes?', overlays: [], top_k: 5 };
-    expect((await shard.ask(request)).flow.map(({ from }) => from)).toEqual(['run', 'muted']);
+    const shown = async (): Promise<string[]> =>
+      (await shard.ask(request)).flow.flatMap(({ from, evidence }) => (evidence > 0 ? from : []));
+    expect(await shown()).toEqual(['run', 'muted']);
     isReadable = true;
-    expect((await shard.ask(request)).flow.map(({ from }) => from)).toContain('testMute');
+    expect(await shown()).toContain('testMute');
   });
 
   test('what a field is set to is not said to be called there', async () => {
@@ -357,7 +365,7 @@ static struct ops dev_ops = { .start = dev_start };
     );
     const question = 'Who calls dev_start?';
     const { flow, evidence } = await c.shards[0]!.ask({ question, overlays: [], top_k: 5 });
-    expect(flow).toEqual([]);
+    expect(flow.map(({ from, kind }) => [from, kind])).toEqual([['ops.start', 'slot']]);
     expect(evidence.map(({ text }) => text)).toContain('ops.start holds or passes on dev_start');
   });
 

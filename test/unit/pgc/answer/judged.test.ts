@@ -47,8 +47,21 @@ test('the confidence is that of the whole answer, or of a source that is surer b
     'medium',
     'high',
   ]);
-  expect(sure(0.3, 0.976)).toBe('high');
+  const by = (question: string, its: Partial<Evidence>): string =>
+    judged(question, [{ ...evidence(1, 0.976), ...its }], 0.3).confidence;
+  expect(by('Who opens?', { kind: 'call' })).toBe('high');
+  expect(by('Where does "gate 1 fell" come from?', { kind: 'message' })).toBe('high');
+  expect(by('open_gate', { kind: 'function', name: 'open_gate' })).toBe('high');
+  expect(by('Who calls buffer?', { kind: 'function', name: 'buffer' })).toBe('high');
   expect(judged('Who opens?', [], 0.9)).toMatchObject({ confidence: 'low', likelihood: 0 });
+});
+
+test('that something bears a word of the question is no sign that it was asked for', () => {
+  const named = { ...evidence(1, 0.976), kind: 'function', name: 'buffer' };
+  for (const question of ['buffer', 'buffer overflow', 'Where is the buffer flushed?'])
+    expect(judged(question, [named], 0.3)).toMatchObject({ confidence: 'low', likelihood: 0.3 });
+  for (const question of ['buffer()', 'What is `buffer`?'])
+    expect(judged(question, [named], 0.3).confidence).toBe('high');
 });
 
 test('a question has at most eight parts, and an empty one none', () => {

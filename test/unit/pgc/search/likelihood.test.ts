@@ -12,7 +12,7 @@ import {
 const share = fc.double({ min: 0, max: 4, noNaN: true });
 const signs = fc.record({
   ...{ held: share, called: share, near: share, known: share },
-  isOpen: fc.boolean(),
+  ...{ isOpen: fc.boolean(), isOneWord: fc.boolean() },
 });
 
 test('the likelihood is a probability, and grows with each sign', () => {
@@ -24,6 +24,16 @@ test('the likelihood is a probability, and grows with each sign', () => {
       expect(likelihoodOf({ ...its, [name]: its[name] + more })).toBeGreaterThanOrEqual(likelihood);
     }),
   );
+});
+
+test('one plain word asks nothing, however much of it is held', () => {
+  const its = { held: 0.7, called: 1, near: 2, known: 1, isOpen: true };
+  expect(confidenceAt(likelihoodOf({ ...its, isOneWord: false }))).toBe('high');
+  expect(confidenceAt(likelihoodOf({ ...its, isOneWord: true }))).toBe('low');
+  const sizes = { symbols: 1e4, isBrief: true };
+  expect(
+    [1, 2].map((concepts) => signsOf([], { known: 1 }, { ...sizes, concepts }).isOneWord),
+  ).toEqual([true, false]);
 });
 
 const of = (held: number, known = 0, symbols = 1e4, isBrief = false): Signs =>

@@ -2,6 +2,7 @@ import type { Definitions } from '../definitions.js';
 import { hasMark, typesIn, type Definition } from '../definition.js';
 import { families } from '../alike.js';
 import type { Candidate, Choice } from '../overloads.js';
+import { KeptTypes } from './kept-types.js';
 import { Macros } from './macros.js';
 import { insideOf, PassedOn } from './passed-on.js';
 import type { SourceText } from '../source-text.js';
@@ -42,6 +43,7 @@ export class Namespaces {
   readonly #parts: Parts;
   readonly macros: Macros;
   readonly passedOn: PassedOn;
+  readonly #kept = new KeptTypes();
 
   constructor(definitions: Definitions, evaluation: Evaluation, parts: Parts) {
     this.#definitions = definitions;
@@ -112,7 +114,17 @@ export class Namespaces {
 
   /** What has this path. */
   at(path: string, file: SourceText): InsideType | undefined {
-    return this.#nearest(this.#definitions.scopes.get(file.scope)?.types.get(path) ?? [], file);
+    return this.#kept.as(path, file, () =>
+      this.#nearest(this.#definitions.scopes.get(file.scope)?.types.get(path) ?? [], file),
+    );
+  }
+
+  /** The type of this name in a namespace or a type. */
+  #typeIn(type: InsideType, name: string): InsideType | undefined {
+    const { definition, from } = type;
+    const find = (): InsideType | undefined => this.#nearestOf(this.#membersOf(type, name), from);
+    const isKept = from !== undefined && isNamespace(definition);
+    return isKept ? this.#kept.as(`${definition.key}:${name}`, from, find) : find();
   }
 
   #nearest(all: readonly Definition[], from: SourceText | undefined): InsideType | undefined {
@@ -122,6 +134,15 @@ export class Namespaces {
     if (first === undefined) return undefined;
     const isDoubtful = !isNamespace(first) && sight.isOpen(near, from);
     return { ...insideOf(first, from), ...(isDoubtful && { isDoubtful }) };
+  }
+
+  /** The type among what has a name. */
+  #nearestOf(all: readonly Definition[], from: SourceText | undefined): InsideType | undefined {
+    const types = all.filter(isType);
+    const [first] = types;
+    return first !== undefined && from !== undefined && isNamespace(first)
+      ? this.at(first.key, from)
+      : this.#nearest(types, from);
   }
 
   #root(file: SourceText): Value | undefined {
@@ -281,7 +302,7 @@ export class Namespaces {
   #meaning(definitions: readonly Definition[], from: SourceText | undefined): Value | undefined {
     const first = definitions.find((each) => !isType(each)) ?? definitions[0];
     if (first === undefined) return undefined;
-    const type = isType(first) ? this.#nearest(definitions.filter(isType), from) : undefined;
+    const type = isType(first) ? this.#nearestOf(definitions, from) : undefined;
     if (type !== undefined) return { kind: 'type', type };
     return this.#parts.meaning(first);
   }
@@ -323,7 +344,7 @@ export class Namespaces {
       isOutside ||= type?.kind === 'outside';
       if (type?.kind !== 'inside' || asked.has(type.definition) || asked.size >= askedMax) continue;
       asked.add(type.definition);
-      const found = this.#nearest(this.#membersOf(type, name).filter(isType), type.from);
+      const found = this.#typeIn(type, name);
       if (found !== undefined) return { kind: 'type', type: found };
       const passed = this.passedOn.passed(this.passedOn.textsOf(type), name, type.from, (its) =>
         this.#ask(its, name, 'type'),

@@ -40,10 +40,8 @@ export class PassedOn {
     const { sight, root } = this.#definitions;
     if (definition === root)
       return from === undefined ? [] : [{ ...root, file: from, types: from.types }];
-    const all = this.#definitions.scopeOf(definition.file.scope).types.get(definition.key) ?? [];
-    return from === undefined
-      ? all
-      : all.filter((each) => each.types.length > 0 && sight.isSeen(each, from));
+    const all = this.#definitions.saying(definition);
+    return from === undefined ? all : all.filter((each) => sight.isSeen(each, from));
   }
 
   /** It takes a name from elsewhere. */

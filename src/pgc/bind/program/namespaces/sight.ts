@@ -1,4 +1,4 @@
-import { hasMark, type Definition } from '../definition.js';
+import type { Definition } from '../definition.js';
 import type { SourceText } from '../source-text.js';
 
 /** Which of several definitions a text sees, where the names of all texts are in one scope. */
@@ -11,9 +11,9 @@ export class Sight {
 
   /** Without those that belong to other texts alone. */
   possible(all: readonly Definition[], from: SourceText | undefined): readonly Definition[] {
-    return from === undefined || !all.some(isHidden)
+    return from === undefined || !all.some((each) => each.isHidden === true)
       ? all
-      : all.filter((each) => !isHidden(each) || this.isSeen(each, from));
+      : all.filter((each) => each.isHidden !== true || this.isSeen(each, from));
   }
 
   /** Those of the text itself, else those that it includes, else all that may be meant. */
@@ -36,8 +36,4 @@ export class Sight {
   isSeen({ file }: Definition, from: SourceText): boolean {
     return file === from || this.#sees(from.path).has(file.path);
   }
-}
-
-function isHidden(definition: Definition): boolean {
-  return hasMark(definition, 'hidden');
 }

@@ -105,11 +105,8 @@ export class CPointers {
 
   /** Whether the function around it takes a member of what it calls by this name. */
   #isStructure(name: string, from: number): boolean {
-    const end = this.#function?.end ?? 0;
-    return ['->', '.'].some((mark) => {
-      const at = this.parsed.indexOf(name + mark, from);
-      return at >= 0 && at < end;
-    });
+    const body = this.parsed.slice(from, this.#function?.end ?? 0);
+    return body.includes(`${name}->`) || body.includes(`${name}.`);
   }
 
   /** What a function gives, where it is a structure or has a name. */

@@ -126,3 +126,10 @@ test.each([
 ])('%s names %j', (text, identifiers) => {
   expect(analyse(text).identifiers).toEqual(identifiers);
 });
+
+test('a sentence without spaces is as many words as it has', () => {
+  const { concepts, identifiers } = analyse('缓冲区在哪里刷新 JsonWriter？');
+  expect(identifiers).toEqual(['JsonWriter']);
+  const unknown = concepts.filter(({ word }) => /\p{Script=Han}/u.test(word));
+  expect(unknown.length).toBeGreaterThan(2);
+});
