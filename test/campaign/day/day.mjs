@@ -50,7 +50,7 @@ export class Day {
       JSON.stringify({ person, executor: { agent } }),
     );
     const likes = [
-      ['is 12', 0.8],
+      ['Above that quantity', 0.8],
       ['', 0.95],
     ];
     day.model = await modelServer(judgeRules(shown, likes));

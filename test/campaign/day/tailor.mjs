@@ -33,12 +33,12 @@ note('changed');
 await wait(stepMs);
 const lines = readFileSync(file, 'utf8').split('\n');
 const at = lines.findIndex((line) => line.includes('function priceOf')) + 1;
-const from = isCorrected ? 10 : 12;
+const from = isCorrected ? 'From' : 'Above';
 const result = `# Cheaper from ten on
 
 ## What was changed
 
-\`BULK_FROM\` is ${from}. From that quantity on \`priceOf\` in \`${file}\` takes a tenth off, see \`${file}:${at}\`.
+\`BULK_FROM\` is 10. ${from} that quantity \`priceOf\` in \`${file}\` takes a tenth off, see \`${file}:${at}\`.
 
 ## Who gets the new price
 
