@@ -536,11 +536,11 @@ const entries = {
   ),
   CRITIQUE_CONDITIONAL: failed(
     'only a person can accept the result: {detail}',
-    'Read each critique with `sigma task show TASK --story`.',
+    'Read each critique with `sigma task story TASK`.',
   ),
   CRITIQUE_REFUSED: failed(
     'the critic did not accept the result: {detail}',
-    'Read each critique with `sigma task show TASK --story`.',
+    'Read each critique with `sigma task story TASK`.',
   ),
   CRITIC_UNAVAILABLE: retry(
     'the result was not reviewed: {detail}',

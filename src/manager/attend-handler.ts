@@ -138,9 +138,12 @@ export class AttendHandler implements AsyncDisposable {
     // Approvals are of one session, and end with it.
     if (before === undefined || isSessionOver(before))
       await this.#parts.gates.forget(sessionOfContext(asked.context));
-    const record = await sessions.begin(asked, from);
+    const { owner = from } = asked;
+    if (owner !== from && (await this.#parts.client.roleOf(from)) !== 'operator')
+      throw new BusError('UNAUTHORISED', { agent: from, role: owner });
+    const record = await sessions.begin(asked, owner);
     const { id: context, run } = record;
-    this.#parts.log.info({ context, run, by: from }, 'session begun');
+    this.#parts.log.info({ context, run, owner, by: from }, 'session begun');
     return sessionView(record);
   }
 

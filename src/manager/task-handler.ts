@@ -17,7 +17,7 @@ import { delegationMessages } from '../delegation/task/messages.js';
 import { readWireTask } from '../delegation/task/schema.js';
 import type { DelegatedTask } from '../delegation/task/shapes.js';
 import { withStrategy } from '../delegation/manager/strategy.js';
-import { WorkerPool, workersOf } from '../delegation/manager/worker-pool.js';
+import { ModelWatch, WorkerPool, workersOf } from '../delegation/manager/worker-pool.js';
 import { asBusError } from '../errors/bus-error.js';
 import type { Config } from '../config/config.js';
 import { stateName } from '../machine/step.js';
@@ -44,6 +44,7 @@ import { GateNotices, type NoticeCounts, type NoticeWay } from './gate-notices.j
 import { OverlayMaker, type MakeOverlays } from './overlay-maker.js';
 import { assertPrompt, dismissOrphans, enrolTask, QueueHandler } from './queue-handler.js';
 import { receiveTasks } from './posted-tasks.js';
+import { Returns } from './returns.js';
 import { heldBy, saidBy } from './responses.js';
 import type { Shards } from '../remote/shards.js';
 import type { UpstreamRules } from '../attention/session/upstream.js';
@@ -96,6 +97,8 @@ export class TaskHandler implements AsyncDisposable {
   readonly #attend: AttendHandler;
   #looking: Disposable | undefined;
   #watching: Disposable | undefined;
+  #returns: Returns | undefined;
+  readonly #models = new ModelWatch();
   #receiving: AsyncDisposable | undefined;
   #posted: AsyncDisposable | undefined;
   #isClosed = false;
@@ -185,6 +188,8 @@ export class TaskHandler implements AsyncDisposable {
         if (agent.record.role !== 'pgc') void this.look();
       });
       await this.look();
+      this.#returns = new Returns(client, this.#book, this.#parts.log);
+      await this.#returns.noteOwn();
       this.#book.resume();
       for (const record of this.#book.open()) this.#gates.remind(record);
       await this.#queues.resume();
@@ -265,6 +270,7 @@ export class TaskHandler implements AsyncDisposable {
     this.#isClosed = true;
     this.#looking?.[Symbol.dispose]();
     this.#watching?.[Symbol.dispose]();
+    this.#returns?.[Symbol.dispose]();
     // Without a broker nothing can be given back: it ends with the client.
     await Promise.allSettled([
       this.#posted?.[Symbol.asyncDispose](),
@@ -364,7 +370,7 @@ export class TaskHandler implements AsyncDisposable {
       const workers = workersOf(
         views.filter(({ record }) => record.role !== 'pgc' && record.id !== mine),
       );
-      this.#pool.update(workers);
+      this.#pool.update(workers, this.#models.isAwaited(views, systemClock.nowMs()));
       await this.#recall(new Set(workers.map(({ id }) => id)));
     } catch {
       // Without a broker nothing is assigned.

@@ -12,6 +12,7 @@ import {
   sessionLine,
   undoneText,
 } from '../render/attend.js';
+import { makeKnown } from './prompts.js';
 import { waitInput } from './shapes.js';
 import {
   acts,
@@ -33,7 +34,7 @@ const offered = z.strictObject({
     .enum(verbs)
     .default('begin')
     .describe('begin a session, answer its question, show or list, withdraw or escape.'),
-  ...attendShape.shape,
+  ...attendShape.omit({ owner: true }).shape,
   choice: z.string().max(sessionLimits.wordChars).default('').describe('answer: one of options.'),
   text: z
     .string()
@@ -93,6 +94,8 @@ const fileOf = (holds: Source['holds']): Source => ({ holds, bytesMax: sessionLi
 const commands: readonly CommandLine[] = [
   {
     ...ofSession,
+    asks: 'for an agent',
+    as: 'attend as this agent, which gets the results as messages',
     command: 'attend',
     help: 'plan an intent with checks: what is missing, which tasks, which workers, what is risky',
     arguments: [
@@ -212,9 +215,15 @@ export const attend: Operation<typeof input> = {
       case 'show':
         return wait ? after(attends.show(context, { signal })) : shown(await attends.show(context));
       case 'begin':
-        return after(attends.begin(given, { signal }));
+        return after(begun());
       case 'answer':
         return after(answered(attends, { context, question, choice, text }, call));
+    }
+
+    async function begun(): Promise<SessionView> {
+      const owner = call.actor;
+      if (owner !== '') await makeKnown(await call.bus.client(), owner);
+      return attends.begin({ ...given, owner }, { signal });
     }
 
     async function after(view: Promise<SessionView>): Promise<Reply<Attended>> {

@@ -142,7 +142,7 @@ const push: Operation<typeof pushInput> = {
 };
 
 /** Results go to a mailbox. Asking it for a message that cannot exist creates it. */
-async function makeKnown(client: Client, owner: string): Promise<void> {
+export async function makeKnown(client: Client, owner: string): Promise<void> {
   const nothing = { mailbox: `agent:${owner}`, correlation: newId('none'), deadlineMs: 0 };
   await client.take(nothing).catch((error: unknown) => {
     // What only its agent may look into is there already.

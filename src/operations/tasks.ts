@@ -12,6 +12,7 @@ import type { TasksAnswer, TaskView } from '../task/requests/messages.js';
 import { renderTask, renderTasks, stepLine } from '../render/task.js';
 import { renderStory, storyOf, type Story } from '../render/task-story.js';
 import { printable } from '../render/terminal.js';
+import { Attends } from '../remote/attends.js';
 import { isAsking, isOver, Tasks, tasksListedMax } from '../remote/tasks.js';
 import { placeOf } from '../pgc/answer/evidence-line.js';
 import { taskReview } from './task-review.js';
@@ -365,11 +366,7 @@ const taskList = forPeople({
   },
 });
 
-const showInput = z.strictObject({
-  id: z.string(),
-  wait: z.boolean().default(false),
-  story: z.boolean().default(false),
-});
+const showInput = z.strictObject({ id: z.string(), wait: z.boolean().default(false) });
 
 /** `task show`: for people, with all that it has. */
 const taskShow = forPeople({
@@ -379,28 +376,30 @@ const taskShow = forPeople({
   arguments: ['id'],
   flags: {
     wait: { flag: '--wait', help: 'follow it until it is over or asks something' },
-    story: {
-      flag: '--story',
-      help: 'print what happened, in order, including the tasks that it started',
-    },
   },
   deadlineMs: Infinity,
   isFollowed: true,
   asks: 'bus',
-  check({ wait, story }) {
-    if (wait && story) throw new BusError('USAGE', { detail: 'give either --story or --wait' });
-  },
-  async run({ id, wait, story }, call): Promise<Reply<TaskAnswer> | Reply<Story>> {
+  async run({ id, wait }, call) {
     const client = await call.bus.client();
-    const tasks = new Tasks(client);
-    if (story) {
-      const told = await storyOf(tasks, id);
-      return plain(told, renderStory(told));
-    }
-    const view = await tasks.show(id);
+    const view = await new Tasks(client).show(id);
     if (!wait) return begun(view, renderTask(view));
     call.keep(wayBack(id));
     return outcome(await waited(client, view, call));
+  },
+});
+
+/** `task story`: for people, all that happened. */
+const taskStory = forPeople({
+  input: showInput.pick({ id: true }),
+  command: 'task story',
+  help: 'print what happened to a task, in order of time, with all that belongs to it',
+  arguments: ['id'],
+  asks: 'bus',
+  async run({ id }, { bus }): Promise<Reply<Story>> {
+    const client = await bus.client();
+    const told = await storyOf({ tasks: new Tasks(client), attends: new Attends(client) }, id);
+    return plain(told, renderStory(told));
   },
 });
 
@@ -527,6 +526,7 @@ export const taskOperations = [
   sigmaTaskUpdate,
   taskList,
   taskShow,
+  taskStory,
   taskUpdate,
   taskReview,
   taskCancel,

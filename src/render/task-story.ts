@@ -1,27 +1,29 @@
-import type { GroundingEvidence } from '../delegation/task/shapes.js';
-import type { Note } from '../task/life/record.js';
-import type { TaskIteration } from '../task/life/task-iteration.js';
+import type { SessionView } from '../attention/session/shapes.js';
+import { contextOfSession } from '../attention/session/shapes.js';
+import { asBusError } from '../errors/bus-error.js';
+import type { Attends } from '../remote/attends.js';
 import type { TaskView } from '../task/requests/messages.js';
 import { resultMessage, type ResultMessage } from '../task/requests/result-message.js';
-import { printable, printableText, wrap } from './terminal.js';
-import { advisoryText, critiqueText, placeOf } from './task.js';
 import { isOver, type Tasks } from '../remote/tasks.js';
+import { eventsOf, isPassing, sessionEvents, type NameOf, type Told } from './story-events.js';
+import { printable, printableText, wrap } from './terminal.js';
 
 /** Tasks of one story, and rows of one task's children; what is beyond is counted. */
 const tasksMax = 300;
 const textChars = 300;
-/** Of one critique, the worst. */
-const findingsTold = 3;
+/** Of the result of a task that only helped. */
+const helpLines = 4;
 
-interface StoryEvent {
-  at_ms: number;
+interface StoryEvent extends Told {
   /** Since the beginning. */
   after_ms: number;
   task: string;
   name: string;
   depth: number;
-  what: string;
-  text: string;
+}
+
+interface StoryResult extends ResultMessage {
+  depth: number;
 }
 
 export interface Story {
@@ -31,167 +33,153 @@ export interface Story {
   /** There were more tasks than are shown. */
   more: boolean;
   events: StoryEvent[];
-  results: ResultMessage[];
+  results: StoryResult[];
 }
 
-/** A task, and all that it pushed or delegated, to any depth. Throws NO_SUCH_TASK. */
-export async function storyOf(tasks: Tasks, id: string): Promise<Story> {
-  const root = await tasks.show(id);
-  const found = [{ view: root, depth: 0 }];
-  let more = false;
-  for (const { view, depth } of found) {
-    const room = tasksMax - found.length;
-    if (room <= 0) {
-      more = true;
-      break;
+interface Found {
+  tasks: Map<string, { view: TaskView; depth: number }>;
+  sessions: Map<string, SessionView>;
+  more: boolean;
+}
+
+/**
+ * A task with all that belongs to it: what it pushed or delegated, to any depth, what it waited for, and what was attended
+ * together with it. Throws NO_SUCH_TASK.
+ */
+export async function storyOf(
+  from: { tasks: Tasks; attends: Attends },
+  id: string,
+): Promise<Story> {
+  const { tasks, sessions, more } = await found(from, id);
+  const nameOf = namesIn(tasks, sessions);
+  const all = [...tasks.values()];
+  const its = all.flatMap(({ view, depth }) =>
+    eventsOf(view, nameOf).map((each) => ({
+      ...each,
+      ...{ task: view.id, name: nameOf(view.id), depth },
+    })),
+  );
+  const attended = [...sessions.values()].flatMap((view) =>
+    sessionEvents(view, nameOf).map((each) => ({
+      ...each,
+      ...{ task: '', name: view.context, depth: 0 },
+    })),
+  );
+  const sorted = [...attended, ...its].sort((a, b) => a.at_ms - b.at_ms);
+  const began_ms = sorted[0]?.at_ms ?? 0;
+  return {
+    ...{ task: id, began_ms, tasks: tasks.size, more },
+    events: sorted.map((each) => ({ ...each, after_ms: Math.max(0, each.at_ms - began_ms) })),
+    results: all
+      .filter(({ view }) => isOver(view))
+      .map(({ view, depth }) => ({ ...resultMessage(view), name: nameOf(view.id), depth })),
+  };
+}
+
+async function found({ tasks, attends }: { tasks: Tasks; attends: Attends }, id: string) {
+  const all: Found = { tasks: new Map(), sessions: new Map(), more: false };
+  const add = (view: TaskView, depth: number): void => {
+    if (all.tasks.has(view.id)) return;
+    if (all.tasks.size < tasksMax) all.tasks.set(view.id, { view, depth });
+    else all.more = true;
+  };
+  const addNamed = async (name: string, depth: number): Promise<void> => {
+    if (all.tasks.has(name)) return;
+    const view = await unlessGone(tasks.show(name));
+    if (view !== undefined) add(view, depth);
+  };
+  add(await tasks.show(id), 0);
+  // It grows while it is walked over.
+  for (const { view, depth } of all.tasks.values()) {
+    for (const each of view.task.depends_on) await addNamed(each, depth);
+    const context = contextOfSession(view.task.session);
+    if (context !== undefined && !all.sessions.has(context)) {
+      const session = await unlessGone(attends.show(context));
+      // A later session of this name is another story.
+      if (session?.trace.some(({ task }) => task === view.id) === true) {
+        all.sessions.set(context, session);
+        for (const { task } of session.trace) if (task !== '') await addNamed(task, depth);
+      }
     }
-    const children = await tasks.list({ states: [], parent: view.id }, room);
-    more ||= children.more;
-    const known = new Set(found.map(({ view: its }) => its.id));
-    for (const child of children.tasks)
-      if (!known.has(child.id)) found.push({ view: child, depth: depth + 1 });
+    const children = await tasks.list({ states: [], parent: view.id }, tasksMax);
+    all.more ||= children.more;
+    for (const child of children.tasks) add(child, depth + 1);
   }
-  const began_ms = root.created_ms;
-  const events = found
-    .flatMap(({ view, depth }) => eventsOf(view).map((event) => ({ ...event, view, depth })))
-    .sort((a, b) => a.at_ms - b.at_ms)
-    .map(({ at_ms, what, text, view, depth }) => ({
-      ...{ at_ms, after_ms: Math.max(0, at_ms - began_ms) },
-      ...{ task: view.id, name: view.task.name, depth, what, text },
-    }));
-  const results = found.filter(({ view }) => isOver(view)).map(({ view }) => resultMessage(view));
-  return { task: id, began_ms, tasks: found.length, more, events, results };
+  return all;
 }
 
-type Told = Pick<StoryEvent, 'at_ms' | 'what' | 'text'>;
+/** It was deleted meanwhile. */
+async function unlessGone<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (['NO_SUCH_TASK', 'NO_SUCH_SESSION'].includes(asBusError(error).code)) return undefined;
+    throw error;
+  }
+}
 
-/** What happened to one task, each kind in its own order; those of one moment stay in this one. */
-function eventsOf(view: TaskView): Told[] {
-  const { notes, response, gates, created_ms, finished_ms, updated_ms, owner, parent, task } = view;
-  const answeredMs = finished_ms || updated_ms;
-  const attendedMs = notes.find(({ state }) => state === 'assigned')?.at_ms ?? created_ms;
-  const how = owner === '' ? `delegated by ${parent}` : `pushed by ${owner}`;
+/** A task is called as in its queue, or as in the list of its session. */
+function namesIn(tasks: Found['tasks'], sessions: Found['sessions']): NameOf {
+  const entries = [...sessions.values()].flatMap(({ trace }) =>
+    trace.map(({ task, entry }): [string, string] => [task, entry]),
+  );
+  const names = new Map([
+    ...entries,
+    ...[...tasks.values()].flatMap(({ view: { id, task } }): [string, string][] =>
+      task.name === '' ? [] : [[id, task.name]],
+    ),
+  ]);
+  return (agent) => names.get(agent) ?? (isPassing(agent) ? 'a command line' : agent);
+}
+
+export function renderStory({ task, tasks, more, events, results, began_ms }: Story): string {
+  const { name = task } = events.find((each) => each.task === task) ?? {};
+  const about = name === task ? task : `${name} (${task})`;
+  const others = tasks === 1 ? '' : `, with ${tasks - 1} more tasks`;
+  const width = Math.max(0, ...events.map((each) => whoOf(each).length));
   return [
-    { at_ms: created_ms, what: how, text: task.task },
-    ...notes.slice(1).map(noteOf),
-    ...view.findings.map((each) => ({
-      ...{ at_ms: attendedMs, what: 'advisory', text: `${advisoryText(each)}; it went on` },
-    })),
-    ...gates.flatMap(({ id, asked_ms, seen_by, judged_ms, judged_by, judgement, direction }) => [
-      { at_ms: asked_ms, what: 'gate', text: `${id}: a person is asked, seen by ${seen_by}` },
-      ...(judged_ms === 0
-        ? []
-        : [
-            {
-              at_ms: judged_ms,
-              what: 'gate',
-              text: `${id}: ${judgement} by ${judged_by} ${direction}`,
-            },
-          ]),
-    ]),
-    ...view.iterations.flatMap(critiqueOf),
-    ...(response?.steps ?? []).map(({ at_ms, what, text }) => ({ at_ms, what, text })),
-    ...groundingOf(view, response?.grounding_evidence ?? null, answeredMs),
-  ];
-}
-
-/** What it came to, and the worst that was found. */
-function critiqueOf(each: TaskIteration): Told[] {
-  const { at_ms, findings } = each;
-  return [
-    { at_ms, what: 'critique', text: critiqueText(each) },
-    ...findings.slice(0, findingsTold).map(({ id, severity, text, remedy }) => ({
-      ...{ at_ms, what: `  ${severity}`, text: `${text} ${remedy} (${id})` },
-    })),
-  ];
-}
-
-/** What a note of the manager says, in words: it holds the event by which the state came to be. */
-const eventWords: Readonly<Record<string, string>> = {
-  'task.released': 'started from its queue',
-  'task.ready': 'its turn has come',
-  'task.declined': 'it could not be done with what is there',
-  'task.cancelled': 'it was cancelled',
-  'dependency.failed': 'what it depends on was not done',
-  'attention.passed': 'no risk stops it',
-  'attention.gated': 'a person is asked about its risk',
-  'gate.judged': 'its risk was judged',
-  'worker.absent': 'no worker for it is there',
-  'worker.accepted': 'the worker has begun',
-  'worker.completed': 'the worker has finished',
-  'worker.failed': 'the worker failed',
-  'worker.blocked': 'the worker could not go on',
-  'worker.gated': 'the worker stopped at a risk',
-  'worker.asked': 'the worker asks something',
-  'worker.lost': 'the worker was lost',
-  'review.done': 'its result was checked',
-  'critique.done': 'its result was reviewed by the critic',
-  'revision.prepared': 'it goes back to be revised',
-  'clarification.given': 'it got an answer',
-  'block.resolved': 'it may go on',
-  'outcome.reported': 'a person said how it ended',
-  'decision.made': 'a person decided',
-  'timer.due': 'its time is over',
-};
-
-function noteOf({ at_ms, state, text }: Note): Told {
-  const [, event = '', reason = ''] = /^(\w+\.\w+)(?:: ([^]*))?$/.exec(text) ?? [];
-  const words = Object.hasOwn(eventWords, event) ? eventWords[event] : undefined;
-  if (words === undefined) return { at_ms, what: state, text };
-  return { at_ms, what: state, text: reason === '' ? words : `${words} (${reason})` };
-}
-
-function groundingOf(
-  { reviews }: TaskView,
-  evidence: GroundingEvidence | null,
-  at_ms: number,
-): Told[] {
-  if (evidence === null) return [];
-  const statuses = reviews.at(-1)?.citations ?? [];
-  return [
-    ...evidence.queries_executed.map((text) => ({ at_ms, what: 'asked the PGC', text })),
-    ...evidence.citations.map((citation, at) => ({
-      at_ms,
-      what: `[${at + 1}]`,
-      text: `${placeOf(citation)} ${citation.symbol} (${statuses[at]?.status ?? 'unverified'})`,
-    })),
-  ];
-}
-
-export function renderStory({ task, tasks, more, events, results }: Story): string {
-  const others = tasks === 1 ? '' : ` and ${tasks - 1} more tasks`;
-  return [
-    `Story of ${printable(task)}${others}${more ? '; not all of them are shown' : ''}`,
-    ...events.map(lineOf),
+    `Story of ${printable(about)}${others}${more ? '; not all of them are shown' : ''}`,
+    `It began on ${dayOf(began_ms)} at ${timeOf(began_ms)}.`,
+    '',
+    ...events.map((each) => lineOf(each, width)),
     '',
     'Results',
     ...results.flatMap(resultLines),
   ].join('\n');
 }
 
-function lineOf({ after_ms, task, name, depth, what, text }: StoryEvent): string {
-  const who = `${'  '.repeat(depth)}${name || task}`;
-  const first = text.trim().split('\n')[0] ?? '';
+function lineOf(event: StoryEvent, width: number): string {
+  const first = event.text.trim().split('\n')[0] ?? '';
   const cut = first.length > textChars ? `${first.slice(0, textChars - 1)}…` : first;
-  return printable(
-    `${`+${(after_ms / 1_000).toFixed(1)} s`.padStart(10)}  ${who}  ${what}: ${cut}`,
-  );
+  const after = `+${(event.after_ms / 1_000).toFixed(1)} s`.padStart(10);
+  return printable(`${timeOf(event.at_ms)} ${after}  ${whoOf(event).padEnd(width)}  ${cut}`);
 }
 
-function resultLines({
-  from,
-  name,
-  success,
-  result,
-  error,
-  partial_output,
-}: ResultMessage): string[] {
-  const who = printable(name === '' ? from : `${name} (${from})`);
+const whoOf = ({ name, depth }: StoryEvent): string => `${'  '.repeat(depth)}${name}`;
+
+/** As the clock on the wall shows it. */
+function timeOf(ms: number): string {
+  return new Date(ms).toTimeString().slice(0, 8);
+}
+
+function dayOf(ms: number): string {
+  const date = new Date(ms);
+  const two = (figure: number): string => `${figure}`.padStart(2, '0');
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+function resultLines(each: StoryResult): string[] {
+  const { from, name, success, result, error, partial_output, depth } = each;
+  const who = printable(name === from ? from : `${name} (${from})`);
   const said = (success ? result : partial_output) ?? '';
+  const lines = said.trim() === '' ? [] : wrap(printableText(said.trimEnd()), '  ').split('\n');
+  const left = lines.length - helpLines;
+  const isCut = depth > 0 && left > 1;
   return [
     success
-      ? `${who}: completed`
-      : `${who}: ${printable(`${error?.code ?? ''}: ${error?.text ?? ''}`)}`,
-    ...(said.trim() === '' ? [] : wrap(printableText(said.trimEnd()), '  ').split('\n')),
+      ? `${who}: done`
+      : `${who}: ${printable(`${error?.text ?? ''} (${error?.code ?? ''})`)}`,
+    ...(isCut ? lines.slice(0, helpLines) : lines),
+    ...(isCut ? [`  … ${left} more lines: sigma task show ${printable(from)}`] : []),
   ];
 }

@@ -8,7 +8,7 @@
 //             such result revised and refuses it then, and accepts another one.
 //
 // The model is a server on loopback that says what `critic-tasks/judge.mjs` laid down; all else is the product. Prints
-// the stories as `sigma task show --story` tells them.
+// the stories as `sigma task story` tells them.
 //
 //   npm run campaign:critic-tasks -- [--json]
 //
@@ -71,7 +71,7 @@ async function decided(id, ...how) {
 
 const stories = [];
 async function storyOf(id) {
-  const { stdout } = await runSigma(['task', 'show', id, '--story'], { home });
+  const { stdout } = await runSigma(['task', 'story', id], { home });
   stories.push(stdout.trimEnd());
 }
 

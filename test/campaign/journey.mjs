@@ -1,6 +1,6 @@
 // A whole journey on a real repository, this one, with a language model (a server of our own that says what the prompt tells
 // it): an orchestrator reads a document, pushes three tasks, delegates one with grounding, passes a gate and delivers.
-// Everything is said by `sigma`; what is printed last is `sigma task show --story`.
+// Everything is said by `sigma`; what is printed last is `sigma task story`.
 //
 //   npm run campaign:journey -- [--json]
 //
@@ -64,7 +64,7 @@ const stoodStill = existsSync(path.join(tree, 'build/old/left-over'));
 const approved = gate && said(['gate', 'approve', gate.id]);
 const [status] = await Promise.race([ended, wait(runMsMax, ['late'], { ref: false })]);
 const view = parsed(printed) ?? {};
-const story = view.id ? spoken(['task', 'show', view.id, '--story']) : '';
+const story = view.id ? spoken(['task', 'story', view.id]) : '';
 const queued = said(['queue']).rows ?? [];
 const left = said(['inbox']).messages ?? [];
 const children = view.id ? (said(['task', 'list', '--parent', view.id]).tasks ?? []) : [];

@@ -103,11 +103,11 @@ export function brokerAt(home, onMessage) {
   );
 }
 
-/** `sigma agent …` on a home. */
-export function agentAt(home, name, args) {
+/** `sigma agent …` on a home; `env`: what it is told besides. */
+export function agentAt(home, name, args, env = {}) {
   return new Child(name, () =>
     spawn(process.execPath, [sigma, 'agent', ...args, '--log', 'info'], {
-      env: { ...process.env, SIGMA_HOME: home, SIGMA_BUS: '' },
+      env: { ...process.env, ...env, SIGMA_HOME: home, SIGMA_BUS: '' },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );

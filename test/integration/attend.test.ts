@@ -468,6 +468,25 @@ describe('command line', () => {
     ]);
   });
 
+  test('its results come to the agent in whose name it is attended, and begun again it is the same session', async () => {
+    const file = path.join(folder.path, 'named.json');
+    writeFileSync(file, JSON.stringify([{ id: 'yes', task: 'do it', action: { argv: ['true'] } }]));
+    const intent = ['x', '--context', 'named', '--tasks', file];
+    for (let times = 0; times < 2; times += 1) {
+      const begun = await run(...intent, '--as', 'ann', '--json');
+      expect(begun.json, begun.stdout).toMatchObject({ owner: 'ann', run: 1 });
+    }
+    expect((await run('answer', 'named', 'delegate')).code).toBe(0);
+    const { json } = await sigma(home, ['receive', '--as', 'ann', '--wait', '10s', '--json']);
+    expect(JSON.parse(json.message.body)).toMatchObject({ success: true });
+    const story = await sigma(home, ['task', 'story', JSON.parse(json.message.body).from]);
+    expect(story.stdout).toMatch(/named +ann wants: x\n.*named +asked .*, \w+ said: delegate\n/);
+    expect(story.stdout).toMatch(/yes +done; ann gets the result\n.*over: 1 of 1 tasks are done\n/);
+    await expect(attends.begin({ args: 'x', context: 'theirs', owner: 'ann' })).rejects.toThrow(
+      /person may not act as ann/,
+    );
+  });
+
   test('a task that no worker can do is told of, not waited for in silence', async () => {
     const file = path.join(folder.path, 'alone.json');
     const task = { id: 'think', task: 'List the files of the folder.', runner: 'model' };
@@ -493,7 +512,7 @@ describe('command line', () => {
     const told = /advisory.*Irreversibility: overwrites a file that is not under version control/;
     expect((await sigma(home, ['task', 'show', 'copy'])).stdout).not.toMatch(told);
     expect((await sigma(home, ['task', 'show', 'over'])).stdout).toMatch(told);
-    expect((await sigma(home, ['task', 'show', 'over', '--story'])).stdout).toMatch(told);
+    expect((await sigma(home, ['task', 'story', 'over'])).stdout).toMatch(told);
 
     // The executor alone sees the file; the trace of a session knows it all the same.
     const tasks = [{ id: 'again', task: 'copy it', action: over }];

@@ -107,10 +107,10 @@ test('run follows a prompt to its end, and leaves nothing in the mailbox', async
   expect(done.json).toMatchObject({ state: 'completed', response: { result: 'did say it' } });
   expect(done.json.id).toMatch(/^main-[0-9a-f]{8}$/);
   expect((await run('inbox')).json.messages).toEqual([]);
-  const story = await run('task', 'show', done.json.id, '--story');
+  const story = await run('task', 'story', done.json.id);
   expect(story.json.results).toMatchObject([{ success: true, result: 'did say it' }]);
-  const told = await sigma(home, ['task', 'show', done.json.id, '--story']);
-  expect(told.stdout).toMatch(/\+0\.0 s {2}main {2}delegated by operator: say it/);
+  const told = await sigma(home, ['task', 'story', done.json.id]);
+  expect(told.stdout).toMatch(/\+0\.0 s {2}main {2}asked by operator: say it/);
 });
 
 test('what is run without a queue is waited for, received and killed by its name, too', async () => {

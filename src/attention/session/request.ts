@@ -95,6 +95,7 @@ export const attendShape = z.strictObject({
     .default([])
     .describe('What is missing in the intent, as the caller knows it.'),
   team: teamShape.nullish().describe('Who is there to do it; absent: whoever can.'),
+  owner: text(limits.wordChars).default('').describe('Who gets the results; absent: the caller.'),
 });
 
 /** Throws ATTEND_INVALID, which names the field; TOO_LARGE. */
@@ -111,6 +112,7 @@ export function readAttend(value: unknown): AttendRequest {
     tasks: draftsOf(read.tasks, 'task'),
     deficits: read.deficits.map((each) => deficitFrom(each)),
     team: read.team ?? null,
+    ...(read.owner !== '' && { owner: read.owner }),
   };
 }
 

@@ -126,6 +126,8 @@ export interface AttendRequest {
   conversation: string;
   deficits: Deficit[];
   team: TeamRef | null;
+  /** Who gets the results; absent: the caller. */
+  owner?: string;
 }
 
 /** By what the tasks came to be. Source: MATERIALIZATION ROUTING. */

@@ -71,6 +71,26 @@ export function workersOf(views: readonly AgentView[]): Worker[] {
     });
 }
 
+/** How long a worker with a model that is gone is waited for: a restart takes that long. */
+const returnMsMax = 60_000;
+
+/** Whether workers that run prompts with a model come and go: one that was here a moment ago may be back soon. */
+export class ModelWatch {
+  #seenMs = 0;
+
+  /** After a restart the broker does not know when it saw an agent. */
+  isAwaited(views: readonly AgentView[], nowMs: number): boolean {
+    const able = views.filter(
+      ({ record: { model, capabilities } }) =>
+        model !== '' && capabilities.includes(runnerCapability('prompt')),
+    );
+    if (able.some(({ state }) => state === 'online')) this.#seenMs = nowMs;
+    return able.some(
+      ({ last_seen_ms }) => nowMs - Math.max(last_seen_ms, this.#seenMs) < returnMsMax,
+    );
+  }
+}
+
 function stated(capabilities: readonly string[], form: RegExp): number | undefined {
   const [number] = capabilities.flatMap((each) => form.exec(each)?.[1] ?? []);
   return number === undefined ? undefined : Math.min(slotsMax, Math.max(1, Number(number)));
@@ -81,6 +101,7 @@ function stated(capabilities: readonly string[], form: RegExp): number | undefin
  */
 export class WorkerPool {
   #workers: Worker[] = [];
+  #isModelAwaited = false;
   /** Worker and class by task. */
   readonly #taken = new Map<string, { worker: string; work: WorkClass }>();
   readonly #waiting = new Set<Waiting>();
@@ -89,8 +110,10 @@ export class WorkerPool {
     return this.#waiting.size;
   }
 
-  update(workers: readonly Worker[]): void {
+  /** `isAwaited`: one that has a model for prompts may be back soon. */
+  update(workers: readonly Worker[], isAwaited = false): void {
     this.#workers = [...workers];
+    this.#isModelAwaited = isAwaited;
     this.#serve();
   }
 
@@ -182,15 +205,16 @@ export class WorkerPool {
   }
 
   /**
-   * A prompt needs a model, a change an agent: while there is a worker that has one, it waits for that. Where there is none, it is
-   * told by another that it cannot be done.
+   * A prompt needs a model, a change an agent: while there is a worker that has one, or was a moment ago, it waits for that. Where
+   * there is none, it is told by another that it cannot be done.
    */
   #suited(wish: WorkerRequest): Worker[] {
     const all = this.#workers.filter((each) => this.#suits(each, wish));
     if (all.length === 0 && wish.runner === 'agent')
       return this.#workers.filter((each) => this.#suits(each, { ...wish, runner: 'answer' }));
-    const able = wish.runner === 'prompt' ? all.filter(({ hasModel }) => hasModel === true) : [];
-    return able.length > 0 ? able : all;
+    if (wish.runner !== 'prompt' || wish.to !== '') return all;
+    const able = all.filter(({ hasModel }) => hasModel === true);
+    return able.length > 0 || this.#isModelAwaited ? able : all;
   }
 
   #suits({ id, alias, isCapable, capabilities }: Worker, wish: WorkerRequest): boolean {

@@ -1,3 +1,6 @@
+import { systemClock } from '../../base/clock.js';
+import { pause } from '../../base/pause.js';
+import { asBusError } from '../../errors/bus-error.js';
 import type { Tool as ModelTool } from '../../model/conversation.js';
 import { engineName } from '../../pgc/shapes.js';
 import { toolOf } from '../../prompt/agent/agent-tools.js';
@@ -30,6 +33,10 @@ export const indexTools: readonly ModelTool[] = [...tools.values()].map((each) =
   return { ...tool, parameters: { ...tool.parameters, properties } };
 });
 
+/** How long an index that is away is waited for: a restart takes that long. */
+const awayMsMax = 20_000;
+const againMs = 1_000;
+
 /** Undefined: there is no such tool. Throws TOOL_INPUT, and the errors of the answering agent. */
 export async function askIndex(
   name: string,
@@ -39,5 +46,14 @@ export async function askIndex(
   const tool = tools.get(name);
   if (tool === undefined) return undefined;
   const its = askingOver(() => bus.client());
-  return textOf(tool, { ...args, ...fixed.get(name) }, { bus: its, signal, tell });
+  const untilMs = performance.now() + awayMsMax;
+  for (;;) {
+    try {
+      return await textOf(tool, { ...args, ...fixed.get(name) }, { bus: its, signal, tell });
+    } catch (error) {
+      const isAway = asBusError(error).code === 'NO_SHARDS';
+      if (!isAway || signal.aborted || performance.now() > untilMs) throw error;
+    }
+    await pause(systemClock, againMs, signal);
+  }
 }

@@ -41,17 +41,20 @@ const doneChars = 300;
 /** What it is at, and what it has done: all that is known of one that is stopped from outside. The latest is kept. */
 export function progressLine(doing: string, entries: readonly Entry[]): string {
   const steps = entries.flatMap(stepsOfEntry).filter(({ what }) => what !== 'model');
-  const done = steps.map(({ what, text }) => `${what} ${text}`.replace(/ ok$/, '')).join(', ');
+  const done = steps.map(({ what, text }) => `${what} ${text}`.trimEnd()).join(', ');
   if (done === '') return doing;
   const kept = done.length <= doneChars ? done : `…${done.slice(1 - doneChars)}`;
   return `${doing}; done before: ${kept}`;
 }
 
-/** A call in short: no bodies, no secrets. */
+/** A call in short: no bodies, no secrets. A text that stands alone needs no name. */
 export function shortCall(given: Readonly<Record<string, unknown>>): string {
-  return Object.entries(given)
-    .filter(([, value]) => value !== undefined && value !== '' && value !== null)
-    .map(([key, value]) => `${key}=${shortValue(key, value)}`)
+  const said = Object.entries(given).filter(
+    ([, value]) => value !== undefined && value !== '' && value !== null,
+  );
+  const isAlone = said.length === 1 && typeof said[0]?.[1] === 'string';
+  return said
+    .map(([key, value]) => (isAlone ? shortValue(key, value) : `${key}=${shortValue(key, value)}`))
     .join(' ');
 }
 
@@ -63,25 +66,48 @@ function stepsOfEntry(entry: Entry): Step[] {
       return [];
     case 'setup':
     case 'teardown': {
-      const came = entry.failure === null ? 'ok' : entry.failure.code;
+      // A prompt that was queued is known by its name.
+      const { name } = entry.arguments;
+      const its =
+        entry.name === 'run'
+          ? startedWords(entry.arguments)
+          : name === undefined
+            ? shortCall(entry.arguments)
+            : shortValue('name', name);
       const what = entry.kind === 'teardown' ? 'teardown' : entry.name;
-      return one(what, `${shortCall(entry.arguments)} ${came}`.trim());
+      return one(what, [its, entry.failure?.code].filter(Boolean).join(' '));
     }
     case 'answer': {
-      const called = entry.calls.length === 0 ? '' : `, ${entry.calls.length} calls`;
-      return one('model', `${entry.tokens} tokens${called}`);
+      const { length } = entry.calls;
+      const did =
+        length === 0 ? 'answered' : `called ${length === 1 ? 'a tool' : `${length} tools`}`;
+      return one('model', `${did}, ${entry.tokens} tokens`);
     }
     case 'mishap': {
       const again = entry.pauseMs === null ? '' : `, again in ${entry.pauseMs} ms`;
       return one('model', `${entry.failure.code}${again}`);
     }
     case 'result':
-      return one(entry.name || 'call', `${entry.told} ${entry.code || 'ok'}`.trim());
+      return one(
+        entry.name || 'call',
+        [entry.message === null ? entry.told : `from ${entry.message.from}`, entry.code]
+          .filter(Boolean)
+          .join(' '),
+      );
     case 'gathered':
       return entry.message === null ? [] : one('receive', `from ${entry.message.from}`);
     case 'index':
-      return one('index', entry.failure?.code ?? 'ok');
+      return one('index', entry.failure?.code ?? '');
   }
+}
+
+/** Of `/run`: how many, and how many at a time. */
+function startedWords({ count, concurrency }: Readonly<Record<string, unknown>>): string {
+  const said = [
+    ...(typeof count === 'number' ? [`${count} of them`] : []),
+    ...(typeof concurrency === 'number' ? [`${concurrency} at a time`] : []),
+  ];
+  return said.join(', ');
 }
 
 function shortValue(key: string, value: unknown): string {

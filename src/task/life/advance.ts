@@ -96,7 +96,12 @@ export function advanceAssignment(
     revision: record.revision + 1,
     updated_ms: nowMs,
   };
-  return withAssignmentEffects(next, effects, nowMs);
+  // It was started again, and has the assignment still.
+  const isAgain = event.type === 'worker.claimed' && stateOf(record) === 'running';
+  const notes = isAgain
+    ? withNote(next, `worker.returned: ${assignment.worker}`, nowMs)
+    : next.notes;
+  return withAssignmentEffects({ ...next, notes }, effects, nowMs);
 }
 
 export function stateOf({ snapshot }: Pick<TaskRecord, 'snapshot'>): string {
@@ -311,8 +316,21 @@ function withStateNote(
 ): TaskRecord {
   const state = stateOf(next);
   if (state === stateOf(before)) return next;
-  const reason = 'reason' in event && event.reason !== '' ? `: ${event.reason}` : '';
-  return { ...next, notes: withNote(next, `${event.type}${reason}`, nowMs) };
+  const more = detailOf(next, event);
+  const said = more === '' ? event.type : `${event.type}: ${more}`;
+  return { ...next, notes: withNote(next, said, nowMs) };
+}
+
+function detailOf({ assignment }: TaskRecord, event: TaskEvent): string {
+  if (event.type === 'worker.accepted') return assignment?.worker ?? '';
+  if ('by' in event) return event.by;
+  return 'reason' in event ? event.reason : '';
+}
+
+/** What is said again and again is noted once. */
+export function withNoteOnce(record: TaskRecord, said: string, nowMs: number): TaskRecord['notes'] {
+  const { text = '' } = record.notes.at(-1) ?? {};
+  return text === said ? record.notes : withNote(record, said, nowMs);
 }
 
 /** The notes with one more; of too many the ones in the middle are dropped. */

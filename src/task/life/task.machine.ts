@@ -26,10 +26,10 @@ export interface TaskInput {
   isCritiqued?: boolean;
 }
 
+/** `by`: what was said, and by whom. */
 export type TaskEvent =
   /** `timeoutMs` 0: the limit with which it was pushed. */
   | { type: 'task.released'; timeoutMs: number }
-  /** Its dependencies are completed, and a worker is free. */
   | { type: 'task.ready' }
   | { type: 'dependency.failed'; reason: string }
   | { type: 'attention.passed' }
@@ -51,12 +51,12 @@ export type TaskEvent =
   | { type: 'review.done'; verdict: ReviewVerdict; reason: string }
   | { type: 'critique.done'; outcome: CritiqueOutcome; reason: string }
   | { type: 'revision.prepared' }
-  | { type: 'clarification.given' }
-  | { type: 'block.resolved' }
+  | { type: 'clarification.given'; by?: string }
+  | { type: 'block.resolved'; by?: string }
   /** Without the evidence that could not be had, its result is reviewed. */
-  | { type: 'result.kept' }
-  | { type: 'outcome.reported'; outcome: 'done' | 'failed' }
-  | { type: 'decision.made'; judgement: Judgement }
+  | { type: 'result.kept'; by?: string }
+  | { type: 'outcome.reported'; outcome: 'done' | 'failed'; by?: string }
+  | { type: 'decision.made'; judgement: Judgement; by?: string }
   | { type: 'timer.due'; timer: TimerName }
   | { type: 'task.cancelled'; reason: string };
 

@@ -26,9 +26,10 @@ export function possibleChanges(record: Pick<TaskRecord, 'snapshot'>): TaskChang
 export function transitionOf(
   record: TaskRecord,
   { what, text }: Pick<TaskChange, 'what' | 'text'>,
-  by: string,
+  person: string,
 ): { event: TaskEvent; patch: Patch } {
   const { id, task } = record;
+  const by = `${what} by ${person}${text === '' ? '' : `: ${text}`}`;
   if (!possibleChanges(record).includes(what))
     throw new BusError('TASK_STATE', { task: id, state: stateOf(record), what });
   const limit = taskLimits.clarificationChars;
@@ -41,19 +42,22 @@ export function transitionOf(
     });
   switch (what) {
     case 'cancel':
-      return cancellation(text, by);
+      return cancellation(text, person);
     case 'answer':
       if (text.trim() === '') throw new BusError('USAGE', { detail: 'the answer is empty' });
-      return { event: { type: 'clarification.given' }, patch: clarificationPatch(record, text) };
+      return {
+        event: { type: 'clarification.given', by },
+        patch: clarificationPatch(record, text),
+      };
     case 'accept':
     case 'refuse':
     case 'revise':
     case 'halt':
       return {
-        event: { type: 'decision.made', judgement: what },
+        event: { type: 'decision.made', judgement: what, by },
         patch: {
           asks: '',
-          ...(what === 'halt' ? {} : withPersonJudgement(record, what, by)),
+          ...(what === 'halt' ? {} : withPersonJudgement(record, what, person)),
           ...(what === 'accept' ? { error: null } : {}),
           ...(what === 'refuse' ? refusal(record) : {}),
           ...(what === 'revise' && text !== ''
@@ -61,15 +65,17 @@ export function transitionOf(
             : {}),
         },
       };
-    case 'relax':
-      return relaxed(record);
+    case 'relax': {
+      const { event, patch } = relaxed(record);
+      return { event: { ...event, by } as TaskEvent, patch };
+    }
     case 'regenerate':
     case 'reassign':
-      return { event: { type: 'block.resolved' }, patch: unblocked };
+      return { event: { type: 'block.resolved', by }, patch: unblocked };
     case 'done':
     case 'failed':
       return {
-        event: { type: 'outcome.reported', outcome: what },
+        event: { type: 'outcome.reported', outcome: what, by },
         patch: what === 'done' ? { ...unblocked } : { asks: '' },
       };
   }

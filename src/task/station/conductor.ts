@@ -27,7 +27,7 @@ import {
   type WorkerRequest,
   type WorkerPool,
 } from '../../delegation/manager/worker-pool.js';
-import { hasAgent, isOver, stateOf, type SideEffect } from '../life/advance.js';
+import { hasAgent, isOver, stateOf, withNoteOnce, type SideEffect } from '../life/advance.js';
 import {
   attend,
   sessionEndedBy,
@@ -327,7 +327,10 @@ export class Conductor {
     const said = await critiqueWithin(() => critique(record, signal), {
       ...{ clock, signal },
       onWaiting: (code) =>
-        this.attachedBook().amend(id, { progress: `waits for a critic: ${code}` }),
+        this.attachedBook().amend(id, (now) => ({
+          progress: `waits for a critic: ${code}`,
+          notes: withNoteOnce(now, 'critic.awaited', clock.nowMs()),
+        })),
     });
     if (said === undefined || signal.aborted) return;
     const nowMs = clock.nowMs();

@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { modes } from '../../../dist/src/critic/modes.js';
+import { modelServer } from '../queues/model.mjs';
 
-const program = path.resolve(import.meta.dirname, '../../support/model-server/main.mjs');
 /** So long that a process can be killed while a mode is under way. */
 const delayMs = 150;
 
@@ -67,9 +64,9 @@ export const drafts = { wrong: said(64), right: said(32), short: 'The ring has 3
 /** Words of both drafts: what a score above 0.90 rests on. */
 const shown = ['fills the next slot', 'to have more slots', 'again after it'];
 
-function answerOf(mode, score) {
+function answerOf(mode, shown, score) {
   return {
-    sections: mode.sections.map(({ title }) => ({ title, text: 'There is nothing to add.' })),
+    sections: mode.sections.map((title) => ({ title, text: 'There is nothing to add.' })),
     findings: [],
     scores: (mode.dimensions ?? []).map(({ name }) => ({
       ...{ name, score, why: 'it is said where it stands', evidence: shown },
@@ -77,36 +74,34 @@ function answerOf(mode, score) {
   };
 }
 
-/** A judge likes both drafts, the right one better: what is wrong with the other one is for the rules to find. */
-function script() {
+/**
+ * Rules of a model server that judges: `drafts` are words of a draft, with the score that it gets; `shown` are words that
+ * stand in all of them.
+ */
+export function judgeRules(shown, drafts) {
   return [...modes].flatMap(([name, mode]) =>
-    [
-      ['is 64', 0.8],
-      ['', 0.95],
-    ].map(([words, score]) => ({
+    drafts.map(([words, score]) => ({
       match: `Review in the mode ${name}\\.[\\s\\S]*${words}`,
-      answer: { text: JSON.stringify(answerOf(mode, score)), delayMs },
+      answer: { text: JSON.stringify(answerOf(mode, shown, score)), delayMs },
     })),
   );
 }
 
-/** A process that judges; `asked`: which mode was asked about which draft, and in what words. Ends with this process. */
+/** It likes both drafts, the right one better: what is wrong with the other one is for the rules to find. */
 export async function judge() {
-  const args = [program, '--until-stdin-ends'];
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const [line] = await once(createInterface(child.stdout), 'line');
-  const { url } = JSON.parse(line);
-  await fetch(new URL('/script', url), { method: 'PUT', body: JSON.stringify(script()) });
+  const likes = [
+    ['is 64', 0.8],
+    ['', 0.95],
+  ];
+  const model = await modelServer(judgeRules(shown, likes));
   return {
-    config: { url, model: 'scripted' },
-    asked: async () => {
-      const requests = await (await fetch(new URL('/requests', url))).json();
-      return requests.map(({ body }) => {
+    ...model,
+    /** Which mode was asked about which draft, and in what words. */
+    asked: async () =>
+      (await model.requests()).map(({ body }) => {
         const text = body.messages.findLast(({ role }) => role === 'user').content;
         const [, mode] = /Review in the mode ([a-z-]+)\./.exec(text) ?? [];
         return { mode, draft: text.includes('is 64') ? 'wrong' : 'right', text };
-      });
-    },
-    end: () => child.kill(),
+      }),
   };
 }

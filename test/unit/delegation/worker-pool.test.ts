@@ -10,6 +10,7 @@ import {
 import {
   promptSlotsCapability,
   slotsCapability,
+  ModelWatch,
   WorkerPool,
   workersOf,
   type WorkerRequest,
@@ -366,4 +367,42 @@ test('a change goes to a worker with an agent, and waits for it; where there is 
   await settle();
   expect(second.got).toBe('a-plain');
   expect(poolOf(able).tryTake(change('three', 'nobody'))).toBeUndefined();
+});
+
+test('a prompt waits for a worker with a model that was here a moment ago', async () => {
+  const runners: RunnerName[] = ['prompt', 'answer'];
+  const plain = { ...capable('a-plain', 4, runners), hasModel: false };
+  const able = { ...capable('b-able', 1, runners), hasModel: true };
+  const prompt = (task: string): WorkerRequest => wish(task, { runner: 'prompt' });
+  const pool = new WorkerPool();
+  pool.update([plain], true);
+  const first = follow(pool, prompt('one'));
+  expect(pool.tryTake(wish('other'))?.id).toBe('a-plain');
+  expect(pool.isPossible(prompt('one'))).toBe(false);
+  await settle();
+  expect(first.got).toBe('');
+  pool.update([plain, able], true);
+  await settle();
+  expect(first.got).toBe('b-able');
+  pool.update([plain], true);
+  const second = follow(pool, prompt('two'));
+  pool.update([plain], false);
+  await settle();
+  expect(second.got).toBe('a-plain');
+});
+
+test('a worker with a model is waited for a minute after it was seen, also where the broker forgot when', () => {
+  const view = (state: string, last_seen_ms: number, model = 'm'): AgentView =>
+    ({
+      ...{ state, last_seen_ms, load: 0 },
+      record: { id: 'a', alias: 'a', model, capabilities: ['runner:prompt'] },
+    }) as unknown as AgentView;
+  const watch = new ModelWatch();
+  expect(watch.isAwaited([view('offline', 0)], 100_000)).toBe(false);
+  expect(watch.isAwaited([view('offline', 99_000)], 100_000)).toBe(true);
+  expect(watch.isAwaited([view('offline', 99_000, '')], 100_000)).toBe(false);
+  expect(watch.isAwaited([], 100_000)).toBe(false);
+  expect(watch.isAwaited([view('online', 100_000)], 100_000)).toBe(true);
+  expect(watch.isAwaited([view('offline', 0)], 159_000)).toBe(true);
+  expect(watch.isAwaited([view('offline', 0)], 161_000)).toBe(false);
 });

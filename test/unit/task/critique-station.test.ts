@@ -157,6 +157,13 @@ test('the time of a task stands still while a critic or a person looks at its re
   expect(again.timers).toEqual({ whole: 6_000 });
 });
 
+test('a note says who decided what, and why', () => {
+  const asking = critiqued(0.87);
+  const { event, patch } = transitionOf(asking, { what: 'revise', text: 'cite it' }, 'Ann');
+  const { notes } = advance({ ...asking, ...patch }, event, 5_000).record;
+  expect(notes.at(-1)?.text).toBe('decision.made: revise by Ann: cite it');
+});
+
 test('what a person says is told to the critic once, and a refused result was refused', () => {
   const asking = critiqued(0.87);
   expect(asking.error?.code).toBe('CRITIQUE_CONDITIONAL');

@@ -510,6 +510,13 @@ test('a worker that says again that it began is believed', () => {
   expect(stateOf(record)).toBe('running');
 });
 
+test('a note says who works on a task, and that a worker came back', () => {
+  const { notes } = running();
+  expect(notes.at(-1)?.text).toBe('worker.accepted: a');
+  const again = advanceAssignment(running(), 1, { type: 'worker.claimed' }, startMs).record;
+  expect(again.notes.slice(notes.length).map(({ text }) => text)).toEqual(['worker.returned: a']);
+});
+
 test('an answer counts also without the word that it began', () => {
   let { record } = first(3);
   for (const type of ['task.ready', 'attention.passed'] as const)
