@@ -61,6 +61,8 @@ export interface BrokerParts {
   clock: Clock;
   random: () => number;
   proofFor: (claim: Claim) => ProofNeeded;
+  /** The key of a name in the hands of a process of the broker's home; absent: there are no such keys. */
+  keyOfName?: (agent: string) => Buffer | undefined;
   permissions?: Permissions;
   audit?: Audit;
   /** How late timers ran lately, in milliseconds. */
@@ -133,6 +135,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
       permissions: this.#permissions,
       strangerRates: this.#strangerRates,
       proofFor: parts.proofFor,
+      keyOfName: parts.keyOfName ?? (() => undefined),
       random: parts.random,
       version: parts.version,
       trace: this.#sparse,
@@ -206,8 +209,9 @@ export class Broker implements BrokerCore, AsyncDisposable {
       isStaying: ({ id, role }) =>
         // A hosted agent must stay reachable for messages until it is dismissed.
         this.sessions.liveOf(id) !== undefined ||
-        this.isProvenRole(role) ||
+        this.#permissions.of(role).isTrusted ||
         this.isHostedRole(role),
+      binding: this.sessions.liveOf(record.id)?.binding ?? '',
     });
     for (const agent of displaced) this.topics.forget(`presence.${agent}`);
   }

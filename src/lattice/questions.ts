@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import type { AskedBy, questionMessages } from '../pgc/serve/messages.js';
@@ -135,12 +137,14 @@ export class LatticeQuestions implements Questions {
 }
 
 /**
- * Verifies each citation in the tree of the agent that it names, else in every tree until one confirms it. Throws TOO_LARGE, CITATION_MALFORMED, NO_SHARDS, DEADLINE_EXCEEDED.
+ * Verifies each citation in the tree of the agent that it names, else in every tree until one confirms it. `own`: a file that is in this
+ * tree is judged there alone. Throws TOO_LARGE, CITATION_MALFORMED, NO_SHARDS, DEADLINE_EXCEEDED.
  */
 export async function verifyAll(
   trees: readonly ShardTree[],
   citations: object[],
   options: AskingOptions,
+  own = '',
 ): Promise<Judged[]> {
   const limit = citationsPerVerifyMax;
   if (citations.length > limit) {
@@ -154,12 +158,18 @@ export async function verifyAll(
   const verdicts: Judged[] = [];
   for (const citation of citations) {
     if (signal.aborted) throw new BusError('DEADLINE_EXCEEDED', { ms: options.deadlineMs });
-    verdicts.push(await verifyOne(trees, citation));
+    verdicts.push(await verifyOne(trees, citation, own));
   }
   return verdicts;
 }
 
-async function verifyOne(trees: readonly ShardTree[], citation: object): Promise<Judged> {
+async function verifyOne(
+  trees: readonly ShardTree[],
+  citation: object,
+  own: string,
+): Promise<Judged> {
+  // Any tree may have a file of that path: what the task is about must not be judged by another one.
+  if (own !== '' && isFileIn(own, citation)) return verify(citation, own);
   const agent = 'agent' in citation ? citation.agent : undefined;
   const named = trees.filter((tree) => tree.agent === agent || tree.alias === agent);
   let best: Judged | undefined;
@@ -173,6 +183,13 @@ async function verifyOne(trees: readonly ShardTree[], citation: object): Promise
   }
   if (best === undefined) throw new BusError('NO_SHARDS');
   return best;
+}
+
+function isFileIn(root: string, citation: object): boolean {
+  const file = 'file_path' in citation ? citation.file_path : undefined;
+  if (typeof file !== 'string' || file === '') return false;
+  const whole = path.resolve(root, file);
+  return whole.startsWith(`${root}${path.sep}`) && existsSync(whole);
 }
 
 function rowsOf(

@@ -7,7 +7,7 @@ import type { Conductor } from '../task/station/conductor.js';
 import { taskMessages } from '../task/requests/messages.js';
 import { viewOf } from '../task/requests/view.js';
 import { confidenceOfAnswers } from './answer-confidence.js';
-import { verdictsOn, type CitationParts } from './citations.js';
+import { citableTrees, verdictsOn, type CitationParts } from './citations.js';
 import { critiqueBy } from './critiques.js';
 import type { OverlayMaker } from './overlay-maker.js';
 import { enrolTask } from './queue-handler.js';
@@ -38,8 +38,7 @@ export function portsTo(
   const gate = gateOf(config);
   const settledAtMs = performance.now() + settlingMs;
   const sources: CitationParts = {
-    trees: async () =>
-      [...(await shards.lattices()).values()].flatMap(({ cards }) => [...cards.values()]),
+    trees: () => citableTrees(shards, config.home),
     registered: async () => {
       const views = await client.agents({ role: 'pgc' });
       return new Set(views.flatMap(({ record: { id, alias } }) => [id, alias]));
@@ -69,7 +68,7 @@ export function portsTo(
     },
     enrol: (id) => enrolTask(client, id),
     dismiss: (id) => client.mail.dismiss(id),
-    verify: (citations) => verdictsOn(citations, sources),
+    verify: (citations, { project }) => verdictsOn(citations, sources, project),
     confidence: async (task, evidence) =>
       confidenceOfAnswers([...(await shards.lattices()).values()], task, evidence),
     generate: (made, signal) => overlays.generate(made, signal),

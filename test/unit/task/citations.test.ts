@@ -37,7 +37,7 @@ test.each([
 
 test('a citation without lines gets those in which its text stands', async () => {
   await using tree = await TemporaryTree.create({ 'a.c': 'int one;\nint two; /* b */\n' });
-  const trees = () => Promise.resolve([{ agent: 'net', alias: 'net', root: tree.root }]);
+  const trees = () => Promise.resolve([{ agent: 'net', alias: 'net', project: 'one', root: tree.root }]);
   const quote = { file_path: 'a.c', line_start: 0, line_end: 0, symbol: '', blob: '' };
   const citations = ['int two;', 'int six;'].map((content) => citationOf({ ...quote, content }));
   const [one, other] = await verdictsOn(citations, parts({ trees }));
