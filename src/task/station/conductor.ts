@@ -313,7 +313,7 @@ export class Conductor {
       { type: 'review.done', verdict: review.verdict, reason },
       patch,
     );
-    if (review.verdict !== 'refused' || patch.error === undefined || patch.error === null) return;
+    if (review.verdict !== 'refused' || patch.error === null) return;
     const { code, text } = patch.error;
     await this.#ports
       .withdraw(worker, task.id, record.attempt, `${code}: ${text}`)

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { expect, test } from 'vitest';
 import { verdictsOn, type CitationParts } from '../../../src/manager/citations.js';
 import { evidenceCitation } from '../../../src/delegation/grounding/gathered.js';
@@ -37,7 +38,8 @@ test.each([
 
 test('a citation without lines gets those in which its text stands', async () => {
   await using tree = await TemporaryTree.create({ 'a.c': 'int one;\nint two; /* b */\n' });
-  const trees = () => Promise.resolve([{ agent: 'net', alias: 'net', project: 'one', root: tree.root }]);
+  const trees = () =>
+    Promise.resolve([{ agent: 'net', alias: 'net', project: 'one', root: tree.root }]);
   const quote = { file_path: 'a.c', line_start: 0, line_end: 0, symbol: '', blob: '' };
   const citations = ['int two;', 'int six;'].map((content) => citationOf({ ...quote, content }));
   const [one, other] = await verdictsOn(citations, parts({ trees }));
@@ -46,6 +48,31 @@ test('a citation without lines gets those in which its text stands', async () =>
     citation: { line_start: 2, line_end: 2, content: 'int two; /* b */' },
   });
   expect(other!.verdict).toMatchObject({ status: 'false', reason: 'a.c does not hold this text' });
+});
+
+test('a file of the tree that a task is about is judged there, whatever another tree has in its place', async () => {
+  await using own = await TemporaryTree.create({ 'src/a.py': 'def a():\n    return 1\n' });
+  await using other = await TemporaryTree.create({
+    'src/a.py': 'def a():\n    with lock:\n',
+    'src/b.py': 'b = 2\n',
+  });
+  const tree = (name: string, { root }: { root: string }) => ({
+    ...{ agent: `pgc-${name}`, alias: name, project: name, root },
+  });
+  const trees = () => Promise.resolve([tree('other', other), tree('own', own)]);
+  const lie = { file_path: 'src/a.py', line_start: 2, line_end: 2, content: '    with lock:' };
+  const elsewhere = { file_path: 'src/b.py', line_start: 1, line_end: 1, content: 'b = 2' };
+  const unsaid = { agent: 'other', symbol: '', blob: '' };
+  const citations = [lie, elsewhere].map((each) => citationOf({ ...each, ...unsaid }));
+  const statusIn = async (project: string) =>
+    (await verdictsOn(citations, parts({ trees }), project)).map(({ verdict }) => verdict.status);
+  expect(await statusIn('')).toEqual(['valid', 'valid']);
+  expect(await statusIn(path.join(own.root, 'src'))).toEqual(['false', 'valid']);
+  expect(await statusIn('own')).toEqual(['false', 'false']);
+  expect(await statusIn('other')).toEqual(['valid', 'valid']);
+  expect(await statusIn('none')).toEqual(['unverified', 'unverified']);
+  // A name that only begins alike is no folder in it.
+  expect(await statusIn(`${own.root}-2`)).toEqual(['valid', 'valid']);
 });
 
 test('the confidence of a response is that of the answer which it cites, asked anew', async () => {
