@@ -72,7 +72,7 @@ describe('a critical task', () => {
     expect(waiting.asks).toContain('scores 0.78, 0.86 of 0.92 (+0.08)');
     const done = await stage.decide(id, 'accept');
     expect(done).toMatchObject({ state: 'completed', error: null });
-    expect(done.iterations.at(-1)).toMatchObject({ judged: 'accept', judged_by: 'asker' });
+    expect(done.iterations.at(-1)).toMatchObject({ judged: 'accept', judged_by: 'cli-decides' });
   });
 
   test('is failed by a person who refuses it, with what the critic said', async () => {
@@ -215,7 +215,7 @@ describe('a critique under way', () => {
       .toEqual([
         {
           ...{ artifact: `task/${id}`, critique: `${id}-c3-a2` },
-          ...{ judgement: 'refuse', text: 'not good', by: 'asker' },
+          ...{ judgement: 'refuse', text: 'not good', by: 'cli-decides' },
         },
       ]);
     expect((await stage.until(id, ['failed'])).error?.code).toBe('CRITIQUE_REFUSED');

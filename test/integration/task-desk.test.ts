@@ -261,7 +261,13 @@ test('no agent decides about a result, not even of what it delegated, and who se
 
   const empty = await stage.delegate({ limits: { attempts_max: 1 }, grounding }, model);
   await stage.until(empty.id, ['failed']);
-  await expect.poll(() => doubtful.withdrawn).toEqual([expect.stringContaining('RESULT_EMPTY')]);
+  await expect
+    .poll(() => doubtful.withdrawn)
+    .toEqual([
+      expect.stringContaining(
+        'EVIDENCE_REFUSED: the evidence does not support the result: there is no result',
+      ),
+    ]);
 });
 
 test('who sends a result of a task that it was not given is told, and so is who comes late', async () => {

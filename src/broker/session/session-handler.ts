@@ -20,7 +20,7 @@ import type { BrokerCore } from '../core.js';
 import { checkedHello, newSession } from './handshake.js';
 import { silentIntervalsMax } from '../limits.js';
 import type { Outboxes } from '../outboxes.js';
-import { objectionToName } from './names.js';
+import { bindingOf, objectionToName } from './names.js';
 import type { Permissions } from './permissions.js';
 import type { StrangerRates } from './rate-limit.js';
 import { sessionMachine, type SessionEffect, type SessionEvent } from './session.machine.js';
@@ -92,7 +92,9 @@ export class SessionHandler {
       );
     }
     if (older !== undefined && older !== known) {
-      if (older.incarnation > hello.incarnation) {
+      // Another holder was let in above because the name is rather its own; then it does not matter who began later.
+      const isOther = !mustProve && older.binding !== bindingOf(hello.key, isRemote);
+      if (!isOther && older.incarnation > hello.incarnation) {
         return this.#writer.reject(
           peer,
           frame.envelope.id,
