@@ -55,6 +55,7 @@ export async function runBroker(config: Config): Promise<void> {
       clock: systemClock,
       random: Math.random,
       proofFor: (claim) => ring.proofFor(claim),
+      keyOfName: (agent) => ring.keyOfName(agent),
       permissions: new Permissions(config.permissions),
       ...(audit !== undefined && { audit }),
       loopLagMs: () => lag.worstMs(),

@@ -46,7 +46,8 @@ export async function runManager(config: Config): Promise<void> {
     traceTo(log),
   );
   const shards = new Shards(client, log);
-  new QuestionHandler(shards, client, journals, proseOf(config)).serveOn(client);
+  const { home } = config;
+  new QuestionHandler({ shards, client, journals, home, prose: proseOf(config) }).serveOn(client);
   const generate = generateOverlays(config);
   const makeOverlays: MakeOverlays = async (...tree) => (await generate(...tree)) === undefined;
   const tasks = new KeptTasks({

@@ -43,6 +43,7 @@ import { expiredPeers, isLate, type Tick } from './session/silence.js';
 import { StrangerRates } from './session/rate-limit.js';
 import { Registry } from './registry.js';
 import { Requests } from './requests.js';
+import { HomeNames } from './session/names.js';
 import { Sessions, type Session } from './session/sessions.js';
 import type { WaitingReceiver } from './mail/waiting-receivers.js';
 import { Topics } from './topics.js';
@@ -61,6 +62,8 @@ export interface BrokerParts {
   clock: Clock;
   random: () => number;
   proofFor: (claim: Claim) => ProofNeeded;
+  /** The key of a name in the hands of a process of the broker's home; absent: there are no such keys. */
+  keyOfName?: (agent: string) => Buffer | undefined;
   permissions?: Permissions;
   audit?: Audit;
   /** How late timers ran lately, in milliseconds. */
@@ -93,6 +96,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
   #mailboxes: Mailboxes | undefined;
   #lifecycle = start(lifecycleMachine, undefined).snapshot;
   readonly #permissions: Permissions;
+  readonly #homeNames: HomeNames;
   #ticker: Disposable | undefined;
   #closing: Promise<void> | undefined;
   #framesIn = 0;
@@ -109,6 +113,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
     this.#trace = parts.trace ?? noTrace;
     this.#sparse = new SparseTrace(this.#trace, parts.clock);
     this.#parts = parts;
+    this.#homeNames = new HomeNames(parts.keyOfName, this.limits.agentsMax);
     this.#permissions = parts.permissions ?? new Permissions();
     this.#strangerRates = new StrangerRates(this.limits.strangersMax);
     this.topics = new Topics({
@@ -133,6 +138,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
       permissions: this.#permissions,
       strangerRates: this.#strangerRates,
       proofFor: parts.proofFor,
+      keyOfName: parts.keyOfName ?? (() => undefined),
       random: parts.random,
       version: parts.version,
       trace: this.#sparse,
@@ -206,8 +212,9 @@ export class Broker implements BrokerCore, AsyncDisposable {
       isStaying: ({ id, role }) =>
         // A hosted agent must stay reachable for messages until it is dismissed.
         this.sessions.liveOf(id) !== undefined ||
-        this.isProvenRole(role) ||
+        this.#permissions.of(role).isTrusted ||
         this.isHostedRole(role),
+      binding: this.sessions.liveOf(record.id)?.binding ?? '',
     });
     for (const agent of displaced) this.topics.forget(`presence.${agent}`);
   }
@@ -265,14 +272,21 @@ export class Broker implements BrokerCore, AsyncDisposable {
     const record = this.registry.record(agent);
     if (record === undefined) return undefined;
     const session = this.sessions.liveOf(agent);
-    if (session === undefined)
-      return { record, state: 'offline', last_seen_ms: this.registry.lastSeenMs(agent), load: 0 };
+    const of_home = this.#homeNames.isOfHome(
+      agent,
+      session?.binding ?? this.registry.binding(agent),
+    );
+    if (session === undefined) {
+      const last_seen_ms = this.registry.lastSeenMs(agent);
+      return { record, state: 'offline', last_seen_ms, load: 0, of_home };
+    }
     const silentMs = this.clock.monotonicMs() - session.lastHeardMs;
     return {
       record,
       state: silentMs > session.silenceMaxMs / 2 ? 'stale' : 'online',
       last_seen_ms: Math.round(this.clock.nowMs() - silentMs),
       load: this.requests.load(session.peer),
+      of_home,
     };
   }
 

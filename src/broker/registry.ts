@@ -9,6 +9,8 @@ interface Entry {
   /** Not on disk, and gone with its session. */
   isEphemeral: boolean;
   lastSeenMs: number;
+  /** What its name is bound to, as `session/names.ts` makes it; empty: nothing. */
+  binding: string;
 }
 
 /**
@@ -39,7 +41,9 @@ export class Registry {
     for await (const [key, value] of store.entries({ prefix: agentPrefix })) {
       try {
         const { body, envelope } = decodeFrame(value);
-        registry.#remember(agentRecordCodec.decode(body), false, envelope.stored_ms);
+        const entry = { isEphemeral: false, lastSeenMs: envelope.stored_ms };
+        const binding = envelope.correlation;
+        registry.#remember({ ...entry, binding, record: agentRecordCodec.decode(body) });
       } catch (error) {
         if (!(error instanceof BusError)) throw error;
         onCorrupt(key);
@@ -54,6 +58,11 @@ export class Registry {
 
   record(id: string): AgentRecord | undefined {
     return this.#entries.get(id)?.record;
+  }
+
+  /** What the name is bound to; empty: nothing. */
+  binding(id: string): string {
+    return this.#entries.get(id)?.binding ?? '';
   }
 
   lastSeenMs(id: string): number {
@@ -76,6 +85,8 @@ export class Registry {
     options: {
       isEphemeral: boolean;
       nowMs: number;
+      /** Empty: what it is bound to already stays. */
+      binding?: string;
       /** Never displaced: it is connected, or its role must persist. */
       isStaying: (record: AgentRecord) => boolean;
     },
@@ -88,10 +99,11 @@ export class Registry {
         limit: recordBytesMax,
       });
     }
+    const binding = options.binding || this.binding(record.id);
     // Bounded by the number of sessions. An agent that is stored already stays stored.
     const isStored = this.#entries.get(record.id)?.isEphemeral === false;
     if (options.isEphemeral && !isStored) {
-      this.#remember(record, true, options.nowMs);
+      this.#remember({ record, binding, isEphemeral: true, lastSeenMs: options.nowMs });
       return [];
     }
     const stays = this.#entries.has(record.id) && !this.#leaving.has(record.id);
@@ -99,7 +111,7 @@ export class Registry {
     const forgotten = isNew ? this.#overflow(options.isStaying) : [];
     const frame = makeFrame(
       Command.REGISTER,
-      { id: record.id, from: record.id, stored_ms: options.nowMs },
+      { id: record.id, from: record.id, correlation: binding, stored_ms: options.nowMs },
       body,
     );
     const value = encodeFrame(frame);
@@ -117,7 +129,7 @@ export class Registry {
       for (const id of forgotten) this.#leaving.delete(id);
     }
     // Only after the write: an unstored agent must not be listed.
-    this.#remember(record, false, options.nowMs);
+    this.#remember({ record, binding, isEphemeral: false, lastSeenMs: options.nowMs });
     for (const id of forgotten) this.#forget(id);
     return forgotten;
   }
@@ -142,9 +154,10 @@ export class Registry {
     if (entry.isEphemeral) this.#forget(id);
   }
 
-  #remember(record: AgentRecord, isEphemeral: boolean, lastSeenMs: number): void {
+  #remember(entry: Entry): void {
+    const { record } = entry;
     this.#forget(record.id);
-    this.#entries.set(record.id, { record, isEphemeral, lastSeenMs });
+    this.#entries.set(record.id, entry);
     if (record.alias === '') return;
     const ids = this.#byAlias.get(record.alias) ?? new Set();
     this.#byAlias.set(record.alias, ids.add(record.id));

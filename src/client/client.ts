@@ -54,6 +54,8 @@ export interface ClientParts {
   random: () => number;
   /** Answers a CHALLENGE. Read anew each time: the broker may have made the key after this process started. */
   secretOf?: () => Buffer | undefined;
+  /** What the name is bound to, so that no other agent takes it; kept by the caller, for the next process needs it. */
+  keyOf?: () => Buffer | undefined;
   heartbeatMs?: number;
   /** Time between two looks for lost publications. */
   checkMs?: number;

@@ -67,6 +67,7 @@ export interface ConnectionParts {
   clock: Clock;
   random: () => number;
   secretOf?: (() => Buffer | undefined) | undefined;
+  keyOf?: (() => Buffer | undefined) | undefined;
   heartbeatMs?: number | undefined;
   trace: Trace;
   ids: IdSequence;
@@ -283,6 +284,7 @@ export class Connection implements AsyncDisposable {
       heartbeat_ms: this.#heartbeat.intervalMs,
       ephemeral: this.#parts.identity.isEphemeral,
       person: this.#parts.identity.person ?? '',
+      key: this.#parts.keyOf?.() ?? Buffer.alloc(0),
       held: this.#parts
         .held()
         .sort((a, b) => a - b)

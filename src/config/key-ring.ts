@@ -9,7 +9,7 @@ import {
   readAgentKeys,
   type AgentKeys,
 } from './agent-keys.js';
-import { isProvenRole, readRoleSecret } from './keys.js';
+import { isProvenRole, readNameKey, readRoleSecret } from './keys.js';
 
 /** A claimed identity, and whether it came over the network. */
 export interface Claim {
@@ -58,6 +58,11 @@ export class KeyRing {
       this.#trace('error', 'keys cannot be read', { agent, detail: asBusError(error).message });
       return 'refused';
     }
+  }
+
+  /** The key that a process of this home has for the name; undefined where there is no secret to make it of. */
+  keyOfName(agent: string): Buffer | undefined {
+    return readNameKey(this.#home, agent);
   }
 
   #proofOfAgent(agent: string, role: string): ProofNeeded {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { z } from 'zod';
 import { lazily, type Zod } from '../base/lazy-schema.js';
@@ -10,14 +10,18 @@ import { invalid, readPrivate, writePrivate } from './private-file.js';
  *
  *     server.curve          CURVE key pair of the broker; only tcp needs it
  *     <role>.key            secret of a role that must prove itself, also on this machine
+ *     names.key             makes the keys that the names of this home's agents are bound to
  *     agents/<agent>.json   who may come over tcp, see agent-keys.ts
  */
 export function keysFolder(home: string): string {
   return path.join(home, 'bus', 'keys');
 }
 
-/** Roles with extra rights. A command run by an executor shares the user, so access to the socket's folder does not prove them. */
-export const provenRoles = ['manager', 'operator', 'critic'] as const;
+/**
+ * Roles that others trust: they decide, judge, or say what the code is. A command run by an executor shares the user, so access to the
+ * socket's folder does not prove them.
+ */
+export const provenRoles = ['manager', 'operator', 'critic', 'pgc', 'client'] as const;
 export type ProvenRole = (typeof provenRoles)[number];
 
 const secretBytes = 32;
@@ -96,10 +100,26 @@ function roleFile(home: string, role: string): string {
 
 /** The broker's side: makes the secrets of proven roles that are missing. Throws STORE_UNAVAILABLE, KEY_FILE_INVALID. */
 export function ensureRoleSecrets(home: string): void {
-  for (const role of provenRoles) {
+  for (const role of [...provenRoles, namesSecret] as const) {
     if (readRoleSecret(home, role) !== undefined) continue;
     // Of two brokers that start at once only one makes it, and both read the same.
     writePrivate(roleFile(home, role), `${newSecret()}\n`, { replace: false });
+  }
+}
+
+/** No role: the secret that keys of names follow from. */
+const namesSecret = 'names';
+
+/**
+ * The key of a name that a process of this home has on the bus; it follows from the name, so that nothing is kept. Undefined where the
+ * secret cannot be read: the process is none of this home.
+ */
+export function readNameKey(home: string, agent: string): Buffer | undefined {
+  try {
+    const secret = readRoleSecret(home, namesSecret);
+    return secret && createHmac('sha256', secret).update(agent).digest();
+  } catch {
+    return undefined;
   }
 }
 
@@ -109,7 +129,10 @@ export function rotateRoleSecret(home: string, role: ProvenRole): void {
 }
 
 /** Undefined when there is none. Throws KEY_FILE_INVALID. */
-export function readRoleSecret(home: string, role: ProvenRole): Buffer | undefined {
+export function readRoleSecret(
+  home: string,
+  role: ProvenRole | typeof namesSecret,
+): Buffer | undefined {
   const file = roleFile(home, role);
   const text = readPrivate(file)?.trim();
   if (text === undefined) return undefined;

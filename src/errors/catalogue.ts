@@ -175,8 +175,8 @@ const entries = {
     'End clients that are not needed, then try again.',
   ),
   UNAUTHORISED: failed(
-    '{agent} may not act as {role}',
-    'Use the SIGMA_HOME of the broker: its key file proves the role. `permissions` in config.json says what each role may do.',
+    '{agent} may not act as {role}: {why}',
+    'Take a name of your own and do what your role may do. Roles of the product are proven by the key files of the SIGMA_HOME of the broker.',
   ),
   SUPERSEDED: failed(
     'a newer process took over as {agent}',
@@ -334,7 +334,7 @@ const entries = {
   ),
   TASK_NOT_YOURS: failed(
     '{agent} may not {what} task {task}',
-    'Act as the agent that delegated it, or as a person: see `sigma task update --help`.',
+    'A person decides about results: `sigma task review`. The agent that delegated a task may answer, reassign and cancel it.',
   ),
   TASK_WAITS: failed(
     'task {task} waits for a decision: {asks}',
@@ -445,8 +445,12 @@ const entries = {
     'Answer or withdraw one: `sigma attend list`.',
   ),
   STALE_ATTEMPT: failed(
-    'attempt {attempt} at task {task} is over (the current one is {now})',
+    'attempt {attempt} at task {task} has ended; the latest is {now}',
     'Drop this work: another worker has the task, or it has ended.',
+  ),
+  TASK_NOT_ASSIGNED: failed(
+    'task {task} is not assigned to {agent}: {why}',
+    'Send results only of tasks that a `task.assign` gave to you, with its attempt.',
   ),
   NO_WORKER: retry(
     'no worker can do task {task}: {detail}',

@@ -54,7 +54,7 @@ export class ManagerLink {
         return { leaseMs };
       } catch (error) {
         const { code } = asBusError(error);
-        if (code === 'STALE_ATTEMPT') return 'over';
+        if (isOver(code)) return 'over';
         this.#log.debug({ code, task: task.id }, 'the manager does not answer yet');
         await this.#pause(tries, signal);
       }
@@ -84,7 +84,7 @@ export class ManagerLink {
         return 'used';
       } catch (error) {
         const { code } = asBusError(error);
-        if (code === 'STALE_ATTEMPT' || code === 'NO_SUCH_TASK') return 'over';
+        if (isOver(code) || code === 'NO_SUCH_TASK') return 'over';
         if (code === 'GRANT_USED' || code === 'GRANT_REFUSED') return 'refused';
         this.#log.debug({ code, task: task.id, grant }, 'the manager does not answer yet');
         await this.#pause(tries, signal);
@@ -104,7 +104,7 @@ export class ManagerLink {
       const leaseMs = delegationMessages.lease.decode(reply).lease_ms || lease_ms;
       this.#leaseEndMs = Math.max(this.#leaseEndMs, askedMs + leaseMs);
     } catch (error) {
-      if (asBusError(error).code === 'STALE_ATTEMPT') return 'over';
+      if (isOver(asBusError(error).code)) return 'over';
     }
     return 'go on';
   }
@@ -156,4 +156,8 @@ export async function postResponse(
     id,
     deadlineMs: postMsMax,
   });
+}
+
+function isOver(code: string): boolean {
+  return code === 'STALE_ATTEMPT' || code === 'TASK_NOT_ASSIGNED';
 }

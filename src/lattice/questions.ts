@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import type { AskedBy, questionMessages } from '../pgc/serve/messages.js';
@@ -134,13 +136,18 @@ export class LatticeQuestions implements Questions {
   }
 }
 
+interface VerifyOptions extends Reading {
+  own?: string;
+}
+
 /**
- * Verifies each citation in the tree of the agent that it names, else in every tree until one confirms it. Throws TOO_LARGE, NO_SHARDS, DEADLINE_EXCEEDED.
+ * Verifies each citation in the tree of the agent that it names, else in every tree until one confirms it. `own`: a file that is in this
+ * tree is judged there alone. Throws TOO_LARGE, NO_SHARDS, DEADLINE_EXCEEDED.
  */
 export async function verifyAll(
   trees: readonly ShardTree[],
   citations: object[],
-  options: AskingOptions & Reading,
+  options: AskingOptions & VerifyOptions,
 ): Promise<Judged[]> {
   const limit = citationsPerVerifyMax;
   if (citations.length > limit) {
@@ -160,8 +167,10 @@ export async function verifyAll(
 async function verifyOne(
   trees: readonly ShardTree[],
   citation: object,
-  reading: Reading,
+  { own = '', ...reading }: VerifyOptions,
 ): Promise<Judged> {
+  // Any tree may have a file of that path: what the task is about must not be judged by another one.
+  if (own !== '' && isFileIn(own, citation)) return verify(citation, own, reading);
   const agent = 'agent' in citation ? citation.agent : undefined;
   const named = trees.filter((tree) => tree.agent === agent || tree.alias === agent);
   let best: Judged | undefined;
@@ -175,6 +184,13 @@ async function verifyOne(
   }
   if (best === undefined) throw new BusError('NO_SHARDS');
   return best;
+}
+
+function isFileIn(root: string, citation: object): boolean {
+  const file = 'file_path' in citation ? citation.file_path : undefined;
+  if (typeof file !== 'string' || file === '') return false;
+  const whole = path.resolve(root, file);
+  return whole.startsWith(`${root}${path.sep}`) && existsSync(whole);
 }
 
 function rowsOf(

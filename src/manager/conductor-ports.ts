@@ -6,7 +6,7 @@ import { hasAgent } from '../task/life/advance.js';
 import type { Conductor } from '../task/station/conductor.js';
 import { taskMessages } from '../task/requests/messages.js';
 import { viewOf } from '../task/requests/view.js';
-import { isAround, verdictsOn, type CitationParts } from './citations.js';
+import { citableTrees, isAround, verdictsOn, type CitationParts } from './citations.js';
 import { critiqueBy } from './critiques.js';
 import { nearnessOf } from './nearness.js';
 import type { OverlayMaker } from './overlay-maker.js';
@@ -40,8 +40,7 @@ export function portsTo(
   const gate = gateOf(config);
   const settledAtMs = performance.now() + settlingMs;
   const sources: CitationParts = {
-    trees: async () =>
-      [...(await shards.lattices()).values()].flatMap(({ cards }) => [...cards.values()]),
+    trees: () => citableTrees(shards, config.home),
     registered: async () => {
       const views = await client.agents({ role: 'pgc' });
       return new Set(views.flatMap(({ record: { id, alias } }) => [id, alias]));
@@ -72,7 +71,7 @@ export function portsTo(
     },
     enrol: (id) => enrolTask(client, id),
     dismiss: (id) => client.mail.dismiss(id),
-    verify: (citations) => verdictsOn(citations, sources),
+    verify: (citations, { project }) => verdictsOn(citations, sources, project),
     nearness: async (task, evidence) =>
       nearnessOf([...(await shards.lattices()).values()], task, evidence),
     words: (task, response, worker) => wordsOf({ task, response, worker }, { client, shards }),

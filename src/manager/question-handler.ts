@@ -19,6 +19,7 @@ import type { CallersAnswer } from '../pgc/shapes.js';
 import { analyse, questionCharsMax } from '../pgc/search/question/question.js';
 import { remoteAnalyses } from '../remote/analyses.js';
 import { choose, type Shards } from '../remote/shards.js';
+import { citableTrees } from './citations.js';
 
 /** Answers questions of the bus from the lattice they are about. */
 export class QuestionHandler {
@@ -26,8 +27,17 @@ export class QuestionHandler {
   readonly #client: Client;
   readonly #journals: KeptJournals;
   readonly #prose: Prose;
+  readonly #home: string;
 
-  constructor(shards: Shards, client: Client, journals: KeptJournals, prose: Prose) {
+  constructor(parts: {
+    shards: Shards;
+    client: Client;
+    journals: KeptJournals;
+    prose: Prose;
+    home: string;
+  }) {
+    const { shards, client, journals, prose, home } = parts;
+    this.#home = home;
     this.#shards = shards;
     this.#client = client;
     this.#journals = journals;
@@ -99,9 +109,8 @@ export class QuestionHandler {
       this.#analysed(bySize, (tree) => tree.algebra(request, options)),
     );
     serve(its.verify, async ({ citations }, options) => {
-      const lattices = [...(await this.#shards.lattices()).values()];
-      const cards = lattices.flatMap((lattice) => [...lattice.cards.values()]);
-      return { results: await verifyAll(cards, citations, options) };
+      const trees = await citableTrees(this.#shards, this.#home);
+      return { results: await verifyAll(trees, citations, options) };
     });
   }
 

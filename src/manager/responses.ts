@@ -1,3 +1,4 @@
+import type { Client } from '../client/client.js';
 import { malformedType, type Malformed } from '../client/malformed.js';
 import type { Message } from '../client/inbox.js';
 import { parseJson } from '../delegation/task/json.js';
@@ -51,6 +52,7 @@ function understood(value: unknown, read: () => TaskResponse): Read {
 /** What a message of a worker says of which task. */
 export interface Said {
   task: string;
+  attempt: number;
   /** Throws STALE_ATTEMPT, NO_SUCH_TASK, and what the book throws. */
   apply: () => Promise<unknown>;
   /** MALFORMED_PAYLOAD, of a response that names its task and breaks the rules. */
@@ -65,7 +67,7 @@ export async function saidBy(message: Message, book: TaskBook): Promise<Said> {
   if (response === undefined) throw new BusError('UNKNOWN_TYPE', { agent: 'manager', type });
   const task = response.task_id;
   return {
-    task,
+    ...{ task, attempt: response.attempt },
     ...(objection !== undefined && { objection }),
     apply: async () => {
       const record = await book.get(task);
@@ -78,7 +80,21 @@ export async function saidBy(message: Message, book: TaskBook): Promise<Said> {
   };
 }
 
-/** Only who has the assignment may speak for it. Throws STALE_ATTEMPT. */
+/** A worker that waits for a word on its result would wait for ever. One without a mailbox cannot be told. */
+export async function tellDropped(
+  client: Client,
+  { from, seq }: Message,
+  { task, attempt }: Said,
+  { code, message }: BusError,
+): Promise<void> {
+  const { withdraw } = delegationMessages;
+  const body = withdraw.codec.encode({ task_id: task, attempt, reason: `${code}: ${message}` });
+  await client
+    .post(`agent:${from}`, withdraw.type, body, { id: `dropped-${seq}` })
+    .catch(() => undefined);
+}
+
+/** Only who has the assignment may speak for it. Throws STALE_ATTEMPT, TASK_NOT_ASSIGNED. */
 export async function heldBy(
   book: TaskBook,
   id: string,
@@ -86,8 +102,15 @@ export async function heldBy(
   from: string,
 ): Promise<void> {
   const { assignment, attempt: now } = await book.get(id);
-  if (assignment?.attempt !== attempt || assignment.worker !== from)
-    throw new BusError('STALE_ATTEMPT', { task: id, attempt, now });
+  if (assignment?.attempt === attempt && assignment.worker === from) return;
+  if (attempt < now) throw new BusError('STALE_ATTEMPT', { task: id, attempt, now });
+  const why =
+    attempt > now
+      ? `there is no attempt ${attempt} yet`
+      : assignment === null
+        ? 'nobody works on it now'
+        : `attempt ${attempt} is that of another worker`;
+  throw new BusError('TASK_NOT_ASSIGNED', { task: id, agent: from, why });
 }
 
 /** What cannot be read is the failure of a worker all the same, where it has one task. Throws MALFORMED_PAYLOAD. */
@@ -116,7 +139,7 @@ function misread({ body, from }: Message, book: TaskBook): Said {
   const reason = 'MALFORMED_PAYLOAD';
   const error = failureOf(reason, { detail: typeof text === 'string' ? text : '' });
   return {
-    task,
+    ...{ task, attempt },
     apply: async () => {
       await heldBy(book, task, attempt, from);
       await book.sendAssignment(task, attempt, { type: 'worker.lost', reason }, { error });

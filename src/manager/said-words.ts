@@ -1,6 +1,5 @@
 import { systemClock } from '../base/clock.js';
 import type { Client } from '../client/client.js';
-import { isProvenRole } from '../config/keys.js';
 import { TreeGround } from '../critic/artifact/tree-ground.js';
 import type { Statement } from '../critic/claims/claim.js';
 import { extractClaims } from '../critic/claims/extract.js';
@@ -25,20 +24,15 @@ const decidable = new Set<Statement['kind']>([
 /** Their results are what a program has said, not what somebody says of it. */
 const measured = new Set<RunnerName>(['answer', 'command']);
 
-/** A process of this home: no other has the name of its role. */
-function isOurs(worker: string, role: string): boolean {
-  return isProvenRole(role) || (role === 'executor' && worker === role);
-}
-
-/** Whose the words of a result are, and which of them the index contradicts. */
+/** Whose the words of a result are, and which of them the index contradicts. Only a process of this home is believed what its programs said. */
 export async function wordsOf(
   said: { task: DelegatedTask; response: TaskResponse; worker: string },
   { client, shards }: { client: Client; shards: Shards },
 ): Promise<SaidWords> {
   const { task, worker } = said;
   const known = await client.agents();
-  const role = known.find(({ record }) => record.id === worker)?.record.role ?? '';
-  const areOwn = !measured.has(task.runner) || !isOurs(worker, role);
+  const isOfHome = known.find(({ record }) => record.id === worker)?.of_home === true;
+  const areOwn = !measured.has(task.runner) || !isOfHome;
   if (!areOwn) return { areOwn, contradicted: [] };
   const contradicted = new Set<string>();
   // A tree that cannot be read, or not in time, decides nothing more.

@@ -45,7 +45,7 @@ import { OverlayMaker, type MakeOverlays } from './overlay-maker.js';
 import { assertPrompt, dismissOrphans, enrolTask, QueueHandler } from './queue-handler.js';
 import { receiveTasks } from './posted-tasks.js';
 import { Returns } from './returns.js';
-import { heldBy, saidBy } from './responses.js';
+import { heldBy, saidBy, tellDropped } from './responses.js';
 import type { Shards } from '../remote/shards.js';
 import type { UpstreamRules } from '../attention/session/upstream.js';
 import { AttendHandler } from './attend-handler.js';
@@ -337,10 +337,12 @@ export class TaskHandler implements AsyncDisposable {
     try {
       await said.apply();
     } catch (error) {
-      const { code, retryable } = asBusError(error);
+      const failure = asBusError(error);
+      const { code, retryable } = failure;
       if (retryable) throw new Later(1_000, code);
       // Reported twice, or by a worker that lost it: the known state stays.
       log.info({ task: said.task, from: message.from, code }, 'response dropped');
+      await tellDropped(this.#parts.client, message, said, failure);
     }
     // It counts as what it is, and who sent it is told.
     if (said.objection !== undefined) throw said.objection;

@@ -4,7 +4,7 @@ import type { Client } from '../client/client.js';
 import { delegatedTaskSchema } from '../delegation/task/schema.js';
 import { BusError } from '../errors/bus-error.js';
 import { Tasks } from '../remote/tasks.js';
-import { counted, renderTodos } from '../render/task.js';
+import { counted, renderTodos, saidOf } from '../render/task.js';
 import { printable } from '../render/terminal.js';
 import type { TaskChange, TaskView } from '../task/requests/messages.js';
 import { retriedTask } from '../task/requests/retry.js';
@@ -23,6 +23,10 @@ const updateOutput = z.looseObject({
       delegated_to: z.string(),
       task_id: z.string().describe('Of the task that it was delegated as; see task_status.'),
       result_summary: z.string(),
+      result_of: z
+        .string()
+        .optional()
+        .describe('The task whose checked result it holds; empty: its agent says so.'),
       task: z.looseObject({ state: z.string(), asks: z.string() }).nullable(),
     }),
   ),
@@ -34,7 +38,7 @@ export const sigmaTaskUpdate: Operation<typeof todoUpdateSchema> = {
   name: 'sigma_task_update',
   title: 'Update the list of tasks',
   description:
-    'The list of tasks of this agent, kept by the manager: give entries that are new or changed, the others stay as they are. An entry that is `delegated` (with acceptance_criteria and delegated_to, its grounding by id) is handed to that worker and completes itself with the result. One entry at most is in_progress; a completed one says in result_summary what came of it. An empty `todos` reads the list.',
+    'The list of tasks of this agent, kept by the manager: give entries that are new or changed, the others stay as they are. An entry that is `delegated` (with acceptance_criteria and delegated_to, its grounding by id) is handed to that worker and completes itself with the result. One entry at most is in_progress; a completed one says in result_summary what came of it: people see that as the word of this agent, and a result that a task was checked for stays as it is. An empty `todos` reads the list.',
   input: todoUpdateSchema,
   output: updateOutput,
   annotations: { ...acts, idempotentHint: true },
@@ -62,12 +66,12 @@ async function updated(
 function todosText({ list, todos, warnings }: TodoListView): string {
   return [
     `List of ${list}: ${counted(todos.length)}`,
-    ...todos.map(({ id, status, content, task_id, task, result_summary }) => {
+    ...todos.map((todo) => {
+      const { id, status, content, task_id, task } = todo;
       const how =
         task === null ? '' : `: ${[task.state, task.progress].filter(Boolean).join(', ')}`;
       const at = task_id === '' ? '' : ` (task ${task_id}${how})`;
-      const came = result_summary === '' ? '' : `; ${result_summary}`;
-      return `${status} ${id}: ${content}${at}${came}`;
+      return `${status} ${id}: ${content}${at}${saidOf(list, todo)}`;
     }),
     ...warnings.map((each) => `note: ${each}`),
   ].join('\n');

@@ -199,6 +199,10 @@ const delegateTask: Operation<typeof delegateInput> = {
         help: 'session in which approvals of risky actions are remembered (default: operator)',
       },
       pgc: { flag: '--pgc <agent>', help: 'ask only this shard (default: all shards)' },
+      project: {
+        flag: '--project <name>',
+        help: 'check citations in this code base alone (default: what the files of this folder are is said by its own)',
+      },
       depends_on: {
         flag: '--depends-on <list>',
         help: 'ids of tasks that must complete first',
@@ -230,7 +234,8 @@ const delegateTask: Operation<typeof delegateInput> = {
     readTask(task, 'task');
   },
   async run({ wait, session, ...its }, call) {
-    const task = readTask({ ...its, session: session ?? call.session }, newId('task'));
+    const project = its.project ?? call.bus.folder;
+    const task = readTask({ ...its, project, session: session ?? call.session }, newId('task'));
     const client = await call.bus.client();
     const view = await delegated(client, task, call, call.actor);
     if (wait) return outcome(await waited(client, view, call));

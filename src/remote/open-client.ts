@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.js';
 import type { Trace } from '../base/trace.js';
 import { Client, type Identity } from '../client/client.js';
 import type { Config } from '../config/config.js';
-import { readSecret } from '../config/keys.js';
+import { readNameKey, readSecret } from '../config/keys.js';
 import { ZeromqLink } from '../transport/zeromq.js';
 import { linkKeysOf, remoteIdentityOf } from './identity.js';
 
@@ -27,6 +27,7 @@ export function openClient(config: Config, identity: Identity, trace?: Trace): C
     random: Math.random,
     secretOf: () =>
       keys === undefined ? readSecret(config.home, identity.role) : Buffer.from(keys.secret, 'hex'),
+    keyOf: () => (keys === undefined ? readNameKey(config.home, identity.agent) : undefined),
     heartbeatMs: heartbeatMsOf(config, identity.role),
     ...(trace === undefined ? {} : { trace }),
   });

@@ -5,7 +5,7 @@ import { isEvidenceRequired, type EvidenceCitation } from '../delegation/task/sh
 import type { CitationVerdict, Review } from '../delegation/manager/review.js';
 import { trendText, type TaskIteration } from '../task/life/task-iteration.js';
 import type { TaskView } from '../task/requests/messages.js';
-import type { TodoListView } from '../task/todo/sigma-task-update.js';
+import { hasResult, type TodoListView } from '../task/todo/sigma-task-update.js';
 import { isAsking, isOver } from '../remote/tasks.js';
 import { printable, printableText, table, wrap } from './terminal.js';
 
@@ -212,16 +212,26 @@ export function renderTodos({ list, todos, warnings }: TodoListView): string {
   const boxes = { pending: '[ ]', in_progress: '[~]', delegated: '[>]', completed: '[x]' };
   return [
     `List of ${printable(list)}: ${todos.length === 0 ? 'nothing' : counted(todos.length)}`,
-    ...todos.map(({ id, content, status, delegated_to, task, task_id, result_summary }) => {
+    ...todos.map((todo) => {
+      const { id, content, status, delegated_to, task, task_id } = todo;
       const at =
         status === 'delegated' ? ` → ${delegated_to}, task ${task_id} ${task?.state ?? ''}` : '';
       const asks = task === null || task.asks === '' ? '' : ` (asks: ${task.asks})`;
       const waits = task === null || task.progress === '' ? '' : ` · ${headOf(task.progress)}`;
-      const came = result_summary === '' ? '' : `: ${headOf(result_summary)}`;
-      return `${boxes[status]} ${printable(`${id}  ${headOf(content)}${at}${waits}${asks}${came}`)}`;
+      const said = saidOf(list, todo);
+      return `${boxes[status]} ${printable(`${id}  ${headOf(content)}${at}${waits}${asks}${said}`)}`;
     }),
     ...warnings.map((each) => note(each)),
   ].join('\n');
+}
+
+/** Who says what came of an entry: a task whose result was checked, or its agent alone. */
+export function saidOf(list: string, todo: TodoListView['todos'][number]): string {
+  const { status, result_summary, task_id } = todo;
+  if (status !== 'completed') return '';
+  return hasResult(todo)
+    ? ` (result of task ${task_id}: ${headOf(result_summary)})`
+    : ` (not checked; ${list} says: ${headOf(result_summary)})`;
 }
 
 export function advisoryText({ signal, action_description, evidence }: RiskFinding): string {

@@ -4,7 +4,7 @@
  *
  *     meta/layout                        which layout: bus, facts, manager, tasks, executor, critic
  *     meta/schema                        its version, decimal text
- *     agent/<id>                         REGISTER frame: head, envelope with stored_ms, AgentRecord
+ *     agent/<id>                         REGISTER frame: head, envelope with stored_ms and in `correlation` what the name is bound to, AgentRecord
  *     message/<seq>                      DELIVER frame of a durable message that is not settled
  *     state/<seq>                        MessageView: what changed since: attempts, due, expiry, reason
  *     dead/<seq>                         MessageView: since when and why it is a dead letter

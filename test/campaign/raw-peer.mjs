@@ -112,6 +112,7 @@ export class RawPeer {
 export function helloBody(agent, role, incarnation) {
   return helloCodec.encode({
     ...{ agent, role, incarnation, heartbeat_ms: 1_000, ephemeral: true, held: [], person: '' },
+    key: Buffer.alloc(0),
     ...{ protocol_min: protocolVersion, protocol_max: protocolVersion },
   });
 }

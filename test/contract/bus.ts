@@ -699,6 +699,7 @@ export function busContract(
         ephemeral: true,
         held: [],
         person: '',
+        key: Buffer.alloc(0),
       };
       const cases = [
         [{ ...base, agent: '../../etc/passwd' }, 'INVALID_NAME'],
@@ -761,6 +762,7 @@ function hello(fields: Partial<Hello> & { agent: string }): Frame {
     ephemeral: true,
     held: [],
     person: '',
+    key: Buffer.alloc(0),
     ...fields,
   };
   return makeFrame(Command.HELLO, { id: '1' }, helloCodec.encode(whole));

@@ -1,3 +1,4 @@
+import { readSecret } from '../../src/config/keys.js';
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -35,6 +36,7 @@ async function client(agent: string, role = 'client'): Promise<Client> {
   const made = Client.connect({
     link: new ZeromqLink(loadConfig({ SIGMA_HOME: home }).bus),
     identity: { agent, role, isEphemeral: false },
+    secretOf: () => readSecret(home, role),
     clock: systemClock,
     random: Math.random,
   });

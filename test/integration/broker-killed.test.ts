@@ -1,3 +1,4 @@
+import { readSecret } from '../../src/config/keys.js';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -56,6 +57,7 @@ test('a killed broker: questions fail with a retryable code, say what is missing
   await using client = Client.connect({
     link: new ZeromqLink(address),
     identity: { agent: 'asker', role: 'client', isEphemeral: true },
+    secretOf: () => readSecret(home, 'client'),
     clock: systemClock,
     random: Math.random,
   });
@@ -63,6 +65,7 @@ test('a killed broker: questions fail with a retryable code, say what is missing
   const leaver = Client.connect({
     link: new ZeromqLink(address),
     identity: { agent: 'leaver', role: 'pgc', isEphemeral: false },
+    secretOf: () => readSecret(home, 'pgc'),
     clock: systemClock,
     random: Math.random,
   });

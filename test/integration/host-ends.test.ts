@@ -1,3 +1,4 @@
+import { readSecret } from '../../src/config/keys.js';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -83,6 +84,7 @@ test('a host that is told to stop while a shard is handed over to it leaves the 
   const holder = Client.connect({
     link: new ZeromqLink(`ipc://${path.join(config.home, 'run/bus.sock')}`),
     identity: { agent: id, role: 'pgc', isEphemeral: false },
+    secretOf: () => readSecret(config.home, 'pgc'),
     clock: systemClock,
     random: Math.random,
   });

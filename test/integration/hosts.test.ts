@@ -1,3 +1,4 @@
+import { readSecret } from '../../src/config/keys.js';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -48,6 +49,7 @@ async function clientOf(home: string): Promise<Client> {
   const client = Client.connect({
     link: new ZeromqLink(`ipc://${path.join(home, 'run/bus.sock')}`),
     identity: { agent: 'asker', role: 'client', isEphemeral: true },
+    secretOf: () => readSecret(home, 'client'),
     clock: systemClock,
     random: Math.random,
   });

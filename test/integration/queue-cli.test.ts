@@ -1,3 +1,4 @@
+import { readSecret } from '../../src/config/keys.js';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Client as McpClient } from '@modelcontextprotocol/client';
@@ -26,6 +27,7 @@ function connected(agent: string, role: string): Client {
   return Client.connect({
     link: new ZeromqLink(loadConfig({ SIGMA_HOME: home }).bus),
     identity: { agent, role, isEphemeral: false },
+    secretOf: () => readSecret(home, role),
     clock: systemClock,
     random: Math.random,
   });

@@ -70,9 +70,9 @@ describe('a critical task', () => {
     const waiting = await stage.until(id, ['completed', 'failed', 'deciding']);
     expect(waiting).toMatchObject({ state: 'deciding', error: { code: 'CRITIQUE_CONDITIONAL' } });
     expect(waiting.asks).toContain('scores 0.78, 0.86 of 0.92 (+0.08)');
-    const done = await stage.change(id, 'accept');
+    const done = await stage.decide(id, 'accept');
     expect(done).toMatchObject({ state: 'completed', error: null });
-    expect(done.iterations.at(-1)).toMatchObject({ judged: 'accept', judged_by: 'asker' });
+    expect(done.iterations.at(-1)).toMatchObject({ judged: 'accept', judged_by: 'cli-decides' });
   });
 
   test('is failed by a person who refuses it, with what the critic said', async () => {
@@ -80,7 +80,7 @@ describe('a critical task', () => {
     await scriptedCritic(stage.bus, () => ({ score: 0.4 }));
     const { id } = await stage.delegate({ criticality: 'C3' });
     expect((await stage.until(id, ['deciding'])).asks).toContain('too low even for a ratification');
-    const done = await stage.change(id, 'refuse');
+    const done = await stage.decide(id, 'refuse');
     expect(done).toMatchObject({ state: 'failed', error: { code: 'CRITIQUE_REFUSED' } });
   });
 
@@ -89,7 +89,7 @@ describe('a critical task', () => {
     await scriptedCritic(stage.bus, (_, nth) => ({ score: 0.6 + nth / 20 }));
     const { id } = await stage.delegate({ criticality: 'C3' });
     const { revision } = await stage.until(id, ['deciding']);
-    await stage.change(id, 'revise', 'mind the edges');
+    await stage.decide(id, 'revise', 'mind the edges');
     await expect.poll(() => told.length).toBe(3);
     const again = await stage.until(id, ['deciding', 'completed', 'failed']);
     expect(again.revision).toBeGreaterThan(revision);
@@ -209,13 +209,13 @@ describe('a critique under way', () => {
     release();
     const { id } = await stage.delegate({ criticality: 'C3' });
     await stage.until(id, ['deciding']);
-    await stage.change(id, 'refuse', 'not good');
+    await stage.decide(id, 'refuse', 'not good');
     await expect
       .poll(() => ratified)
       .toEqual([
         {
           ...{ artifact: `task/${id}`, critique: `${id}-c3-a2` },
-          ...{ judgement: 'refuse', text: 'not good', by: 'asker' },
+          ...{ judgement: 'refuse', text: 'not good', by: 'cli-decides' },
         },
       ]);
     expect((await stage.until(id, ['failed'])).error?.code).toBe('CRITIQUE_REFUSED');

@@ -138,7 +138,7 @@ test('a question goes there and back; the answer is part of the next attempt', a
   const { id } = await stage.delegate({});
   const asked = await stage.until(id, ['clarifying']);
   expect(asked).toMatchObject({ asks: 'which branch?', may: ['answer', 'cancel'] });
-  await expect(stage.change(id, 'accept')).rejects.toMatchObject({ code: 'TASK_STATE' });
+  await expect(stage.decide(id, 'accept')).rejects.toMatchObject({ code: 'TASK_STATE' });
   await expect(stage.change(id, 'answer', '  ')).rejects.toMatchObject({ code: 'USAGE' });
   await stage.change(id, 'answer', 'main');
   expect(await stage.until(id, ['completed'])).toMatchObject({
@@ -244,7 +244,67 @@ test('who failed at a task is not the next to try it', async () => {
   expect(tried).toEqual(['broken', 'able']);
 });
 
-test('what is cancelled is withdrawn from its worker, and a late result is dropped', async () => {
+test('no agent decides about a result, not even of what it delegated, and who sent it is told of a refusal', async () => {
+  await using doubtful = await stage.worker('doubtful', ({ task }) =>
+    task.criticality === 'C3' ? {} : { result: '' },
+  );
+  const model = await stage.bus.client('model', { role: 'mcp' });
+  const grounding = { strategy: 'none' };
+  const acceptance_criteria = ['it is pretty'];
+  const { id } = await stage.delegate({ criticality: 'C3', grounding, acceptance_criteria }, model);
+  await stage.until(id, ['deciding']);
+  for (const what of ['accept', 'refuse', 'revise', 'halt'] as const)
+    await expect(stage.change(id, what, '', model)).rejects.toMatchObject({
+      code: 'TASK_NOT_YOURS',
+    });
+  expect(await stage.decide(id, 'accept')).toMatchObject({ state: 'completed' });
+
+  const empty = await stage.delegate({ limits: { attempts_max: 1 }, grounding }, model);
+  await stage.until(empty.id, ['failed']);
+  await expect
+    .poll(() => doubtful.withdrawn)
+    .toEqual([
+      expect.stringContaining(
+        'EVIDENCE_REFUSED: the evidence does not support the result: there is no result',
+      ),
+    ]);
+});
+
+test('who sends a result of a task that it was not given is told, and so is who comes late', async () => {
+  await using busy = await stage.worker('busy', () => undefined);
+  await using other = await stage.worker('other-hand', () => ({}), { capabilities: [] });
+  const { id } = await stage.delegate({ to: 'busy' });
+  await stage.until(id, ['running']);
+  const { response, claim } = delegationMessages;
+  const say = (client: Client, attempt: number) =>
+    client.post(
+      'agent:manager',
+      response.type,
+      response.codec.encode({ ...plainAnswer, task_id: id, attempt }),
+    );
+  await say(other.client, 1);
+  await expect
+    .poll(() => other.withdrawn)
+    .toEqual([
+      `TASK_NOT_ASSIGNED: task ${id} is not assigned to other-hand: attempt 1 is that of another worker`,
+    ]);
+  await say(busy.client, 2);
+  await expect
+    .poll(() => busy.withdrawn)
+    .toEqual([expect.stringContaining('there is no attempt 2 yet')]);
+  const asked = claim.codec.encode({ task_id: id, attempt: 1 });
+  await expect(other.client.request('agent:manager', claim.type, asked)).rejects.toMatchObject({
+    code: 'TASK_NOT_ASSIGNED',
+  });
+  await say(busy.client, 1);
+  await stage.until(id, ['completed']);
+  await say(busy.client, 1);
+  await expect
+    .poll(() => busy.withdrawn.at(-1))
+    .toBe(`STALE_ATTEMPT: attempt 1 at task ${id} has ended; the latest is 1`);
+});
+
+test('what is cancelled is withdrawn from its worker, and who sends its result late is told', async () => {
   await using slow = await stage.worker('slow', () => undefined);
   const { client, withdrawn } = slow;
   const { id } = await stage.delegate({});
@@ -253,7 +313,9 @@ test('what is cancelled is withdrawn from its worker, and a late result is dropp
   const { response } = delegationMessages;
   const late = { ...plainAnswer, task_id: id, attempt: 1 };
   await client.post('agent:manager', response.type, response.codec.encode(late));
-  await expect.poll(() => withdrawn).toEqual(['not needed']);
+  await expect
+    .poll(() => withdrawn)
+    .toEqual(['not needed', expect.stringMatching(/^STALE_ATTEMPT: attempt 1 .* has ended/)]);
   expect(await stage.until(id, ['cancelled'])).toMatchObject({ response: null });
 });
 

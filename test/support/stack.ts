@@ -13,6 +13,7 @@ export interface Served {
 /** The services of one home, inside this process. */
 export class Stack implements AsyncDisposable {
   readonly #running: Running[] = [];
+  #bus: Running | undefined;
 
   private constructor(
     readonly home: string,
@@ -34,7 +35,7 @@ export class Stack implements AsyncDisposable {
       const { code, stderr } = await sigma(home, ['index', tree.root, '--shards', tree.plan]);
       expect(code, stderr).toBe(0);
     }
-    await stack.start(['bus']);
+    stack.#bus = await stack.start(['bus']);
     if (tree !== undefined) await stack.start(['agent', 'pgc', tree.root]);
     for (const agent of agents) await stack.start(['agent', agent]);
     if (tree !== undefined && agents.includes('manager')) await stack.#knowsShards();
@@ -54,6 +55,11 @@ export class Stack implements AsyncDisposable {
   async stop(running: Running, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     running.process.kill(signal);
     await running.ended;
+  }
+
+  async restartBus(): Promise<void> {
+    if (this.#bus !== undefined) await this.stop(this.#bus);
+    this.#bus = await this.start(['bus']);
   }
 
   /** What each service printed. */

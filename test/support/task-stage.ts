@@ -67,6 +67,7 @@ export class TaskStage {
   readonly #attention: AttentionParts;
   readonly #folder = temporaryFolder();
   #asker: Client | undefined;
+  #person: Client | undefined;
   #manager: Manager | undefined;
 
   readonly #prompt: Config['prompt'];
@@ -221,6 +222,12 @@ export class TaskStage {
       if (states.includes(view.state)) return view;
       revision = view.revision;
     }
+  }
+
+  /** What a person says of a task, on the command line. */
+  async decide(id: string, what: TaskChangeName, text = ''): Promise<TaskView> {
+    this.#person ??= await this.bus.client('cli-decides', { role: 'client', isEphemeral: true });
+    return this.change(id, what, text, this.#person);
   }
 
   async change(

@@ -16,7 +16,11 @@ export const admin: CommandRun = async (core, session, frame) => {
   const work = actions.get(type);
   if (work === undefined) throw new BusError('UNKNOWN_TYPE', { agent: 'the broker', type });
   if (!session.rights.mayAdminister(type))
-    throw new BusError('UNAUTHORISED', { agent: session.agent, role: `administrator (${type})` });
+    throw new BusError('UNAUTHORISED', {
+      agent: session.agent,
+      role: `administrator (${type})`,
+      why: `the role ${session.role} has no right to it`,
+    });
   const body = await work(core, frame.body);
   core.audit('administered', session.agent, 'broker', frame);
   core.answer(session, frame, Command.ANSWER, body);

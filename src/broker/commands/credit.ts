@@ -27,7 +27,11 @@ export async function mailboxToTake(
   if (kind === 'topic') throw new BusError('INVALID_NAME', { name: mailbox, what: 'mailbox' });
   if (kind === 'service') {
     if (session.services.has(name) || session.rights.mayAdminister('inbox.take')) return mailbox;
-    throw new BusError('UNAUTHORISED', { agent: session.agent, role: mailbox });
+    throw new BusError('UNAUTHORISED', {
+      agent: session.agent,
+      role: `receiver of ${mailbox}`,
+      why: 'it is not its own mailbox, nor one of a service that it offers',
+    });
   }
   if (name === session.agent) {
     if (!session.isEphemeral) await makeKnown(core, session, name);

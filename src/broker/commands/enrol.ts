@@ -16,7 +16,13 @@ export async function enrol(core: BrokerCore, body: Buffer): Promise<Buffer> {
   const owner = core.sessions.liveOf(id)?.role ?? core.registry.record(id)?.role;
   const isFree = owner === undefined || owner === role;
   if (!core.isHostedRole(role) || !isFree || isCalled(core, id))
-    throw new BusError('UNAUTHORISED', { agent: id, role });
+    throw new BusError('UNAUTHORISED', {
+      ...{
+        agent: id,
+        role,
+        why: isFree ? 'the name is in use' : `it belongs to the role ${owner}`,
+      },
+    });
   if (core.registry.record(id) !== undefined) return none;
   await core.enroll({ ...record, alias: '' }, false);
   core.announce('updated', id);
@@ -29,7 +35,9 @@ export async function dismiss(core: BrokerCore, body: Buffer): Promise<Buffer> {
   const owner = core.sessions.liveOf(id)?.role ?? core.registry.record(id)?.role;
   if (owner === undefined) return none;
   if (!core.isHostedRole(owner))
-    throw new BusError('UNAUTHORISED', { agent: id.slice(0, 120), role: owner });
+    throw new BusError('UNAUTHORISED', {
+      ...{ agent: id.slice(0, 120), role: owner, why: 'only agents of hosted roles are dismissed' },
+    });
   await core.dismiss(id, overReason);
   return none;
 }

@@ -12,7 +12,11 @@ export const offer: CommandRun = (core, session, frame) => {
     throw new BusError('INVALID_NAME', { name: invalid.slice(0, 120), what: 'service name' });
   const forbidden = services.find((service) => !session.rights.mayOffer(service));
   if (forbidden !== undefined)
-    throw new BusError('UNAUTHORISED', { agent: session.agent, role: `responder of ${forbidden}` });
+    throw new BusError('UNAUTHORISED', {
+      agent: session.agent,
+      role: `responder of ${forbidden}`,
+      why: `the role ${session.role} has no right to offer it`,
+    });
   const offered = new Set([...session.services, ...services]).size;
   const limit = core.limits.servicesPerSessionMax;
   if (offered > limit)

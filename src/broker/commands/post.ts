@@ -79,7 +79,11 @@ export function actingFor(core: BrokerCore, session: Session, agent: string): st
     ? session.rights.mayAdminister('agent.speak')
     : isOperators && session.rights.mayAdminister('inbox.take');
   if (!may || !isName(agent))
-    throw new BusError('UNAUTHORISED', { agent: session.agent, role: agent.slice(0, 120) });
+    throw new BusError('UNAUTHORISED', {
+      agent: session.agent,
+      role: agent.slice(0, 120),
+      why: 'an agent sends, and takes, in its own name',
+    });
   return agent;
 }
 

@@ -11,7 +11,11 @@ export const publish: CommandRun = (core, session, frame) => {
   if (kind !== 'topic')
     throw new BusError('INVALID_NAME', { name: to.slice(0, 120), what: 'topic address' });
   if (!session.rights.mayPublish(session.agent, name))
-    throw new BusError('UNAUTHORISED', { agent: session.agent, role: `publisher of ${name}` });
+    throw new BusError('UNAUTHORISED', {
+      agent: session.agent,
+      role: `publisher of ${name}`,
+      why: `the role ${session.role} has no right to it`,
+    });
   const publication = readdress(frame, Command.PUBLISH, { id, from: session.agent, type, trace });
   const seq = core.topics.publish(name, publication);
   core.audit('published', session.agent, to, frame);

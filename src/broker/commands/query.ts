@@ -75,7 +75,12 @@ function messagesPage(core: BrokerCore, session: Session, frame: Frame, isDead: 
     mailbox === '' ||
     own.includes(mailbox) ||
     session.rights.mayAdminister(isDead ? 'dead.read' : 'inbox.read');
-  if (!mayRead) throw new BusError('UNAUTHORISED', { agent: session.agent, role: mailbox });
+  if (!mayRead)
+    throw new BusError('UNAUTHORISED', {
+      agent: session.agent,
+      role: `reader of ${mailbox}`,
+      why: 'it is the mailbox of another agent',
+    });
   const max = core.limits.messagesPageMax;
   const wanted = limit === 0 ? max : Math.min(limit, max);
   const found = core.mailboxes.list(names, isDead, after, wanted + 1);

@@ -51,7 +51,11 @@ export function mailboxFor(core: BrokerCore, session: Session, frame: Frame, fro
       const asked = core.mailboxes.sentTo(name, correlation);
       if (asked === undefined) throw new BusError('UNKNOWN_REQUEST', { id: correlation });
       if (!mayAnswer(session, from, asked))
-        throw new BusError('UNAUTHORISED', { agent: from, role: `responder to ${correlation}` });
+        throw new BusError('UNAUTHORISED', {
+          agent: from,
+          role: `responder to ${correlation}`,
+          why: 'another agent was asked',
+        });
       return to;
     }
     case 'topic':
@@ -81,7 +85,12 @@ function mayAnswer({ rights }: Session, from: string, asked: string): boolean {
 function permit(session: Session, to: Parameters<Session['rights']['maySend']>[0], type: string) {
   const { rights, agent } = session;
   if (rights.maySend(to, type)) return;
-  throw new BusError('UNAUTHORISED', { agent, role: `sender of ${type} to ${to.kind} ${to.name}` });
+  const sender = `sender of ${type} to ${to.kind} ${to.name}`;
+  throw new BusError('UNAUTHORISED', {
+    agent,
+    role: sender,
+    why: `the role ${session.role} may not send this type there`,
+  });
 }
 
 function agentCalled(core: BrokerCore, name: string): Session {

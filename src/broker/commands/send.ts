@@ -19,7 +19,11 @@ export const send: CommandRun = (core, session, frame) => {
   checkLengths(frame.envelope);
   const { id, correlation, deadline_ms, from, reply_to } = frame.envelope;
   if (from !== '' && from !== session.agent)
-    throw new BusError('UNAUTHORISED', { agent: session.agent, role: from.slice(0, 120) });
+    throw new BusError('UNAUTHORISED', {
+      agent: session.agent,
+      role: from.slice(0, 120),
+      why: 'an agent sends in its own name',
+    });
   if (correlation !== '') return reply(core, session, frame);
   if (core.isDraining) throw new BusError('BROKER_DRAINING');
   const responder = liveRecipient(core, session, frame);

@@ -5,6 +5,7 @@ import type { PeerId } from '../../transport/port.js';
 import { protocolVersion } from '../../wire/frame.js';
 import { helloCodec, type Hello } from '../../wire/messages.js';
 import { incarnationAheadMsMax, provingMsMax, type BrokerLimits } from '../limits.js';
+import { bindingOf, nameKeyBytes } from './names.js';
 import type { Rights } from './permissions.js';
 import { RateLimit } from './rate-limit.js';
 import { sessionMachine } from './session.machine.js';
@@ -32,6 +33,9 @@ export function checkedHello(
       supported: protocolVersion,
     });
   }
+  const { min, max } = nameKeyBytes;
+  if (hello.key.length !== 0 && (hello.key.length < min || hello.key.length > max))
+    throw new BusError('MALFORMED_PAYLOAD', { detail: `the key has not ${min} to ${max} bytes` });
   // An incarnation far in the future would keep the name for ever.
   if (hello.incarnation > nowMs + incarnationAheadMsMax) {
     throw new BusError('MALFORMED_PAYLOAD', { detail: 'the incarnation lies in the future' });
@@ -43,7 +47,9 @@ export function checkedHello(
   }
   // An identity is bound to its connection: one connection never speaks for two.
   if (known !== undefined && (known.agent !== agent || known.role !== role)) {
-    throw new BusError('UNAUTHORISED', { agent, role });
+    throw new BusError('UNAUTHORISED', {
+      ...{ agent, role, why: `this connection speaks for ${known.agent} as ${known.role}` },
+    });
   }
   return hello;
 }
@@ -86,6 +92,7 @@ export function newSession(
     silenceMaxMs: provingMsMax,
     nonce: Buffer.alloc(0),
     services: new Set(),
+    binding: bindingOf(hello.key, isRemote),
     isRemote,
     rights,
     rate: new RateLimit(rights, nowMs),

@@ -32,11 +32,13 @@ export type RuleOverrides = Readonly<
   Record<string, { [Field in keyof RoleRule]?: RoleRule[Field] | undefined }>
 >;
 
-/** What only a role whose rule names it may offer (by the part before the first dot) or send. */
+/** What only a role whose rule names it may offer (by the part before the first dot) or send, and what only agents of the broker's home are called. */
 export const reserved = {
   services: ['critic', 'lattice', 'manager', 'operator', 'task', 'tasks', 'broker', 'bus', 'sys'],
   /** They start or end work without a further check, or are trusted because of their sender. */
   types: ['task.assign', 'task.withdraw', 'task.finished'],
+  /** Of the product's own processes whose roles others may have, too. */
+  names: ['executor'],
 } as const;
 
 const sendsAnything = [{ to: '*', types: ['*'] }];

@@ -19,6 +19,8 @@ export class Rights {
   readonly framesPerS: number;
   readonly bytesPerS: number;
   readonly isHosted: boolean;
+  /** It administers, or offers what is reserved: its agents are never forgotten for others. */
+  readonly isTrusted: boolean;
   /** The usual case, kept as a flag. */
   readonly #sendsAnything: boolean;
   readonly #send: { kind: string; name: Pattern; types: Pattern[] }[];
@@ -30,6 +32,8 @@ export class Rights {
     this.framesPerS = rule.framesPerS;
     this.bytesPerS = rule.bytesPerS;
     this.isHosted = rule.isHosted;
+    this.isTrusted =
+      rule.administer.length > 0 || rule.offer.some((each) => reservedServices.has(rootOf(each)));
     this.#send = rule.send.map(({ to, types }) => {
       const colon = to.indexOf(':');
       return {

@@ -20,6 +20,7 @@ import type { BrokerCore } from '../core.js';
 import { checkedHello, newSession } from './handshake.js';
 import { silentIntervalsMax } from '../limits.js';
 import type { Outboxes } from '../outboxes.js';
+import { bindingOf, objectionToName } from './names.js';
 import type { Permissions } from './permissions.js';
 import type { StrangerRates } from './rate-limit.js';
 import { sessionMachine, type SessionEffect, type SessionEvent } from './session.machine.js';
@@ -49,6 +50,7 @@ interface SessionHandlerParts {
   permissions: Permissions;
   strangerRates: StrangerRates;
   proofFor: (claim: Claim) => ProofNeeded;
+  keyOfName: (agent: string) => Buffer | undefined;
   random: () => number;
   version: string;
   trace: SparseTrace;
@@ -80,16 +82,19 @@ export class SessionHandler {
     const isRemote = this.#parts.listener.isRemote(peer);
     const mustProve = this.#parts.proofFor({ ...hello, isRemote }) !== 'none';
     const older = this.#core.sessions.liveOf(hello.agent);
-    if (this.#isTakenName(hello, mustProve)) {
+    const why = this.#objectionTo(hello, mustProve);
+    if (why !== undefined) {
       const { agent, role } = hello;
       return this.#writer.reject(
         peer,
         frame.envelope.id,
-        new BusError('UNAUTHORISED', { agent, role }),
+        new BusError('UNAUTHORISED', { agent, role, why }),
       );
     }
     if (older !== undefined && older !== known) {
-      if (older.incarnation > hello.incarnation) {
+      // Another holder was let in above because the name is rather its own; then it does not matter who began later.
+      const isOther = !mustProve && older.binding !== bindingOf(hello.key, isRemote);
+      if (!isOther && older.incarnation > hello.incarnation) {
         return this.#writer.reject(
           peer,
           frame.envelope.id,
@@ -117,19 +122,13 @@ export class SessionHandler {
     this.#core.mailboxes.resume(session.peer);
   }
 
-  /**
-   * A name belongs to the role that registered it. Otherwise a role without proof could take the
-   * name of one that must prove itself, while that one is away.
-   */
-  #isTakenName({ agent, role }: Hello, mustProve: boolean): boolean {
+  #objectionTo(hello: Hello, isProved: boolean): string | undefined {
     const { registry, sessions } = this.#core;
-    // An agent named like a proven role could be mistaken for it.
-    if (role !== agent && this.#core.isProvenRole(agent)) return true;
-    const owner = sessions.liveOf(agent)?.role ?? registry.record(agent)?.role;
-    if (owner !== undefined) return owner !== role;
-    // An alias does not keep out a peer that will prove its identity.
-    if (mustProve) return false;
-    return registry.withAlias(agent).some((id) => registry.record(id)?.role !== role);
+    return objectionToName(hello, isProved, {
+      ...{ registry, sessions, keyOfName: this.#parts.keyOfName },
+      isProvenRole: (role) => this.#core.isProvenRole(role),
+      isHostedRole: (role) => this.#core.isHostedRole(role),
+    });
   }
 
   /** Throws BROKER_DRAINING, SESSIONS_FULL. */
@@ -215,7 +214,12 @@ export class SessionHandler {
         return this.#writer.reject(
           session.peer,
           '',
-          new BusError('UNAUTHORISED', { agent: session.agent, role: session.role }),
+          new BusError('UNAUTHORISED', {
+            ...{ agent: session.agent, role: session.role },
+            why: session.isRemote
+              ? 'its identity does not prove it; ask the operator of the broker for a new one (`sigma keys`)'
+              : `the role ${session.role} must be proven, and the key that was shown is not that of this broker`,
+          }),
         );
       case 'reset.send':
         return this.#writer.reset(session.peer, 'FRAME_CORRUPT');

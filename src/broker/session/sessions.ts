@@ -20,6 +20,8 @@ export interface Session extends Peer {
   /** The challenge to sign; empty: none was sent. */
   nonce: Buffer;
   readonly services: Set<string>;
+  /** What its name is bound to: see `names.ts`; empty: nothing. */
+  readonly binding: string;
   /** It came over the network. */
   readonly isRemote: boolean;
   readonly rights: Rights;

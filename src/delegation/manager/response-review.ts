@@ -40,7 +40,7 @@ export function reviewResponse(
     ...evidenceFindings(task, response, verdicts, {
       ...{ confidence, claimable: near?.claimable ?? shown },
     }),
-    ...wordFindings(response, words),
+    ...(words?.contradicted ?? []).map((each) => error('CLAIM_CONTRADICTED', each)),
     ...criteria.flatMap(({ text, verdict, why }) =>
       verdict === 'unmet' ? [error('CRITERION_UNMET', `"${text}": ${why}`)] : [],
     ),
@@ -49,6 +49,8 @@ export function reviewResponse(
       : []),
   ];
   const isRefused = findings.some(({ severity }) => severity === 'error');
+  // Of what is refused nobody asks any more.
+  if (words?.areOwn === true && !isRefused) findings.push(wordsUnchecked(response));
   const isDoubtful = findings.some(({ severity }) => severity === 'warning');
   const verdict = isRefused
     ? 'refused'
@@ -88,18 +90,13 @@ function incompleteFindings({ status, errors }: TaskResponse): Finding[] {
   );
 }
 
-/** What it says, where the index says otherwise; and that nobody has checked the rest. */
-function wordFindings(
-  { result, grounding_evidence }: TaskResponse,
-  { areOwn, contradicted }: SaidWords = { areOwn: false, contradicted: [] },
-): Finding[] {
-  const wrong = contradicted.map((each) => error('CLAIM_CONTRADICTED', each));
-  if (!areOwn || result.trim() === '') return wrong;
+/** It says so itself: nothing shows that what it cites says the same. */
+function wordsUnchecked({ grounding_evidence }: TaskResponse): Finding {
   const text =
     (grounding_evidence?.citations.length ?? 0) > 0
       ? 'whether the cited lines show what it says, only a reader can tell'
       : 'it cites nothing: what it says was not checked';
-  return [...wrong, warning('WORDS_UNCHECKED', text)];
+  return warning('WORDS_UNCHECKED', text);
 }
 
 function evidenceFindings(

@@ -206,6 +206,12 @@ export const delegatedTaskSchema = z.strictObject({
   model: text(limits.modelChars)
     .default('')
     .describe('Language model, of the runner prompt; absent: the one that is configured.'),
+  project: text(limits.hintChars)
+    .min(1)
+    .optional()
+    .describe(
+      'Code base that it is about: the name of a project, in which alone its citations are checked; or a folder in one, whose files go before those of other trees. Absent: the folder in which it is delegated.',
+    ),
   critique: z
     .boolean()
     .optional()
@@ -218,9 +224,10 @@ export const delegatedTaskSchema = z.strictObject({
 export function readTask(value: unknown, id: string): DelegatedTask {
   const parsed = delegatedTaskSchema.safeParse(value, inOurWords);
   if (!parsed.success) throw invalid(parsed.error);
-  const { acceptance_criteria, grounding: given, critique, ...rest } = parsed.data;
+  const { acceptance_criteria, grounding: given, critique, project, ...rest } = parsed.data;
   const task: DelegatedTask = {
     ...rest,
+    ...(project !== undefined && { project }),
     // `critique: false` cannot switch off a review that the policy requires.
     ...(critique === true && { critique }),
     id: rest.id ?? id,

@@ -130,6 +130,7 @@ export type DelegatedTask = Plain<
     runner: RunnerName;
     action: Action | null;
     critique?: boolean;
+    project?: string;
   }
 >;
 export type EvidenceCitation = Plain<sigma.delegation.EvidenceCitation, { similarity?: number }>;

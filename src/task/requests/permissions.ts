@@ -16,8 +16,14 @@ export function isDecider(role: string): boolean {
   return deciders.has(role);
 }
 
+/** What says nothing about whether a result counts: the agent that delegated may do it, and a model is behind it. */
+const undecided: ReadonlySet<TaskChangeName> = new Set([
+  ...(['cancel', 'answer', 'regenerate', 'reassign'] as const),
+]);
+
 /**
- * The parent of a task may change it, and so may operators and the command line; the owner of its queue may cancel it. A worker never judges its own work: it may only cancel a task that it delegated to itself. Throws TASK_NOT_YOURS.
+ * Operators and the command line may change any task. An agent decides about no result: it may answer and go on with what it delegated,
+ * unless it works on that itself, and end it; the owner of a queue may end what is in it. Throws TASK_NOT_YOURS.
  */
 export function assertMayChange(
   { id, parent, owner, assignment }: Pick<TaskRecord, 'id' | 'parent' | 'owner' | 'assignment'>,
@@ -26,7 +32,8 @@ export function assertMayChange(
 ): void {
   const isEnd = what === 'cancel';
   const isOwn =
-    (agent === parent && (isEnd || assignment?.worker !== agent)) || (isEnd && agent === owner);
+    (agent === parent && undecided.has(what) && (isEnd || assignment?.worker !== agent)) ||
+    (isEnd && agent === owner);
   if (!isOwn && !isDecider(role)) throw new BusError('TASK_NOT_YOURS', { agent, what, task: id });
 }
 

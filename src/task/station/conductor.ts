@@ -72,7 +72,10 @@ export interface ConductorPorts {
   /** Sends the result to the parent, from the agent of the task where it has one. Stored once, however often it is sent. */
   deliver: (record: TaskRecord) => Promise<void>;
   /** The citations in their order, each with its verdict, computed in this process. */
-  verify: (citations: readonly EvidenceCitation[]) => Promise<CheckedCitation[]>;
+  verify: (
+    citations: readonly EvidenceCitation[],
+    task: DelegatedTask,
+  ) => Promise<CheckedCitation[]>;
   /** What the PGC itself says of evidence; absent: what it says of itself counts. */
   nearness?: (task: DelegatedTask, evidence: GroundingEvidence) => Promise<Nearness>;
   /** What is known of the words of a response, beside its citations. */
@@ -286,7 +289,7 @@ export class Conductor {
     // A response with more citations is refused; the rest need not be verified.
     const evidence = response.grounding_evidence;
     const given = evidence?.citations ?? [];
-    const checked = await this.#ports.verify(given.slice(0, evidenceLimits.citations));
+    const checked = await this.#ports.verify(given.slice(0, evidenceLimits.citations), task);
     const verdicts = checked.map(({ verdict }) => verdict);
     const placed = given.map((each, at) => checked[at]?.citation ?? each);
     const near =
@@ -319,6 +322,11 @@ export class Conductor {
       { type: 'review.done', verdict: review.verdict, reason },
       patch,
     );
+    if (review.verdict !== 'refused' || patch.error === null) return;
+    const { code, text } = patch.error;
+    await this.#ports
+      .withdraw(worker, task.id, record.attempt, `${code}: ${text}`)
+      .catch(ignoreIfGone);
   }
 
   async #critique(record: TaskRecord, signal: AbortSignal): Promise<void> {

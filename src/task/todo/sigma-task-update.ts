@@ -148,6 +148,8 @@ export interface Todo {
   parent: string;
   /** How often it was. */
   delegations: number;
+  /** The task whose checked result it holds, which stays as it is; empty or absent: what it says is said by its agent alone. */
+  result_of?: string;
   /** That task is at the manager; before, it has still to be handed over. */
   is_handed_over: boolean;
 }
@@ -216,8 +218,8 @@ export function mergeUpdate(
     // Each delegation is a task of its own.
     const delegations = todo.delegations + 1;
     const task_id = taskIdOf(list, todo.id, delegations);
-    const result_summary = '';
-    return { ...todo, delegations, task_id, parent, is_handed_over: false, result_summary };
+    const handed = { delegations, task_id, parent, is_handed_over: false };
+    return { ...todo, ...handed, result_of: '', result_summary: '' };
   });
   assertRules(all, earlier);
   return withinLimits(list, all);
@@ -247,7 +249,15 @@ function amended(
   const said = Object.fromEntries(
     Object.entries(named).filter(([, value]) => value !== undefined),
   ) as Partial<Todo>;
-  return { ...(before ?? emptyTodo(id)), ...said };
+  const isReopened = hasResult(before) && said.status !== 'completed';
+  return { ...(before ?? emptyTodo(id)), ...(isReopened && noResult), ...said };
+}
+
+const noResult = { result_of: '', result_summary: '', grounding_evidence: null } as const;
+
+/** Whether what it says came from its task, whose result was checked. */
+export function hasResult(todo: Pick<Todo, 'result_of'> | undefined): boolean {
+  return (todo?.result_of ?? '') !== '';
 }
 
 /** An entry with all fields empty. */
@@ -277,11 +287,27 @@ function assertRules(todos: readonly Todo[], before: ReadonlyMap<string, Todo>):
   for (const todo of todos) {
     const was = before.get(todo.id);
     if (was?.status === 'delegated') assertUntouched(todo, was);
+    if (was !== undefined && hasResult(todo)) assertResultKept(todo, was);
     if (todo.status === 'delegated' && was?.status !== 'delegated') assertDelegable(todo);
     const { min } = todoLimits.summaryChars;
     if (todo.status === 'completed' && todo.result_summary.trim().length < min)
       throw invalid(`${todo.id} is completed, and needs a result_summary of ${min} characters`);
   }
+}
+
+/** What was asked, as text. */
+function words({ content, context, acceptance_criteria, delegated_to, grounding, work }: Todo) {
+  return JSON.stringify([content, context, acceptance_criteria, delegated_to, grounding, work]);
+}
+
+/** Another text beside citations that were checked for the first one would pass for checked. */
+function assertResultKept(todo: Todo, was: Todo): void {
+  const result = ({ result_summary, grounding_evidence }: Todo): string =>
+    JSON.stringify([result_summary, grounding_evidence]);
+  if (words(todo) !== words(was) || result(todo) !== result(was))
+    throw invalid(
+      `${todo.id} holds the result of task ${was.task_id}, which was checked, and stays as it is; to do it anew, set it to pending, or add another entry`,
+    );
 }
 
 /** An entry cannot change while a worker has its task. */
@@ -290,15 +316,6 @@ function assertUntouched(todo: Todo, was: Todo): void {
     throw invalid(
       `${todo.id} is delegated as task ${was.task_id}; cancel or decide that one first (sigma task)`,
     );
-  const words = ({
-    content,
-    context,
-    acceptance_criteria,
-    delegated_to,
-    grounding,
-    work,
-  }: Todo): string =>
-    JSON.stringify([content, context, acceptance_criteria, delegated_to, grounding, work]);
   if (words(todo) !== words(was))
     throw invalid(`${todo.id} is delegated as task ${was.task_id}, which stays as it was`);
 }
@@ -366,6 +383,7 @@ export function withTaskOutcome(
   return {
     ...todo,
     status,
+    result_of: status === 'completed' ? task.id : '',
     result_summary: `Task ${task.id} ${task.state}${detail}`.slice(0, todoLimits.summaryChars.max),
     grounding_evidence:
       evidence === null
@@ -377,16 +395,15 @@ export function withTaskOutcome(
 /** Warnings about completed entries with weak or missing evidence. */
 export function warningsOf(todos: readonly Todo[]): string[] {
   return todos.flatMap((todo): string[] => {
-    const { id, status, grounding, grounding_evidence: evidence, task_id } = todo;
+    const { id, status, grounding, grounding_evidence: evidence } = todo;
     if (status !== 'completed' || grounding === null || grounding.strategy === 'none') return [];
     if (['false', false].includes(grounding.evidence_required ?? true)) return [];
     const citations = evidence?.citations ?? [];
     if (evidence === null || citations.length === 0)
       return [`${id}: completed without the required evidence`];
     const stated = citations.flatMap(({ similarity }) => similarity ?? []);
-    const isReviewed = task_id !== '';
     const level =
-      isReviewed || stated.length === 0 ? evidence.grounding_confidence : confidenceOf(stated);
+      hasResult(todo) || stated.length === 0 ? evidence.grounding_confidence : confidenceOf(stated);
     if (level !== 'low') return [];
     const mean = stated.reduce((sum, each) => sum + each, 0) / stated.length;
     const figure = stated.length === 0 ? '' : ` (${mean.toFixed(2)})`;

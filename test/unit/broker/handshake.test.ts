@@ -13,7 +13,7 @@ test.each([
   (person, isRemote, told) => {
     const hello = {
       ...{ agent: 'cli-7', role: 'client', incarnation: 1, protocol_min: 1, protocol_max: 1 },
-      ...{ heartbeat_ms: 0, ephemeral: true, held: [], person },
+      ...{ heartbeat_ms: 0, ephemeral: true, held: [], person, key: Buffer.alloc(0) },
     };
     const rights = new Permissions().of('client');
     const parts = { limits: defaultLimits, rights, isRemote, nowMs: 0, sessions: 0 };

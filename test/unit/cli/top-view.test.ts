@@ -26,6 +26,7 @@ const agent = (id: string, state: AgentView['state'], load = 0): AgentView => ({
   state,
   load,
   last_seen_ms: nowMs - 3_000,
+  of_home: true,
 });
 
 test('rates are differences of totals by the time between two looks', () => {

@@ -18,6 +18,8 @@ import {
   ensureServerKeys,
   keysFolder,
   readRoleSecret,
+  provenRoles,
+  readNameKey,
   readSecret,
   readServerKeys,
   rotateRoleSecret,
@@ -52,7 +54,7 @@ describe('secrets of roles', () => {
     ensureRoleSecrets(home);
     expect(readRoleSecret(home, 'operator')).toEqual(made);
     expect(readSecret(home, 'manager')).toEqual(readRoleSecret(home, 'manager'));
-    expect(readSecret(home, 'client')).toBeUndefined();
+    expect(readSecret(home, 'executor')).toBeUndefined();
     expect(modeOf(path.join(keysFolder(home), 'operator.key'))).toBe(0o600);
     expect(modeOf(keysFolder(home))).toBe(0o700);
   });
@@ -61,12 +63,19 @@ describe('secrets of roles', () => {
     ensureRoleSecrets(home);
     const ring = new KeyRing(home, systemClock);
     const proofOf = (role: string) => ring.proofFor({ agent: 'some', role, isRemote: false });
-    for (const role of ['manager', 'operator', 'critic'] as const)
-      expect(proofOf(role)).toEqual(readRoleSecret(home, role));
-    expect(
-      new Set(['manager', 'operator', 'critic'].map((role) => String(proofOf(role)))).size,
-    ).toBe(3);
+    for (const role of provenRoles) expect(proofOf(role)).toEqual(readRoleSecret(home, role));
+    const proofs = provenRoles.map((role) => String(proofOf(role)));
+    expect(new Set(proofs).size).toBe(5);
     expect(proofOf('executor')).toBe('none');
+  });
+
+  test('make a key of each name, the same for every process of the home', () => {
+    expect(readNameKey(home, 'executor')).toBeUndefined();
+    ensureRoleSecrets(home);
+    const key = readNameKey(home, 'executor')!;
+    expect(key).toHaveLength(32);
+    expect(new KeyRing(home, systemClock).keyOfName('executor')).toEqual(key);
+    expect(readNameKey(home, 'executor-2')).not.toEqual(key);
   });
 
   test('that are rotated replace the old ones for a running broker too', () => {
@@ -158,7 +167,7 @@ describe('a running broker', () => {
   test('asks nothing of ordinary roles on its own machine', () => {
     add('worker-1', 'tester');
     const ring = new KeyRing(home, systemClock);
-    expect(ring.proofFor({ agent: 'worker-1', role: 'client', isRemote: false })).toBe('none');
+    expect(ring.proofFor({ agent: 'worker-1', role: 'tester', isRemote: false })).toBe('none');
   });
 
   test('refuses a role of its own machine whose secret is gone', () => {

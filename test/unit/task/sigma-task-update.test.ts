@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { asBusError } from '../../../src/errors/bus-error.js';
+import { renderTodos } from '../../../src/render/task.js';
 import {
   mergeUpdate,
   readTodoUpdate,
@@ -212,8 +213,41 @@ describe('what is delegated', () => {
     expect(warningsOf([done])).toEqual([
       'fix: completed with LOW grounding confidence (0.62); review its citations',
     ]);
+    // What was checked belongs to this text and to this question.
+    const fixed = { id: 'fix', status: 'completed' };
+    for (const its of [
+      { result_summary: 'All tests pass, nothing leaks' },
+      { content: 'Prove that nothing leaks' },
+      { grounding_evidence: { ...evidence, citations: [] } },
+    ])
+      expect(outcomeOf(() => apply([done], { todos: [{ ...fixed, ...its }] }))).toMatch(
+        /^TASK_UPDATE_INVALID .*fix holds the result of task todo-fix-\w+, which was checked/,
+      );
+    expect(
+      outcomeOf(() =>
+        apply([done], {
+          todos: [],
+          grounding_evidence: [{ id: 'fix', ...evidence, citations: [] }],
+        }),
+      ),
+    ).toMatch(/which was checked/);
+    expect(apply([done], { todos: [fixed] })).toEqual([done]);
+    const [reopened] = apply([done], { todos: [{ id: 'fix', status: 'pending' }] });
+    expect(reopened).toMatchObject({ result_of: '', result_summary: '', grounding_evidence: null });
+    const own = { ...fixed, result_summary: 'All tests pass, nothing leaks' };
+    const shown = renderTodos({
+      list: 'ann',
+      todos: apply([reopened!], { todos: [own] }).map(bare),
+      warnings: [],
+    });
+    expect(shown).toContain('(not checked; ann says: All tests pass, nothing leaks)');
+    expect(renderTodos({ list: 'ann', todos: [bare(done)], warnings: [] })).toContain(
+      `(result of task ${done.task_id}: `,
+    );
   });
 });
+
+const bare = (todo: Todo) => ({ ...todo, task: null });
 
 const citation = {
   ...{ overlay: 'O1', content: 'x', relevance: '', file_path: 'a.c', line_start: 1, line_end: 1 },
