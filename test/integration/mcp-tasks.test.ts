@@ -60,7 +60,7 @@ test('a task is delegated, waited for with progress, and answered with what was 
     },
     { onprogress: ({ message }) => told.push(message ?? '') },
   )) as any;
-  expect(done).toMatchObject({ state: 'completed', is_over: true, verdict: 'accepted' });
+  expect(done).toMatchObject({ state: 'completed', is_over: true, verdict: 'warned' });
   expect(done.criteria).toMatchObject([{ verdict: 'met' }]);
   expect(done.citations[0]).toMatchObject({ status: 'valid', similarity: expect.closeTo(0.98, 1) });
   expect(content[0].text).toMatch(/\[1\] valid \S+\.[ch]:\d+/);

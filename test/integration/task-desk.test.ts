@@ -33,7 +33,9 @@ test('a task goes to a worker that can, and its result to whoever delegated it',
   expect(state).toBe('pending');
   const view = await stage.until(id, ['completed', 'failed']);
   expect(view).toMatchObject({ state: 'completed', assigned_to: 'one', attempt: 1 });
-  expect(view.reviews).toMatchObject([{ verdict: 'accepted', worker: 'one' }]);
+  expect(view.reviews).toMatchObject([
+    { verdict: 'warned', worker: 'one', findings: [{ code: 'WORDS_UNCHECKED' }] },
+  ]);
   expect(view.notes.map((each) => each.state)).toEqual([
     ...['pending', 'attending', 'assigned', 'running', 'reviewing', 'completed'],
   ]);
@@ -350,7 +352,7 @@ test('what depends on another task waits for it, and is blocked when that fails'
   const blocked = await stage.until(never.id, ['blocked']);
   expect(blocked.error).toMatchObject({ code: 'DEPENDENCY_FAILED' });
   // That task is over for good: trying again would not help, going on without it does, with all that it asks for itself.
-  await stage.change(never.id, 'relax');
+  await stage.decide(never.id, 'relax');
   const done = await stage.until(never.id, ['completed']);
   expect(done.task.grounding).toEqual(never.task.grounding);
 });

@@ -244,7 +244,7 @@ test('what blocks a task is told with what was there, and what was done is not d
   expect(json).toMatchObject({
     state: 'completed',
     attempt: 1,
-    reviews: [{ verdict: 'accepted' }],
+    reviews: [{ verdict: 'warned' }],
   });
 });
 
