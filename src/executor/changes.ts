@@ -2,7 +2,6 @@ import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { namesIn } from '../delegation/grounding/names.js';
-import { CodeReader } from '../pgc/mine/code-reader.js';
 import { gitText } from './git.js';
 import type { Walls } from './sandbox.js';
 
@@ -86,6 +85,8 @@ export class ChangeWatch implements AsyncDisposable {
 
   /** Texts that hold what a grammar cannot read anyway are left out: what an edit broke cannot be told there. */
   async #broken(files: readonly string[], before: string, after: string): Promise<Seen['broken']> {
+    // Parsers are loaded when something was changed: most executors never need them.
+    const { CodeReader } = await import('../pgc/mine/code-reader.js');
     await using reader = new CodeReader();
     const found: Seen['broken'] = [];
     for (const file of files) {

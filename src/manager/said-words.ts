@@ -21,18 +21,20 @@ const decidable = new Set<Statement['kind']>([
   ...(['calls', 'call_count', 'throws', 'parameter_count', 'definition', 'line'] as const),
   'constant',
 ]);
+const executorRole = 'executor';
 /** Their results are what a program has said, not what somebody says of it. */
 const measured = new Set<RunnerName>(['answer', 'command']);
 
-/** Whose the words of a result are, and which of them the index contradicts. Only a process of this home is believed what its programs said. */
+/** Whose the words of a result are, and which of them the index contradicts. Only an executor of this home is believed what its programs said: behind `sigma mcp` there is a model. */
 export async function wordsOf(
   said: { task: DelegatedTask; response: TaskResponse; worker: string },
   { client, shards }: { client: Client; shards: Shards },
 ): Promise<SaidWords> {
   const { task, worker } = said;
   const known = await client.agents();
-  const isOfHome = known.find(({ record }) => record.id === worker)?.of_home === true;
-  const areOwn = !measured.has(task.runner) || !isOfHome;
+  const its = known.find(({ record }) => record.id === worker);
+  const isOurs = its?.of_home === true && its.record.role === executorRole;
+  const areOwn = !measured.has(task.runner) || !isOurs;
   if (!areOwn) return { areOwn, contradicted: [] };
   const contradicted = new Set<string>();
   // A tree that cannot be read, or not in time, decides nothing more.

@@ -18,6 +18,8 @@ const historyDeadlineMs = 10_000;
 /** Names longer than this are generated and not cited. */
 const symbolCharsMax = 512;
 
+/** It may hold addresses and names that no reader of the code is meant to see. */
+const ofGit = /(?:^|\/)\.git(?:\/|$)/;
 const notAnObject = 'it is not an object with file_path and content';
 const notLines = 'line_start and line_end are line numbers from 1 on, or both are left out';
 const line = z.int(notLines).min(0, notLines).default(0);
@@ -70,6 +72,7 @@ export async function verify(
   const claim = claimIn(citation);
   if ('status' in claim) return claim;
   if (claim.content.trim() === '') return not('the content is empty');
+  if (ofGit.test(claim.file_path)) return not(`${claim.file_path} is a file of git, and no code`);
 
   const real = await realRoot(root);
   if (claim.line_start > 0 && !isQuote) return judge(claim, real);

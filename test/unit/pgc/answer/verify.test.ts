@@ -143,6 +143,17 @@ describe('a citation is false', () => {
   test.each([
     ['the content is invented', { content: 'void *kmalloc(int gfp)' }],
     ['the content is empty', { content: ' \n' }],
+    [
+      'it is of git itself',
+      {
+        file_path: '.git/config',
+        line_start: 1,
+        line_end: 1,
+        content: '[core]',
+        symbol: '',
+        blob: '',
+      },
+    ],
     ['the lines are others', { line_start: 6, line_end: 9 }],
     ['the content is one letter of the line', { content: 'v', symbol: '' }],
     ['the content ends within a line', { content: citation.content.slice(0, -3) }],
