@@ -59,10 +59,20 @@ export class ChangeWatch implements AsyncDisposable {
     return undefined;
   }
 
-  /** Undefined: git could not read it any more. */
-  async seen(): Promise<Seen | undefined> {
-    const [before, after] = [this.#before, await this.#tree()];
-    if (before === undefined || after === undefined) return undefined;
+  /**
+   * `isAgain`: an earlier attempt may have done the work, so that nothing was left to change; then what is not committed counts.
+   * Undefined: git could not read it any more.
+   */
+  async seen({ isAgain = false } = {}): Promise<Seen | undefined> {
+    const after = await this.#tree();
+    if (this.#before === undefined || after === undefined) return undefined;
+    const seen = await this.#between(this.#before, after);
+    if (!isAgain || seen?.files.length !== 0) return seen;
+    const committed = await this.#git('rev-parse', '--verify', '--quiet', 'HEAD^{tree}');
+    return committed === undefined ? seen : this.#between(committed.trim(), after);
+  }
+
+  async #between(before: string, after: string): Promise<Seen | undefined> {
     const list = await this.#git(
       ...['diff-tree', '-r', '--relative', '--no-renames', '--name-only', '-z', before, after],
     );

@@ -40,6 +40,14 @@ test('what was changed is seen: written, new and deleted files, and nothing that
   expect(below?.files).toEqual(['new.c']);
 });
 
+test('where an attempt finds the work of an earlier one, that is what was changed', async () => {
+  await using watch = await ChangeWatch.open(tree.root, undefined);
+  expect((await watch?.seen())?.files).toEqual([]);
+  expect((await watch?.seen({ isAgain: true }))?.files).toEqual(['mine.txt', 'src/ring.c']);
+  await tree.write({ 'src/old.c': 'int older;\n' });
+  expect((await watch?.seen({ isAgain: true }))?.files).toEqual(['src/old.c']);
+});
+
 test('an agent that commits its work has changed as much', async () => {
   const seen = await seenAfter(async () => {
     await tree.write({ 'src/ring.c': 'int after;\n' });

@@ -72,7 +72,10 @@ export function agentRunner(
     const stop = end.isStopped ? undefined : stopIn(end, quoted);
     if (stop === undefined) {
       const came = outcomeOf(argv[0] ?? '', end, prompt.sources);
-      return { ...held(task, came, await watch?.seen()), contextBytes };
+      return {
+        ...held(task, came, await watch?.seen({ isAgain: turn.attempt > 1 })),
+        contextBytes,
+      };
     }
     const classification = reportedBy(task.id, argv[0] ?? '', stop);
     return stopOf(classification, { result: end.stdout.trim(), contextBytes });
