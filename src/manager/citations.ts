@@ -47,7 +47,12 @@ export async function verdictsOn(
     if (awaited !== undefined) throw new BusError('AGENT_OFFLINE', { agent: awaited });
   }
   const isFolder = path.isAbsolute(project);
-  const own = isFolder ? treeAround(project, trees) : '';
+  const own = isFolder
+    ? treeAround(
+        project,
+        trees.map(({ root }) => root),
+      )
+    : '';
   const meant =
     project === '' || isFolder ? trees : trees.filter((tree) => tree.project === project);
   if (trees.length > 0 && meant.length === 0)
@@ -59,8 +64,7 @@ export async function verdictsOn(
 }
 
 /** The tree that the folder lies in, the innermost; empty: none. */
-function treeAround(folder: string, trees: readonly Tree[]): string {
-  const roots = trees.map(({ root }) => root);
+export function treeAround(folder: string, roots: readonly string[]): string {
   const around = roots.filter((root) => folder === root || folder.startsWith(`${root}${path.sep}`));
   return around.sort((one, other) => other.length - one.length)[0] ?? '';
 }

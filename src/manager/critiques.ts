@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
   type GateSettings,
   critiqueLimits,
@@ -11,6 +12,7 @@ import { asBusError, BusError } from '../errors/bus-error.js';
 import { handedOver } from '../task/station/conductor.js';
 import type { TaskRecord } from '../task/life/record.js';
 import type { Shards } from '../remote/shards.js';
+import { treeAround } from './citations.js';
 
 const ratifyMsMax = 10_000;
 /** Of what is asked, behind the id of a task: together they must be a name that a critic takes. */
@@ -83,12 +85,21 @@ async function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   }
 }
 
-/** The tree that the result speaks of: that of the cited agent, or the only one. */
+/** The tree that the result speaks of: that of its task, that of the cited agent, or the only one; empty: not known. */
 export async function rootOf(
   { task, response }: Pick<TaskRecord, 'task' | 'response'>,
   shards: Shards,
 ): Promise<string> {
   const lattices = [...(await shards.lattices())];
+  const roots = lattices.map(([root]) => root);
+  // Absent in a record of an earlier release.
+  const { project: its = '' } = task as Partial<typeof task>;
+  const around = path.isAbsolute(its) ? treeAround(its, roots) : '';
+  if (around !== '') return around;
+  const ofProject = lattices.filter(
+    ([, { cards }]) => its !== '' && [...cards.values()].some(({ project }) => project === its),
+  );
+  if (ofProject.length === 1) return ofProject[0]?.[0] ?? '';
   const cited = (response?.grounding_evidence?.citations ?? []).map(({ agent }) => agent);
   const agents = [task.pgc, ...cited].filter((each) => each !== '');
   const named = lattices.find(([, { cards }]) => agents.some((each) => cards.has(each)));
