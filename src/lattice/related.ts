@@ -10,7 +10,8 @@ import {
 } from '../pgc/answer/graph-rows.js';
 import { fileRoles } from '../pgc/format/facts.js';
 import { isAside } from '../pgc/search/prior.js';
-import { namedBeside, type Question } from '../pgc/search/question/question.js';
+import { namedBeside } from '../pgc/search/question/asked-symbol.js';
+import type { Question } from '../pgc/search/question/question.js';
 import type {
   Answer,
   AskRequest,
