@@ -63,7 +63,7 @@ const terminals: Readonly<Record<string, Terminal>> = {
   ),
   'task update': printsSchema(
     'print the JSON Schema of a SigmaTaskUpdate; change nothing',
-    async () => (await import('../../src/task/todo/sigma-task-update.js')).todoUpdateJsonSchema(),
+    async () => (await import('../../src/task/todo/todo-update.js')).todoUpdateJsonSchema(),
   ),
   'task review': { dialogue: () => import('./tasks/review-dialogue.js') },
   attend: { ...classifying, dialogue: attending },

@@ -116,8 +116,11 @@ export class ChangeWatch implements AsyncDisposable {
 /** Why a change that a program calls done is doubtful; empty: nothing that a program sees speaks against it. */
 export function doubtsOf(said: string, { files, broken }: Seen): string[] {
   if (files.length === 0) return ['it says that it is done, and no file was changed'];
-  const is = (file: string, name: string): boolean =>
-    `/${file}`.endsWith(`/${name.replace(/^\.?\//, '')}`);
+  // Either may begin further up: files are told below the folder of the work.
+  const is = (file: string, name: string): boolean => {
+    const [seen, said] = [`/${file}`, `/${name.replace(/^\.?\//, '')}`];
+    return seen.endsWith(said) || said.endsWith(seen);
+  };
   const named = namesIn(said).paths;
   const isElsewhere =
     named.length > 0 && !named.some((name) => files.some((file) => is(file, name)));

@@ -10,7 +10,8 @@ import {
 } from '../pgc/answer/graph-rows.js';
 import { fileRoles } from '../pgc/format/facts.js';
 import { isAside } from '../pgc/search/prior.js';
-import { namedBeside, type Question } from '../pgc/search/question/question.js';
+import { namedBeside } from '../pgc/search/question/asked-symbol.js';
+import type { Question } from '../pgc/search/question/question.js';
 import type {
   Answer,
   AskRequest,
@@ -37,6 +38,8 @@ export interface Related extends GraphRows {
   definitions: readonly Definition[];
   /** Sites of which nothing proves what they call. */
   possible: number;
+  /** Of the files that were looked at; empty: of all. */
+  roles: readonly string[];
 }
 
 interface Limits {
@@ -69,10 +72,10 @@ export async function relatedIn(
   // A type or a constant is used, and not called: the shards say how.
   if (!isKnown || (!isCallable && above.length + below.length === 0)) return undefined;
   const possible = parts.reduce((sum, each) => sum + each.possible, 0);
-  return { asks, symbol, definitions, above, below, possible };
+  return { asks, symbol, definitions, above, below, possible, roles };
 }
 
-type Part = Omit<Related, 'asks' | 'symbol'> & { errors: CodedError[] };
+type Part = Omit<Related, 'asks' | 'symbol' | 'roles'> & { errors: CodedError[] };
 
 async function callersIn(lattice: Lattice, symbol: string, limits: Limits): Promise<Part> {
   const calls = await callersOf(lattice, symbol, { ...limits, isOfCallsAlone: true });
@@ -202,9 +205,11 @@ const noneOf: Readonly<Record<Asks, (name: string) => string>> = {
 };
 
 function notShown(related: Related, left: number): Unsure[] {
-  const { asks, symbol, above, below, possible } = related;
+  const { asks, symbol, above, below, possible, roles } = related;
+  // Files of other roles were left out, and may hold some.
+  const where = roles.length === 0 ? '' : ` in files of the role ${roles.join(' or ')}`;
   const texts = [
-    ...(above.length + below.length + possible > 0 ? [] : [noneOf[asks](symbol)]),
+    ...(above.length + below.length + possible > 0 ? [] : [`${noneOf[asks](symbol)}${where}`]),
     ...(left === 0 ? [] : [`the graph knows ${count(left, 'further place')} of ${symbol}`]),
     ...(possible === 0
       ? []

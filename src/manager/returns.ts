@@ -29,9 +29,12 @@ export class Returns implements Disposable {
     this.#log = log;
     const presence = client.onPresence(({ change, agent: { record } }) => {
       const { id, role } = record;
+      const states = Object.hasOwn(concerned, role) ? concerned[role] : undefined;
+      // Passing agents, which never come back, would fill the list.
+      if (states === undefined) return;
       if (change === 'lost' && this.#gone.size < goneMax) this.#gone.add(id);
       if (change !== 'joined' || !this.#gone.delete(id)) return;
-      void this.#note(`${role}.returned: ${id}`, concerned[role] ?? []);
+      void this.#note(`${role}.returned: ${id}`, states);
     });
     const state = client.onState((now) => {
       if (now === 'live' && this.#isLost) void this.#note('bus.returned', underWay);

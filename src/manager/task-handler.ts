@@ -17,7 +17,7 @@ import { delegationMessages } from '../delegation/task/messages.js';
 import { readWireTask } from '../delegation/task/schema.js';
 import type { DelegatedTask } from '../delegation/task/shapes.js';
 import { withStrategy } from '../delegation/manager/strategy.js';
-import { ModelWatch, WorkerPool, workersOf } from '../delegation/manager/worker-pool.js';
+import { ReturnWatch, WorkerPool, workersOf } from '../delegation/manager/worker-pool.js';
 import { asBusError } from '../errors/bus-error.js';
 import type { Config } from '../config/config.js';
 import { stateName } from '../machine/step.js';
@@ -98,7 +98,10 @@ export class TaskHandler implements AsyncDisposable {
   #looking: Disposable | undefined;
   #watching: Disposable | undefined;
   #returns: Returns | undefined;
-  readonly #models = new ModelWatch();
+  readonly #returning = {
+    prompt: new ReturnWatch('prompt'),
+    agent: new ReturnWatch('agent'),
+  };
   #receiving: AsyncDisposable | undefined;
   #posted: AsyncDisposable | undefined;
   #isClosed = false;
@@ -372,7 +375,12 @@ export class TaskHandler implements AsyncDisposable {
       const workers = workersOf(
         views.filter(({ record }) => record.role !== 'pgc' && record.id !== mine),
       );
-      this.#pool.update(workers, this.#models.isAwaited(views, systemClock.nowMs()));
+      const nowMs = systemClock.nowMs();
+      // Every watch looks each time: it keeps when it saw one.
+      const awaited = (['prompt', 'agent'] as const).filter((each) =>
+        this.#returning[each].isAwaited(views, nowMs),
+      );
+      this.#pool.update(workers, new Set(awaited));
       await this.#recall(new Set(workers.map(({ id }) => id)));
     } catch {
       // Without a broker nothing is assigned.

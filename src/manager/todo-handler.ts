@@ -5,13 +5,13 @@ import { asBusError } from '../errors/bus-error.js';
 import { taskMessages, type TaskView } from '../task/requests/messages.js';
 import {
   mergeUpdate,
-  readTodoUpdate,
   withTaskOutcome,
   taskOf,
   warningsOf,
   type Todo,
   type TodoListView,
 } from '../task/todo/sigma-task-update.js';
+import { readTodoUpdate } from '../task/todo/todo-update.js';
 import type { TodoLists } from '../task/todo/todo-lists.js';
 
 /** The tasks of this manager, as far as lists need them. */

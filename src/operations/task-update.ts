@@ -8,7 +8,8 @@ import { counted, renderTodos, saidOf } from '../render/task.js';
 import { printable } from '../render/terminal.js';
 import type { TaskChange, TaskView } from '../task/requests/messages.js';
 import { retriedTask } from '../task/requests/retry.js';
-import { todoLimits, todoUpdateSchema, type TodoListView } from '../task/todo/sigma-task-update.js';
+import type { TodoListView } from '../task/todo/sigma-task-update.js';
+import { todoLimits, todoUpdateSchema } from '../task/todo/todo-update.js';
 import { acts, forPeople, listing, plain, type Operation, type Reply } from './operation.js';
 
 /** What is said to tasks, and to lists of them. */

@@ -135,7 +135,7 @@ function namesIn(tasks: Found['tasks'], sessions: Found['sessions']): NameOf {
 export function renderStory({ task, tasks, more, events, results, began_ms }: Story): string {
   const { name = task } = events.find((each) => each.task === task) ?? {};
   const about = name === task ? task : `${name} (${task})`;
-  const others = tasks === 1 ? '' : `, with ${tasks - 1} more tasks`;
+  const others = tasks === 1 ? '' : `, with ${tasks - 1} more ${tasks === 2 ? 'task' : 'tasks'}`;
   const width = Math.max(0, ...events.map((each) => whoOf(each).length));
   return [
     `Story of ${printable(about)}${others}${more ? '; not all of them are shown' : ''}`,

@@ -78,6 +78,7 @@ test('a report is held against what was seen', () => {
   const seen = { files: ['src/ring.c'], broken: [] };
   expect(doubtsOf('Renamed it in src/ring.c; src/user.c calls it.', seen)).toEqual([]);
   expect(doubtsOf('Renamed it in `ring.c`.', seen)).toEqual([]);
+  expect(doubtsOf('Renamed it in lib/src/ring.c.', seen)).toEqual([]);
   expect(doubtsOf('Renamed it.', seen)).toEqual([]);
   expect(doubtsOf('Renamed it in src/user.c.', seen)).toEqual([
     'it names src/user.c, and changed src/ring.c',

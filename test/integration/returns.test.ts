@@ -45,6 +45,8 @@ test('a task learns who was lost and came back while it was under way, once', as
   await book.send('works', { type: 'attention.passed' });
   const before = await notes('works');
   change('joined', 'shop', 'pgc');
+  // However many of those that never come back are lost before.
+  for (let each = 0; each < 1_100; each += 1) change('lost', `passing${each}`, 'agent');
   change('lost', 'critic', 'critic');
   change('joined', 'critic', 'critic');
   expect(await notes('works')).toEqual(before);

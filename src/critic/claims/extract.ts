@@ -108,7 +108,7 @@ function claimsOf(
     const next = tokens[index + 1];
     const statements = [
       ...statementsOf(token),
-      ...(next === undefined ? [] : relatedTo(token, next)),
+      ...(next === undefined ? [] : relatedTo(token, next, tokens[index + 2]?.before ?? '')),
       ...defaultOf(subject, token),
       ...engineOf(token),
     ];
@@ -166,6 +166,9 @@ function statementsOf({ reference }: Pick<Token, 'reference'>): Statement[] {
 }
 
 const inFile = /^(?:[\s,]*\(|,? ?\[|,?(?: [a-z]+){0,3} (?:in|at|from|by|of) ?(?:the )?)$/;
+/** "There is no `a` in `b.c`", "`a` is not used in `b.c`": the file need not name it. */
+const denies =
+  /\b(?:no|not|never|nothing|nobody|nowhere|without|absent|missing|removed)\b[^.;:]*$/i;
 const definedIn = / (?:defined|declared|implemented) (?:in|at) $/;
 const equals = /^\s*(?:is|=|:|defaults to)\s*$/;
 const number = String.raw`(-?\d[\d_]*(?:,\d{3})*(?:\.\d+)?)`;
@@ -184,14 +187,16 @@ const calling = /^\s+(?:directly )?(?:calls|invokes)\s+(?:the )?$/;
 const called =
   /^\s+is (only )?(?:called|invoked) (only |solely )?(?:by|from|in)\s+(?:the )?(?:function |method )?$/;
 const neverCalled =
-  /^\s+(?:is (?:never|not) (?:called|invoked)(?: anywhere| by (?:anything|anyone))?\s*(?:[.;,]|$)|is (?:unused|dead)\b|has no callers?\b)/;
+  /^\s+(?:is (?:never|not) (?:called|invoked)(?: anywhere| by (?:anything|anyone))?|is unused|is dead(?: code)?|has no callers?)\s*(?:[.;]|$)/;
 const nobodyCalls =
   /(?:^|[.!?:;])[^\w]*(?:nobody|no one|nothing|no (?:function|method|code|caller))(?: ever)? (?:calls|invokes) (?:the )?$/i;
+/** Behind what is said of all code: what goes on may say of which part, when, or except by whom. */
+const ends = /^\s*(?:[.;:]|$)/;
 /** Before what a sentence begins with; elsewhere it may be what is only supposed. */
 const beginsSentence = /(?:^|[.!?:;])[^\w]*$/;
 const amount = `(${numerals.slice(1).join('|')}|\\d{1,6})`;
 const calledTimes = new RegExp(
-  String.raw`^\s+(?:is (?:called|invoked) (?:(?:at|from|in|by) )?|has )(?:exactly |only |just )?${amount} (?:(places?|sites?|times?|call sites?|calls?)|(functions?|methods?|callers?))\b`,
+  String.raw`^\s+(?:is (?:called|invoked) (?:(?:at|from|in|by) )?|has )(?:exactly |only |just )?${amount} (?:(places?|sites?|call sites?|calls?)|(functions?|methods?|callers?))(?=\s*(?:[.;:]|$))`,
   'i',
 );
 
@@ -201,8 +206,9 @@ function callsOf(
   before: string,
   gap: string,
   other: Reference,
+  after: string,
 ): Statement | undefined {
-  if (nobodyCalls.test(before)) return { kind: 'calls', symbol, isOnly: false };
+  if (nobodyCalls.test(before) && ends.test(gap)) return { kind: 'calls', symbol, isOnly: false };
   if (!beginsSentence.test(before)) return undefined;
   if (neverCalled.test(gap)) return { kind: 'calls', symbol, isOnly: false };
   const [, times, places] = calledTimes.exec(gap) ?? [];
@@ -216,22 +222,24 @@ function callsOf(
     return { kind: 'calls', symbol: other.symbol, caller: symbol, isOnly: false };
   const by = called.exec(gap);
   if (by === null) return undefined;
-  return { kind: 'calls', symbol, caller: other.symbol, isOnly: (by[1] ?? by[2]) !== undefined };
+  // Others may be named behind it.
+  const isOnly = (by[1] ?? by[2]) !== undefined && ends.test(after);
+  return { kind: 'calls', symbol, caller: other.symbol, isOnly };
 }
 
-/** What a reference and the next one, or the number behind it, say together. */
-function relatedTo({ before, reference }: Token, next: Token): Statement[] {
+/** What a reference and the next one, or the number behind it, say together. `after`: the text behind the next one. */
+function relatedTo({ before, reference }: Token, next: Token, after: string): Statement[] {
   const { before: gap, reference: other } = next;
   if (reference.type !== 'symbol') return [];
   const { symbol } = reference;
-  if (other.type === 'path' && inFile.test(gap)) {
+  if (other.type === 'path' && inFile.test(gap) && !denies.test(before) && !denies.test(gap)) {
     const { path } = other;
     if (path.line_start > 0) return [{ kind: 'line', symbol, path }];
     return [{ kind: 'definition', symbol, path, isDefined: definedIn.test(gap) }];
   }
   if (other.type === 'value' && other.value !== '' && equals.test(gap))
     return [{ kind: 'constant', symbol, value: other.value, unit: '' }];
-  const calls = callsOf(symbol, before, gap, other);
+  const calls = callsOf(symbol, before, gap, other, after);
   if (calls !== undefined) return [calls];
   const [, never] = throwing.exec(gap) ?? [];
   if (never !== undefined)

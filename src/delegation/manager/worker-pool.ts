@@ -71,18 +71,24 @@ export function workersOf(views: readonly AgentView[]): Worker[] {
     });
 }
 
-/** How long a worker with a model that is gone is waited for: a restart takes that long. */
+/** How long a worker that is gone is waited for: a restart takes that long. */
 const returnMsMax = 60_000;
 
-/** Whether workers that run prompts with a model come and go: one that was here a moment ago may be back soon. */
-export class ModelWatch {
+/** Whether workers that have what a runner needs, a model or an agent, come and go: one that was here a moment ago may be back soon. */
+export class ReturnWatch {
+  readonly #runner: RunnerName;
   #seenMs = 0;
+
+  constructor(runner: 'prompt' | 'agent') {
+    this.#runner = runner;
+  }
 
   /** After a restart the broker does not know when it saw an agent. */
   isAwaited(views: readonly AgentView[], nowMs: number): boolean {
     const able = views.filter(
       ({ record: { model, capabilities } }) =>
-        model !== '' && capabilities.includes(runnerCapability('prompt')),
+        (this.#runner === 'agent' || model !== '') &&
+        capabilities.includes(runnerCapability(this.#runner)),
     );
     if (able.some(({ state }) => state === 'online')) this.#seenMs = nowMs;
     return able.some(
@@ -101,7 +107,7 @@ function stated(capabilities: readonly string[], form: RegExp): number | undefin
  */
 export class WorkerPool {
   #workers: Worker[] = [];
-  #isModelAwaited = false;
+  #awaited: ReadonlySet<RunnerName> = new Set();
   /** Worker and class by task. */
   readonly #taken = new Map<string, { worker: string; work: WorkClass }>();
   readonly #waiting = new Set<Waiting>();
@@ -110,10 +116,10 @@ export class WorkerPool {
     return this.#waiting.size;
   }
 
-  /** `isAwaited`: one that has a model for prompts may be back soon. */
-  update(workers: readonly Worker[], isAwaited = false): void {
+  /** `awaited`: runners for which one that has what they need may be back soon. */
+  update(workers: readonly Worker[], awaited: ReadonlySet<RunnerName> = new Set()): void {
     this.#workers = [...workers];
-    this.#isModelAwaited = isAwaited;
+    this.#awaited = awaited;
     this.#serve();
   }
 
@@ -210,11 +216,11 @@ export class WorkerPool {
    */
   #suited(wish: WorkerRequest): Worker[] {
     const all = this.#workers.filter((each) => this.#suits(each, wish));
-    if (all.length === 0 && wish.runner === 'agent')
+    if (all.length === 0 && wish.runner === 'agent' && !this.#awaited.has('agent'))
       return this.#workers.filter((each) => this.#suits(each, { ...wish, runner: 'answer' }));
     if (wish.runner !== 'prompt' || wish.to !== '') return all;
     const able = all.filter(({ hasModel }) => hasModel === true);
-    return able.length > 0 || this.#isModelAwaited ? able : all;
+    return able.length > 0 || this.#awaited.has('prompt') ? able : all;
   }
 
   #suits({ id, alias, isCapable, capabilities }: Worker, wish: WorkerRequest): boolean {

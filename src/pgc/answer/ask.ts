@@ -3,13 +3,8 @@ import type { Clock } from '../../base/clock.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { Excerpts } from './citation.js';
 import { AnswerDraft } from './draft.js';
-import {
-  analyse,
-  conceptsIn,
-  isSentence,
-  queryIntent,
-  writtenNames,
-} from '../search/question/question.js';
+import { isSentence } from '../search/question/asked-symbol.js';
+import { analyse, conceptsIn, queryIntent, writtenNames } from '../search/question/question.js';
 import { clearFrom, confidenceAt, foundFrom } from '../search/likelihood.js';
 import type { Found, Search } from '../search/search.js';
 import {

@@ -24,7 +24,8 @@ import {
 } from './graph-rows.js';
 import { planned } from './plans/plan.js';
 import { passageOf } from './passage.js';
-import { conceptsIn, isSentence, type Question } from '../search/question/question.js';
+import { isSentence } from '../search/question/asked-symbol.js';
+import { conceptsIn, type Question } from '../search/question/question.js';
 import { tellingShare } from '../search/retrieve.js';
 import type { Weighing } from '../search/rank/weighing.js';
 import type { Found } from '../search/search.js';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { BoundedMap } from '../../base/bounded-map.js';
 import { BusError } from '../../errors/bus-error.js';
-import { analyse, isSentence, withHints, type Question } from '../search/question/question.js';
+import { isSentence } from '../search/question/asked-symbol.js';
+import { analyse, withHints, type Question } from '../search/question/question.js';
 import type { Weighing } from '../search/rank/weighing.js';
 import type { Found, Search } from '../search/search.js';
 import {

@@ -17,7 +17,8 @@ import { isOver, stateOf } from '../life/advance.js';
 import { gatesOf } from '../life/gates.js';
 import type { TaskRecord } from '../life/record.js';
 import { advisoriesOf } from '../requests/view.js';
-import { emptyTodo, taskOf, type Todo, type Work } from '../todo/sigma-task-update.js';
+import { emptyTodo, taskOf, type Todo } from '../todo/sigma-task-update.js';
+import type { Work } from '../todo/todo-update.js';
 
 /** An entry of the list as a session sees it. */
 export function draftOf(todo: Todo): Draft {

@@ -5,7 +5,7 @@ import {
   delegatedTaskJsonSchema,
   taskResponseJsonSchema,
 } from '../../../src/delegation/task/json-schema.js';
-import { todoUpdateJsonSchema } from '../../../src/task/todo/sigma-task-update.js';
+import { todoUpdateJsonSchema } from '../../../src/task/todo/todo-update.js';
 
 const documents: [file: string, schema: object][] = [
   ['delegated-task', delegatedTaskJsonSchema()],

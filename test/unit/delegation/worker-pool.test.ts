@@ -10,7 +10,7 @@ import {
 import {
   promptSlotsCapability,
   slotsCapability,
-  ModelWatch,
+  ReturnWatch,
   WorkerPool,
   workersOf,
   type WorkerRequest,
@@ -363,6 +363,10 @@ test('a change goes to a worker with an agent, and waits for it; where there is 
   const second = follow(pool, change('two'));
   await settle();
   expect(second.got).toBe('');
+  // It is started again.
+  pool.update([capable('a-plain', 4)], new Set<RunnerName>(['agent']));
+  await settle();
+  expect(second.got).toBe('');
   pool.update([capable('a-plain', 4)]);
   await settle();
   expect(second.got).toBe('a-plain');
@@ -375,18 +379,18 @@ test('a prompt waits for a worker with a model that was here a moment ago', asyn
   const able = { ...capable('b-able', 1, runners), hasModel: true };
   const prompt = (task: string): WorkerRequest => wish(task, { runner: 'prompt' });
   const pool = new WorkerPool();
-  pool.update([plain], true);
+  pool.update([plain], new Set<RunnerName>(['prompt']));
   const first = follow(pool, prompt('one'));
   expect(pool.tryTake(wish('other'))?.id).toBe('a-plain');
   expect(pool.isPossible(prompt('one'))).toBe(false);
   await settle();
   expect(first.got).toBe('');
-  pool.update([plain, able], true);
+  pool.update([plain, able], new Set<RunnerName>(['prompt']));
   await settle();
   expect(first.got).toBe('b-able');
-  pool.update([plain], true);
+  pool.update([plain], new Set<RunnerName>(['prompt']));
   const second = follow(pool, prompt('two'));
-  pool.update([plain], false);
+  pool.update([plain]);
   await settle();
   expect(second.got).toBe('a-plain');
 });
@@ -397,7 +401,7 @@ test('a worker with a model is waited for a minute after it was seen, also where
       ...{ state, last_seen_ms, load: 0 },
       record: { id: 'a', alias: 'a', model, capabilities: ['runner:prompt'] },
     }) as unknown as AgentView;
-  const watch = new ModelWatch();
+  const watch = new ReturnWatch('prompt');
   expect(watch.isAwaited([view('offline', 0)], 100_000)).toBe(false);
   expect(watch.isAwaited([view('offline', 99_000)], 100_000)).toBe(true);
   expect(watch.isAwaited([view('offline', 99_000, '')], 100_000)).toBe(false);
@@ -405,4 +409,6 @@ test('a worker with a model is waited for a minute after it was seen, also where
   expect(watch.isAwaited([view('online', 100_000)], 100_000)).toBe(true);
   expect(watch.isAwaited([view('offline', 0)], 159_000)).toBe(true);
   expect(watch.isAwaited([view('offline', 0)], 161_000)).toBe(false);
+  // It runs prompts, and no agent.
+  expect(new ReturnWatch('agent').isAwaited([view('online', 100_000)], 100_000)).toBe(false);
 });

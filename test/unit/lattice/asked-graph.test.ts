@@ -95,6 +95,11 @@ test('that nothing calls it, with calls alone, is an answer that shows what it s
   expect(answer.evidence).toMatchObject([{ name: 'Gopart0' }]);
   expect(answer.unsure.map(({ text }) => text)).toEqual(['Gopart0 is called nowhere']);
   expect(answer.errors).toEqual([]);
+  const inTests = { question: 'Who calls Perform?', overlays: [], top_k: 5, roles: ['test'] };
+  const { unsure } = await questions.ask(inTests, options);
+  expect(unsure.map(({ text }) => text)).toContain(
+    'Perform is called nowhere in files of the role test',
+  );
 });
 
 test('of several names the one beside the verb is asked about', async () => {

@@ -3,14 +3,13 @@ import { asBusError } from '../../../src/errors/bus-error.js';
 import { renderTodos } from '../../../src/render/task.js';
 import {
   mergeUpdate,
-  readTodoUpdate,
   withTaskOutcome,
   taskOf,
-  todoLimits,
   todoStatusOf,
   warningsOf,
   type Todo,
 } from '../../../src/task/todo/sigma-task-update.js';
+import { readTodoUpdate, todoLimits } from '../../../src/task/todo/todo-update.js';
 
 const read = (document: object): ReturnType<typeof readTodoUpdate> =>
   readTodoUpdate(Buffer.from(JSON.stringify(document)));

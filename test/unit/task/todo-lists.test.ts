@@ -3,11 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { managerLayout } from '../../../src/store/layouts.js';
 import type { LevelStore } from '../../../src/store/level-store.js';
-import {
-  mergeUpdate,
-  readTodoUpdate,
-  type Todo,
-} from '../../../src/task/todo/sigma-task-update.js';
+import { mergeUpdate, type Todo } from '../../../src/task/todo/sigma-task-update.js';
+import { readTodoUpdate } from '../../../src/task/todo/todo-update.js';
 import { TodoLists } from '../../../src/task/todo/todo-lists.js';
 import type { TaskView } from '../../../src/task/requests/messages.js';
 import { openTestStore } from '../../support/store.js';

@@ -184,6 +184,11 @@ describe('what holds, and what the tree cannot decide', () => {
     '`WAIT_MAX` is 1000, and `RetryMax` is 7.',
     '`job` calls `execute`. `outer` calls `execute_batch`. `execute` is only called by `job`.',
     'It waits, or `execute` is never called. Where `batch` calls `execute`, it ends.',
+    '`execute` is only called by `job` and `outer`. `execute` is only called by `job` in a release.',
+    '`execute` is never called, except by `job`. `execute` has no callers in `cli/limits.go`.',
+    'Nobody calls `execute` before `outer`. `execute` is called at two places in `cli/limits.go`.',
+    '`execute` is dead slow. `execute` is called three times.',
+    'There is no `execute` in `cli/limits.go`. `execute` is not used in `cli/limits.go`.',
     // Of what only a test calls, and of what nothing is known, nothing is said.
     '`lonely` is never called. `job` calls `sort`. `seek` calls `rm`.',
   ])('%s', async (text) => {
