@@ -88,8 +88,12 @@ export const verifyCitations: Operation<typeof input> = {
       document: {
         results: results.map(({ status, reason, now_at }) => ({ status, reason, now_at })),
       },
-      screen: (value) => linesOf(value).join('\n'),
-      failure: valid < results.length ? null : undefined,
+      screen: (value) =>
+        results.length === 0
+          ? 'there is no citation: nothing was checked'
+          : linesOf(value).join('\n'),
+      // Nothing was shown to be true.
+      failure: valid < results.length || results.length === 0 ? null : undefined,
     };
   },
 };

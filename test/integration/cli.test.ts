@@ -290,6 +290,12 @@ describe('verify', () => {
     expectFailure(ran, 2, 'CITATION_MALFORMED');
   });
 
+  test('where there is no citation, nothing was shown to be true', async () => {
+    const args = ['verify', '--repo', repository.root];
+    const { code, stdout } = await sigma(repository.home, args, { input: '[]' });
+    expect([code, stdout]).toEqual([1, 'there is no citation: nothing was checked\n']);
+  });
+
   test('a citation never leads out of the tree', async () => {
     for (const file_path of ['/etc/passwd', '../plan.json', 'drivers/../../plan.json']) {
       const input = JSON.stringify({

@@ -270,10 +270,13 @@ describe('over the bus', () => {
   });
 
   test('a second critic of one home, and a review without the bus, are told who holds it', async () => {
-    const second = await sigma(repository.home, ['agent', 'critic', '--json']);
-    expect([second.code, second.json.error.code]).toEqual([1, 'STORE_LOCKED']);
     const bus = `ipc://${path.join(repository.home, 'run/nobody.sock')}`;
-    const told = await verify('--bus', bus, '--json');
+    // Both wait for it for a while.
+    const [second, told] = await Promise.all([
+      sigma(repository.home, ['agent', 'critic', '--json']),
+      verify('--bus', bus, '--json'),
+    ]);
+    expect([second.code, second.json.error.code]).toEqual([1, 'STORE_LOCKED']);
     expect([told.code, told.json.error.code]).toEqual([1, 'CRITIC_ELSEWHERE']);
   }, 60_000);
 

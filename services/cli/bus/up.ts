@@ -267,7 +267,10 @@ function announce(config: Config, report: Report): void {
   process.stdout.write(
     `ready ${report.project}: ${shards} shard${shards === 1 ? '' : 's'}, ${report.files_total} files, ${report.lines_total} lines, at ${config.bus}\n`,
   );
-  if (report.questions.length === 0) return;
+  if (report.questions.length === 0) {
+    process.stdout.write('Ask with: sigma ask "How does … work?"\n');
+    return;
+  }
   process.stdout.write('Questions worth asking:\n');
   for (const question of report.questions)
     process.stdout.write(`  sigma lattice query ${shellWord(question)}\n`);
@@ -275,7 +278,11 @@ function announce(config: Config, report: Report): void {
 
 async function askFirst(config: Config, report: Report, wanted: string): Promise<void> {
   const question = wanted === 'auto' ? report.questions[0] : wanted;
-  if (question === undefined) return;
+  if (question !== undefined) await askOne(config, question);
+  process.stdout.write('\nAsk in another terminal; Ctrl-C here stops everything.\n');
+}
+
+async function askOne(config: Config, question: string): Promise<void> {
   process.stdout.write(`\n> ${printable(question)}\n\n`);
   const request = { question, from: '', max_hops: 0, top_k: 3 };
   try {
@@ -287,5 +294,4 @@ async function askFirst(config: Config, report: Report, wanted: string): Promise
     // Everything else works; this one question is no reason to stop it.
     printFailure({ json: false }, asBusError(error));
   }
-  process.stdout.write('\nAsk in another terminal; Ctrl-C here stops everything.\n');
 }
