@@ -207,4 +207,4 @@ export interface FileFacts {
 }
 
 /** Raised whenever a miner would find something else in the same blob, or the encoding of facts changes. */
-export const minerVersion = 19;
+export const minerVersion = 20;
