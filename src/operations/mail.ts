@@ -276,7 +276,8 @@ function takenOne(
     return client.take({ mailbox, from, lifo, correlation: reply, deadlineMs, signal });
   }
   const queueOf = (): Promise<QueueAnswer> => new Tasks(client).queue(actor, { signal });
-  return receiveOne(client, { agent, from, lifo, waitMs, idleMs, signal, queueOf });
+  const own = { agent, from, lifo, waitMs, idleMs, signal, queueOf };
+  return receiveOne(client, { ...own, holdsNone: true });
 }
 
 /** `document`: what --json prints, of the messages as they are stored. */

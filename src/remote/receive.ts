@@ -4,7 +4,7 @@ import { pause } from '../base/pause.js';
 import type { Client } from '../client/client.js';
 import { BusError } from '../errors/bus-error.js';
 import type { QueueAnswer } from '../task/requests/messages.js';
-import type { MessageAnswer } from '../wire/messages.js';
+import type { MessageAnswer, MessagesAnswer } from '../wire/messages.js';
 
 /** Between two looks at who could still answer. A message that comes ends the wait at once. */
 const lookEveryMs = 1_000;
@@ -24,6 +24,8 @@ export interface Receiving {
   waitMs: number;
   /** So long at most while no task is known to be under way that could send one; absent: `waitMs` alone counts. */
   idleMs?: number;
+  /** This client holds no message itself: one that is leased is held by another reader, which may have died. */
+  holdsNone?: boolean;
   signal?: AbortSignal;
   /** Queue of the agent; absent: the wait does not end with its senders. */
   queueOf?: (() => Promise<QueueAnswer>) | undefined;
@@ -64,7 +66,9 @@ export async function receiveOne(client: Client, receiving: Receiving): Promise<
       // A result is stored before its task counts as delivered: one that came meanwhile is there now.
       const last = await unlessEmpty(take(sender, 0));
       if (last !== undefined) return last;
-      throw nobodyLeft(name, left.queued);
+      // It comes back when the lease of a reader that died is over.
+      const isHeld = receiving.holdsNone === true && (await isLeased(client, mailbox, sender));
+      if (!isHeld) throw nobodyLeft(name, left.queued);
     }
     if (leftMs() === 0) throw new BusError('INBOX_EMPTY', { mailbox });
     const next = await unlessEmpty(
@@ -76,6 +80,18 @@ export async function receiveOne(client: Client, receiving: Receiving): Promise<
     );
     if (next !== undefined) return next;
   }
+}
+
+/** Whether a reader holds a message of this sender; empty: of any. */
+async function isLeased(client: Client, mailbox: string, from: string): Promise<boolean> {
+  let after: number | undefined = 0;
+  while (after !== undefined) {
+    const page: MessagesAnswer = await client.mail.inbox({ mailbox, after });
+    if (page.messages.some((each) => each.state === 'leased' && [each.from, ''].includes(from)))
+      return true;
+    after = page.next === 0 ? undefined : page.next;
+  }
+  return false;
 }
 
 /** All parts of an answer, in order. */

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Client } from '../../../src/client/client.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { receiveOne } from '../../../src/remote/receive.js';
+import { statusOf } from '../../../src/task/queue/queue.js';
 import type { QueueAnswer, QueueRow } from '../../../src/task/requests/messages.js';
 import type { MessageAnswer } from '../../../src/wire/messages.js';
 
@@ -22,7 +23,8 @@ function clientAfter(ms: number): Client {
 }
 
 const queueWith = (state: string): (() => Promise<QueueAnswer>) => {
-  const row = { id: 'a', name: 'a', state, status: 'running', is_delivering: false } as QueueRow;
+  const status = statusOf(state);
+  const row = { id: 'a', name: 'a', state, status, is_delivering: false } as QueueRow;
   const its = { owner: 'me', rows: [row], parent: '', siblings: [] };
   return () => Promise.resolve({ ...its, concurrency: 0, supervised: false });
 };
@@ -43,4 +45,24 @@ test('where nobody is known to be at work it ends, and says so', async () => {
 test('a limit of the caller counts also while a task is under way', async () => {
   const short = { ...wait, waitMs: 60, queueOf: queueWith('running') };
   await expect(receiveOne(clientAfter(300), short)).rejects.toMatchObject({ code: 'INBOX_EMPTY' });
+});
+
+test('a message that another reader holds is waited for: that reader may have died', async () => {
+  const queueOf = queueWith('completed');
+  const leased = { messages: [{ state: 'leased', from: 'a' }], next: 0 };
+  const client = Object.assign(clientAfter(100), {
+    mail: { inbox: () => Promise.resolve(leased) },
+  });
+  expect(await receiveOne(client, { ...wait, idleMs: 2_000, holdsNone: true, queueOf })).toBe(
+    message,
+  );
+  const noneLeft = { code: 'NOBODY_LEFT' };
+  await expect(receiveOne(clientAfter(100), { ...wait, queueOf })).rejects.toMatchObject(noneLeft);
+  const others = { messages: [{ state: 'leased', from: 'b' }], next: 0 };
+  const elsewhere = Object.assign(clientAfter(100), {
+    mail: { inbox: () => Promise.resolve(others) },
+  });
+  await expect(receiveOne(elsewhere, { ...wait, holdsNone: true, queueOf })).rejects.toMatchObject(
+    noneLeft,
+  );
 });
