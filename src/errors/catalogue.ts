@@ -513,7 +513,7 @@ const entries = {
     'Look at its files; then `sigma task update ID --accept`, `--revise "what is wrong"` or `--refuse`.',
   ),
   CHANGES_UNSEEN: failed(
-    'nobody can see what was changed: the folder is under no version control that can be read here',
+    'what was changed cannot be seen: the folder is under no version control that can be read here',
     'Put the folder under git, and what an agent changes is seen and checked.',
   ),
   ACTION_REFUSED: failed(

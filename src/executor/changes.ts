@@ -14,7 +14,7 @@ const shownMax = 3;
 /** Files that a response names. */
 const filesMax = 500;
 
-/** What is there of a change, whatever the program that made it says. */
+/** What was changed, independent of what the program that made the change says. */
 export interface Seen {
   /** Below the folder, in the order of git. */
   files: string[];

@@ -11,6 +11,7 @@ import { critiqueBy } from './critiques.js';
 import { nearnessOf } from './nearness.js';
 import type { OverlayMaker } from './overlay-maker.js';
 import { enrolTask } from './queue-handler.js';
+import { wordsOf } from './said-words.js';
 import type { Shards } from '../remote/shards.js';
 
 /** After its begin a manager meets the shards one by one; for so long evidence of those that are missing waits. */
@@ -73,11 +74,7 @@ export function portsTo(
     verify: (citations, { project }) => verdictsOn(citations, sources, project),
     nearness: async (task, evidence) =>
       nearnessOf([...(await shards.lattices()).values()], task, evidence),
-    words: async (task, response, worker) => {
-      // With parsers and readers of documents, which a manager without foreign workers never needs.
-      const { wordsOf } = await import('./said-words.js');
-      return wordsOf({ task, response, worker }, { client, shards });
-    },
+    words: (task, response, worker) => wordsOf({ task, response, worker }, { client, shards }),
     generate: (made, signal) => overlays.generate(made, signal),
     critique: critiqueBy(client, shards, gate),
     gate,

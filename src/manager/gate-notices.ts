@@ -76,7 +76,11 @@ export class GateNotices implements AsyncDisposable {
 
   async #tell(gate: Gate): Promise<void> {
     if (this.#over.signal.aborted) return;
-    const told = await (this.#told ??= this.#read());
+    const told = await (this.#told ??= this.#read()).catch((error: unknown) => {
+      // The next notice reads it again.
+      this.#told = undefined;
+      throw error;
+    });
     if (told.has(gate.id)) return;
     const { ways, log } = this.#parts;
     const notice = JSON.stringify(noticeOf(gate));

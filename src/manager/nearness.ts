@@ -75,7 +75,7 @@ export async function nearnessOf(
   const own = await ask(lattices, queries_executed, overlays);
   const places = [...said.places, ...own.places];
   const found = confidenceOf(citations.map((each) => nearest(each, places) ?? 0));
-  // Nobody is called a liar by a silence.
+  // That the PGC found nothing does not show that a claim is inflated.
   const claimable = said.isSilent || own.isSilent ? grounding_confidence : found;
   return { citations: measured, answered, claimable };
 }

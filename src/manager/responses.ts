@@ -108,7 +108,7 @@ export async function heldBy(
     attempt > now
       ? `there is no attempt ${attempt} yet`
       : assignment === null
-        ? 'nobody works on it now'
+        ? 'no worker has it now'
         : `attempt ${attempt} is that of another worker`;
   throw new BusError('TASK_NOT_ASSIGNED', { task: id, agent: from, why });
 }

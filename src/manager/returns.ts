@@ -16,7 +16,7 @@ const concerned: Readonly<Record<string, readonly string[]>> = {
   pgc: ['assigned', 'running', 'reviewing'],
 };
 
-/** Whoever was lost and came back stands in the notes of the tasks that it may have held up: a person who was away reads it there. */
+/** An agent that was lost and came back stands in the notes of the tasks that it may have held up: a person who was away reads it there. */
 export class Returns implements Disposable {
   readonly #book: TaskBook;
   readonly #log: Logger;

@@ -1,63 +1,32 @@
-import { systemClock } from '../base/clock.js';
 import type { Client } from '../client/client.js';
-import { TreeGround } from '../critic/artifact/tree-ground.js';
-import type { Statement } from '../critic/claims/claim.js';
-import { extractClaims } from '../critic/claims/extract.js';
-import { Tree } from '../critic/claims/tree.js';
-import { verifyClaims } from '../critic/claims/verify.js';
 import type { SaidWords } from '../delegation/manager/review.js';
 import type { DelegatedTask, RunnerName, TaskResponse } from '../delegation/task/shapes.js';
 import { asBusError } from '../errors/bus-error.js';
-import { LatticeQuestions } from '../lattice/questions.js';
-import { remoteAnalyses } from '../remote/analyses.js';
 import type { Shards } from '../remote/shards.js';
-import { rootOf } from './critiques.js';
 
-/** All of a result together; what is not looked up by then counts as unchecked. */
-const lookUpMs = 15_000;
-const claimsMax = 20;
-/** What the index and the lines that it knows decide. What a result says of commands, packages and plans is not for them. */
-const decidable = new Set<Statement['kind']>([
-  ...(['calls', 'call_count', 'throws', 'parameter_count', 'definition', 'line'] as const),
-  'constant',
-]);
 const executorRole = 'executor';
-/** Their results are what a program has said, not what somebody says of it. */
+/** Their results are what a program has said, not what an agent says of it. */
 const measured = new Set<RunnerName>(['answer', 'command']);
 
-/** Whose the words of a result are, and which of them the index contradicts. Only an executor of this home is believed what its programs said: behind `sigma mcp` there is a model. */
+/**
+ * Whose the words of a result are, and which of them the index contradicts. Only an executor of this home is believed what its programs
+ * said: behind `sigma mcp` there is a model.
+ */
 export async function wordsOf(
   said: { task: DelegatedTask; response: TaskResponse; worker: string },
   { client, shards }: { client: Client; shards: Shards },
 ): Promise<SaidWords> {
-  const { task, worker } = said;
-  const known = await client.agents();
-  const its = known.find(({ record }) => record.id === worker);
-  const isOurs = its?.of_home === true && its.record.role === executorRole;
-  const areOwn = !measured.has(task.runner) || !isOurs;
-  if (!areOwn) return { areOwn, contradicted: [] };
+  if (measured.has(said.task.runner) && (await isOfHome(said.worker, client)))
+    return { areOwn: false, contradicted: [] };
   const contradicted = new Set<string>();
+  // With parsers and readers of documents, which a manager whose executors only answer never needs.
+  const { contradictionsIn } = await import('./contradictions.js');
   // A tree that cannot be read, or not in time, decides nothing more.
   await contradictionsIn(said, client, shards, (each) => contradicted.add(each)).catch(asBusError);
-  return { areOwn, contradicted: [...contradicted] };
+  return { areOwn: true, contradicted: [...contradicted] };
 }
 
-async function contradictionsIn(
-  { task, response }: { task: DelegatedTask; response: TaskResponse },
-  client: Client,
-  shards: Shards,
-  report: (contradicted: string) => void,
-): Promise<void> {
-  const { claims, read } = extractClaims('result.md', response.result);
-  const wanted = claims.filter(({ statement }) => decidable.has(statement.kind));
-  if (wanted.length === 0) return;
-  const root = await rootOf({ task, response }, shards);
-  const lattice = (await shards.lattices()).get(root);
-  if (lattice === undefined) return;
-  const questions = new LatticeQuestions(lattice, systemClock);
-  const ground = await TreeGround.open(root, questions, remoteAnalyses(client, root));
-  const tree = await Tree.open(ground, '', AbortSignal.timeout(lookUpMs));
-  await verifyClaims(wanted.slice(0, claimsMax), read, tree, ({ status, claim, reason }) => {
-    if (status === 'wrong') report(`"${claim.text}" – ${reason}`);
-  });
+async function isOfHome(worker: string, client: Client): Promise<boolean> {
+  const executors = await client.agents({ role: executorRole });
+  return executors.some(({ record, of_home }) => record.id === worker && of_home);
 }

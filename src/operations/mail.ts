@@ -258,7 +258,7 @@ export const check: Operation<typeof checkInput> = {
   },
 };
 
-/** Without a limit of the caller: where nobody is known to be at work on it. */
+/** Without a limit of the caller: where no task is known to be under way. */
 const idleMsDefault = 30_000;
 
 /** Waits for an answer to the end of its time; for any other message only as long as an agent could still send one. */

@@ -68,7 +68,7 @@ export async function receiveOne(client: Client, receiving: Receiving): Promise<
       if (last !== undefined) return last;
       // It comes back when the lease of a reader that died is over.
       const isHeld = receiving.holdsNone === true && (await isLeased(client, mailbox, sender));
-      if (!isHeld) throw nobodyLeft(name, left.queued);
+      if (!isHeld) throw noneLeft(name, left.queued);
     }
     if (leftMs() === 0) throw new BusError('INBOX_EMPTY', { mailbox });
     const next = await unlessEmpty(
@@ -145,6 +145,6 @@ const awayCodes: ReadonlySet<string> = new Set([
   'UNKNOWN_AGENT',
 ]);
 
-function nobodyLeft(from: string, queued: number): BusError {
+function noneLeft(from: string, queued: number): BusError {
   return new BusError('NOBODY_LEFT', { from: from === '' ? '' : ` as ${from}`, queued });
 }

@@ -63,7 +63,7 @@ function gateEvents(gate: Gate): Told[] {
       ? []
       : [{ at_ms: judged_ms, what: 'gate', text: direction ? `${said}: ${direction}` : said }]),
     ...(state === 'expired'
-      ? [{ at_ms: gate.expires_ms, what: 'gate', text: 'nobody judged it in time' }]
+      ? [{ at_ms: gate.expires_ms, what: 'gate', text: 'no person judged it in time' }]
       : []),
   ];
 }
@@ -162,7 +162,7 @@ const saidWords: readonly [RegExp, string][] = [
 ];
 
 const reasonWords: Readonly<Record<string, string>> = {
-  OUTCOME_UNKNOWN: 'it was interrupted, and nobody knows how far it came; a person is asked',
+  OUTCOME_UNKNOWN: 'it was interrupted, and how far it came is not known; a person is asked',
   LEASE_EXPIRED: 'it said nothing for too long',
   WORKER_LOST: 'it is gone',
 };

@@ -213,7 +213,7 @@ function isWords(secret: string): boolean {
   return wordShare(secret.toLowerCase(), rules().file.wordParts) > wordsMax;
 }
 
-/** As rules for passwords ask for it: nobody writes words or names so. */
+/** As rules for passwords ask for it: words and names are not written so. */
 function isMixed(secret: string): boolean {
   return [/[a-z]/, /[A-Z]/, /[0-9]/, /[!@#$^*?~+&%]/].every((each) => each.test(secret));
 }

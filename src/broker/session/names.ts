@@ -6,7 +6,7 @@ import type { Sessions } from './sessions.js';
 
 export const nameKeyBytes = { min: 16, max: 64 } as const;
 
-/** Of who came over the network: no key has this digest, so nobody of this machine takes such a name. */
+/** Of who came over the network: no key has this digest, so no process of this machine takes such a name. */
 const network = 'network';
 
 /** What is kept of a key; empty: there is none, and the name is bound to nothing. */

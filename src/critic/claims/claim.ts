@@ -45,7 +45,7 @@ export type Statement =
   | { kind: 'path'; path: PathName }
   /** That a function throws, or never does. */
   | { kind: 'throws'; symbol: SymbolName; isNever: boolean }
-  /** Who calls a symbol; without a caller: that nobody does. `isOnly`: nobody else. */
+  /** Who calls a symbol; without a caller: that no function does. `isOnly`: no other one. */
   | { kind: 'calls'; symbol: SymbolName; caller?: SymbolName; isOnly: boolean }
   /** At how many places, or by how many functions, a symbol is called. */
   | { kind: 'call_count'; symbol: SymbolName; value: number; of: 'places' | 'functions' }

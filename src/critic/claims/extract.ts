@@ -188,7 +188,7 @@ const called =
   /^\s+is (only )?(?:called|invoked) (only |solely )?(?:by|from|in)\s+(?:the )?(?:function |method )?$/;
 const neverCalled =
   /^\s+(?:is (?:never|not) (?:called|invoked)(?: anywhere| by (?:anything|anyone))?|is unused|is dead(?: code)?|has no callers?)\s*(?:[.;]|$)/;
-const nobodyCalls =
+const noneCalls =
   /(?:^|[.!?:;])[^\w]*(?:nobody|no one|nothing|no (?:function|method|code|caller))(?: ever)? (?:calls|invokes) (?:the )?$/i;
 /** Behind what is said of all code: what goes on may say of which part, when, or except by whom. */
 const ends = /^\s*(?:[.;:]|$)/;
@@ -208,7 +208,7 @@ function callsOf(
   other: Reference,
   after: string,
 ): Statement | undefined {
-  if (nobodyCalls.test(before) && ends.test(gap)) return { kind: 'calls', symbol, isOnly: false };
+  if (noneCalls.test(before) && ends.test(gap)) return { kind: 'calls', symbol, isOnly: false };
   if (!beginsSentence.test(before)) return undefined;
   if (neverCalled.test(gap)) return { kind: 'calls', symbol, isOnly: false };
   const [, times, places] = calledTimes.exec(gap) ?? [];

@@ -127,7 +127,7 @@ export function verdictOn(
   return { move: 'revise', reason: isPassed ? 'EARLY' : open, flag: '' };
 }
 
-/** It was asked for no score, and needs nobody: it leaves an artifact where it was. */
+/** It was asked for no score, and needs no decision: it leaves an artifact where it was. */
 export function isAside({ verdict, needs_person }: Round): boolean {
   return verdict === 'UNSCORED' && needs_person === '';
 }

@@ -93,7 +93,7 @@ function stands({ state, rounds }: Cycle, { digest }: Round): boolean {
 const settledWords: Partial<Record<CycleState, string>> = {
   ratified: 'a person accepted it',
   refused: 'a person refused it',
-  expired: 'nobody decided in time',
+  expired: 'no person decided in time',
 };
 
 /** A person is asked. */

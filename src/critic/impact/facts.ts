@@ -81,7 +81,7 @@ export function reachOf(blast: BlastRadius, isSymbol: boolean, isMore: boolean):
   };
 }
 
-/** Tests in the file itself: they are a part of what was asked about, and nobody's users. */
+/** Tests in the file itself: they are a part of what was asked about, and are no users of it. */
 function testsWithin({ targets }: BlastRadius): BlastNode[] {
   const own = targets.filter(({ role, kind }) => role === 'test' && kind !== 'module');
   return own.map((each) => ({

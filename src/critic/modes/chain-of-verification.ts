@@ -93,7 +93,7 @@ function examined(claims: readonly Claim[], found: readonly Checked[], unable: s
   });
 }
 
-/** What it names and the tree lacks: nothing wrong, but nobody should take it for checked. */
+/** What it names and the tree lacks: not wrong, and not checked either. */
 function notFoundIn(found: readonly Checked[]): string[] {
   const named = new Map<string, string>();
   const said: string[] = [];

@@ -86,7 +86,7 @@ export function withStanding(
   critique: Critique,
   { state, text }: { state: string; text: string } = { state: '', text: '' },
 ): Critique {
-  // What was asked for no score asks nobody by itself, also where somebody is asked already.
+  // What was asked for no score asks for no decision by itself, also where a person is asked already.
   const needs_person = critique.needs_person || (isAsking(state) && critique.score !== null);
   return { ...critique, state, standing: text, needs_person };
 }

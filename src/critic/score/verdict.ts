@@ -61,7 +61,7 @@ export function verdictOf(
   const judged = reports.findLast(({ score }) => score !== null);
   const { score, dimensions, note } = recomputed(judged);
   if (score === null) {
-    // What was not asked for needs nobody.
+    // What was not asked for needs no decision.
     const isAsked = reports.length === 0 || reports.some(({ mode }) => scoring.has(mode));
     const why = isAsked ? note : 'no score was asked for: `llm-as-judge` and `standard` give one';
     return { verdict: 'UNSCORED', score, why, needsPerson: isAsked };

@@ -49,7 +49,7 @@ export function reviewResponse(
       : []),
   ];
   const isRefused = findings.some(({ severity }) => severity === 'error');
-  // Of what is refused nobody asks any more.
+  // A refused result needs no further mark.
   if (words?.areOwn === true && !isRefused) findings.push(wordsUnchecked(response));
   const isDoubtful = findings.some(({ severity }) => severity === 'warning');
   const verdict = isRefused

@@ -153,7 +153,7 @@ export function readResponse(value: unknown): TaskResponse {
 
 /**
  * Why it ended without a result. A worker of an earlier protocol has no field for the reason, and tells an error among its citations; one that
- * gives no reason, or a code of its own, is quoted: nobody guesses what stopped it.
+ * gives no reason, or a code of its own, is quoted: what stopped it is not guessed.
  */
 function whyItEnded(
   { status, reason, errors, result }: Pick<TaskResponse, 'status' | 'reason' | 'errors' | 'result'>,

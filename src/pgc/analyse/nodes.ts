@@ -94,7 +94,7 @@ export class Nodes {
     return hasRole({ role: this.saidRole(node) }, roles);
   }
 
-  /** What is compiled for tests alone is a test, in whatever file. */
+  /** What is compiled for tests alone is a test, in any file. */
   saidRole(node: NodeKey): string {
     const { index, file, row, document } = this.at(node);
     return saidRoleAt(index, file, row === undefined ? -1 : document);

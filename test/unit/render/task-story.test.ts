@@ -85,7 +85,7 @@ test('what a crash did to it is told, and what a person said then', async () => 
     'one: workshop works on it',
     'one: the bus was lost, and is back',
     'one: workshop was lost, and is back',
-    'one: workshop could not go on: it was interrupted, and nobody knows how far it came; a person is asked (OUTCOME_UNKNOWN)',
+    'one: workshop could not go on: it was interrupted, and how far it came is not known; a person is asked (OUTCOME_UNKNOWN)',
     'one: Ann had it done again: it was half done',
     'one: the critic was lost, and is back: its review goes on',
     'one: the manager was started again, and goes on',
@@ -114,7 +114,7 @@ describe('a gate', () => {
       { judged_ms: 2, judgement: 'modify', judged_by: 'Ann', direction: 'ls' },
       'Ann had something else done: ls',
     ],
-    ['not judged', { state: 'expired' }, 'nobody judged it in time'],
+    ['not judged', { state: 'expired' }, 'no person judged it in time'],
   ] as const)('says what is risky and who decided: %s', async (_, more, said) => {
     const gates = [gate(more)];
     expect((await lines([viewOf('one', 0, { gates })])).slice(1)).toEqual([
