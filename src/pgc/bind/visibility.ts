@@ -128,9 +128,9 @@ export function seesPublic(use: Use, candidates: readonly Candidate[]): boolean 
 }
 
 function inC<C extends Candidate>(use: Use, visible: C[]): C[] {
-  const inLanguage = seenInC(use, visible);
-  const own = inLanguage.filter((each) => each.file_path === use.path);
+  const own = visible.filter(({ file_path }) => file_path === use.path && cFile.test(file_path));
   if (own.length > 0) return own.slice(0, candidatesMax);
+  const inLanguage = seenInC(use, visible);
   if (inLanguage.length <= 1) return inLanguage;
   const scored = scoredIn(use, inLanguage).sort(
     (one, other) =>

@@ -123,6 +123,16 @@ export class Segment implements ShardIndex {
     }
   }
 
+  typesOfSymbol(symbol: number): TypeRow[] {
+    const owners = this.#parts.rows('typeRows');
+    const starts = this.#parts.numbers('typeStarts');
+    const file = this.fileOf(symbol);
+    const [from, end] = [starts[file] ?? 0, starts[file + 1] ?? 0];
+    const ownerAt = (at: number): number => owners.at(from + at, typeColumn.owner);
+    const rows = between(boundsOf(symbol + 1, end - from, ownerAt));
+    return rows.map((at) => this.#type(from + at));
+  }
+
   expressionOf(id: number): string {
     return this.#tableOf(id).expressionOf(id);
   }
@@ -207,6 +217,10 @@ export class Segment implements ShardIndex {
 
   names(): Iterable<string> {
     return this.#parts.names.all();
+  }
+
+  nameHashes(): Int32Array {
+    return this.#parts.names.hashes();
   }
 
   nameAt(number: number): string {

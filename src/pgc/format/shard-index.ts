@@ -24,6 +24,8 @@ export interface ShardIndex extends TermIndex {
   /** What the file says about types. */
   /** In order of what they speak of: first the text itself. */
   typesOf(file: number): TypeRow[];
+  /** What it says of one symbol. */
+  typesOfSymbol(symbol: number): TypeRow[];
   /** Of them those of the text itself. */
   ownTypesOf(file: number): Iterable<TypeRow>;
   /** What is called or used, as `expression.ts` writes it; empty where the miner does not tell. */
@@ -54,6 +56,8 @@ export interface ShardIndex extends TermIndex {
   isDocumented(symbol: number): boolean;
   /** All names in order; the name of an outline is an index into it. */
   names(): Iterable<string>;
+  /** `nameHash` of each of them. */
+  nameHashes(): Int32Array;
   nameAt(number: number): string;
   /** Symbols of exactly this name: definitions first, then declarations. */
   symbolsNamed(name: string): number[];

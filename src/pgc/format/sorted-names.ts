@@ -1,5 +1,25 @@
 import { ByteColumn, lowerBound, VarintReader } from './bytes.js';
 
+const hashStart = 0x811c9dc5 | 0;
+const hashPrime = 0x01000193;
+
+/** 32 bits of a name (FNV-1a over its UTF-8 bytes): two names may have the same. `before`: the hash of what stands before it. */
+export function nameHash(name: string, before = hashStart): number {
+  let hash = before;
+  for (let at = 0; at < name.length; at += 1) {
+    const code = name.charCodeAt(at);
+    if (code > 0x7f) return hashOfBytes(Buffer.from(name.slice(at), 'utf8'), hash);
+    hash = Math.imul(hash ^ code, hashPrime);
+  }
+  return hash;
+}
+
+function hashOfBytes(bytes: Uint8Array, before: number): number {
+  let hash = before;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, hashPrime);
+  return hash;
+}
+
 /** Names per block; the first name of a block is written in full. */
 const blockNames = 16;
 /** From this length on, a varint follows. */
@@ -95,6 +115,22 @@ export class SortedNames {
       }
       yield* names;
     }
+  }
+
+  /** The hash of each name, in their order. */
+  hashes(): Int32Array {
+    const found = new Int32Array(this.size);
+    for (let block = 0, at = 0; block < this.#blocks.length; block += 1) {
+      const reader = this.#reader(block);
+      for (; !reader.isAtEnd; at += 1) {
+        const length = this.#read(reader);
+        let hash = hashStart;
+        for (let byte = 0; byte < length; byte += 1)
+          hash = Math.imul(hash ^ (this.#name[byte] ?? 0), hashPrime);
+        found[at] = hash;
+      }
+    }
+    return found;
   }
 
   /** The last block whose first name is below the wanted one; equal names may continue in the next block. */
