@@ -196,8 +196,9 @@ function stemOf(file: string): string {
 
 /** Number of leading folders that both paths share. */
 export function nearness(one: string, other: string): number {
-  const [left, right] = [path.posix.dirname(one).split('/'), path.posix.dirname(other).split('/')];
   let shared = 0;
-  while (shared < left.length && left[shared] === right[shared]) shared += 1;
-  return shared;
+  for (let at = 0; at < one.length && one[at] === other[at]; at += 1)
+    if (one[at] === '/') shared += 1;
+  // Both at the top share it.
+  return shared === 0 && !one.includes('/') && !other.includes('/') ? 1 : shared;
 }

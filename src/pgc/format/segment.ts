@@ -256,8 +256,8 @@ export class Segment implements ShardIndex {
     return this.#hasName(name) ? this.#parts.slots.of(name) : [];
   }
 
-  slots(): Iterable<SlotRow> {
-    return this.#parts.slots.all();
+  slots(isWanted: (name: string) => boolean = () => true): Iterable<SlotRow> {
+    return this.#parts.slots.all(isWanted);
   }
 
   scannedNamed(name: string): { file: number; line: number }[] {

@@ -75,8 +75,8 @@ export interface ShardIndex extends TermIndex {
   callsByName(): Iterable<[name: string, calls: CallRow[]]>;
   /** Where a function of this name is stored in a field of a structure: calls through that field call it. */
   slotsOf(name: string): SlotRow[];
-  /** In order of the names. */
-  slots(): Iterable<SlotRow>;
+  /** In order of the names; `isWanted`: of a name; absent: all. */
+  slots(isWanted?: (name: string) => boolean): Iterable<SlotRow>;
 
   /** Where a long list of definitions contains this name; nothing else is known about it. */
   scannedNamed(name: string): { file: number; line: number }[];

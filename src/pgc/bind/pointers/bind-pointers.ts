@@ -77,12 +77,8 @@ function pass(values: CValues, held: HeldFunctions, { path, source, target }: Fl
 /** Functions that are put somewhere, in order of the files: what one includes is looked up once. */
 function slotsOf(program: CProgram, shard: number): Flow[] {
   const found: (Flow & { file: number })[] = [];
-  let last = { name: '', isKnown: false };
-  for (const { callee, expression, file } of program.shards[shard]?.slots() ?? []) {
-    if (expression === '') continue;
-    if (last.name !== callee)
-      last = { name: callee, isKnown: program.names.kindsOf(nameHash(callee)) !== 0 };
-    const path = last.isKnown ? program.pathOf(shard, file) : '';
+  for (const { callee, expression, file } of program.shards[shard]?.slots(program.isValue) ?? []) {
+    const path = expression === '' ? '' : program.pathOf(shard, file);
     if (path !== '') found.push({ path, source: callee, target: expression, file });
   }
   return found.sort((one, other) => one.file - other.file);

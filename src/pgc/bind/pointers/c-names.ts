@@ -19,7 +19,6 @@ interface Meanings {
 }
 
 const kinds = new Set(['function', 'variable', 'constant', 'macro']);
-const callable = nameKinds.function | nameKinds.variable | nameKinds.macro;
 /** Answers, and symbols of names, that are kept at a time: questions come file by file. */
 const visibleMax = 100_000;
 const meaningsMax = 200_000;
@@ -29,7 +28,9 @@ export class CNames {
   readonly #meanings = new Map<string, Meanings>();
   #kept = 0;
   readonly #places = new Map<number, Map<number, Place>>();
-  #visible = new Map<string, readonly Place[]>();
+  /** By path and name. */
+  readonly #visible = new Map<string, Map<string, readonly Place[]>>();
+  #answers = 0;
 
   constructor(readonly program: CProgram) {}
 
@@ -40,18 +41,25 @@ export class CNames {
 
   /** What a file means by a name. */
   visible(name: string, path: string): readonly Place[] {
-    const key = `${name} ${path}`;
-    let found = this.#visible.get(key);
+    let its = this.#visible.get(path);
+    if (its === undefined) this.#visible.set(path, (its = new Map<string, readonly Place[]>()));
+    let found = its.get(name);
     if (found === undefined) {
       found = this.#seen(name, path);
-      if (this.#visible.size >= visibleMax) this.#visible = new Map();
-      this.#visible.set(key, found);
+      this.#answers += 1;
+      if (this.#answers > visibleMax) this.#forget();
+      its.set(name, found);
     }
     return found;
   }
 
+  #forget(): void {
+    this.#visible.clear();
+    this.#answers = 0;
+  }
+
   #seen(name: string, path: string): readonly Place[] {
-    if ((this.program.names.kindsOf(nameHash(name)) & callable) === 0) return [];
+    if (!this.program.isValue(name)) return [];
     const { shared, own } = this.#meaningsOf(name);
     const its = own.get(path);
     const candidates =

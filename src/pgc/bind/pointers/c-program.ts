@@ -1,6 +1,7 @@
 import type { ShardIndex, SymbolPlace } from '../../format/shard-index.js';
+import { nameHash } from '../../format/sorted-names.js';
 import { IncludeGraph } from './includes.js';
-import { NameTable } from './name-table.js';
+import { NameTable, valueKinds } from './name-table.js';
 
 /** Something that calls are bound to. */
 export interface Place {
@@ -78,6 +79,10 @@ export class CProgram {
   pathOf(shard: number, file: number): string {
     return this.#paths[shard]?.[file] ?? '';
   }
+
+  /** Whether something may have this name as a value. */
+  readonly isValue = (name: string): boolean =>
+    (this.names.kindsOf(nameHash(name)) & valueKinds) !== 0;
 
   /** All symbols of a name in texts of C, in order of the shards. */
   symbolsNamed(name: string): Named[] {

@@ -46,6 +46,7 @@ export class CValues {
   readonly #macroTypes = new Map<string, CType | null>();
   readonly #types = new Map<Place, string>();
   readonly #parameters = new Map<Place, Map<number, Holder>>();
+  readonly #members = new Map<Structure, Map<string, Holder>>();
   #names = 0;
   readonly #nearest = new Map<string, Structure | undefined>();
 
@@ -141,12 +142,12 @@ export class CValues {
     if (method !== undefined) {
       const { result, file } = method;
       const its: CType = { kind: 'function', result: parseType(result), path: file.path };
-      return { type: its, holders: [memberHolder(structure, full, method)], functions: [] };
+      return { type: its, holders: [this.#memberHolder(structure, full, method)], functions: [] };
     }
     const field = structure.fields.get(full);
     if (field !== undefined) {
       const type = this.#type(parseType(field), structure.path, 0);
-      return { type, holders: [memberHolder(structure, full)], functions: [] };
+      return { type, holders: [this.#memberHolder(structure, full)], functions: [] };
     }
     const prefix = `${full}.`;
     if (structure.prefixes.has(prefix)) return typed({ kind: 'structure', structure, prefix });
@@ -157,10 +158,19 @@ export class CValues {
       for (const members of equallyNear(all, structure.path, this.program)) {
         const found = this.#memberOf(members, full, depth + 1);
         // It belongs to the structure, not to what the macro is called.
-        if (found !== undefined) return { ...found, holders: [memberHolder(structure, full)] };
+        if (found !== undefined) return { ...found, holders: [this.#memberHolder(structure, full)] };
       }
     }
     return undefined;
+  }
+
+  /** The same object each time. */
+  #memberHolder(structure: Structure, full: string, method?: Place): Holder {
+    let its = this.#members.get(structure);
+    if (its === undefined) this.#members.set(structure, (its = new Map<string, Holder>()));
+    let found = its.get(full);
+    if (found === undefined) its.set(full, (found = memberHolder(structure, full, method)));
+    return found;
   }
 
   #result({ type, functions, holders }: CValue): CType | undefined {

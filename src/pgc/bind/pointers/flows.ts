@@ -92,7 +92,8 @@ export class Flows {
       const tail = tailOf(expression);
       if (tail !== undefined && /@\.\d+$/.test(expression)) this.called.add(tail);
     }
-    for (const { expression } of index?.slots() ?? []) this.#typed.add(typedRoot(expression));
+    for (const { expression } of index?.slots(this.program.isValue) ?? [])
+      this.#typed.add(typedRoot(expression));
   }
 
   /** What is put into a parameter that is called may be called there. */

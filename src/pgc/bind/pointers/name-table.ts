@@ -7,6 +7,8 @@ const bitOf: Readonly<Record<string, number>> = {
   ...{ function: nameKinds.function, macro: nameKinds.macro },
   ...{ variable: nameKinds.variable, constant: nameKinds.variable },
 };
+/** Kinds of what has a value. */
+export const valueKinds = nameKinds.function | nameKinds.macro | nameKinds.variable;
 /** Buckets of hashes, by their first bits. */
 const bucketBits = 18;
 
