@@ -1,0 +1,83 @@
+import { Change } from './change.js';
+import type { MovedSymbols } from './moved-symbols.js';
+
+/** A site of a unit before. */
+export interface SiteBefore {
+  unit: number;
+  site: number;
+}
+
+/** The sites of texts with the same content: where each was. */
+export class KeptSites {
+  readonly #change: Change;
+  /** By unit: of each site. */
+  readonly #from = new Map<number, readonly (SiteBefore | undefined)[]>();
+  readonly #before = new Map<number, number[][]>();
+
+  constructor(change: Change) {
+    this.#change = change;
+  }
+
+  /** Undefined: its text is new, or has another content. */
+  before(unit: number, site: number): SiteBefore | undefined {
+    const same = this.#change.unitBefore(unit);
+    return same === undefined ? this.#of(unit)[site] : { unit: same, site };
+  }
+
+  /** Sites in texts with the same content that were bound to something that is gone, or that is described otherwise. */
+  *lost(moved: MovedSymbols): Generator<{ unit: number; site: number }> {
+    const paths = new Set(this.#change.texts.map(({ path }) => path));
+    for (const [unit, index] of this.#change.units.entries()) {
+      const same = this.#change.unitBefore(unit);
+      if (same === undefined) {
+        for (let site = 0; site < index.siteCount; site += 1)
+          if (this.#isLost(moved, unit, this.before(unit, site))) yield { unit, site };
+      } else {
+        const bound = this.#change.before[same]?.bound;
+        for (const id of bound?.targetsIn(paths) ?? [])
+          if (bound !== undefined && moved.now(same, bound.target(id), unit) === undefined)
+            for (const site of bound.callsOf(id)) yield { unit, site };
+      }
+    }
+  }
+
+  #isLost(moved: MovedSymbols, unit: number, was: SiteBefore | undefined): boolean {
+    const bound = was && this.#change.before[was.unit]?.bound;
+    if (was === undefined || bound === undefined) return false;
+    return bound
+      .targetsOf(was.site)
+      .some((id) => moved.now(was.unit, bound.target(id), unit) === undefined);
+  }
+
+  #of(unit: number): readonly (SiteBefore | undefined)[] {
+    let from = this.#from.get(unit);
+    if (from === undefined) {
+      from = this.#find(unit);
+      this.#from.set(unit, from);
+    }
+    return from;
+  }
+
+  #find(unit: number): (SiteBefore | undefined)[] {
+    const index = this.#change.units[unit];
+    if (index === undefined) return [];
+    const from = Array<SiteBefore | undefined>(index.siteCount).fill(undefined);
+    for (const [file, sites] of Change.sitesByFile(index).entries()) {
+      const was = this.#change.kept(index.file(file).path)?.before;
+      const its = was && this.#sitesBefore(was.unit)[was.file];
+      // What the miner finds in a content is the same, unless it is another miner.
+      if (was === undefined || its?.length !== sites.length) continue;
+      for (const [at, site] of sites.entries()) from[site] = { unit: was.unit, site: its[at] ?? 0 };
+    }
+    return from;
+  }
+
+  #sitesBefore(unit: number): number[][] {
+    let sites = this.#before.get(unit);
+    if (sites === undefined) {
+      const index = this.#change.before[unit]?.index;
+      this.#before.set(unit, (sites = index === undefined ? [] : Change.sitesByFile(index)));
+    }
+    return sites;
+  }
+}
