@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { Change, type BoundAnew, type UnitBefore } from '../bind/change/change.js';
 import { KeptSites } from '../bind/change/kept-sites.js';
 import { MovedSymbols } from '../bind/change/moved-symbols.js';
-import { bindPointers } from '../bind/pointers/bind-pointers.js';
-import { farHeaders } from '../bind/pointers/far-headers.js';
+import { rebindPointers } from '../bind/pointers/rebind-pointers.js';
+import { farHeadersAfter } from '../bind/pointers/far-headers.js';
 import { bindProgram } from '../bind/program/bind-program.js';
 import type { LanguageRules } from '../bind/program/rules.js';
 import type { BoundCallsWriter } from '../format/bound-calls.js';
@@ -35,8 +35,8 @@ export async function boundAfter(
       update.add(whole(bindProgram(change.units, each)), isOf);
   }
   if ([...languages.values()].includes('c'))
-    update.add(whole(bindPointers(change.units)), (path) => languages.get(path) === 'c');
-  for (const [unit, headers] of farHeaders(change.units).entries()) update.include(unit, headers);
+    update.add(rebindPointers(change, moved), (path) => languages.get(path) === 'c');
+  for (const [unit, headers] of farHeadersAfter(change)) update.include(unit, headers);
   return update.end();
 }
 

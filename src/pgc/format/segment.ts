@@ -133,6 +133,10 @@ export class Segment implements ShardIndex {
     return rows.map((at) => this.#type(from + at));
   }
 
+  speaksOf(hashes: ReadonlySet<number>): boolean {
+    return this.#parts.labels.hasWord(hashes);
+  }
+
   expressionOf(id: number): string {
     return this.#tableOf(id).expressionOf(id);
   }

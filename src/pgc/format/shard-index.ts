@@ -28,6 +28,8 @@ export interface ShardIndex extends TermIndex {
   typesOfSymbol(symbol: number): TypeRow[];
   /** Of them those of the text itself. */
   ownTypesOf(file: number): Iterable<TypeRow>;
+  /** Whether an expression, a type or a path may have a word with one of these hashes (`nameHash`). */
+  speaksOf(hashes: ReadonlySet<number>): boolean;
   /** What is called or used, as `expression.ts` writes it; empty where the miner does not tell. */
   expressionOf(site: number): string;
   /** A call or a use by its id: those of the uses follow those of the calls. */

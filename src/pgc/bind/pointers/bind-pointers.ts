@@ -1,6 +1,6 @@
 import type { CallBinding } from '../../format/bound-calls.js';
 import type { ShardIndex } from '../../format/shard-index.js';
-import { nameHash } from '../../format/sorted-names.js';
+import { nameHash } from '../../format/name-hash.js';
 import { CNames } from './c-names.js';
 import { CProgram, type Place } from './c-program.js';
 import { CValues, type CValue, type Holder } from './c-values.js';

@@ -1,4 +1,4 @@
-import { nameHash } from '../../format/sorted-names.js';
+import { nameHash } from '../../format/name-hash.js';
 import { visibleDefinitions, type Candidate } from '../visibility.js';
 import type { CProgram, Place } from './c-program.js';
 import { nameKinds } from './name-table.js';
@@ -21,7 +21,7 @@ interface Meanings {
 const kinds = new Set(['function', 'variable', 'constant', 'macro']);
 /** Answers, and symbols of names, that are kept at a time: questions come file by file. */
 const visibleMax = 100_000;
-const meaningsMax = 200_000;
+const meaningsMax = 600_000;
 
 /** Functions and variables of all shards, by the rule that binds plain calls. */
 export class CNames {

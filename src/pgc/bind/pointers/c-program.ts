@@ -1,5 +1,5 @@
 import type { ShardIndex, SymbolPlace } from '../../format/shard-index.js';
-import { nameHash } from '../../format/sorted-names.js';
+import { nameHash } from '../../format/name-hash.js';
 import { IncludeGraph } from './includes.js';
 import { NameTable, valueKinds } from './name-table.js';
 

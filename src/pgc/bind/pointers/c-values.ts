@@ -4,7 +4,7 @@ import {
   type Expression,
   type TypeText,
 } from '../../format/expression.js';
-import { nameHash } from '../../format/sorted-names.js';
+import { nameHash } from '../../format/name-hash.js';
 import { mayBeVisible } from '../c-visibility.js';
 import { nearness } from '../visibility.js';
 import type { CNames } from './c-names.js';

@@ -1,5 +1,5 @@
 import { NumberColumn } from '../../format/bytes.js';
-import { nameHash } from '../../format/sorted-names.js';
+import { nameHash } from '../../format/name-hash.js';
 import type { CProgram } from './c-program.js';
 import { nameKinds } from './name-table.js';
 
@@ -28,6 +28,7 @@ export class Flows {
   /** First flow of each file, and the end. */
   readonly #starts = new NumberColumn();
   readonly #files: { shard: number; file: number; path: string }[] = [];
+  readonly #otherNames = new Map<string, boolean>();
   #isFollowed = new Uint8Array(0);
 
   /** Last names of parameters, and local variables, through which calls go; closed over what they are given. */
@@ -68,7 +69,24 @@ export class Flows {
     if (/^\w+$/.test(source))
       return (this.program.names.kindsOf(tail) & callable) === 0 ? 0 : traits.always;
     if (/(?<!@)\.\d+$/.test(source)) return traits.always;
-    return /\.\w+$/.test(source) ? traits.member : 0;
+    const [whole, name = ''] = parameterRoot.exec(source) ?? [];
+    if (whole === source && this.#isOtherName(name)) return traits.always;
+    return /\.[A-Za-z_]\w*$/.test(source) ? traits.member : 0;
+  }
+
+  /** A macro may stand for another function, whose parameters are meant. */
+  #isOtherName(name: string): boolean {
+    let is = this.#otherNames.get(name);
+    if (is === undefined) {
+      const mayBe = (this.program.names.kindsOf(nameHash(name)) & nameKinds.macro) !== 0;
+      is =
+        mayBe &&
+        this.program
+          .symbolsNamed(name)
+          .some((each) => each.kind === 'macro' && this.program.typeOf(each).startsWith('='));
+      this.#otherNames.set(name, is);
+    }
+    return is;
   }
 
   #targetTraits(target: string): number {

@@ -1,5 +1,5 @@
 import type { ShardIndex } from '../../format/shard-index.js';
-import { nameHash } from '../../format/sorted-names.js';
+import { nameHash } from '../../format/name-hash.js';
 
 /** What a name may be: bits. */
 export const nameKinds = { function: 1, macro: 2, variable: 4, other: 8 } as const;
