@@ -86,7 +86,7 @@ export async function bindShards(
       shards: shards.map((shard) => withBound(shard, known.get(shard.segment))),
       ...{ scip: before.scip, bound_by, layer: undefined },
     };
-  const rules = rulesOf(manifests);
+  const rules = languageRules(manifests);
   const update =
     isSame && !isLayered ? await boundAfter({ place, before, shards: bound, rules }) : undefined;
   const { writers, layer } =
@@ -155,7 +155,7 @@ function binderOf(manifests: readonly ModuleManifest[]): string {
   return digest.digest('hex').slice(0, 20);
 }
 
-function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
+export function languageRules(manifests: readonly ModuleManifest[]): LanguageRules[] {
   return [
     goRules(manifests),
     rustRules(manifests),
