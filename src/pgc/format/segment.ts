@@ -7,6 +7,7 @@ import { openSections, segmentLayout, type Reading, type Sections } from './segm
 import { importColumn, SegmentParts, symbolColumn, typeColumn } from './segment-parts.js';
 import { declarationFlag, exportedFlag, testFlag } from './segment-writer.js';
 import type { CallTable } from './call-table.js';
+import type { PackedTerms } from './term-index.js';
 import type {
   CallRow,
   FileRow,
@@ -71,6 +72,10 @@ export class Segment implements ShardIndex {
     return this.fileCount + this.symbolCount;
   }
 
+  pathOf(file: number): string {
+    return this.#path(file);
+  }
+
   file(file: number): FileRow {
     const rows = this.#parts.numbers('fileRows');
     return {
@@ -125,6 +130,25 @@ export class Segment implements ShardIndex {
 
   expressionOf(id: number): string {
     return this.#tableOf(id).expressionOf(id);
+  }
+
+  /** Of the symbols of files: the first one, and one behind the last. */
+  symbolSpan(first: number, end: number): [number, number] {
+    const starts = this.#parts.numbers('fileSymbols');
+    return [starts[first] ?? 0, starts[end] ?? this.symbolCount];
+  }
+
+  /** Of the calls or uses of files, inside their symbols or outside of all: the first one, and one behind the last. */
+  siteSpan(
+    table: 'calls' | 'uses',
+    where: 'inside' | 'outside',
+    first: number,
+    end: number,
+  ): [number, number] {
+    const rows = this.#parts[table];
+    return where === 'inside'
+      ? rows.spanInside(...this.symbolSpan(first, end))
+      : rows.spanOutside(first, end);
   }
 
   get siteCount(): number {
@@ -282,6 +306,10 @@ export class Segment implements ShardIndex {
 
   terms(): { term: string; documents: number }[] {
     return this.#parts.terms.terms();
+  }
+
+  get packedTerms(): PackedTerms {
+    return this.#parts.terms;
   }
 
   documentFrequency(term: string): number {
