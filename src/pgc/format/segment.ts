@@ -68,6 +68,32 @@ export class Segment implements ShardIndex {
     return this.#parts.rows('symbolRows').length;
   }
 
+  get items(): { O1: number; O3: number } {
+    return this.itemsIn([[0, this.fileCount]]);
+  }
+
+  /** Of these files: from the first to before the second. */
+  itemsIn(spans: readonly (readonly [number, number])[]): { O1: number; O3: number } {
+    const isIn = (file: number): boolean =>
+      spans.some(([first, end]) => first <= file && file < end);
+    const [places, starts] = [
+      this.#parts.rows('scannedPlaces'),
+      this.#parts.numbers('importStarts'),
+    ];
+    const items = { O1: 0, O3: 0 };
+    for (const [first, end] of spans) {
+      const [from, to] = this.symbolSpan(first, end);
+      items.O1 += to - from + (starts[end] ?? 0) - (starts[first] ?? 0);
+      for (const where of ['inside', 'outside'] as const) {
+        const [start, stop] = this.siteSpan('calls', where, first, end);
+        items.O3 += stop - start;
+      }
+    }
+    for (let at = 0; at < places.length; at += 1) if (isIn(places.at(at, 0))) items.O1 += 1;
+    for (const { file } of this.slots()) if (isIn(file)) items.O3 += 1;
+    return items;
+  }
+
   get documentCount(): number {
     return this.fileCount + this.symbolCount;
   }

@@ -67,6 +67,19 @@ export class JoinedIndex implements ShardIndex {
     return this.#symbols.length;
   }
 
+  get items(): { O1: number; O3: number } {
+    const sum = { O1: 0, O3: 0 };
+    for (const [source, segment] of this.#segments.entries()) {
+      const runs = this.#files.all().filter((run) => run.source === source);
+      const { O1, O3 } = segment.itemsIn(
+        runs.map(({ first, length }) => [first, first + length] as const),
+      );
+      sum.O1 += O1;
+      sum.O3 += O3;
+    }
+    return sum;
+  }
+
   get documentCount(): number {
     return this.fileCount + this.symbolCount;
   }
