@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { Change, type UnitBefore } from '../bind/change/change.js';
 import { KeptSites } from '../bind/change/kept-sites.js';
 import { MovedSymbols } from '../bind/change/moved-symbols.js';
@@ -8,8 +7,9 @@ import { rebindProgram } from '../bind/program/rebind-program.js';
 import type { LanguageRules } from '../bind/program/rules.js';
 import type { BoundCallsWriter } from '../format/bound-calls.js';
 import type { FactsLanguage } from '../format/facts.js';
-import { Segment } from '../format/segment.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
+import { openShard } from '../plan/open-shard.js';
+import { keyOf } from './shard-key.js';
 import { BindingUpdate } from './binding-update.js';
 
 interface ChangeJob {
@@ -53,20 +53,17 @@ export function bindChange(
 }
 
 async function openChange({ place, before, shards }: ChangeJob): Promise<Change> {
-  const open = ({ segment, bound }: ManifestShard): Promise<Segment> =>
-    Segment.open(join(place.segments, segment), {}, join(place.segments, bound ?? ''), 'lazy');
   const served = before.shards.filter(({ bound }) => bound !== undefined);
-  const known = await Promise.all(served.map(open));
-  const at = new Map(served.map(({ segment }, unit) => [segment, unit]));
+  const known = await Promise.all(served.map((shard) => openShard(place, shard, {}, 'lazy')));
+  const at = new Map(served.map((shard, unit) => [keyOf(shard), unit]));
   const units = await Promise.all(
     shards.map(
-      async ({ segment }) =>
-        known[at.get(segment) ?? -1] ??
-        (await Segment.open(join(place.segments, segment), {}, '', 'lazy')),
+      async (shard) =>
+        known[at.get(keyOf(shard)) ?? -1] ?? (await openShard(place, shard, {}, 'lazy', '')),
     ),
   );
-  const same = shards.flatMap(({ segment }, now): [number, number][] => {
-    const was = at.get(segment);
+  const same = shards.flatMap((shard, now): [number, number][] => {
+    const was = at.get(keyOf(shard));
     return was === undefined ? [] : [[was, now]];
   });
   const was = known.flatMap((index): UnitBefore[] =>

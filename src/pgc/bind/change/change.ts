@@ -141,12 +141,4 @@ export class Change {
   kept(path: string): { now: TextPlace; before: TextPlace } | undefined {
     return this.#kept.get(path);
   }
-
-  /** The sites of a unit by file, in the order of the text: those of the same content have the same order. */
-  static sitesByFile(index: ShardIndex): number[][] {
-    const sites: number[][] = Array.from({ length: index.fileCount }, () => []);
-    for (const { id, file } of index.calls()) sites[file]?.push(id);
-    for (const { id, file } of index.uses()) sites[file]?.push(id);
-    return sites;
-  }
 }
