@@ -1,15 +1,15 @@
-import { join } from 'node:path';
-import { Change, type BoundAnew, type UnitBefore } from '../bind/change/change.js';
+import { Change, type UnitBefore } from '../bind/change/change.js';
 import { KeptSites } from '../bind/change/kept-sites.js';
 import { MovedSymbols } from '../bind/change/moved-symbols.js';
-import { rebindPointers } from '../bind/pointers/rebind-pointers.js';
 import { farHeadersAfter } from '../bind/pointers/far-headers.js';
-import { bindProgram } from '../bind/program/bind-program.js';
+import { rebindPointers } from '../bind/pointers/rebind-pointers.js';
+import { rebindProgram } from '../bind/program/rebind-program.js';
 import type { LanguageRules } from '../bind/program/rules.js';
 import type { BoundCallsWriter } from '../format/bound-calls.js';
 import type { FactsLanguage } from '../format/facts.js';
-import { Segment } from '../format/segment.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
+import { openShard } from '../plan/open-shard.js';
+import { keyOf } from './shard-key.js';
 import { BindingUpdate } from './binding-update.js';
 
 interface ChangeJob {
@@ -25,40 +25,45 @@ export async function boundAfter(
   job: ChangeJob,
 ): Promise<Iterable<BoundCallsWriter | 'as before'> | undefined> {
   const change = await openChange(job).catch(() => undefined);
-  if (change === undefined) return undefined;
+  return change && bindChange(change, job.rules);
+}
+
+export function bindChange(
+  change: Change,
+  rules: readonly LanguageRules[],
+): Iterable<BoundCallsWriter | 'as before'> {
   const moved = new MovedSymbols(change);
-  const update = new BindingUpdate(change, new KeptSites(change), moved);
+  const kept = new KeptSites(change);
+  const update = new BindingUpdate(change, kept, moved);
   const languages = languagesOf(change);
-  for (const each of job.rules) {
-    const isOf = (path: string): boolean => isAmong(each.languages, languages.get(path));
-    if (each.languages.some((language) => [...languages.values()].includes(language)))
-      update.add(whole(bindProgram(change.units, each)), isOf);
+  const lost = new Map<number, Set<number>>();
+  for (const { unit, site } of kept.lost(moved))
+    lost.set(unit, (lost.get(unit) ?? new Set()).add(site));
+  for (const each of rules) {
+    const isOf = isAmong(languages, each.languages);
+    const isOurs = isAmong(languages, [...each.languages, ...(each.others ?? [])]);
+    if (!each.languages.some((language) => languages.all.has(language))) continue;
+    const anew = rebindProgram({ change, lost, isOurs }, each);
+    if (anew !== undefined) update.add(anew, isOf);
   }
-  if ([...languages.values()].includes('c'))
-    update.add(rebindPointers(change, moved), (path) => languages.get(path) === 'c');
+  if (languages.all.has('c'))
+    update.add(rebindPointers(change, moved), isAmong(languages, ['c']));
   for (const [unit, headers] of farHeadersAfter(change)) update.include(unit, headers);
   return update.end();
 }
 
-function whole(bound: Omit<BoundAnew, 'isWhole'>): BoundAnew {
-  return { ...bound, isWhole: true };
-}
-
 async function openChange({ place, before, shards }: ChangeJob): Promise<Change> {
-  const open = ({ segment, bound }: ManifestShard): Promise<Segment> =>
-    Segment.open(join(place.segments, segment), {}, join(place.segments, bound ?? ''), 'lazy');
   const served = before.shards.filter(({ bound }) => bound !== undefined);
-  const known = await Promise.all(served.map(open));
-  const at = new Map(served.map(({ segment }, unit) => [segment, unit]));
+  const known = await Promise.all(served.map((shard) => openShard(place, shard, {}, 'lazy')));
+  const at = new Map(served.map((shard, unit) => [keyOf(shard), unit]));
   const units = await Promise.all(
     shards.map(
-      async ({ segment }) =>
-        known[at.get(segment) ?? -1] ??
-        (await Segment.open(join(place.segments, segment), {}, '', 'lazy')),
+      async (shard) =>
+        known[at.get(keyOf(shard)) ?? -1] ?? (await openShard(place, shard, {}, 'lazy', '')),
     ),
   );
-  const same = shards.flatMap(({ segment }, now): [number, number][] => {
-    const was = at.get(segment);
+  const same = shards.flatMap((shard, now): [number, number][] => {
+    const was = at.get(keyOf(shard));
     return was === undefined ? [] : [[was, now]];
   });
   const was = known.flatMap((index): UnitBefore[] =>
@@ -67,17 +72,27 @@ async function openChange({ place, before, shards }: ChangeJob): Promise<Change>
   return new Change(units, was, same);
 }
 
-/** By path. */
-function languagesOf({ units }: Change): ReadonlyMap<string, FactsLanguage> {
-  const found = new Map<string, FactsLanguage>();
-  for (const index of units)
-    for (let file = 0; file < index.fileCount; file += 1) {
-      const { path, language } = index.file(file);
-      found.set(path, language);
-    }
-  return found;
+interface Languages {
+  byPath: ReadonlyMap<string, FactsLanguage>;
+  all: ReadonlySet<FactsLanguage>;
 }
 
-function isAmong(all: readonly FactsLanguage[], language: FactsLanguage | undefined): boolean {
-  return language !== undefined && all.includes(language);
+/** Of all texts, also of those that are gone. */
+function languagesOf({ units, before }: Change): Languages {
+  const byPath = new Map<string, FactsLanguage>();
+  const all = new Set<FactsLanguage>();
+  for (const index of [...before.map((each) => each.index), ...units])
+    for (let file = 0; file < index.fileCount; file += 1) {
+      const { path, language } = index.file(file);
+      byPath.set(path, language);
+      all.add(language);
+    }
+  return { byPath, all };
+}
+
+function isAmong(
+  { byPath }: Languages,
+  languages: readonly FactsLanguage[],
+): (path: string) => boolean {
+  return (path) => languages.some((each) => each === byPath.get(path));
 }

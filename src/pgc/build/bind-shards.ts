@@ -19,12 +19,13 @@ import {
 } from '../format/bound-calls.js';
 import { minerVersion } from '../format/facts.js';
 import { decodeFacts } from '../format/packed-facts.js';
-import { Segment } from '../format/segment.js';
+import { openShard } from '../plan/open-shard.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { TreeSymbols } from '../scip/tree-symbols.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
 import { boundAfter } from './bind-change.js';
 import { BindingWriter } from './binding-writer.js';
+import { keyOf } from './shard-key.js';
 import {
   hasLayer,
   isLayerWhole,
@@ -70,7 +71,7 @@ export async function bindShards(
   const bound = isLayered ? [...shards] : shards.filter(isBound);
   if (bound.length === 0)
     return { shards: [...shards], scip: undefined, bound_by: undefined, layer: undefined };
-  const known = new Map(before?.shards.map(({ segment, bound: file }) => [segment, file]));
+  const known = new Map(before?.shards.map((shard) => [keyOf(shard), shard.bound]));
   const manifests = await manifestsOf(job);
   const bound_by = binderOf(manifests);
   const isSame =
@@ -83,10 +84,10 @@ export async function bindShards(
     (await isLayerWhole(place, before.scip))
   )
     return {
-      shards: shards.map((shard) => withBound(shard, known.get(shard.segment))),
+      shards: shards.map((shard) => withBound(shard, known.get(keyOf(shard)))),
       ...{ scip: before.scip, bound_by, layer: undefined },
     };
-  const rules = rulesOf(manifests);
+  const rules = languageRules(manifests);
   const update =
     isSame && !isLayered ? await boundAfter({ place, before, shards: bound, rules }) : undefined;
   const { writers, layer } =
@@ -101,7 +102,7 @@ export async function bindShards(
     const shard = bound[at];
     if (shard === undefined) break;
     const isWritten = isBound(shard) || layer?.bindings.speaksOf(at) === true;
-    if (writer === 'as before') files.set(shard.alias, known.get(shard.segment));
+    if (writer === 'as before') files.set(shard.alias, known.get(keyOf(shard)));
     else if (isWritten) files.set(shard.alias, await written(place, shard, { writer, served }));
     at += 1;
   }
@@ -124,7 +125,7 @@ async function boundBy(
   layer: Awaited<ReturnType<typeof openLayer>> | undefined;
 }> {
   const segments = await Promise.all(
-    shards.map(({ segment }) => Segment.open(join(job.place.segments, segment), {}, '', 'lazy')),
+    shards.map((shard) => openShard(job.place, shard, {}, 'lazy', '')),
   );
   const layer = isLayered ? await openLayer(job, new TreeSymbols(segments)) : undefined;
   const writing = new BindingWriter(segments, layer?.bindings);
@@ -155,7 +156,7 @@ function binderOf(manifests: readonly ModuleManifest[]): string {
   return digest.digest('hex').slice(0, 20);
 }
 
-function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
+export function languageRules(manifests: readonly ModuleManifest[]): LanguageRules[] {
   return [
     goRules(manifests),
     rustRules(manifests),
@@ -181,7 +182,7 @@ function isAsBefore(
     shards.length === known.size &&
     shards.every(
       (shard) =>
-        known.has(shard.segment) && (!isBound(shard) || known.get(shard.segment) !== undefined),
+        known.has(keyOf(shard)) && (!isBound(shard) || known.get(keyOf(shard)) !== undefined),
     )
   );
 }
@@ -191,8 +192,8 @@ async function areReadable(
   shards: readonly ManifestShard[],
   known: ReadonlyMap<string, string | undefined>,
 ): Promise<boolean> {
-  const opened = shards.flatMap(({ segment }) => {
-    const file = known.get(segment);
+  const opened = shards.flatMap((shard) => {
+    const file = known.get(keyOf(shard));
     return file === undefined ? [] : [BoundCalls.open(join(place.segments, file))];
   });
   return Promise.all(opened).then(
@@ -234,7 +235,7 @@ async function written(
       () => false,
     ));
   if (!isThere) await writeBoundCalls(path, sections);
-  const index = await Segment.open(join(place.segments, shard.segment), {}, path, 'lazy');
+  const index = await openShard(place, shard, {}, 'lazy', path);
   await writeCard(cardPath(place, { ...shard, bound: file }), makeCard(index));
   return file;
 }

@@ -60,12 +60,13 @@ export class BindingUpdate {
   #note(unit: number, site: number, its: SiteBinding): void {
     const same = this.#change.unitBefore(unit);
     const bound = same === undefined ? undefined : this.#change.before[same]?.bound;
-    if (bound?.bindingOf(site) === its.binding) {
-      const was = bound.targetsOf(site).map((id) => keyIn(bound.target(id)));
+    if (same !== undefined && bound?.bindingOf(site) === its.binding) {
+      const was = bound.targetsOf(site).map((id) => this.#moved.now(same, bound.target(id), unit));
+      const is = its.targets.map((each) => keyIn(targetIn(unit, each)));
       if (
         areSame(
-          was,
-          its.targets.map((each) => keyIn(targetIn(unit, each))),
+          was.map((each) => (each ? keyIn(targetIn(unit, each)) : '')),
+          is,
         )
       )
         return;

@@ -34,6 +34,7 @@ import { SourceMining, type MiningRequest } from './source-mining.js';
 import { readRoleMarks } from '../source/role-marks.js';
 import { SourceTree, type ReadableTree } from '../source/source-tree.js';
 import { IndexCleaner } from './index-cleaner.js';
+import { keyOf } from './shard-key.js';
 import { checkScip, type LayerRequest } from './precise-layer.js';
 
 export type { IndexReport } from './index-report.js';
@@ -262,11 +263,12 @@ function isAsBefore(
   before: Manifest | undefined,
 ): boolean {
   if (changed === undefined || layers.length > 0) return false;
-  const served = new Map(before?.shards.map((shard) => [shard.segment, shard]));
+  const served = new Map(before?.shards.map((shard) => [keyOf(shard), shard]));
   return (
     built.length === served.size &&
-    built.every(({ segment, overlays }) => {
-      const { O7 } = served.get(segment)?.overlays ?? {};
+    built.every((shard) => {
+      const { overlays } = shard;
+      const { O7 } = served.get(keyOf(shard))?.overlays ?? {};
       return O7?.state === 'ready' && O7.file === overlays.O7?.file;
     })
   );

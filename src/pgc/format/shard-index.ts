@@ -14,6 +14,8 @@ export interface ShardIndex extends TermIndex {
   readonly info: ShardInfo;
   readonly symbolCount: number;
   readonly fileCount: number;
+  /** O1: symbols, scanned names and imports. O3: call sites and functions in structures of operations. */
+  readonly items: { O1: number; O3: number };
 
   file(file: number): FileRow;
   fileAt(path: string): number | undefined;
@@ -35,6 +37,8 @@ export interface ShardIndex extends TermIndex {
   /** A call or a use by its id: those of the uses follow those of the calls. */
   site(id: number): CallRow;
   readonly siteCount: number;
+  /** The sites of a file, from the first to before the second: calls inside symbols and outside, then uses. */
+  siteSpans(file: number): readonly (readonly [number, number])[];
   /** What the calls and uses are bound to; undefined: they are not bound. */
   readonly bound: BoundCalls | undefined;
   /** All call sites, in order of their ids. */

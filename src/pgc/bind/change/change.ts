@@ -7,6 +7,9 @@ export interface UnitBefore {
   bound: BoundCalls;
 }
 
+/** More than any unit has. */
+const filesMax = 2 ** 24;
+
 export interface TextPlace {
   unit: number;
   file: number;
@@ -59,6 +62,8 @@ export class Change {
   /** Of texts with the same content in units that are not the same, by their path. */
   readonly #kept = new Map<string, { now: TextPlace; before: TextPlace }>();
   readonly #changed: ReadonlyMap<string, ChangedText>;
+  /** Texts that are the same come in the same order: of several definitions of a name, the first one counts. */
+  readonly isInOrder: boolean;
 
   /** `same`: pairs of a unit before and the unit now that are the same. */
   constructor(
@@ -92,6 +97,26 @@ export class Change {
     for (const [path, was] of left) changed.set(path, { path, now: undefined, before: was });
     this.#changed = changed;
     this.texts = [...changed.values()];
+    this.isInOrder = this.#isInOrder();
+  }
+
+  #isInOrder(): boolean {
+    let last = -1;
+    const places = [...this.units.keys()].flatMap((unit): number[] => {
+      const same = this.#unitBefore.get(unit);
+      if (same !== undefined) return [same * filesMax];
+      const index = this.units[unit];
+      return Array.from({ length: index?.fileCount ?? 0 }, (_, file) => {
+        const path = index?.file(file).path ?? '';
+        const was = (this.#kept.get(path) ?? this.#changed.get(path))?.before;
+        return was === undefined ? last : was.unit * filesMax + was.file;
+      });
+    });
+    for (const each of places) {
+      if (each < last) return false;
+      last = each;
+    }
+    return true;
   }
 
   /** Undefined: its content is as before. */
@@ -115,13 +140,5 @@ export class Change {
   /** Of a text with the same content in a unit that is not the same. */
   kept(path: string): { now: TextPlace; before: TextPlace } | undefined {
     return this.#kept.get(path);
-  }
-
-  /** The sites of a unit by file, in the order of the text: those of the same content have the same order. */
-  static sitesByFile(index: ShardIndex): number[][] {
-    const sites: number[][] = Array.from({ length: index.fileCount }, () => []);
-    for (const { id, file } of index.calls()) sites[file]?.push(id);
-    for (const { id, file } of index.uses()) sites[file]?.push(id);
-    return sites;
   }
 }

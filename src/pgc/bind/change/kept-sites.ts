@@ -1,4 +1,4 @@
-import { Change } from './change.js';
+import type { Change } from './change.js';
 import type { MovedSymbols } from './moved-symbols.js';
 
 /** A site of a unit before. */
@@ -12,7 +12,6 @@ export class KeptSites {
   readonly #change: Change;
   /** By unit: of each site. */
   readonly #from = new Map<number, readonly (SiteBefore | undefined)[]>();
-  readonly #before = new Map<number, number[][]>();
 
   constructor(change: Change) {
     this.#change = change;
@@ -51,10 +50,7 @@ export class KeptSites {
 
   #of(unit: number): readonly (SiteBefore | undefined)[] {
     let from = this.#from.get(unit);
-    if (from === undefined) {
-      from = this.#find(unit);
-      this.#from.set(unit, from);
-    }
+    if (from === undefined) this.#from.set(unit, (from = this.#find(unit)));
     return from;
   }
 
@@ -62,22 +58,16 @@ export class KeptSites {
     const index = this.#change.units[unit];
     if (index === undefined) return [];
     const from = Array<SiteBefore | undefined>(index.siteCount).fill(undefined);
-    for (const [file, sites] of Change.sitesByFile(index).entries()) {
+    for (let file = 0; file < index.fileCount; file += 1) {
       const was = this.#change.kept(index.file(file).path)?.before;
-      const its = was && this.#sitesBefore(was.unit)[was.file];
-      // What the miner finds in a content is the same, unless it is another miner.
-      if (was === undefined || its?.length !== sites.length) continue;
-      for (const [at, site] of sites.entries()) from[site] = { unit: was.unit, site: its[at] ?? 0 };
+      const spans = was && this.#change.before[was.unit]?.index.siteSpans(was.file);
+      if (was === undefined || spans === undefined) continue;
+      for (const [at, [first, end]] of index.siteSpans(file).entries()) {
+        const [start = 0] = spans[at] ?? [];
+        for (let site = first; site < end; site += 1)
+          from[site] = { unit: was.unit, site: start + site - first };
+      }
     }
     return from;
-  }
-
-  #sitesBefore(unit: number): number[][] {
-    let sites = this.#before.get(unit);
-    if (sites === undefined) {
-      const index = this.#change.before[unit]?.index;
-      this.#before.set(unit, (sites = index === undefined ? [] : Change.sitesByFile(index)));
-    }
-    return sites;
   }
 }
