@@ -117,7 +117,9 @@ export class BindingUpdate {
     }
     for (const pair of this.#pairsIn(unit, called).values())
       writer.implement(targetIn(unit, pair[0]), targetIn(unit, pair[1]));
-    for (const [header, targets] of this.#headers[unit] ?? [])
+    const same = this.#change.unitBefore(unit);
+    const was = same === undefined ? undefined : this.#change.before[same]?.bound.farHeaders();
+    for (const [header, targets] of this.#headers[unit] ?? was ?? [])
       writer.include(header, targets);
     return writer;
   }
