@@ -52,8 +52,7 @@ export class IncludeGraph {
 
   /** As written in the file. */
   targetsOf(path: string): readonly string[] {
-    if (this.#last.path !== path)
-      this.#last = { path, targets: this.#targets.get(path)?.() ?? [] };
+    if (this.#last.path !== path) this.#last = { path, targets: this.#targets.get(path)?.() ?? [] };
     return this.#last.targets;
   }
 
@@ -61,11 +60,11 @@ export class IncludeGraph {
   seenFrom(path: string): Seen {
     const known = this.#seen.get(path);
     if (known !== undefined) return known;
-    const seen = this.#seenFrom(path);
     if (this.#seen.size >= rememberedMax) {
       this.#seen.clear();
       this.#spare.push(...this.#used.splice(0));
     }
+    const seen = this.#seenFrom(path);
     this.#seen.set(path, seen);
     return seen;
   }
