@@ -26,9 +26,9 @@ export class NameTable {
   constructor(shards: readonly ShardIndex[], isOf: (shard: number, file: number) => boolean) {
     const found = shards.map((index, shard) => namesOf(index, (file) => isOf(shard, file)));
     for (const { hashes } of found)
-      for (const hash of hashes) this.#starts[bucketOf(hash) + 1]! += 1;
+      for (const hash of hashes) addTo(this.#starts, bucketOf(hash) + 1, 1);
     for (let at = 1; at < this.#starts.length; at += 1)
-      this.#starts[at]! += this.#starts[at - 1] ?? 0;
+      addTo(this.#starts, at, this.#starts[at - 1] ?? 0);
     const count = this.#starts.at(-1) ?? 0;
     this.#hashes = new Int32Array(count);
     this.#shards = new Uint16Array(count);
@@ -36,7 +36,8 @@ export class NameTable {
     const next = this.#starts.slice();
     for (const [shard, { hashes, kinds }] of found.entries())
       for (const [at, hash] of hashes.entries()) {
-        const place = next[bucketOf(hash)]!++;
+        const place = next[bucketOf(hash)] ?? 0;
+        addTo(next, bucketOf(hash), 1);
         this.#hashes[place] = hash;
         this.#shards[place] = shard;
         this.#kinds[place] = kinds[at] ?? 0;
@@ -63,6 +64,10 @@ export class NameTable {
   }
 }
 
+function addTo(counts: Uint32Array, at: number, more: number): void {
+  counts[at] = (counts[at] ?? 0) + more;
+}
+
 function bucketOf(hash: number): number {
   return hash >>> (32 - bucketBits);
 }
@@ -76,7 +81,7 @@ function namesOf(
   for (let symbol = 0; symbol < index.symbolCount; symbol += 1) {
     if (!isOf(index.fileOf(symbol))) continue;
     const { name, kind } = index.outline(symbol);
-    kindsOf[name]! |= bitOf[kind] ?? nameKinds.other;
+    kindsOf[name] = (kindsOf[name] ?? 0) | (bitOf[kind] ?? nameKinds.other);
   }
   const has = (_: number, name: number): boolean => kindsOf[name] !== 0;
   return { hashes: all.filter(has), kinds: kindsOf.filter((kinds) => kinds !== 0) };
