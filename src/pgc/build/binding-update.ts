@@ -92,7 +92,7 @@ export class BindingUpdate {
     for (const unit of new Set([what.unit, by.unit])) this.#pairsOf[unit]?.push(pair);
   }
 
-  /** See `BindingWriter`. */
+  /** See `BindingWriter`; those of a unit that is the same may be left out where they are, too. */
   include(unit: number, headers: ReadonlyMap<string, readonly string[]>): void {
     this.#headers[unit] = headers;
   }
@@ -144,7 +144,8 @@ export class BindingUpdate {
       const now = this.#moved.now(same, target, unit);
       if (now === undefined || keyIn(targetIn(unit, now)) !== keyIn(target)) return false;
     }
-    if (!areHeadersSame(bound.farHeaders(), this.#headers[unit] ?? new Map())) return false;
+    const headers = this.#headers[unit];
+    if (headers !== undefined && !areHeadersSame(bound.farHeaders(), headers)) return false;
     if (this.#isPaired.length === 0) return true;
     const was = [...bound.implementations()].map((ids) =>
       ids.map((id) => keyIn(bound.target(id))).join('\0\0'),

@@ -53,6 +53,13 @@ export class MovedSymbols {
     const all = this.#symbolsOf(target, before);
     const moved = this.#movedIn(path, before, now);
     const index = this.#change.units[now.unit];
+    // A parameter, or a member that is no symbol: as long as that stays which it belongs to.
+    if (all.length === 0 && target.symbol < 0) {
+      const [owner = ''] = target.container.split('.', 1);
+      const owners = this.#named(owner, before);
+      const isThere = owners.length > 0 && owners.every((each) => moved.has(each));
+      return isThere ? { ...target, unit: now.unit } : undefined;
+    }
     const places = all.map((each) => moved.get(each));
     const [symbol] = places;
     if (index === undefined || symbol === undefined || places.includes(undefined)) return undefined;
@@ -72,6 +79,11 @@ export class MovedSymbols {
       const isThere = target.line === 0 || its.line_start === target.line;
       return isThere && its.container === target.container && its.kind === target.kind;
     });
+  }
+
+  #named(name: string, { unit, file }: TextPlace): number[] {
+    const index = this.#change.before[unit]?.index;
+    return (index?.symbolsNamed(name) ?? []).filter((symbol) => index?.fileOf(symbol) === file);
   }
 
   #shifted(symbol: number, { now, before }: { now: TextPlace; before: TextPlace }): number {
