@@ -1,8 +1,8 @@
 import { Change, type UnitBefore } from '../bind/change/change.js';
 import { KeptSites } from '../bind/change/kept-sites.js';
 import { MovedSymbols } from '../bind/change/moved-symbols.js';
-import { rebindPointers } from '../bind/pointers/rebind-pointers.js';
 import { farHeadersAfter } from '../bind/pointers/far-headers.js';
+import { rebindPointers } from '../bind/pointers/rebind-pointers.js';
 import { rebindProgram } from '../bind/program/rebind-program.js';
 import type { LanguageRules } from '../bind/program/rules.js';
 import type { BoundCallsWriter } from '../format/bound-calls.js';
@@ -46,7 +46,8 @@ export function bindChange(
     const anew = rebindProgram({ change, lost, isOurs }, each);
     if (anew !== undefined) update.add(anew, isOf);
   }
-  if (languages.all.has('c')) update.add(rebindPointers(change, moved), isAmong(languages, ['c']));
+  if (languages.all.has('c'))
+    update.add(rebindPointers(change, moved), isAmong(languages, ['c']));
   for (const [unit, headers] of farHeadersAfter(change)) update.include(unit, headers);
   return update.end();
 }
