@@ -46,8 +46,7 @@ export function bindChange(
     const anew = rebindProgram({ change, lost, isOurs }, each);
     if (anew !== undefined) update.add(anew, isOf);
   }
-  if (languages.all.has('c'))
-    update.add(rebindPointers(change, moved), isAmong(languages, ['c']));
+  if (languages.all.has('c')) update.add(rebindPointers(change, moved), isAmong(languages, ['c']));
   for (const [unit, headers] of farHeadersAfter(change)) update.include(unit, headers);
   return update.end();
 }

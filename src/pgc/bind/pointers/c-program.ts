@@ -202,8 +202,7 @@ export class CProgram {
         if (path !== '')
           yield {
             path,
-            targets: () =>
-              this.shards[shard]?.importsOf(file).map(({ target }) => target) ?? [],
+            targets: () => this.shards[shard]?.importsOf(file).map(({ target }) => target) ?? [],
           };
   }
 }

@@ -158,7 +158,8 @@ export class CValues {
       for (const members of equallyNear(all, structure.path, this.program)) {
         const found = this.#memberOf(members, full, depth + 1);
         // It belongs to the structure, not to what the macro is called.
-        if (found !== undefined) return { ...found, holders: [this.#memberHolder(structure, full)] };
+        if (found !== undefined)
+          return { ...found, holders: [this.#memberHolder(structure, full)] };
       }
     }
     return undefined;

@@ -52,8 +52,7 @@ export class IncludeGraph {
 
   /** As written in the file. */
   targetsOf(path: string): readonly string[] {
-    if (this.#last.path !== path)
-      this.#last = { path, targets: this.#targets.get(path)?.() ?? [] };
+    if (this.#last.path !== path) this.#last = { path, targets: this.#targets.get(path)?.() ?? [] };
     return this.#last.targets;
   }
 

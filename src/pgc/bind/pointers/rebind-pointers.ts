@@ -68,10 +68,7 @@ class OwnCalls {
       if (now === undefined || before === undefined || isOurs.includes(false)) return undefined;
       const [one, other] = [this.#before(before)?.index, this.#indexNow(now)];
       if (one === undefined || other === undefined || found.length >= textsMax) return undefined;
-      const what = textChange(
-        { index: one, file: before.file },
-        { index: other, file: now.file },
-      );
+      const what = textChange({ index: one, file: before.file }, { index: other, file: now.file });
       if (!what.areIncludesSame) return undefined;
       found.push({ path, now, before, what });
     }
