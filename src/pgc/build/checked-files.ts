@@ -35,7 +35,9 @@ export class CheckedFiles {
   static async read(place: IndexPlace, served: Served | undefined): Promise<CheckedFiles> {
     if (served === undefined) return new CheckedFiles(place, Date.now(), true);
     try {
-      const { checked_ms, stamps } = schema.parse(JSON.parse(await readFile(place.checked, 'utf8')));
+      const { checked_ms, stamps } = schema.parse(
+        JSON.parse(await readFile(place.checked, 'utf8')),
+      );
       const ageMs = Date.now() - checked_ms;
       const isRecent = ageMs >= 0 && ageMs < checkedMsMax;
       const isSame = (file: string): boolean => {

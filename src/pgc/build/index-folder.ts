@@ -114,6 +114,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     served: Pick<Manifest, 'shards' | 'left_out'>,
     more: Pick<IndexReport, 'history' | 'facts_collected' | 'scip'>,
   ): Promise<IndexReport> => ({
+    project: place.project,
     shards: served.shards.map(({ alias, scope: paths, files: count, lines, items }) => ({
       ...{ alias, scope: paths, files: count, lines, items },
     })),
@@ -142,7 +143,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     (await lineage.isAsIn(before));
   if (isServed) {
     if (seen.isOutdated) await seen.write(place.seen, before.digest);
-    return report(before, { history: historyNote(before.history), facts_collected: 0 });
+    return await report(before, { history: historyNote(before.history), facts_collected: 0 });
   }
   const plan = wanted.planFor(files, place.project, kept);
   const marksOf = await readRoleMarks(tree, run.leftOut);
@@ -174,7 +175,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const facts_collected = request.collects === true ? await facts.collect(files) : 0;
   // Else LevelDB frees the space only when it rewrites neighbouring keys, which may never happen.
   if (facts_collected + facts.removed > 0) await store.compact();
-  return report(
+  return await report(
     { shards, left_out },
     {
       ...{ history: historyNote(history), facts_collected },

@@ -38,7 +38,9 @@ export class SeenTree {
   readonly #changed: ReadonlySet<string> | undefined;
   /** Of the paths of the last run: 1 where something may have changed. */
   readonly #touched: Uint8Array;
-  /** Taken before the file is read, so that a write during the run shows in the next one. */
+  /** Of the paths of the last run: 1 where the stamp is as it was. */
+  readonly #same: Uint8Array;
+  /** Others. Taken before the file is read, so that a write during the run shows in the next one. */
   readonly #stamps = new Map<string, Stamp>();
   readonly #folders = new Map<string, boolean>();
   readonly #known = new Map<string, Known>();
@@ -58,6 +60,7 @@ export class SeenTree {
     this.#digests = digests;
     const paths = before?.paths ?? [];
     this.#touched = new Uint8Array(paths.length).fill(this.#changed === undefined ? 1 : 0);
+    this.#same = new Uint8Array(paths.length);
     for (const [at, path] of paths.entries()) {
       this.#places.set(path, at);
       if (this.#changed !== undefined && isBelowAny(this.#changed, path)) this.#touched[at] = 1;
@@ -77,7 +80,7 @@ export class SeenTree {
     this.#listing = (await this.#patched()) ?? (await this.#tree.list());
     // They are read in each run, and no miner says what was in them.
     for (const { path } of this.#listing.leftOut)
-      if (attributesName.test(path)) this.#stampOf(path);
+      if (attributesName.test(path)) this.#isAsStamped(path, this.#places.get(path));
     return this.#listing;
   }
 
@@ -86,8 +89,7 @@ export class SeenTree {
     const at = this.#places.get(path);
     const known = at === undefined ? undefined : this.#knownAt(at);
     if (at !== undefined && known !== undefined && this.#touched[at] === 0) return known;
-    const stamp = this.#stampOf(path);
-    if (at !== undefined && this.#isStamped(at, stamp)) return known;
+    if (this.#isAsStamped(path, at)) return known;
     this.#isNew = true;
     return undefined;
   }
@@ -165,11 +167,12 @@ export class SeenTree {
     known.push(its);
   }
 
-  /** Of what was not looked at in this run. */
+  /** Of what is as it was, or was not looked at in this run. */
   #stampBefore(path: string, its: Known): Stamp | undefined {
     const at = this.#places.get(path);
-    if (at === undefined || this.#touched[at] !== 0) return undefined;
-    return this.#before?.known[at] === its ? this.#stampAt(at) : undefined;
+    if (at === undefined) return undefined;
+    const isSame = this.#same[at] === 1 || this.#touched[at] === 0;
+    return isSame && isEqual(this.#before?.known[at], its) ? this.#stampAt(at) : undefined;
   }
 
   /** The last listing with the changed paths in it listed anew; undefined: everything is to be listed. */
@@ -214,15 +217,22 @@ export class SeenTree {
     return stamp === undefined || stamp.every((each) => each === 0n) ? undefined : [...stamp];
   }
 
-  #isStamped(at: number, stamp: Stamp | undefined): boolean {
-    const stamps = this.#before?.stamps;
-    return stamp !== undefined && stamp.every((each, number) => each === stamps?.[at * stampNumbers + number]);
+  /** Whether a file is as it was when it was read; else its stamp is kept for the next run. */
+  #isAsStamped(path: string, at: number | undefined): boolean {
+    const stamp = this.#stampOf(path);
+    if (stamp === undefined) return false;
+    const [stamps, first] = [this.#before?.stamps, (at ?? 0) * stampNumbers];
+    const isSame =
+      at !== undefined && stamp.every((each, number) => each === stamps?.[first + number]);
+    if (isSame) this.#same[at] = 1;
+    else this.#stamps.set(path, stamp);
+    return isSame;
   }
 
   #isSettled(path: string): boolean {
     const at = this.#places.get(path);
     if (!attributesName.test(path)) return true;
-    return at !== undefined && this.#isStamped(at, this.#stamps.get(path));
+    return at !== undefined && this.#same[at] === 1;
   }
 
   /** A folder that has become a link is another folder. */
@@ -243,9 +253,7 @@ export class SeenTree {
       const found = lstatSync(place, { bigint: true });
       if (!found.isFile() || Number(found.ctimeMs) > this.#startedMs - settledMs) return undefined;
       const { dev, ino, size, mtimeNs, ctimeNs } = found;
-      const stamp = [dev, ino, size, mtimeNs, ctimeNs];
-      this.#stamps.set(path, stamp);
-      return stamp;
+      return [dev, ino, size, mtimeNs, ctimeNs];
     } catch {
       return undefined;
     }

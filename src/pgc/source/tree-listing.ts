@@ -223,9 +223,9 @@ async function listByWalk(
     }
     for (const entry of entries) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-      const reason = entry.isExact ? reasonAgainst(entry) : 'name is not UTF-8';
-      if (reason !== undefined) leftOut.push({ path, reason });
-      else if (entry.isFile()) found.push(path);
+      if (!entry.isExact) leftOut.push({ path, reason: 'name is not UTF-8' });
+      else if (entry.kind === 'file') found.push(path);
+      else if (entry.kind !== 'folder') leftOut.push({ path, reason: refusals[entry.kind] });
       else if (isSkipped(entry.name, names)) leftOut.push({ path, reason: 'skipped folder' });
       else folders.push(path);
     }
@@ -254,7 +254,8 @@ async function walkFrom(
     const names = new Set(entries.map(({ name }) => name));
     if (folder === '') return names;
     const around = await isWithin(parentOf(folder));
-    const isWalked = around !== undefined && !isSkipped(basename(folder), around) && !isCache(names);
+    const isWalked =
+      around !== undefined && !isSkipped(basename(folder), around) && !isCache(names);
     return isWalked && !(await isLink(join(root, folder))) ? names : undefined;
   };
   for (const path of paths) {
@@ -262,11 +263,10 @@ async function walkFrom(
     if (around === undefined || !around.has(basename(path))) continue;
     const entry = await lstat(join(root, path)).catch(() => undefined);
     if (entry === undefined) continue;
-    const reason = reasonAgainst(entry);
-    if (reason !== undefined) leftOut.push({ path, reason });
-    else if (entry.isFile()) found.push(path);
-    else if ((await isWithin(path)) === undefined)
-      leftOut.push({ path, reason: 'skipped folder' });
+    const kind = kindOf(entry);
+    if (kind === 'file') found.push(path);
+    else if (kind !== 'folder') leftOut.push({ path, reason: refusals[kind] });
+    else if ((await isWithin(path)) === undefined) leftOut.push({ path, reason: 'skipped folder' });
     else found.push(...(await listByWalk(root, leftOut, [path])));
   }
   return [...new Set(found)];
@@ -283,12 +283,7 @@ async function isLink(path: string): Promise<boolean> {
   );
 }
 
-type Kind = Pick<Dirent<Buffer>, 'isFile' | 'isDirectory' | 'isSymbolicLink'>;
-
-function reasonAgainst(entry: Kind): LeftOut['reason'] | undefined {
-  if (entry.isSymbolicLink()) return 'symbolic link';
-  return entry.isFile() || entry.isDirectory() ? undefined : 'not a file';
-}
+const refusals = { link: 'symbolic link', other: 'not a file' } as const;
 
 const brokenGitNote = 'git cannot list this tree; files that it would ignore are read as well';
 const submoduleMode = '160000';
@@ -302,16 +297,26 @@ function* namesIn(listing: Buffer): Generator<FileName> {
   }
 }
 
+interface Entry extends FileName {
+  kind: 'file' | 'folder' | 'link' | 'other';
+}
+
 /** Undefined for a folder that cannot be read. */
-async function entriesOf(folder: string): Promise<(FileName & Kind)[] | undefined> {
+async function entriesOf(folder: string): Promise<Entry[] | undefined> {
   const options = { withFileTypes: true, encoding: 'buffer' } as const;
   const entries = await readdir(folder, options).catch(() => undefined);
-  return entries?.map((entry) => ({
-    ...fileNameOf(entry.name),
-    isFile: () => entry.isFile(),
-    isDirectory: () => entry.isDirectory(),
-    isSymbolicLink: () => entry.isSymbolicLink(),
-  }));
+  return entries?.map((entry) => {
+    const { name, isExact } = fileNameOf(entry.name);
+    return { name, isExact, kind: kindOf(entry) };
+  });
+}
+
+function kindOf(
+  entry: Pick<Dirent<Buffer>, 'isFile' | 'isDirectory' | 'isSymbolicLink'>,
+): Entry['kind'] {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'folder';
+  return entry.isSymbolicLink() ? 'link' : 'other';
 }
 
 const skippedNames = new Set(['node_modules', '__pycache__']);
