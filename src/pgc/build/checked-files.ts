@@ -68,6 +68,7 @@ export class CheckedFiles {
 function stampOf({ segments }: IndexPlace, file: string): string {
   const found = lstatSync(join(segments, file), { bigint: true, throwIfNoEntry: false });
   if (found === undefined) return '';
-  const { ino, size, mtimeNs, ctimeNs } = found;
-  return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+  // Its ctime changes, too, when another tree takes a link to it.
+  const { ino, size, mtimeNs } = found;
+  return `${ino} ${size} ${mtimeNs}`;
 }

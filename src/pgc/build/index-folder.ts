@@ -3,6 +3,7 @@ import { Scope } from '../../base/scope.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { BuildNotice } from '../overlay/build-notice.js';
 import type { RuleDigests } from '../mine/fact-store.js';
+import { inherit, rememberTree } from './kin.js';
 import { SeenTree } from './seen-tree.js';
 import { CheckedFiles } from './checked-files.js';
 import { historyNote, languagesOf, type IndexReport } from './index-report.js';
@@ -81,6 +82,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const rules = await rulesOf(tree);
   const wanted = await RunPlan.of(request.shards, tree.root);
   const place = placeOf(tree.root, request.home);
+  await inherit(place, tree.root, request.home);
   await makeFolder(place.segments);
   using budget = new RunBudget(place.folder, request);
   await using opened = await openFacts(place, tree.root, rules.digests);
@@ -172,6 +174,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   await cleaner.setServed({ shards, scip });
   await seen?.write(place.seen, digest);
   await checked.write({ shards, scip }, isChecked);
+  await rememberTree(place, tree.root);
   const facts_collected = request.collects === true ? await facts.collect(files) : 0;
   // Else LevelDB frees the space only when it rewrites neighbouring keys, which may never happen.
   if (facts_collected + facts.removed > 0) await store.compact();

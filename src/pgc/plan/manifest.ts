@@ -146,6 +146,8 @@ export interface IndexPlace {
   plan: string;
   /** See `SeenTree`. */
   seen: string;
+  /** Which tree it is of; see `inherit`. */
+  tree: string;
   /** See `CheckedFiles`. */
   checked: string;
   /** The shards' answers for O7. */
@@ -158,7 +160,11 @@ export interface IndexPlace {
 export function placeOf(root: string, home: string): IndexPlace {
   const project = projectOf(root);
   const digest = createHash('sha256').update(root).digest('hex').slice(0, 12);
-  const folder = join(home, 'pgc', `${project}-${digest}`);
+  return placeIn(join(home, 'pgc', `${project}-${digest}`), project);
+}
+
+/** `folder`: of the index. */
+export function placeIn(folder: string, project: string): IndexPlace {
   return {
     project,
     folder,
@@ -169,6 +175,7 @@ export function placeOf(root: string, home: string): IndexPlace {
     manifest: join(folder, 'manifest.json'),
     plan: join(folder, 'plan.json'),
     seen: join(folder, 'seen'),
+    tree: join(folder, 'tree.json'),
     checked: join(folder, 'checked.json'),
     shardAnswers: join(folder, 'verdicts.gz'),
     leftOut: join(folder, 'left-out.jsonl'),
