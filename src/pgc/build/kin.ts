@@ -97,7 +97,8 @@ async function kinOf(home: string, { folder }: IndexPlace): Promise<Kin[]> {
 /** The index of the tree that lies here now, and no longer where it was. */
 async function movedHere(known: readonly Kin[], { identity }: Tree): Promise<Kin | undefined> {
   for (const kin of known)
-    if (kin.tree.identity === identity && (await identityOf(kin.tree.root)) !== identity) return kin;
+    if (kin.tree.identity === identity && (await identityOf(kin.tree.root)) !== identity)
+      return kin;
   return undefined;
 }
 

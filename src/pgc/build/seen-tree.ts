@@ -43,6 +43,9 @@ export class SeenTree {
   /** Others. Taken before the file is read, so that a write during the run shows in the next one. */
   readonly #stamps = new Map<string, Stamp>();
   readonly #folders = new Map<string, boolean>();
+  /** Of the paths of the last run: 1 where what was known of it still holds. */
+  readonly #recalled: Uint8Array;
+  /** Of the others. */
   readonly #known = new Map<string, Known>();
   #listing: TreeListing = { files: [], leftOut: [], note: '', by: 'walk', inputs: {} };
   #contents: Set<string> | undefined;
@@ -61,6 +64,7 @@ export class SeenTree {
     const paths = before?.paths ?? [];
     this.#touched = new Uint8Array(paths.length).fill(this.#changed === undefined ? 1 : 0);
     this.#same = new Uint8Array(paths.length);
+    this.#recalled = new Uint8Array(paths.length);
     for (const [at, path] of paths.entries()) {
       this.#places.set(path, at);
       if (this.#changed !== undefined && isBelowAny(this.#changed, path)) this.#touched[at] = 1;
@@ -96,7 +100,9 @@ export class SeenTree {
 
   /** Call after `recall` of the same path. */
   note(known: Known): void {
-    this.#known.set(known.path, known);
+    const at = this.#places.get(known.path);
+    if (at !== undefined && this.#before?.known[at] === known) this.#recalled[at] = 1;
+    else this.#known.set(known.path, known);
   }
 
   /** Whether the last run had the facts of this content, in any file. */
@@ -128,7 +134,7 @@ export class SeenTree {
     };
     return (
       note === before.about.note &&
-      files.every(({ path }) => isSame(path, this.#known.get(path))) &&
+      files.every(({ path }) => isSame(path, this.#foundIn(path))) &&
       leftOut.every((each) => isSame(each.path, each) && this.#isSettled(each.path))
     );
   }
@@ -146,7 +152,7 @@ export class SeenTree {
       about: { served, digests: this.#digests, by, note, inputs },
     };
     for (const { path: file, language } of files) {
-      const known = this.#known.get(file);
+      const known = this.#foundIn(file);
       this.#add(seen, file, known);
       seen.languages.push(known !== undefined && 'language' in known ? known.language : language);
     }
@@ -155,6 +161,14 @@ export class SeenTree {
       seen.languages.push(undefined);
     }
     await writeSeen(path, seen);
+  }
+
+  /** In this run. */
+  #foundIn(path: string): Known | undefined {
+    const at = this.#places.get(path);
+    return at !== undefined && this.#recalled[at] === 1
+      ? this.#before?.known[at]
+      : this.#known.get(path);
   }
 
   #add({ paths, known, stamps }: Seen, path: string, its: Known | undefined): void {
@@ -204,7 +218,7 @@ export class SeenTree {
   /** Undefined for what is to be read again. */
   #knownAt(at: number): Known | undefined {
     const known = this.#before?.known[at];
-    if (known === undefined || this.#stampAt(at) === undefined) return undefined;
+    if (known === undefined || !this.#hasStamp(at)) return undefined;
     return 'reason' in known || this.#isOfRules(known) ? known : undefined;
   }
 
@@ -213,8 +227,13 @@ export class SeenTree {
     this.#before?.about.digests[language] === this.#digests[language];
 
   #stampAt(at: number): Stamp | undefined {
-    const stamp = this.#before?.stamps.subarray(at * stampNumbers, (at + 1) * stampNumbers);
-    return stamp === undefined || stamp.every((each) => each === 0n) ? undefined : [...stamp];
+    if (!this.#hasStamp(at)) return undefined;
+    return [...(this.#before?.stamps.subarray(at * stampNumbers, (at + 1) * stampNumbers) ?? [])];
+  }
+
+  /** No file has an inode of number 0. */
+  #hasStamp(at: number): boolean {
+    return this.#before?.stamps[at * stampNumbers + 1] !== 0n;
   }
 
   /** Whether a file is as it was when it was read; else its stamp is kept for the next run. */

@@ -92,5 +92,7 @@ test('a clone begins with the index of what it was cloned from, and another repo
   all.commit('stranger');
   expect(await all.index('stranger')).toMatchObject({ files_mined: 1 });
   // Nothing half made is left.
-  expect((await readdir(join(all.home, 'pgc'))).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  expect((await readdir(join(all.home, 'pgc'))).filter((name) => name.endsWith('.tmp'))).toEqual(
+    [],
+  );
 });
