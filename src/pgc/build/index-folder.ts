@@ -30,12 +30,13 @@ import { bytesBelow, RunBudget, type BudgetRequest } from './run-budget.js';
 import { settle } from '../format/segment-file.js';
 import { overlayNames, type OverlayName } from '../shapes.js';
 import { bindShards, type BoundShards } from './bind-shards.js';
-import { buildShards, membersOf, type BuildJob } from './shard-build.js';
+import { buildShards, formatsOfShards, membersOf, type BuildJob } from './shard-build.js';
 import type { ShardRequest } from '../plan/shard-plan.js';
 import { SourceMining, type MiningRequest } from './source-mining.js';
 import { readRoleMarks } from '../source/role-marks.js';
 import { SourceTree, type ReadableTree } from '../source/source-tree.js';
 import { IndexCleaner } from './index-cleaner.js';
+import { keyOf } from './shard-key.js';
 import { checkScip, type LayerRequest } from './precise-layer.js';
 
 export type { IndexReport } from './index-report.js';
@@ -141,10 +142,10 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     [...stale.values()].every((names) => names.length === 0) &&
     before.as_of === '' &&
     before.root === tree.root &&
-    seen?.isAsBefore(before.digest) === true &&
+    seen?.isAsBefore(servedAs(before.digest)) === true &&
     (await lineage.isAsIn(before));
   if (isServed) {
-    if (seen.isOutdated) await seen.write(place.seen, before.digest);
+    if (seen.isOutdated) await seen.write(place.seen, servedAs(before.digest));
     return await report(before, { history: historyNote(before.history), facts_collected: 0 });
   }
   const plan = wanted.planFor(files, place.project, kept);
@@ -152,7 +153,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   // Only for a first run: a refresh may write next to nothing.
   if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
   const isChecked = changed === undefined && !checked.areSound;
-  const { shards, scip, layer } = await madeShards(request, lineage, {
+  const { shards, scip, bound_by, layer } = await madeShards(request, lineage, {
     ...{ place, plan, files, before, facts, run, layers, notice },
     ...{ root: tree.root, digests, marksOf, isChecked },
   });
@@ -169,10 +170,11 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     ...{ project: place.project, root: tree.root, plan, shards, left_out },
     as_of: tree instanceof RevisionTree ? tree.commit : '',
     ...(history === undefined || history.why === 'broken' ? {} : { history }),
+    ...(bound_by === undefined ? {} : { bound_by }),
     ...(scip === undefined ? {} : { scip }),
   });
   await cleaner.setServed({ shards, scip });
-  await seen?.write(place.seen, digest);
+  await seen?.write(place.seen, servedAs(digest));
   await checked.write({ shards, scip }, isChecked);
   await rememberTree(place, tree.root);
   const facts_collected = request.collects === true ? await facts.collect(files) : 0;
@@ -185,6 +187,11 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
       ...(layer === undefined ? {} : { scip: layer }),
     },
   );
+}
+
+/** Of the same tree, another version of this program makes another index. */
+function servedAs(digest: string): string {
+  return `${digest} ${formatsOfShards}`;
 }
 
 /** Whether nothing is asked for but that the index be up to date. */
@@ -207,6 +214,7 @@ async function madeShards(
     const {
       shards: built,
       scip,
+      bound_by,
       layer,
     } = await bindShards(
       {
@@ -223,7 +231,7 @@ async function madeShards(
     const shards = isAsBefore(request, built, before)
       ? traced
       : await buildCoherence(place, traced, before, layers.includes('O7'), notice);
-    return { shards, scip, layer };
+    return { shards, scip, bound_by, layer };
   } catch (error) {
     // If the run was ended, that is the cause, not the error that followed.
     run.throwIfAborted();
@@ -299,11 +307,12 @@ function isAsBefore(
   before: Manifest | undefined,
 ): boolean {
   if (changed === undefined || layers.length > 0) return false;
-  const served = new Map(before?.shards.map((shard) => [shard.segment, shard]));
+  const served = new Map(before?.shards.map((shard) => [keyOf(shard), shard]));
   return (
     built.length === served.size &&
-    built.every(({ segment, overlays }) => {
-      const { O7 } = served.get(segment)?.overlays ?? {};
+    built.every((shard) => {
+      const { overlays } = shard;
+      const { O7 } = served.get(keyOf(shard))?.overlays ?? {};
       return O7?.state === 'ready' && O7.file === overlays.O7?.file;
     })
   );
