@@ -1,6 +1,12 @@
-import { between, boundsOf, bufferOf, lowerBound, NumberColumn, StringColumn } from './bytes.js';
+import { between, boundsOf, lowerBound, NumberColumn, StringColumn } from './bytes.js';
 import { PackedRows, packRows } from './packed-rows.js';
-import { openSections, writeSections, type Reading, type SectionLayout } from './segment-file.js';
+import {
+  openSections,
+  writeSections,
+  type Reading,
+  type SectionLayout,
+  type SectionsOf,
+} from './segment-file.js';
 import { packStrings, StringTable } from './string-table.js';
 
 /**
@@ -31,7 +37,7 @@ export interface BoundTarget {
 }
 
 /** Raised whenever the layout changes, or the binder would bind something else. */
-export const boundFormat = 12;
+export const boundFormat = 13;
 
 const names = [
   'callBindings', // column: by call of the segment
@@ -169,11 +175,11 @@ export async function writeBoundCalls(
 
 /** What the calls of one shard are bound to. */
 export class BoundCalls {
-  readonly #sections: BoundSections;
+  readonly #sections: SectionsOf<keyof BoundSections>;
   readonly #tables: Partial<Record<TableName, PackedRows>> = {};
   #texts?: StringTable;
 
-  constructor(sections: BoundSections) {
+  constructor(sections: SectionsOf<keyof BoundSections>) {
     this.#sections = sections;
   }
 
@@ -266,8 +272,8 @@ export class BoundCalls {
   }
 
   #string(id: number): string {
-    const { textOffsets: offsets } = this.#sections;
-    this.#texts ??= new StringTable(offsets, bufferOf(this.#sections.textBytes));
+    const { textOffsets, textBytes } = this.#sections;
+    this.#texts ??= new StringTable(textOffsets, textBytes);
     return this.#texts.at(id);
   }
 

@@ -3,7 +3,13 @@ import { between, boundsOf, lowerBound } from './bytes.js';
 import { BoundCalls } from './bound-calls.js';
 import { typeRoles, type FactsLanguage } from './facts.js';
 import type { Field } from './fields.js';
-import { openSections, segmentLayout, type Reading, type Sections } from './segment-file.js';
+import {
+  openSections,
+  segmentLayout,
+  type Reading,
+  type SectionName,
+  type SectionsOf,
+} from './segment-file.js';
 import { importColumn, SegmentParts, symbolColumn, typeColumn } from './segment-parts.js';
 import { declarationFlag, exportedFlag, testFlag } from './segment-writer.js';
 import type { CallTable } from './call-table.js';
@@ -34,11 +40,11 @@ export class Segment implements ShardIndex {
    * `its`: values of the manifest that replace those of the file, such as the tree's location and the shard's alias.
    */
   private constructor(
-    sections: Sections,
+    sections: SectionsOf<SectionName>,
     its: Partial<ShardInfo>,
     readonly bound: BoundCalls | undefined,
   ) {
-    const info = JSON.parse(Buffer.from(sections.info).toString()) as ShardInfo;
+    const info = sections.info.json() as ShardInfo;
     this.info = { ...info, ...its };
     const fileOf = (document: number): number => this.fileOf(document);
     this.#parts = new SegmentParts(sections, {
@@ -55,7 +61,8 @@ export class Segment implements ShardIndex {
     reading: Reading = 'whole',
   ): Promise<Segment> {
     const calls = bound === '' ? undefined : await BoundCalls.open(bound, reading);
-    const make = (sections: Sections): Segment => new Segment(sections, place, calls);
+    const make = (sections: SectionsOf<SectionName>): Segment =>
+      new Segment(sections, place, calls);
     return openSections(path, segmentLayout, make, reading);
   }
 
@@ -296,11 +303,15 @@ export class Segment implements ShardIndex {
     return this.#parts.terms.length(document, field);
   }
 
+  lengthSum(field: Field): { sum: number; documents: number } {
+    return this.#parts.terms.lengthSum(field);
+  }
+
   averageLength(field: Field): number {
     return this.#parts.terms.averageLength(field);
   }
 
-  /** Nothing is held open; the memory is freed with the last reference. */
+  /** Memory and file are freed with the last reference. */
   close(): void {
     return;
   }

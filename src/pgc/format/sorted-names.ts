@@ -1,4 +1,5 @@
 import { ByteColumn, lowerBound, VarintReader } from './bytes.js';
+import type { Section } from './section.js';
 
 /** Names per block; the first name of a block is written in full. */
 const blockNames = 16;
@@ -36,6 +37,7 @@ export function packSorted(names: readonly string[]): { blocks: Uint32Array; byt
 export class SortedNames {
   readonly size: number;
   readonly #blocks: Uint32Array;
+  readonly #section: Section;
   readonly #bytes: Buffer;
   /** The last decoded name; the prefix shared by the next one stays in place. */
   #name = Buffer.allocUnsafeSlow(256);
@@ -43,9 +45,10 @@ export class SortedNames {
   #shared = 0;
   #rest = 0;
 
-  constructor(blocks: Uint32Array, bytes: Buffer) {
+  constructor(blocks: Uint32Array, bytes: Section) {
     this.#blocks = blocks.subarray(0, -1);
-    this.#bytes = bytes;
+    this.#section = bytes;
+    this.#bytes = bytes.bytes;
     this.size = blocks.at(-1) ?? 0;
   }
 
@@ -99,9 +102,8 @@ export class SortedNames {
 
   /** The last block whose first name is below the wanted one; equal names may continue in the next block. */
   #blockBefore(wanted: Buffer): number {
-    const reader = this.#reader(0);
     const next = lowerBound(this.#blocks.length, (block) => {
-      reader.at = this.#blocks[block] ?? 0;
+      const reader = this.#reader(block);
       this.#lengths(reader);
       return orderOf(this.#bytes, reader.at, this.#rest, wanted) < 0;
     });
@@ -110,7 +112,9 @@ export class SortedNames {
 
   #reader(block: number): VarintReader {
     const end = this.#blocks[block + 1] ?? this.#bytes.length;
-    return new VarintReader(this.#bytes, this.#blocks[block] ?? end, end);
+    const start = this.#blocks[block] ?? end;
+    this.#section.need(start, end);
+    return new VarintReader(this.#bytes, start, end);
   }
 
   #lengths(reader: VarintReader): void {

@@ -1,5 +1,6 @@
 import { ByteColumn } from './bytes.js';
 import { PackedRows, packRows } from './packed-rows.js';
+import type { Section } from './section.js';
 
 /** Strings as UTF-8 bytes, with offsets in a table of one column. */
 export function packStrings(strings: readonly string[]): { offsets: Uint8Array; bytes: Buffer } {
@@ -14,12 +15,14 @@ export function packStrings(strings: readonly string[]): { offsets: Uint8Array; 
 
 /** Reads `packStrings`; each string is decoded on demand. */
 export class StringTable {
+  readonly #section: Section;
   readonly #bytes: Buffer;
   readonly #offsets: PackedRows;
 
-  constructor(offsets: Uint8Array, bytes: Buffer) {
+  constructor(offsets: Section, bytes: Section) {
     this.#offsets = new PackedRows(offsets, 1);
-    this.#bytes = bytes;
+    this.#section = bytes;
+    this.#bytes = bytes.bytes;
   }
 
   get size(): number {
@@ -27,7 +30,9 @@ export class StringTable {
   }
 
   at(id: number): string {
-    return this.#bytes.toString('utf8', this.#offsets.at(id), this.#offsets.at(id + 1));
+    const [start, end] = [this.#offsets.at(id), this.#offsets.at(id + 1)];
+    this.#section.need(start, end);
+    return this.#bytes.toString('utf8', start, end);
   }
 
   isEmpty(id: number): boolean {

@@ -1,23 +1,22 @@
-import {
-  bufferOf,
-  bytesOf,
-  lowerBound,
-  NumberColumn,
-  numbersOf,
-  StringColumn,
-} from '../format/bytes.js';
+import { between, bytesOf, lowerBound, NumberColumn, StringColumn } from '../format/bytes.js';
 import type { ItemFact } from '../format/facts.js';
 import { wordsOf } from '../format/words.js';
 import { PackedRows, packRows } from '../format/packed-rows.js';
 import { PostingWriter, termSections } from '../format/posting-writer.js';
-import { openSections, writeSections, type SectionLayout } from '../format/segment-file.js';
+import {
+  openSections,
+  writeSections,
+  type Reading,
+  type SectionLayout,
+  type SectionsOf,
+} from '../format/segment-file.js';
 import type { OverlayName } from '../shapes.js';
 import { fieldOf, type Field } from '../format/fields.js';
 import { packStrings, StringTable } from '../format/string-table.js';
 import { PackedTerms } from '../format/term-index.js';
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const overlayFormat = 3;
+export const overlayFormat = 4;
 
 const names = [
   'info', // JSON: OverlayInfo
@@ -146,21 +145,25 @@ export class OverlayFile {
   readonly #rows: PackedRows;
   readonly #texts: StringTable;
 
-  private constructor(sections: Record<(typeof names)[number], Uint8Array>) {
-    this.info = JSON.parse(Buffer.from(sections.info).toString()) as OverlayInfo;
-    this.#paths = numbersOf(sections.fileRows);
-    this.#blobs = bufferOf(sections.fileBlobs);
-    this.#starts = numbersOf(sections.fileItems);
+  private constructor(
+    /** Of the file itself. */
+    readonly place: string,
+    sections: SectionsOf<(typeof names)[number]>,
+  ) {
+    this.info = sections.info.json() as OverlayInfo;
+    this.#paths = sections.fileRows.numbers();
+    this.#blobs = sections.fileBlobs.whole();
+    this.#starts = sections.fileItems.numbers();
     this.#rows = new PackedRows(sections.itemRows, itemColumns);
-    this.#texts = new StringTable(sections.textOffsets, bufferOf(sections.textBytes));
+    this.#texts = new StringTable(sections.textOffsets, sections.textBytes);
     this.terms = new PackedTerms(sections);
     this.fileCount = this.#paths.length;
     this.itemCount = this.#rows.length;
   }
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
-  static async open(path: string): Promise<OverlayFile> {
-    return openSections(path, layout, (sections) => new OverlayFile(sections));
+  static async open(path: string, reading?: Reading): Promise<OverlayFile> {
+    return openSections(path, layout, (sections) => new OverlayFile(path, sections), reading);
   }
 
   /** In order of paths and lines. Texts are decoded only for wanted rules. */
@@ -206,6 +209,12 @@ export class OverlayFile {
     return lowerBound(this.fileCount, (file) => (this.#starts[file + 1] ?? 0) <= item);
   }
 
+  /** Numbers of the items of a file. */
+  itemsIn(file: number): number[] {
+    const first = this.#starts[file] ?? 0;
+    return between([first, this.#starts[file + 1] ?? first]);
+  }
+
   path(file: number): string {
     return this.#texts.at(this.#paths[file] ?? 0);
   }
@@ -217,7 +226,7 @@ export class OverlayFile {
 
   *#itemsOf(file: number, isWanted = (_rule: number) => true): Generator<OverlayItem> {
     let place: Place | undefined;
-    for (let item = this.#starts[file] ?? 0; item < (this.#starts[file + 1] ?? 0); item += 1)
+    for (const item of this.itemsIn(file))
       if (isWanted(this.#rows.at(item))) yield this.#itemIn((place ??= this.#placeOf(file)), item);
   }
 

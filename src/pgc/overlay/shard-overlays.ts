@@ -41,7 +41,8 @@ export class ShardOverlays {
     const known = this.#shard.overlays[name];
     if (known?.state !== 'ready') throw await this.#gap(name);
     if (known.file === '') return undefined;
-    const file = this.#opened.get(name) ?? OverlayFile.open(join(this.#place.segments, known.file));
+    const file =
+      this.#opened.get(name) ?? OverlayFile.open(join(this.#place.segments, known.file), 'lazy');
     this.#opened.set(name, file);
     try {
       return await file;

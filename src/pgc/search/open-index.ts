@@ -92,7 +92,7 @@ function overlaysOf(place: IndexPlace, manifest: Manifest): OpenedTree['overlay'
       shards
         .map(({ overlays }) => overlays[name])
         .filter((each) => each?.state === 'ready' && each.file !== '')
-        .map((each) => OverlayFile.open(join(place.segments, each?.file ?? ''))),
+        .map((each) => OverlayFile.open(join(place.segments, each?.file ?? ''), 'lazy')),
     );
   const open = async (name: OverlayName): Promise<OverlayFile[]> => {
     for (let served = manifest, attempt = 1; ; attempt += 1) {

@@ -59,5 +59,5 @@ export function wordsOf(
 ): WordsShard | undefined {
   const words = shards.find((each) => each.alias === alias)?.words;
   if (words === undefined) return undefined;
-  return new WordsShard(alias, () => WordsFile.open(join(segments, words)), excerpts);
+  return new WordsShard(alias, () => WordsFile.open(join(segments, words), 'lazy'), excerpts);
 }

@@ -161,7 +161,8 @@ export class ShardSource {
     const { root, project } = this;
     const version = servedVersion(shard);
     const place = { agent: alias, alias, scope, version, project, root };
-    return Segment.open(join(this.#place.segments, segment), place, boundPath(this.#place, shard));
+    const path = join(this.#place.segments, segment);
+    return Segment.open(path, place, boundPath(this.#place, shard), 'lazy');
   }
 
   #known(alias: string): ManifestShard {

@@ -271,6 +271,7 @@ export async function openTree(folder: string, home: string): Promise<KnownTree>
 
 async function openFiles(place: IndexPlace, { shards }: Manifest): Promise<WordsFile[]> {
   const files: WordsFile[] = [];
-  for (const { words } of shards) files.push(await WordsFile.open(join(place.segments, words)));
+  for (const { words } of shards)
+    files.push(await WordsFile.open(join(place.segments, words), 'lazy'));
   return files;
 }
