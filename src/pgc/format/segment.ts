@@ -13,6 +13,7 @@ import {
 import { importColumn, SegmentParts, symbolColumn, typeColumn } from './segment-parts.js';
 import { declarationFlag, exportedFlag, testFlag } from './segment-writer.js';
 import type { CallTable } from './call-table.js';
+import type { PackedTerms } from './term-index.js';
 import type {
   CallRow,
   FileRow,
@@ -78,6 +79,10 @@ export class Segment implements ShardIndex {
     return this.fileCount + this.symbolCount;
   }
 
+  pathOf(file: number): string {
+    return this.#path(file);
+  }
+
   file(file: number): FileRow {
     const rows = this.#parts.numbers('fileRows');
     return {
@@ -132,6 +137,25 @@ export class Segment implements ShardIndex {
 
   expressionOf(id: number): string {
     return this.#tableOf(id).expressionOf(id);
+  }
+
+  /** Of the symbols of files: the first one, and one behind the last. */
+  symbolSpan(first: number, end: number): [number, number] {
+    const starts = this.#parts.numbers('fileSymbols');
+    return [starts[first] ?? 0, starts[end] ?? this.symbolCount];
+  }
+
+  /** Of the calls or uses of files, inside their symbols or outside of all: the first one, and one behind the last. */
+  siteSpan(
+    table: 'calls' | 'uses',
+    where: 'inside' | 'outside',
+    first: number,
+    end: number,
+  ): [number, number] {
+    const rows = this.#parts[table];
+    return where === 'inside'
+      ? rows.spanInside(...this.symbolSpan(first, end))
+      : rows.spanOutside(first, end);
   }
 
   get siteCount(): number {
@@ -289,6 +313,10 @@ export class Segment implements ShardIndex {
 
   terms(): { term: string; documents: number }[] {
     return this.#parts.terms.terms();
+  }
+
+  get packedTerms(): PackedTerms {
+    return this.#parts.terms;
   }
 
   documentFrequency(term: string): number {
