@@ -10,6 +10,7 @@ import {
   type SectionName,
   type SectionsOf,
 } from './segment-file.js';
+import type { Section } from './section.js';
 import { importColumn, SegmentParts, symbolColumn, typeColumn } from './segment-parts.js';
 import { declarationFlag, exportedFlag, testFlag } from './segment-writer.js';
 import type { CallTable } from './call-table.js';
@@ -28,6 +29,10 @@ import type {
 } from './shard-index.js';
 
 const blobBytes = 20;
+const infoNames = [
+  ...['agent', 'alias', 'project', 'root', 'scope', 'languages', 'files', 'lines', 'version'],
+  ...['overlays', 'abbreviations', 'roles'],
+] as (keyof ShardInfo)[];
 const fileColumns = 3;
 
 /** One shard, read from one file: typed views of its sections; strings are decoded on demand. */
@@ -45,8 +50,7 @@ export class Segment implements ShardIndex {
     its: Partial<ShardInfo>,
     readonly bound: BoundCalls | undefined,
   ) {
-    const info = sections.info.json() as ShardInfo;
-    this.info = { ...info, ...its };
+    this.info = infoIn(sections.info, its);
     const fileOf = (document: number): number => this.fileOf(document);
     this.#parts = new SegmentParts(sections, {
       ...{ files: () => this.fileCount, symbols: () => this.symbolCount, fileOf },
@@ -388,6 +392,18 @@ export class Segment implements ShardIndex {
     ];
     return symbolRows.at(nameSymbols.at(at), symbolColumn.name);
   }
+}
+
+/** With what is said in their place; the others are read when one is needed: a hundred shards are opened, and few are asked. */
+function infoIn(section: Section, its: Partial<ShardInfo>): ShardInfo {
+  let read: ShardInfo | undefined;
+  const info = { ...its };
+  for (const name of infoNames)
+    if (!(name in its)) {
+      const get = (): unknown => (read ??= section.json() as ShardInfo)[name];
+      Object.defineProperty(info, name, { enumerable: true, get });
+    }
+  return info as ShardInfo;
 }
 
 function range(starts: Uint32Array, group: number): number[] {

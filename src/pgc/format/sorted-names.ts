@@ -100,6 +100,17 @@ export class SortedNames {
     }
   }
 
+  /** All names in order, as bytes: valid until the next one. Nothing else may be read meanwhile. */
+  *spelled(): Generator<[bytes: Uint8Array, length: number]> {
+    for (let block = 0; block < this.#blocks.length; block += 1) {
+      const reader = this.#reader(block);
+      while (!reader.isAtEnd) {
+        const length = this.#read(reader);
+        yield [this.#name, length];
+      }
+    }
+  }
+
   /** The last block whose first name is below the wanted one; equal names may continue in the next block. */
   #blockBefore(wanted: Buffer): number {
     const next = lowerBound(this.#blocks.length, (block) => {
