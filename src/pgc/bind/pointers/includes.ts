@@ -4,6 +4,8 @@ import { nearness } from '../visibility.js';
 /** Files from which headers are kept at a time: questions come file by file. */
 const rememberedMax = 64;
 const headersMax = 4_000;
+/** `./a.h`, `../a.h`, `a//b.h`, `a/`. */
+const stepped = /(?:^|\/)\.{0,2}(?:\/|$)/;
 /** In place of a number of steps. */
 const unseen = 255;
 /** Files in all answers of `includersOf` that are kept at a time. */
@@ -123,23 +125,27 @@ export class IncludeGraph {
   included(path: string): readonly string[] {
     let found = this.#direct.get(path);
     if (found === undefined) {
-      found = this.targetsOf(path).flatMap((target) => this.#resolved(target, path));
+      const folder = posix.dirname(path);
+      found = this.targetsOf(path).flatMap((target) => this.#resolved(target, path, folder));
       this.#direct.set(path, found);
     }
     return found;
   }
 
   /** Beside the file, else the nearest file whose path ends so. */
-  #resolved(target: string, from: string): string[] {
-    const beside = posix.join(posix.dirname(from), target);
+  #resolved(target: string, from: string, folder: string): string[] {
+    // All targets of all files come here for the first question, and few have steps to be taken.
+    const isPlain = folder !== '.' && !stepped.test(target);
+    const beside = isPlain ? `${folder}/${target}` : posix.join(folder, target);
     if (this.#targets.has(beside)) return [beside];
     const tail = target.replace(/^(?:\.\.?\/)+/, '');
     const all = (this.#byName.get(posix.basename(tail)) ?? []).filter(
       (path) => path === tail || path.endsWith(`/${tail}`),
     );
     if (all.length <= 1) return all;
-    const best = Math.max(...all.map((path) => nearness(from, path)));
-    const near = all.filter((path) => nearness(from, path) === best);
+    const nearnesses = all.map((path) => nearness(from, path));
+    const best = Math.max(...nearnesses);
+    const near = all.filter((_, at) => nearnesses[at] === best);
     // The general one has the shortest path.
     const length = Math.min(...near.map((path) => path.length));
     return near.filter((path) => path.length === length).slice(0, 1);
