@@ -22,7 +22,8 @@ const open = await timed(async () => {
   const trees = shards.map(({ index }) => index.info);
   asked = new LatticeQuestions(new Lattice(shards, cards), systemClock, trees);
 });
-const ask = (question) => timed(() => asked.ask({ question, overlays: [], top_k: 10 }));
+const ask = (question) =>
+  timed(() => asked.ask({ question, overlays: [], top_k: 10 }, { deadlineMs: 600_000 }));
 const first = await ask(questions[0]);
 const second = await ask(questions[1]);
 for (const each of questions.slice(2)) await ask(each);
