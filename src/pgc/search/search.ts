@@ -2,7 +2,7 @@ import { Abbreviations } from '../format/abbreviations.js';
 import { withAbbreviations } from './question/expansion.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { ItemSearch, type ItemHit } from './item-search.js';
-import type { OverlayFile } from '../overlay/overlay-file.js';
+import type { OverlayItems } from '../overlay/overlay-file.js';
 import { analyse, type Question } from './question/question.js';
 import { filesOf, type FunctionsOfFile } from './rank/files.js';
 import { hitsMax, Retriever, type Hit } from './retrieve.js';
@@ -100,7 +100,7 @@ export class Search {
   }
 
   /** The words of code weigh the question also where only items are searched: a few items know no rare words. */
-  #weighedIn(files: Iterable<OverlayFile>): TermIndex[] {
+  #weighedIn(files: Iterable<OverlayItems>): TermIndex[] {
     return [this.index, ...Array.from(files, ({ terms }) => terms)];
   }
 
@@ -128,7 +128,7 @@ export class Search {
   /** Works over overlays that are there; one that turns out to be damaged is a gap like one that is missing. */
   async #over<Result>(
     wanted: ReadonlySet<OverlayName>,
-    work: (files: ReadonlyMap<OverlayName, OverlayFile>, gaps: BusError[]) => Result,
+    work: (files: ReadonlyMap<OverlayName, OverlayItems>, gaps: BusError[]) => Result,
   ): Promise<Result> {
     const { files, gaps } = await this.#files(wanted);
     for (;;) {
@@ -136,7 +136,9 @@ export class Search {
         return work(files, gaps);
       } catch (error) {
         const failed = asBusError(error);
-        const damaged = [...files].find(([, { place }]) => place === failed.data.path);
+        const damaged = [...files].find(([, { places }]) =>
+          places.some((each) => each === failed.data.path),
+        );
         if (failed.code !== 'INDEX_CORRUPT' || damaged === undefined) throw error;
         const [overlay] = damaged;
         files.delete(overlay);
@@ -148,8 +150,8 @@ export class Search {
 
   async #files(
     wanted: ReadonlySet<OverlayName>,
-  ): Promise<{ files: Map<OverlayName, OverlayFile>; gaps: BusError[] }> {
-    const files = new Map<OverlayName, OverlayFile>();
+  ): Promise<{ files: Map<OverlayName, OverlayItems>; gaps: BusError[] }> {
+    const files = new Map<OverlayName, OverlayItems>();
     const gaps: BusError[] = [];
     for (const name of wanted) {
       if (name === 'O1' || this.without.has('items')) continue;
@@ -163,7 +165,7 @@ export class Search {
     return { files, gaps };
   }
 
-  #itemSearch(name: OverlayName, file: OverlayFile): ItemSearch {
+  #itemSearch(name: OverlayName, file: OverlayItems): ItemSearch {
     const known = this.#items.get(name) ?? new ItemSearch(file, this.index.info);
     this.#items.set(name, known);
     return known;
