@@ -1,6 +1,12 @@
-import { between, boundsOf, bufferOf, lowerBound, NumberColumn, StringColumn } from './bytes.js';
+import { between, boundsOf, lowerBound, NumberColumn, StringColumn } from './bytes.js';
 import { PackedRows, packRows } from './packed-rows.js';
-import { openSections, writeSections, type Reading, type SectionLayout } from './segment-file.js';
+import {
+  openSections,
+  writeSections,
+  type Reading,
+  type SectionLayout,
+  type SectionsOf,
+} from './segment-file.js';
 import { packStrings, StringTable } from './string-table.js';
 
 /**
@@ -241,11 +247,11 @@ export async function writeBoundCalls(
 
 /** What the calls of one shard are bound to. */
 export class BoundCalls {
-  readonly #sections: BoundSections;
+  readonly #sections: SectionsOf<keyof BoundSections>;
   readonly #tables: Partial<Record<TableName, PackedRows>> = {};
   #texts?: StringTable;
 
-  constructor(sections: BoundSections) {
+  constructor(sections: SectionsOf<keyof BoundSections>) {
     this.#sections = sections;
   }
 
@@ -289,7 +295,7 @@ export class BoundCalls {
 
   /** Ids of all that is in texts of these paths. */
   *targetsIn(paths: ReadonlySet<string>): Generator<number> {
-    const bytes = bufferOf(this.#sections.textBytes);
+    const bytes = this.#sections.textBytes.whole();
     const named = [...paths].filter((path) => bytes.includes(path));
     if (named.length === 0) return;
     const wanted = new Set(named);
@@ -362,8 +368,8 @@ export class BoundCalls {
   }
 
   #string(id: number): string {
-    const { textOffsets: offsets } = this.#sections;
-    this.#texts ??= new StringTable(offsets, bufferOf(this.#sections.textBytes));
+    const { textOffsets, textBytes } = this.#sections;
+    this.#texts ??= new StringTable(textOffsets, textBytes);
     return this.#texts.at(id);
   }
 
