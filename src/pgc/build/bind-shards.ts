@@ -45,6 +45,8 @@ export interface BoundShards {
   scip: Manifest['scip'];
   /** Undefined: there is no layer, or nothing was bound anew. */
   layer: LayerReport | undefined;
+  /** Calls and uses whose binding was worked out anew. */
+  sites: number;
 }
 
 /**
@@ -59,7 +61,7 @@ export async function bindShards(
   const { place, before } = job;
   const isLayered = hasLayer(job);
   const bound = isLayered ? [...shards] : shards.filter(isBound);
-  if (bound.length === 0) return { shards: [...shards], scip: undefined, layer: undefined };
+  if (bound.length === 0) return { shards: [...shards], scip: undefined, layer: undefined, sites: 0 };
   const known = new Map(before?.shards.map(({ segment, bound: file }) => [segment, file]));
   const isSameLayer = job.scip === undefined || (!isLayered && before?.scip === undefined);
   if (
@@ -70,9 +72,9 @@ export async function bindShards(
   )
     return {
       shards: shards.map((shard) => withBound(shard, known.get(shard.segment))),
-      ...{ scip: before?.scip, layer: undefined },
+      ...{ scip: before?.scip, layer: undefined, sites: 0 },
     };
-  const { writers, layer } = await boundBy(job, bound, isLayered);
+  const { writers, layer, sites } = await boundBy(job, bound, isLayered);
   const files = new Map<string, string>();
   const served = new Set(known.values());
   for (const [at, shard] of bound.entries()) {
@@ -86,7 +88,7 @@ export async function bindShards(
   }
   return {
     shards: shards.map((shard) => withBound(shard, files.get(shard.alias))),
-    ...{ scip: layer?.served, layer: layer?.report() },
+    ...{ scip: layer?.served, layer: layer?.report(), sites },
   };
 }
 
@@ -98,6 +100,7 @@ async function boundBy(
 ): Promise<{
   writers: (BoundCallsWriter | undefined)[];
   layer: Awaited<ReturnType<typeof openLayer>> | undefined;
+  sites: number;
 }> {
   const segments = await Promise.all(
     shards.map(({ segment }) => Segment.open(join(job.place.segments, segment), {}, '', 'lazy')),
@@ -114,7 +117,8 @@ async function boundBy(
   }
   if (shards.some(({ languages }) => 'c' in languages)) writing.add(bindPointers(segments));
   for (const [shard, headers] of farHeaders(segments).entries()) writing.include(shard, headers);
-  return { writers: [...writing.end()], layer };
+  const sites = segments.reduce((sum, { siteCount }) => sum + siteCount, 0);
+  return { writers: [...writing.end()], layer, sites };
 }
 
 function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {

@@ -108,7 +108,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const marksOf = await readRoleMarks(tree, run.leftOut);
   // Only for a first run: a refresh may write next to nothing.
   if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
-  const { shards, scip, layer } = await madeShards(request, lineage, {
+  const { shards, scip, layer, sites } = await madeShards(request, lineage, {
     ...{ place, plan, files, before, facts, run, layers, notice },
     ...{ root: tree.root, digests: rules.digests, marksOf },
     isChecked: changed === undefined,
@@ -138,7 +138,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
       ...{ alias, scope: paths, files: count, lines, items },
     })),
     ...{ files_total: files.length, files_mined: run.mined },
-    ...{ files_reused: files.length - run.mined, facts_collected },
+    ...{ files_reused: files.length - run.mined, sites_bound: sites, facts_collected },
     ...{ history: historyNote(history), lines_total: linesOf(files) },
     languages: languagesOf(shards),
     elapsed_ms: Math.round(performance.now() - startedMs),
@@ -169,6 +169,7 @@ async function madeShards(
       shards: built,
       scip,
       layer,
+      sites,
     } = await bindShards(
       {
         ...{ ...job, scip: request.scip, textOf: (file) => run.textOf(file) },
@@ -184,7 +185,7 @@ async function madeShards(
     const shards = isAsBefore(request, built, before)
       ? traced
       : await buildCoherence(place, traced, before, layers.includes('O7'), notice);
-    return { shards, scip, layer };
+    return { shards, scip, layer, sites };
   } catch (error) {
     // If the run was ended, that is the cause, not the error that followed.
     run.throwIfAborted();
