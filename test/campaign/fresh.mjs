@@ -9,8 +9,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { placeOf, readManifest } from '../bench/lookup/product.mjs';
-import { run, runSigma, temporaryFolder } from '../bench/kernel/process.mjs';
+import { placeOf } from '../bench/lookup/product.mjs';
+import { runSigma, temporaryFolder } from '../bench/kernel/process.mjs';
 import { chance } from '../bench/lookup/random.mjs';
 import { outputOf, treeOf } from '../oracle/sources.mjs';
 import { edited, filesUnder } from './edits/edit.mjs';
@@ -76,7 +76,9 @@ say(
   `a refresh: ${(median(spent.whole) / 1_000).toFixed(1)} s, told what has changed ${(median(spent.told) / 1_000).toFixed(1)} s`,
 );
 const holds = unlike === 0 && tally.different === 0 && tally.equal >= bars.equal * asked;
-say(`${tally.equal} of ${asked} equal, ${tally.tie} ties, ${tally.different} different; ${unlike} places differ`);
+say(
+  `${tally.equal} of ${asked} equal, ${tally.tie} ties, ${tally.different} different; ${unlike} places differ`,
+);
 process.exitCode = holds ? 0 : 1;
 
 async function copyTree() {
@@ -171,18 +173,27 @@ async function judge(done, isLast) {
   }
   if (!isLast) return;
   await compareAnswers(made);
-  const [ours, theirs] = [kept, fresh].map(({ segments, cards }) => bytesIn(segments) + bytesIn(cards));
+  const [ours, theirs] = [kept, fresh].map(
+    ({ segments, cards }) => bytesIn(segments) + bytesIn(cards),
+  );
   const ratio = ours / theirs;
-  say(`disk of what is served ${(ours / 2 ** 20).toFixed(1)} MB, from scratch ${(theirs / 2 ** 20).toFixed(1)} MB: ${ratio.toFixed(2)} times`);
+  say(
+    `disk of what is served ${(ours / 2 ** 20).toFixed(1)} MB, from scratch ${(theirs / 2 ** 20).toFixed(1)} MB: ${ratio.toFixed(2)} times`,
+  );
   const [all, anew] = [kept, fresh].map(({ folder }) => bytesIn(folder));
-  say(`with mined facts ${(all / 2 ** 20).toFixed(1)} MB, from scratch ${(anew / 2 ** 20).toFixed(1)} MB: ${(all / anew).toFixed(2)} times`);
+  say(
+    `with mined facts ${(all / 2 ** 20).toFixed(1)} MB, from scratch ${(anew / 2 ** 20).toFixed(1)} MB: ${(all / anew).toFixed(2)} times`,
+  );
   if (ratio > bars.disk) unlike += 1;
 }
 
 async function compareAnswers(made) {
   const files = [...touched];
   const questions = await drawn(root, made, { count: queries, random, files });
-  const [ours, theirs] = [await answered(root, home, questions), await answered(root, made, questions)];
+  const [ours, theirs] = [
+    await answered(root, home, questions),
+    await answered(root, made, questions),
+  ];
   const byKind = {};
   for (const [at, question] of questions.entries()) {
     const verdict = verdictOf(ours[at], theirs[at]);
@@ -199,7 +210,9 @@ async function compareAnswers(made) {
   }
   say(
     Object.entries(byKind)
-      .map(([kind, its]) => `${kind}: ${its.equal} equal, ${its.tie} ties, ${its.different} different`)
+      .map(
+        ([kind, its]) => `${kind}: ${its.equal} equal, ${its.tie} ties, ${its.different} different`,
+      )
       .join('; '),
   );
 }

@@ -1,5 +1,4 @@
 // Whether an answer is that of the old or of the new state of a tree.
-import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { runSigma } from '../kernel/process.mjs';
@@ -36,6 +35,10 @@ export async function stateOf(change, ask) {
   return found === change.count ? 'new' : 'wrong';
 }
 
+/** Of a name that is nowhere, yet. */
+const nothing = { definitions: [], callers: [], possible_total: 0, evidence: [] };
+const isUnknown = (error) => /^(?:NO_SUCH_SYMBOL|NOT_FOUND)$/.test(error?.code ?? '');
+
 /** As a person asks: a process for each question. */
 export function askOnce({ root, home }) {
   return async (kind, text) => {
@@ -43,7 +46,7 @@ export function askOnce({ root, home }) {
       home,
       timeoutMs: answerMsMax,
     });
-    // 1: there is nothing of that name, yet.
+    if (isUnknown(json?.error)) return nothing;
     if (json?.error !== undefined || json === undefined || code > 1)
       throw new Error(json?.error?.code ?? (stderr.slice(-200) || `exit ${code}`));
     return json;
@@ -52,10 +55,14 @@ export function askOnce({ root, home }) {
 
 /** Of a running bus. */
 export function askRunning(questions) {
+  const options = { deadlineMs };
   return (kind, text) =>
     kind === 'ask'
-      ? questions.ask({ question: text, overlays: [], top_k: 10 }, { deadlineMs })
-      : questions.callers({ symbol: text }, { deadlineMs });
+      ? questions.ask({ question: text, overlays: [], top_k: 10 }, options)
+      : questions.callers({ symbol: text }, options).catch((error) => {
+          if (isUnknown(error)) return nothing;
+          throw error;
+        });
 }
 
 /** Asks again and again until `isOver`: how often it was which state, and what failed how. */
@@ -82,5 +89,3 @@ export function toldText({ old, new: fresh, wrong, failed }) {
   const failures = Object.entries(failed).map(([code, count]) => `, ${count} ${code}`);
   return `${old} old, ${fresh} new, ${wrong} wrong${failures.join('')}`;
 }
-
-export const nameOf = (folder) => path.basename(folder);

@@ -33,6 +33,12 @@ function callIn(file, name) {
   const lines = readFileSync(file, 'utf8').split('\n');
   const opens = ending === 'py' ? /:\s*$/ : /\{\s*$/;
   for (let at = 0; at < lines.length; at += 1) {
+    // As C is written where a type has a line of its own.
+    if (at > 0 && lines[at] === '{' && /^\w.*\)$/.test(lines[at - 1])) {
+      lines.splice(at + 1, 0, `\t${name}();`);
+      writeFileSync(file, lines.join('\n'));
+      return true;
+    }
     if (!declarations[ending].test(lines[at])) continue;
     for (let head = at; head < at + headLinesMax; head += 1) {
       if (/;\s*$/.test(lines[head] ?? ';')) break;

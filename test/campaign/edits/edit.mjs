@@ -12,7 +12,7 @@ import {
 import path from 'node:path';
 
 /** Where something is declared, by the ending of a file: its name, and what it takes. */
-const declarations = {
+export const declarations = {
   go: /^func (?:\([^)]*\) )?(\w+)\(([^()]*)\)/,
   ts: /^\s*(?:export )?(?:async )?(?:function )?(\w+)\(([^()]*)\)[^;]*\{$/,
   py: /^\s*(?:async )?def (\w+)\(([^()]*)\)/,
