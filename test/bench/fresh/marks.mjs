@@ -109,13 +109,13 @@ function structureIn(file) {
   return { at, member: at + 1 + within };
 }
 
-/** Names of functions that files hold which only one of two commits has. */
-export function declaredOnly(text, other, ending) {
-  const names = text
-    .split('\n')
-    .map((line) => declarations[ending]?.exec(line)?.[1])
-    .filter((name) => name !== undefined && name.length > 8);
-  return names.filter((name) => !other(name));
+/** Names of functions that are declared in these lines, as long as names of no other thing are. */
+export function declaredIn(lines, ending) {
+  const names = lines.flatMap((line) => {
+    const name = declarations[ending].exec(line)?.[1] ?? /^(\w+)\([^;]*\)$/.exec(line)?.[1];
+    return name === undefined ? [] : [name];
+  });
+  return names.filter((name) => name.length > 8);
 }
 
 export function endingOf(file) {

@@ -16,12 +16,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { megabytes, seconds, table } from '../kernel/figures.mjs';
 import { processTree, temporaryFolder } from '../kernel/process.mjs';
 import { running } from '../lattice/product.mjs';
+import { endings } from '../../campaign/edits/edit.mjs';
 import { outputOf } from '../../oracle/sources.mjs';
 import { askMeanwhile, askOnce, askRunning, stateOf, toldText } from './asking.mjs';
 import {
   addFunction,
   callFrom,
-  declaredOnly,
+  declaredIn,
   editable,
   endingOf,
   headerChanges,
@@ -251,10 +252,13 @@ async function endsOfSwitch() {
 }
 
 async function functionOnlyIn(git, without, within) {
-  const list = await git('diff', '--name-only', '--diff-filter=A', without, within);
-  for (const file of list.trim().split('\n').slice(0, 400)) {
-    const text = await git('show', `${within}:${file}`).catch(() => '');
-    for (const name of declaredOnly(text, () => false, endingOf(file)).slice(0, 3)) {
+  const list = await git('diff', '--name-only', '--diff-filter=AM', without, within);
+  for (const file of list.trim().split('\n')) {
+    if (!endings.includes(endingOf(file))) continue;
+    const text = await git('diff', '-U0', without, within, '--', file);
+    const added = text.split('\n').flatMap((line) => (line[0] === '+' ? [line.slice(1)] : []));
+    for (const name of declaredIn(added, endingOf(file)).slice(0, 3)) {
+      // No line: it fails.
       const found = await git('grep', '-lw', name, without).catch(() => '');
       if (found === '') return name;
     }
