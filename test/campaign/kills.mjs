@@ -3,12 +3,11 @@
 //   npm run campaign:kills -- --repo DIR [--points N] [--seed N]
 //
 // Two homes of one copy of the tree. After each change the one is refreshed undisturbed, which also tells how long that takes; the
-// other is killed up to five times, at a moment by chance each, checked and asked after each, and then finished. In the end both
-// must say the same, row by row. Of a small tree (20 000 lines) 100 points take some fifteen minutes. Exits with 1 when one fails.
+// other is killed up to five times, checked and asked after each, and then finished: at a moment by chance of that time, or by
+// chance shortly after a phase has begun. In the end both must say the same, row by row. Of a small tree (20 000 lines) 100 points take some fifteen minutes. Exits with 1 when one fails.
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, watch } from 'node:fs';
 import path from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { setTimeout as wait } from 'node:timers/promises';
 import { askOnce, stateOf } from '../bench/fresh/asking.mjs';
@@ -23,6 +22,9 @@ import { compared } from './fresh/content.mjs';
 
 const sigma = path.resolve(import.meta.dirname, '../../services/cli/sigma.mjs');
 const killsMax = 5;
+/** Every other kill comes up to so long after the first file of a phase has changed, so that the short phases are met, too. */
+const phases = [/^facts/, /^segments/, /\.bound|^cards/, /^stamps|^left-out/, /^plan/, /^manifest/];
+const afterPhaseMsMax = 150;
 const editsMax = 12;
 const markedFiles = 3;
 const toldMax = 10;
@@ -61,13 +63,19 @@ for (let round = 1; done < points; round += 1) {
   }
   const { wallMs } = await indexed(straight);
   for (let kill = 0; kill < killsMax && done < points; kill += 1) {
-    const afterMs = random(Math.ceil(wallMs * 1.1));
-    const phase = await killedRun(afterMs);
+    const moment =
+      random(2) === 0
+        ? { afterMs: random(Math.ceil(wallMs)) }
+        : { begun: phases[random(phases.length)], afterMs: random(afterPhaseMsMax) };
+    const phase = await killedRun(moment);
     if (phase === undefined) break;
     done += 1;
     met[phase] = (met[phase] ?? 0) + 1;
     const problem = await problemOf(change, phase);
-    if (problem !== '') note(`round ${round}, killed after ${afterMs} ms, ${phase}: ${problem}`);
+    if (problem !== '')
+      note(
+        `round ${round}, killed ${moment.begun ?? ''} + ${moment.afterMs} ms, ${phase}: ${problem}`,
+      );
   }
   await finish(round, change);
 }
@@ -85,18 +93,20 @@ function changed(round) {
 }
 
 /** How far it had come, as its files tell; undefined: it ended before. */
-async function killedRun(afterMs) {
+async function killedRun({ begun, afterMs }) {
   const before = filesOf(home);
-  const { manifest } = placeOf(root, home);
+  const { manifest, folder } = placeOf(root, home);
   const served = readFileSync(manifest, 'utf8');
-  const startedMs = performance.now();
+  const stop = new AbortController();
+  const phase = begun === undefined ? Promise.resolve() : begunIn(folder, begun, stop.signal);
   const child = spawn(process.execPath, [sigma, 'index', root, '--json'], {
     env: { ...process.env, SIGMA_HOME: home, SIGMA_LOG: 'error' },
     stdio: 'ignore',
   });
   const ended = new Promise((resolve) => child.once('close', (_, signal) => resolve(signal)));
-  await Promise.race([ended, wait(Math.max(0, afterMs - (performance.now() - startedMs)))]);
+  await Promise.race([ended, phase.then(() => wait(afterMs))]);
   child.kill('SIGKILL');
+  stop.abort();
   if ((await ended) !== 'SIGKILL') return undefined;
   if (readFileSync(manifest, 'utf8') !== served) return 'after the swap';
   const made = [...filesOf(home)].filter(([file, { size }]) => before.get(file)?.size !== size);
@@ -105,6 +115,15 @@ async function killedRun(afterMs) {
   if (has(/\/segments\//)) return 'while shards were written';
   if (has(/\/facts\/.*\.(?:log|ldb)$/)) return 'while files were read';
   return made.length > 0 ? 'while files were listed' : 'at the start';
+}
+
+/** Resolves when a file whose path in the folder of the index is such changes. */
+function begunIn(folder, begun, signal) {
+  return new Promise((resolve) => {
+    watch(folder, { recursive: true, signal }, (_, file) => {
+      if (file !== null && begun.test(file)) resolve();
+    });
+  });
 }
 
 /** Of what is served after a kill; empty: nothing. */

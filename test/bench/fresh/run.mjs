@@ -73,7 +73,7 @@ const lines = [
   `${path.basename(repo)}: ${report.files_total} files, ${report.lines_total} lines, ${report.shards.length} shards; load ${loadavg()
     .map((each) => each.toFixed(1))
     .join(' ')}`,
-  `first run here ${seconds(first.wallMs)}, ${report.files_mined} mined, ${megabytes(first.peakRssBytes)}; nothing changed ${seconds(unchanged.wallMs)}, ${megabytes(unchanged.peakRssBytes)}`,
+  `first run here ${seconds(first.wallMs)} (processor ${seconds(first.cpuMs)}), ${report.files_mined} mined, ${megabytes(first.peakRssBytes)}; nothing changed ${seconds(unchanged.wallMs)} (${seconds(unchanged.cpuMs)}), ${megabytes(unchanged.peakRssBytes)}`,
   '',
   table([
     [
@@ -81,6 +81,7 @@ const lines = [
       'HOW',
       'FILES',
       'SEEN AFTER',
+      'PROCESSOR',
       'MINED',
       'BOUND',
       'WRITTEN',
@@ -172,6 +173,7 @@ async function once(each) {
   add(each, 'once', change, {
     seenMs: state === 'new' ? its.wallMs + answerMs : undefined,
     figures: [
+      seconds(its.cpuMs),
       files_mined,
       sites_bound,
       megabytes(its.written.bytes),
@@ -205,7 +207,7 @@ async function watchedRun() {
       globalThis.clearInterval(polling);
       const { files_mined = '?' } = watchState(at) ?? {};
       const seenMs = newMs === undefined ? undefined : newMs - changedMs;
-      const figures = [files_mined, '', '', '', megabytes(peakBytes)];
+      const figures = ['', files_mined, '', '', '', megabytes(peakBytes)];
       add(each, 'watched', change, { seenMs, figures, told });
     }
   });

@@ -90,29 +90,40 @@ async function row(at, commit, files) {
   wanted += 1;
   say(`${path.basename(at.root)} at ${commit.slice(0, 10)}`);
   const before = bytesIn(at.home);
-  const { report, wallMs, peakRssBytes, written } = await indexed(at);
+  const { report, wallMs, cpuMs, peakRssBytes, written } = await indexed(at);
   const { lines_total, files_mined, sites_bound = '?' } = report;
   done += 1;
   return {
     cells: [
-      ...[commit.slice(0, 10), files, lines_total, seconds(wallMs), files_mined, sites_bound],
+      ...[commit.slice(0, 10), files, lines_total, seconds(wallMs), seconds(cpuMs)],
+      ...[files_mined, sites_bound],
       ...[megabytes(written.bytes), megabytes(peakRssBytes), megabytes(bytesIn(at.home))],
       megabytes(bytesIn(at.home) - before),
     ],
-    wallMs,
+    ...{ wallMs, cpuMs },
     grown: bytesIn(at.home) - before,
   };
 }
 
 function add(title, rows) {
-  const head = ['COMMIT', 'FILES CHANGED', 'LINES', 'WALL', 'MINED', 'BOUND', 'WRITTEN', 'MEMORY'];
+  const head = [
+    'COMMIT',
+    'FILES CHANGED',
+    'LINES',
+    'WALL',
+    'PROCESSOR',
+    'MINED',
+    'BOUND',
+    'WRITTEN',
+    'MEMORY',
+  ];
   const [first, ...later] = rows;
   const mean = (field) => later.reduce((sum, each) => sum + each[field], 0) / later.length;
   texts.push(
     [
       title,
       table([[...head, 'DISK', 'MORE'], ...rows.map(({ cells }) => cells)]),
-      `one more: ${seconds(mean('wallMs'))} (${((100 * mean('wallMs')) / first.wallMs).toFixed(0)} % of the first), ${(mean('grown') / 2 ** 20).toFixed(1)} MB (${((100 * mean('grown')) / first.grown).toFixed(0)} %)`,
+      `one more: ${seconds(mean('wallMs'))} (${((100 * mean('wallMs')) / first.wallMs).toFixed(0)} % of the first; processor ${seconds(mean('cpuMs'))}, ${((100 * mean('cpuMs')) / first.cpuMs).toFixed(0)} %), ${(mean('grown') / 2 ** 20).toFixed(1)} MB (${((100 * mean('grown')) / first.grown).toFixed(0)} %)`,
     ].join('\n'),
   );
 }
