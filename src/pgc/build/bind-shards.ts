@@ -13,7 +13,7 @@ import { rustRules } from '../bind/program/languages/rust.js';
 import type { FactStore } from '../mine/fact-store.js';
 import { BoundCalls, writeBoundCalls, type BoundCallsWriter } from '../format/bound-calls.js';
 import { decodeFacts } from '../format/packed-facts.js';
-import { Segment } from '../format/segment.js';
+import { openShard } from '../plan/open-shard.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { TreeSymbols } from '../scip/tree-symbols.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
@@ -61,8 +61,9 @@ export async function bindShards(
   const { place, before } = job;
   const isLayered = hasLayer(job);
   const bound = isLayered ? [...shards] : shards.filter(isBound);
-  if (bound.length === 0) return { shards: [...shards], scip: undefined, layer: undefined, sites: 0 };
-  const known = new Map(before?.shards.map(({ segment, bound: file }) => [segment, file]));
+  if (bound.length === 0)
+    return { shards: [...shards], scip: undefined, layer: undefined, sites: 0 };
+  const known = new Map(before?.shards.map((shard) => [keyOf(shard), shard.bound]));
   const isSameLayer = job.scip === undefined || (!isLayered && before?.scip === undefined);
   if (
     isSameLayer &&
@@ -71,7 +72,7 @@ export async function bindShards(
     (await isLayerWhole(place, before?.scip))
   )
     return {
-      shards: shards.map((shard) => withBound(shard, known.get(shard.segment))),
+      shards: shards.map((shard) => withBound(shard, known.get(keyOf(shard)))),
       ...{ scip: before?.scip, layer: undefined, sites: 0 },
     };
   const { writers, layer, sites } = await boundBy(job, bound, isLayered);
@@ -103,7 +104,7 @@ async function boundBy(
   sites: number;
 }> {
   const segments = await Promise.all(
-    shards.map(({ segment }) => Segment.open(join(job.place.segments, segment), {}, '', 'lazy')),
+    shards.map((shard) => openShard(job.place, shard, {}, 'lazy', '')),
   );
   const layer = isLayered ? await openLayer(job, new TreeSymbols(segments)) : undefined;
   const writing = new BindingWriter(segments, layer?.bindings);
@@ -132,6 +133,10 @@ function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
   ];
 }
 
+function keyOf({ alias, version }: ManifestShard): string {
+  return `${alias} ${version}`;
+}
+
 /** Always last: the order of fields counts for the digest of a manifest. */
 function withBound(shard: ManifestShard, file: string | undefined): ManifestShard {
   const { bound: _, ...others } = shard;
@@ -147,7 +152,7 @@ function isAsBefore(
     shards.length === known.size &&
     shards.every(
       (shard) =>
-        known.has(shard.segment) && (!isBound(shard) || known.get(shard.segment) !== undefined),
+        known.has(keyOf(shard)) && (!isBound(shard) || known.get(keyOf(shard)) !== undefined),
     )
   );
 }
@@ -157,8 +162,8 @@ async function areReadable(
   shards: readonly ManifestShard[],
   known: ReadonlyMap<string, string | undefined>,
 ): Promise<boolean> {
-  const opened = shards.flatMap(({ segment }) => {
-    const file = known.get(segment);
+  const opened = shards.flatMap((shard) => {
+    const file = known.get(keyOf(shard));
     return file === undefined ? [] : [BoundCalls.open(join(place.segments, file))];
   });
   return Promise.all(opened).then(
@@ -200,7 +205,7 @@ async function written(
       () => false,
     ));
   if (!isThere) await writeBoundCalls(path, sections);
-  const index = await Segment.open(join(place.segments, shard.segment), {}, path, 'lazy');
+  const index = await openShard(place, shard, {}, 'lazy', path);
   await writeCard(cardPath(place, { ...shard, bound: file }), makeCard(index));
   return file;
 }

@@ -261,12 +261,17 @@ function isAsBefore(
   before: Manifest | undefined,
 ): boolean {
   if (changed === undefined || layers.length > 0) return false;
-  const served = new Map(before?.shards.map((shard) => [shard.segment, shard]));
+  const served = new Map(before?.shards.map((shard) => [keyOf(shard), shard]));
   return (
     built.length === served.size &&
-    built.every(({ segment, overlays }) => {
-      const { O7 } = served.get(segment)?.overlays ?? {};
+    built.every((shard) => {
+      const { overlays } = shard;
+      const { O7 } = served.get(keyOf(shard))?.overlays ?? {};
       return O7?.state === 'ready' && O7.file === overlays.O7?.file;
     })
   );
+}
+
+function keyOf({ alias, version }: ManifestShard): string {
+  return `${alias} ${version}`;
 }

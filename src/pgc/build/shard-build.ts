@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ownerOf } from '../plan/planned-shards.js';
+import { linesOf, ownerOf } from '../plan/planned-shards.js';
 import { type ShardPlan } from '../plan/shard-plan.js';
 import type { BuildNotice } from '../overlay/build-notice.js';
 import type { FactStore, RuleDigests } from '../mine/fact-store.js';
@@ -13,7 +13,8 @@ import { overlayNames, type OverlayName } from '../shapes.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { segmentFormat } from '../format/segment-file.js';
 import { openBuilders } from './shard-builders.js';
-import type { MinedFile } from './shard-files.js';
+import type { MinedFile, ShardHead } from './shard-files.js';
+import { changesOf, withDelta, type Changes } from './shard-delta.js';
 import type { FileRow } from '../format/shard-index.js';
 import type { SourceMining } from './source-mining.js';
 import type { RoleMarks } from '../source/role.js';
@@ -43,8 +44,10 @@ export interface BuildJob {
 
 /** The work for one shard. */
 interface ShardTask {
-  shard: Pick<ManifestShard, 'alias' | 'scope' | 'version' | 'segment'>;
+  shard: ShardHead;
   files: readonly FileRow[];
+  /** Only what has changed is written, beside the files of this shard. */
+  delta: Changes | undefined;
   /** The existing shard to keep; undefined: rebuild all. */
   kept: ManifestShard | undefined;
   /** Overlays to rebuild in a kept shard. */
@@ -67,23 +70,27 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
   for (const { shard, kept, layers } of tasks)
     if (kept !== undefined && layers.length === 0) shards.set(shard.alias, kept);
   const open = tasks.filter(({ shard }) => !shards.has(shard.alias));
-  const lines = open.flatMap(({ files }) => files).reduce((sum, file) => sum + file.lines, 0);
+  const lines = linesOf(open.flatMap(({ files, delta }) => delta?.changed ?? files));
   await using builders = openBuilders(
     Math.min(job.run.writers, open.length),
     lines,
     job.run.writerHeapMegabytes,
   );
-  await builders.all(open, async (builder, { shard, kept, layers, files }) => {
+  await builders.all(open, async (builder, { shard, kept, layers, files, delta }) => {
     job.run.throwIfAborted();
     job.run.progress('write', shards.size, tasks.length);
     const { place, root, digests } = job;
     const stays = kept === undefined ? undefined : { shard: kept, rebuilt: layers };
+    const its = delta === undefined ? shard : delta.head;
     const built = await builder.build(
-      { place, root, digests, shard, kept: stays },
-      minedFiles(job, files),
+      { place, root, digests, shard: its, kept: stays, buckets: delta?.buckets },
+      minedFiles(job, delta?.changed ?? files),
       (file) => job.run.mineAgain(file),
     );
-    shards.set(shard.alias, built);
+    shards.set(
+      shard.alias,
+      delta === undefined ? built : await withDelta(place, shard, files, delta, built),
+    );
   });
   job.run.progress('write', tasks.length, tasks.length);
   return tasks.flatMap(({ shard }) => shards.get(shard.alias) ?? []);
@@ -95,14 +102,24 @@ async function taskOf(
   { alias, scope }: Pick<ManifestShard, 'alias' | 'scope'>,
   files: readonly FileRow[],
 ): Promise<ShardTask> {
-  const version = versionOf(files, job);
-  const shard = { alias, scope, version, segment: `${alias}-${version}.seg` };
+  const made_with = madeWith(files, job);
+  const version = versionOf(files, made_with);
+  const shard = {
+    ...{ alias, scope, version, base: version, made_with },
+    segment: `${alias}-${version}.seg`,
+  };
   const isForced = job.layers.some((name) => name === 'O1' || name === 'O3');
-  const kept = isForced ? undefined : await keptShard(job, shard);
+  const known = isForced ? undefined : job.before?.shards.find((each) => each.alias === alias);
+  const kept = known && (await keptShard(job, known, shard));
   const layers = filedOverlays.filter(
     (name) => job.layers.includes(name) || kept?.overlays[name]?.state !== 'ready',
   );
-  return { shard, files, kept, layers };
+  // An overlay of a shard in two parts is rebuilt with all of it.
+  if (kept?.delta !== undefined && layers.length > 0)
+    return { shard, files, delta: undefined, kept: undefined, layers: filedOverlays };
+  const isAsWas = kept === undefined && job.layers.length === 0;
+  const delta = known && isAsWas ? await changesOf(job.place, known, shard, files) : undefined;
+  return { shard, files, delta, kept, layers };
 }
 
 /** The files of each shard, by its alias. */
@@ -117,15 +134,15 @@ export function membersOf(plan: ShardPlan, files: readonly FileRow[]): Map<strin
 }
 
 async function keptShard(
-  { before, place, isChecked }: BuildJob,
-  wanted: Pick<ManifestShard, 'alias' | 'segment' | 'scope'>,
+  { place, isChecked }: BuildJob,
+  known: ManifestShard,
+  { version, scope }: Pick<ManifestShard, 'version' | 'scope'>,
 ): Promise<ManifestShard | undefined> {
-  const known = before?.shards.find((each) => each.segment === wanted.segment);
-  if (known === undefined) return undefined;
-  if (!isChecked) return { ...known, ...wanted };
+  if (known.version !== version) return undefined;
+  if (!isChecked) return { ...known, scope };
   // `sigma index` repairs damaged files, so a kept shard is read.
   const files = await checkShard(place, known);
-  return files.every(({ problem }) => problem === '') ? { ...known, ...wanted } : undefined;
+  return files.every(({ problem }) => problem === '') ? { ...known, scope } : undefined;
 }
 
 /** In batches; the next one is fetched while the current one is processed. */
@@ -152,17 +169,23 @@ async function* minedFiles(
 }
 
 /** Digest of everything that a segment depends on. */
-function versionOf(
+function versionOf(files: readonly FileRow[], made_with: string): string {
+  const digest = createHash('sha256').update(`${made_with}\n`);
+  for (const { path, blob } of files) digest.update(`${path}\0${blob}\n`);
+  return digest.digest('hex').slice(0, 20);
+}
+
+/** Digest of everything but the texts that a segment depends on. */
+function madeWith(
   files: readonly FileRow[],
   { digests, marksOf }: Pick<BuildJob, 'digests' | 'marksOf'>,
 ): string {
   const digest = createHash('sha256').update(
     `${minerVersion} ${segmentFormat} ${overlayFormat} ${wordsFormat} ${boundFormat}\n`,
   );
-  for (const { path, blob } of files) {
+  for (const { path } of files) {
     const marks = marksOf(path);
-    const isMarked = Object.keys(marks).length > 0;
-    digest.update(`${path}\0${blob}${isMarked ? `\0${JSON.stringify(marks)}` : ''}\n`);
+    if (Object.keys(marks).length > 0) digest.update(`${path}\0${JSON.stringify(marks)}\n`);
   }
   for (const language of [...new Set(files.map((file) => file.language))].sort())
     if (digests[language] !== undefined) digest.update(`${language}\0${digests[language]}\n`);

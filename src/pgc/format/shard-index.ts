@@ -14,6 +14,8 @@ export interface ShardIndex extends TermIndex {
   readonly info: ShardInfo;
   readonly symbolCount: number;
   readonly fileCount: number;
+  /** O1: symbols, scanned names and imports. O3: call sites and functions in structures of operations. */
+  readonly items: { O1: number; O3: number };
 
   file(file: number): FileRow;
   fileAt(path: string): number | undefined;
