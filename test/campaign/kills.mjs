@@ -62,6 +62,7 @@ for (let round = 1; done < points; round += 1) {
     await outputOf('git', ['commit', '-q', '-m', `round ${round}`], root);
   }
   const { wallMs } = await indexed(straight);
+  let wanted = 'old';
   for (let kill = 0; kill < killsMax && done < points; kill += 1) {
     const moment =
       random(2) === 0
@@ -71,7 +72,8 @@ for (let round = 1; done < points; round += 1) {
     if (phase === undefined) break;
     done += 1;
     met[phase] = (met[phase] ?? 0) + 1;
-    const problem = await problemOf(change, phase);
+    if (phase === 'after the swap') wanted = 'new';
+    const problem = await problemOf(change, wanted);
     if (problem !== '')
       note(
         `round ${round}, killed ${moment.begun ?? ''} + ${moment.afterMs} ms, ${phase}: ${problem}`,
@@ -127,11 +129,10 @@ function begunIn(folder, begun, signal) {
 }
 
 /** Of what is served after a kill; empty: nothing. */
-async function problemOf(change, phase) {
+async function problemOf(change, wanted) {
   const { json, stdout, stderr } = await runSigma(['index', root, '--check', '--json'], { home });
   if (json?.is_sound !== true) return `the index is not sound: ${(stdout || stderr).slice(-300)}`;
   const state = await stateOf(change, askOnce(killed)).catch((error) => error.message);
-  const wanted = phase === 'after the swap' ? 'new' : 'old';
   return state === wanted ? '' : `the answer is ${state}, not ${wanted}`;
 }
 
