@@ -154,6 +154,20 @@ export class Segment implements ShardIndex {
     }
   }
 
+  typesOfSymbol(symbol: number): TypeRow[] {
+    const owners = this.#parts.rows('typeRows');
+    const starts = this.#parts.numbers('typeStarts');
+    const file = this.fileOf(symbol);
+    const [from, end] = [starts[file] ?? 0, starts[file + 1] ?? 0];
+    const ownerAt = (at: number): number => owners.at(from + at, typeColumn.owner);
+    const rows = between(boundsOf(symbol + 1, end - from, ownerAt));
+    return rows.map((at) => this.#type(from + at));
+  }
+
+  speaksOf(hashes: ReadonlySet<number>): boolean {
+    return this.#parts.labels.hasWord(hashes);
+  }
+
   expressionOf(id: number): string {
     return this.#tableOf(id).expressionOf(id);
   }
@@ -175,6 +189,12 @@ export class Segment implements ShardIndex {
     return where === 'inside'
       ? rows.spanInside(...this.symbolSpan(first, end))
       : rows.spanOutside(first, end);
+  }
+
+  siteSpans(file: number): [number, number][] {
+    return (['calls', 'uses'] as const).flatMap((table) =>
+      (['inside', 'outside'] as const).map((where) => this.siteSpan(table, where, file, file + 1)),
+    );
   }
 
   get siteCount(): number {
@@ -259,6 +279,10 @@ export class Segment implements ShardIndex {
     return this.#parts.names.all();
   }
 
+  nameHashes(): Int32Array {
+    return this.#parts.names.hashes();
+  }
+
   nameAt(number: number): string {
     return this.#parts.names.at(number);
   }
@@ -292,8 +316,8 @@ export class Segment implements ShardIndex {
     return this.#hasName(name) ? this.#parts.slots.of(name) : [];
   }
 
-  slots(): Iterable<SlotRow> {
-    return this.#parts.slots.all();
+  slots(isWanted: (name: string) => boolean = () => true): Iterable<SlotRow> {
+    return this.#parts.slots.all(isWanted);
   }
 
   scannedNamed(name: string): { file: number; line: number }[] {

@@ -106,6 +106,8 @@ const manifestSchema = z.object({
     }),
   ),
   left_out: z.record(z.string(), z.number()),
+  /** Digest of what calls were bound by: the versions of miner and binder, and the names of modules. Absent: nothing was bound. */
+  bound_by: z.string().optional(),
   /** What SCIP indexes say of bindings. Absent: none were given. */
   scip: z
     .object({

@@ -1,5 +1,6 @@
 import type { BoundCalls } from '../bound-calls.js';
 import type { Field } from '../fields.js';
+import { nameHash } from '../name-hash.js';
 import type { Segment } from '../segment.js';
 import type {
   CallRow,
@@ -117,6 +118,15 @@ export class JoinedIndex implements ShardIndex {
     return all.map((row) => ({ ...row, symbol: this.#ownerOf(place.source, row.symbol) }));
   }
 
+  typesOfSymbol(symbol: number): TypeRow[] {
+    const [segment, id] = this.#symbolIn(symbol);
+    return segment.typesOfSymbol(id).map((row) => ({ ...row, symbol }));
+  }
+
+  speaksOf(hashes: ReadonlySet<number>): boolean {
+    return this.#segments.some((segment) => segment.speaksOf(hashes));
+  }
+
   ownTypesOf(file: number): Iterable<TypeRow> {
     const [segment, id] = this.#fileIn(file);
     return segment.ownTypesOf(id);
@@ -130,6 +140,17 @@ export class JoinedIndex implements ShardIndex {
   site(site: number): CallRow {
     const { source, id } = this.#sitePlace(site);
     return this.#row(source, (this.#segments[source] as Segment).site(id)) as CallRow;
+  }
+
+  siteSpans(file: number): [number, number][] {
+    const place = this.#files.at(file);
+    if (place === undefined) return [];
+    const spans = this.#segments[place.source]?.siteSpans(place.id) ?? [];
+    return spans.map(([first, end]) => {
+      if (first === end) return [0, 0];
+      const start = this.#siteOf(place.source, first);
+      return [start, start + end - first];
+    });
   }
 
   get siteCount(): number {
@@ -197,6 +218,10 @@ export class JoinedIndex implements ShardIndex {
     return this.#joinedNames.all;
   }
 
+  nameHashes(): Int32Array {
+    return Int32Array.from(this.#joinedNames.all, (name) => nameHash(name));
+  }
+
   nameAt(number: number): string {
     return this.#joinedNames.all[number] ?? '';
   }
@@ -246,8 +271,9 @@ export class JoinedIndex implements ShardIndex {
     return this.#rows((segment) => segment.slotsOf(name)).sort(byFile);
   }
 
-  *slots(): Generator<SlotRow> {
-    const named = (segment: Segment): Iterable<[string, SlotRow[]]> => grouped(segment.slots());
+  *slots(isWanted?: (name: string) => boolean): Generator<SlotRow> {
+    const named = (segment: Segment): Iterable<[string, SlotRow[]]> =>
+      grouped(segment.slots(isWanted));
     for (const [, lists] of mergedByName(this.#segments, named))
       yield* lists
         .flatMap(([source, rows]) => rows.flatMap((row) => this.#row(source, row) ?? []))
