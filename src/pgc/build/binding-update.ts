@@ -18,6 +18,8 @@ type Pair = readonly [what: PlacedTarget, by: PlacedTarget];
 
 /** What sites are bound to after a change: what is bound anew, and everything else as it was. */
 export class BindingUpdate {
+  /** Calls and uses that were bound anew. */
+  sites = 0;
   readonly #change: Change;
   readonly #kept: KeptSites;
   readonly #moved: MovedSymbols;
@@ -46,6 +48,7 @@ export class BindingUpdate {
       ? this.#change.units.map(({ siteCount }) => new Uint8Array(siteCount))
       : [];
     for (const { shard, call, binding, targets } of calls) {
+      this.sites += 1;
       this.#note(shard, call, { binding, targets: targets.map(placed) });
       const its = seen[shard];
       if (its !== undefined) its[call] = 1;
