@@ -12,7 +12,7 @@ export class KeywordIndex<T> {
   constructor(entries: Iterable<{ word: string; value: T }>) {
     for (const { word, value } of entries) {
       if (word.length < headChars) throw new Error(`bug: the keyword ${word} is too short`);
-      const slot = slotOf(word, 0);
+      const slot = slotOf(small(word, 0), small(word, 1), small(word, 2));
       this.#isHead[slot] = 1;
       const here = this.#byHead.get(slot) ?? [];
       this.#byHead.set(slot, here);
@@ -22,17 +22,24 @@ export class KeywordIndex<T> {
     }
   }
 
-  /** Where the words of each value stand, in order. */
+  /** Where the words of each value stand, in order. Sees every byte of a code base. */
   placesIn(text: string): Map<T, number[]> {
     const found = new Map<T, number[]>();
-    const last = text.length - headChars;
-    for (let at = 0; at <= last; at += 1) {
-      const slot = slotOf(text, at);
-      if (this.#isHead[slot] === 0) continue;
-      for (const { word, values } of this.#byHead.get(slot) ?? [])
-        if (isAt(text, at, word)) for (const value of values) add(found, value, at);
+    let one = small(text, 0);
+    let two = small(text, 1);
+    for (let end = headChars - 1; end < text.length; end += 1) {
+      const three = small(text, end);
+      const slot = slotOf(one, two, three);
+      if (this.#isHead[slot] !== 0) this.#look(text, end + 1 - headChars, slot, found);
+      one = two;
+      two = three;
     }
     return found;
+  }
+
+  #look(text: string, at: number, slot: number, found: Map<T, number[]>): void {
+    for (const { word, values } of this.#byHead.get(slot) ?? [])
+      if (isAt(text, at, word)) for (const value of values) add(found, value, at);
   }
 }
 
@@ -42,8 +49,7 @@ function add<T>(found: Map<T, number[]>, value: T, at: number): void {
   else if (places.length < placesMax) places.push(at);
 }
 
-function slotOf(text: string, at: number): number {
-  const [one, two, three] = [small(text, at), small(text, at + 1), small(text, at + 2)];
+function slotOf(one: number, two: number, three: number): number {
   return (one * 961 + two * 31 + three) & (slots - 1);
 }
 

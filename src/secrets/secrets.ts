@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { RE2JS } from 're2js';
 import { beginsWith } from './anchored.js';
 import { KeywordIndex, placesMax } from './keywords.js';
-import { encodedTexts, markedTokens, textOf } from './letters.js';
+import { encodedTexts, hasRow, markedTokens, plainLetters, textOf, tokenSigns } from './letters.js';
+import { type NeededRow, neededRow } from './needed-row.js';
 
 /** A secret that stands in a text, readable for everyone. */
 export interface Secret {
@@ -56,6 +57,8 @@ interface Rule {
   pattern: RE2JS;
   /** What it finds begins with its keyword. */
   isAnchored: boolean;
+  /** Looked for before the pattern is run. */
+  row: NeededRow;
   unless: { on: Part; patterns: RE2JS[]; words: string[] }[];
   must: RE2JS[];
 }
@@ -158,6 +161,9 @@ function* foundBy(
   text: string,
   { from: first, to: last, isAnchored }: { from: number; to: number; isAnchored: boolean },
 ): Generator<{ at: number; end: number }> {
+  const { letters, signs } = rule.row;
+  if (!hasRow(text, [first, last], plainLetters, letters)) return;
+  if (!hasRow(text, [first, last], tokenSigns, signs)) return;
   const part = text.slice(first, last);
   const matcher = rule.pattern.matcher(part);
   // As a rule there is nothing. Without groups it is several times faster; anchored, it ends at the first letter that does not fit.
@@ -318,6 +324,7 @@ function compiled(text: RuleText): Rule {
   const rule: Rule = {
     ...{ text, pattern: RE2JS.compile(text.pattern), must: all(text.must) },
     isAnchored: text.keywords.every((word) => beginsWith(text.pattern, word)),
+    row: neededRow(text.pattern),
     unless: (text.unless ?? []).map(({ on, patterns, words = [] }) => ({
       ...{ on, words, patterns: all(patterns) },
     })),
