@@ -69,17 +69,12 @@ function isPart({ ascii, others }: Alphabet, code: number): boolean {
   return code < ascii.length ? ascii[code] === 1 : others;
 }
 
-/** Whether so many of these letters stand together in `[from, to)`. */
-export function hasRow(
-  text: string,
-  [from, to]: [from: number, to: number],
-  letters: Alphabet,
-  length: number,
-): boolean {
-  for (let at = from; at + length <= to;) {
-    const before = rowStart(text, at, at + length, letters);
-    if (before === at) return true;
-    at = before;
+/** Whether so many of these letters stand together. */
+export function hasRow(text: string, letters: Alphabet, length: number): boolean {
+  for (let at = 0; at + length <= text.length;) {
+    const from = rowStart(text, at, at + length, letters);
+    if (from === at) return true;
+    at = from;
   }
   return false;
 }

@@ -161,13 +161,10 @@ function* foundBy(
   text: string,
   { from: first, to: last, isAnchored }: { from: number; to: number; isAnchored: boolean },
 ): Generator<{ at: number; end: number }> {
-  const { letters, signs } = rule.row;
-  if (!hasRow(text, [first, last], plainLetters, letters)) return;
-  if (!hasRow(text, [first, last], tokenSigns, signs)) return;
   const part = text.slice(first, last);
   const matcher = rule.pattern.matcher(part);
   // As a rule there is nothing. Without groups it is several times faster; anchored, it ends at the first letter that does not fit.
-  if (!isAnchored && !rule.pattern.test(part)) return;
+  if (!isAnchored && !(hasRows(part, rule.row) && rule.pattern.test(part))) return;
   while (isAnchored ? matcher.lookingAt() : matcher.find()) {
     const [from, to] = [first + matcher.start(0), first + matcher.end(0)];
     const group = groupOf(rule.text, matcher);
@@ -175,6 +172,10 @@ function* foundBy(
     if (isSecret(rule, text, { at, end, from, to })) yield { at, end };
     if (from === to || isAnchored) return;
   }
+}
+
+function hasRows(part: string, { letters, signs }: NeededRow): boolean {
+  return hasRow(part, plainLetters, letters) && hasRow(part, tokenSigns, signs);
 }
 
 type Matcher = ReturnType<RE2JS['matcher']>;
