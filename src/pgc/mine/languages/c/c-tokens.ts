@@ -8,8 +8,8 @@ export function isAtMargin(text: string, at: number): boolean {
 }
 
 export function isComment(text: string, at: number): boolean {
-  const next = text.charAt(at + 1);
-  return next === '*' || next === '/';
+  const next = text.charCodeAt(at + 1);
+  return next === 0x2a || next === 0x2f;
 }
 
 export function commentEnd(text: string, at: number): number {
@@ -20,12 +20,12 @@ export function commentEnd(text: string, at: number): number {
 
 /** Behind a string or a character; one that is not closed ends with its line. */
 export function literalEnd(text: string, at: number): number {
-  const quote = text.charAt(at);
+  const quote = text.charCodeAt(at);
   for (let each = at + 1; each < text.length; each += 1) {
-    const sign = text.charAt(each);
-    if (sign === '\\') each += 1;
-    else if (sign === quote) return each + 1;
-    else if (sign === '\n') return each;
+    const code = text.charCodeAt(each);
+    if (code === 0x5c) each += 1;
+    else if (code === quote) return each + 1;
+    else if (code === 0x0a) return each;
   }
   return text.length;
 }
@@ -34,8 +34,10 @@ export function literalEnd(text: string, at: number): number {
 export function nextToken(text: string, from: number): number {
   let at = from;
   for (const stop = Math.min(text.length, from + aheadCharsMax); at < stop;) {
-    if (/\s/.test(text.charAt(at))) at += 1;
-    else if (text.charAt(at) === '/' && isComment(text, at)) at = commentEnd(text, at);
+    const code = text.charCodeAt(at);
+    if (code === 0x20 || (code >= 0x09 && code <= 0x0d)) at += 1;
+    else if (code === 0x2f && isComment(text, at)) at = commentEnd(text, at);
+    else if (code > 0x7f && /\s/.test(text.charAt(at))) at += 1;
     else break;
   }
   return at;
