@@ -18,6 +18,23 @@ export function commentEnd(text: string, at: number): number {
   return end < 0 ? text.length : isBlock ? end + 2 : end;
 }
 
+/** Letters, `_` and digits, as bits: what a name begins with, and what it goes on with. */
+const begins = 1;
+const goesOn = 2;
+const nameSigns = new Uint8Array(0x80);
+for (let code = 0; code < nameSigns.length; code += 1) {
+  const sign = String.fromCharCode(code);
+  nameSigns[code] = (/[A-Za-z_]/.test(sign) ? begins : 0) | (/\w/.test(sign) ? goesOn : 0);
+}
+
+/** Behind the name that begins at `at`; `at` itself when none does. */
+export function wordEnd(text: string, at: number): number {
+  if (((nameSigns[text.charCodeAt(at)] ?? 0) & begins) === 0) return at;
+  let end = at + 1;
+  while (((nameSigns[text.charCodeAt(end)] ?? 0) & goesOn) !== 0) end += 1;
+  return end;
+}
+
 /** Behind a string or a character; one that is not closed ends with its line. */
 export function literalEnd(text: string, at: number): number {
   const quote = text.charCodeAt(at);
