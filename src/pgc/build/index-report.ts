@@ -4,6 +4,7 @@ import type { LayerReport } from './precise-layer.js';
 
 /** What `sigma index --json` prints. */
 export interface IndexReport {
+  project: string;
   shards: Pick<ManifestShard, 'alias' | 'scope' | 'files' | 'lines' | 'items'>[];
   files_total: number;
   files_mined: number;

@@ -1,5 +1,6 @@
-import { between, boundsOf, lowerBound, numbersOf } from './bytes.js';
+import { between, boundsOf, lowerBound } from './bytes.js';
 import { PackedRows } from './packed-rows.js';
+import type { Section } from './section.js';
 import { callKinds, unusedFlag } from './segment-writer.js';
 import type { CallRow } from './shard-index.js';
 import { type SortedNames } from './sorted-names.js';
@@ -19,10 +20,10 @@ export interface CallerPlaces {
 
 /** Sections of one table. */
 export interface CallSections {
-  rows: Uint8Array;
-  expressions: Uint8Array;
-  byName: Uint8Array;
-  outside: Uint8Array;
+  rows: Section;
+  expressions: Section;
+  byName: Section;
+  outside: Section;
   /** The id of its first row: those of another table come before. */
   firstId: number;
 }
@@ -51,7 +52,7 @@ export class CallTable {
     this.#rows = new PackedRows(sections.rows, Object.keys(callColumn).length);
     this.#expressions = new PackedRows(sections.expressions, 1);
     this.#byName = new PackedRows(sections.byName, 1);
-    this.#outside = numbersOf(sections.outside);
+    this.#outside = sections.outside.numbers();
     this.#firstId = sections.firstId;
     this.#names = names;
     this.#labels = labels;
@@ -78,6 +79,21 @@ export class CallTable {
 
   get length(): number {
     return this.#rows.length;
+  }
+
+  /** Ids of the calls inside symbols from `first` to before `end`: the first one, and one behind the last. */
+  spanInside(first: number, end: number): [number, number] {
+    const rows = this.#rows;
+    const start = (symbol: number): number =>
+      this.#firstId + lowerBound(rows.length, (at) => rows.at(at, callColumn.caller) < symbol);
+    return [start(first), start(end)];
+  }
+
+  /** The same of calls outside all symbols of files. */
+  spanOutside(first: number, end: number): [number, number] {
+    const start = (file: number): number =>
+      this.#firstId + (this.#outside[file] ?? this.#rows.length);
+    return [start(first), start(end)];
   }
 
   at(id: number): CallRow {

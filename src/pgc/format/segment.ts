@@ -3,10 +3,18 @@ import { between, boundsOf, lowerBound } from './bytes.js';
 import { BoundCalls } from './bound-calls.js';
 import { typeRoles, type FactsLanguage } from './facts.js';
 import type { Field } from './fields.js';
-import { openSections, segmentLayout, type Reading, type Sections } from './segment-file.js';
+import {
+  openSections,
+  segmentLayout,
+  type Reading,
+  type SectionName,
+  type SectionsOf,
+} from './segment-file.js';
+import type { Section } from './section.js';
 import { importColumn, SegmentParts, symbolColumn, typeColumn } from './segment-parts.js';
 import { declarationFlag, exportedFlag, testFlag } from './segment-writer.js';
 import type { CallTable } from './call-table.js';
+import type { PackedTerms } from './term-index.js';
 import type {
   CallRow,
   FileRow,
@@ -21,6 +29,10 @@ import type {
 } from './shard-index.js';
 
 const blobBytes = 20;
+const infoNames = [
+  ...['agent', 'alias', 'project', 'root', 'scope', 'languages', 'files', 'lines', 'version'],
+  ...['overlays', 'abbreviations', 'roles'],
+] as (keyof ShardInfo)[];
 const fileColumns = 3;
 
 /** One shard, read from one file: typed views of its sections; strings are decoded on demand. */
@@ -34,12 +46,11 @@ export class Segment implements ShardIndex {
    * `its`: values of the manifest that replace those of the file, such as the tree's location and the shard's alias.
    */
   private constructor(
-    sections: Sections,
+    sections: SectionsOf<SectionName>,
     its: Partial<ShardInfo>,
     readonly bound: BoundCalls | undefined,
   ) {
-    const info = JSON.parse(Buffer.from(sections.info).toString()) as ShardInfo;
-    this.info = { ...info, ...its };
+    this.info = infoIn(sections.info, its);
     const fileOf = (document: number): number => this.fileOf(document);
     this.#parts = new SegmentParts(sections, {
       ...{ files: () => this.fileCount, symbols: () => this.symbolCount, fileOf },
@@ -55,7 +66,8 @@ export class Segment implements ShardIndex {
     reading: Reading = 'whole',
   ): Promise<Segment> {
     const calls = bound === '' ? undefined : await BoundCalls.open(bound, reading);
-    const make = (sections: Sections): Segment => new Segment(sections, place, calls);
+    const make = (sections: SectionsOf<SectionName>): Segment =>
+      new Segment(sections, place, calls);
     return openSections(path, segmentLayout, make, reading);
   }
 
@@ -67,8 +79,38 @@ export class Segment implements ShardIndex {
     return this.#parts.rows('symbolRows').length;
   }
 
+  get items(): { O1: number; O3: number } {
+    return this.itemsIn([[0, this.fileCount]]);
+  }
+
+  /** Of these files: from the first to before the second. */
+  itemsIn(spans: readonly (readonly [number, number])[]): { O1: number; O3: number } {
+    const isIn = (file: number): boolean =>
+      spans.some(([first, end]) => first <= file && file < end);
+    const [places, starts] = [
+      this.#parts.rows('scannedPlaces'),
+      this.#parts.numbers('importStarts'),
+    ];
+    const items = { O1: 0, O3: 0 };
+    for (const [first, end] of spans) {
+      const [from, to] = this.symbolSpan(first, end);
+      items.O1 += to - from + (starts[end] ?? 0) - (starts[first] ?? 0);
+      for (const where of ['inside', 'outside'] as const) {
+        const [start, stop] = this.siteSpan('calls', where, first, end);
+        items.O3 += stop - start;
+      }
+    }
+    for (let at = 0; at < places.length; at += 1) if (isIn(places.at(at, 0))) items.O1 += 1;
+    for (const { file } of this.slots()) if (isIn(file)) items.O3 += 1;
+    return items;
+  }
+
   get documentCount(): number {
     return this.fileCount + this.symbolCount;
+  }
+
+  pathOf(file: number): string {
+    return this.#path(file);
   }
 
   file(file: number): FileRow {
@@ -123,8 +165,47 @@ export class Segment implements ShardIndex {
     }
   }
 
+  typesOfSymbol(symbol: number): TypeRow[] {
+    const owners = this.#parts.rows('typeRows');
+    const starts = this.#parts.numbers('typeStarts');
+    const file = this.fileOf(symbol);
+    const [from, end] = [starts[file] ?? 0, starts[file + 1] ?? 0];
+    const ownerAt = (at: number): number => owners.at(from + at, typeColumn.owner);
+    const rows = between(boundsOf(symbol + 1, end - from, ownerAt));
+    return rows.map((at) => this.#type(from + at));
+  }
+
+  speaksOf(hashes: ReadonlySet<number>): boolean {
+    return this.#parts.labels.hasWord(hashes);
+  }
+
   expressionOf(id: number): string {
     return this.#tableOf(id).expressionOf(id);
+  }
+
+  /** Of the symbols of files: the first one, and one behind the last. */
+  symbolSpan(first: number, end: number): [number, number] {
+    const starts = this.#parts.numbers('fileSymbols');
+    return [starts[first] ?? 0, starts[end] ?? this.symbolCount];
+  }
+
+  /** Of the calls or uses of files, inside their symbols or outside of all: the first one, and one behind the last. */
+  siteSpan(
+    table: 'calls' | 'uses',
+    where: 'inside' | 'outside',
+    first: number,
+    end: number,
+  ): [number, number] {
+    const rows = this.#parts[table];
+    return where === 'inside'
+      ? rows.spanInside(...this.symbolSpan(first, end))
+      : rows.spanOutside(first, end);
+  }
+
+  siteSpans(file: number): [number, number][] {
+    return (['calls', 'uses'] as const).flatMap((table) =>
+      (['inside', 'outside'] as const).map((where) => this.siteSpan(table, where, file, file + 1)),
+    );
   }
 
   get siteCount(): number {
@@ -209,6 +290,10 @@ export class Segment implements ShardIndex {
     return this.#parts.names.all();
   }
 
+  nameHashes(): Int32Array {
+    return this.#parts.names.hashes();
+  }
+
   nameAt(number: number): string {
     return this.#parts.names.at(number);
   }
@@ -242,8 +327,8 @@ export class Segment implements ShardIndex {
     return this.#hasName(name) ? this.#parts.slots.of(name) : [];
   }
 
-  slots(): Iterable<SlotRow> {
-    return this.#parts.slots.all();
+  slots(isWanted: (name: string) => boolean = () => true): Iterable<SlotRow> {
+    return this.#parts.slots.all(isWanted);
   }
 
   scannedNamed(name: string): { file: number; line: number }[] {
@@ -284,6 +369,10 @@ export class Segment implements ShardIndex {
     return this.#parts.terms.terms();
   }
 
+  get packedTerms(): PackedTerms {
+    return this.#parts.terms;
+  }
+
   documentFrequency(term: string): number {
     return this.#parts.terms.documentFrequency(term);
   }
@@ -296,11 +385,15 @@ export class Segment implements ShardIndex {
     return this.#parts.terms.length(document, field);
   }
 
+  lengthSum(field: Field): { sum: number; documents: number } {
+    return this.#parts.terms.lengthSum(field);
+  }
+
   averageLength(field: Field): number {
     return this.#parts.terms.averageLength(field);
   }
 
-  /** Nothing is held open; the memory is freed with the last reference. */
+  /** Memory and file are freed with the last reference. */
   close(): void {
     return;
   }
@@ -349,6 +442,18 @@ export class Segment implements ShardIndex {
     ];
     return symbolRows.at(nameSymbols.at(at), symbolColumn.name);
   }
+}
+
+/** With what is said in their place; the others are read when one is needed: a hundred shards are opened, and few are asked. */
+function infoIn(section: Section, its: Partial<ShardInfo>): ShardInfo {
+  let read: ShardInfo | undefined;
+  const info = { ...its };
+  for (const name of infoNames)
+    if (!(name in its)) {
+      const get = (): unknown => (read ??= section.json() as ShardInfo)[name];
+      Object.defineProperty(info, name, { enumerable: true, get });
+    }
+  return info as ShardInfo;
 }
 
 function range(starts: Uint32Array, group: number): number[] {

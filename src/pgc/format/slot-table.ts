@@ -1,5 +1,6 @@
 import { between, boundsOf } from './bytes.js';
 import { PackedRows } from './packed-rows.js';
+import type { Section } from './section.js';
 import type { SlotRow } from './shard-index.js';
 import type { SortedNames } from './sorted-names.js';
 import type { StringTable } from './string-table.js';
@@ -13,7 +14,7 @@ export class SlotTable {
   readonly #names: SortedNames;
   readonly #labels: StringTable;
 
-  constructor(rows: Uint8Array, names: SortedNames, labels: StringTable) {
+  constructor(rows: Section, names: SortedNames, labels: StringTable) {
     this.#rows = new PackedRows(rows, Object.keys(slotColumn).length);
     this.#names = names;
     this.#labels = labels;
@@ -26,13 +27,16 @@ export class SlotTable {
     return between(boundsOf(id, this.#rows.length, nameAt)).map((slot) => this.#slot(slot, name));
   }
 
-  /** In order of the names. */
-  *all(): Generator<SlotRow> {
-    let known = { id: -1, name: '' };
+  /** In order of the names. `isWanted`: of a name. */
+  *all(isWanted: (name: string) => boolean): Generator<SlotRow> {
+    let known = { id: -1, name: '', isWanted: false };
     for (let slot = 0; slot < this.#rows.length; slot += 1) {
       const id = this.#rows.at(slot, slotColumn.name);
-      if (id !== known.id) known = { id, name: this.#names.at(id) };
-      yield this.#slot(slot, known.name);
+      if (id !== known.id) {
+        const name = this.#names.at(id);
+        known = { id, name, isWanted: isWanted(name) };
+      }
+      if (known.isWanted) yield this.#slot(slot, known.name);
     }
   }
 

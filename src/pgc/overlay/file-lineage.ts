@@ -5,8 +5,8 @@ import { lineageItems } from './history-items.js';
 import { historyOf, type HistoryRequest } from '../source/git/history-reader.js';
 import { revisionAt } from '../source/git/revision.js';
 import { eachEntry } from '../source/git/tree-entries.js';
-import { WordsFile } from '../format/word-lists/words-file.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
+import { openWords } from '../plan/open-shard.js';
 import type { FileRow } from '../format/shard-index.js';
 import { generators } from './generators.js';
 import { OverlayFile } from './overlay-file.js';
@@ -61,6 +61,12 @@ export class FileLineage {
     return lineage;
   }
 
+  /** Whether the history is that of this index, or there is none as there was none. */
+  async isAsIn({ history }: Manifest): Promise<boolean> {
+    if (this.#before !== undefined) return this.#before.history?.commit === history?.commit;
+    return history === undefined && (await this.mark()) === undefined;
+  }
+
   /** Undefined without a history. */
   async mark(): Promise<HistoryMark | undefined> {
     if (this.#reading === undefined && this.#before !== undefined) return this.#before.history;
@@ -103,8 +109,8 @@ export class FileLineage {
   }
 
   /** Files of the shard that could have history items. */
-  async #filesOf({ words }: ManifestShard): Promise<Set<string>> {
-    const known = await WordsFile.open(join(this.#place.segments, words));
+  async #filesOf(shard: ManifestShard): Promise<Set<string>> {
+    const known = await openWords(this.#place, shard);
     const paths = new Set<string>();
     for (let file = 0; file < known.fileCount; file += 1)
       if (known.lengths(file).lines >= linesMin) paths.add(known.path(file));

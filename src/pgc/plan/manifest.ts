@@ -7,7 +7,7 @@ import { aliasOf } from './planned-shards.js';
 import { planModes, type ShardPlan } from './shard-plan.js';
 import { corrupt, segmentFormat, writeAtomically } from '../format/segment-file.js';
 
-const manifestFormat = 6;
+const manifestFormat = 7;
 
 /** `missing`: not requested. `failed`: its generator failed; the other overlays are served. */
 const overlayStates = ['missing', 'building', 'ready', 'failed'] as const;
@@ -23,6 +23,25 @@ const languageSchema = z.object({
   scanned: z.number(),
 });
 export type LanguageCount = z.infer<typeof languageSchema>;
+
+/**
+ * What has changed in a shard since its other files were written: the files that are new or other ones, in files of their
+ * own.
+ */
+const deltaSchema = z.object({
+  /** Of these files. */
+  version: z.string(),
+  segment: z.string().regex(/^[\w.-]+\.seg$/),
+  candidates: z.string().regex(/^[\w.-]+\.ovl$/),
+  words: z.string().regex(/^[\w.-]+\.words$/),
+  /** Files in `segments/`, by overlay. */
+  overlays: z.record(z.string(), z.string().regex(/^[\w.-]+\.ovl$/)),
+  /** Paths of earlier files that these replace, or that are gone. */
+  hides: z.array(z.string()),
+  /** Of the other files, as they were written. */
+  base_languages: z.record(z.string(), languageSchema),
+});
+export type ShardDelta = z.infer<typeof deltaSchema>;
 
 const planSchema = z.object({
   mode: z.enum(planModes),
@@ -46,7 +65,13 @@ const manifestSchema = z.object({
     z.object({
       alias: z.string(),
       scope: z.array(z.string()),
+      /** Of all its files. */
       version: z.string(),
+      /** Of the files of its segment; another one than `version` where there is a delta. */
+      base: z.string(),
+      /** Digest of what files depend on besides texts: miner, formats, rules, attributes. */
+      made_with: z.string(),
+      delta: deltaSchema.optional(),
       /** File name in `segments/`. */
       segment: z.string().regex(/^[\w.-]+\.seg$/),
       files: z.number(),
@@ -81,6 +106,8 @@ const manifestSchema = z.object({
     }),
   ),
   left_out: z.record(z.string(), z.number()),
+  /** Digest of what calls were bound by: the versions of miner and binder, and the names of modules. Absent: nothing was bound. */
+  bound_by: z.string().optional(),
   /** What SCIP indexes say of bindings. Absent: none were given. */
   scip: z
     .object({
@@ -112,9 +139,16 @@ export function servedFiles({ shards, scip }: Served): string[] {
 }
 
 /** All files of a shard in `segments/`. */
-export function filesOf({ segment, candidates, words, bound, overlays }: ManifestShard): string[] {
+export function filesOf(shard: ManifestShard): string[] {
+  const { segment, candidates, words, bound, overlays, delta } = shard;
   const overlayFiles = Object.values(overlays).map(({ file }) => file);
-  return [segment, candidates, words, bound ?? '', ...overlayFiles].filter((file) => file !== '');
+  const others =
+    delta === undefined
+      ? []
+      : [delta.segment, delta.candidates, delta.words, ...Object.values(delta.overlays)];
+  return [segment, candidates, words, bound ?? '', ...overlayFiles, ...others].filter(
+    (file) => file !== '',
+  );
 }
 
 /** What answers depend on: with the calls of a shard bound in another way, they may be others. */
@@ -144,8 +178,12 @@ export interface IndexPlace {
   manifest: string;
   /** A second copy of the plan: should the manifest be damaged, the plan alone cannot be rebuilt from the tree. */
   plan: string;
-  /** See `FileStamps`. */
-  stamps: string;
+  /** See `SeenTree`. */
+  seen: string;
+  /** Which tree it is of; see `inherit`. */
+  tree: string;
+  /** See `CheckedFiles`. */
+  checked: string;
   /** The shards' answers for O7. */
   shardAnswers: string;
   /** JSON Lines `{path, reason}`: all files that were left out. */
@@ -156,7 +194,11 @@ export interface IndexPlace {
 export function placeOf(root: string, home: string): IndexPlace {
   const project = projectOf(root);
   const digest = createHash('sha256').update(root).digest('hex').slice(0, 12);
-  const folder = join(home, 'pgc', `${project}-${digest}`);
+  return placeIn(join(home, 'pgc', `${project}-${digest}`), project);
+}
+
+/** `folder`: of the index. */
+export function placeIn(folder: string, project: string): IndexPlace {
   return {
     project,
     folder,
@@ -166,7 +208,9 @@ export function placeOf(root: string, home: string): IndexPlace {
     cards: join(folder, 'cards'),
     manifest: join(folder, 'manifest.json'),
     plan: join(folder, 'plan.json'),
-    stamps: join(folder, 'stamps.gz'),
+    seen: join(folder, 'seen'),
+    tree: join(folder, 'tree.json'),
+    checked: join(folder, 'checked.json'),
     shardAnswers: join(folder, 'verdicts.gz'),
     leftOut: join(folder, 'left-out.jsonl'),
   };
@@ -230,14 +274,15 @@ export async function keptPlan(place: IndexPlace): Promise<ShardPlan | undefined
   return undefined;
 }
 
-/** Swaps the index: the shards in `manifest` are served from now on. */
+/** Swaps the index: the shards in `manifest` are served from now on. Resolves with its digest. */
 export async function writeManifest(
   place: IndexPlace,
   manifest: Omit<Manifest, 'format' | 'segment_format' | 'digest'>,
-): Promise<void> {
+): Promise<string> {
   const { plan } = manifest;
   const all = { format: manifestFormat, segment_format: segmentFormat, ...manifest } as const;
   const complete: Manifest = { ...all, digest: digestOf(all) };
   await writeAtomically(place.plan, [Buffer.from(`${JSON.stringify({ plan }, null, 1)}\n`)]);
   await writeAtomically(place.manifest, [Buffer.from(`${JSON.stringify(complete, null, 1)}\n`)]);
+  return complete.digest;
 }

@@ -1,4 +1,5 @@
 import { ByteColumn, groupBy, VarintReader } from '../bytes.js';
+import type { Section } from '../section.js';
 
 /** Average number of lists in a bucket. */
 const bucketLists = 8;
@@ -34,14 +35,13 @@ export function hashOf(key: string): KeyHash {
  * not contain it.
  *
  * `buckets`: the start of each bucket, then the end; the number of buckets is a power of two. An entry: fingerprint (4
- * bytes), length (varint), bytes.
+ * bytes), length (varint), bytes. `bucketCount`: that of the lists that these are joined with.
  */
 export function packHashed(
   keys: readonly string[],
   write: (key: number, list: ByteColumn) => void,
+  bucketCount = 2 ** Math.max(0, Math.ceil(Math.log2(Math.max(keys.length, 1) / bucketLists))),
 ): { buckets: Uint32Array; lists: Buffer } {
-  const bucketCount =
-    2 ** Math.max(0, Math.ceil(Math.log2(Math.max(keys.length, 1) / bucketLists)));
   const hashes = keys.map(hashOf);
   const { starts, members } = groupBy(
     Uint32Array.from(hashes, ({ bucket }) => bucket & (bucketCount - 1)),
@@ -72,9 +72,9 @@ export function pushFixed(bytes: ByteColumn, value: number): void {
 /** Reads `packHashed`. */
 export class HashedLists {
   readonly #buckets: Uint32Array;
-  readonly #lists: Buffer;
+  readonly #lists: Section;
 
-  constructor(buckets: Uint32Array, lists: Buffer) {
+  constructor(buckets: Uint32Array, lists: Section) {
     this.#buckets = buckets;
     this.#lists = lists;
   }
@@ -88,16 +88,15 @@ export class HashedLists {
   }
 
   inBucket(bucket: number): { fingerprint: number; reader: VarintReader }[] {
-    const end = this.#buckets[bucket + 1] ?? 0;
-    const reader = new VarintReader(this.#lists, this.#buckets[bucket] ?? end, end);
+    const reader = this.#reader(bucket);
     const found: { fingerprint: number; reader: VarintReader }[] = [];
     while (!reader.isAtEnd) {
-      const fingerprint = this.#lists.readUInt32LE(reader.at);
+      const fingerprint = this.#lists.bytes.readUInt32LE(reader.at);
       reader.at += fingerprintBytes;
       const length = reader.next();
       found.push({
         fingerprint,
-        reader: new VarintReader(this.#lists, reader.at, reader.at + length),
+        reader: new VarintReader(reader.bytes, reader.at, reader.at + length),
       });
       reader.at += length;
     }
@@ -106,17 +105,22 @@ export class HashedLists {
 
   /** Undefined for an unknown key. */
   find({ bucket, fingerprint }: KeyHash): VarintReader | undefined {
-    const at = bucket & (this.#buckets.length - 2);
-    const end = this.#buckets[at + 1] ?? 0;
-    const reader = new VarintReader(this.#lists, this.#buckets[at] ?? end, end);
+    const reader = this.#reader(bucket & (this.#buckets.length - 2));
     while (!reader.isAtEnd) {
-      const found = this.#lists.readUInt32LE(reader.at);
+      const found = this.#lists.bytes.readUInt32LE(reader.at);
       reader.at += fingerprintBytes;
       const length = reader.next();
       if (found === fingerprint)
-        return new VarintReader(this.#lists, reader.at, reader.at + length);
+        return new VarintReader(reader.bytes, reader.at, reader.at + length);
       reader.at += length;
     }
     return undefined;
+  }
+
+  #reader(bucket: number): VarintReader {
+    const end = this.#buckets[bucket + 1] ?? 0;
+    const start = this.#buckets[bucket] ?? end;
+    this.#lists.need(start, end);
+    return new VarintReader(this.#lists.bytes, start, end);
   }
 }

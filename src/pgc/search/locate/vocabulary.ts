@@ -2,13 +2,14 @@ import type { Plain, sigma } from '../../../wire/codec.js';
 import { z } from 'zod';
 import { BusError } from '../../../errors/bus-error.js';
 import { bufferOf, bytesOf, numbersOf } from '../../format/bytes.js';
+import { Section } from '../../format/section.js';
 import { isCode, type KnownRoles } from '../../format/facts.js';
 import { roleIn } from '../../source/role.js';
 import { isAside } from '../prior.js';
 import { SortedNames } from '../../format/sorted-names.js';
 import { HashedCounts, type FileCounts } from '../../format/word-lists/hashed-counts.js';
 import type { KeyHash } from '../../format/word-lists/hashed-lists.js';
-import type { BuildStep, LengthSum, WordsFile } from '../../format/word-lists/words-file.js';
+import type { BuildStep, LengthSum, ShardWords } from '../../format/word-lists/words-file.js';
 
 /** Words and names of one shard that are counted: 2 MB, half of what a message may hold. */
 const wordsMax = 300_000;
@@ -26,7 +27,7 @@ const header = /\.(?:h\w*|d\.[cm]?ts)$/;
 export const standing = { other: 0, source: 1, header: 2, aside: 3 } as const;
 
 /** By file. */
-export function standingsOf(file: WordsFile): Uint8Array {
+export function standingsOf(file: ShardWords): Uint8Array {
   const standings = new Uint8Array(file.fileCount);
   let at = 0;
   for (const path of file.paths()) {
@@ -36,13 +37,13 @@ export function standingsOf(file: WordsFile): Uint8Array {
   return standings;
 }
 
-function standingOf({ info }: WordsFile, path: string): number {
+function standingOf({ info }: ShardWords, path: string): number {
   if (isAside(roleIn(info, path))) return standing.aside;
   return header.test(path) ? standing.header : standing.source;
 }
 
 /** Costs a pass over all its postings: callers keep it. */
-export function vocabularyOf(file: WordsFile): Vocabulary {
+export function vocabularyOf(file: ShardWords): Vocabulary {
   const { words, names } = file.counts(wordsMax, namesMax);
   const { pathBlocks, pathBytes, steps } = file.packed;
   return {
@@ -91,7 +92,7 @@ export interface KnownWords {
 }
 
 /** From the words themselves, where they are at hand: the same counts, made when they are asked for. */
-export function knownFrom(file: WordsFile): KnownWords {
+export function knownFrom(file: ShardWords): KnownWords {
   return {
     version: file.info.version,
     fileCount: file.fileCount,
@@ -132,7 +133,7 @@ export class VocabularyWords implements KnownWords {
       this.isCut = vocabulary.words_left_out + vocabulary.names_left_out > 0;
       this.#paths = new SortedNames(
         aligned(vocabulary.path_blocks),
-        bufferOf(vocabulary.path_bytes),
+        Section.of(vocabulary.path_bytes),
       );
       this.fileCount = this.#paths.size;
       this.#words = countsOf(vocabulary.word_buckets, vocabulary.word_counts);
