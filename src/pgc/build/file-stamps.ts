@@ -21,6 +21,9 @@ const decidedByContent: readonly string[] = ['binary', 'generated'];
 const header = z.object({ format: z.literal(format), miner: z.literal(minerVersion) });
 type Known = FileRow | LeftOut;
 type Entry = [stamp: string, known: Known];
+type Row = [path: string, ...Entry];
+/** The stamp of no file. */
+const unstamped = '';
 
 /**
  * What the last run read in each file. Valid while device, inode, size and both times are unchanged, which git's index
@@ -33,7 +36,7 @@ export class FileStamps {
   /** Taken before the file is read, so that a write during the run shows in the next one. */
   readonly #stamps = new Map<string, string>();
   readonly #folders = new Map<string, boolean>();
-  readonly #now: [path: string, stamp: string, known: Known][] = [];
+  readonly #now: Row[] = [];
   readonly #changed: ReadonlySet<string> | undefined;
 
   private constructor(
@@ -69,10 +72,24 @@ export class FileStamps {
     }
   }
 
+  /** Of files whose content is known, but not whether this tree has it: each is read. Throws STORE_UNAVAILABLE. */
+  static async writeUnstamped(path: string, rows: readonly FileRow[]): Promise<void> {
+    await written(
+      path,
+      rows.map((row) => [row.path, unstamped, row]),
+    );
+  }
+
+  /** What a file was when it was read last, or where the index was pulled from. */
+  before(path: string): Known | undefined {
+    return this.#before.get(path)?.[1];
+  }
+
   /** The last result for a file if it is unchanged; else undefined: read the file and call `note`. */
   recall(path: string): Known | undefined {
     const unchanged = this.#before.get(path);
-    if (unchanged !== undefined && !this.#mayHaveChanged(path)) {
+    const isStamped = unchanged !== undefined && unchanged[0] !== unstamped;
+    if (isStamped && !this.#mayHaveChanged(path)) {
       this.#stamps.set(path, unchanged[0]);
       return unchanged[1];
     }
@@ -85,19 +102,14 @@ export class FileStamps {
 
   /** Call after `recall` of the same path. */
   note(known: Known): void {
-    const stamp = this.#stamps.get(known.path);
-    if (stamp === undefined) return;
+    const stamp = this.#stamps.get(known.path) ?? unstamped;
     if (!('reason' in known) || decidedByContent.includes(known.reason))
       this.#now.push([known.path, stamp, known]);
   }
 
-  /** Writes the stamps of this run; removes the file if there are too many. Throws STORE_UNAVAILABLE. */
+  /** Writes the stamps of this run. Throws STORE_UNAVAILABLE. */
   async write(path: string): Promise<void> {
-    if (this.#now.length > stampsMax) return rm(path, { force: true });
-    const lines = [{ format, miner: minerVersion }, ...this.#now].map((each) =>
-      JSON.stringify(each),
-    );
-    await writeAtomically(path, [gzipSync(lines.join('\n'), { level: 1 })]);
+    await written(path, this.#now);
   }
 
   #mayHaveChanged(path: string): boolean {
@@ -130,4 +142,11 @@ export class FileStamps {
       return undefined;
     }
   }
+}
+
+/** Removes the file if there are too many. Throws STORE_UNAVAILABLE. */
+async function written(path: string, rows: readonly Row[]): Promise<void> {
+  if (rows.length > stampsMax) return rm(path, { force: true });
+  const lines = [{ format, miner: minerVersion }, ...rows].map((each) => JSON.stringify(each));
+  await writeAtomically(path, [gzipSync(lines.join('\n'), { level: 1 })]);
 }

@@ -67,7 +67,9 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
   for (const { shard, kept, layers } of tasks)
     if (kept !== undefined && layers.length === 0) shards.set(shard.alias, kept);
   const open = tasks.filter(({ shard }) => !shards.has(shard.alias));
-  const lines = open.flatMap(({ files }) => files).reduce((sum, file) => sum + file.lines, 0);
+  const wanted = open.flatMap(({ files }) => files);
+  const lines = wanted.reduce((sum, file) => sum + file.lines, 0);
+  await job.run.complete(wanted);
   await using builders = openBuilders(
     Math.min(job.run.writers, open.length),
     lines,
@@ -76,10 +78,10 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
   await builders.all(open, async (builder, { shard, kept, layers, files }) => {
     job.run.throwIfAborted();
     job.run.progress('write', shards.size, tasks.length);
-    const { place, root, digests } = job;
+    const { place, digests } = job;
     const stays = kept === undefined ? undefined : { shard: kept, rebuilt: layers };
     const built = await builder.build(
-      { place, root, digests, shard, kept: stays },
+      { place, digests, shard, kept: stays },
       minedFiles(job, files),
       (file) => job.run.mineAgain(file),
     );

@@ -19,7 +19,7 @@ const minerFailuresMax = 16;
 const progressStep = 64;
 
 export interface IndexProgress {
-  phase: 'list' | 'mine' | 'write' | 'history';
+  phase: 'list' | 'mine' | 'write' | 'history' | 'publish' | 'pull';
   done: number;
   total: number;
   /** Lines read so far. */
@@ -114,7 +114,7 @@ export class SourceMining implements AsyncDisposable {
         if (isBroken) return;
         this.throwIfAborted();
         // Before asking for memory, which takes longer than finding out that a file is unchanged.
-        const known = this.#recalled(file.path);
+        const known = this.#stamps?.recall(file.path);
         if (known === undefined) await budget.admit(pool);
         const row = known === undefined ? await this.#mineOne(pool, file) : this.#settled(known);
         if (row !== undefined) rows.push(row);
@@ -145,19 +145,49 @@ export class SourceMining implements AsyncDisposable {
       : Buffer.from(source.bytes).toString();
   }
 
-  /** Mines a file again whose facts were lost or damaged. Throws MINER_FAILED when the file has changed since. */
+  /**
+   * Mines those of which no facts are stored: lost ones, and those of an index that was pulled without them. Throws as
+   * `mineAgain`.
+   */
+  async complete(files: readonly FileRow[]): Promise<void> {
+    const lost = files.filter((file) => !this.#facts.has(file));
+    if (lost.length === 0) return;
+    const jobs = Math.min(this.jobs, lost.length);
+    const { budget } = this.#request;
+    const heapMegabytes = budget.heapMegabytes(jobs);
+    await using pool = new MinerPool(jobs, { rules: this.#rules, heapMegabytes });
+    const queue = lost.values();
+    const readers = Array.from({ length: Math.max(jobs, 1) * sourcesPerJob }, async () => {
+      for (const file of queue) {
+        this.throwIfAborted();
+        await budget.admit(pool);
+        await this.#mineKnown(pool, file);
+      }
+    });
+    const outcomes = await Promise.allSettled(readers);
+    await this.#facts.flush();
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+
+  /** Mines a file again whose facts were damaged. Throws MINER_FAILED when the file has changed since. */
   async mineAgain(file: FileRow): Promise<Buffer> {
+    const jobs = Math.min(this.#request.jobs ?? 1, 1);
+    this.#again ??= new MinerPool(jobs, { rules: this.#rules });
+    const facts = await this.#mineKnown(this.#again, file);
+    await this.#facts.flush();
+    return facts;
+  }
+
+  async #mineKnown(pool: MinerPool, file: FileRow): Promise<Buffer> {
     const { path, language, blob } = file;
     const source = await this.#tree.read(file);
     if ('reason' in source || source.blob !== blob) {
-      const detail = 'its facts are damaged, and the file has changed since';
+      const detail = 'its facts are lost, and the file has changed since';
       throw new BusError('MINER_FAILED', { path, detail });
     }
-    const jobs = Math.min(this.#request.jobs ?? 1, 1);
-    this.#again ??= new MinerPool(jobs, { rules: this.#rules });
-    const facts = Buffer.from(await this.#again.mine(language, source.bytes));
+    const facts = Buffer.from(await pool.mine(language, source.bytes));
     await this.#facts.put({ language, blob }, facts);
-    await this.#facts.flush();
     this.mined += 1;
     return facts;
   }
@@ -177,17 +207,12 @@ export class SourceMining implements AsyncDisposable {
     throw signal.reason instanceof BusError ? signal.reason : new BusError('INTERRUPTED');
   }
 
-  /** The last result for an unchanged file whose facts are still stored. */
-  #recalled(path: string): FileRow | LeftOut | undefined {
-    const known = this.#stamps?.recall(path);
-    return known !== undefined && ('reason' in known || this.#facts.has(known)) ? known : undefined;
-  }
-
   async #mineOne(pool: MinerPool, file: SourceFile): Promise<FileRow | undefined> {
     const source = await this.#tree.read(file);
     if ('reason' in source) return this.#settled(source);
     const { path, language, blob, lines, bytes } = source;
-    if (!this.#facts.has({ language, blob })) {
+    // Of a pulled index there are no facts; they are mined when the shard of the file is written.
+    if (!this.#facts.has({ language, blob }) && !this.#isAsBefore(source)) {
       let facts: Uint8Array;
       try {
         facts = await pool.mine(language, bytes);
@@ -206,6 +231,16 @@ export class SourceMining implements AsyncDisposable {
       );
     }
     return this.#settled({ path, language, blob, lines });
+  }
+
+  #isAsBefore({ path, language, blob }: FileRow): boolean {
+    const before = this.#stamps?.before(path);
+    return (
+      before !== undefined &&
+      !('reason' in before) &&
+      before.language === language &&
+      before.blob === blob
+    );
   }
 
   #settled(known: FileRow | LeftOut): FileRow | undefined {

@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { isName } from '../../base/ids.js';
 import { BusError } from '../../errors/bus-error.js';
 import { aliasOf } from './planned-shards.js';
 import { planModes, type ShardPlan } from './shard-plan.js';
 import { corrupt, segmentFormat, writeAtomically } from '../format/segment-file.js';
 
-const manifestFormat = 6;
+export const manifestFormat = 6;
 
 /** `missing`: not requested. `failed`: its generator failed; the other overlays are served. */
 const overlayStates = ['missing', 'building', 'ready', 'failed'] as const;
@@ -24,11 +25,17 @@ const languageSchema = z.object({
 });
 export type LanguageCount = z.infer<typeof languageSchema>;
 
+/** Aliases and versions are parts of file names, and a manifest may come from elsewhere. */
+const aliasSchema = z.string().refine(isName);
+const versionSchema = z.string().regex(/^[\w-]{1,100}$/);
+/** Handed to git as an argument. */
+const commitPattern = /^[0-9a-f]{40,64}$/;
+
 const planSchema = z.object({
   mode: z.enum(planModes),
   shards: z.array(
     z.object({
-      alias: z.string(),
+      alias: aliasSchema,
       paths: z.array(z.string()),
       lines: z.number().optional(),
     }),
@@ -44,9 +51,9 @@ const manifestSchema = z.object({
   plan: planSchema,
   shards: z.array(
     z.object({
-      alias: z.string(),
+      alias: aliasSchema,
       scope: z.array(z.string()),
-      version: z.string(),
+      version: versionSchema,
       /** File name in `segments/`. */
       segment: z.string().regex(/^[\w.-]+\.seg$/),
       files: z.number(),
@@ -91,12 +98,33 @@ const manifestSchema = z.object({
     })
     .optional(),
   /** The commit that was read instead of the work tree; empty: the work tree. */
-  as_of: z.string(),
+  as_of: z.union([z.literal(''), z.string().regex(commitPattern)]),
   /** The git history behind O3; `why`: why it is not complete. Absent without git, and when git failed. */
-  history: z.object({ commit: z.string(), commits: z.number(), why: z.string() }).optional(),
+  history: z
+    .object({ commit: z.string().regex(commitPattern), commits: z.number(), why: z.string() })
+    .optional(),
   /** Digest of everything else. */
   digest: z.string(),
 });
+
+const portableSchema = manifestSchema.omit({
+  ...{ format: true, segment_format: true, project: true, root: true, digest: true },
+});
+
+/** A manifest without what depends on the place of the tree, and on the version that wrote it. */
+export type PortableManifest = Omit<
+  Manifest,
+  'format' | 'segment_format' | 'project' | 'root' | 'digest'
+>;
+
+export function portable(manifest: Manifest): PortableManifest {
+  return portableSchema.parse(manifest);
+}
+
+/** Of data that came from elsewhere. Throws what zod throws. */
+export function parsePortable(value: unknown): PortableManifest {
+  return portableSchema.parse(value);
+}
 
 /** What is served: the shards with their files, and the plan that the next refresh keeps. */
 export interface Manifest extends z.infer<typeof manifestSchema> {
@@ -150,6 +178,8 @@ export interface IndexPlace {
   shardAnswers: string;
   /** JSON Lines `{path, reason}`: all files that were left out. */
   leftOut: string;
+  /** Files of an index that is being pulled. */
+  incoming: string;
 }
 
 /** `root`: absolute, without links. */
@@ -169,6 +199,7 @@ export function placeOf(root: string, home: string): IndexPlace {
     stamps: join(folder, 'stamps.gz'),
     shardAnswers: join(folder, 'verdicts.gz'),
     leftOut: join(folder, 'left-out.jsonl'),
+    incoming: join(folder, 'incoming'),
   };
 }
 

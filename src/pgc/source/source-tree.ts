@@ -16,7 +16,7 @@ const binaryProbeBytes = 8_000;
 /** No person writes longer lines; minifiers and generators do. */
 export const lineBytesMax = 10_000;
 
-const leftOutReasons = [
+export const leftOutReasons = [
   'unknown language',
   'binary',
   'too large',

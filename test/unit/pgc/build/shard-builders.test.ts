@@ -35,7 +35,7 @@ async function orderIn(name: string, alias: string): Promise<ShardOrder> {
   const place = placeOf('/src/tree', path.join(home, name));
   await mkdir(place.segments, { recursive: true });
   const shard = { alias, scope: ['.'], version: 'v1', segment: `${alias}-v1.seg` };
-  return { place, root: '/src/tree', digests: {}, shard, kept: undefined };
+  return { place, digests: {}, shard, kept: undefined };
 }
 
 async function* inBatches(files: readonly MinedFile[]): AsyncGenerator<MinedFile[]> {
