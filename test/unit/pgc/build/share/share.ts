@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -10,9 +10,18 @@ import { pullIndex, type PullRequest } from '../../../../../src/pgc/build/share/
 import { openIndex } from '../../../../../src/pgc/search/open-index.js';
 import { TemporaryTree } from '../../../../support/git-tree.js';
 
-/** A tree with a home for its index, its clone with another home, and a folder to publish to. */
+/** A tree of two commits, whose indexes are published; each test has clones and copies of its own. */
 export interface Sharing extends AsyncDisposable {
   here: Side;
+  first: string;
+  second: string;
+  /** What is published. */
+  folder: string;
+  place: PublishedPlace;
+}
+
+/** A clone at `commit` without an index, and a copy of what is published, to be spoilt. */
+export interface Guest extends AsyncDisposable {
   there: Side;
   folder: string;
   place: PublishedPlace;
@@ -28,20 +37,52 @@ export interface Side {
   graph: () => Promise<string[]>;
 }
 
-export async function sharing(files: Record<string, string | Buffer>): Promise<Sharing> {
-  const trees = await Promise.all([
-    TemporaryTree.create(files),
-    ...[TemporaryTree.create(), TemporaryTree.create(), TemporaryTree.create()],
+const slab = '/* Gives memory. */\nvoid *kmalloc(int size)\n{\n\treturn alloc_pages(size);\n}\n';
+export const pages = '/* Gives pages. */\nvoid *alloc_pages(int order)\n{\n\treturn 0;\n}\n';
+export const dev = 'int netif_rx(void)\n{\n\treturn kmalloc(1) != 0;\n}\n';
+const sources = { 'mm/slab.c': slab, 'mm/pages.c': pages, 'net/dev.c': dev, 'README.md': '# It\n' };
+export const shards = {
+  shards: [
+    { alias: 'mm', paths: ['mm'] },
+    { alias: 'rest', paths: ['.'] },
+  ],
+};
+
+export async function sharing(): Promise<Sharing> {
+  const [tree, home, published] = await Promise.all([
+    TemporaryTree.create(sources),
     TemporaryTree.create(),
-  ] as const);
-  const [tree, home, clone, otherHome, published] = trees;
-  tree.commit('first');
-  clone.git('clone', '-q', tree.root, '.');
+    TemporaryTree.create(),
+  ]);
+  const here = sideOf(tree, home.root);
+  const place = new FolderPlace(published.root);
+  const first = tree.commit('first');
+  await here.index({ shards });
+  await here.publish(place);
+  await tree.write({ 'net/dev.c': dev.replace('1', '2') });
+  const second = tree.commit('second');
+  await here.index();
+  await here.publish(place);
   return {
-    here: sideOf(tree, home.root),
-    there: sideOf(clone, otherHome.root),
-    folder: published.root,
-    place: new FolderPlace(published.root),
+    ...{ here, first, second, folder: published.root, place },
+    [Symbol.asyncDispose]: async () => {
+      for (const each of [tree, home, published]) await each[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export async function guestOf({ here, folder }: Sharing, commit: string): Promise<Guest> {
+  const trees = await Promise.all([
+    TemporaryTree.create(),
+    TemporaryTree.create(),
+    TemporaryTree.create(),
+  ]);
+  const [tree, home, copy] = trees;
+  tree.git('clone', '-q', here.tree.root, '.');
+  tree.git('checkout', '-q', commit);
+  await cp(folder, copy.root, { recursive: true });
+  return {
+    ...{ there: sideOf(tree, home.root), folder: copy.root, place: new FolderPlace(copy.root) },
     [Symbol.asyncDispose]: async () => {
       for (const each of trees) await each[Symbol.asyncDispose]();
     },
@@ -68,7 +109,7 @@ function sideOf(tree: TemporaryTree, home: string): Side {
   };
 }
 
-/** Paths below a folder of what is published, largest first by name. */
+/** Of a published folder. */
 export async function objectsIn(folder: string): Promise<string[]> {
   const all = await readdir(join(folder, 'objects'), { recursive: true });
   return all
@@ -98,7 +139,6 @@ export async function served(folder: string, fault: Fault = () => false): Promis
       if (request.method === 'PUT') {
         const chunks: Buffer[] = [];
         for await (const chunk of request) chunks.push(chunk as Buffer);
-        const { mkdir } = await import('node:fs/promises');
         await mkdir(join(path, '..'), { recursive: true });
         await writeFile(path, Buffer.concat(chunks));
         response.writeHead(201).end();

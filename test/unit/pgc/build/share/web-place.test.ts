@@ -1,14 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BusError } from '../../../../../src/errors/bus-error.js';
 import { WebPlace } from '../../../../../src/pgc/build/share/web-place.js';
 import type { Clock } from '../../../../../src/base/clock.js';
-import { served, sharing } from './share.js';
+import { TemporaryTree } from '../../../../support/git-tree.js';
+import { guestOf, served, sharing, type Sharing } from './share.js';
 
-const sources = {
-  'a.c': 'int a(void)\n{\n\treturn b();\n}\n',
-  'b.c': 'int b(void)\n{\n\treturn 1;\n}\n',
-};
-/** Waits end at once, but for those of a minute and more. */
+/** Short waits end at once. */
 const hasty: Clock = {
   ...{ nowMs: () => Date.now(), monotonicMs: () => performance.now() },
   turn: () => new Promise(setImmediate),
@@ -17,68 +14,67 @@ const hasty: Clock = {
     return { [Symbol.dispose]: () => clearTimeout(timer) };
   },
 };
+let at: Sharing;
+
+beforeAll(async () => {
+  at = await sharing();
+});
+
+afterAll(async () => {
+  await at[Symbol.asyncDispose]();
+});
+
 const placeAt = (address: string, token = ''): WebPlace =>
   new WebPlace(address, { token, clock: hasty, random: () => 0.5 });
 
 describe('a web server as a published place', () => {
-  test('takes an index and gives it', async () => {
-    await using at = await sharing(sources);
-    await using web = await served(at.folder);
-    await at.here.index();
-    const place = placeAt(`${web.address}/`);
-    const { sent_objects, files } = await at.here.publish(place);
-    expect(sent_objects).toBe(files + 4);
-    expect(await at.here.publish(place)).toMatchObject({ sent_objects: 3 });
-    const { moved_objects } = await at.there.pull(place);
-    expect(moved_objects).toBe(files);
-    expect(await at.there.graph()).toEqual(await at.here.graph());
-  });
-
-  test('what a broken connection has sent is not sent again, and what arrived is not fetched again', async () => {
-    await using at = await sharing(sources);
+  test('takes an index and gives it, and a broken run is gone on with', async () => {
+    await using guest = await guestOf(at, at.second);
+    await using empty = await TemporaryTree.create();
     let left = 6;
-    await using web = await served(at.folder, ({ method }, response) => {
+    await using web = await served(empty.root, ({ method }, response) => {
       if (method !== 'PUT' || (left -= 1) >= 0) return false;
       response.writeHead(400).end();
       return true;
     });
-    await at.here.index();
-    const place = placeAt(web.address);
+    const place = placeAt(`${web.address}/`);
     await expect(at.here.publish(place)).rejects.toMatchObject({ code: 'PUBLISHED_REFUSED' });
     left = 1_000;
     const { sent_objects, files } = await at.here.publish(place);
-    expect(sent_objects).toBe(files + 4 - 6);
+    expect(sent_objects).toBeLessThan(files + 4 - 5);
+    expect(await at.here.publish(place)).toMatchObject({ sent_objects: 3 });
     let given = 0;
-    await using slow = await served(at.folder, ({ url = '' }, response) => {
+    await using short = await served(empty.root, ({ url = '' }, response) => {
       if (!url.startsWith('/objects/') || (given += 1) <= 5) return false;
       response.writeHead(404).end();
       return true;
     });
-    await expect(at.there.pull(placeAt(slow.address))).rejects.toMatchObject({
-      code: 'PUBLISHED_DAMAGED',
-    });
+    const { there } = guest;
+    const missing = there.pull(placeAt(short.address));
+    await expect(missing).rejects.toMatchObject({ code: 'PUBLISHED_DAMAGED' });
     // One of the five is the list, which is read anew.
-    expect(await at.there.pull(place)).toMatchObject({ moved_objects: files - 4 });
+    const objects = new Set(web.asked.filter((each) => each.startsWith('PUT /objects/'))).size - 1;
+    expect(await there.pull(place)).toMatchObject({ moved_objects: objects - 4 });
+    expect(await there.graph()).toEqual(await at.here.graph());
   });
 
-  test('what is cut, or another content, is fetched again; what stays so is refused', async () => {
-    await using at = await sharing(sources);
-    await at.here.index();
-    await at.here.publish(at.place);
-    let bad = 0;
+  test('what is cut, or another content, is fetched again', async () => {
+    await using guest = await guestOf(at, at.second);
+    const asked = new Map<string, number>();
     await using web = await served(at.folder, ({ url = '' }, response) => {
-      if (!url.startsWith('/objects/') || (bad += 1) % 3 === 0 || bad > 30) return false;
-      if (bad % 3 === 1) response.writeHead(200).end('cut');
+      const times = (asked.get(url) ?? 0) + 1;
+      asked.set(url, times);
+      if (!url.startsWith('/objects/') || times > 2) return false;
+      if (times === 1) response.writeHead(200).end('cut');
       // Ends in the middle of what it promised.
       else response.writeHead(200, { 'content-length': 100 }).write('x', () => response.destroy());
       return true;
     });
-    await at.there.pull(placeAt(web.address));
-    expect(await at.there.graph()).toEqual(await at.here.graph());
+    await guest.there.pull(placeAt(web.address));
+    expect(await guest.there.graph()).toEqual(await at.here.graph());
   });
 
   test('is asked again where it is busy or fails, and not where it refuses', async () => {
-    await using at = await sharing(sources);
     for (const [status, code, times] of [
       [503, 'PUBLISHED_UNREACHABLE', 5],
       [429, 'PUBLISHED_UNREACHABLE', 5],
@@ -97,7 +93,6 @@ describe('a web server as a published place', () => {
   });
 
   test('gives up on a server that is not there, on one that says nothing, and on one without an end', async () => {
-    await using at = await sharing(sources);
     let address: string;
     {
       await using web = await served(at.folder);
@@ -125,7 +120,6 @@ describe('a web server as a published place', () => {
   });
 
   test('gets the token and what stands behind the address; messages have neither', async () => {
-    await using at = await sharing(sources);
     const seen: unknown[] = [];
     await using web = await served(at.folder, ({ headers, url }, response) => {
       seen.push([headers.authorization, url]);
@@ -147,7 +141,6 @@ describe('a web server as a published place', () => {
   });
 
   test('an interrupt ends it', async () => {
-    await using at = await sharing(sources);
     const abort = new AbortController();
     await using mute = await served(at.folder, () => {
       abort.abort();
