@@ -148,7 +148,9 @@ function statesOf({ project, root, shards }: Manifest, building: Building | unde
 async function asItStands(shard: ManifestShard, place: IndexPlace): Promise<ManifestShard> {
   const entries = Object.entries(shard.overlays).map(
     async ([name, state]): Promise<[string, OverlayState]> => {
-      const reason = state.state === 'ready' && state.file !== '' ? await harmOf(place, state) : '';
+      const files = [state.file, shard.delta?.overlays[name] ?? ''].filter(Boolean);
+      const harms = state.state === 'ready' ? files.map((file) => harmOf(place, file)) : [];
+      const reason = (await Promise.all(harms)).find((each) => each !== '') ?? '';
       if (reason === '') return [name, state];
       return [name, { ...state, ...{ state: 'failed', items: 0, version: '', reason } }];
     },
@@ -157,7 +159,7 @@ async function asItStands(shard: ManifestShard, place: IndexPlace): Promise<Mani
 }
 
 /** Why a file cannot be read; empty: it can. A large one is only looked for. */
-async function harmOf({ segments }: IndexPlace, { file }: OverlayState): Promise<string> {
+async function harmOf({ segments }: IndexPlace, file: string): Promise<string> {
   const path = join(segments, file);
   try {
     if ((await stat(path)).size <= readBytesMax) await OverlayFile.open(path);

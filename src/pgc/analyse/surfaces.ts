@@ -1,5 +1,5 @@
 import type { OpenedTree } from '../search/open-index.js';
-import type { OverlayFile, OverlayItem } from '../overlay/overlay-file.js';
+import type { OverlayItems, OverlayItem } from '../overlay/overlay-file.js';
 import type { CodeGraph } from './code-graph.js';
 import type { NodeFacts, NodeKey } from './nodes.js';
 
@@ -26,7 +26,7 @@ export class Surfaces {
   private constructor(
     readonly graph: CodeGraph,
     /** By alias. */
-    readonly overlays: ReadonlyMap<string, OverlayFile>,
+    readonly overlays: ReadonlyMap<string, OverlayItems>,
     /** Aliases of shards without O2. */
     readonly missing: readonly string[],
   ) {}

@@ -128,9 +128,9 @@ export function seesPublic(use: Use, candidates: readonly Candidate[]): boolean 
 }
 
 function inC<C extends Candidate>(use: Use, visible: C[]): C[] {
-  const inLanguage = seenInC(use, visible);
-  const own = inLanguage.filter((each) => each.file_path === use.path);
+  const own = visible.filter(({ file_path }) => file_path === use.path && cFile.test(file_path));
   if (own.length > 0) return own.slice(0, candidatesMax);
+  const inLanguage = seenInC(use, visible);
   if (inLanguage.length <= 1) return inLanguage;
   const scored = scoredIn(use, inLanguage).sort(
     (one, other) =>
@@ -196,8 +196,9 @@ function stemOf(file: string): string {
 
 /** Number of leading folders that both paths share. */
 export function nearness(one: string, other: string): number {
-  const [left, right] = [path.posix.dirname(one).split('/'), path.posix.dirname(other).split('/')];
   let shared = 0;
-  while (shared < left.length && left[shared] === right[shared]) shared += 1;
-  return shared;
+  for (let at = 0; at < one.length && one[at] === other[at]; at += 1)
+    if (one[at] === '/') shared += 1;
+  // Both at the top share it.
+  return shared === 0 && !one.includes('/') && !other.includes('/') ? 1 : shared;
 }

@@ -11,14 +11,22 @@ import type { LanguageRules, Manifest as ModuleManifest } from '../bind/program/
 import { pythonRules } from '../bind/program/languages/python.js';
 import { rustRules } from '../bind/program/languages/rust.js';
 import type { FactStore } from '../mine/fact-store.js';
-import { BoundCalls, writeBoundCalls, type BoundCallsWriter } from '../format/bound-calls.js';
+import {
+  BoundCalls,
+  boundFormat,
+  writeBoundCalls,
+  type BoundCallsWriter,
+} from '../format/bound-calls.js';
+import { minerVersion } from '../format/facts.js';
 import { decodeFacts } from '../format/packed-facts.js';
-import { Segment } from '../format/segment.js';
 import type { FileRow } from '../format/shard-index.js';
+import { openShard } from '../plan/open-shard.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { TreeSymbols } from '../scip/tree-symbols.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
+import { boundAfter } from './bind-change.js';
 import { BindingWriter } from './binding-writer.js';
+import { keyOf } from './shard-key.js';
 import {
   hasLayer,
   isLayerWhole,
@@ -46,14 +54,16 @@ interface BindJob extends LayerJob {
 export interface BoundShards {
   shards: ManifestShard[];
   scip: Manifest['scip'];
+  /** See `Manifest`. */
+  bound_by: string | undefined;
   /** Undefined: there is no layer, or nothing was bound anew. */
   layer: LayerReport | undefined;
 }
 
 /**
- * Binds the calls of all shards, because what one means may be defined in another. Where a SCIP index speaks of a site, it
- * has the last word. A file whose content is as before keeps its name, and its shard is served as before. Throws INDEX_*,
- * SCIP_*, STORE_UNAVAILABLE.
+ * Binds the calls of all shards, because what one means may be defined in another: after a change only those that may mean
+ * something else. Where a SCIP index speaks of a site, it has the last word. A file whose content is as before keeps its name,
+ * and its shard is served as before. Throws INDEX_*, SCIP_*, STORE_UNAVAILABLE.
  */
 export async function bindShards(
   job: BindJob,
@@ -62,65 +72,94 @@ export async function bindShards(
   const { place, before } = job;
   const isLayered = hasLayer(job);
   const bound = isLayered ? [...shards] : shards.filter(isBound);
-  if (bound.length === 0) return { shards: [...shards], scip: undefined, layer: undefined };
-  const known = new Map(before?.shards.map(({ segment, bound: file }) => [segment, file]));
-  const isSameLayer = job.scip === undefined || (!isLayered && before?.scip === undefined);
+  if (bound.length === 0)
+    return { shards: [...shards], scip: undefined, bound_by: undefined, layer: undefined };
+  const known = new Map(before?.shards.map((shard) => [keyOf(shard), shard.bound]));
+  const manifests = await manifestsOf(job);
+  const bound_by = binderOf(manifests);
+  const isSame =
+    bound_by === before?.bound_by &&
+    (job.scip === undefined || (!isLayered && before.scip === undefined));
   if (
-    isSameLayer &&
+    isSame &&
     isAsBefore(shards, known) &&
     (await areReadable(place, shards, known)) &&
-    (await isLayerWhole(place, before?.scip))
+    (await isLayerWhole(place, before.scip))
   )
     return {
-      shards: shards.map((shard) => withBound(shard, known.get(shard.segment))),
-      ...{ scip: before?.scip, layer: undefined },
+      shards: shards.map((shard) => withBound(shard, known.get(keyOf(shard)))),
+      ...{ scip: before.scip, bound_by, layer: undefined },
     };
-  const { writers, layer } = await boundBy(job, bound, isLayered);
-  const files = new Map<string, string>();
+  const rules = languageRules(manifests);
+  const update =
+    isSame && !isLayered ? await boundAfter({ place, before, shards: bound, rules }) : undefined;
+  const { writers, layer } =
+    update === undefined
+      ? await boundBy(job, { shards: bound, rules, isLayered })
+      : { writers: update, layer: undefined };
+  const files = new Map<string, string | undefined>();
   const served = new Set(known.values());
-  for (const [at, shard] of bound.entries()) {
+  let at = 0;
+  for (const writer of writers) {
     job.throwIfAborted();
-    const writer = writers[at];
-    // Written, it is not needed any more.
-    writers[at] = undefined;
+    const shard = bound[at];
+    if (shard === undefined) break;
     const isWritten = isBound(shard) || layer?.bindings.speaksOf(at) === true;
-    if (writer !== undefined && isWritten)
-      files.set(shard.alias, await written(place, shard, { writer, served }));
+    if (writer === 'as before') files.set(shard.alias, known.get(keyOf(shard)));
+    else if (isWritten) files.set(shard.alias, await written(place, shard, { writer, served }));
+    at += 1;
   }
   return {
     shards: shards.map((shard) => withBound(shard, files.get(shard.alias))),
-    ...{ scip: layer?.served, layer: layer?.report() },
+    ...{ scip: layer?.served, bound_by, layer: layer?.report() },
   };
 }
 
 /** What all sites are bound to. Of the segments only that is read which binding needs, and nothing is kept. */
 async function boundBy(
   job: BindJob,
-  shards: readonly ManifestShard[],
-  isLayered: boolean,
+  {
+    shards,
+    rules,
+    isLayered,
+  }: { shards: readonly ManifestShard[]; rules: readonly LanguageRules[]; isLayered: boolean },
 ): Promise<{
-  writers: (BoundCallsWriter | undefined)[];
+  writers: Iterable<BoundCallsWriter | 'as before'>;
   layer: Awaited<ReturnType<typeof openLayer>> | undefined;
 }> {
   const segments = await Promise.all(
-    shards.map(({ segment }) => Segment.open(join(job.place.segments, segment), {}, '', 'lazy')),
+    shards.map((shard) => openShard(job.place, shard, {}, 'lazy', '')),
   );
   const layer = isLayered ? await openLayer(job, new TreeSymbols(segments)) : undefined;
   const writing = new BindingWriter(segments, layer?.bindings);
-  const manifests = await manifestsOf(job);
-  for (const rules of rulesOf(manifests)) {
+  for (const each of rules) {
     job.throwIfAborted();
     const isNeeded = shards.some(({ languages }) =>
-      rules.languages.some((language) => language in languages),
+      each.languages.some((language) => language in languages),
     );
-    if (isNeeded) writing.add(bindProgram(segments, rules));
+    if (isNeeded) writing.add(bindProgram(segments, each));
   }
   if (shards.some(({ languages }) => 'c' in languages)) writing.add(bindPointers(segments));
   for (const [shard, headers] of farHeaders(segments).entries()) writing.include(shard, headers);
-  return { writers: [...writing.end()], layer };
+  return { writers: drained([...writing.end()]), layer };
 }
 
-function rulesOf(manifests: readonly ModuleManifest[]): LanguageRules[] {
+/** Written, each is not needed any more. */
+function* drained<Each>(all: (Each | undefined)[]): Generator<Each> {
+  for (const [at, each] of all.entries()) {
+    all[at] = undefined;
+    if (each !== undefined) yield each;
+  }
+}
+
+/** Digest of all that says what sites are bound to, besides the texts themselves. */
+function binderOf(manifests: readonly ModuleManifest[]): string {
+  const digest = createHash('sha256').update(`${minerVersion} ${boundFormat}\n`);
+  for (const { path, types } of manifests) digest.update(`${path}\0${JSON.stringify(types)}\n`);
+  return digest.digest('hex').slice(0, 20);
+}
+
+export function languageRules(manifests: readonly ModuleManifest[]): LanguageRules[] {
   return [
     goRules(manifests),
     rustRules(manifests),
@@ -146,7 +185,7 @@ function isAsBefore(
     shards.length === known.size &&
     shards.every(
       (shard) =>
-        known.has(shard.segment) && (!isBound(shard) || known.get(shard.segment) !== undefined),
+        known.has(keyOf(shard)) && (!isBound(shard) || known.get(keyOf(shard)) !== undefined),
     )
   );
 }
@@ -156,8 +195,8 @@ async function areReadable(
   shards: readonly ManifestShard[],
   known: ReadonlyMap<string, string | undefined>,
 ): Promise<boolean> {
-  const opened = shards.flatMap(({ segment }) => {
-    const file = known.get(segment);
+  const opened = shards.flatMap((shard) => {
+    const file = known.get(keyOf(shard));
     return file === undefined ? [] : [BoundCalls.open(join(place.segments, file))];
   });
   return Promise.all(opened).then(
@@ -200,7 +239,7 @@ async function written(
       () => false,
     ));
   if (!isThere) await writeBoundCalls(path, sections);
-  const index = await Segment.open(join(place.segments, shard.segment), {}, path, 'lazy');
+  const index = await openShard(place, shard, {}, 'lazy', path);
   await writeCard(cardPath(place, { ...shard, bound: file }), makeCard(index));
   return file;
 }

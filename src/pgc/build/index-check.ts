@@ -10,7 +10,9 @@ import {
   type Manifest,
   type ManifestShard,
 } from '../plan/manifest.js';
+import { openOverlay } from '../overlay/open-overlay.js';
 import { OverlayFile } from '../overlay/overlay-file.js';
+import { openShard, openWords } from '../plan/open-shard.js';
 import { Segment } from '../format/segment.js';
 import { readLayer } from '../scip/layer.js';
 import { realRoot } from '../source/source-tree.js';
@@ -48,7 +50,7 @@ export async function checkIndex(folder: string, home: string): Promise<CheckRep
 
 /** Reads all files of one shard and compares them with the manifest. */
 export async function checkShard(place: IndexPlace, shard: ManifestShard): Promise<CheckedFile[]> {
-  const { segment, candidates, words, bound, overlays, version, items, calls } = shard;
+  const { delta, bound, base, items } = shard;
   const files: CheckedFile[] = [];
   const check = async (file: string, look: (path: string) => Promise<string>): Promise<void> => {
     const problem = await look(join(place.segments, file)).catch(
@@ -56,37 +58,52 @@ export async function checkShard(place: IndexPlace, shard: ManifestShard): Promi
     );
     files.push({ file, problem });
   };
-  await check(segment, async (path) => {
-    const { info } = await Segment.open(path);
-    if (info.version !== version) return `it is of version ${info.version}, not ${version}`;
-    return counted('O1', info.overlays.O1 ?? 0, items.O1 ?? 0);
+  const parts = [{ ...shard, version: base }, ...(delta === undefined ? [] : [delta])];
+  for (const { segment, candidates, words, version } of parts) {
+    await check(segment, async (path) => wrong(version, (await Segment.open(path)).info.version));
+    await check(candidates, (path) => OverlayFile.open(path).then(() => ''));
+    await check(words, async (path) => wrong(version, (await WordsFile.open(path)).info.version));
+  }
+  if (bound !== undefined) await check(bound, (path) => BoundCalls.open(path).then(() => ''));
+  await check(shard.segment, async () => {
+    const { items: found } = await openShard(place, shard, {}, 'whole', '');
+    return counted('O1', found.O1, items.O1 ?? 0);
   });
-  await check(candidates, async (path) => {
-    await OverlayFile.open(path);
-    return '';
-  });
-  await check(words, async (path) => {
-    const { info, fileCount: found } = await WordsFile.open(path);
-    if (info.version !== version) return `it is of version ${info.version}, not ${version}`;
+  await check(shard.words, async () => {
+    const { fileCount: found } = await openWords(place, shard);
     return found === shard.files ? '' : `it holds ${found} files, not ${shard.files}`;
   });
-  if (bound !== undefined)
-    await check(bound, async (path) => {
-      await BoundCalls.open(path);
-      return '';
-    });
-  for (const [name, { file, items: all }] of Object.entries(overlays)) {
-    if (file === '') continue;
-    // The calls of O3 are in the segment.
-    const wanted = name === 'O3' ? all - calls : all;
-    await check(file, async (path) => {
-      const { info, itemCount } = await OverlayFile.open(path);
-      return info.overlay === name
-        ? counted(name, itemCount, wanted)
-        : `it holds ${info.overlay}, not ${name}`;
-    });
+  for (const [name, { file }] of Object.entries(shard.overlays)) {
+    const changed = delta?.overlays[name];
+    if (changed !== undefined)
+      await check(changed, (path) => OverlayFile.open(path).then(() => ''));
+    if (file !== '') await check(file, () => overlayProblem(place, shard, name));
   }
-  return files;
+  return merged(files);
+}
+
+function wrong(wanted: string, version: string): string {
+  return version === wanted ? '' : `it is of version ${version}, not ${wanted}`;
+}
+
+async function overlayProblem(
+  place: IndexPlace,
+  shard: ManifestShard,
+  name: string,
+): Promise<string> {
+  const { info, itemCount } = await openOverlay(place, shard, name);
+  // The calls of O3 are in the segment.
+  const all = shard.overlays[name]?.items ?? 0;
+  return info.overlay === name
+    ? counted(name, itemCount, name === 'O3' ? all - shard.calls : all)
+    : `it holds ${info.overlay}, not ${name}`;
+}
+
+/** One row for each file, with its first problem. */
+function merged(files: readonly CheckedFile[]): CheckedFile[] {
+  const found = new Map<string, string>();
+  for (const { file, problem } of files) found.set(file, found.get(file) || problem);
+  return [...found].map(([file, problem]) => ({ file, problem }));
 }
 
 async function checkLayer(

@@ -34,6 +34,7 @@ import { SourceMining, type MiningRequest } from './source-mining.js';
 import { readRoleMarks } from '../source/role-marks.js';
 import { SourceTree, type ReadableTree } from '../source/source-tree.js';
 import { IndexCleaner } from './index-cleaner.js';
+import { keyOf } from './shard-key.js';
 import { checkScip, type LayerRequest } from './precise-layer.js';
 
 export type { IndexReport } from './index-report.js';
@@ -108,7 +109,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const marksOf = await readRoleMarks(tree, run.leftOut);
   // Only for a first run: a refresh may write next to nothing.
   if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
-  const { shards, scip, layer } = await madeShards(request, lineage, {
+  const { shards, scip, bound_by, layer } = await madeShards(request, lineage, {
     ...{ place, plan, files, before, facts, run, layers, notice },
     ...{ root: tree.root, digests: rules.digests, marksOf },
     isChecked: changed === undefined,
@@ -127,6 +128,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     ...{ project: place.project, root: tree.root, plan, shards, left_out },
     as_of: tree instanceof RevisionTree ? tree.commit : '',
     ...(history === undefined || history.why === 'broken' ? {} : { history }),
+    ...(bound_by === undefined ? {} : { bound_by }),
     ...(scip === undefined ? {} : { scip }),
   });
   await cleaner.setServed({ shards, scip });
@@ -168,6 +170,7 @@ async function madeShards(
     const {
       shards: built,
       scip,
+      bound_by,
       layer,
     } = await bindShards(
       {
@@ -185,7 +188,7 @@ async function madeShards(
     const shards = isAsBefore(request, built, before)
       ? traced
       : await buildCoherence(place, traced, before, layers.includes('O7'), notice);
-    return { shards, scip, layer };
+    return { shards, scip, bound_by, layer };
   } catch (error) {
     // If the run was ended, that is the cause, not the error that followed.
     run.throwIfAborted();
@@ -261,11 +264,12 @@ function isAsBefore(
   before: Manifest | undefined,
 ): boolean {
   if (changed === undefined || layers.length > 0) return false;
-  const served = new Map(before?.shards.map((shard) => [shard.segment, shard]));
+  const served = new Map(before?.shards.map((shard) => [keyOf(shard), shard]));
   return (
     built.length === served.size &&
-    built.every(({ segment, overlays }) => {
-      const { O7 } = served.get(segment)?.overlays ?? {};
+    built.every((shard) => {
+      const { overlays } = shard;
+      const { O7 } = served.get(keyOf(shard))?.overlays ?? {};
       return O7?.state === 'ready' && O7.file === overlays.O7?.file;
     })
   );

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ownerOf } from '../plan/planned-shards.js';
+import { asBusError } from '../../errors/bus-error.js';
+import { linesOf, ownerOf } from '../plan/planned-shards.js';
 import { type ShardPlan } from '../plan/shard-plan.js';
 import type { BuildNotice } from '../overlay/build-notice.js';
 import type { FactStore, RuleDigests } from '../mine/fact-store.js';
@@ -12,8 +13,9 @@ import { overlayFormat } from '../overlay/overlay-file.js';
 import { overlayNames, type OverlayName } from '../shapes.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { segmentFormat } from '../format/segment-file.js';
-import { openBuilders } from './shard-builders.js';
-import type { MinedFile } from './shard-files.js';
+import { openBuilders, type ShardBuilder } from './shard-builders.js';
+import type { MinedFile, ShardHead } from './shard-files.js';
+import { changesOf, withDelta, type Changes } from './shard-delta.js';
 import type { FileRow } from '../format/shard-index.js';
 import type { SourceMining } from './source-mining.js';
 import type { RoleMarks } from '../source/role.js';
@@ -43,8 +45,10 @@ export interface BuildJob {
 
 /** The work for one shard. */
 interface ShardTask {
-  shard: Pick<ManifestShard, 'alias' | 'scope' | 'version' | 'segment'>;
+  shard: ShardHead;
   files: readonly FileRow[];
+  /** Only what has changed is written, beside the files of this shard. */
+  delta: Changes | undefined;
   /** The existing shard to keep; undefined: rebuild all. */
   kept: ManifestShard | undefined;
   /** Overlays to rebuild in a kept shard. */
@@ -67,28 +71,56 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
   for (const { shard, kept, layers } of tasks)
     if (kept !== undefined && layers.length === 0) shards.set(shard.alias, kept);
   const open = tasks.filter(({ shard }) => !shards.has(shard.alias));
-  const wanted = open.flatMap(({ files }) => files);
-  const lines = wanted.reduce((sum, file) => sum + file.lines, 0);
+  const wanted = open.flatMap(({ files, delta }) => delta?.changed ?? files);
+  const lines = linesOf(wanted);
   await job.run.complete(wanted);
   await using builders = openBuilders(
     Math.min(job.run.writers, open.length),
     lines,
     job.run.writerHeapMegabytes,
   );
-  await builders.all(open, async (builder, { shard, kept, layers, files }) => {
+  await builders.all(open, async (builder, task) => {
     job.run.throwIfAborted();
     job.run.progress('write', shards.size, tasks.length);
-    const { place, digests } = job;
-    const stays = kept === undefined ? undefined : { shard: kept, rebuilt: layers };
-    const built = await builder.build(
-      { place, digests, shard, kept: stays },
-      minedFiles(job, files),
-      (file) => job.run.mineAgain(file),
-    );
-    shards.set(shard.alias, built);
+    const built = (await withChanges(job, builder, task)) ?? (await whole(job, builder, task));
+    shards.set(task.shard.alias, built);
   });
   job.run.progress('write', tasks.length, tasks.length);
   return tasks.flatMap(({ shard }) => shards.get(shard.alias) ?? []);
+}
+
+async function whole(
+  job: BuildJob,
+  builder: ShardBuilder,
+  { shard, kept, layers, files }: ShardTask,
+): Promise<ManifestShard> {
+  const { place, digests } = job;
+  const stays = kept === undefined ? undefined : { shard: kept, rebuilt: layers };
+  await job.run.complete(files);
+  return builder.build({ place, digests, shard, kept: stays }, minedFiles(job, files), (file) =>
+    job.run.mineAgain(file),
+  );
+}
+
+/** Undefined: the shard is to be written as a whole. */
+async function withChanges(
+  job: BuildJob,
+  builder: ShardBuilder,
+  { shard, files, delta }: ShardTask,
+): Promise<ManifestShard | undefined> {
+  if (delta === undefined) return undefined;
+  const { place, digests } = job;
+  const { head, buckets, changed } = delta;
+  const built = await builder.build(
+    { place, digests, shard: head, kept: undefined, buckets },
+    minedFiles(job, changed),
+    (file) => job.run.mineAgain(file),
+  );
+  return withDelta(place, shard, files, delta, built).catch((error: unknown) => {
+    // The other files are damaged.
+    if (/^INDEX_(?:CORRUPT|MISSING)$/.test(asBusError(error).code)) return undefined;
+    throw error;
+  });
 }
 
 /** Overlays that failed or are missing are built again. */
@@ -97,14 +129,38 @@ async function taskOf(
   { alias, scope }: Pick<ManifestShard, 'alias' | 'scope'>,
   files: readonly FileRow[],
 ): Promise<ShardTask> {
-  const version = versionOf(files, job);
-  const shard = { alias, scope, version, segment: `${alias}-${version}.seg` };
+  const made_with = madeWith(files, job);
+  const version = versionOf(files, made_with);
+  const shard = {
+    ...{ alias, scope, version, base: version, made_with },
+    segment: `${alias}-${version}.seg`,
+  };
   const isForced = job.layers.some((name) => name === 'O1' || name === 'O3');
-  const kept = isForced ? undefined : await keptShard(job, shard);
+  const known = isForced ? undefined : job.before?.shards.find((each) => each.alias === alias);
+  const isKept = known?.version === version && (await isSound(job, known));
+  const kept = isKept ? { ...known, scope } : undefined;
   const layers = filedOverlays.filter(
     (name) => job.layers.includes(name) || kept?.overlays[name]?.state !== 'ready',
   );
-  return { shard, files, kept, layers };
+  // An overlay of a shard in two parts is rebuilt with all of it.
+  if (kept?.delta !== undefined && layers.length > 0)
+    return { shard, files, delta: undefined, kept: undefined, layers: filedOverlays };
+  const isOther = known !== undefined && known.version !== shard.version;
+  const delta =
+    isOther && job.layers.length === 0 && (await isSound(job, known))
+      ? await changesOf(job.place, known, shard, files)
+      : undefined;
+  return { shard, files, delta, kept, layers };
+}
+
+/** `sigma index` repairs damaged files, so what is kept is read. */
+async function isSound(
+  { place, isChecked }: Pick<BuildJob, 'place' | 'isChecked'>,
+  known: ManifestShard,
+): Promise<boolean> {
+  if (!isChecked) return true;
+  const files = await checkShard(place, known);
+  return files.every(({ problem }) => problem === '');
 }
 
 /** The files of each shard, by its alias. */
@@ -116,18 +172,6 @@ export function membersOf(plan: ShardPlan, files: readonly FileRow[]): Map<strin
     if (shard !== undefined) members.get(plan.shards[shard]?.alias ?? '')?.push(file);
   }
   return members;
-}
-
-async function keptShard(
-  { before, place, isChecked }: BuildJob,
-  wanted: Pick<ManifestShard, 'alias' | 'segment' | 'scope'>,
-): Promise<ManifestShard | undefined> {
-  const known = before?.shards.find((each) => each.segment === wanted.segment);
-  if (known === undefined) return undefined;
-  if (!isChecked) return { ...known, ...wanted };
-  // `sigma index` repairs damaged files, so a kept shard is read.
-  const files = await checkShard(place, known);
-  return files.every(({ problem }) => problem === '') ? { ...known, ...wanted } : undefined;
 }
 
 /** In batches; the next one is fetched while the current one is processed. */
@@ -154,17 +198,23 @@ async function* minedFiles(
 }
 
 /** Digest of everything that a segment depends on. */
-function versionOf(
+function versionOf(files: readonly FileRow[], made_with: string): string {
+  const digest = createHash('sha256').update(`${made_with}\n`);
+  for (const { path, blob } of files) digest.update(`${path}\0${blob}\n`);
+  return digest.digest('hex').slice(0, 20);
+}
+
+/** Digest of everything but the texts that a segment depends on. */
+function madeWith(
   files: readonly FileRow[],
   { digests, marksOf }: Pick<BuildJob, 'digests' | 'marksOf'>,
 ): string {
   const digest = createHash('sha256').update(
     `${minerVersion} ${segmentFormat} ${overlayFormat} ${wordsFormat} ${boundFormat}\n`,
   );
-  for (const { path, blob } of files) {
+  for (const { path } of files) {
     const marks = marksOf(path);
-    const isMarked = Object.keys(marks).length > 0;
-    digest.update(`${path}\0${blob}${isMarked ? `\0${JSON.stringify(marks)}` : ''}\n`);
+    if (Object.keys(marks).length > 0) digest.update(`${path}\0${JSON.stringify(marks)}\n`);
   }
   for (const language of [...new Set(files.map((file) => file.language))].sort())
     if (digests[language] !== undefined) digest.update(`${language}\0${digests[language]}\n`);

@@ -13,6 +13,7 @@ import {
 import { decodeFacts } from '../format/packed-facts.js';
 import { failedRule } from '../mine/items/items.js';
 import { WordsWriter } from '../format/word-lists/words-writer.js';
+import type { Buckets } from '../format/word-lists/words-file.js';
 import type { IndexPlace, ManifestShard } from '../plan/manifest.js';
 import {
   filedOverlays,
@@ -31,14 +32,22 @@ import type { FileRow, ShardInfo } from '../format/shard-index.js';
 import { ShardTerms } from '../format/shard-terms.js';
 import { roleOf, type RoleMarks } from '../source/role.js';
 
+/** Of a shard: what its files are called and stand for. */
+export type ShardHead = Pick<
+  ManifestShard,
+  'alias' | 'scope' | 'version' | 'base' | 'made_with' | 'segment'
+>;
+
 /** What to build for one shard. Plain data, because it may be sent to another thread. */
 export interface ShardOrder {
   place: IndexPlace;
   /** Digests of the tree's own O2 rules. */
   digests: RuleDigests;
-  shard: Pick<ManifestShard, 'alias' | 'scope' | 'version' | 'segment'>;
+  shard: ShardHead;
   /** The existing shard to keep and its overlays to rebuild; undefined: build everything. */
   kept: { shard: ManifestShard; rebuilt: readonly FiledOverlay[] } | undefined;
+  /** These files are a delta: its words are joined with those of this many buckets. */
+  buckets?: Buckets | undefined;
 }
 
 /** A file with its encoded facts; undefined when they are lost. */
@@ -117,13 +126,17 @@ export class ShardFiles {
     });
     const words = `${shard.alias}-${shard.version}.words`;
     const roles = Object.fromEntries(this.#roles);
-    await this.#shardWriters?.words.write(join(place.segments, words), { ...shard, roles });
+    await this.#shardWriters?.words.write(
+      join(place.segments, words),
+      { ...shard, roles },
+      this.#order.buckets,
+    );
     const sections = this.#shardWriters?.segment.finish(this.#info(items));
     if (sections !== undefined) {
       const path = join(place.segments, shard.segment);
       await writeSections(path, segmentLayout, sections);
       // Made here, in parallel with other shards; a host would make its cards one by one.
-      if (!isBound({ languages: this.#languages }))
+      if (this.#order.buckets === undefined && !isBound({ languages: this.#languages }))
         await writeCard(cardPath(place, shard), makeCard(await Segment.open(path)));
     }
     const read = { files: this.#files, lines: this.#lines, languages: this.#languages };

@@ -197,6 +197,14 @@ export class BoundCalls {
     return this.#firsts('edges', 'edgesByTarget', target);
   }
 
+  /** Whether a call or a use is bound to a target itself. */
+  isCalled(target: number): boolean {
+    const [rows, byTarget] = [this.#rows('edges'), this.#rows('edgesByTarget')];
+    const targetAt = (at: number): number => rows.at(byTarget.at(at), 1);
+    const at = lowerBound(byTarget.length, (each) => targetAt(each) < target);
+    return at < byTarget.length && targetAt(at) === target;
+  }
+
   /** Ids of what is called so. */
   targetsNamed(name: string): number[] {
     const byName = this.#rows('targetsByName');
@@ -205,6 +213,22 @@ export class BoundCalls {
     let at = lowerBound(byName.length, (each) => nameAt(each) < name);
     for (; at < byName.length && nameAt(at) === name; at += 1) found.push(byName.at(at));
     return found;
+  }
+
+  /** Ids of all that is in texts of these paths. */
+  *targetsIn(paths: ReadonlySet<string>): Generator<number> {
+    const bytes = bufferOf(this.#sections.textBytes);
+    const named = [...paths].filter((path) => bytes.includes(path));
+    if (named.length === 0) return;
+    const wanted = new Set(named);
+    const rows = this.#rows('targets');
+    const known = new Map<number, boolean>();
+    for (let id = 0; id < rows.length; id += 1) {
+      const text = rows.at(id, targetColumn.path);
+      let isIn = known.get(text);
+      if (isIn === undefined) known.set(text, (isIn = wanted.has(this.#string(text))));
+      if (isIn) yield id;
+    }
   }
 
   /** All of them. */

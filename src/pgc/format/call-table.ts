@@ -80,6 +80,21 @@ export class CallTable {
     return this.#rows.length;
   }
 
+  /** Ids of the calls inside symbols from `first` to before `end`: the first one, and one behind the last. */
+  spanInside(first: number, end: number): [number, number] {
+    const rows = this.#rows;
+    const start = (symbol: number): number =>
+      this.#firstId + lowerBound(rows.length, (at) => rows.at(at, callColumn.caller) < symbol);
+    return [start(first), start(end)];
+  }
+
+  /** The same of calls outside all symbols of files. */
+  spanOutside(first: number, end: number): [number, number] {
+    const start = (file: number): number =>
+      this.#firstId + (this.#outside[file] ?? this.#rows.length);
+    return [start(first), start(end)];
+  }
+
   at(id: number): CallRow {
     return this.#call(id - this.#firstId);
   }

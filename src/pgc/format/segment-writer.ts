@@ -269,8 +269,14 @@ export class SegmentWriter {
 
   #addTypes(facts: FileFacts, idOf: readonly number[]): void {
     this.#typeStarts.push(this.#types.role.length);
-    for (const { owner, role, name, type } of facts.types) {
-      this.#types.owner.push(owner === 0 ? 0 : (idOf[owner - 1] ?? -1) + 1);
+    const types = facts.types.map((type) => ({
+      ...type,
+      owner: type.owner === 0 ? 0 : (idOf[type.owner - 1] ?? -1) + 1,
+    }));
+    // What is said of one symbol is found by a search.
+    types.sort((one, other) => one.owner - other.owner);
+    for (const { owner, role, name, type } of types) {
+      this.#types.owner.push(owner);
       this.#types.role.push(typeRoles.indexOf(role));
       this.#types.name.push(this.#labels.id(name));
       this.#types.type.push(this.#labels.id(type));

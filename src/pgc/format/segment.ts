@@ -7,6 +7,7 @@ import { openSections, segmentLayout, type Reading, type Sections } from './segm
 import { importColumn, SegmentParts, symbolColumn, typeColumn } from './segment-parts.js';
 import { declarationFlag, exportedFlag, testFlag } from './segment-writer.js';
 import type { CallTable } from './call-table.js';
+import type { PackedTerms } from './term-index.js';
 import type {
   CallRow,
   FileRow,
@@ -67,8 +68,38 @@ export class Segment implements ShardIndex {
     return this.#parts.rows('symbolRows').length;
   }
 
+  get items(): { O1: number; O3: number } {
+    return this.itemsIn([[0, this.fileCount]]);
+  }
+
+  /** Of these files: from the first to before the second. */
+  itemsIn(spans: readonly (readonly [number, number])[]): { O1: number; O3: number } {
+    const isIn = (file: number): boolean =>
+      spans.some(([first, end]) => first <= file && file < end);
+    const [places, starts] = [
+      this.#parts.rows('scannedPlaces'),
+      this.#parts.numbers('importStarts'),
+    ];
+    const items = { O1: 0, O3: 0 };
+    for (const [first, end] of spans) {
+      const [from, to] = this.symbolSpan(first, end);
+      items.O1 += to - from + (starts[end] ?? 0) - (starts[first] ?? 0);
+      for (const where of ['inside', 'outside'] as const) {
+        const [start, stop] = this.siteSpan('calls', where, first, end);
+        items.O3 += stop - start;
+      }
+    }
+    for (let at = 0; at < places.length; at += 1) if (isIn(places.at(at, 0))) items.O1 += 1;
+    for (const { file } of this.slots()) if (isIn(file)) items.O3 += 1;
+    return items;
+  }
+
   get documentCount(): number {
     return this.fileCount + this.symbolCount;
+  }
+
+  pathOf(file: number): string {
+    return this.#path(file);
   }
 
   file(file: number): FileRow {
@@ -123,8 +154,47 @@ export class Segment implements ShardIndex {
     }
   }
 
+  typesOfSymbol(symbol: number): TypeRow[] {
+    const owners = this.#parts.rows('typeRows');
+    const starts = this.#parts.numbers('typeStarts');
+    const file = this.fileOf(symbol);
+    const [from, end] = [starts[file] ?? 0, starts[file + 1] ?? 0];
+    const ownerAt = (at: number): number => owners.at(from + at, typeColumn.owner);
+    const rows = between(boundsOf(symbol + 1, end - from, ownerAt));
+    return rows.map((at) => this.#type(from + at));
+  }
+
+  speaksOf(hashes: ReadonlySet<number>): boolean {
+    return this.#parts.labels.hasWord(hashes);
+  }
+
   expressionOf(id: number): string {
     return this.#tableOf(id).expressionOf(id);
+  }
+
+  /** Of the symbols of files: the first one, and one behind the last. */
+  symbolSpan(first: number, end: number): [number, number] {
+    const starts = this.#parts.numbers('fileSymbols');
+    return [starts[first] ?? 0, starts[end] ?? this.symbolCount];
+  }
+
+  /** Of the calls or uses of files, inside their symbols or outside of all: the first one, and one behind the last. */
+  siteSpan(
+    table: 'calls' | 'uses',
+    where: 'inside' | 'outside',
+    first: number,
+    end: number,
+  ): [number, number] {
+    const rows = this.#parts[table];
+    return where === 'inside'
+      ? rows.spanInside(...this.symbolSpan(first, end))
+      : rows.spanOutside(first, end);
+  }
+
+  siteSpans(file: number): [number, number][] {
+    return (['calls', 'uses'] as const).flatMap((table) =>
+      (['inside', 'outside'] as const).map((where) => this.siteSpan(table, where, file, file + 1)),
+    );
   }
 
   get siteCount(): number {
@@ -209,6 +279,10 @@ export class Segment implements ShardIndex {
     return this.#parts.names.all();
   }
 
+  nameHashes(): Int32Array {
+    return this.#parts.names.hashes();
+  }
+
   nameAt(number: number): string {
     return this.#parts.names.at(number);
   }
@@ -242,8 +316,8 @@ export class Segment implements ShardIndex {
     return this.#hasName(name) ? this.#parts.slots.of(name) : [];
   }
 
-  slots(): Iterable<SlotRow> {
-    return this.#parts.slots.all();
+  slots(isWanted: (name: string) => boolean = () => true): Iterable<SlotRow> {
+    return this.#parts.slots.all(isWanted);
   }
 
   scannedNamed(name: string): { file: number; line: number }[] {
@@ -282,6 +356,10 @@ export class Segment implements ShardIndex {
 
   terms(): { term: string; documents: number }[] {
     return this.#parts.terms.terms();
+  }
+
+  get packedTerms(): PackedTerms {
+    return this.#parts.terms;
   }
 
   documentFrequency(term: string): number {

@@ -14,6 +14,8 @@ export interface ShardIndex extends TermIndex {
   readonly info: ShardInfo;
   readonly symbolCount: number;
   readonly fileCount: number;
+  /** O1: symbols, scanned names and imports. O3: call sites and functions in structures of operations. */
+  readonly items: { O1: number; O3: number };
 
   file(file: number): FileRow;
   fileAt(path: string): number | undefined;
@@ -24,13 +26,19 @@ export interface ShardIndex extends TermIndex {
   /** What the file says about types. */
   /** In order of what they speak of: first the text itself. */
   typesOf(file: number): TypeRow[];
+  /** What it says of one symbol. */
+  typesOfSymbol(symbol: number): TypeRow[];
   /** Of them those of the text itself. */
   ownTypesOf(file: number): Iterable<TypeRow>;
+  /** Whether an expression, a type or a path may have a word with one of these hashes (`nameHash`). */
+  speaksOf(hashes: ReadonlySet<number>): boolean;
   /** What is called or used, as `expression.ts` writes it; empty where the miner does not tell. */
   expressionOf(site: number): string;
   /** A call or a use by its id: those of the uses follow those of the calls. */
   site(id: number): CallRow;
   readonly siteCount: number;
+  /** The sites of a file, from the first to before the second: calls inside symbols and outside, then uses. */
+  siteSpans(file: number): readonly (readonly [number, number])[];
   /** What the calls and uses are bound to; undefined: they are not bound. */
   readonly bound: BoundCalls | undefined;
   /** All call sites, in order of their ids. */
@@ -54,6 +62,8 @@ export interface ShardIndex extends TermIndex {
   isDocumented(symbol: number): boolean;
   /** All names in order; the name of an outline is an index into it. */
   names(): Iterable<string>;
+  /** `nameHash` of each of them. */
+  nameHashes(): Int32Array;
   nameAt(number: number): string;
   /** Symbols of exactly this name: definitions first, then declarations. */
   symbolsNamed(name: string): number[];
@@ -71,8 +81,8 @@ export interface ShardIndex extends TermIndex {
   callsByName(): Iterable<[name: string, calls: CallRow[]]>;
   /** Where a function of this name is stored in a field of a structure: calls through that field call it. */
   slotsOf(name: string): SlotRow[];
-  /** In order of the names. */
-  slots(): Iterable<SlotRow>;
+  /** In order of the names; `isWanted`: of a name; absent: all. */
+  slots(isWanted?: (name: string) => boolean): Iterable<SlotRow>;
 
   /** Where a long list of definitions contains this name; nothing else is known about it. */
   scannedNamed(name: string): { file: number; line: number }[];

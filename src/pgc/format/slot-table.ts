@@ -26,13 +26,16 @@ export class SlotTable {
     return between(boundsOf(id, this.#rows.length, nameAt)).map((slot) => this.#slot(slot, name));
   }
 
-  /** In order of the names. */
-  *all(): Generator<SlotRow> {
-    let known = { id: -1, name: '' };
+  /** In order of the names. `isWanted`: of a name. */
+  *all(isWanted: (name: string) => boolean): Generator<SlotRow> {
+    let known = { id: -1, name: '', isWanted: false };
     for (let slot = 0; slot < this.#rows.length; slot += 1) {
       const id = this.#rows.at(slot, slotColumn.name);
-      if (id !== known.id) known = { id, name: this.#names.at(id) };
-      yield this.#slot(slot, known.name);
+      if (id !== known.id) {
+        const name = this.#names.at(id);
+        known = { id, name, isWanted: isWanted(name) };
+      }
+      if (known.isWanted) yield this.#slot(slot, known.name);
     }
   }
 

@@ -1,3 +1,4 @@
+import { hashPrime, hashStart } from './name-hash.js';
 import { ByteColumn, lowerBound, VarintReader } from './bytes.js';
 
 /** Names per block; the first name of a block is written in full. */
@@ -95,6 +96,22 @@ export class SortedNames {
       }
       yield* names;
     }
+  }
+
+  /** The hash of each name, in their order. */
+  hashes(): Int32Array {
+    const found = new Int32Array(this.size);
+    for (let block = 0, at = 0; block < this.#blocks.length; block += 1) {
+      const reader = this.#reader(block);
+      for (; !reader.isAtEnd; at += 1) {
+        const length = this.#read(reader);
+        let hash = hashStart;
+        for (let byte = 0; byte < length; byte += 1)
+          hash = Math.imul(hash ^ (this.#name[byte] ?? 0), hashPrime);
+        found[at] = hash;
+      }
+    }
+    return found;
   }
 
   /** The last block whose first name is below the wanted one; equal names may continue in the next block. */

@@ -1,5 +1,11 @@
 import { ByteColumn } from './bytes.js';
+import { hashPrime, hashStart } from './name-hash.js';
 import { PackedRows, packRows } from './packed-rows.js';
+
+/** By byte: letters, digits, `_`, and all that is not ASCII. */
+const isOfWord = Uint8Array.from({ length: 256 }, (_, byte) =>
+  byte > 0x7f || /\w/.test(String.fromCharCode(byte)) ? 1 : 0,
+);
 
 /** Strings as UTF-8 bytes, with offsets in a table of one column. */
 export function packStrings(strings: readonly string[]): { offsets: Uint8Array; bytes: Buffer } {
@@ -28,6 +34,23 @@ export class StringTable {
 
   at(id: number): string {
     return this.#bytes.toString('utf8', this.#offsets.at(id), this.#offsets.at(id + 1));
+  }
+
+  /** Whether any of them contains a word with one of these hashes (`nameHash`). */
+  hasWord(hashes: ReadonlySet<number>): boolean {
+    const bytes = this.#bytes;
+    for (let id = 0, at = 0; id < this.size; id += 1) {
+      const end = this.#offsets.at(id + 1);
+      while (at < end) {
+        let hash = hashStart;
+        const start = at;
+        for (; at < end && isOfWord[bytes[at] ?? 0] === 1; at += 1)
+          hash = Math.imul(hash ^ (bytes[at] ?? 0), hashPrime);
+        if (at > start && hashes.has(hash)) return true;
+        if (at < end) at += 1;
+      }
+    }
+    return false;
   }
 
   isEmpty(id: number): boolean {

@@ -41,12 +41,20 @@ export class PackedTerms implements TermIndex {
     this.documentCount = this.#lengths.length / fields.length;
   }
 
-  /** All terms with document frequencies, sorted. */
-  terms(): { term: string; documents: number }[] {
+  /** All terms with document frequencies, sorted; of the wanted documents alone. */
+  terms(isWanted?: (document: number) => boolean): { term: string; documents: number }[] {
     const reader = new VarintReader(this.#postings, 0, this.#postings.length);
     return Array.from(this.#terms.all(), (term) => {
-      const documents = reader.next();
+      const start = reader.at;
+      let documents = reader.next();
       reader.at = endOf(reader, documents);
+      if (isWanted === undefined) return { term, documents };
+      documents = 0;
+      let last = -1;
+      visitList(new VarintReader(this.#postings, start, this.#postings.length), (document) => {
+        if (document !== last && isWanted(document)) documents += 1;
+        last = document;
+      });
       return { term, documents };
     });
   }
@@ -58,30 +66,7 @@ export class PackedTerms implements TermIndex {
   postings(term: string, visit: (document: number, field: Field, count: number) => void): void {
     const reader = this.#list(term);
     if (reader === undefined) return;
-    const documents = reader.next();
-    if (documents > 1) reader.next();
-    let document = 0;
-    let mask = 0;
-    for (let read = 0; read < documents; read += 1) {
-      const head = reader.next();
-      if ((head & fieldMask) === 0) {
-        const run = head >>> fieldBits;
-        for (let each = 0; each < run; each += 1) {
-          document += 1;
-          for (let field = 0; field < fields.length; field += 1)
-            if ((mask & (1 << field)) !== 0) visit(document, field as Field, 1);
-        }
-        read += run - 1;
-        continue;
-      }
-      mask = head & fieldMask;
-      const isOnce = (head & onceBit) !== 0;
-      document += head >>> fieldBits;
-      for (let field = 0; field < fields.length; field += 1) {
-        if ((mask & (1 << field)) === 0) continue;
-        visit(document, field as Field, isOnce ? 1 : reader.next());
-      }
-    }
+    visitList(reader, visit);
   }
 
   length(document: number, field: Field): number {
@@ -135,4 +120,35 @@ function endOf(reader: VarintReader, documents: number): number {
   if ((head & onceBit) === 0)
     for (let mask = head & fieldMask; mask > 0; mask &= mask - 1) reader.next();
   return reader.at;
+}
+
+/** Given a reader at the beginning of a list. */
+function visitList(
+  reader: VarintReader,
+  visit: (document: number, field: Field, count: number) => void,
+): void {
+  const documents = reader.next();
+  if (documents > 1) reader.next();
+  let document = 0;
+  let mask = 0;
+  for (let read = 0; read < documents; read += 1) {
+    const head = reader.next();
+    if ((head & fieldMask) === 0) {
+      const run = head >>> fieldBits;
+      for (let each = 0; each < run; each += 1) {
+        document += 1;
+        for (let field = 0; field < fields.length; field += 1)
+          if ((mask & (1 << field)) !== 0) visit(document, field as Field, 1);
+      }
+      read += run - 1;
+      continue;
+    }
+    mask = head & fieldMask;
+    const isOnce = (head & onceBit) !== 0;
+    document += head >>> fieldBits;
+    for (let field = 0; field < fields.length; field += 1) {
+      if ((mask & (1 << field)) === 0) continue;
+      visit(document, field as Field, isOnce ? 1 : reader.next());
+    }
+  }
 }

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { BuildNotice } from './build-notice.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { bodyTermsOf } from '../format/words.js';
-import { Segment } from '../format/segment.js';
+import type { ShardIndex } from '../format/shard-index.js';
+import { openShard } from '../plan/open-shard.js';
+import { openCandidates, openOverlay } from './open-overlay.js';
 import { failedState, infoOf, reasonOf, stateOf, withOverlay } from './overlay-state.js';
 import { generators } from './generators.js';
 import { OverlayFile, OverlayWriter, type OverlayItem } from './overlay-file.js';
@@ -51,10 +53,8 @@ async function written(
   notice: BuildNotice,
 ): Promise<Files> {
   const candidatesOf = new Map<string, Candidate[]>();
-  for (const { alias, candidates } of shards) {
-    const file = await OverlayFile.open(join(place.segments, candidates));
-    candidatesOf.set(alias, [...file.subjects()]);
-  }
+  for (const shard of shards)
+    candidatesOf.set(shard.alias, [...(await openCandidates(place, shard)).subjects()]);
   const answers = await answersOf(place, shards, candidatesOf, before);
   const served = new Map(before?.shards.map(({ overlays: { O7 } }) => [O7?.file, O7?.items]));
   const files: Files = new Map();
@@ -72,11 +72,11 @@ async function written(
 /** Resolves with the number of items. Throws INDEX_*, STORE_UNAVAILABLE. */
 async function write(
   place: IndexPlace,
-  { alias, candidates }: ManifestShard,
+  shard: ManifestShard,
   file: string,
   answers: Answers,
 ): Promise<number> {
-  const noted = await OverlayFile.open(join(place.segments, candidates));
+  const noted = await openCandidates(place, shard);
   const writer = new OverlayWriter();
   for (const items of byFile(
     [...noted.items()].flatMap((item) => contradictionOf(item, answers) ?? []),
@@ -88,7 +88,7 @@ async function write(
       items.map((item) => ({ ...item, overlay: 7 })),
     );
   }
-  await writer.write(join(place.segments, file), infoOf('O7', alias));
+  await writer.write(join(place.segments, file), infoOf('O7', shard.alias));
   return writer.items;
 }
 
@@ -164,11 +164,11 @@ async function answersOf(
     for (const question of own) questions.add(question);
   }
   const askedShards = shards.map((shard): AskedShard => {
-    const { alias, version, segment } = shard;
+    const { alias, version } = shard;
     return {
       ...{ version, own: owns.get(alias) ?? new Set() },
       answer: async (wanted) => {
-        const index = await Segment.open(join(place.segments, segment));
+        const index = await openShard(place, shard, {}, 'lazy', '');
         return wanted.map((question) => answerOf(index, question));
       },
     };
@@ -195,10 +195,9 @@ async function optionsOf(
   shards: readonly ManifestShard[],
 ): Promise<Set<string>> {
   const options = new Set<string>();
-  for (const { overlays } of shards) {
-    const entries = overlays.O5?.file ?? '';
-    if (entries === '') continue;
-    const file = await OverlayFile.open(join(place.segments, entries));
+  for (const shard of shards) {
+    if ((shard.overlays.O5?.file ?? '') === '') continue;
+    const file = await openOverlay(place, shard, 'O5');
     for (const { rule, subject } of file.subjects()) if (rule === 'option') options.add(subject);
   }
   return options;
@@ -207,7 +206,7 @@ async function optionsOf(
 /** A system call is defined under another name than callers use. */
 const systemCalls = ['sys_', 'compat_sys_', 'ksys_', 'compat_ksys_'];
 
-function answerOf(index: Segment, question: string): boolean {
+function answerOf(index: ShardIndex, question: string): boolean {
   const [mark, name] = [question.slice(0, 1), question.slice(2)];
   const symbols = index.symbolsNamed(name);
   if (mark === questionTypes.undocumented)
@@ -218,7 +217,7 @@ function answerOf(index: Segment, question: string): boolean {
 }
 
 /** Whether any code contains the whole name, which is its first term. */
-function isInCode(index: Segment, name: string): boolean {
+function isInCode(index: ShardIndex, name: string): boolean {
   const [term = ''] = bodyTermsOf(name);
   return index.documentFrequency(term) > 0;
 }

@@ -5,8 +5,8 @@ import { lineageItems } from './history-items.js';
 import { historyOf, type HistoryRequest } from '../source/git/history-reader.js';
 import { revisionAt } from '../source/git/revision.js';
 import { eachEntry } from '../source/git/tree-entries.js';
-import { WordsFile } from '../format/word-lists/words-file.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
+import { openWords } from '../plan/open-shard.js';
 import type { FileRow } from '../format/shard-index.js';
 import { generators } from './generators.js';
 import { OverlayFile } from './overlay-file.js';
@@ -106,8 +106,8 @@ export class FileLineage {
   }
 
   /** Files of the shard that could have history items. */
-  async #filesOf({ words }: ManifestShard): Promise<Set<string>> {
-    const known = await WordsFile.open(join(this.#place.segments, words));
+  async #filesOf(shard: ManifestShard): Promise<Set<string>> {
+    const known = await openWords(this.#place, shard);
     const paths = new Set<string>();
     for (let file = 0; file < known.fileCount; file += 1)
       if (known.lengths(file).lines >= linesMin) paths.add(known.path(file));

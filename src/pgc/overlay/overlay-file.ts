@@ -14,7 +14,7 @@ import { openSections, writeSections, type SectionLayout } from '../format/segme
 import type { OverlayName } from '../shapes.js';
 import { fieldOf, type Field } from '../format/fields.js';
 import { packStrings, StringTable } from '../format/string-table.js';
-import { PackedTerms } from '../format/term-index.js';
+import { PackedTerms, type TermIndex } from '../format/term-index.js';
 
 /** Raised whenever the layout or the meaning of a section changes. */
 export const overlayFormat = 3;
@@ -133,12 +133,32 @@ export class OverlayWriter {
   }
 }
 
-/** One overlay of one shard, read from one file. */
-export class OverlayFile {
-  readonly info: OverlayInfo;
+/** The items of one overlay of one shard, in order of paths and lines. */
+export interface OverlayItems {
+  readonly info: Pick<OverlayInfo, 'overlay' | 'alias' | 'rules'>;
   readonly fileCount: number;
   readonly itemCount: number;
   /** Document i is item i. */
+  readonly terms: TermIndex;
+  /** Texts are decoded only for wanted rules. */
+  items(isWanted?: (rule: string) => boolean): Iterable<OverlayItem>;
+  /** Rule and subject of each item in the same order; nothing else is decoded. */
+  subjects(): Iterable<Pick<OverlayItem, 'rule' | 'subject'>>;
+  /** Throws RangeError for a number that does not exist. */
+  item(item: number): OverlayItem;
+  ruleOf(item: number): string;
+  subjectOf(item: number): string;
+  /** Number of the file that holds an item. */
+  fileOf(item: number): number;
+  path(file: number): string;
+  itemsAt(path: string): OverlayItem[];
+}
+
+/** Items read from one file. */
+export class OverlayFile implements OverlayItems {
+  readonly info: OverlayInfo;
+  readonly fileCount: number;
+  readonly itemCount: number;
   readonly terms: PackedTerms;
   readonly #paths: Uint32Array;
   readonly #blobs: Buffer;
@@ -163,7 +183,6 @@ export class OverlayFile {
     return openSections(path, layout, (sections) => new OverlayFile(sections));
   }
 
-  /** In order of paths and lines. Texts are decoded only for wanted rules. */
   *items(isWanted: (rule: string) => boolean = () => true): Generator<OverlayItem> {
     const wanted = new Map<number, boolean>();
     const isOf = (rule: number): boolean => {
@@ -174,7 +193,6 @@ export class OverlayFile {
     for (let file = 0; file < this.fileCount; file += 1) yield* this.#itemsOf(file, isOf);
   }
 
-  /** Rule and subject of each item in the same order; nothing else is decoded. */
   *subjects(): Generator<Pick<OverlayItem, 'rule' | 'subject'>> {
     const read = new Map<number, string>();
     const text = (item: number, column: number): string => {
@@ -187,7 +205,6 @@ export class OverlayFile {
       yield { rule: text(item, 0), subject: text(item, 5) };
   }
 
-  /** Throws RangeError for a number that does not exist. */
   item(item: number): OverlayItem {
     if (item < 0 || item >= this.itemCount) throw new RangeError(`no item ${item}`);
     return this.#itemIn(this.#placeOf(this.fileOf(item)), item);
@@ -201,7 +218,6 @@ export class OverlayFile {
     return this.#texts.at(this.#rows.at(item, 5));
   }
 
-  /** Number of the file that holds an item. */
   fileOf(item: number): number {
     return lowerBound(this.fileCount, (file) => (this.#starts[file + 1] ?? 0) <= item);
   }
@@ -210,9 +226,19 @@ export class OverlayFile {
     return this.#texts.at(this.#paths[file] ?? 0);
   }
 
-  itemsAt(path: string): OverlayItem[] {
+  /** Of the items of files: the first one, and one behind the last. */
+  itemSpan(first: number, end: number): [number, number] {
+    return [this.#starts[first] ?? 0, this.#starts[end] ?? this.itemCount];
+  }
+
+  fileNamed(path: string): number | undefined {
     const file = lowerBound(this.fileCount, (each) => this.path(each) < path);
-    return this.path(file) === path ? [...this.#itemsOf(file)] : [];
+    return file < this.fileCount && this.path(file) === path ? file : undefined;
+  }
+
+  itemsAt(path: string): OverlayItem[] {
+    const file = this.fileNamed(path);
+    return file === undefined ? [] : [...this.#itemsOf(file)];
   }
 
   *#itemsOf(file: number, isWanted = (_rule: number) => true): Generator<OverlayItem> {

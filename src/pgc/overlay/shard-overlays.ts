@@ -1,26 +1,29 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { readBuilding } from './build-notice.js';
 import { readManifest, type IndexPlace, type ManifestShard } from '../plan/manifest.js';
-import { OverlayFile } from './overlay-file.js';
+import { openOverlay } from './open-overlay.js';
+import type { OverlayItems } from './overlay-file.js';
 import type { OverlayName } from '../shapes.js';
+
+type OverlaidShard = Pick<ManifestShard, 'alias' | 'overlays' | 'delta'>;
 
 /** The overlays of one shard that have files of their own, opened on demand. */
 export class ShardOverlays {
   /** Digest of the file names: other files hold other items. */
   readonly version: string;
   readonly #place: IndexPlace;
-  readonly #shard: Pick<ManifestShard, 'alias' | 'overlays'>;
-  readonly #opened = new Map<OverlayName, Promise<OverlayFile>>();
+  readonly #shard: OverlaidShard;
+  readonly #opened = new Map<OverlayName, Promise<OverlayItems>>();
 
-  constructor(place: IndexPlace, shard: Pick<ManifestShard, 'alias' | 'overlays'>) {
+  constructor(place: IndexPlace, shard: OverlaidShard) {
     this.#place = place;
     this.#shard = shard;
     const files = Object.entries(shard.overlays).map(([name, { state, file }]) => [
       name,
       state,
       file,
+      shard.delta?.overlays[name],
     ]);
     this.version = createHash('sha256')
       .update(JSON.stringify(files.sort()))
@@ -37,11 +40,11 @@ export class ShardOverlays {
    * Undefined when the segment holds the whole overlay. Throws OVERLAY_MISSING, OVERLAY_FAILED, OVERLAY_BUILDING (none
    * is served yet), INDEX_CORRUPT.
    */
-  async open(name: OverlayName): Promise<OverlayFile | undefined> {
+  async open(name: OverlayName): Promise<OverlayItems | undefined> {
     const known = this.#shard.overlays[name];
     if (known?.state !== 'ready') throw await this.#gap(name);
     if (known.file === '') return undefined;
-    const file = this.#opened.get(name) ?? OverlayFile.open(join(this.#place.segments, known.file));
+    const file = this.#opened.get(name) ?? openOverlay(this.#place, this.#shard, name);
     this.#opened.set(name, file);
     try {
       return await file;

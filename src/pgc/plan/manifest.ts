@@ -8,7 +8,7 @@ import { aliasOf } from './planned-shards.js';
 import { planModes, type ShardPlan } from './shard-plan.js';
 import { corrupt, segmentFormat, writeAtomically } from '../format/segment-file.js';
 
-export const manifestFormat = 6;
+export const manifestFormat = 7;
 
 /** `missing`: not requested. `failed`: its generator failed; the other overlays are served. */
 const overlayStates = ['missing', 'building', 'ready', 'failed'] as const;
@@ -30,6 +30,25 @@ const aliasSchema = z.string().refine(isName);
 const versionSchema = z.string().regex(/^[\w-]{1,100}$/);
 /** Handed to git as an argument. */
 const commitPattern = /^[0-9a-f]{40,64}$/;
+
+/**
+ * What has changed in a shard since its other files were written: the files that are new or other ones, in files of their
+ * own.
+ */
+const deltaSchema = z.object({
+  /** Of these files. */
+  version: versionSchema,
+  segment: z.string().regex(/^[\w.-]+\.seg$/),
+  candidates: z.string().regex(/^[\w.-]+\.ovl$/),
+  words: z.string().regex(/^[\w.-]+\.words$/),
+  /** Files in `segments/`, by overlay. */
+  overlays: z.record(z.string(), z.string().regex(/^[\w.-]+\.ovl$/)),
+  /** Paths of earlier files that these replace, or that are gone. */
+  hides: z.array(z.string()),
+  /** Of the other files, as they were written. */
+  base_languages: z.record(z.string(), languageSchema),
+});
+export type ShardDelta = z.infer<typeof deltaSchema>;
 
 const planSchema = z.object({
   mode: z.enum(planModes),
@@ -53,7 +72,13 @@ const manifestSchema = z.object({
     z.object({
       alias: aliasSchema,
       scope: z.array(z.string()),
+      /** Of all its files. */
       version: versionSchema,
+      /** Of the files of its segment; another one than `version` where there is a delta. */
+      base: versionSchema,
+      /** Digest of what files depend on besides texts: miner, formats, rules, attributes. */
+      made_with: z.string(),
+      delta: deltaSchema.optional(),
       /** File name in `segments/`. */
       segment: z.string().regex(/^[\w.-]+\.seg$/),
       files: z.number(),
@@ -88,6 +113,8 @@ const manifestSchema = z.object({
     }),
   ),
   left_out: z.record(z.string(), z.number()),
+  /** Digest of what calls were bound by: the versions of miner and binder, and the names of modules. Absent: nothing was bound. */
+  bound_by: z.string().optional(),
   /** What SCIP indexes say of bindings. Absent: none were given. */
   scip: z
     .object({
@@ -140,9 +167,16 @@ export function servedFiles({ shards, scip }: Served): string[] {
 }
 
 /** All files of a shard in `segments/`. */
-export function filesOf({ segment, candidates, words, bound, overlays }: ManifestShard): string[] {
+export function filesOf(shard: ManifestShard): string[] {
+  const { segment, candidates, words, bound, overlays, delta } = shard;
   const overlayFiles = Object.values(overlays).map(({ file }) => file);
-  return [segment, candidates, words, bound ?? '', ...overlayFiles].filter((file) => file !== '');
+  const others =
+    delta === undefined
+      ? []
+      : [delta.segment, delta.candidates, delta.words, ...Object.values(delta.overlays)];
+  return [segment, candidates, words, bound ?? '', ...overlayFiles, ...others].filter(
+    (file) => file !== '',
+  );
 }
 
 /** What answers depend on: with the calls of a shard bound in another way, they may be others. */

@@ -1,4 +1,4 @@
-import type { OverlayFile, OverlayItem } from '../overlay/overlay-file.js';
+import type { OverlayItems, OverlayItem } from '../overlay/overlay-file.js';
 import type { KnownRoles } from '../format/facts.js';
 import { Asides, wantsAsides } from './prior.js';
 import type { Question } from './question/question.js';
@@ -33,13 +33,13 @@ const unquotable = /^secret/;
 
 /** Search over the items of one overlay of one shard. */
 export class ItemSearch {
-  readonly #file: OverlayFile;
+  readonly #file: OverlayItems;
   readonly #asides: Asides;
   readonly #words: WordScores;
   readonly #tree: { roles?: KnownRoles };
 
   /** `tree`: what is known of its files. */
-  constructor(file: OverlayFile, tree: { roles?: KnownRoles }) {
+  constructor(file: OverlayItems, tree: { roles?: KnownRoles }) {
     this.#file = file;
     this.#tree = tree;
     this.#asides = new Asides(tree, file);

@@ -1,15 +1,14 @@
-import { join } from 'node:path';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import {
-  boundPath,
   placeOf,
   readManifest,
   servedVersion,
   type IndexPlace,
   type Manifest,
 } from '../plan/manifest.js';
-import { OverlayFile } from '../overlay/overlay-file.js';
-import { Segment } from '../format/segment.js';
+import { openOverlay } from '../overlay/open-overlay.js';
+import type { OverlayItems } from '../overlay/overlay-file.js';
+import { openShard } from '../plan/open-shard.js';
 import { ShardOverlays } from '../overlay/shard-overlays.js';
 import type { OverlayName } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
@@ -31,7 +30,7 @@ export interface OpenedTree extends OpenedIndex {
    * One file per shard that has this overlay ready, in the order of the shards; none for O1, which is the
    * segments. Throws INDEX_CORRUPT.
    */
-  overlay: (name: OverlayName) => Promise<OverlayFile[]>;
+  overlay: (name: OverlayName) => Promise<OverlayItems[]>;
 }
 
 /** Of a reader whose files a refresh removes. */
@@ -53,8 +52,8 @@ export async function openIndex(
     const shards = await openSegments(place, manifest, shardsMax);
     const overlay = overlaysOf(place, manifest);
     const overlaysIn = (alias: string): ShardOverlays => {
-      const { overlays } = manifest.shards.find((each) => each.alias === alias) ?? {};
-      return new ShardOverlays(place, { alias, overlays: overlays ?? {} });
+      const shard = manifest.shards.find((each) => each.alias === alias);
+      return new ShardOverlays(place, shard ?? { alias, overlays: {} });
     };
     return { root, project, shards, overlaysIn, manifest, overlay };
   });
@@ -86,15 +85,14 @@ export async function readServed<T>(
 }
 
 function overlaysOf(place: IndexPlace, manifest: Manifest): OpenedTree['overlay'] {
-  const opened = new Map<OverlayName, Promise<OverlayFile[]>>();
-  const filesOf = (name: OverlayName, { shards }: Manifest): Promise<OverlayFile[]> =>
+  const opened = new Map<OverlayName, Promise<OverlayItems[]>>();
+  const filesOf = (name: OverlayName, { shards }: Manifest): Promise<OverlayItems[]> =>
     Promise.all(
       shards
-        .map(({ overlays }) => overlays[name])
-        .filter((each) => each?.state === 'ready' && each.file !== '')
-        .map((each) => OverlayFile.open(join(place.segments, each?.file ?? ''))),
+        .filter(({ overlays: { [name]: its } }) => its?.state === 'ready' && its.file !== '')
+        .map((shard) => openOverlay(place, shard, name)),
     );
-  const open = async (name: OverlayName): Promise<OverlayFile[]> => {
+  const open = async (name: OverlayName): Promise<OverlayItems[]> => {
     for (let served = manifest, attempt = 1; ; attempt += 1) {
       try {
         return await filesOf(name, served);
@@ -126,18 +124,12 @@ export async function openSegments(
   const wanted = manifest.shards.filter((shard) => largest.includes(shard));
   // One after the other: reading many large files at once only makes all of them late.
   for (const shard of wanted) {
-    const { alias, scope, segment } = shard;
-    shards.push(
-      await Segment.open(
-        join(place.segments, segment),
-        {
-          ...{ agent: alias, alias, scope, version: servedVersion(shard) },
-          ...{ project: manifest.project, root: manifest.root },
-        },
-        boundPath(place, shard),
-        'lazy',
-      ),
-    );
+    const { alias, scope } = shard;
+    const its = {
+      ...{ agent: alias, alias, scope, version: servedVersion(shard) },
+      ...{ project: manifest.project, root: manifest.root },
+    };
+    shards.push(await openShard(place, shard, its, 'lazy'));
   }
   return shards;
 }

@@ -2,7 +2,7 @@ import { Abbreviations } from '../format/abbreviations.js';
 import { withAbbreviations } from './question/expansion.js';
 import { asBusError, type BusError } from '../../errors/bus-error.js';
 import { ItemSearch, type ItemHit } from './item-search.js';
-import type { OverlayFile } from '../overlay/overlay-file.js';
+import type { OverlayItems } from '../overlay/overlay-file.js';
 import { analyse, type Question } from './question/question.js';
 import { filesOf, type FunctionsOfFile } from './rank/files.js';
 import { hitsMax, Retriever, type Hit } from './retrieve.js';
@@ -99,7 +99,7 @@ export class Search {
   }
 
   /** The words of code weigh the question also where only items are searched: a few items know no rare words. */
-  #weighedIn(files: Iterable<OverlayFile>): TermIndex[] {
+  #weighedIn(files: Iterable<OverlayItems>): TermIndex[] {
     return [this.index, ...Array.from(files, ({ terms }) => terms)];
   }
 
@@ -126,8 +126,8 @@ export class Search {
 
   async #files(
     wanted: ReadonlySet<OverlayName>,
-  ): Promise<{ files: Map<OverlayName, OverlayFile>; gaps: BusError[] }> {
-    const files = new Map<OverlayName, OverlayFile>();
+  ): Promise<{ files: Map<OverlayName, OverlayItems>; gaps: BusError[] }> {
+    const files = new Map<OverlayName, OverlayItems>();
     const gaps: BusError[] = [];
     for (const name of wanted) {
       if (name === 'O1' || this.without.has('items')) continue;
@@ -141,7 +141,7 @@ export class Search {
     return { files, gaps };
   }
 
-  #itemSearch(name: OverlayName, file: OverlayFile): ItemSearch {
+  #itemSearch(name: OverlayName, file: OverlayItems): ItemSearch {
     const known = this.#items.get(name) ?? new ItemSearch(file, this.index.info);
     this.#items.set(name, known);
     return known;

@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import { systemClock } from '../../base/clock.js';
 import { Excerpts } from '../source/excerpt.js';
-import { WordsFile } from '../format/word-lists/words-file.js';
+import { openWords } from '../plan/open-shard.js';
 import { WordsShard } from '../search/locate/words-shard.js';
 import { placeOf, type IndexPlace, type Manifest } from '../plan/manifest.js';
 import { cardPath, openCard } from '../search/card/card-file.js';
@@ -52,12 +51,11 @@ function storedCard(place: IndexPlace, { shards }: Manifest, index: ShardIndex):
 
 /** The word lists of a shard's files, opened on the first report; undefined if the index has none. */
 export function wordsOf(
-  { segments }: IndexPlace,
+  place: IndexPlace,
   { shards }: Manifest,
   alias: string,
   excerpts: Excerpts,
 ): WordsShard | undefined {
-  const words = shards.find((each) => each.alias === alias)?.words;
-  if (words === undefined) return undefined;
-  return new WordsShard(alias, () => WordsFile.open(join(segments, words)), excerpts);
+  const shard = shards.find((each) => each.alias === alias);
+  return shard && new WordsShard(alias, () => openWords(place, shard), excerpts);
 }

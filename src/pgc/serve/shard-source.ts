@@ -5,7 +5,7 @@ import { asBusError, BusError } from '../../errors/bus-error.js';
 import { cardPath, makeCard, placedCard, readCard, writeCard } from '../search/card/card-file.js';
 import { Excerpts } from '../source/excerpt.js';
 import {
-  boundPath,
+  filesOf,
   placeOf,
   readManifest,
   servedVersion,
@@ -15,9 +15,9 @@ import {
 } from '../plan/manifest.js';
 import { wordsOf } from './open-shards.js';
 import { partOf, type Part } from './shard-partition.js';
-import { Segment } from '../format/segment.js';
+import type { ShardIndex } from '../format/shard-index.js';
+import { openShard } from '../plan/open-shard.js';
 import { ShardOverlays } from '../overlay/shard-overlays.js';
-import type { OverlayName } from '../shapes.js';
 import { Shard } from './shard.js';
 import type { Opened } from './shard-pool.js';
 import { realRoot } from '../source/source-tree.js';
@@ -104,7 +104,7 @@ export class ShardSource {
     const shards = new Map<string, ServedShard>();
     let treeBytes = 0;
     for (const shard of manifest.shards) {
-      treeBytes += openBytes + (await bytesOf(place, shard.segment)) * (1 + searchShare);
+      treeBytes += openBytes + (await segmentBytes(place, shard)) * (1 + searchShare);
       if (wanted.has(shard.alias)) shards.set(shard.alias, await servedOf(place, manifest, shard));
     }
     const { onWarning = () => undefined } = options;
@@ -156,12 +156,12 @@ export class ShardSource {
     return turn;
   }
 
-  #segment(shard: ManifestShard): Promise<Segment> {
-    const { alias, scope, segment } = shard;
+  #segment(shard: ManifestShard): Promise<ShardIndex> {
+    const { alias, scope } = shard;
     const { root, project } = this;
     const version = servedVersion(shard);
     const place = { agent: alias, alias, scope, version, project, root };
-    return Segment.open(join(this.#place.segments, segment), place, boundPath(this.#place, shard));
+    return openShard(this.#place, shard, place);
   }
 
   #known(alias: string): ManifestShard {
@@ -191,19 +191,22 @@ async function servedOf(
   const overlays = new ShardOverlays(place, shard);
   const ready = await readyOf(place, shard);
   const items = Object.fromEntries(ready.map(([name, overlay]) => [name, overlay.items]));
-  const otherFiles = [
-    // Opened by the first report and then kept.
-    shard.words,
-    shard.bound ?? '',
-    ...ready.map(([name]) => shard.overlays[name as OverlayName]?.file ?? ''),
-  ];
-  const segment = await bytesOf(place, shard.segment);
-  const sizes = await Promise.all(otherFiles.map((file) => bytesOf(place, file)));
+  const segment = await segmentBytes(place, shard);
+  // Words are opened by the first report and then kept.
+  const sizes = await Promise.all(
+    filesOf(shard)
+      .filter((file) => !/\.seg$/.test(file))
+      .map((file) => bytesOf(place, file)),
+  );
   return {
     ...{ alias, project, root, scope, indexVersion, overlays: items },
     version: `${indexVersion}.${overlays.version}`,
     bytes: sizes.reduce((sum, size) => sum + size, 0) + openBytes + segment * (1 + searchShare),
   };
+}
+
+async function segmentBytes(place: IndexPlace, { segment, delta }: ManifestShard): Promise<number> {
+  return (await bytesOf(place, segment)) + (await bytesOf(place, delta?.segment ?? ''));
 }
 
 /** Ready overlays whose file is still there. */

@@ -1,5 +1,5 @@
 import { changeOf } from '../../overlay/history-items.js';
-import type { OverlayFile, OverlayItem } from '../../overlay/overlay-file.js';
+import type { OverlayItems, OverlayItem } from '../../overlay/overlay-file.js';
 import { AnchorSet } from './anchor-set.js';
 import type { Anchors } from './anchors.js';
 import type { Filter, ItemFields } from './filter.js';
@@ -20,9 +20,9 @@ export const historyRules: ReadonlySet<string> = new Set(['history', 'author', '
 export class HistorySource implements Source {
   readonly rules = historyRules;
   readonly #anchors: Anchors;
-  readonly #files: readonly OverlayFile[];
+  readonly #files: readonly OverlayItems[];
 
-  constructor(anchors: Anchors, files: readonly OverlayFile[]) {
+  constructor(anchors: Anchors, files: readonly OverlayItems[]) {
     this.#anchors = anchors;
     this.#files = files;
   }

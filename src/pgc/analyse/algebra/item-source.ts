@@ -1,4 +1,4 @@
-import type { OverlayFile, OverlayItem } from '../../overlay/overlay-file.js';
+import type { OverlayItems, OverlayItem } from '../../overlay/overlay-file.js';
 import type { OverlayName } from '../../shapes.js';
 import { AnchorSet } from './anchor-set.js';
 import type { Anchors } from './anchors.js';
@@ -39,9 +39,9 @@ export class ItemSource implements Source {
   readonly rules: ReadonlySet<string>;
   readonly #overlay: OverlayName;
   readonly #anchors: Anchors;
-  readonly #files: readonly OverlayFile[];
+  readonly #files: readonly OverlayItems[];
 
-  constructor(overlay: OverlayName, anchors: Anchors, files: readonly OverlayFile[]) {
+  constructor(overlay: OverlayName, anchors: Anchors, files: readonly OverlayItems[]) {
     this.#overlay = overlay;
     this.#anchors = anchors;
     this.#files = files;

@@ -1,9 +1,10 @@
 import type { CallBinding } from '../../format/bound-calls.js';
-import { unknown } from '../../format/expression.js';
-import type { CallRow, ShardIndex } from '../../format/shard-index.js';
+import type { ShardIndex } from '../../format/shard-index.js';
+import { nameHash } from '../../format/name-hash.js';
 import { CNames } from './c-names.js';
-import { CProgram, isC, type Flow, type Place } from './c-program.js';
+import { CProgram, type Place } from './c-program.js';
 import { CValues, type CValue, type Holder } from './c-values.js';
+import { Flows, type Flow } from './flows.js';
 import { HeldFunctions } from './held-functions.js';
 
 /** What one call site is bound to. */
@@ -26,17 +27,22 @@ export interface BoundPointers {
  */
 export function bindPointers(shards: readonly ShardIndex[]): BoundPointers {
   const program = new CProgram(shards);
-  const slots = slotsOf(shards);
-  const values = new CValues(program, new CNames(program, wantedNames(program, shards, slots)));
-  learnMacros(program, values);
-  const held = new HeldFunctions(values);
-  for (const { path, callee, expression } of slots)
-    pass(values, held, { path, source: callee, target: expression });
-  for (const flow of program.flows()) pass(values, held, flow);
-  held.settle();
+  const flows = new Flows(program);
+  const values = new CValues(program, new CNames(program));
+  learnMacros(flows, values);
+  const held = new HeldFunctions(values, flows.called);
+  const uses = shards.map((_, shard) => {
+    for (const slot of slotsOf(program, shard)) pass(values, held, slot);
+    return usesOf(program, shard, values);
+  });
+  for (let size = -1; size !== held.tails.size;) {
+    size = held.tails.size;
+    for (const flow of flows.next(held.tails)) pass(values, held, flow);
+    held.settle();
+  }
   const places = new Places();
   return {
-    calls: boundCalls(shards, values, held, places),
+    calls: boundCalls(program, values, held, uses, places),
     implementations: new Map(
       [...held.all()].map(([holder, functions]) => [places.of(holder), [...functions]]),
     ),
@@ -47,12 +53,8 @@ export function bindPointers(shards: readonly ShardIndex[]): BoundPointers {
 const macroRounds = 4;
 
 /** What the parameters of macros are, by what they are given. */
-function learnMacros(program: CProgram, values: CValues): void {
-  const given: Flow[] = [];
-  for (const flow of program.flows()) {
-    const [, called] = /^(\w+)@\.\d+$/.exec(flow.target) ?? [];
-    if (called !== undefined && values.names.isMacro(called)) given.push(flow);
-  }
+function learnMacros(flows: Flows, values: CValues): void {
+  const given = [...flows.ofMacros()];
   for (let round = 0; round < macroRounds; round += 1) {
     let isNew = false;
     for (const { source, target, path } of given)
@@ -63,58 +65,23 @@ function learnMacros(program: CProgram, values: CValues): void {
 
 /** What the source holds, or is, is put into the target. */
 function pass(values: CValues, held: HeldFunctions, { path, source, target }: Flow): void {
-  const holders = put(values, held, target, path);
-  if (holders.length === 0) return;
   const from = values.evaluate(source, path);
-  for (const holder of holders) {
-    for (const each of from?.holders ?? []) held.flow(each, holder);
-    for (const each of from?.functions ?? []) if (each.kind === 'function') held.put(each, holder);
+  const functions = from?.functions.filter(({ kind }) => kind === 'function') ?? [];
+  if (from === undefined || from.holders.length + functions.length === 0) return;
+  for (const holder of put(values, held, target, path)) {
+    for (const each of from.holders) held.flow(each, holder);
+    for (const each of functions) held.put(each, holder);
   }
 }
 
-interface Slot {
-  path: string;
-  callee: string;
-  expression: string;
-}
-
-/** In order of the files: what one includes is looked up once. */
-function slotsOf(shards: readonly ShardIndex[]): Slot[] {
-  const slots: (Slot & { shard: number; file: number })[] = [];
-  for (const [shard, index] of shards.entries())
-    for (const { callee, expression, file } of index.slots())
-      if (expression !== '')
-        slots.push({ shard, file, callee, expression, path: index.file(file).path });
-  return slots.sort((one, other) => one.shard - other.shard || one.file - other.file);
-}
-
-/** Names at the roots of expressions, and those that are put somewhere. */
-function wantedNames(
-  program: CProgram,
-  shards: readonly ShardIndex[],
-  slots: readonly Slot[],
-): Set<string> {
-  const wanted = new Set<string>();
-  const root = (expression: string): void => {
-    const [name] = /^[^.@([{!]+/.exec(expression) ?? [];
-    if (name !== undefined && name !== unknown) wanted.add(name);
-    for (const [, macro = ''] of expression.matchAll(/\$macro<([^,>]+)/g)) wanted.add(macro);
-  };
-  for (const types of program.types)
-    for (const type of types.values())
-      if (type.startsWith('=')) root(type.slice(1));
-      else if (type.includes('$macro')) root(type);
-  for (const { callee, expression } of slots) {
-    wanted.add(callee);
-    root(expression);
+/** Functions that are put somewhere, in order of the files: what one includes is looked up once. */
+function slotsOf(program: CProgram, shard: number): Flow[] {
+  const found: (Flow & { file: number })[] = [];
+  for (const { callee, expression, file } of program.shards[shard]?.slots(program.isValue) ?? []) {
+    const path = expression === '' ? '' : program.pathOf(shard, file);
+    if (path !== '') found.push({ path, source: callee, target: expression, file });
   }
-  for (const { source, target } of program.flows()) {
-    root(source);
-    root(target);
-  }
-  for (const index of shards)
-    for (let call = 0; call < index.siteCount; call += 1) root(index.expressionOf(call));
-  return wanted;
+  return found.sort((one, other) => one.file - other.file);
 }
 
 /** What an expression is kept in; a parameter of what is called through a pointer is one of each function that it holds. */
@@ -134,46 +101,81 @@ function put(
   return holders;
 }
 
-function* boundCalls(
-  shards: readonly ShardIndex[],
-  values: CValues,
-  held: HeldFunctions,
-  places: Places,
-): Generator<PointerCall> {
-  const variables = new Set<string>();
-  for (const [{ key, place }] of held.all()) if (key.startsWith('v')) variables.add(place.name);
-  for (const [shard, index] of shards.entries())
-    for (const call of index.calls()) {
-      const expression =
-        index.expressionOf(call.id) || (variables.has(call.callee) ? call.callee : '');
-      if (expression === '' || !isC(index, call.file)) continue;
-      const bound = boundTo(values, held, places, {
-        expression,
-        call,
-        path: index.file(call.file).path,
-      });
-      if (bound !== undefined) yield { shard, call: call.id, ...bound };
-    }
+/** What a call goes through. */
+interface Use {
+  call: number;
+  value: CValue;
 }
 
-interface Use {
-  expression: string;
-  path: string;
-  call: CallRow;
+function usesOf(program: CProgram, shard: number, values: CValues): Use[] {
+  const index = program.shards[shard] as ShardIndex;
+  const found: { call: number; file: number; expression: string }[] = [];
+  for (let call = 0; call < index.siteCount; call += 1) {
+    const expression = index.expressionOf(call);
+    if (expression === '') continue;
+    const { kind, file } = index.site(call);
+    if (kind === 'value' || kind === 'type' || program.pathOf(shard, file) === '') continue;
+    found.push({ call, file, expression });
+  }
+  found.sort((one, other) => one.file - other.file);
+  return found.flatMap(({ call, file, expression }) => {
+    const value = values.evaluate(expression, program.pathOf(shard, file));
+    return value === undefined ? [] : [{ call, value }];
+  });
+}
+
+function* boundCalls(
+  program: CProgram,
+  values: CValues,
+  held: HeldFunctions,
+  uses: readonly (readonly Use[])[],
+  places: Places,
+): Generator<PointerCall> {
+  const variables = new Map<number, Set<string>>();
+  for (const [{ key, place }] of held.all())
+    if (key.startsWith('v') && place.kind !== 'parameter') {
+      const hash = nameHash(place.name);
+      variables.set(hash, (variables.get(hash) ?? new Set()).add(place.name));
+    }
+  for (const [shard, its] of uses.entries()) {
+    const all = [...its, ...plainUses(program, shard, values, variables)];
+    for (const { call, value } of all.sort((one, other) => one.call - other.call)) {
+      const bound = boundTo(value, held, places);
+      if (bound !== undefined) yield { shard, call, ...bound };
+    }
+  }
+}
+
+/** Calls by the name of a variable that was set to a function; its own name, if it is one, is bound as any other. */
+function plainUses(
+  program: CProgram,
+  shard: number,
+  values: CValues,
+  variables: ReadonlyMap<number, ReadonlySet<string>>,
+): Use[] {
+  const index = program.shards[shard] as ShardIndex;
+  const names = new Set<string>();
+  for (const hash of index.nameHashes())
+    for (const name of variables.get(hash) ?? []) names.add(name);
+  return [...names].flatMap((name) =>
+    index.callsTo(name).flatMap(({ id, file }) => {
+      const path = program.pathOf(shard, file);
+      if (path === '' || index.expressionOf(id) !== '') return [];
+      const value = values.evaluate(name, path);
+      return value === undefined || value.functions.some(({ kind }) => kind === 'function')
+        ? []
+        : [{ call: id, value }];
+    }),
+  );
 }
 
 function boundTo(
-  values: CValues,
+  value: CValue,
   held: HeldFunctions,
   places: Places,
-  { expression, path, call }: Use,
 ): Pick<PointerCall, 'binding' | 'targets'> | undefined {
-  const value = values.evaluate(expression, path);
-  if (value === undefined) return undefined;
-  // A variable that was set to a function; its own name is bound as any other.
   const functions = value.functions.filter(({ kind }) => kind === 'function');
-  if (functions.length > 0)
-    return expression === call.callee ? undefined : { binding: 'exact', targets: functions };
+  if (functions.length > 0) return { binding: 'exact', targets: functions };
   const holders = calledThrough(value, held);
   if (holders.length === 0) return undefined;
   return { binding: 'dispatch', targets: holders.map((each) => places.of(each)) };
@@ -181,8 +183,8 @@ function boundTo(
 
 /** A member is what is called, with any content; of a variable or a parameter it must be known. */
 function calledThrough({ holders }: CValue, held: HeldFunctions): Holder[] {
-  return holders.filter(({ place, key }) =>
-    place.kind === 'method' && key.startsWith('m') ? true : held.of({ key, place }).size > 0,
+  return holders.filter((each) =>
+    each.place.kind === 'method' && each.key.startsWith('m') ? true : held.of(each).size > 0,
   );
 }
 

@@ -1,103 +1,116 @@
-import type { ShardIndex } from '../../format/shard-index.js';
+import { nameHash } from '../../format/name-hash.js';
 import { visibleDefinitions, type Candidate } from '../visibility.js';
-import { isC, push, type CProgram, type Place } from './c-program.js';
+import type { CProgram, Place } from './c-program.js';
+import { nameKinds } from './name-table.js';
 
 interface Named extends Candidate {
-  /** Shard and symbol. */
+  shard: number;
   number: number;
+  /** Among all of its name. */
+  order: number;
+}
+
+/** What a name may mean, over all files. */
+interface Meanings {
+  /** Public definitions, and all declarations. */
+  shared: readonly Named[];
+  /** All that one file defines itself. */
+  own: ReadonlyMap<string, readonly Named[]>;
 }
 
 const kinds = new Set(['function', 'variable', 'constant', 'macro']);
 /** Answers, and symbols of names, that are kept at a time: questions come file by file. */
 const visibleMax = 100_000;
-const candidatesMax = 200_000;
-/** Symbols in one shard, for one number of both. */
-const symbolsMax = 2 ** 32;
+const meaningsMax = 600_000;
 
 /** Functions and variables of all shards, by the rule that binds plain calls. */
 export class CNames {
-  /** Of each name its symbols, with their shards in one number. */
-  readonly #named = new Map<string, number[]>();
-  readonly #macros = new Set<string>();
-  readonly #candidates = new Map<string, readonly Named[]>();
-  #candidateCount = 0;
-  readonly #places = new Map<number, Place>();
-  readonly #visible = new Map<string, readonly Place[]>();
+  readonly #meanings = new Map<string, Meanings>();
+  #kept = 0;
+  readonly #places = new Map<number, Map<number, Place>>();
+  /** By path and name. */
+  readonly #visible = new Map<string, Map<string, readonly Place[]>>();
+  #answers = 0;
 
-  /** `wanted`: no other name is asked for. */
-  constructor(
-    readonly program: CProgram,
-    wanted: ReadonlySet<string>,
-  ) {
-    for (const [shard, index] of program.shards.entries())
-      for (const [name, symbols] of index.symbolsByName())
-        if (wanted.has(name)) this.#add(shard, index, name, symbols);
-  }
+  constructor(readonly program: CProgram) {}
 
-  #add(shard: number, index: ShardIndex, name: string, symbols: readonly number[]): void {
-    for (const symbol of symbols) {
-      const { kind, container, file } = index.symbolPlace(symbol);
-      if (!kinds.has(kind) || container !== '' || !isC(index, file)) continue;
-      push(this.#named, name, shard * symbolsMax + symbol);
-      if (kind === 'macro') this.#macros.add(name);
-    }
-  }
-
-  /** Whether a macro has this name. */
+  /** Whether a macro may have this name. */
   isMacro(name: string): boolean {
-    return this.#macros.has(name);
+    return (this.program.names.kindsOf(nameHash(name)) & nameKinds.macro) !== 0;
   }
 
   /** What a file means by a name. */
   visible(name: string, path: string): readonly Place[] {
-    const all = this.#named.get(name);
-    if (all === undefined) return [];
-    const key = `${name} ${path}`;
-    let found = this.#visible.get(key);
+    let its = this.#visible.get(path);
+    if (its === undefined) this.#visible.set(path, (its = new Map<string, readonly Place[]>()));
+    let found = its.get(name);
     if (found === undefined) {
-      const lookup = { name, container: '', line: 0, path: '' };
-      const { includes: graph } = this.program;
-      const includes = graph.targetsOf(path);
-      const sees = (header: string): boolean => graph.seenFrom(path).has(header);
-      const use = { path, lookup, includes, sees };
-      const seen = visibleDefinitions(use, this.#candidatesOf(name, all));
-      found = seen.map((each) => this.#placeOf(each));
-      if (this.#visible.size >= visibleMax) this.#visible.clear();
-      this.#visible.set(key, found);
+      found = this.#seen(name, path);
+      this.#answers += 1;
+      if (this.#answers > visibleMax) this.#forget();
+      its.set(name, found);
     }
     return found;
   }
 
-  #candidatesOf(name: string, all: readonly number[]): readonly Named[] {
-    const known = this.#candidates.get(name);
+  #forget(): void {
+    this.#visible.clear();
+    this.#answers = 0;
+  }
+
+  #seen(name: string, path: string): readonly Place[] {
+    if (!this.program.isValue(name)) return [];
+    const { shared, own } = this.#meaningsOf(name);
+    const its = own.get(path);
+    const candidates =
+      its === undefined
+        ? shared
+        : [...shared, ...its].sort((one, other) => one.order - other.order);
+    if (candidates.length === 0) return [];
+    const { includes: graph } = this.program;
+    const lookup = { name, container: '', line: 0, path: '' };
+    const use = {
+      ...{ path, lookup, includes: graph.targetsOf(path) },
+      sees: (header: string): boolean => graph.seenFrom(path).has(header),
+    };
+    return visibleDefinitions(use, candidates).map((each) => this.#placeOf(each));
+  }
+
+  #meaningsOf(name: string): Meanings {
+    const known = this.#meanings.get(name);
     if (known !== undefined) return known;
-    if (this.#candidateCount >= candidatesMax) {
-      this.#candidates.clear();
-      this.#candidateCount = 0;
-    }
-    const found = all.map((number): Named => {
-      const index = this.program.shards[Math.floor(number / symbolsMax)] as ShardIndex;
-      const row = index.symbolPlace(number % symbolsMax);
-      return {
-        ...{ number, symbol: name, kind: row.kind, container: '', line: row.line_start },
-        file_path: index.file(row.file).path,
-        ...{ exported: row.exported, declaration: row.declaration },
+    const shared: Named[] = [];
+    const own = new Map<string, Named[]>();
+    let count = 0;
+    for (const each of this.program.symbolsNamed(name)) {
+      const { kind, container, path, exported, declaration } = each;
+      if (!kinds.has(kind) || container !== '') continue;
+      count += 1;
+      const named: Named = {
+        ...{ shard: each.shard, number: each.symbol, order: count, symbol: name, kind },
+        container: '',
+        ...{ line: each.line_start, file_path: path, exported, declaration },
       };
-    });
-    this.#candidates.set(name, found);
-    this.#candidateCount += found.length;
+      if (exported || declaration) shared.push(named);
+      else own.set(path, [...(own.get(path) ?? []), named]);
+    }
+    if (this.#kept + count > meaningsMax) {
+      this.#meanings.clear();
+      this.#kept = 0;
+    }
+    this.#kept += count;
+    const found = { shared, own };
+    this.#meanings.set(name, found);
     return found;
   }
 
   /** The same object each time. */
-  #placeOf({ number, symbol: name, kind, file_path: path }: Named): Place {
-    let place = this.#places.get(number);
-    if (place === undefined) {
-      const shard = Math.floor(number / symbolsMax);
-      const symbol = number % symbolsMax;
-      place = { shard, symbol, name, kind, container: '', file: { path } };
-      this.#places.set(number, place);
-    }
+  #placeOf({ shard, number: symbol, symbol: name, kind, file_path: path }: Named): Place {
+    let its = this.#places.get(shard);
+    if (its === undefined) this.#places.set(shard, (its = new Map<number, Place>()));
+    let place = its.get(symbol);
+    if (place === undefined)
+      its.set(symbol, (place = { shard, symbol, name, kind, container: '', file: { path } }));
     return place;
   }
 }

@@ -4,6 +4,7 @@ import {
   type Expression,
   type TypeText,
 } from '../../format/expression.js';
+import { nameHash } from '../../format/name-hash.js';
 import { mayBeVisible } from '../c-visibility.js';
 import { nearness } from '../visibility.js';
 import type { CNames } from './c-names.js';
@@ -25,6 +26,8 @@ export type CType =
 export interface Holder {
   key: string;
   place: Place;
+  /** As `tailOf` of expressions that stand for it. */
+  tail: number;
 }
 
 /** What an expression stands for. */
@@ -41,6 +44,9 @@ export class CValues {
   readonly #parsed = new Map<string, Expression>();
   /** Of parameters of macros; null: several. */
   readonly #macroTypes = new Map<string, CType | null>();
+  readonly #types = new Map<Place, string>();
+  readonly #parameters = new Map<Place, Map<number, Holder>>();
+  readonly #members = new Map<Structure, Map<string, Holder>>();
   #names = 0;
   readonly #nearest = new Map<string, Structure | undefined>();
 
@@ -89,7 +95,9 @@ export class CValues {
     const { root } = this.parsed(written);
     return {
       type: typeof root === 'object' ? this.#type(root, first.file.path, 0) : undefined,
-      holders: variables.map((place) => ({ key: `v${place.shard} ${place.symbol}`, place })),
+      holders: variables.map((place) => ({
+        ...{ key: `v${place.shard} ${place.symbol}`, place, tail: nameHash(name) },
+      })),
       functions: [],
     };
   }
@@ -105,8 +113,10 @@ export class CValues {
     }
   }
 
-  #typeOf({ shard, symbol }: Place): string {
-    return this.program.types[shard]?.get(symbol) ?? '';
+  #typeOf(place: Place): string {
+    let type = this.#types.get(place);
+    if (type === undefined) this.#types.set(place, (type = this.program.typeOf(place)));
+    return type;
   }
 
   #member({ type }: CValue, name: string): CValue | undefined {
@@ -132,26 +142,36 @@ export class CValues {
     if (method !== undefined) {
       const { result, file } = method;
       const its: CType = { kind: 'function', result: parseType(result), path: file.path };
-      return { type: its, holders: [memberHolder(structure, full, method)], functions: [] };
+      return { type: its, holders: [this.#memberHolder(structure, full, method)], functions: [] };
     }
     const field = structure.fields.get(full);
     if (field !== undefined) {
       const type = this.#type(parseType(field), structure.path, 0);
-      return { type, holders: [memberHolder(structure, full)], functions: [] };
+      return { type, holders: [this.#memberHolder(structure, full)], functions: [] };
     }
     const prefix = `${full}.`;
     if (structure.prefixes.has(prefix)) return typed({ kind: 'structure', structure, prefix });
     if (depth >= depthMax) return undefined;
     for (const macro of structure.macros) {
       // Under each condition the macro may stand for other members.
-      const all = this.program.structures.get(macro) ?? [];
+      const all = this.program.structuresNamed(macro);
       for (const members of equallyNear(all, structure.path, this.program)) {
         const found = this.#memberOf(members, full, depth + 1);
         // It belongs to the structure, not to what the macro is called.
-        if (found !== undefined) return { ...found, holders: [memberHolder(structure, full)] };
+        if (found !== undefined)
+          return { ...found, holders: [this.#memberHolder(structure, full)] };
       }
     }
     return undefined;
+  }
+
+  /** The same object each time. */
+  #memberHolder(structure: Structure, full: string, method?: Place): Holder {
+    let its = this.#members.get(structure);
+    if (its === undefined) this.#members.set(structure, (its = new Map<string, Holder>()));
+    let found = its.get(full);
+    if (found === undefined) its.set(full, (found = memberHolder(structure, full, method)));
+    return found;
   }
 
   #result({ type, functions, holders }: CValue): CType | undefined {
@@ -178,9 +198,10 @@ export class CValues {
 
   #parameter({ functions, holders }: CValue, at: number): CValue {
     const own = functions.map((place) => this.parameterOf(place, at));
-    const through = holders.map(({ key, place }) => ({
+    const through = holders.map(({ key, place, tail }) => ({
       key: `${key}@${at}`,
       place: { ...place, symbol: -1, kind: 'parameter' },
+      tail: nameHash(`@${at}`, tail),
     }));
     const [first] = own;
     const type = first && this.#macroTypes.get(first.key);
@@ -212,13 +233,22 @@ export class CValues {
     return isNew;
   }
 
+  /** The same object each time. */
   parameterOf(place: Place, at: number): Holder {
-    const { shard, symbol, file, name } = place;
-    const own = this.program.parameters[shard]?.get(symbol)?.get(at) ?? `${at}`;
-    return {
-      key: `f${shard} ${symbol}@${at}`,
-      place: { shard, symbol: -1, name: own, kind: 'parameter', container: name, file },
-    };
+    let all = this.#parameters.get(place);
+    if (all === undefined) this.#parameters.set(place, (all = new Map<number, Holder>()));
+    let found = all.get(at);
+    if (found === undefined) {
+      const { shard, symbol, file, name } = place;
+      const own = this.program.parameterOf(place, at) || `${at}`;
+      found = {
+        key: `f${shard} ${symbol}@${at}`,
+        place: { shard, symbol: -1, name: own, kind: 'parameter', container: name, file },
+        tail: nameHash(`${name}@${at}`),
+      };
+      all.set(at, found);
+    }
+    return found;
   }
 
   #type(text: TypeText | undefined, path: string, depth: number): CType | undefined {
@@ -236,14 +266,13 @@ export class CValues {
     if (name === '$func') return { kind: 'function', result: args[0]?.type, path };
     const structure = this.#structure(name, path);
     if (structure !== undefined) return { kind: 'structure', structure, prefix: '' };
-    const alias = nearestOf(this.program.aliases.get(name) ?? [], path, this.program);
+    const alias = nearestOf(this.program.aliasesNamed(name), path, this.program);
     return alias && this.#type(parseType(alias.type), alias.path, depth + 1);
   }
 
   #structure(name: string, path: string): Structure | undefined {
-    const all = this.program.structures.get(name);
-    if (all === undefined) return undefined;
-    if (all.length === 1) return all[0];
+    const all = this.program.structuresNamed(name);
+    if (all.length <= 1) return all[0];
     const key = `${name} ${path}`;
     if (!this.#nearest.has(key)) {
       if (this.#nearest.size >= nearestMax) this.#nearest.clear();
@@ -324,7 +353,8 @@ function memberHolder(structure: Structure, full: string, method?: Place): Holde
     container: dot < 0 ? structure.name : `${structure.name}.${full.slice(0, dot)}`,
     file: { path: structure.path },
   };
-  return { key: `m${structure.path} ${structure.name}.${full}`, place };
+  const key = `m${structure.path} ${structure.name}.${full}`;
+  return { key, place, tail: nameHash(full.slice(dot + 1)) };
 }
 
 function typed(type: CType | undefined): CValue | undefined {

@@ -17,9 +17,15 @@ interface Node extends Holder {
 export class HeldFunctions {
   readonly #nodes = new Map<string, Node>();
   readonly #open: [node: Node, function_: Place][] = [];
+  /** Last names of what holds something. */
+  readonly tails = new Set<number>();
   #pairs = 0;
 
-  constructor(readonly values: CValues) {}
+  /** `called`: last names of local ones through which calls go. */
+  constructor(
+    readonly values: CValues,
+    readonly called: ReadonlySet<number>,
+  ) {}
 
   put(function_: Place, holder: Holder): void {
     this.#add(this.#node(holder), function_);
@@ -31,7 +37,7 @@ export class HeldFunctions {
     (from.into ??= new Set()).add(to);
     for (const each of from.functions ?? nothing) this.#pass(to, each);
     // What is called through the parameter or local variable is the member.
-    if (from.place.kind === 'method' && isLocal(to)) this.#add(to, from.place);
+    if (from.place.kind === 'method' && this.#isCalled(to)) this.#add(to, from.place);
   }
 
   /** The parameter of the functions that are called through a holder. */
@@ -66,7 +72,11 @@ export class HeldFunctions {
 
   /** A member is passed on as far as the local names go. */
   #pass(to: Node, held: Place): void {
-    if (held.kind !== 'method' || isLocal(to)) this.#add(to, held);
+    if (held.kind !== 'method' || this.#isCalled(to)) this.#add(to, held);
+  }
+
+  #isCalled({ place, tail }: Node): boolean {
+    return place.kind === 'parameter' && this.called.has(tail);
   }
 
   #handOn(parameter: Node, function_: Place, at: number): void {
@@ -76,22 +86,19 @@ export class HeldFunctions {
   #add(node: Node, function_: Place): void {
     if (node.functions?.has(function_) === true || this.#pairs >= pairsMax) return;
     this.#pairs += 1;
+    if (node.functions === undefined) this.tails.add(node.tail);
     (node.functions ??= new Set()).add(function_);
     this.#open.push([node, function_]);
   }
 
-  #node({ key, place }: Holder): Node {
+  #node({ key, place, tail }: Holder): Node {
     let node = this.#nodes.get(key);
     if (node === undefined) {
-      node = { key, place, functions: undefined, into: undefined, parameters: undefined };
+      node = { key, place, tail, functions: undefined, into: undefined, parameters: undefined };
       this.#nodes.set(key, node);
     }
     return node;
   }
-}
-
-function isLocal({ place }: Holder): boolean {
-  return place.kind === 'parameter';
 }
 
 const nothing: ReadonlySet<Place> = new Set();

@@ -22,6 +22,12 @@ export class IncludeGraph {
   readonly #byName = new Map<string, string[]>();
   readonly #direct = new Map<string, readonly string[]>();
   readonly #seen = new Map<string, Seen>();
+  /** Steps to all files, of what is remembered, and of what was. */
+  readonly #used: Uint8Array<ArrayBuffer>[] = [];
+  readonly #spare: Uint8Array<ArrayBuffer>[] = [];
+  /** By the end of a path: files whose paths end so. */
+  readonly #ending = new Map<string, readonly string[]>();
+  #last: { path: string; targets: readonly string[] } = { path: '', targets: [] };
   /** Of each file its number, and the numbers of those that it includes. */
   readonly #numbers = new Map<string, number>();
   readonly #paths: string[] = [];
@@ -46,7 +52,8 @@ export class IncludeGraph {
 
   /** As written in the file. */
   targetsOf(path: string): readonly string[] {
-    return this.#targets.get(path)?.() ?? [];
+    if (this.#last.path !== path) this.#last = { path, targets: this.#targets.get(path)?.() ?? [] };
+    return this.#last.targets;
   }
 
   /** The files that one includes, itself among them. */
@@ -54,7 +61,10 @@ export class IncludeGraph {
     const known = this.#seen.get(path);
     if (known !== undefined) return known;
     const seen = this.#seenFrom(path);
-    if (this.#seen.size >= rememberedMax) this.#seen.clear();
+    if (this.#seen.size >= rememberedMax) {
+      this.#seen.clear();
+      this.#spare.push(...this.#used.splice(0));
+    }
     this.#seen.set(path, seen);
     return seen;
   }
@@ -64,7 +74,8 @@ export class IncludeGraph {
     const start = this.#numbers.get(path);
     if (start === undefined)
       return { has: (its) => its === path, get: (its) => (its === path ? 0 : undefined) };
-    const steps = new Uint8Array(this.#paths.length).fill(unseen);
+    const steps = (this.#spare.pop() ?? new Uint8Array(this.#paths.length)).fill(unseen);
+    this.#used.push(steps);
     steps[start] = 0;
     const queue = [start];
     for (const each of queue) {
@@ -130,13 +141,10 @@ export class IncludeGraph {
   }
 
   /** Beside the file, else the nearest file whose path ends so. */
-  #resolved(target: string, from: string): string[] {
-    const beside = posix.join(posix.dirname(from), target);
+  #resolved(target: string, from: string): readonly string[] {
+    const beside = besideOf(from, target);
     if (this.#targets.has(beside)) return [beside];
-    const tail = target.replace(/^(?:\.\.?\/)+/, '');
-    const all = (this.#byName.get(posix.basename(tail)) ?? []).filter(
-      (path) => path === tail || path.endsWith(`/${tail}`),
-    );
+    const all = this.#endingWith(target.replace(/^(?:\.\.?\/)+/, ''));
     if (all.length <= 1) return all;
     const best = Math.max(...all.map((path) => nearness(from, path)));
     const near = all.filter((path) => nearness(from, path) === best);
@@ -144,4 +152,22 @@ export class IncludeGraph {
     const length = Math.min(...near.map((path) => path.length));
     return near.filter((path) => path.length === length).slice(0, 1);
   }
+
+  #endingWith(tail: string): readonly string[] {
+    let all = this.#ending.get(tail);
+    if (all === undefined) {
+      all = (this.#byName.get(posix.basename(tail)) ?? []).filter(
+        (path) => path === tail || path.endsWith(`/${tail}`),
+      );
+      this.#ending.set(tail, all);
+    }
+    return all;
+  }
+}
+
+function besideOf(from: string, target: string): string {
+  const folder = posix.dirname(from);
+  // Most names of headers are plain.
+  if (/^\.|\/\.|\/\//.test(target) || folder === '.') return posix.join(folder, target);
+  return `${folder}/${target}`;
 }

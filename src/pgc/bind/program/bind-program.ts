@@ -31,15 +31,30 @@ export interface BoundProgram {
 
 /** Binds every call in the files of one language, over all shards. */
 export function bindProgram(shards: readonly ShardIndex[], rules: LanguageRules): BoundProgram {
-  const definitions = new Definitions(shards, rules);
-  const evaluator = new Evaluator(definitions);
-  adopt(definitions, evaluator);
-  const implementations = implementationsOf(definitions, evaluator);
-  evaluator.noteBelow(implementations);
-  return {
-    calls: boundCalls(shards, { definitions, evaluator, implementations }),
-    implementations,
-  };
+  const binder = new ProgramBinder(shards, rules);
+  return { calls: binder.calls(), implementations: binder.implementations };
+}
+
+/** All that is known of the program of one language, to bind its sites with. */
+export class ProgramBinder {
+  readonly definitions: Definitions;
+  readonly implementations: Implementations;
+  readonly #evaluator: Evaluator;
+
+  constructor(shards: readonly ShardIndex[], rules: LanguageRules) {
+    this.definitions = new Definitions(shards, rules);
+    this.#evaluator = new Evaluator(this.definitions);
+    adopt(this.definitions, this.#evaluator);
+    this.implementations = implementationsOf(this.definitions, this.#evaluator);
+    this.#evaluator.noteBelow(this.implementations);
+  }
+
+  /** Of all sites, or of some. */
+  calls(isWanted?: (shard: number, site: CallRow) => boolean): Iterable<BoundCall> {
+    const { definitions, implementations } = this;
+    const binder = { definitions, implementations, evaluator: this.#evaluator };
+    return boundCalls(definitions.shards, binder, isWanted);
+  }
 }
 
 function implementationsOf(definitions: Definitions, evaluator: Evaluator): Implementations {
@@ -49,7 +64,11 @@ function implementationsOf(definitions: Definitions, evaluator: Evaluator): Impl
     : declaredImplementations(definitions, evaluator);
 }
 
-function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<BoundCall> {
+function* boundCalls(
+  shards: readonly ShardIndex[],
+  binder: Binder,
+  isWanted?: (shard: number, site: CallRow) => boolean,
+): Generator<BoundCall> {
   const { definitions } = binder;
   const textOf = new Map(
     definitions.texts
@@ -63,9 +82,10 @@ function* boundCalls(shards: readonly ShardIndex[], binder: Binder): Generator<B
   );
   for (const [shard, index] of shards.entries()) {
     const known = new Map<string, Omit<BoundCall, 'shard' | 'call'>>();
-    for (const { id, file, caller, kind } of sitesOf(index)) {
+    for (const site of sitesOf(index)) {
+      const { id, file, caller, kind } = site;
       const text = textOf.get(`${shard} ${file}`);
-      if (text === undefined) continue;
+      if (text === undefined || isWanted?.(shard, site) === false) continue;
       const expression = index.expressionOf(id);
       const owner = symbolOf.get(`${shard} ${caller}`);
       const isMade = owner !== undefined && definitions.macros.has(owner.name);

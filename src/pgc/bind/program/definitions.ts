@@ -1,6 +1,6 @@
 import type { FileRow, ShardIndex, SymbolPlace, TypeRow } from '../../format/shard-index.js';
 import { hasMark, type Definition } from './definition.js';
-import type { LanguageRules } from './rules.js';
+import type { LanguageRules, Places } from './rules.js';
 import { Sight } from './namespaces/sight.js';
 import type { SourceText } from './source-text.js';
 
@@ -28,11 +28,13 @@ export class Definitions {
   readonly #abroad = new Map<string, Set<Definition>>();
   /** A scope that is a name of another one. */
   readonly inner: (scope: string, name: string) => string | undefined;
+  readonly places: Places;
   /** What each text sees, where names of all texts are in one scope. */
   readonly sight: Sight;
   /** The namespace that holds everything. */
   readonly root: Definition | undefined;
   #names: Set<string> | undefined;
+  #byPath: ReadonlyMap<string, SourceText> | undefined;
   /** The namespaces that macros open, by their names. */
   readonly #opened = new Map<string, string>();
 
@@ -43,6 +45,7 @@ export class Definitions {
     const files = this.#files();
     if (rules.namespaces === true) this.#noteOpened(files);
     const places = rules.placesOf(files.map(({ row, types }) => ({ path: row.path, types })));
+    this.places = places;
     this.inner = (scope, name) => places.inner?.(scope, name);
     this.sight = new Sight((path) => places.sees?.(path) ?? noNames);
     for (const [at, each] of files.entries()) {
@@ -257,6 +260,11 @@ export class Definitions {
     if (wildcards.length > 0 || bases.some(({ file }) => file.scope === scope)) return true;
     const seen = new Set([...imports.values()].map(({ name }) => name.split('.').at(-1)));
     return bases.some(({ name }) => seen.has(name));
+  }
+
+  textAt(path: string): SourceText | undefined {
+    this.#byPath ??= new Map(this.texts.map((each) => [each.path, each]));
+    return this.#byPath.get(path);
   }
 
   isNamed(name: string): boolean {

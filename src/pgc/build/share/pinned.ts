@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { BusError } from '../../../errors/bus-error.js';
 import type { FileRow } from '../../format/shard-index.js';
-import { WordsFile } from '../../format/word-lists/words-file.js';
 import type { IndexPlace, Served } from '../../plan/manifest.js';
+import { openWords } from '../../plan/open-shard.js';
 import { headOf as headCommit, revisionAt } from '../../source/git/revision.js';
 import { runGit } from '../../source/git/run-git.js';
 import { eachEntry } from '../../source/git/tree-entries.js';
@@ -26,14 +25,11 @@ function pinOf({ commit, prefix }: { commit: string; prefix: Buffer }): Pin {
 }
 
 /** Every file of an index, with its content. */
-export async function rowsOf(
-  { segments }: Pick<IndexPlace, 'segments'>,
-  { shards }: Served,
-): Promise<FileRow[]> {
+export async function rowsOf(place: IndexPlace, { shards }: Served): Promise<FileRow[]> {
   const rows: FileRow[] = [];
-  for (const { words } of shards) {
-    const file = await WordsFile.open(join(segments, words));
-    for (let at = 0; at < file.fileCount; at += 1) rows.push(file.file(at));
+  for (const shard of shards) {
+    const words = await openWords(place, shard);
+    for (let at = 0; at < words.fileCount; at += 1) rows.push(words.file(at));
   }
   return rows;
 }

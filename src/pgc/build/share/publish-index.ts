@@ -97,7 +97,7 @@ type LocalFile = Pick<PublishedFile, 'part' | 'name'> & { path: string };
 
 /** What is cached beside an index saves its readers work; it may be absent. */
 function filesOf(place: IndexPlace, manifest: Manifest): (LocalFile & { isNeeded: boolean })[] {
-  const segments = servedFiles(manifest).map((name) => ({
+  const segments = [...new Set(servedFiles(manifest))].map((name) => ({
     ...({ part: 'segments', name, isNeeded: true } as const),
     path: join(place.segments, name),
   }));

@@ -1,5 +1,5 @@
 import { ByteColumn, VarintReader } from '../bytes.js';
-import { fingerprintBytes, pushFixed, type HashedLists, type KeyHash } from './hashed-lists.js';
+import { fingerprintBytes, pushFixed, type KeyHash } from './hashed-lists.js';
 
 /** The files that contain a key, and those of them that define it. */
 export interface FileCounts {
@@ -16,25 +16,28 @@ export interface PackedCounts {
   leftOut: number;
 }
 
+/** Keys by the buckets of their lists. */
+export interface CountedLists {
+  bucketCount: number;
+  /** Of the lists: each key takes more than its fingerprint. */
+  bytes: number;
+  inBucket(bucket: number): Iterable<FileCounts & { fingerprint: number }>;
+}
+
 /**
  * Counts of files under the same hashes as the lists, so counts and lists agree for every key, even if two keys
  * collide. `buckets`: the start of each bucket, then the end. An entry: fingerprint (4 bytes), a varint files << 1 |
  * some define it, and in that case a varint of how many do. At most `keysMax` keys are kept; those in the fewest files
  * are left out first.
  */
-export function packCounts(
-  lists: HashedLists,
-  countsIn: (reader: VarintReader) => FileCounts,
-  keysMax: number,
-): PackedCounts {
-  const filesMin = rarestKept(lists, countsIn, keysMax);
+export function packCounts(lists: CountedLists, keysMax: number): PackedCounts {
+  const filesMin = rarestKept(lists, keysMax);
   const buckets = new Uint32Array(lists.bucketCount + 1);
   const counts = new ByteColumn(16 * lists.bucketCount);
   let leftOut = 0;
   for (let bucket = 0; bucket < lists.bucketCount; bucket += 1) {
     buckets[bucket] = counts.length;
-    for (const { fingerprint, reader } of lists.inBucket(bucket)) {
-      const { files, definitions } = countsIn(reader);
+    for (const { fingerprint, files, definitions } of lists.inBucket(bucket)) {
       if (files < filesMin) {
         leftOut += 1;
         continue;
@@ -49,17 +52,12 @@ export function packCounts(
 }
 
 /** The least number of files a key must be in, so that at most `keysMax` keys are kept. */
-function rarestKept(
-  lists: HashedLists,
-  countsIn: (reader: VarintReader) => FileCounts,
-  keysMax: number,
-): number {
+function rarestKept(lists: CountedLists, keysMax: number): number {
   if (lists.bytes <= keysMax * fingerprintBytes) return 0;
   const having: number[] = [];
   let keys = 0;
   for (let bucket = 0; bucket < lists.bucketCount; bucket += 1)
-    for (const { reader } of lists.inBucket(bucket)) {
-      const { files } = countsIn(reader);
+    for (const { files } of lists.inBucket(bucket)) {
       having[files] = (having[files] ?? 0) + 1;
       keys += 1;
     }

@@ -34,14 +34,13 @@ export function hashOf(key: string): KeyHash {
  * not contain it.
  *
  * `buckets`: the start of each bucket, then the end; the number of buckets is a power of two. An entry: fingerprint (4
- * bytes), length (varint), bytes.
+ * bytes), length (varint), bytes. `bucketCount`: that of the lists that these are joined with.
  */
 export function packHashed(
   keys: readonly string[],
   write: (key: number, list: ByteColumn) => void,
+  bucketCount = 2 ** Math.max(0, Math.ceil(Math.log2(Math.max(keys.length, 1) / bucketLists))),
 ): { buckets: Uint32Array; lists: Buffer } {
-  const bucketCount =
-    2 ** Math.max(0, Math.ceil(Math.log2(Math.max(keys.length, 1) / bucketLists)));
   const hashes = keys.map(hashOf);
   const { starts, members } = groupBy(
     Uint32Array.from(hashes, ({ bucket }) => bucket & (bucketCount - 1)),

@@ -3,7 +3,12 @@ import type { FactsLanguage, KnownRoles } from '../facts.js';
 import { openSections, type SectionLayout } from '../segment-file.js';
 import type { FileRow } from '../shard-index.js';
 import { SortedNames } from '../sorted-names.js';
-import { packCounts, type FileCounts, type PackedCounts } from './hashed-counts.js';
+import {
+  packCounts,
+  type CountedLists,
+  type FileCounts,
+  type PackedCounts,
+} from './hashed-counts.js';
 import { HashedLists, type KeyHash } from './hashed-lists.js';
 
 /** Raised whenever the layout or the meaning of a section changes. */
@@ -62,10 +67,44 @@ export interface LengthSum {
  * `count`: how often the text of a file has the word. `definitions`: how often the names that the file defines have
  * it.
  */
-type PostingVisitor = (file: number, count: number, definitions: number) => void;
+export type PostingVisitor = (file: number, count: number, definitions: number) => void;
 
-/** The words of the files of one shard, read from one file; nothing is decoded in advance. */
-export class WordsFile {
+/** How many buckets the lists of words and of names have. */
+export interface Buckets {
+  words: number;
+  names: number;
+}
+
+/** The words of the files of one shard. */
+export interface ShardWords {
+  readonly info: WordsInfo;
+  readonly fileCount: number;
+  /** In memory. */
+  readonly bytes: number;
+  /** As stored: front-coded paths, recipes as JSON. */
+  readonly packed: Record<'pathBlocks' | 'pathBytes' | 'steps', Uint8Array>;
+  file(file: number): FileRow;
+  path(file: number): string;
+  /** In the order of the files. */
+  paths(): Iterable<string>;
+  language(file: number): FactsLanguage;
+  /** `text` and `definitions` in words: of the whole text, and of the names that it defines. */
+  lengths(file: number): { text: number; definitions: number; lines: number };
+  /** In the order of the files. */
+  postings(word: KeyHash, visit: PostingVisitor): void;
+  lengthSums(): { text: LengthSum; definitions: LengthSum };
+  /** For each word, the number of files that contain it; for each name, the number of files that define it. */
+  counts(wordsMax: number, namesMax: number): { words: PackedCounts; names: PackedCounts };
+  wordCounts(word: KeyHash): FileCounts;
+  nameCounts(name: KeyHash): FileCounts;
+  /** In the order of the recipes. */
+  steps(): BuildStep[];
+  /** Where symbols of exactly this name are defined. */
+  places(name: KeyHash): { file: number; line: number }[];
+}
+
+/** The words of files, read from one file; nothing is decoded in advance. */
+export class WordsFile implements ShardWords {
   readonly info: WordsInfo;
   readonly fileCount: number;
   readonly bytes: number;
@@ -108,7 +147,6 @@ export class WordsFile {
     return this.#paths.at(file);
   }
 
-  /** In the order of the files. */
   paths(): Iterable<string> {
     return this.#paths.all();
   }
@@ -117,14 +155,12 @@ export class WordsFile {
     return this.info.languages[this.#rows[file * rowWidth] ?? 0] ?? 'text';
   }
 
-  /** `text` and `definitions` in words: of the whole text, and of the names that it defines. */
   lengths(file: number): { text: number; definitions: number; lines: number } {
     const row = file * rowWidth;
     const [lines = 0, text = 0, definitions = 0] = this.#rows.subarray(row + 1, row + rowWidth);
     return { text, definitions, lines };
   }
 
-  /** In the order of the files. */
   postings(word: KeyHash, visit: PostingVisitor): void {
     const reader = this.#words.find(word);
     if (reader === undefined) return;
@@ -147,35 +183,45 @@ export class WordsFile {
     return sums;
   }
 
-  /** For each word, the number of files that contain it; for each name, the number of files that define it. */
   counts(wordsMax: number, namesMax: number): { words: PackedCounts; names: PackedCounts } {
-    return {
-      words: packCounts(this.#words, countsOfWord, wordsMax),
-      names: packCounts(this.#names, countsOfName, namesMax),
-    };
+    const { words, names } = this.counted();
+    return { words: packCounts(words, wordsMax), names: packCounts(names, namesMax) };
   }
 
-  wordCounts(word: KeyHash): FileCounts {
+  /** `isWanted`: of these files alone. */
+  counted(isWanted?: (file: number) => boolean): Record<'words' | 'names', CountedLists> {
+    const of = (lists: HashedLists, countsIn: typeof countsOfWord): CountedLists => ({
+      ...{ bucketCount: lists.bucketCount, bytes: lists.bytes },
+      *inBucket(bucket) {
+        for (const { fingerprint, reader } of lists.inBucket(bucket))
+          yield { fingerprint, ...countsIn(reader, isWanted) };
+      },
+    });
+    return { words: of(this.#words, countsOfWord), names: of(this.#names, countsOfName) };
+  }
+
+  wordCounts(word: KeyHash, isWanted?: (file: number) => boolean): FileCounts {
     const list = this.#words.find(word);
-    return list === undefined ? none : countsOfWord(list);
+    return list === undefined ? none : countsOfWord(list, isWanted);
   }
 
-  nameCounts(name: KeyHash): FileCounts {
+  nameCounts(name: KeyHash, isWanted?: (file: number) => boolean): FileCounts {
     const list = this.#names.find(name);
-    return list === undefined ? none : countsOfName(list);
+    return list === undefined ? none : countsOfName(list, isWanted);
   }
 
-  /** Sections as stored: front-coded paths, recipes as JSON. */
+  get buckets(): Buckets {
+    return { words: this.#words.bucketCount, names: this.#names.bucketCount };
+  }
+
   get packed(): Record<'pathBlocks' | 'pathBytes' | 'steps', Uint8Array> {
     return { ...this.#packed, steps: this.#steps };
   }
 
-  /** In the order of the recipes. */
   steps(): BuildStep[] {
     return JSON.parse(Buffer.from(this.#steps).toString()) as BuildStep[];
   }
 
-  /** Where symbols of exactly this name are defined. */
   places(name: KeyHash): { file: number; line: number }[] {
     const reader = this.#names.find(name);
     const places: { file: number; line: number }[] = [];
@@ -190,11 +236,12 @@ export class WordsFile {
 
 const none: FileCounts = { files: 0, definitions: 0 };
 
-function countsOfWord(list: VarintReader): FileCounts {
+function countsOfWord(list: VarintReader, isWanted?: (file: number) => boolean): FileCounts {
   const posting = { file: 0, count: 0, definitions: 0 };
   const counts = { files: 0, definitions: 0 };
   while (!list.isAtEnd) {
     readPosting(list, posting);
+    if (isWanted?.(posting.file) === false) continue;
     counts.files += 1;
     if (posting.definitions > 0) counts.definitions += 1;
   }
@@ -202,10 +249,13 @@ function countsOfWord(list: VarintReader): FileCounts {
 }
 
 /** A file may define a name in several places. */
-function countsOfName(list: VarintReader): FileCounts {
+function countsOfName(list: VarintReader, isWanted?: (file: number) => boolean): FileCounts {
   let files = 0;
+  let file = 0;
   for (let isFirst = true; !list.isAtEnd; isFirst = false) {
-    if (list.next() > 0 || isFirst) files += 1;
+    const gap = list.next();
+    file += gap;
+    if ((gap > 0 || isFirst) && isWanted?.(file) !== false) files += 1;
     list.next();
   }
   return { files, definitions: 0 };

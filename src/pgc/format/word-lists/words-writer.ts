@@ -12,6 +12,7 @@ import {
   wordsLayout,
   type BuildStep,
   type WordsInfo,
+  type Buckets,
 } from './words-file.js';
 
 /** Kinds that are no definition someone looks up by name: values by the hundred thousand, headings, commands. */
@@ -64,17 +65,18 @@ export class WordsWriter {
       this.#rows.push(number);
   }
 
-  /** Throws STORE_UNAVAILABLE. */
+  /** `buckets`: of the file that this one is joined with. Throws STORE_UNAVAILABLE. */
   async write(
     path: string,
     { alias, version, roles }: Omit<WordsInfo, 'languages'>,
+    buckets?: Buckets,
   ): Promise<void> {
     const info: WordsInfo = {
       ...{ alias, version, ...(roles !== undefined && { roles }) },
       languages: this.#languages.all() as FactsLanguage[],
     };
     const paths = packSorted(this.#paths);
-    const words = this.#pack(this.#terms.all(), this.#postingTerms, (posting, last, list) => {
+    const writeWord = (posting: number, last: number, list: ByteColumn): number => {
       const [file, count, more] = [0, 1, 2].map((at) => this.#postings.at(posting * 3 + at));
       const small = Math.min(count ?? 0, countMax);
       list.pushVarint(
@@ -83,13 +85,15 @@ export class WordsWriter {
       if (small === countMax) list.pushVarint((count ?? 0) - countMax);
       if (more !== 0) list.pushVarint(more ?? 0);
       return file ?? 0;
-    });
-    const places = this.#pack(this.#names.all(), this.#placeNames, (place, last, list) => {
+    };
+    const writePlace = (place: number, last: number, list: ByteColumn): number => {
       const file = this.#places.at(place * 2);
       list.pushVarint(file - last);
       list.pushVarint(this.#places.at(place * 2 + 1));
       return file;
-    });
+    };
+    const words = this.#pack(this.#terms.all(), this.#postingTerms, writeWord, buckets?.words);
+    const places = this.#pack(this.#names.all(), this.#placeNames, writePlace, buckets?.names);
     await writeSections(path, wordsLayout, {
       info: Buffer.from(JSON.stringify(info)),
       pathBlocks: bytesOf(paths.blocks),
@@ -169,14 +173,16 @@ export class WordsWriter {
     keys: readonly string[],
     rowKeys: NumberColumn,
     write: (row: number, last: number, list: ByteColumn) => number,
+    bucketCount?: number,
   ): ReturnType<typeof packHashed> {
     const { starts, members } = groupBy(rowKeys.values(), keys.length);
     const rowsOf = (key: number): Uint32Array => members.subarray(starts[key], starts[key + 1]);
     const usedKeys = Uint32Array.from(keys.keys()).filter((key) => rowsOf(key).length > 0);
     const names = Array.from(usedKeys, (key) => keys[key] ?? '');
-    return packHashed(names, (at, list) => {
+    const writeList = (at: number, list: ByteColumn): void => {
       let last = 0;
       for (const row of rowsOf(usedKeys[at] ?? 0)) last = write(row, last, list);
-    });
+    };
+    return packHashed(names, writeList, bucketCount);
   }
 }

@@ -1,5 +1,5 @@
 import type { Plain, sigma } from '../../../wire/codec.js';
-import { join } from 'node:path';
+import { openWords } from '../../plan/open-shard.js';
 import { Excerpts } from '../../source/excerpt.js';
 import type { IndexPlace, Manifest } from '../../plan/manifest.js';
 import { ShardOverlays } from '../../overlay/shard-overlays.js';
@@ -14,7 +14,7 @@ import { rankedShards } from './routing.js';
 import { byScore, Seeking, type Candidates, type Ranked } from './seeking.js';
 import { TreeWords } from './tree-words.js';
 import { knownFrom } from './vocabulary.js';
-import { WordsFile } from '../../format/word-lists/words-file.js';
+import type { ShardWords } from '../../format/word-lists/words-file.js';
 import type { RankAnswer, ReadAnswer, ReadFile, ReadRequest, WordsPort } from './words-port.js';
 import { plainTerm, WordsShard } from './words-shard.js';
 
@@ -238,7 +238,7 @@ export class Locator {
 
 /** The words of files that are open, as shards of one tree, and the searches of its shards. `root`: absolute, without links. */
 export function treeOf(
-  files: readonly WordsFile[],
+  files: readonly ShardWords[],
   root: string,
   searches: readonly Search[] = [],
 ): KnownTree {
@@ -269,8 +269,8 @@ export async function openTree(folder: string, home: string): Promise<KnownTree>
   });
 }
 
-async function openFiles(place: IndexPlace, { shards }: Manifest): Promise<WordsFile[]> {
-  const files: WordsFile[] = [];
-  for (const { words } of shards) files.push(await WordsFile.open(join(place.segments, words)));
+async function openFiles(place: IndexPlace, { shards }: Manifest): Promise<ShardWords[]> {
+  const files: ShardWords[] = [];
+  for (const shard of shards) files.push(await openWords(place, shard));
   return files;
 }

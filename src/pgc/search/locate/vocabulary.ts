@@ -8,7 +8,7 @@ import { isAside } from '../prior.js';
 import { SortedNames } from '../../format/sorted-names.js';
 import { HashedCounts, type FileCounts } from '../../format/word-lists/hashed-counts.js';
 import type { KeyHash } from '../../format/word-lists/hashed-lists.js';
-import type { BuildStep, LengthSum, WordsFile } from '../../format/word-lists/words-file.js';
+import type { BuildStep, LengthSum, ShardWords } from '../../format/word-lists/words-file.js';
 
 /** Words and names of one shard that are counted: 2 MB, half of what a message may hold. */
 const wordsMax = 300_000;
@@ -26,7 +26,7 @@ const header = /\.(?:h\w*|d\.[cm]?ts)$/;
 export const standing = { other: 0, source: 1, header: 2, aside: 3 } as const;
 
 /** By file. */
-export function standingsOf(file: WordsFile): Uint8Array {
+export function standingsOf(file: ShardWords): Uint8Array {
   const standings = new Uint8Array(file.fileCount);
   let at = 0;
   for (const path of file.paths()) {
@@ -36,13 +36,13 @@ export function standingsOf(file: WordsFile): Uint8Array {
   return standings;
 }
 
-function standingOf({ info }: WordsFile, path: string): number {
+function standingOf({ info }: ShardWords, path: string): number {
   if (isAside(roleIn(info, path))) return standing.aside;
   return header.test(path) ? standing.header : standing.source;
 }
 
 /** Costs a pass over all its postings: callers keep it. */
-export function vocabularyOf(file: WordsFile): Vocabulary {
+export function vocabularyOf(file: ShardWords): Vocabulary {
   const { words, names } = file.counts(wordsMax, namesMax);
   const { pathBlocks, pathBytes, steps } = file.packed;
   return {
@@ -91,7 +91,7 @@ export interface KnownWords {
 }
 
 /** From the words themselves, where they are at hand: the same counts, made when they are asked for. */
-export function knownFrom(file: WordsFile): KnownWords {
+export function knownFrom(file: ShardWords): KnownWords {
   return {
     version: file.info.version,
     fileCount: file.fileCount,

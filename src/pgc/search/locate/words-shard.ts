@@ -11,7 +11,7 @@ import { FileReader, type Reading } from './reading.js';
 import { often, once, saturated, usual } from './saturation.js';
 import { standingsOf, vocabularyOf, type Vocabulary } from './vocabulary.js';
 import type { SoughtTerm } from './word-scores.js';
-import type { WordsFile } from '../../format/word-lists/words-file.js';
+import type { ShardWords } from '../../format/word-lists/words-file.js';
 import type { RankAnswer, RankRequest, ReadAnswer, ReadFile, ReadRequest } from './words-port.js';
 
 /** Files of one answer, and places of one name. */
@@ -23,15 +23,15 @@ type Gaining = RankRequest['terms'][number];
 
 /** The words of the files of one shard, opened when they are first asked for. */
 export class WordsShard {
-  readonly #open: () => Promise<WordsFile>;
+  readonly #open: () => Promise<ShardWords>;
   readonly #excerpts: Excerpts;
-  #opened: Promise<WordsFile> | undefined;
+  #opened: Promise<ShardWords> | undefined;
   #vocabulary: Vocabulary | undefined;
   #standings: Uint8Array | undefined;
 
   constructor(
     readonly agent: string,
-    open: () => Promise<WordsFile>,
+    open: () => Promise<ShardWords>,
     excerpts: Excerpts,
   ) {
     this.#open = open;
@@ -76,7 +76,7 @@ export class WordsShard {
   }
 
   #best(
-    file: WordsFile,
+    file: ShardWords,
     request: RankRequest,
     words: Float64Array,
     functions: ReadonlyMap<number, FunctionsOfFile>,
@@ -94,7 +94,7 @@ export class WordsShard {
     return bestOf(scores, Math.min(request.limit, filesMax), isWanted);
   }
 
-  async #file(version?: string): Promise<WordsFile> {
+  async #file(version?: string): Promise<ShardWords> {
     this.#opened ??= this.#open();
     try {
       const file = await this.#opened;
@@ -111,7 +111,7 @@ export class WordsShard {
 
 /** By file, as the ranking of functions knows them; none where they are not asked for. */
 function functionsIn(
-  file: WordsFile,
+  file: ShardWords,
   question: string,
   search: Search | undefined,
 ): ReadonlyMap<number, FunctionsOfFile> {
@@ -125,14 +125,14 @@ function functionsIn(
 }
 
 /** By file: what its words are worth, term by term in their order, so that a sum is the same to the last bit. */
-function wordScores(file: WordsFile, { terms, ...means }: RankRequest): Float64Array {
+function wordScores(file: ShardWords, { terms, ...means }: RankRequest): Float64Array {
   const scores = new Float64Array(file.fileCount);
   eachGain(file, terms, means, (its, gain) => (scores[its] = (scores[its] ?? 0) + gain));
   return scores;
 }
 
 function eachGain<T extends Gaining>(
-  file: WordsFile,
+  file: ShardWords,
   terms: readonly T[],
   means: Means,
   visit: (file: number, gain: number, term: T) => void,
@@ -156,7 +156,7 @@ function eachGain<T extends Gaining>(
 }
 
 function gainsIn(
-  file: WordsFile,
+  file: ShardWords,
   { terms, ...means }: ReadRequest,
   wanted: ReadonlySet<number>,
 ): Map<number, Gain[]> {
@@ -190,7 +190,7 @@ function seen(
   };
 }
 
-function placesIn(file: WordsFile, names: RankRequest['names']): RankAnswer['places'] {
+function placesIn(file: ShardWords, names: RankRequest['names']): RankAnswer['places'] {
   return names.flatMap(({ key, by, within }, name) => {
     if (key === '') return [];
     const isWanted = (its: number): boolean => within.length === 0 || within.includes(its);
@@ -202,7 +202,7 @@ function placesIn(file: WordsFile, names: RankRequest['names']): RankAnswer['pla
 }
 
 /** Files that define a name with this word; the index does not hold the line. */
-function definersWith(file: WordsFile, term: string): { file: number; line: number }[] {
+function definersWith(file: ShardWords, term: string): { file: number; line: number }[] {
   const found: { file: number; line: number }[] = [];
   file.postings(hashOf(term), (its, _, definitions) => {
     if (definitions > 0) found.push({ file: its, line: 0 });

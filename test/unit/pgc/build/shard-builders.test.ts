@@ -34,7 +34,10 @@ afterAll(async () => {
 async function orderIn(name: string, alias: string): Promise<ShardOrder> {
   const place = placeOf('/src/tree', path.join(home, name));
   await mkdir(place.segments, { recursive: true });
-  const shard = { alias, scope: ['.'], version: 'v1', segment: `${alias}-v1.seg` };
+  const shard = {
+    ...{ alias, scope: ['.'], version: 'v1', base: 'v1', made_with: 'm' },
+    segment: `${alias}-v1.seg`,
+  };
   return { place, digests: {}, shard, kept: undefined };
 }
 

@@ -1,0 +1,97 @@
+import { Change, type UnitBefore } from '../bind/change/change.js';
+import { KeptSites } from '../bind/change/kept-sites.js';
+import { MovedSymbols } from '../bind/change/moved-symbols.js';
+import { farHeadersAfter } from '../bind/pointers/far-headers.js';
+import { rebindPointers } from '../bind/pointers/rebind-pointers.js';
+import { rebindProgram } from '../bind/program/rebind-program.js';
+import type { LanguageRules } from '../bind/program/rules.js';
+import type { BoundCallsWriter } from '../format/bound-calls.js';
+import type { FactsLanguage } from '../format/facts.js';
+import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
+import { openShard } from '../plan/open-shard.js';
+import { keyOf } from './shard-key.js';
+import { BindingUpdate } from './binding-update.js';
+
+interface ChangeJob {
+  place: IndexPlace;
+  before: Manifest;
+  /** Those that are bound. */
+  shards: readonly ManifestShard[];
+  rules: readonly LanguageRules[];
+}
+
+/** What sites are bound to after a change, by what they were bound to. Undefined: that cannot be read. */
+export async function boundAfter(
+  job: ChangeJob,
+): Promise<Iterable<BoundCallsWriter | 'as before'> | undefined> {
+  const change = await openChange(job).catch(() => undefined);
+  return change && bindChange(change, job.rules);
+}
+
+export function bindChange(
+  change: Change,
+  rules: readonly LanguageRules[],
+): Iterable<BoundCallsWriter | 'as before'> {
+  const moved = new MovedSymbols(change);
+  const kept = new KeptSites(change);
+  const update = new BindingUpdate(change, kept, moved);
+  const languages = languagesOf(change);
+  const lost = new Map<number, Set<number>>();
+  for (const { unit, site } of kept.lost(moved))
+    lost.set(unit, (lost.get(unit) ?? new Set()).add(site));
+  for (const each of rules) {
+    const isOf = isAmong(languages, each.languages);
+    const isOurs = isAmong(languages, [...each.languages, ...(each.others ?? [])]);
+    if (!each.languages.some((language) => languages.all.has(language))) continue;
+    const anew = rebindProgram({ change, lost, isOurs }, each);
+    if (anew !== undefined) update.add(anew, isOf);
+  }
+  if (languages.all.has('c')) update.add(rebindPointers(change, moved), isAmong(languages, ['c']));
+  for (const [unit, headers] of farHeadersAfter(change)) update.include(unit, headers);
+  return update.end();
+}
+
+async function openChange({ place, before, shards }: ChangeJob): Promise<Change> {
+  const served = before.shards.filter(({ bound }) => bound !== undefined);
+  const known = await Promise.all(served.map((shard) => openShard(place, shard, {}, 'lazy')));
+  const at = new Map(served.map((shard, unit) => [keyOf(shard), unit]));
+  const units = await Promise.all(
+    shards.map(
+      async (shard) =>
+        known[at.get(keyOf(shard)) ?? -1] ?? (await openShard(place, shard, {}, 'lazy', '')),
+    ),
+  );
+  const same = shards.flatMap((shard, now): [number, number][] => {
+    const was = at.get(keyOf(shard));
+    return was === undefined ? [] : [[was, now]];
+  });
+  const was = known.flatMap((index): UnitBefore[] =>
+    index.bound === undefined ? [] : [{ index, bound: index.bound }],
+  );
+  return new Change(units, was, same);
+}
+
+interface Languages {
+  byPath: ReadonlyMap<string, FactsLanguage>;
+  all: ReadonlySet<FactsLanguage>;
+}
+
+/** Of all texts, also of those that are gone. */
+function languagesOf({ units, before }: Change): Languages {
+  const byPath = new Map<string, FactsLanguage>();
+  const all = new Set<FactsLanguage>();
+  for (const index of [...before.map((each) => each.index), ...units])
+    for (let file = 0; file < index.fileCount; file += 1) {
+      const { path, language } = index.file(file);
+      byPath.set(path, language);
+      all.add(language);
+    }
+  return { byPath, all };
+}
+
+function isAmong(
+  { byPath }: Languages,
+  languages: readonly FactsLanguage[],
+): (path: string) => boolean {
+  return (path) => languages.some((each) => each === byPath.get(path));
+}

@@ -1,0 +1,267 @@
+import type { BoundAnew, BoundPlace, Change } from '../bind/change/change.js';
+import type { KeptSites } from '../bind/change/kept-sites.js';
+import type { MovedSymbols, PlacedTarget } from '../bind/change/moved-symbols.js';
+import {
+  BoundCallsWriter,
+  type BoundCalls,
+  type BoundTarget,
+  type CallBinding,
+} from '../format/bound-calls.js';
+
+interface SiteBinding {
+  binding: CallBinding;
+  targets: readonly PlacedTarget[];
+}
+
+/** What may be replaced, and what replaces it. */
+type Pair = readonly [what: PlacedTarget, by: PlacedTarget];
+
+/** What sites are bound to after a change: what is bound anew, and everything else as it was. */
+export class BindingUpdate {
+  readonly #change: Change;
+  readonly #kept: KeptSites;
+  readonly #moved: MovedSymbols;
+  readonly #touched: ReadonlySet<string>;
+  /** By unit and site; of a unit that is the same only what differs. */
+  readonly #anew: Map<number, SiteBinding>[];
+  /** Of languages of which all were found anew; by what may be replaced, and by unit. */
+  readonly #pairs = new Map<string, Pair[]>();
+  readonly #pairsOf: Pair[][];
+  readonly #isPaired: ((path: string) => boolean)[] = [];
+  /** Of all units, if they may differ. */
+  readonly #headers: ReadonlyMap<string, readonly string[]>[] = [];
+
+  constructor(change: Change, kept: KeptSites, moved: MovedSymbols) {
+    this.#change = change;
+    this.#kept = kept;
+    this.#moved = moved;
+    this.#touched = new Set(change.texts.map(({ path }) => path));
+    this.#anew = change.units.map(() => new Map<number, SiteBinding>());
+    this.#pairsOf = change.units.map(() => []);
+  }
+
+  /** `isOf`: whether the text of a path is of its languages. */
+  add({ calls, isWhole, implementations }: BoundAnew, isOf: (path: string) => boolean): void {
+    const seen = isWhole
+      ? this.#change.units.map(({ siteCount }) => new Uint8Array(siteCount))
+      : [];
+    for (const { shard, call, binding, targets } of calls) {
+      this.#note(shard, call, { binding, targets: targets.map(placed) });
+      const its = seen[shard];
+      if (its !== undefined) its[call] = 1;
+    }
+    for (const [unit, its] of seen.entries()) this.#unbind(unit, its, isOf);
+    if (implementations === undefined) return;
+    this.#isPaired.push(isOf);
+    for (const [what, all] of implementations)
+      for (const by of all) this.#pair([placed(what), placed(by)]);
+  }
+
+  #note(unit: number, site: number, its: SiteBinding): void {
+    const same = this.#change.unitBefore(unit);
+    const bound = same === undefined ? undefined : this.#change.before[same]?.bound;
+    if (same !== undefined && bound?.bindingOf(site) === its.binding) {
+      const was = bound.targetsOf(site).map((id) => this.#moved.now(same, bound.target(id), unit));
+      const is = its.targets.map((each) => keyIn(targetIn(unit, each)));
+      if (
+        areSame(
+          was.map((each) => (each ? keyIn(targetIn(unit, each)) : '')),
+          is,
+        )
+      )
+        return;
+    }
+    this.#anew[unit]?.set(site, its);
+  }
+
+  /** Sites of which a binder that has seen everything says nothing. */
+  #unbind(unit: number, seen: Uint8Array, isOf: (path: string) => boolean): void {
+    const index = this.#change.units[unit];
+    const paths: (boolean | undefined)[] = [];
+    for (const { id, file } of index === undefined ? [] : [...index.calls(), ...index.uses()]) {
+      const isOurs = (paths[file] ??= isOf(index?.file(file).path ?? ''));
+      if (isOurs && seen[id] === 0) this.#note(unit, id, { binding: 'unbound', targets: [] });
+    }
+  }
+
+  #pair(pair: Pair): void {
+    const [what, by] = pair;
+    const known = this.#pairs.get(keyOf(what));
+    if (known === undefined) this.#pairs.set(keyOf(what), [pair]);
+    else known.push(pair);
+    for (const unit of new Set([what.unit, by.unit])) this.#pairsOf[unit]?.push(pair);
+  }
+
+  /** See `BindingWriter`; those of a unit that is the same may be left out where they are, too. */
+  include(unit: number, headers: ReadonlyMap<string, readonly string[]>): void {
+    this.#headers[unit] = headers;
+  }
+
+  /** Of each unit. */
+  *end(): Generator<BoundCallsWriter | 'as before'> {
+    for (const unit of this.#change.units.keys())
+      yield this.#isAsBefore(unit) ? 'as before' : this.#written(unit);
+  }
+
+  #written(unit: number): BoundCallsWriter {
+    const { siteCount = 0 } = this.#change.units[unit] ?? {};
+    const writer = new BoundCallsWriter(siteCount);
+    const called = new Map<string, PlacedTarget>();
+    for (let site = 0; site < siteCount; site += 1) {
+      const its = this.#anew[unit]?.get(site) ?? this.#asBefore(unit, site);
+      if (its === undefined || its.binding === 'unbound') continue;
+      const targets = its.targets.map((each) => targetIn(unit, each));
+      writer.add(site, its.binding, targets);
+      for (const [at, each] of targets.entries())
+        called.set(keyIn(each), its.targets[at] as PlacedTarget);
+    }
+    for (const pair of this.#pairsIn(unit, called).values())
+      writer.implement(targetIn(unit, pair[0]), targetIn(unit, pair[1]));
+    for (const [header, targets] of this.#headers[unit] ?? []) writer.include(header, targets);
+    return writer;
+  }
+
+  #asBefore(unit: number, site: number): SiteBinding | undefined {
+    const was = this.#kept.before(unit, site);
+    const bound = was && this.#change.before[was.unit]?.bound;
+    if (was === undefined || bound === undefined) return undefined;
+    const binding = bound.bindingOf(was.site);
+    if (binding === 'unbound') return undefined;
+    const all = bound.targetsOf(was.site).map((id) => bound.target(id));
+    return {
+      binding,
+      targets: all.flatMap((each) => this.#moved.now(was.unit, each, unit) ?? []),
+    };
+  }
+
+  #isAsBefore(unit: number): boolean {
+    const same = this.#change.unitBefore(unit);
+    const bound = same === undefined ? undefined : this.#change.before[same]?.bound;
+    if (same === undefined || bound === undefined) return false;
+    if ((this.#anew[unit]?.size ?? 0) > 0) return false;
+    for (const id of bound.targetsIn(this.#touched)) {
+      const target = bound.target(id);
+      const now = this.#moved.now(same, target, unit);
+      if (now === undefined || keyIn(targetIn(unit, now)) !== keyIn(target)) return false;
+    }
+    const headers = this.#headers[unit];
+    if (headers !== undefined && !areHeadersSame(bound.farHeaders(), headers)) return false;
+    if (this.#isPaired.length === 0) return true;
+    const was = [...bound.implementations()].map((ids) =>
+      ids.map((id) => keyIn(bound.target(id))).join('\0\0'),
+    );
+    return areSame(was, [...this.#pairsIn(unit, calledIn(bound)).keys()]);
+  }
+
+  /** Known where the one is called, and where either is defined. */
+  #pairsIn(unit: number, called: ReadonlyMap<string, BoundTarget>): Map<string, Pair> {
+    const found = new Map<string, Pair>();
+    const isCalled = ([what]: Pair): boolean => called.has(keyIn(targetIn(unit, what)));
+    const note = (pair: Pair): Map<string, Pair> =>
+      found.set(pair.map((each) => keyIn(targetIn(unit, each))).join('\0\0'), pair);
+    for (const pair of this.#pairsOf[unit] ?? []) note(pair);
+    if (this.#pairs.size > 0)
+      for (const each of called.values())
+        for (const pair of this.#pairs.get(keyOf(each)) ?? []) if (isCalled(pair)) note(pair);
+    const own = this.#pathsOf(unit);
+    for (const before of this.#sourcesOf(unit))
+      for (const pair of this.#pairsBefore(before, unit))
+        if (pair.some(({ path }) => own.has(path)) || isCalled(pair)) note(pair);
+    for (const { targets } of this.#anew[unit]?.values() ?? [])
+      for (const each of targets) for (const pair of this.#pairsOfTarget(each, unit)) note(pair);
+    return found;
+  }
+
+  #pathsOf(unit: number): ReadonlySet<string> {
+    const index = this.#change.units[unit];
+    const { length } = { length: index?.fileCount ?? 0 };
+    return new Set(Array.from({ length }, (_, file) => index?.file(file).path ?? ''));
+  }
+
+  /** The units before that have said something of its texts. */
+  #sourcesOf(unit: number): ReadonlySet<number> {
+    const same = this.#change.unitBefore(unit);
+    if (same !== undefined) return new Set([same]);
+    const all = [...this.#pathsOf(unit)].map(
+      (path) => (this.#change.kept(path) ?? this.#change.changed(path))?.before?.unit,
+    );
+    return new Set(all.filter((each) => each !== undefined));
+  }
+
+  /** Those of languages of which not all are found anew. */
+  *#pairsBefore(before: number, unit: number): Generator<Pair> {
+    const bound = this.#change.before[before]?.bound;
+    for (const ids of bound?.implementations() ?? []) {
+      const pair = bound && this.#pairNow(bound, before, ids, unit);
+      if (pair !== undefined) yield pair;
+    }
+  }
+
+  #pairNow(
+    bound: BoundCalls,
+    before: number,
+    [what, by]: readonly [what: number, by: number],
+    unit: number,
+  ): Pair | undefined {
+    const target = bound.target(what);
+    if (this.#isPaired.some((isOf) => isOf(target.path))) return undefined;
+    const one = this.#moved.now(before, target, unit);
+    const other = this.#moved.now(before, bound.target(by), unit);
+    return one && other && [one, other];
+  }
+
+  /** What replaces something is known where that is defined. */
+  *#pairsOfTarget(target: PlacedTarget, unit: number): Generator<Pair> {
+    const { path, name } = target;
+    const was = (this.#change.kept(path) ?? this.#change.changed(path))?.before;
+    const before = was?.unit ?? this.#change.unitBefore(target.unit);
+    const bound = before === undefined ? undefined : this.#change.before[before]?.bound;
+    if (before === undefined || bound === undefined) return;
+    for (const what of bound.targetsNamed(name))
+      for (const by of bound.implementing(what)) {
+        const pair = this.#pairNow(bound, before, [what, by], unit);
+        if (pair !== undefined && keyOf(pair[0]) === keyOf(target)) yield pair;
+      }
+  }
+}
+
+function calledIn(bound: BoundCalls): Map<string, BoundTarget> {
+  const called = new Map<string, BoundTarget>();
+  for (let id = 0; id < bound.targetCount; id += 1)
+    if (bound.isCalled(id)) called.set(keyIn(bound.target(id)), bound.target(id));
+  return called;
+}
+
+function placed(place: BoundPlace): PlacedTarget {
+  const { shard, symbol, file, container, name, kind, line = 0 } = place;
+  return { unit: shard, symbol, path: file.path, container, name, kind, line };
+}
+
+function targetIn(unit: number, target: PlacedTarget): BoundTarget {
+  const { unit: its, symbol, path, container, name, kind, line } = target;
+  return { symbol: its === unit ? symbol : -1, path, container, name, kind, line };
+}
+
+/** Of what one unit knows it by. */
+function keyIn(target: BoundTarget): string {
+  return `${target.symbol}\0${keyOf(target)}`;
+}
+
+function keyOf({ path, container, name, line }: Omit<BoundTarget, 'symbol'>): string {
+  return `${path}\0${container}\0${name}\0${line}`;
+}
+
+function areSame(one: readonly string[], other: readonly string[]): boolean {
+  const [all, others] = [new Set(one), new Set(other)];
+  return all.size === others.size && [...all].every((each) => others.has(each));
+}
+
+function areHeadersSame(
+  one: ReadonlyMap<string, readonly string[]>,
+  other: ReadonlyMap<string, readonly string[]>,
+): boolean {
+  return (
+    one.size === other.size &&
+    [...one].every(([header, targets]) => areSame(targets, other.get(header) ?? []))
+  );
+}
