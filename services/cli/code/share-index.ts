@@ -1,5 +1,4 @@
 import { mkdir, realpath } from 'node:fs/promises';
-import { asBusError } from '../../../src/errors/bus-error.js';
 import { FolderPlace } from '../../../src/pgc/build/share/folder-place.js';
 import { publishIndex, type PublishReport } from '../../../src/pgc/build/share/publish-index.js';
 import type { PublishedPlace } from '../../../src/pgc/build/share/published-place.js';
@@ -67,7 +66,8 @@ async function placeAt(text: string, signal: AbortSignal, isNew: boolean): Promi
     if (isNew) await mkdir(text, { recursive: true });
     return new FolderPlace(await realpath(text));
   } catch (error) {
-    throw usage(`${text} cannot be used as a folder: ${asBusError(error).message}`);
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    throw usage(`${text} cannot be used as a folder (${code})`);
   }
 }
 

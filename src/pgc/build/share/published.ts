@@ -27,11 +27,11 @@ export const indexVersions = [
 ].join('.');
 
 export const headBytesMax = 64 * 1024;
-/** The list of a kernel, with some ten thousand files, takes 4 MiB. */
-export const listBytesMax = 256 * 1024 * 1024;
+/** The list of a kernel takes less than a MiB. */
+export const listBytesMax = 64 * 1024 * 1024;
 /** One file of an index. */
 const objectBytesMax = 1024 * 1024 * 1024;
-const filesMax = 500_000;
+const filesMax = 200_000;
 
 const objectSchema = z.object({
   /** SHA-256 of the content. */
