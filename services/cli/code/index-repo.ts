@@ -47,6 +47,9 @@ interface IndexOptions extends CommonOptions {
   disk?: number;
   watch?: boolean;
   changed?: boolean;
+  questions?: boolean;
+  publish?: string;
+  pull?: string;
   /** False: --no-scip. */
   scip?: string[] | false;
 }
@@ -71,6 +74,14 @@ export function addIndexCommand(sigma: Command): void {
     .option('--jobs <n>', 'worker threads', wholeNumber(1, jobsMax))
     .option('--memory <size>', 'memory limit, like 800m or 2g (default: half of the machine)', size)
     .option('--disk <size>', 'disk limit of the index (default: what is free)', size)
+    .option(
+      '--publish <place>',
+      'copy the present index to a folder or web server, for others; with --check also replace what is damaged there',
+    )
+    .option(
+      '--pull <place>',
+      'take over the index of this commit, or of the nearest one, from there; with --as-of that of this revision alone',
+    )
     .option('--watch', 'keep running, and refresh the index when files change')
     .addOption(
       new Option(
@@ -78,7 +89,12 @@ export function addIndexCommand(sigma: Command): void {
         'read from stdin what may have changed, separated by zero bytes',
       ).hideHelp(),
     )
+    .addOption(new Option('--questions', 'suggest questions in the JSON document').hideHelp())
     .action(async (repo: string, options: IndexOptions) => {
+      if (options.publish !== undefined || options.pull !== undefined) {
+        const { runShare } = await import('./share-index.js');
+        return runShare(repo, options);
+      }
       const config = configOf(options);
       const { home } = config;
       if (options.watch === true) {
@@ -116,14 +132,14 @@ export function addIndexCommand(sigma: Command): void {
       } finally {
         progress.end();
       }
-      // A watcher asks nothing.
-      const few = changed === undefined ? questionShardsMax : 0;
-      const { project, shards } = await openIndex(repo, home, few);
       const listed = options.leftOut === true ? await readLeftOut(repo, home) : undefined;
       const whole = {
-        project,
         ...report,
-        questions: suggestQuestions(shards),
+        // They take longer than a refresh that finds nothing new.
+        questions:
+          options.questions === true
+            ? suggestQuestions((await openIndex(repo, home, questionShardsMax)).shards)
+            : [],
         ...(listed === undefined ? {} : { left_out_paths: listed }),
       };
       const lines =

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { asBusError } from '../../errors/bus-error.js';
 import { linesOf, ownerOf } from '../plan/planned-shards.js';
 import { type ShardPlan } from '../plan/shard-plan.js';
 import type { BuildNotice } from '../overlay/build-notice.js';
@@ -12,7 +13,7 @@ import { overlayFormat } from '../overlay/overlay-file.js';
 import { overlayNames, type OverlayName } from '../shapes.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { segmentFormat } from '../format/segment-file.js';
-import { openBuilders } from './shard-builders.js';
+import { openBuilders, type ShardBuilder } from './shard-builders.js';
 import type { MinedFile, ShardHead } from './shard-files.js';
 import { changesOf, withDelta, type Changes } from './shard-delta.js';
 import type { FileRow } from '../format/shard-index.js';
@@ -21,6 +22,9 @@ import type { RoleMarks } from '../source/role.js';
 
 /** Files whose facts are in memory at once, for each shard being written. */
 const factsBatch = 64;
+
+/** What this version of the program writes. */
+export const formatsOfShards = `${minerVersion} ${segmentFormat} ${overlayFormat} ${wordsFormat} ${boundFormat}`;
 
 export interface BuildJob {
   place: IndexPlace;
@@ -70,30 +74,56 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
   for (const { shard, kept, layers } of tasks)
     if (kept !== undefined && layers.length === 0) shards.set(shard.alias, kept);
   const open = tasks.filter(({ shard }) => !shards.has(shard.alias));
-  const lines = linesOf(open.flatMap(({ files, delta }) => delta?.changed ?? files));
+  const wanted = open.flatMap(({ files, delta }) => delta?.changed ?? files);
+  const lines = linesOf(wanted);
+  await job.run.complete(wanted);
   await using builders = openBuilders(
     Math.min(job.run.writers, open.length),
     lines,
     job.run.writerHeapMegabytes,
   );
-  await builders.all(open, async (builder, { shard, kept, layers, files, delta }) => {
+  await builders.all(open, async (builder, task) => {
     job.run.throwIfAborted();
     job.run.progress('write', shards.size, tasks.length);
-    const { place, root, digests } = job;
-    const stays = kept === undefined ? undefined : { shard: kept, rebuilt: layers };
-    const its = delta === undefined ? shard : delta.head;
-    const built = await builder.build(
-      { place, root, digests, shard: its, kept: stays, buckets: delta?.buckets },
-      minedFiles(job, delta?.changed ?? files),
-      (file) => job.run.mineAgain(file),
-    );
-    shards.set(
-      shard.alias,
-      delta === undefined ? built : await withDelta(place, shard, files, delta, built),
-    );
+    const built = (await withChanges(job, builder, task)) ?? (await whole(job, builder, task));
+    shards.set(task.shard.alias, built);
   });
   job.run.progress('write', tasks.length, tasks.length);
   return tasks.flatMap(({ shard }) => shards.get(shard.alias) ?? []);
+}
+
+async function whole(
+  job: BuildJob,
+  builder: ShardBuilder,
+  { shard, kept, layers, files }: ShardTask,
+): Promise<ManifestShard> {
+  const { place, digests } = job;
+  const stays = kept === undefined ? undefined : { shard: kept, rebuilt: layers };
+  await job.run.complete(files);
+  return builder.build({ place, digests, shard, kept: stays }, minedFiles(job, files), (file) =>
+    job.run.mineAgain(file),
+  );
+}
+
+/** Undefined: the shard is to be written as a whole. */
+async function withChanges(
+  job: BuildJob,
+  builder: ShardBuilder,
+  { shard, files, delta }: ShardTask,
+): Promise<ManifestShard | undefined> {
+  if (delta === undefined) return undefined;
+  const { place, digests } = job;
+  const { head, buckets, changed } = delta;
+  const built = await builder.build(
+    { place, digests, shard: head, kept: undefined, buckets },
+    minedFiles(job, changed),
+    (file) => job.run.mineAgain(file),
+  );
+  return withDelta(place, shard, files, delta, built).catch((error: unknown) => {
+    // The other files are damaged.
+    if (/^INDEX_(?:CORRUPT|MISSING)$/.test(asBusError(error).code)) return undefined;
+    throw error;
+  });
 }
 
 /** Overlays that failed or are missing are built again. */
@@ -110,16 +140,30 @@ async function taskOf(
   };
   const isForced = job.layers.some((name) => name === 'O1' || name === 'O3');
   const known = isForced ? undefined : job.before?.shards.find((each) => each.alias === alias);
-  const kept = known && (await keptShard(job, known, shard));
+  const isKept = known?.version === version && (await isSound(job, known));
+  const kept = isKept ? { ...known, scope } : undefined;
   const layers = filedOverlays.filter(
     (name) => job.layers.includes(name) || kept?.overlays[name]?.state !== 'ready',
   );
   // An overlay of a shard in two parts is rebuilt with all of it.
   if (kept?.delta !== undefined && layers.length > 0)
     return { shard, files, delta: undefined, kept: undefined, layers: filedOverlays };
-  const isAsWas = kept === undefined && job.layers.length === 0;
-  const delta = known && isAsWas ? await changesOf(job.place, known, shard, files) : undefined;
+  const isOther = known !== undefined && known.version !== shard.version;
+  const delta =
+    isOther && job.layers.length === 0 && (await isSound(job, known))
+      ? await changesOf(job.place, known, shard, files)
+      : undefined;
   return { shard, files, delta, kept, layers };
+}
+
+/** `sigma index` repairs damaged files, so what is kept is read. */
+async function isSound(
+  { place, isChecked }: Pick<BuildJob, 'place' | 'isChecked'>,
+  known: ManifestShard,
+): Promise<boolean> {
+  if (!isChecked) return true;
+  const files = await checkShard(place, known);
+  return files.every(({ problem }) => problem === '');
 }
 
 /** The files of each shard, by its alias. */
@@ -131,18 +175,6 @@ export function membersOf(plan: ShardPlan, files: readonly FileRow[]): Map<strin
     if (shard !== undefined) members.get(plan.shards[shard]?.alias ?? '')?.push(file);
   }
   return members;
-}
-
-async function keptShard(
-  { place, isChecked }: BuildJob,
-  known: ManifestShard,
-  { version, scope }: Pick<ManifestShard, 'version' | 'scope'>,
-): Promise<ManifestShard | undefined> {
-  if (known.version !== version) return undefined;
-  if (!isChecked) return { ...known, scope };
-  // `sigma index` repairs damaged files, so a kept shard is read.
-  const files = await checkShard(place, known);
-  return files.every(({ problem }) => problem === '') ? { ...known, scope } : undefined;
 }
 
 /** In batches; the next one is fetched while the current one is processed. */
@@ -180,9 +212,7 @@ function madeWith(
   files: readonly FileRow[],
   { digests, marksOf }: Pick<BuildJob, 'digests' | 'marksOf'>,
 ): string {
-  const digest = createHash('sha256').update(
-    `${minerVersion} ${segmentFormat} ${overlayFormat} ${wordsFormat} ${boundFormat}\n`,
-  );
+  const digest = createHash('sha256').update(`${formatsOfShards}\n`);
   for (const { path } of files) {
     const marks = marksOf(path);
     if (Object.keys(marks).length > 0) digest.update(`${path}\0${JSON.stringify(marks)}\n`);

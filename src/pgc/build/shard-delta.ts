@@ -17,6 +17,8 @@ import type { ShardHead } from './shard-files.js';
  * it: so its files take at most so much more on disk, and a refresh writes at most so much of a shard.
  */
 const changedShareMax = 1 / 8;
+/** A shard of fewer lines is written as fast as what has changed in it. */
+const linesMin = 5_000;
 
 /** What differs in a shard from the files that were written last as a whole. */
 export interface Changes {
@@ -35,7 +37,7 @@ export async function changesOf(
   shard: ShardHead,
   files: readonly FileRow[],
 ): Promise<Changes | undefined> {
-  if (before.made_with !== shard.made_with) return undefined;
+  if (before.made_with !== shard.made_with || linesOf(files) < linesMin) return undefined;
   if (filedOverlays.some((name) => before.overlays[name]?.state !== 'ready')) return undefined;
   const words = await WordsFile.open(join(place.segments, before.words)).catch(() => undefined);
   if (words === undefined) return undefined;

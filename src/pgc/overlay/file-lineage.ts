@@ -55,10 +55,19 @@ export class FileLineage {
   ): Promise<FileLineage> {
     const revision = before?.history && (await revisionAt(root, request.asOf));
     // Deepening a shallow clone changes the history of the same commit.
-    const isSame = revision?.isShallow === false && revision.commit === before?.history?.commit;
+    const isSame =
+      revision?.isShallow === false &&
+      revision.commit === before?.history?.commit &&
+      before.history.why !== 'shallow';
     const lineage = new FileLineage(root, request, place, isSame ? before : undefined);
     if (!isSame) lineage.#read().catch(() => undefined);
     return lineage;
+  }
+
+  /** Whether the history is that of this index, or there is none as there was none. */
+  async isAsIn({ history }: Manifest): Promise<boolean> {
+    if (this.#before !== undefined) return this.#before.history?.commit === history?.commit;
+    return history === undefined && (await this.mark()) === undefined;
   }
 
   /** Undefined without a history. */

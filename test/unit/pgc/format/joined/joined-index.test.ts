@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Field } from '../../../../../src/pgc/format/fields.js';
 import { JoinedIndex } from '../../../../../src/pgc/format/joined/joined-index.js';
 import { SegmentWriter } from '../../../../../src/pgc/format/segment-writer.js';
 import { segmentLayout, writeSections } from '../../../../../src/pgc/format/segment-file.js';
 import { Segment } from '../../../../../src/pgc/format/segment.js';
-import type { ShardIndex, ShardInfo } from '../../../../../src/pgc/format/shard-index.js';
+import type { ShardInfo } from '../../../../../src/pgc/format/shard-index.js';
 import { Miner } from '../../../../../src/pgc/mine/mine.js';
 import { blobId } from '../../../../../src/pgc/source/blob.js';
 import { languageOf } from '../../../../../src/pgc/source/language.js';
 import { TemporaryTree } from '../../../../support/git-tree.js';
+import { said } from '../../../../support/said.js';
 
 type Files = Record<string, string>;
 
@@ -52,51 +52,7 @@ async function segmentOf(folder: string, name: string, files: Files): Promise<Se
   }
   const path = join(folder, name);
   await writeSections(path, segmentLayout, writer.finish(info));
-  return Segment.open(path);
-}
-
-/** All that an index says. */
-function said(index: ShardIndex): unknown {
-  const files = Array.from({ length: index.fileCount }, (_, file) => file);
-  const symbols = Array.from({ length: index.symbolCount }, (_, symbol) => symbol);
-  const sites = Array.from({ length: index.siteCount }, (_, site) => site);
-  const documents = Array.from({ length: index.documentCount }, (_, document) => document);
-  const names = [...index.names()].filter(
-    (name) =>
-      index.symbolsNamed(name).length + index.callsTo(name).length + index.usesOf(name).length > 0,
-  );
-  const fields = [0, 1, 2, 3, 4] as Field[];
-  const terms = index.terms();
-  const postings = terms.map(({ term, documents: count }) => {
-    const found: number[][] = [];
-    index.postings(term, (...posting) => found.push(posting));
-    return [term, count, index.documentFrequency(term), found];
-  });
-  const { vectors } = index;
-  return {
-    files: files.map((file) => [
-      ...[index.file(file), index.fileAt(index.file(file).path), index.symbolsOf(file)],
-      ...[index.importsOf(file), index.typesOf(file), [...index.ownTypesOf(file)]],
-    ]),
-    symbols: symbols.map((symbol) => [
-      ...[index.symbol(symbol), index.symbolPlace(symbol), index.isTest(symbol)],
-      ...[index.isDocumented(symbol), index.nameAt(index.outline(symbol).name)],
-      ...[index.outline(symbol).kind, index.callsFrom(symbol), index.fileOf(symbol)],
-    ]),
-    sites: sites.map((site) => [index.site(site), index.expressionOf(site)]),
-    tables: [[...index.calls()], [...index.uses()], index.callsOutside(), [...index.slots()]],
-    names: names.map((name) => [
-      ...[name, index.symbolsNamed(name), index.callsTo(name), index.usesOf(name)],
-      ...[index.slotsOf(name), index.scannedNamed(name)],
-    ]),
-    byName: [[...index.symbolsByName()], [...index.callsByName()]],
-    sums: [index.defines(), index.unresolved(), new Set(index.symbolNames())],
-    postings,
-    lengths: documents.map((document) => fields.map((field) => index.length(document, field))),
-    averages: fields.map((field) => index.averageLength(field)),
-    documents: documents.map((document) => index.fileOf(document)),
-    vectors: [[...vectors.symbols], [...vectors.rows]],
-  };
+  return await Segment.open(path);
 }
 
 test('a shard in two segments says what one segment of the same files says', async () => {
