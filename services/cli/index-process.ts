@@ -17,18 +17,19 @@ export interface Report {
 
 /**
  * Indexes in a process of its own, whose memory is given back when it ends. Its progress goes to our stderr. `changed`:
- * what may have changed since the last run, where the watcher knows.
+ * what may have changed since the last run, where the watcher knows. `suggests`: questions, too.
  */
 export async function index(
   repo: string,
   config: Config,
   shards: string | undefined,
   signal: AbortSignal,
-  { changed }: { changed?: ReadonlySet<string> | undefined } = {},
+  { changed, suggests }: { changed?: ReadonlySet<string> | undefined; suggests?: true } = {},
 ): Promise<Report> {
   const plan = shards === undefined ? [] : ['--shards', shards];
   const told = changed === undefined ? [] : ['--changed'];
-  const args = [program, 'index', repo, '--json', ...argumentsOf(config), ...plan, ...told];
+  const more = suggests === undefined ? told : [...told, '--questions'];
+  const args = [program, 'index', repo, '--json', ...argumentsOf(config), ...plan, ...more];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], signal });
   // A child that has ended reads no more; its exit code is handled below.
   child.stdin.on('error', () => undefined);

@@ -93,7 +93,7 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
   const startUp = async (): Promise<Report> => {
     const isOurs = !(await isListening(config.bus));
     if (isOurs) supervisor.start('broker', ['bus', ...argumentsOf(config)]);
-    const report = await index(repo, config, options.shards, over.signal);
+    const report = await index(repo, config, options.shards, over.signal, { suggests: true });
     const root = await realRoot(repo);
     await whenListening(config, over.signal);
     await whenUnserved(config, root, report, over.signal);

@@ -47,6 +47,7 @@ interface IndexOptions extends CommonOptions {
   disk?: number;
   watch?: boolean;
   changed?: boolean;
+  questions?: boolean;
   /** False: --no-scip. */
   scip?: string[] | false;
 }
@@ -78,6 +79,7 @@ export function addIndexCommand(sigma: Command): void {
         'read from stdin what may have changed, separated by zero bytes',
       ).hideHelp(),
     )
+    .addOption(new Option('--questions', 'suggest questions in the JSON document').hideHelp())
     .action(async (repo: string, options: IndexOptions) => {
       const config = configOf(options);
       const { home } = config;
@@ -116,14 +118,14 @@ export function addIndexCommand(sigma: Command): void {
       } finally {
         progress.end();
       }
-      // A watcher asks nothing.
-      const few = changed === undefined ? questionShardsMax : 0;
-      const { project, shards } = await openIndex(repo, home, few);
       const listed = options.leftOut === true ? await readLeftOut(repo, home) : undefined;
       const whole = {
-        project,
         ...report,
-        questions: suggestQuestions(shards),
+        // They take longer than a refresh that finds nothing new.
+        questions:
+          options.questions === true
+            ? suggestQuestions((await openIndex(repo, home, questionShardsMax)).shards)
+            : [],
         ...(listed === undefined ? {} : { left_out_paths: listed }),
       };
       const lines =

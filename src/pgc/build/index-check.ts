@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asBusError } from '../../errors/bus-error.js';
 import { BoundCalls } from '../format/bound-calls.js';
@@ -33,8 +33,8 @@ interface CheckReport {
 }
 
 /**
- * Reads all served files, checksums included, and compares them with the manifest. Changes nothing: `sigma index`
- * repairs. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT for the manifest.
+ * Reads all served files, checksums included, and compares them with the manifest. Changes no file of the index: `sigma
+ * index` repairs, and after this found damage, it reads them all, too. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT for the manifest.
  */
 export async function checkIndex(folder: string, home: string): Promise<CheckReport> {
   const root = await realRoot(folder);
@@ -45,7 +45,9 @@ export async function checkIndex(folder: string, home: string): Promise<CheckRep
   if (manifest.scip !== undefined) files.push(await checkLayer(place, manifest.scip));
   const named = new Set(files.map(({ file }) => file));
   const strays = (await readdir(place.segments)).filter((file) => !named.has(file)).sort();
-  return { root, files, strays, is_sound: files.every(({ problem }) => problem === '') };
+  const is_sound = files.every(({ problem }) => problem === '');
+  if (!is_sound) await rm(place.checked, { force: true });
+  return { root, files, strays, is_sound };
 }
 
 /** Reads all files of one shard and compares them with the manifest. */

@@ -3,7 +3,9 @@ import { Scope } from '../../base/scope.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { BuildNotice } from '../overlay/build-notice.js';
 import type { RuleDigests } from '../mine/fact-store.js';
-import { FileStamps } from './file-stamps.js';
+import { inherit, rememberTree } from './kin.js';
+import { SeenTree } from './seen-tree.js';
+import { CheckedFiles } from './checked-files.js';
 import { historyNote, languagesOf, type IndexReport } from './index-report.js';
 import { rulesOf } from '../mine/items/rule-file.js';
 import { countReasons, writeLeftOut } from './left-out-files.js';
@@ -28,7 +30,7 @@ import { bytesBelow, RunBudget, type BudgetRequest } from './run-budget.js';
 import { settle } from '../format/segment-file.js';
 import { overlayNames, type OverlayName } from '../shapes.js';
 import { bindShards, type BoundShards } from './bind-shards.js';
-import { buildShards, membersOf, type BuildJob } from './shard-build.js';
+import { buildShards, formatsOfShards, membersOf, type BuildJob } from './shard-build.js';
 import type { ShardRequest } from '../plan/shard-plan.js';
 import { SourceMining, type MiningRequest } from './source-mining.js';
 import { readRoleMarks } from '../source/role-marks.js';
@@ -81,6 +83,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const rules = await rulesOf(tree);
   const wanted = await RunPlan.of(request.shards, tree.root);
   const place = placeOf(tree.root, request.home);
+  await inherit(place, tree.root, request.home);
   await makeFolder(place.segments);
   using budget = new RunBudget(place.folder, request);
   await using opened = await openFacts(place, tree.root, rules.digests);
@@ -90,7 +93,9 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   await using cleaner = await IndexCleaner.begin(place, before);
   await using notice = await BuildNotice.begin(place);
   const { layers = [], changed } = request;
-  await notice.add(outdated(before, layers, rules.digests));
+  const stale = outdated(before, layers, rules.digests);
+  await notice.add(stale);
+  const checked = await CheckedFiles.read(place, before);
   const signal = endOf(request, budget, scope);
   const lineage = await FileLineage.begin(
     tree.root,
@@ -98,33 +103,74 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     place,
     layers.includes('O3') ? undefined : before,
   );
-  const isOfFiles = !(tree instanceof RevisionTree);
-  const stamps = isOfFiles ? await FileStamps.read(place.stamps, tree.root, changed) : undefined;
-  await using run = new SourceMining(tree, facts, { ...request, signal, budget }, rules, stamps);
+  const { digests } = rules;
+  const seen =
+    tree instanceof SourceTree
+      ? await SeenTree.read(place.seen, tree, { changed, digests })
+      : undefined;
+  await using run = new SourceMining(tree, facts, { ...request, signal, budget }, rules, seen);
   const listed = await run.list(wanted.explicit(kept));
   wanted.check(listed);
   const files = await run.mine(listed);
   if (files.length === 0) throw new BusError('REPO_EMPTY', { path: tree.root });
+  const report = async (
+    served: Pick<Manifest, 'shards' | 'left_out'>,
+    more: Pick<IndexReport, 'history' | 'facts_collected' | 'sites_bound' | 'scip'>,
+  ): Promise<IndexReport> => ({
+    project: place.project,
+    shards: served.shards.map(({ alias, scope: paths, files: count, lines, items }) => ({
+      ...{ alias, scope: paths, files: count, lines, items },
+    })),
+    ...{ files_total: files.length, files_mined: run.mined },
+    ...{ files_reused: files.length - run.mined, lines_total: linesOf(files) },
+    languages: languagesOf(served.shards),
+    elapsed_ms: Math.round(performance.now() - startedMs),
+    peak_rss_bytes: process.resourceUsage().maxRSS * 1024,
+    disk_bytes: await bytesBelow(place.folder),
+    left_out: served.left_out,
+    notes: [
+      ...(opened.note === '' ? [] : [opened.note]),
+      ...(Object.keys(digests).length === 0 ? [] : [ownRulesNote]),
+      ...run.notes,
+    ],
+    ...more,
+  });
+  const isServed =
+    before !== undefined &&
+    isRefresh(request) &&
+    checked.areSound &&
+    [...stale.values()].every((names) => names.length === 0) &&
+    before.as_of === '' &&
+    before.root === tree.root &&
+    seen?.isAsBefore(servedAs(before.digest)) === true &&
+    (await lineage.isAsIn(before));
+  if (isServed) {
+    if (seen.isOutdated) await seen.write(place.seen, servedAs(before.digest));
+    return await report(before, {
+      history: historyNote(before.history),
+      facts_collected: 0,
+      sites_bound: 0,
+    });
+  }
   const plan = wanted.planFor(files, place.project, kept);
   const marksOf = await readRoleMarks(tree, run.leftOut);
   // Only for a first run: a refresh may write next to nothing.
   if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
-  const { shards, scip, bound_by, layer } = await madeShards(request, lineage, {
+  const isChecked = changed === undefined && !checked.areSound;
+  const { shards, scip, bound_by, layer, sites } = await madeShards(request, lineage, {
     ...{ place, plan, files, before, facts, run, layers, notice },
-    ...{ root: tree.root, digests: rules.digests, marksOf },
-    isChecked: changed === undefined,
+    ...{ root: tree.root, digests, marksOf, isChecked },
   });
   checkWritten(place, shards);
   await budget.expectDisk(0);
   await writeLeftOut(place, run.leftOut);
-  await stamps?.write(place.stamps);
   const left_out = countReasons(run.leftOut);
   const history = await lineage.mark();
   run.throwIfAborted();
   await settle(place.segments, cleaner.written({ shards, scip }));
   // A swap that throws may still have happened.
   cleaner.keepAll();
-  await writeManifest(place, {
+  const digest = await writeManifest(place, {
     ...{ project: place.project, root: tree.root, plan, shards, left_out },
     as_of: tree instanceof RevisionTree ? tree.commit : '',
     ...(history === undefined || history.why === 'broken' ? {} : { history }),
@@ -132,28 +178,30 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     ...(scip === undefined ? {} : { scip }),
   });
   await cleaner.setServed({ shards, scip });
+  await seen?.write(place.seen, servedAs(digest));
+  await checked.write({ shards, scip }, isChecked);
+  await rememberTree(place, tree.root);
   const facts_collected = request.collects === true ? await facts.collect(files) : 0;
   // Else LevelDB frees the space only when it rewrites neighbouring keys, which may never happen.
   if (facts_collected + facts.removed > 0) await store.compact();
-  return {
-    shards: shards.map(({ alias, scope: paths, files: count, lines, items }) => ({
-      ...{ alias, scope: paths, files: count, lines, items },
-    })),
-    ...{ files_total: files.length, files_mined: run.mined },
-    ...{ files_reused: files.length - run.mined, facts_collected },
-    ...{ history: historyNote(history), lines_total: linesOf(files) },
-    languages: languagesOf(shards),
-    elapsed_ms: Math.round(performance.now() - startedMs),
-    peak_rss_bytes: process.resourceUsage().maxRSS * 1024,
-    disk_bytes: await bytesBelow(place.folder),
-    left_out,
-    ...(layer === undefined ? {} : { scip: layer }),
-    notes: [
-      ...(opened.note === '' ? [] : [opened.note]),
-      ...(Object.keys(rules.digests).length === 0 ? [] : [ownRulesNote]),
-      ...run.notes,
-    ],
-  };
+  return await report(
+    { shards, left_out },
+    {
+      ...{ history: historyNote(history), facts_collected, sites_bound: sites },
+      ...(layer === undefined ? {} : { scip: layer }),
+    },
+  );
+}
+
+/** Of the same tree, another version of this program makes another index. */
+function servedAs(digest: string): string {
+  return `${digest} ${formatsOfShards}`;
+}
+
+/** Whether nothing is asked for but that the index be up to date. */
+function isRefresh({ shards, asOf, layers = [], scip, collects }: IndexRequest): boolean {
+  const others = [shards, asOf, scip].every((each) => each === undefined);
+  return others && layers.length === 0 && collects !== true;
 }
 
 /**
@@ -172,6 +220,7 @@ async function madeShards(
       scip,
       bound_by,
       layer,
+      sites,
     } = await bindShards(
       {
         ...{ ...job, scip: request.scip, textOf: (file) => run.textOf(file) },
@@ -187,7 +236,7 @@ async function madeShards(
     const shards = isAsBefore(request, built, before)
       ? traced
       : await buildCoherence(place, traced, before, layers.includes('O7'), notice);
-    return { shards, scip, bound_by, layer };
+    return { shards, scip, bound_by, layer, sites };
   } catch (error) {
     // If the run was ended, that is the cause, not the error that followed.
     run.throwIfAborted();

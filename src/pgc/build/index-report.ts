@@ -4,10 +4,13 @@ import type { LayerReport } from './precise-layer.js';
 
 /** What `sigma index --json` prints. */
 export interface IndexReport {
+  project: string;
   shards: Pick<ManifestShard, 'alias' | 'scope' | 'files' | 'lines' | 'items'>[];
   files_total: number;
   files_mined: number;
   files_reused: number;
+  /** Calls and uses whose binding was worked out anew. */
+  sites_bound: number;
   /** Deleted facts of contents that no file has any more. */
   facts_collected: number;
   /** History of git for O3: commits read, and why not all. 0 commits: no git. */

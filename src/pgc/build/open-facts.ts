@@ -29,7 +29,7 @@ export async function openFacts(
   const scope = new Scope();
   try {
     // Deleting damaged facts deletes their lock too; the lock of the guard stays.
-    scope.own(await levelAt(place.guard));
+    scope.own(await lockOf(place));
     const { store, facts, note } = await openOrAnew(place, digests);
     scope.own(store);
     return { store, facts, note, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() };
@@ -62,6 +62,11 @@ async function open(place: IndexPlace, digests: RuleDigests, note: string): Prom
     await store[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** Held by the one process that indexes a tree. Throws STORE_LOCKED, STORE_UNAVAILABLE. */
+export function lockOf({ guard }: IndexPlace): Promise<AsyncDisposable> {
+  return levelAt(guard);
 }
 
 function levelAt(path: string): Promise<LevelStore> {

@@ -1,5 +1,5 @@
-import { statfsSync, type StatsFs } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { statfsSync, statSync, type StatsFs } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -205,16 +205,12 @@ function megabytes(bytes: number): string {
 
 /** Bytes of all files below a folder. */
 export async function bytesBelow(folder: string): Promise<number> {
-  let sum = 0;
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const sizes = entries.map(async (entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) sum += await bytesBelow(path);
+    if (entry.isDirectory()) return bytesBelow(path);
     // LevelDB removes files at any time while it compacts.
-    else
-      sum += await stat(path).then(
-        ({ size }) => size,
-        () => 0,
-      );
-  }
-  return sum;
+    return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  });
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }

@@ -23,6 +23,9 @@ import type { RoleMarks } from '../source/role.js';
 /** Files whose facts are in memory at once, for each shard being written. */
 const factsBatch = 64;
 
+/** What this version of the program writes. */
+export const formatsOfShards = `${minerVersion} ${segmentFormat} ${overlayFormat} ${wordsFormat} ${boundFormat}`;
+
 export interface BuildJob {
   place: IndexPlace;
   root: string;
@@ -208,9 +211,7 @@ function madeWith(
   files: readonly FileRow[],
   { digests, marksOf }: Pick<BuildJob, 'digests' | 'marksOf'>,
 ): string {
-  const digest = createHash('sha256').update(
-    `${minerVersion} ${segmentFormat} ${overlayFormat} ${wordsFormat} ${boundFormat}\n`,
-  );
+  const digest = createHash('sha256').update(`${formatsOfShards}\n`);
   for (const { path } of files) {
     const marks = marksOf(path);
     if (Object.keys(marks).length > 0) digest.update(`${path}\0${JSON.stringify(marks)}\n`);

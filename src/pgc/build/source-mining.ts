@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { BusError } from '../../errors/bus-error.js';
 import { ownerOf, type PlannedShard } from '../plan/planned-shards.js';
 import type { FactStore } from '../mine/fact-store.js';
-import type { FileStamps } from './file-stamps.js';
+import type { SeenTree } from './seen-tree.js';
 import type { RulesInForce } from '../mine/items/rules-in-force.js';
 import { MinerPool } from '../mine/pool.js';
 import type { RunBudget } from './run-budget.js';
@@ -44,7 +44,7 @@ export class SourceMining implements AsyncDisposable {
   readonly #facts: FactStore;
   readonly #request: MiningRequest;
   readonly #rules: RulesInForce;
-  readonly #stamps: FileStamps | undefined;
+  readonly #seen: SeenTree | undefined;
   #lines = 0;
   #failures = 0;
   /** Files with facts, old or new. */
@@ -52,19 +52,19 @@ export class SourceMining implements AsyncDisposable {
   /** The miners for facts that must be mined a second time. */
   #again: MinerPool | undefined;
 
-  /** `stamps`: the files that need not be read again; undefined for a revision, which has no files on disk. */
+  /** `seen`: by the last run, so that it need not be read again; undefined for a revision, which has no files on disk. */
   constructor(
     tree: ReadableTree,
     facts: FactStore,
     request: MiningRequest,
     rules: RulesInForce,
-    stamps: FileStamps | undefined,
+    seen: SeenTree | undefined,
   ) {
     this.#tree = tree;
     this.#facts = facts;
     this.#request = request;
     this.#rules = rules;
-    this.#stamps = stamps;
+    this.#seen = seen;
   }
 
   /** Threads that mine: as requested, or one per processor, if memory suffices; 0: this one. */
@@ -85,7 +85,7 @@ export class SourceMining implements AsyncDisposable {
 
   async list(explicit: readonly PlannedShard[] | undefined): Promise<SourceFile[]> {
     this.progress('list', 0, 0);
-    const { files, leftOut, note } = await this.#tree.list();
+    const { files, leftOut, note } = await (this.#seen ?? this.#tree).list();
     if (note !== '') this.notes.push(note);
     for (const each of leftOut) this.leftOut.push(each);
     this.throwIfAborted();
@@ -179,15 +179,15 @@ export class SourceMining implements AsyncDisposable {
 
   /** The last result for an unchanged file whose facts are still stored. */
   #recalled(path: string): FileRow | LeftOut | undefined {
-    const known = this.#stamps?.recall(path);
-    return known !== undefined && ('reason' in known || this.#facts.has(known)) ? known : undefined;
+    const known = this.#seen?.recall(path);
+    return known !== undefined && ('reason' in known || !this.#facts.isNew) ? known : undefined;
   }
 
   async #mineOne(pool: MinerPool, file: SourceFile): Promise<FileRow | undefined> {
     const source = await this.#tree.read(file);
     if ('reason' in source) return this.#settled(source);
     const { path, language, blob, lines, bytes } = source;
-    if (!this.#facts.has({ language, blob })) {
+    if (!(await this.#hasFacts({ language, blob }))) {
       let facts: Uint8Array;
       try {
         facts = await pool.mine(language, bytes);
@@ -208,8 +208,13 @@ export class SourceMining implements AsyncDisposable {
     return this.#settled({ path, language, blob, lines });
   }
 
+  /** Facts that are lost all the same are mined again where they are needed. */
+  async #hasFacts(of: Pick<FileRow, 'language' | 'blob'>): Promise<boolean> {
+    return (!this.#facts.isNew && this.#seen?.hasSeen(of) === true) || this.#facts.has(of);
+  }
+
   #settled(known: FileRow | LeftOut): FileRow | undefined {
-    this.#stamps?.note(known);
+    this.#seen?.note(known);
     if ('reason' in known) {
       this.leftOut.push(known);
       return undefined;

@@ -1,5 +1,5 @@
-import { factsKey, factsPrefix } from '../../store/keys.js';
-import type { Operation, Store } from '../../store/port.js';
+import { factsKey, factsPrefix, prefixEnd } from '../../store/keys.js';
+import type { Operation, Range, Store } from '../../store/port.js';
 import { crc32 } from '../../wire/crc.js';
 import { minerVersion, type FactsLanguage } from '../format/facts.js';
 
@@ -25,53 +25,49 @@ export type RuleDigests = Partial<Record<FactsLanguage, string>>;
  */
 export class FactStore {
   readonly #store: Store;
-  /** Keys only: asking LevelDB for each would read all facts just to see that they are there. */
-  readonly #known: Set<string>;
   readonly #digests: RuleDigests;
+  /** Keys of this run: LevelDB need not be asked for them. */
+  readonly #put = new Set<string>();
   #waiting: Operation[] = [];
   #waitingBytes = 0;
   #flushedMs = performance.now();
 
   private constructor(
     store: Store,
-    known: Set<string>,
     digests: RuleDigests,
     /** Facts of other miner versions that were there. */
     readonly removed: number,
+    /** No facts were there: what an earlier run knew of them does not hold. */
+    readonly isNew: boolean,
   ) {
     this.#store = store;
-    this.#known = known;
     this.#digests = digests;
   }
 
-  /** Removes the facts of other miner versions: no run asks for them again. */
+  /** Removes the facts of other miner versions: no run asks for them again. Those of this version are not looked at. */
   static async open(store: Store, digests: RuleDigests = {}): Promise<FactStore> {
-    const current = factsKey(minerVersion, '', '').replace(/\/+$/, '/');
-    const known = new Set<string>();
-    let removed = 0;
-    let stale: Operation[] = [];
-    const remove = async (): Promise<void> => {
-      removed += stale.length;
-      await store.write(stale);
-      stale = [];
-    };
-    for await (const key of store.keys({ prefix: factsPrefix })) {
-      if (key.startsWith(current)) known.add(key);
-      else stale.push({ type: 'del', key });
-      if (stale.length >= staleBatch) await remove();
-    }
-    await remove();
-    return new FactStore(store, known, digests, removed);
+    const after = prefixEnd(currentPrefix);
+    const older = await remove(store, { prefix: factsPrefix }, currentPrefix);
+    const newer = await remove(store, { prefix: factsPrefix, after }, prefixEnd(factsPrefix));
+    const isNew = (await firstKey(store, { prefix: currentPrefix })) === undefined;
+    return new FactStore(store, digests, older + newer, isNew);
   }
 
-  /** Stored, or waiting to be. */
-  has(of: FactsOf): boolean {
-    return this.#known.has(this.#keyOf(of));
+  /** Stored, or waiting to be. Reads the facts, so who knows it already should not ask. */
+  async has(of: FactsOf): Promise<boolean> {
+    const key = this.#keyOf(of);
+    if (this.#put.has(key)) return true;
+    if (this.isNew) return false;
+    return this.#store.get(key).then(
+      (value) => value !== undefined,
+      // Damaged facts are mined again.
+      () => false,
+    );
   }
 
   async put(of: FactsOf, facts: Buffer): Promise<void> {
     const key = this.#keyOf(of);
-    this.#known.add(key);
+    this.#put.add(key);
     this.#waiting.push({ type: 'put', key, value: withChecksum(facts) });
     this.#waitingBytes += facts.length;
     const waitedMs = performance.now() - this.#flushedMs;
@@ -100,13 +96,8 @@ export class FactStore {
   async collect(used: Iterable<FactsOf>): Promise<number> {
     const keys = new Set<string>();
     for (const each of used) keys.add(this.#keyOf(each));
-    const gone = [...this.#known].filter((key) => !keys.has(key));
-    for (let at = 0; at < gone.length; at += staleBatch) {
-      const batch = gone.slice(at, at + staleBatch);
-      await this.#store.write(batch.map((key) => ({ type: 'del' as const, key })));
-      for (const key of batch) this.#known.delete(key);
-    }
-    return gone.length;
+    const isGone = (key: string): boolean => !keys.has(key);
+    return remove(this.#store, { prefix: currentPrefix }, prefixEnd(currentPrefix), isGone);
   }
 
   #keyOf({ language, blob }: FactsOf): string {
@@ -114,6 +105,36 @@ export class FactStore {
     const key = factsKey(minerVersion, language, blob);
     return digest === undefined ? key : `${key}/${digest}`;
   }
+}
+
+const currentPrefix = factsKey(minerVersion, '', '').replace(/\/+$/, '/');
+
+async function firstKey(store: Store, range: Range): Promise<string | undefined> {
+  for await (const key of store.keys({ ...range, limit: 1 })) return key;
+  return undefined;
+}
+
+/** Removes the keys of a range before `end`, those that `isGone` alone. Resolves with their number. */
+async function remove(
+  store: Store,
+  range: Range,
+  end: string,
+  isGone: (key: string) => boolean = () => true,
+): Promise<number> {
+  let removed = 0;
+  let batch: Operation[] = [];
+  const flush = async (): Promise<void> => {
+    removed += batch.length;
+    await store.write(batch);
+    batch = [];
+  };
+  for await (const key of store.keys(range)) {
+    if (key >= end) break;
+    if (isGone(key)) batch.push({ type: 'del', key });
+    if (batch.length >= staleBatch) await flush();
+  }
+  await flush();
+  return removed;
 }
 
 function withChecksum(facts: Buffer): Buffer {

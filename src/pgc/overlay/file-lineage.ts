@@ -61,6 +61,12 @@ export class FileLineage {
     return lineage;
   }
 
+  /** Whether the history is that of this index, or there is none as there was none. */
+  async isAsIn({ history }: Manifest): Promise<boolean> {
+    if (this.#before !== undefined) return this.#before.history?.commit === history?.commit;
+    return history === undefined && (await this.mark()) === undefined;
+  }
+
   /** Undefined without a history. */
   async mark(): Promise<HistoryMark | undefined> {
     if (this.#reading === undefined && this.#before !== undefined) return this.#before.history;

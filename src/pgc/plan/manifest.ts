@@ -178,8 +178,12 @@ export interface IndexPlace {
   manifest: string;
   /** A second copy of the plan: should the manifest be damaged, the plan alone cannot be rebuilt from the tree. */
   plan: string;
-  /** See `FileStamps`. */
-  stamps: string;
+  /** See `SeenTree`. */
+  seen: string;
+  /** Which tree it is of; see `inherit`. */
+  tree: string;
+  /** See `CheckedFiles`. */
+  checked: string;
   /** The shards' answers for O7. */
   shardAnswers: string;
   /** JSON Lines `{path, reason}`: all files that were left out. */
@@ -190,7 +194,11 @@ export interface IndexPlace {
 export function placeOf(root: string, home: string): IndexPlace {
   const project = projectOf(root);
   const digest = createHash('sha256').update(root).digest('hex').slice(0, 12);
-  const folder = join(home, 'pgc', `${project}-${digest}`);
+  return placeIn(join(home, 'pgc', `${project}-${digest}`), project);
+}
+
+/** `folder`: of the index. */
+export function placeIn(folder: string, project: string): IndexPlace {
   return {
     project,
     folder,
@@ -200,7 +208,9 @@ export function placeOf(root: string, home: string): IndexPlace {
     cards: join(folder, 'cards'),
     manifest: join(folder, 'manifest.json'),
     plan: join(folder, 'plan.json'),
-    stamps: join(folder, 'stamps.gz'),
+    seen: join(folder, 'seen'),
+    tree: join(folder, 'tree.json'),
+    checked: join(folder, 'checked.json'),
     shardAnswers: join(folder, 'verdicts.gz'),
     leftOut: join(folder, 'left-out.jsonl'),
   };
@@ -264,14 +274,15 @@ export async function keptPlan(place: IndexPlace): Promise<ShardPlan | undefined
   return undefined;
 }
 
-/** Swaps the index: the shards in `manifest` are served from now on. */
+/** Swaps the index: the shards in `manifest` are served from now on. Resolves with its digest. */
 export async function writeManifest(
   place: IndexPlace,
   manifest: Omit<Manifest, 'format' | 'segment_format' | 'digest'>,
-): Promise<void> {
+): Promise<string> {
   const { plan } = manifest;
   const all = { format: manifestFormat, segment_format: segmentFormat, ...manifest } as const;
   const complete: Manifest = { ...all, digest: digestOf(all) };
   await writeAtomically(place.plan, [Buffer.from(`${JSON.stringify({ plan }, null, 1)}\n`)]);
   await writeAtomically(place.manifest, [Buffer.from(`${JSON.stringify(complete, null, 1)}\n`)]);
+  return complete.digest;
 }

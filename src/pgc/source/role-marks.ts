@@ -5,6 +5,8 @@ import type { LeftOut, ReadableTree } from './source-tree.js';
 /** Of all files together; a tree with more marks its files one by one. */
 const linesMax = 10_000;
 
+export const attributesName = /(?:^|\/)\.gitattributes$/;
+
 /** Of those files of a tree that are no source: attributes have no language. */
 export async function readRoleMarks(
   tree: ReadableTree,
@@ -12,7 +14,7 @@ export async function readRoleMarks(
 ): Promise<(path: string) => RoleMarks> {
   const files: AttributesFile[] = [];
   for (const { path } of leftOut) {
-    if (!/(?:^|\/)\.gitattributes$/.test(path)) continue;
+    if (!attributesName.test(path)) continue;
     const read = await tree.read({ path, language: 'settings' });
     if ('bytes' in read) files.push({ path, text: read.bytes.toString('utf8') });
   }

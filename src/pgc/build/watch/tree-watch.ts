@@ -17,7 +17,7 @@ const statsAtOnce = 64;
 /** Never read, even if git tracks it. The refresh itself finds out what else is ignored. */
 const neverRead = /(?:^|\/)(?:\.git|node_modules|__pycache__)(?:\/|$)/;
 
-const rules = /(?:^|\/)\.gitignore$|^\.sigma\//;
+const rules = /(?:^|\/)(?:\.gitignore|\.gitattributes|pom\.xml|CACHEDIR\.TAG)$|^\.sigma\//;
 
 interface TreeWatchParts {
   /** Absolute, without links. */

@@ -23,8 +23,6 @@ export interface FileName {
   isExact: boolean;
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** Calls back for every entry of a commit below `folder`, in git's order. */
 export async function eachEntry(
   folder: string,
@@ -48,9 +46,7 @@ export async function eachEntry(
 
 /** Decodes a file name. */
 export function fileNameOf(bytes: Buffer): FileName {
-  try {
-    return { name: decoder.decode(bytes), isExact: true };
-  } catch {
-    return { name: bytes.toString('utf8'), isExact: false };
-  }
+  const name = bytes.toString('utf8');
+  // What cannot be decoded becomes this character, which a name may also hold.
+  return { name, isExact: !name.includes('\ufffd') || Buffer.from(name).equals(bytes) };
 }

@@ -61,7 +61,7 @@ describe('mined facts', () => {
     await damage(place.facts, manifest ?? '');
     await using opened = await openFacts(place, '/somewhere', {});
     expect(opened.note).toMatch(/^all files are mined again: /);
-    expect(opened.facts.has(of)).toBe(false);
+    expect(await opened.facts.has(of)).toBe(false);
     await opened.facts.put(of, facts);
     await opened.facts.flush();
     expect(await opened.facts.getMany([of])).toEqual([facts]);

@@ -74,7 +74,8 @@ describe('the tree of a revision', () => {
     tree.commit('first');
     const work = await SourceTree.open(tree.root);
     await using revision = await RevisionTree.open(tree.root, 'HEAD');
-    const wanted = await work.list();
+    const { files, leftOut, note } = await work.list();
+    const wanted = { files, leftOut, note };
     expect(await revision.list()).toEqual(wanted);
     const found = await Promise.all(wanted.files.map((file) => revision.read(file)));
     for (const [at, file] of wanted.files.entries()) {

@@ -28,7 +28,8 @@ test('a refresh believes what it is told has changed, below a folder too, and a 
     'deep/er/c.c': text('c_new'),
     'd.c': text('d_new'),
   });
-  expect(await refresh(['a.c', 'deep'])).toEqual(['a_new', 'b_old', 'c_new', 'd_new']);
+  expect(await refresh(['a.c', 'deep'])).toEqual(['a_new', 'b_old', 'c_new']);
+  expect(await refresh(['d.c'])).toEqual(['a_new', 'b_old', 'c_new', 'd_new']);
   expect(await refresh([])).toEqual(['a_new', 'b_old', 'c_new', 'd_new']);
   expect(await refresh()).toEqual(['a_new', 'b_new', 'c_new', 'd_new']);
 });

@@ -12,7 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FileStamps } from '../../../../src/pgc/build/file-stamps.js';
+import { SeenTree } from '../../../../src/pgc/build/seen-tree.js';
+import { SourceTree } from '../../../../src/pgc/source/source-tree.js';
 import { placeOf } from '../../../../src/pgc/plan/manifest.js';
 import { indexFolder, type IndexReport } from '../../../../src/pgc/build/index-folder.js';
 
@@ -38,14 +39,20 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const row = (path: string) => ({ path, language: 'c' as const, blob: 'a'.repeat(40), lines: 3 });
 
-async function remembered(...paths: string[]): Promise<FileStamps> {
-  const first = await FileStamps.read(join(folder, 'none'), root);
+const seenIn = async (path: string, of = root): Promise<SeenTree> => {
+  const seen = await SeenTree.read(path, await SourceTree.open(of), { digests: {} });
+  await seen.list();
+  return seen;
+};
+
+async function remembered(...paths: string[]): Promise<SeenTree> {
+  const first = await seenIn(join(folder, 'none'));
   for (const path of paths) {
     first.recall(path);
     first.note(row(path));
   }
-  await first.write(join(folder, 'stamps'));
-  return FileStamps.read(join(folder, 'stamps'), root);
+  await first.write(join(folder, 'seen'), '');
+  return seenIn(join(folder, 'seen'));
 }
 
 test('a file is known for as long as nobody has written to it', async () => {
@@ -71,27 +78,27 @@ test('a folder that has become a link is another folder', async () => {
   expect((await remembered('moved/a.c')).recall('moved/a.c')).toEqual(row('moved/a.c'));
   await rename(join(root, 'moved'), join(folder, 'elsewhere'));
   await symlink(join(folder, 'elsewhere'), join(root, 'moved'));
-  const stamps = await FileStamps.read(join(folder, 'stamps'), root);
+  const stamps = await seenIn(join(folder, 'seen'));
   expect(stamps.recall('moved/a.c')).toBeUndefined();
 });
 
 test('what was not opened for another reason than its content is tried again', async () => {
-  const first = await FileStamps.read(join(folder, 'none'), root);
+  const first = await seenIn(join(folder, 'none'));
   first.recall(zeroes);
   first.note({ path: zeroes, reason: 'binary' });
   first.recall('b.c');
   first.note({ path: 'b.c', reason: 'unreadable' });
-  await first.write(join(folder, 'stamps'));
-  const stamps = await FileStamps.read(join(folder, 'stamps'), root);
+  await first.write(join(folder, 'seen'), '');
+  const stamps = await seenIn(join(folder, 'seen'));
   expect(stamps.recall(zeroes)).toEqual({ path: zeroes, reason: 'binary' });
   expect(stamps.recall('b.c')).toBeUndefined();
 });
 
-test('damaged stamps are none', async () => {
+test('what was seen is not believed when it is damaged', async () => {
   await remembered('b.c');
-  expect((await FileStamps.read(join(folder, 'stamps'), root)).recall('b.c')).toEqual(row('b.c'));
-  await appendFile(join(folder, 'stamps'), 'x');
-  expect((await FileStamps.read(join(folder, 'stamps'), root)).recall('b.c')).toBeUndefined();
+  expect((await seenIn(join(folder, 'seen'))).recall('b.c')).toEqual(row('b.c'));
+  await appendFile(join(folder, 'seen'), 'x');
+  expect((await seenIn(join(folder, 'seen'))).recall('b.c')).toBeUndefined();
 });
 
 test('an index of files that are known is the same, and sees every change', async () => {
@@ -101,8 +108,8 @@ test('an index of files that are known is the same, and sees every change', asyn
     ...{ shards, lines_total, left_out },
   });
   const first = await index();
-  const { stamps } = placeOf(tree, join(folder, 'home'));
-  expect((await FileStamps.read(stamps, tree)).recall('a.c')).toMatchObject({ lines: 1 });
+  const { seen } = placeOf(tree, join(folder, 'home'));
+  expect((await seenIn(seen, tree)).recall('a.c')).toMatchObject({ lines: 1 });
   const again = await index();
   expect(served(again)).toEqual(served(first));
   expect(again).toMatchObject({ files_mined: 0, left_out: { generated: 1 }, lines_total: 2 });
