@@ -668,6 +668,30 @@ const entries = {
     'the index file {path} is damaged ({detail})',
     'Rebuild it: `sigma index REPO`. Unchanged files are not read again.',
   ),
+  INDEX_UNPINNED: failed(
+    'the index of {path} cannot be published: {detail}',
+    'Commit, then run `sigma index {path}`; or index what is committed: `sigma index {path} --as-of HEAD`.',
+  ),
+  PUBLISHED_MISSING: failed(
+    'no index of {what} is published at {place}',
+    'Publish one there: `sigma index REPO --publish PLACE`. A place that is not public needs SIGMA_INDEX_TOKEN.',
+  ),
+  PUBLISHED_VERSION: failed(
+    'the index at {place} is one of sigma {theirs}, whose files this version cannot use',
+    'Use that version here, or publish the index again with this one; both can lie in one place.',
+  ),
+  PUBLISHED_DAMAGED: failed(
+    'the index at {place} is damaged: {name}: {detail}',
+    'Replace what is damaged with `sigma index REPO --publish PLACE --check`, then pull again. The index here is as it was.',
+  ),
+  PUBLISHED_UNREACHABLE: retry(
+    '{place} cannot be used: {detail}',
+    'Run the command again: what has arrived is kept.',
+  ),
+  PUBLISHED_REFUSED: failed(
+    '{place} refuses this: {detail}',
+    'Check the address. The token of a place that is not public belongs into SIGMA_INDEX_TOKEN.',
+  ),
   MINER_FAILED: retry(
     '{path} could not be read into the index: {detail}',
     'Run the command again; finished files are kept.',

@@ -48,6 +48,8 @@ interface IndexOptions extends CommonOptions {
   watch?: boolean;
   changed?: boolean;
   questions?: boolean;
+  publish?: string;
+  pull?: string;
   /** False: --no-scip. */
   scip?: string[] | false;
 }
@@ -72,6 +74,14 @@ export function addIndexCommand(sigma: Command): void {
     .option('--jobs <n>', 'worker threads', wholeNumber(1, jobsMax))
     .option('--memory <size>', 'memory limit, like 800m or 2g (default: half of the machine)', size)
     .option('--disk <size>', 'disk limit of the index (default: what is free)', size)
+    .option(
+      '--publish <place>',
+      'copy the present index to a folder or web server, for others; with --check also replace what is damaged there',
+    )
+    .option(
+      '--pull <place>',
+      'take over the index of this commit, or of the nearest one, from there; with --as-of that of this revision alone',
+    )
     .option('--watch', 'keep running, and refresh the index when files change')
     .addOption(
       new Option(
@@ -81,6 +91,10 @@ export function addIndexCommand(sigma: Command): void {
     )
     .addOption(new Option('--questions', 'suggest questions in the JSON document').hideHelp())
     .action(async (repo: string, options: IndexOptions) => {
+      if (options.publish !== undefined || options.pull !== undefined) {
+        const { runShare } = await import('./share-index.js');
+        return runShare(repo, options);
+      }
       const config = configOf(options);
       const { home } = config;
       if (options.watch === true) {

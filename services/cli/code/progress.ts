@@ -40,6 +40,8 @@ const phaseWords = {
   mine: 'reading',
   write: 'writing shards',
   history: 'reading the history of git',
+  publish: 'publishing files',
+  pull: 'pulling files',
 };
 
 /** `elapsedS`: of this phase. What is left is what the files so far took, times those to come. */

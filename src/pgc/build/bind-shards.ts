@@ -19,6 +19,7 @@ import {
 } from '../format/bound-calls.js';
 import { minerVersion } from '../format/facts.js';
 import { decodeFacts } from '../format/packed-facts.js';
+import type { FileRow } from '../format/shard-index.js';
 import { openShard } from '../plan/open-shard.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { TreeSymbols } from '../scip/tree-symbols.js';
@@ -46,6 +47,8 @@ export function isBound({ languages }: Pick<ManifestShard, 'languages'>): boolea
 
 interface BindJob extends LayerJob {
   facts: FactStore;
+  /** Sees to it that there are facts of these files. */
+  complete: (files: readonly FileRow[]) => Promise<void>;
 }
 
 export interface BoundShards {
@@ -214,8 +217,9 @@ const manifestName =
   /^(?:go\.mod|pyproject\.toml|setup\.cfg|Cargo\.toml|package\.json|[jt]sconfig(?:\..+)?\.json)$/;
 
 /** What the tree says of its modules. */
-async function manifestsOf({ files, facts }: BindJob): Promise<ModuleManifest[]> {
+async function manifestsOf({ files, facts, complete }: BindJob): Promise<ModuleManifest[]> {
   const manifests = files.filter(({ path }) => manifestName.test(posix.basename(path)));
+  await complete(manifests);
   const found = await facts.getMany(manifests);
   return manifests.flatMap(({ path }, at) => {
     const its = found[at];

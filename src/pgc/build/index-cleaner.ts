@@ -37,6 +37,8 @@ export class IndexCleaner implements AsyncDisposable {
   async setServed(index: Served): Promise<void> {
     this.#served = index;
     await this.#clean();
+    // Of a pull: this one, or one that was killed before this run made it needless.
+    await rm(this.#place.incoming, { force: true, recursive: true }).catch(() => undefined);
   }
 
   /** Call when it is unknown which of two indexes is served: nothing of either is removed. */

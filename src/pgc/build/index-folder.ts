@@ -224,6 +224,7 @@ async function madeShards(
     } = await bindShards(
       {
         ...{ ...job, scip: request.scip, textOf: (file) => run.textOf(file) },
+        complete: (manifests) => run.complete(manifests),
         throwIfAborted: () => run.throwIfAborted(),
       },
       await buildShards(job),
@@ -258,7 +259,7 @@ async function openTree(request: IndexRequest, scope: Scope): Promise<ReadableTr
 }
 
 /** Undefined when there is no readable index: then everything is rebuilt. */
-async function servedBefore(place: IndexPlace, root: string): Promise<Manifest | undefined> {
+export async function servedBefore(place: IndexPlace, root: string): Promise<Manifest | undefined> {
   return readManifest(place, root).catch((error: unknown) => {
     const { code } = asBusError(error);
     if (code === 'INDEX_MISSING' || code === 'INDEX_CORRUPT') return undefined;

@@ -39,6 +39,8 @@ export interface SeenAbout {
   note: string;
   /** The files outside of the tree that the listing depends on, and their stamps. */
   inputs: Record<string, string>;
+  /** The index was pulled: there may be no facts of what it holds. They are mined when they are needed. */
+  lacks_facts: boolean;
 }
 
 const names = [
@@ -98,6 +100,19 @@ function wholeOf(
     keyof typeof sections,
     Buffer
   >;
+}
+
+/** Of files whose content is known, but not whether this tree has it: each is read. Throws STORE_UNAVAILABLE. */
+export async function writePulled(path: string, rows: readonly FileRow[]): Promise<void> {
+  await writeSeen(path, {
+    ...{ paths: rows.map((row) => row.path), languages: rows.map(({ language }) => language) },
+    ...{ known: [...rows], stamps: new BigUint64Array(rows.length * stampNumbers) },
+    about: {
+      ...{ served: '', digests: {}, by: 'walk', note: '', lacks_facts: true },
+      // Never as they were: this tree has not been listed yet.
+      inputs: { [path]: '' },
+    },
+  });
 }
 
 /** Throws STORE_UNAVAILABLE. */

@@ -115,6 +115,11 @@ export class SeenTree {
     return this.#contents.has(contentOf({ language, blob }));
   }
 
+  /** Facts of what it has seen may be missing, and are no reason to mine it. */
+  get lacksFacts(): boolean {
+    return this.#before?.about.lacks_facts === true;
+  }
+
   /** Whether `write` would write something else than what was read, though the tree may be as it was. */
   get isOutdated(): boolean {
     const { inputs } = this.#before?.about ?? {};
@@ -149,7 +154,7 @@ export class SeenTree {
     if (count > pathsMax) return rm(path, { force: true });
     const seen: Seen = {
       ...{ paths: [], languages: [], known: [], stamps: new BigUint64Array(count * stampNumbers) },
-      about: { served, digests: this.#digests, by, note, inputs },
+      about: { served, digests: this.#digests, by, note, inputs, lacks_facts: this.lacksFacts },
     };
     for (const { path: file, language } of files) {
       const known = this.#foundIn(file);

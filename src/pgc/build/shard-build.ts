@@ -74,7 +74,9 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
   for (const { shard, kept, layers } of tasks)
     if (kept !== undefined && layers.length === 0) shards.set(shard.alias, kept);
   const open = tasks.filter(({ shard }) => !shards.has(shard.alias));
-  const lines = linesOf(open.flatMap(({ files, delta }) => delta?.changed ?? files));
+  const wanted = open.flatMap(({ files, delta }) => delta?.changed ?? files);
+  const lines = linesOf(wanted);
+  await job.run.complete(wanted);
   await using builders = openBuilders(
     Math.min(job.run.writers, open.length),
     lines,
@@ -90,17 +92,16 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
   return tasks.flatMap(({ shard }) => shards.get(shard.alias) ?? []);
 }
 
-function whole(
+async function whole(
   job: BuildJob,
   builder: ShardBuilder,
   { shard, kept, layers, files }: ShardTask,
 ): Promise<ManifestShard> {
-  const { place, root, digests } = job;
+  const { place, digests } = job;
   const stays = kept === undefined ? undefined : { shard: kept, rebuilt: layers };
-  return builder.build(
-    { place, root, digests, shard, kept: stays },
-    minedFiles(job, files),
-    (file) => job.run.mineAgain(file),
+  await job.run.complete(files);
+  return builder.build({ place, digests, shard, kept: stays }, minedFiles(job, files), (file) =>
+    job.run.mineAgain(file),
   );
 }
 
@@ -111,10 +112,10 @@ async function withChanges(
   { shard, files, delta }: ShardTask,
 ): Promise<ManifestShard | undefined> {
   if (delta === undefined) return undefined;
-  const { place, root, digests } = job;
+  const { place, digests } = job;
   const { head, buckets, changed } = delta;
   const built = await builder.build(
-    { place, root, digests, shard: head, kept: undefined, buckets },
+    { place, digests, shard: head, kept: undefined, buckets },
     minedFiles(job, changed),
     (file) => job.run.mineAgain(file),
   );

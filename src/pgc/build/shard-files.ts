@@ -41,7 +41,6 @@ export type ShardHead = Pick<
 /** What to build for one shard. Plain data, because it may be sent to another thread. */
 export interface ShardOrder {
   place: IndexPlace;
-  root: string;
   /** Digests of the tree's own O2 rules. */
   digests: RuleDigests;
   shard: ShardHead;
@@ -169,12 +168,12 @@ export class ShardFiles {
   }
 
   #info(overlays: Record<string, number>): ShardInfo {
-    const { place, root, shard } = this.#order;
+    const { shard } = this.#order;
     return {
+      // Where the tree lies is said by the manifest: the same content gives the same bytes everywhere.
+      ...{ project: '', root: '' },
       agent: shard.alias,
       alias: shard.alias,
-      project: place.project,
-      root,
       scope: shard.scope,
       languages: Object.keys(this.#languages).sort(),
       files: this.#files,

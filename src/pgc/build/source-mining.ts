@@ -19,7 +19,7 @@ const minerFailuresMax = 16;
 const progressStep = 64;
 
 export interface IndexProgress {
-  phase: 'list' | 'mine' | 'write' | 'history';
+  phase: 'list' | 'mine' | 'write' | 'history' | 'publish' | 'pull';
   done: number;
   total: number;
   /** Lines read so far. */
@@ -145,19 +145,49 @@ export class SourceMining implements AsyncDisposable {
       : Buffer.from(source.bytes).toString();
   }
 
-  /** Mines a file again whose facts were lost or damaged. Throws MINER_FAILED when the file has changed since. */
+  /**
+   * Mines those of which no facts are stored: lost ones, and those of an index that was pulled without them. Throws as
+   * `mineAgain`.
+   */
+  async complete(files: readonly FileRow[]): Promise<void> {
+    const lost = files.filter((file) => !this.#facts.has(file));
+    if (lost.length === 0) return;
+    const jobs = Math.min(this.jobs, lost.length);
+    const { budget } = this.#request;
+    const heapMegabytes = budget.heapMegabytes(jobs);
+    await using pool = new MinerPool(jobs, { rules: this.#rules, heapMegabytes });
+    const queue = lost.values();
+    const readers = Array.from({ length: Math.max(jobs, 1) * sourcesPerJob }, async () => {
+      for (const file of queue) {
+        this.throwIfAborted();
+        await budget.admit(pool);
+        await this.#mineKnown(pool, file);
+      }
+    });
+    const outcomes = await Promise.allSettled(readers);
+    await this.#facts.flush();
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  }
+
+  /** Mines a file again whose facts were damaged. Throws MINER_FAILED when the file has changed since. */
   async mineAgain(file: FileRow): Promise<Buffer> {
+    const jobs = Math.min(this.#request.jobs ?? 1, 1);
+    this.#again ??= new MinerPool(jobs, { rules: this.#rules });
+    const facts = await this.#mineKnown(this.#again, file);
+    await this.#facts.flush();
+    return facts;
+  }
+
+  async #mineKnown(pool: MinerPool, file: FileRow): Promise<Buffer> {
     const { path, language, blob } = file;
     const source = await this.#tree.read(file);
     if ('reason' in source || source.blob !== blob) {
-      const detail = 'its facts are damaged, and the file has changed since';
+      const detail = 'its facts are lost, and the file has changed since';
       throw new BusError('MINER_FAILED', { path, detail });
     }
-    const jobs = Math.min(this.#request.jobs ?? 1, 1);
-    this.#again ??= new MinerPool(jobs, { rules: this.#rules });
-    const facts = Buffer.from(await this.#again.mine(language, source.bytes));
+    const facts = Buffer.from(await pool.mine(language, source.bytes));
     await this.#facts.put({ language, blob }, facts);
-    await this.#facts.flush();
     this.mined += 1;
     return facts;
   }
@@ -180,7 +210,7 @@ export class SourceMining implements AsyncDisposable {
   /** The last result for an unchanged file whose facts are still stored. */
   #recalled(path: string): FileRow | LeftOut | undefined {
     const known = this.#seen?.recall(path);
-    return known !== undefined && ('reason' in known || !this.#facts.isNew) ? known : undefined;
+    return known !== undefined && ('reason' in known || this.#trustsSeen) ? known : undefined;
   }
 
   async #mineOne(pool: MinerPool, file: SourceFile): Promise<FileRow | undefined> {
@@ -208,9 +238,14 @@ export class SourceMining implements AsyncDisposable {
     return this.#settled({ path, language, blob, lines });
   }
 
+  /** What was seen has facts, or does not need any. */
+  get #trustsSeen(): boolean {
+    return !this.#facts.isNew || this.#seen?.lacksFacts === true;
+  }
+
   /** Facts that are lost all the same are mined again where they are needed. */
   async #hasFacts(of: Pick<FileRow, 'language' | 'blob'>): Promise<boolean> {
-    return (!this.#facts.isNew && this.#seen?.hasSeen(of) === true) || this.#facts.has(of);
+    return (this.#trustsSeen && this.#seen?.hasSeen(of) === true) || this.#facts.has(of);
   }
 
   #settled(known: FileRow | LeftOut): FileRow | undefined {

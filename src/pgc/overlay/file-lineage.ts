@@ -55,7 +55,10 @@ export class FileLineage {
   ): Promise<FileLineage> {
     const revision = before?.history && (await revisionAt(root, request.asOf));
     // Deepening a shallow clone changes the history of the same commit.
-    const isSame = revision?.isShallow === false && revision.commit === before?.history?.commit;
+    const isSame =
+      revision?.isShallow === false &&
+      revision.commit === before?.history?.commit &&
+      before.history.why !== 'shallow';
     const lineage = new FileLineage(root, request, place, isSame ? before : undefined);
     if (!isSame) lineage.#read().catch(() => undefined);
     return lineage;

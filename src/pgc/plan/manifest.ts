@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { isName } from '../../base/ids.js';
 import { BusError } from '../../errors/bus-error.js';
 import { aliasOf } from './planned-shards.js';
 import { planModes, type ShardPlan } from './shard-plan.js';
 import { corrupt, segmentFormat, writeAtomically } from '../format/segment-file.js';
 
-const manifestFormat = 7;
+export const manifestFormat = 7;
 
 /** `missing`: not requested. `failed`: its generator failed; the other overlays are served. */
 const overlayStates = ['missing', 'building', 'ready', 'failed'] as const;
@@ -24,13 +25,19 @@ const languageSchema = z.object({
 });
 export type LanguageCount = z.infer<typeof languageSchema>;
 
+/** Aliases and versions are parts of file names, and a manifest may come from elsewhere. */
+const aliasSchema = z.string().refine(isName);
+const versionSchema = z.string().regex(/^[\w-]{1,100}$/);
+/** Handed to git as an argument. */
+const commitPattern = /^[0-9a-f]{40,64}$/;
+
 /**
  * What has changed in a shard since its other files were written: the files that are new or other ones, in files of their
  * own.
  */
 const deltaSchema = z.object({
   /** Of these files. */
-  version: z.string(),
+  version: versionSchema,
   segment: z.string().regex(/^[\w.-]+\.seg$/),
   candidates: z.string().regex(/^[\w.-]+\.ovl$/),
   words: z.string().regex(/^[\w.-]+\.words$/),
@@ -47,7 +54,7 @@ const planSchema = z.object({
   mode: z.enum(planModes),
   shards: z.array(
     z.object({
-      alias: z.string(),
+      alias: aliasSchema,
       paths: z.array(z.string()),
       lines: z.number().optional(),
     }),
@@ -63,12 +70,12 @@ const manifestSchema = z.object({
   plan: planSchema,
   shards: z.array(
     z.object({
-      alias: z.string(),
+      alias: aliasSchema,
       scope: z.array(z.string()),
       /** Of all its files. */
-      version: z.string(),
+      version: versionSchema,
       /** Of the files of its segment; another one than `version` where there is a delta. */
-      base: z.string(),
+      base: versionSchema,
       /** Digest of what files depend on besides texts: miner, formats, rules, attributes. */
       made_with: z.string(),
       delta: deltaSchema.optional(),
@@ -118,12 +125,33 @@ const manifestSchema = z.object({
     })
     .optional(),
   /** The commit that was read instead of the work tree; empty: the work tree. */
-  as_of: z.string(),
+  as_of: z.union([z.literal(''), z.string().regex(commitPattern)]),
   /** The git history behind O3; `why`: why it is not complete. Absent without git, and when git failed. */
-  history: z.object({ commit: z.string(), commits: z.number(), why: z.string() }).optional(),
+  history: z
+    .object({ commit: z.string().regex(commitPattern), commits: z.number(), why: z.string() })
+    .optional(),
   /** Digest of everything else. */
   digest: z.string(),
 });
+
+const portableSchema = manifestSchema.omit({
+  ...{ format: true, segment_format: true, project: true, root: true, digest: true },
+});
+
+/** A manifest without what depends on the place of the tree, and on the version that wrote it. */
+export type PortableManifest = Omit<
+  Manifest,
+  'format' | 'segment_format' | 'project' | 'root' | 'digest'
+>;
+
+export function portable(manifest: Manifest): PortableManifest {
+  return portableSchema.parse(manifest);
+}
+
+/** Of data that came from elsewhere. Throws what zod throws. */
+export function parsePortable(value: unknown): PortableManifest {
+  return portableSchema.parse(value);
+}
 
 /** What is served: the shards with their files, and the plan that the next refresh keeps. */
 export interface Manifest extends z.infer<typeof manifestSchema> {
@@ -188,6 +216,8 @@ export interface IndexPlace {
   shardAnswers: string;
   /** JSON Lines `{path, reason}`: all files that were left out. */
   leftOut: string;
+  /** Files of an index that is being pulled. */
+  incoming: string;
 }
 
 /** `root`: absolute, without links. */
@@ -213,6 +243,7 @@ export function placeIn(folder: string, project: string): IndexPlace {
     checked: join(folder, 'checked.json'),
     shardAnswers: join(folder, 'verdicts.gz'),
     leftOut: join(folder, 'left-out.jsonl'),
+    incoming: join(folder, 'incoming'),
   };
 }
 

@@ -20,6 +20,7 @@ const binaryProbeBytes = 8_000;
 /** No person writes longer lines; minifiers and generators do. */
 export const lineBytesMax = 10_000;
 
+export { leftOutReasons } from './tree-listing.js';
 export type { LeftOut, LeftOutReason, Listing, SourceFile } from './tree-listing.js';
 
 export interface Source extends SourceFile {

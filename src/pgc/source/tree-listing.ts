@@ -8,7 +8,7 @@ import { fileNameOf, type FileName } from './git/tree-entries.js';
 import { languageOf } from './language.js';
 import type { FactsLanguage } from '../format/facts.js';
 
-const leftOutReasons = [
+export const leftOutReasons = [
   'unknown language',
   'binary',
   'too large',

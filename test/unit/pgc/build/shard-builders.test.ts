@@ -38,7 +38,7 @@ async function orderIn(name: string, alias: string): Promise<ShardOrder> {
     ...{ alias, scope: ['.'], version: 'v1', base: 'v1', made_with: 'm' },
     segment: `${alias}-v1.seg`,
   };
-  return { place, root: '/src/tree', digests: {}, shard, kept: undefined };
+  return { place, digests: {}, shard, kept: undefined };
 }
 
 async function* inBatches(files: readonly MinedFile[]): AsyncGenerator<MinedFile[]> {

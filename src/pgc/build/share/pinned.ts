@@ -1,0 +1,109 @@
+import { BusError } from '../../../errors/bus-error.js';
+import type { FileRow } from '../../format/shard-index.js';
+import type { IndexPlace, Served } from '../../plan/manifest.js';
+import { openWords } from '../../plan/open-shard.js';
+import { headOf as headCommit, revisionAt } from '../../source/git/revision.js';
+import { runGit } from '../../source/git/run-git.js';
+import { eachEntry } from '../../source/git/tree-entries.js';
+import { readLeftOut } from '../left-out-files.js';
+
+/** Paths that an error names. */
+const namedMax = 5;
+/** Commits before HEAD whose index may be published. */
+const ancestorsMax = 64;
+
+/** A commit, seen from a folder of its repository. */
+export interface Pin {
+  commit: string;
+  /** The folder within the repository; empty: all of it. */
+  folder: string;
+}
+
+/** The folder is given as bytes by git; what is not UTF-8 differs from all that is. */
+function pinOf({ commit, prefix }: { commit: string; prefix: Buffer }): Pin {
+  return { commit, folder: prefix.toString('utf8').replace(/\/$/, '') };
+}
+
+/** Every file of an index, with its content. */
+export async function rowsOf(place: IndexPlace, { shards }: Served): Promise<FileRow[]> {
+  const rows: FileRow[] = [];
+  for (const shard of shards) {
+    const words = await openWords(place, shard);
+    for (let at = 0; at < words.fileCount; at += 1) rows.push(words.file(at));
+  }
+  return rows;
+}
+
+/**
+ * The commit that an index is of: every file that it read has the content of that commit, and it knows every file of the
+ * commit, be it as left out. Throws INDEX_UNPINNED, which names what differs.
+ */
+export async function pinned(
+  root: string,
+  home: string,
+  commit: string | undefined,
+  rows: readonly FileRow[],
+): Promise<Pin> {
+  const unpinned = (detail: string): BusError =>
+    new BusError('INDEX_UNPINNED', { path: root, detail });
+  const asked = commit ?? (await headCommit(root));
+  if (asked === undefined) throw unpinned('the tree is in no git repository, or has no commit');
+  const pin = pinOf(await revisionAt(root, asked));
+  const left = new Map<string, string>();
+  const end = await eachEntry(root, pin.commit, ({ path, id }) => left.set(path, id));
+  if (end !== 'ended') throw unpinned(`git cannot list ${pin.commit}`);
+  const others: string[] = [];
+  for (const { path, blob } of rows) {
+    if (left.get(path) !== blob) others.push(path);
+    left.delete(path);
+  }
+  for (const { path } of await readLeftOut(root, home)) left.delete(path);
+  others.push(...left.keys());
+  if (others.length === 0) return pin;
+  const some = others.slice(0, namedMax).join(', ');
+  const more = others.length > namedMax ? ' …' : '';
+  throw unpinned(
+    `${others.length} files are not as in commit ${asked.slice(0, 12)}: ${some}${more}`,
+  );
+}
+
+/**
+ * Commits whose index may be pulled, nearest first: the one that is asked for, or HEAD and what it came from; none without git.
+ * Throws as `revisionAt`.
+ */
+export async function candidatesFor(
+  root: string,
+  asOf: string | undefined,
+): Promise<{ commits: string[]; folder: string }> {
+  const at = await revisionAt(root, asOf);
+  if (at === undefined) return { commits: [], folder: '' };
+  const { commit, folder } = pinOf(at);
+  if (asOf !== undefined) return { commits: [commit], folder };
+  const args = ['rev-list', '--first-parent', `--max-count=${ancestorsMax}`, commit, '--'];
+  const listed = (await runGit(root, args))?.toString('latin1').trim().split('\n');
+  return { commits: listed ?? [commit], folder };
+}
+
+/** How far the commit of a tree is from that of its index. */
+export interface Distance {
+  /** Commits that the tree has and the index has not, and the other way round. */
+  ahead: number;
+  behind: number;
+  /** Files that differ between the two commits. */
+  files: number;
+}
+
+/** Undefined where git cannot tell, as for a commit that this clone does not have. */
+export async function distanceFrom(root: string, commit: string): Promise<Distance | undefined> {
+  const counted = await runGit(root, [
+    ...['rev-list', '--left-right', '--count', `${commit}...HEAD`, '--'],
+  ]);
+  const differing = await runGit(root, [
+    ...['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--no-ext-diff'],
+    ...[commit, 'HEAD', '--', '.'],
+  ]);
+  const [, behind, ahead] = /^(\d+)\t(\d+)\n$/.exec(counted?.toString('latin1') ?? '') ?? [];
+  if (differing === undefined || ahead === undefined) return undefined;
+  const files = differing.toString('latin1').split('\0').length - 1;
+  return { ahead: Number(ahead), behind: Number(behind), files };
+}
