@@ -40,7 +40,7 @@ function boundTargets(index: ShardIndex, { id, kind }: CallRow): CallTargets | u
   // What a variable holds is called, not the variable.
   const targets = bound
     .targetsOf(id)
-    .filter((target) => isUse || bound.target(target).kind !== 'variable');
+    .filter((target) => isUse || bound.kindOf(target) !== 'variable');
   return cachedTargets(index, `${binding} ${targets.join(' ')}`, () => {
     const own = targets.map((target) => bound.target(target));
     const by =

@@ -250,6 +250,8 @@ export class BoundCalls {
   readonly #sections: SectionsOf<keyof BoundSections>;
   readonly #tables: Partial<Record<TableName, PackedRows>> = {};
   #texts?: StringTable;
+  /** There are few. */
+  readonly #kinds = new Map<number, string>();
 
   constructor(sections: SectionsOf<keyof BoundSections>) {
     this.#sections = sections;
@@ -340,6 +342,14 @@ export class BoundCalls {
       kind: this.#text(id, targetColumn.kind),
       line: targets.at(id, targetColumn.line),
     };
+  }
+
+  /** As `target(id).kind`, without its other texts: asked of each call that is followed. */
+  kindOf(id: number): string {
+    const text = this.#rows('targets').at(id, targetColumn.kind);
+    let kind = this.#kinds.get(text);
+    if (kind === undefined) this.#kinds.set(text, (kind = this.#string(text)));
+    return kind;
   }
 
   /** Headers of other shards that files of this one reach, with what they include. */

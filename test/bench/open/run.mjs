@@ -1,6 +1,6 @@
 // How long a process needs that has just begun: to open an index, and for its first answers.
 //
-//   npm run bench:open -- --home SIGMA_HOME --repo DIR [--repo DIR …] [--runs N] [--json FILE]
+//   npm run bench:open -- --home SIGMA_HOME --repo DIR [--repo DIR …] [--runs N] [--questions N] [--json FILE]
 //
 // The trees are indexed in --home. Cold: nothing of the index is in memory; the program and the tree may be. On a
 // machine that is shared, compare the times of the processor.
@@ -16,6 +16,7 @@ const { values: options } = parseArgs({
     home: { type: 'string' },
     repo: { type: 'string', multiple: true },
     runs: { type: 'string', default: '5' },
+    questions: { type: 'string', default: '100' },
     json: { type: 'string' },
   },
 });
@@ -26,9 +27,9 @@ const usageFile = path.join(folder, 'usage.json');
 const questionFile = path.join(folder, 'questions.json');
 const subjects = 'memory error queue file lock buffer thread option name size'.split(' ');
 const verbs = 'allocate free open read write check find wait parse send'.split(' ');
-const questions = verbs.flatMap((verb) =>
-  subjects.map((each) => `where does it ${verb} a ${each}?`),
-);
+const questions = verbs
+  .flatMap((verb) => subjects.map((each) => `where does it ${verb} a ${each}?`))
+  .slice(0, Number(options.questions));
 writeFileSync(questionFile, JSON.stringify(questions));
 const report = path.join(folder, 'report.txt');
 writeFileSync(
