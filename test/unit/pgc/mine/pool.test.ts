@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { decodeFacts } from '../../../../src/pgc/format/packed-facts.js';
-import { MinerPool, queuedPerJob } from '../../../../src/pgc/mine/pool.js';
+import { fileMsMax, MinerPool, queuedPerJob } from '../../../../src/pgc/mine/pool.js';
+
+import { VirtualClock } from '../../../support/virtual-clock.js';
 
 const moody = new URL('../../../support/miners/moody-worker.mjs', import.meta.url);
 
@@ -55,6 +57,14 @@ describe('with a worker that misbehaves', () => {
       data: { detail: 'it took longer than 2000 ms' },
     });
     expect(await textOf(next)).toBe('mined z');
+  });
+
+  test('time that passes without work does not count', async () => {
+    const clock = new VirtualClock();
+    await using pool = new MinerPool(1, { worker: moody, clock });
+    const mined = pool.mine('c', Buffer.from('z'));
+    await clock.advance(fileMsMax);
+    expect(await textOf(mined)).toBe('mined z');
   });
 
   test('there is no room while the queue is full, and again when a worker takes from it', async () => {
