@@ -5,7 +5,7 @@ parentPort.on('message', ({ source }) => {
   const text = Buffer.from(source).toString();
   if (text.startsWith('throw')) throw new Error('the parser broke');
   if (text.startsWith('exit')) process.exit(3);
-  if (text.startsWith('hang')) return;
+  while (text.startsWith('hang'));
   if (text.startsWith('who')) {
     parentPort.postMessage(Uint8Array.from(Buffer.from(`thread ${threadId}`)));
     return;

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { decodeFacts } from '../../../../src/pgc/format/packed-facts.js';
-import { MinerPool, queuedPerJob } from '../../../../src/pgc/mine/pool.js';
+import { fileMsMax, MinerPool, queuedPerJob } from '../../../../src/pgc/mine/pool.js';
+
+import { VirtualClock } from '../../../support/virtual-clock.js';
 
 const moody = new URL('../../../support/miners/moody-worker.mjs', import.meta.url);
 
@@ -47,18 +49,26 @@ describe('with a worker that misbehaves', () => {
   });
 
   test('a file that takes too long is given up, and the next one is mined', async () => {
-    await using pool = new MinerPool(1, { worker: moody, fileMsMax: 2_000 });
+    await using pool = new MinerPool(1, { worker: moody, fileMsMax: 500 });
     const slow = pool.mine('c', Buffer.from('hang'));
     const next = pool.mine('c', Buffer.from('z'));
     await expect(slow).rejects.toMatchObject({
       code: 'MINER_FAILED',
-      data: { detail: 'it took longer than 2000 ms' },
+      data: { detail: 'it took longer than 500 ms' },
     });
     expect(await textOf(next)).toBe('mined z');
   });
 
+  test('time that passes without work does not count', async () => {
+    const clock = new VirtualClock();
+    await using pool = new MinerPool(1, { worker: moody, clock });
+    const mined = pool.mine('c', Buffer.from('z'));
+    await clock.advance(fileMsMax);
+    expect(await textOf(mined)).toBe('mined z');
+  });
+
   test('there is no room while the queue is full, and again when a worker takes from it', async () => {
-    await using pool = new MinerPool(1, { worker: moody, fileMsMax: 2_000 });
+    await using pool = new MinerPool(1, { worker: moody, fileMsMax: 500 });
     // One in the worker, the others in the queue.
     const files = Array.from({ length: 1 + queuedPerJob }, (_, i) =>
       textOf(pool.mine('c', Buffer.from(i === 0 ? 'hang' : `${i}`))).catch(() => 'failed'),
