@@ -1,5 +1,5 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, posix, relative } from 'node:path';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { basename, join, posix, relative } from 'node:path';
 import { decodeFacts, encodeFacts } from '../../../dist/src/pgc/format/packed-facts.js';
 import { writeSections, segmentLayout } from '../../../dist/src/pgc/format/segment-file.js';
 import { SegmentWriter } from '../../../dist/src/pgc/format/segment-writer.js';
