@@ -3,7 +3,7 @@ import { KeptSites } from '../bind/change/kept-sites.js';
 import { MovedSymbols } from '../bind/change/moved-symbols.js';
 import { farHeadersAfter } from '../bind/pointers/far-headers.js';
 import { rebindPointers } from '../bind/pointers/rebind-pointers.js';
-import { rebindProgram } from '../bind/program/rebind-program.js';
+import { rebindProgram } from '../bind/program/after/rebind-program.js';
 import type { LanguageRules } from '../bind/program/rules.js';
 import type { FactsLanguage } from '../format/facts.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';

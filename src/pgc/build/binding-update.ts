@@ -270,8 +270,8 @@ function keyIn(target: BoundTarget): string {
   return `${target.symbol}\0${keyOf(target)}`;
 }
 
-function keyOf({ path, container, name, line }: Omit<BoundTarget, 'symbol'>): string {
-  return `${path}\0${container}\0${name}\0${line}`;
+function keyOf({ path, container, name, kind, line }: Omit<BoundTarget, 'symbol'>): string {
+  return `${path}\0${container}\0${name}\0${kind}\0${line}`;
 }
 
 function areSame(one: readonly string[], other: readonly string[]): boolean {

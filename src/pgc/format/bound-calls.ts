@@ -108,8 +108,9 @@ export class BoundCallsWriter {
 
   /** By which a target is meant here. */
   id(target: BoundTarget): number {
-    const { symbol, path, container, name, line } = target;
-    const key = `${symbol}\0${path}\0${container}\0${name}\0${line}`;
+    const { symbol, path, container, name, kind, line } = target;
+    // A type and a value of one text may share a name.
+    const key = `${symbol}\0${path}\0${container}\0${name}\0${kind}\0${line}`;
     let id = this.#targetOf.get(key);
     if (id === undefined) {
       id = this.#targets.length;
@@ -190,6 +191,7 @@ export class BoundCallsWriter {
       compare(its.path, others.path) ||
       compare(its.container, others.container) ||
       compare(its.name, others.name) ||
+      compare(its.kind, others.kind) ||
       its.line - others.line ||
       its.symbol - others.symbol
     );

@@ -1,6 +1,6 @@
-import type { TypeRow } from '../../format/shard-index.js';
-import type { Change, TextPlace } from '../change/change.js';
-import type { LanguageRules } from './rules.js';
+import type { TypeRow } from '../../../format/shard-index.js';
+import type { Change, TextPlace } from '../../change/change.js';
+import type { LanguageRules } from '../rules.js';
 
 /** A definition as a text describes it; what it says of itself has no place and no body. */
 interface Described {

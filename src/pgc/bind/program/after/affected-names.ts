@@ -1,5 +1,5 @@
-import type { Definition } from './definition.js';
-import type { Definitions } from './definitions.js';
+import type { Definition } from '../definition.js';
+import type { Definitions } from '../definitions.js';
 import { namesIn, partToken, plain, type ChangedNames } from './changed-names.js';
 
 /** All names that may mean something else, because what they are defined by mentions one that does. */

@@ -1,10 +1,10 @@
-import type { CallRow } from '../../format/shard-index.js';
-import type { BoundAnew, Change } from '../change/change.js';
+import type { CallRow } from '../../../format/shard-index.js';
+import type { BoundAnew, Change } from '../../change/change.js';
 import { AffectedNames } from './affected-names.js';
-import { ProgramBinder } from './bind-program.js';
+import { ProgramBinder } from '../bind-program.js';
 import { ChangedImports } from './changed-imports.js';
 import { ChangedNames } from './changed-names.js';
-import type { LanguageRules } from './rules.js';
+import type { LanguageRules } from '../rules.js';
 
 interface RebindJob {
   change: Change;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ShardIndex } from '../../format/shard-index.js';
-import type { Change } from '../change/change.js';
-import { IncludeGraph } from '../pointers/includes.js';
+import type { ShardIndex } from '../../../format/shard-index.js';
+import type { Change } from '../../change/change.js';
+import { IncludeGraph } from '../../pointers/includes.js';
 import { plain } from './changed-names.js';
-import type { Definitions } from './definitions.js';
-import type { LanguageRules, Places } from './rules.js';
-import type { SourceText } from './source-text.js';
+import type { Definitions } from '../definitions.js';
+import type { LanguageRules, Places } from '../rules.js';
+import type { SourceText } from '../source-text.js';
 
 type Imports = Pick<SourceText, 'imports' | 'exports' | 'wildcards' | 'isOpen'>;
 
