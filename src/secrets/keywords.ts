@@ -6,14 +6,16 @@ export const placesMax = 1_000;
 
 /** Finds many words in one pass over a text, in any case. */
 export class KeywordIndex<T> {
-  readonly #isHead = new Uint8Array(slots);
+  /** By the first letters, of what may come behind them: a bit for the five low ones of each. */
+  readonly #next = new Int32Array(slots);
   readonly #byHead = new Map<number, { word: string; values: T[] }[]>();
 
   constructor(entries: Iterable<{ word: string; value: T }>) {
     for (const { word, value } of entries) {
       if (word.length < headChars) throw new Error(`bug: the keyword ${word} is too short`);
-      const slot = slotOf(word, 0);
-      this.#isHead[slot] = 1;
+      const slot = slotOf(small(word, 0), small(word, 1), small(word, 2));
+      const next = word.length > headChars ? 1 << small(word, headChars) : -1;
+      this.#next[slot] = (this.#next[slot] as number) | next;
       const here = this.#byHead.get(slot) ?? [];
       this.#byHead.set(slot, here);
       const same = here.find((each) => each.word === word);
@@ -22,17 +24,27 @@ export class KeywordIndex<T> {
     }
   }
 
-  /** Where the words of each value stand, in order. */
+  /** Where the words of each value stand, in order. Sees every byte of a code base. */
   placesIn(text: string): Map<T, number[]> {
     const found = new Map<T, number[]>();
-    const last = text.length - headChars;
-    for (let at = 0; at <= last; at += 1) {
-      const slot = slotOf(text, at);
-      if (this.#isHead[slot] === 0) continue;
-      for (const { word, values } of this.#byHead.get(slot) ?? [])
-        if (isAt(text, at, word)) for (const value of values) add(found, value, at);
+    // Of other scripts the low bytes alone; what they seem to be is looked at again.
+    const bytes = Buffer.from(text, 'latin1');
+    let [one, two, three] = [0, 0, smallAt(bytes, 0)];
+    for (let at = -2; at <= bytes.length - headChars; at += 1) {
+      const four = smallAt(bytes, at + headChars);
+      const slot = slotOf(one, two, three);
+      // A shift takes the five low bits.
+      if (((this.#next[slot] as number) >>> four) & 1) this.#look(text, at, slot, found);
+      one = two;
+      two = three;
+      three = four;
     }
     return found;
+  }
+
+  #look(text: string, at: number, slot: number, found: Map<T, number[]>): void {
+    for (const { word, values } of this.#byHead.get(slot) ?? [])
+      if (isAt(text, at, word)) for (const value of values) add(found, value, at);
   }
 }
 
@@ -42,13 +54,19 @@ function add<T>(found: Map<T, number[]>, value: T, at: number): void {
   else if (places.length < placesMax) places.push(at);
 }
 
-function slotOf(text: string, at: number): number {
-  const [one, two, three] = [small(text, at), small(text, at + 1), small(text, at + 2)];
+function slotOf(one: number, two: number, three: number): number {
   return (one * 961 + two * 31 + three) & (slots - 1);
 }
 
+const smallByte = Uint8Array.from({ length: 0x100 }, (_, code) => smallCode(code));
+
+/** 0 behind the end. */
+function smallAt(bytes: Buffer, at: number): number {
+  return at < bytes.length ? (smallByte[bytes[at] as number] as number) : 0;
+}
+
 function isAt(text: string, at: number, word: string): boolean {
-  if (at + word.length > text.length) return false;
+  if (at < 0 || at + word.length > text.length) return false;
   for (let offset = 0; offset < word.length; offset += 1)
     if (small(text, at + offset) !== word.charCodeAt(offset)) return false;
   return true;
@@ -56,6 +74,9 @@ function isAt(text: string, at: number, word: string): boolean {
 
 /** Of ASCII, which is all that keywords have. */
 function small(text: string, at: number): number {
-  const code = text.charCodeAt(at);
+  return smallCode(text.charCodeAt(at));
+}
+
+function smallCode(code: number): number {
   return code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
 }

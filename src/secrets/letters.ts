@@ -9,6 +9,8 @@ const markedChars = { min: 36, max: 400 };
 const rowsMax = 1_000;
 /** So much tells whether it is text that was encoded. */
 const probeChars = 20;
+const base64Letters = alphabet('+/');
+const tokenLetters = alphabet('-_');
 const isText = /^[\t\n\r\x20-\x7e]+$/;
 /** A mark of letters, perhaps of several words, and behind it letters without a sign between them. */
 const marked = /^(?!sha\d)[A-Za-z]{2,10}(?:[_-][a-z0-9]{1,12}){0,3}[_-](?=[A-Za-z0-9]{32})/;
@@ -28,7 +30,7 @@ export function textOf(letters: string): string | undefined {
 
 /** Rows of base64 in which a text is encoded, with the text. */
 export function* encodedTexts(text: string): Generator<Row & { inside: string }> {
-  for (const { at, end } of rows(text, isBase64, encodedChars)) {
+  for (const { at, end } of rows(text, base64Letters, encodedChars)) {
     if (!isText.test(decoded(text.slice(at, at + probeChars)))) continue;
     yield { at, end, inside: decoded(text.slice(at, end)) };
   }
@@ -36,7 +38,7 @@ export function* encodedTexts(text: string): Generator<Row & { inside: string }>
 
 /** What has the form of a token of today: `mark_` and many letters, small ones, large ones and digits. */
 export function* markedTokens(text: string): Generator<Row> {
-  for (const { at, end } of rows(text, isToken, markedChars)) {
+  for (const { at, end } of rows(text, tokenLetters, markedChars)) {
     const token = text.slice(at, end);
     const mark = marked.exec(token)?.[0];
     if (mark !== undefined && kinds.every((each) => each.test(token.slice(mark.length))))
@@ -44,36 +46,63 @@ export function* markedTokens(text: string): Generator<Row> {
   }
 }
 
-function* rows(
-  text: string,
-  isPart: (code: number) => boolean,
-  { min, max }: { min: number; max: number },
-): Generator<Row> {
+/** Of rows, which letters are part of one; of those beyond ASCII all or none. */
+export interface Alphabet {
+  ascii: Uint8Array;
+  others: boolean;
+}
+
+/** `others`: also of those that a pattern takes for a letter when it does not look at case. */
+export const plainLetters = alphabet('', true);
+/** All signs that tokens are written in. */
+export const tokenSigns = alphabet('+/=_.~-', true);
+
+function alphabet(signs: string, others = false): Alphabet {
+  const ascii = new Uint8Array(0x80);
+  for (let code = 0; code < ascii.length; code += 1)
+    ascii[code] = /[A-Za-z0-9]/.test(String.fromCharCode(code)) ? 1 : 0;
+  for (const sign of signs) ascii[sign.charCodeAt(0)] = 1;
+  return { ascii, others };
+}
+
+function isPart({ ascii, others }: Alphabet, code: number): boolean {
+  return code < ascii.length ? ascii[code] === 1 : others;
+}
+
+/** Whether so many of these letters stand together. */
+export function hasRow(text: string, letters: Alphabet, length: number): boolean {
+  for (let at = 0; at + length <= text.length;) {
+    const from = rowStart(text, at, at + length, letters);
+    if (from === at) return true;
+    at = from;
+  }
+  return false;
+}
+
+/** Of the row that ends at `to`, where it begins in `[from, to]`: as a rule near its end, so that most of a text is not looked at. */
+function rowStart(text: string, from: number, to: number, letters: Alphabet): number {
+  let at = to;
+  while (at > from && isPart(letters, text.charCodeAt(at - 1))) at -= 1;
+  return at;
+}
+
+function* rows(text: string, letters: Alphabet, { min, max }: typeof encodedChars): Generator<Row> {
   let count = 0;
-  for (let at = 0; at < text.length && count < rowsMax; at += 1) {
-    if (!isPart(text.charCodeAt(at))) continue;
-    let end = at + 1;
-    while (end < text.length && isPart(text.charCodeAt(end))) end += 1;
-    if (end - at >= min && end - at <= max) {
+  // No row goes on to `at`.
+  for (let at = 0; at + min <= text.length && count < rowsMax;) {
+    const from = rowStart(text, at, at + min, letters);
+    if (from > at) {
+      at = from;
+      continue;
+    }
+    let end = at + min;
+    while (end < text.length && isPart(letters, text.charCodeAt(end))) end += 1;
+    if (end - at <= max) {
       count += 1;
       yield { at, end };
     }
-    at = end;
+    at = end + 1;
   }
-}
-
-function isBase64(code: number): boolean {
-  return isLetter(code) || code === 0x2b || code === 0x2f;
-}
-
-function isToken(code: number): boolean {
-  return isLetter(code) || code === 0x2d || code === 0x5f;
-}
-
-/** Or a digit. */
-function isLetter(code: number): boolean {
-  const small = code | 0x20;
-  return (small >= 0x61 && small <= 0x7a) || (code >= 0x30 && code <= 0x39);
 }
 
 function decoded(letters: string): string {

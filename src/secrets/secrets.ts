@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { RE2JS } from 're2js';
 import { beginsWith } from './anchored.js';
 import { KeywordIndex, placesMax } from './keywords.js';
-import { encodedTexts, markedTokens, textOf } from './letters.js';
+import { encodedTexts, hasRow, markedTokens, plainLetters, textOf, tokenSigns } from './letters.js';
+import { type NeededRow, neededRow } from './needed-row.js';
 
 /** A secret that stands in a text, readable for everyone. */
 export interface Secret {
@@ -56,6 +57,8 @@ interface Rule {
   pattern: RE2JS;
   /** What it finds begins with its keyword. */
   isAnchored: boolean;
+  /** Looked for before the pattern is run. */
+  row: NeededRow;
   unless: { on: Part; patterns: RE2JS[]; words: string[] }[];
   must: RE2JS[];
 }
@@ -161,7 +164,7 @@ function* foundBy(
   const part = text.slice(first, last);
   const matcher = rule.pattern.matcher(part);
   // As a rule there is nothing. Without groups it is several times faster; anchored, it ends at the first letter that does not fit.
-  if (!isAnchored && !rule.pattern.test(part)) return;
+  if (!isAnchored && !(hasRows(part, rule.row) && rule.pattern.test(part))) return;
   while (isAnchored ? matcher.lookingAt() : matcher.find()) {
     const [from, to] = [first + matcher.start(0), first + matcher.end(0)];
     const group = groupOf(rule.text, matcher);
@@ -169,6 +172,10 @@ function* foundBy(
     if (isSecret(rule, text, { at, end, from, to })) yield { at, end };
     if (from === to || isAnchored) return;
   }
+}
+
+function hasRows(part: string, { letters, signs }: NeededRow): boolean {
+  return hasRow(part, plainLetters, letters) && hasRow(part, tokenSigns, signs);
 }
 
 type Matcher = ReturnType<RE2JS['matcher']>;
@@ -318,6 +325,7 @@ function compiled(text: RuleText): Rule {
   const rule: Rule = {
     ...{ text, pattern: RE2JS.compile(text.pattern), must: all(text.must) },
     isAnchored: text.keywords.every((word) => beginsWith(text.pattern, word)),
+    row: neededRow(text.pattern),
     unless: (text.unless ?? []).map(({ on, patterns, words = [] }) => ({
       ...{ on, words, patterns: all(patterns) },
     })),

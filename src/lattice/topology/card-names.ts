@@ -1,5 +1,5 @@
 import { Wanted, WantedNames, type NameList } from '../../pgc/search/card/name-list.js';
-import { PackedCard, type CardLists } from '../../pgc/search/card/packed-card.js';
+import type { CardLists } from '../../pgc/search/card/packed-card.js';
 import type { Card } from '../../pgc/shapes.js';
 
 /** Limit of names whose holders are cached; at the limit the cache is cleared. */
@@ -83,9 +83,13 @@ export class CardNames {
   }
 }
 
+function hasLists(card: Card): card is Card & { lists: CardLists } {
+  return 'lists' in card;
+}
+
 /** For a card made in this process, each list is made when it is first needed. */
 function namesOf(card: Card): Names {
-  if (card instanceof PackedCard) return card.lists;
+  if (hasLists(card)) return card.lists;
   let terms: NameList | undefined;
   let defines: NameList | undefined;
   let standIns: NameList | undefined;

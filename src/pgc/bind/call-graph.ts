@@ -45,12 +45,11 @@ function boundTargets(index: ShardIndex, { id, kind }: CallRow): CallTargets | u
     const own = targets.map((target) => bound.target(target));
     const by =
       binding === 'dispatch' ? targets.flatMap((target) => bound.implementing(target)) : [];
+    const implementing = by.map((target) => bound.target(target));
     // A mock stands in for the real one: it comes last.
-    const isAside = ({ path }: BoundTarget): number => (saidRole(index.info, path) === '' ? 0 : 1);
-    const implementing = by
-      .map((target) => bound.target(target))
-      .toSorted((one, other) => isAside(one) - isAside(other));
-    const all = [...own, ...implementing];
+    const isAside = ({ path }: BoundTarget): boolean => saidRole(index.info, path) !== '';
+    const asides = new Set(implementing.length < 2 ? [] : implementing.filter(isAside));
+    const all = [...own, ...implementing.filter((each) => !asides.has(each)), ...asides];
     const inside = all.flatMap(({ symbol }) => (symbol < 0 ? [] : [symbol]));
     return {
       ...{ inside, sure: inside.length },

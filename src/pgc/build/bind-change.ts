@@ -5,7 +5,6 @@ import { farHeadersAfter } from '../bind/pointers/far-headers.js';
 import { rebindPointers } from '../bind/pointers/rebind-pointers.js';
 import { rebindProgram } from '../bind/program/rebind-program.js';
 import type { LanguageRules } from '../bind/program/rules.js';
-import type { BoundCallsWriter } from '../format/bound-calls.js';
 import type { FactsLanguage } from '../format/facts.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { openShard } from '../plan/open-shard.js';
@@ -21,17 +20,12 @@ interface ChangeJob {
 }
 
 /** What sites are bound to after a change, by what they were bound to. Undefined: that cannot be read. */
-export async function boundAfter(
-  job: ChangeJob,
-): Promise<Iterable<BoundCallsWriter | 'as before'> | undefined> {
+export async function boundAfter(job: ChangeJob): Promise<BindingUpdate | undefined> {
   const change = await openChange(job).catch(() => undefined);
   return change && bindChange(change, job.rules);
 }
 
-export function bindChange(
-  change: Change,
-  rules: readonly LanguageRules[],
-): Iterable<BoundCallsWriter | 'as before'> {
+export function bindChange(change: Change, rules: readonly LanguageRules[]): BindingUpdate {
   const moved = new MovedSymbols(change);
   const kept = new KeptSites(change);
   const update = new BindingUpdate(change, kept, moved);
@@ -48,7 +42,7 @@ export function bindChange(
   }
   if (languages.all.has('c')) update.add(rebindPointers(change, moved), isAmong(languages, ['c']));
   for (const [unit, headers] of farHeadersAfter(change)) update.include(unit, headers);
-  return update.end();
+  return update;
 }
 
 async function openChange({ place, before, shards }: ChangeJob): Promise<Change> {

@@ -55,6 +55,8 @@ export interface BoundShards {
   bound_by: string | undefined;
   /** Undefined: there is no layer, or nothing was bound anew. */
   layer: LayerReport | undefined;
+  /** Calls and uses whose binding was worked out anew. */
+  sites: number;
 }
 
 /**
@@ -70,7 +72,10 @@ export async function bindShards(
   const isLayered = hasLayer(job);
   const bound = isLayered ? [...shards] : shards.filter(isBound);
   if (bound.length === 0)
-    return { shards: [...shards], scip: undefined, bound_by: undefined, layer: undefined };
+    return {
+      ...{ shards: [...shards], scip: undefined, bound_by: undefined, layer: undefined },
+      sites: 0,
+    };
   const known = new Map(before?.shards.map((shard) => [keyOf(shard), shard.bound]));
   const manifests = await manifestsOf(job);
   const bound_by = binderOf(manifests);
@@ -85,15 +90,15 @@ export async function bindShards(
   )
     return {
       shards: shards.map((shard) => withBound(shard, known.get(keyOf(shard)))),
-      ...{ scip: before.scip, bound_by, layer: undefined },
+      ...{ scip: before.scip, bound_by, layer: undefined, sites: 0 },
     };
   const rules = languageRules(manifests);
   const update =
     isSame && !isLayered ? await boundAfter({ place, before, shards: bound, rules }) : undefined;
-  const { writers, layer } =
+  const { writers, layer, sites } =
     update === undefined
       ? await boundBy(job, { shards: bound, rules, isLayered })
-      : { writers: update, layer: undefined };
+      : { writers: update.end(), layer: undefined, sites: update.sites };
   const files = new Map<string, string | undefined>();
   const served = new Set(known.values());
   let at = 0;
@@ -108,7 +113,7 @@ export async function bindShards(
   }
   return {
     shards: shards.map((shard) => withBound(shard, files.get(shard.alias))),
-    ...{ scip: layer?.served, bound_by, layer: layer?.report() },
+    ...{ scip: layer?.served, bound_by, layer: layer?.report(), sites },
   };
 }
 
@@ -123,6 +128,7 @@ async function boundBy(
 ): Promise<{
   writers: Iterable<BoundCallsWriter | 'as before'>;
   layer: Awaited<ReturnType<typeof openLayer>> | undefined;
+  sites: number;
 }> {
   const segments = await Promise.all(
     shards.map((shard) => openShard(job.place, shard, {}, 'lazy', '')),
@@ -138,7 +144,8 @@ async function boundBy(
   }
   if (shards.some(({ languages }) => 'c' in languages)) writing.add(bindPointers(segments));
   for (const [shard, headers] of farHeaders(segments).entries()) writing.include(shard, headers);
-  return { writers: drained([...writing.end()]), layer };
+  const sites = segments.reduce((sum, { siteCount }) => sum + siteCount, 0);
+  return { writers: drained([...writing.end()]), layer, sites };
 }
 
 /** Written, each is not needed any more. */

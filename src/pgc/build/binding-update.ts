@@ -18,6 +18,8 @@ type Pair = readonly [what: PlacedTarget, by: PlacedTarget];
 
 /** What sites are bound to after a change: what is bound anew, and everything else as it was. */
 export class BindingUpdate {
+  /** Calls and uses that were bound anew. */
+  sites = 0;
   readonly #change: Change;
   readonly #kept: KeptSites;
   readonly #moved: MovedSymbols;
@@ -46,6 +48,7 @@ export class BindingUpdate {
       ? this.#change.units.map(({ siteCount }) => new Uint8Array(siteCount))
       : [];
     for (const { shard, call, binding, targets } of calls) {
+      this.sites += 1;
       this.#note(shard, call, { binding, targets: targets.map(placed) });
       const its = seen[shard];
       if (its !== undefined) its[call] = 1;
@@ -106,32 +109,38 @@ export class BindingUpdate {
   #written(unit: number): BoundCallsWriter {
     const { siteCount = 0 } = this.#change.units[unit] ?? {};
     const writer = new BoundCallsWriter(siteCount);
-    const called = new Map<string, PlacedTarget>();
-    for (let site = 0; site < siteCount; site += 1) {
-      const its = this.#anew[unit]?.get(site) ?? this.#asBefore(unit, site);
-      if (its === undefined || its.binding === 'unbound') continue;
-      const targets = its.targets.map((each) => targetIn(unit, each));
-      writer.add(site, its.binding, targets);
-      for (const [at, each] of targets.entries())
-        called.set(keyIn(each), its.targets[at] as PlacedTarget);
-    }
-    for (const pair of this.#pairsIn(unit, called).values())
-      writer.implement(targetIn(unit, pair[0]), targetIn(unit, pair[1]));
-    for (const [header, targets] of this.#headers[unit] ?? []) writer.include(header, targets);
-    return writer;
-  }
-
-  #asBefore(unit: number, site: number): SiteBinding | undefined {
-    const was = this.#kept.before(unit, site);
-    const bound = was && this.#change.before[was.unit]?.bound;
-    if (was === undefined || bound === undefined) return undefined;
-    const binding = bound.bindingOf(was.site);
-    if (binding === 'unbound') return undefined;
-    const all = bound.targetsOf(was.site).map((id) => bound.target(id));
-    return {
-      binding,
-      targets: all.flatMap((each) => this.#moved.now(was.unit, each, unit) ?? []),
+    const called = new Map<number, PlacedTarget>();
+    const idOf = (each: PlacedTarget): number => {
+      const id = writer.id(targetIn(unit, each));
+      called.set(id, each);
+      return id;
     };
+    const known = new KnownIds((before, id) => {
+      const target = this.#change.before[before]?.bound.target(id);
+      const now = target && this.#moved.now(before, target, unit);
+      return now && idOf(now);
+    });
+    for (let site = 0; site < siteCount; site += 1) {
+      const anew = this.#anew[unit]?.get(site);
+      if (anew !== undefined) {
+        if (anew.binding !== 'unbound') writer.addIds(site, anew.binding, anew.targets.map(idOf));
+        continue;
+      }
+      const was = this.#kept.before(unit, site);
+      const bound = was && this.#change.before[was.unit]?.bound;
+      const binding = was && bound?.bindingOf(was.site);
+      if (was === undefined || bound === undefined || binding === 'unbound') continue;
+      const ids = bound.targetsOf(was.site).flatMap((id) => known.of(was.unit, id) ?? []);
+      writer.addIds(site, binding ?? 'unbound', ids);
+    }
+    const its = new Map([...called.values()].map((each) => [keyIn(targetIn(unit, each)), each]));
+    for (const [what, by] of this.#pairsIn(unit, its).values())
+      writer.implement(targetIn(unit, what), targetIn(unit, by));
+    const same = this.#change.unitBefore(unit);
+    const headers = same === undefined ? undefined : this.#change.before[same]?.bound.farHeaders();
+    for (const [header, targets] of this.#headers[unit] ?? headers ?? [])
+      writer.include(header, targets);
+    return writer;
   }
 
   #isAsBefore(unit: number): boolean {
@@ -222,6 +231,20 @@ export class BindingUpdate {
         const pair = this.#pairNow(bound, before, [what, by], unit);
         if (pair !== undefined && keyOf(pair[0]) === keyOf(target)) yield pair;
       }
+  }
+}
+
+/** What the targets of units before are now: many sites are bound to the same. */
+class KnownIds {
+  readonly #known = new Map<number, (number | undefined)[]>();
+
+  constructor(readonly find: (before: number, id: number) => number | undefined) {}
+
+  of(before: number, id: number): number | undefined {
+    let known = this.#known.get(before);
+    if (known === undefined) this.#known.set(before, (known = []));
+    if (!(id in known)) known[id] = this.find(before, id);
+    return known[id];
   }
 }
 

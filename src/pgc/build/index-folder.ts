@@ -115,7 +115,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   if (files.length === 0) throw new BusError('REPO_EMPTY', { path: tree.root });
   const report = async (
     served: Pick<Manifest, 'shards' | 'left_out'>,
-    more: Pick<IndexReport, 'history' | 'facts_collected' | 'scip'>,
+    more: Pick<IndexReport, 'history' | 'facts_collected' | 'sites_bound' | 'scip'>,
   ): Promise<IndexReport> => ({
     project: place.project,
     shards: served.shards.map(({ alias, scope: paths, files: count, lines, items }) => ({
@@ -146,14 +146,18 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     (await lineage.isAsIn(before));
   if (isServed) {
     if (seen.isOutdated) await seen.write(place.seen, servedAs(before.digest));
-    return await report(before, { history: historyNote(before.history), facts_collected: 0 });
+    return await report(before, {
+      history: historyNote(before.history),
+      facts_collected: 0,
+      sites_bound: 0,
+    });
   }
   const plan = wanted.planFor(files, place.project, kept);
   const marksOf = await readRoleMarks(tree, run.leftOut);
   // Only for a first run: a refresh may write next to nothing.
   if (before === undefined) await budget.expectDisk(linesOf(files) * lineBytesMin);
   const isChecked = changed === undefined && !checked.areSound;
-  const { shards, scip, bound_by, layer } = await madeShards(request, lineage, {
+  const { shards, scip, bound_by, layer, sites } = await madeShards(request, lineage, {
     ...{ place, plan, files, before, facts, run, layers, notice },
     ...{ root: tree.root, digests, marksOf, isChecked },
   });
@@ -183,7 +187,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   return await report(
     { shards, left_out },
     {
-      ...{ history: historyNote(history), facts_collected },
+      ...{ history: historyNote(history), facts_collected, sites_bound: sites },
       ...(layer === undefined ? {} : { scip: layer }),
     },
   );
@@ -216,6 +220,7 @@ async function madeShards(
       scip,
       bound_by,
       layer,
+      sites,
     } = await bindShards(
       {
         ...{ ...job, scip: request.scip, textOf: (file) => run.textOf(file) },
@@ -231,7 +236,7 @@ async function madeShards(
     const shards = isAsBefore(request, built, before)
       ? traced
       : await buildCoherence(place, traced, before, layers.includes('O7'), notice);
-    return { shards, scip, bound_by, layer };
+    return { shards, scip, bound_by, layer, sites };
   } catch (error) {
     // If the run was ended, that is the cause, not the error that followed.
     run.throwIfAborted();

@@ -9,6 +9,8 @@ export interface IndexReport {
   files_total: number;
   files_mined: number;
   files_reused: number;
+  /** Calls and uses whose binding was worked out anew. */
+  sites_bound: number;
   /** Deleted facts of contents that no file has any more. */
   facts_collected: number;
   /** History of git for O3: commits read, and why not all. 0 commits: no git. */

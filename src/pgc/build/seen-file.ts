@@ -1,5 +1,10 @@
 import { minerVersion, type FactsLanguage } from '../format/facts.js';
-import { readSections, writeSections, type SectionLayout } from '../format/segment-file.js';
+import {
+  openSections,
+  writeSections,
+  type SectionLayout,
+  type SectionsOf,
+} from '../format/segment-file.js';
 import type { FileRow } from '../format/shard-index.js';
 import type { RuleDigests } from '../mine/fact-store.js';
 import type { LeftOut, LeftOutReason } from '../source/source-tree.js';
@@ -56,7 +61,7 @@ interface Header extends SeenAbout {
 /** Undefined for a file that is absent, damaged or of another version. */
 export async function readSeen(path: string): Promise<Seen | undefined> {
   try {
-    const sections = await readSections(path, layout);
+    const sections = await openSections(path, layout, wholeOf);
     const { miner, languages, reasons, ...about } = JSON.parse(text(sections.about)) as Header;
     if (miner !== minerVersion) return undefined;
     const paths = text(sections.paths).split('\0');
@@ -84,6 +89,15 @@ export async function readSeen(path: string): Promise<Seen | undefined> {
   } catch {
     return undefined;
   }
+}
+
+function wholeOf(
+  sections: SectionsOf<(typeof names)[number]>,
+): Record<keyof typeof sections, Buffer> {
+  return Object.fromEntries(names.map((name) => [name, sections[name].whole()])) as Record<
+    keyof typeof sections,
+    Buffer
+  >;
 }
 
 /** Throws STORE_UNAVAILABLE. */

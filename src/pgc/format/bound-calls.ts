@@ -1,6 +1,12 @@
-import { between, boundsOf, bufferOf, lowerBound, NumberColumn, StringColumn } from './bytes.js';
+import { between, boundsOf, lowerBound, NumberColumn, StringColumn } from './bytes.js';
 import { PackedRows, packRows } from './packed-rows.js';
-import { openSections, writeSections, type Reading, type SectionLayout } from './segment-file.js';
+import {
+  openSections,
+  writeSections,
+  type Reading,
+  type SectionLayout,
+  type SectionsOf,
+} from './segment-file.js';
 import { packStrings, StringTable } from './string-table.js';
 
 /**
@@ -31,7 +37,7 @@ export interface BoundTarget {
 }
 
 /** Raised whenever the layout changes, or the binder would bind something else. */
-export const boundFormat = 12;
+export const boundFormat = 13;
 
 const names = [
   'callBindings', // column: by call of the segment
@@ -60,15 +66,17 @@ const tables = {
 } as const satisfies Partial<Record<keyof BoundSections, number>>;
 type TableName = keyof typeof tables;
 
-/** Collects what the calls and uses of one shard are bound to. */
+/**
+ * Collects what the calls and uses of one shard are bound to. The bytes depend on what is said alone, not on the order in which
+ * it is said: targets are numbered by the first site that is bound to them.
+ */
 export class BoundCallsWriter {
   readonly #bindings: Uint8Array;
-  readonly #texts = new StringColumn();
-  readonly #targets = Object.keys(targetColumn).map(() => new NumberColumn());
+  readonly #targets: BoundTarget[] = [];
   readonly #targetOf = new Map<string, number>();
   readonly #edges = new Pairs();
   readonly #implementations = new Pairs();
-  readonly #farIncludes = new Pairs();
+  readonly #farIncludes: [header: string, targets: readonly string[]][] = [];
 
   /** `sites`: how many calls and uses the segment has. */
   constructor(sites: number) {
@@ -76,54 +84,115 @@ export class BoundCallsWriter {
   }
 
   add(call: number, binding: CallBinding, targets: readonly BoundTarget[]): void {
+    this.addIds(
+      call,
+      binding,
+      targets.map((each) => this.id(each)),
+    );
+  }
+
+  /** `targets`: as `id` gave them. */
+  addIds(call: number, binding: CallBinding, targets: readonly number[]): void {
     this.#bindings[call] = callBindings.indexOf(binding);
-    for (const target of targets) this.#edges.push(call, this.#target(target));
+    for (const each of targets) this.#edges.push(call, each);
   }
 
   implement(target: BoundTarget, by: BoundTarget): void {
-    this.#implementations.push(this.#target(target), this.#target(by));
+    this.#implementations.push(this.id(target), this.id(by));
   }
 
   /** A header of another shard that files of this one reach; it is in the table also where it includes nothing. */
   include(header: string, targets: readonly string[]): void {
-    const from = this.#texts.id(header);
-    for (const each of [header, ...targets]) this.#farIncludes.push(from, this.#texts.id(each));
+    this.#farIncludes.push([header, targets]);
+  }
+
+  /** By which a target is meant here. */
+  id(target: BoundTarget): number {
+    const { symbol, path, container, name, line } = target;
+    const key = `${symbol}\0${path}\0${container}\0${name}\0${line}`;
+    let id = this.#targetOf.get(key);
+    if (id === undefined) {
+      id = this.#targets.length;
+      this.#targetOf.set(key, id);
+      this.#targets.push(target);
+    }
+    return id;
   }
 
   sections(): BoundSections {
-    const edges = this.#edges.sorted();
-    const implementations = this.#implementations.sorted();
-    const all = this.#texts.all();
-    const texts = packStrings(all);
-    const nameOf = (target: number): string =>
-      all[this.#targets[targetColumn.name]?.at(target) ?? 0] ?? '';
-    const byName = Uint32Array.from({ length: this.#targetOf.size }, (_, target) => target).sort(
+    const numbers = new Int32Array(this.#targets.length).fill(-1);
+    const order = this.#numbered(numbers);
+    const renumbered = (pairs: Pairs, isFirst: boolean): [Uint32Array, Uint32Array] =>
+      pairs.sorted(
+        (id) => (isFirst ? (numbers[id] ?? 0) : id),
+        (id) => numbers[id] ?? 0,
+      );
+    const edges = renumbered(this.#edges, false);
+    const implementations = renumbered(this.#implementations, true);
+    const texts = new StringColumn();
+    const columns = Object.keys(targetColumn).map(() => new NumberColumn());
+    for (const { symbol, path, container, name, kind, line } of order) {
+      const its = [path, container, name, kind].map((each) => texts.id(each));
+      [symbol + 1, ...its, line].forEach((value, at) => columns[at]?.push(value));
+    }
+    const farIncludes = new Pairs();
+    for (const [header, targets] of this.#farIncludes.sort(([a], [b]) => compare(a, b))) {
+      const from = texts.id(header);
+      for (const each of [header, ...[...targets].sort(compare)])
+        farIncludes.push(from, texts.id(each));
+    }
+    const nameOf = (target: number): string => order[target]?.name ?? '';
+    const byName = Uint32Array.from(order.keys()).sort(
       (one, other) => compare(nameOf(one), nameOf(other)) || one - other,
     );
+    const packed = packStrings(texts.all());
     return {
       callBindings: packRows([this.#bindings]),
       edges: packRows(edges),
       edgesByTarget: packRows([orderOf(edges[1])]),
-      targets: packRows(this.#targets.map((column) => column.values())),
+      targets: packRows(columns.map((column) => column.values())),
       targetsByName: packRows([byName]),
       implementations: packRows(implementations),
       implementationsBy: packRows([orderOf(implementations[1])]),
-      farIncludes: packRows(this.#farIncludes.sorted()),
-      textOffsets: texts.offsets,
-      textBytes: texts.bytes,
+      farIncludes: packRows(farIncludes.sorted()),
+      textOffsets: packed.offsets,
+      textBytes: packed.bytes,
     };
   }
 
-  #target({ symbol, path, container, name, kind, line }: BoundTarget): number {
-    const key = `${symbol}\0${path}\0${container}\0${name}\0${line}`;
-    let target = this.#targetOf.get(key);
-    if (target === undefined) {
-      target = this.#targetOf.size;
-      this.#targetOf.set(key, target);
-      const texts = [path, container, name, kind].map((each) => this.#texts.id(each));
-      [symbol + 1, ...texts, line].forEach((value, at) => this.#targets[at]?.push(value));
+  /** All targets in order of their numbers, which it fills in; those of one site by what they are. */
+  #numbered(numbers: Int32Array): BoundTarget[] {
+    const order: BoundTarget[] = [];
+    const take = (ids: number[]): void => {
+      const open = [...new Set(ids)].filter((id) => numbers[id] === -1);
+      if (open.length > 1) open.sort((one, other) => this.#compare(one, other));
+      for (const id of open) numbers[id] = order.push(this.#targets[id] as BoundTarget) - 1;
+    };
+    const [calls, targets] = this.#edges.sorted();
+    let open: number[] = [];
+    for (let at = 0; at < calls.length; at += 1) {
+      if (at > 0 && calls[at] !== calls[at - 1]) {
+        if (open.length > 0) take(open);
+        open = [];
+      }
+      const id = targets[at] ?? 0;
+      if (numbers[id] === -1) open.push(id);
     }
-    return target;
+    take(open);
+    take(Array.from(this.#targets.keys()));
+    return order;
+  }
+
+  #compare(one: number, other: number): number {
+    const [its, others] = [this.#targets[one], this.#targets[other]];
+    if (its === undefined || others === undefined) return 0;
+    return (
+      compare(its.path, others.path) ||
+      compare(its.container, others.container) ||
+      compare(its.name, others.name) ||
+      its.line - others.line ||
+      its.symbol - others.symbol
+    );
   }
 }
 
@@ -137,12 +206,21 @@ class Pairs {
     this.#second.push(second);
   }
 
-  sorted(): [Uint32Array, Uint32Array] {
-    const [first, second] = [this.#first.values(), this.#second.values()];
-    const order = Uint32Array.from(first.keys()).sort(
+  /** Each once, by other numbers. */
+  sorted(
+    firstOf: (id: number) => number = (id) => id,
+    secondOf: (id: number) => number = (id) => id,
+  ): [Uint32Array, Uint32Array] {
+    const first = this.#first.values().map(firstOf);
+    const second = this.#second.values().map(secondOf);
+    const all = Uint32Array.from(first.keys()).sort(
       (one, other) =>
         (first[one] ?? 0) - (first[other] ?? 0) || (second[one] ?? 0) - (second[other] ?? 0),
     );
+    const order = all.filter((at, place) => {
+      const last = all[place - 1] ?? -1;
+      return place === 0 || first[at] !== first[last] || second[at] !== second[last];
+    });
     return [order.map((at) => first[at] ?? 0), order.map((at) => second[at] ?? 0)];
   }
 }
@@ -169,11 +247,11 @@ export async function writeBoundCalls(
 
 /** What the calls of one shard are bound to. */
 export class BoundCalls {
-  readonly #sections: BoundSections;
+  readonly #sections: SectionsOf<keyof BoundSections>;
   readonly #tables: Partial<Record<TableName, PackedRows>> = {};
   #texts?: StringTable;
 
-  constructor(sections: BoundSections) {
+  constructor(sections: SectionsOf<keyof BoundSections>) {
     this.#sections = sections;
   }
 
@@ -217,7 +295,7 @@ export class BoundCalls {
 
   /** Ids of all that is in texts of these paths. */
   *targetsIn(paths: ReadonlySet<string>): Generator<number> {
-    const bytes = bufferOf(this.#sections.textBytes);
+    const bytes = this.#sections.textBytes.whole();
     const named = [...paths].filter((path) => bytes.includes(path));
     if (named.length === 0) return;
     const wanted = new Set(named);
@@ -290,8 +368,8 @@ export class BoundCalls {
   }
 
   #string(id: number): string {
-    const { textOffsets: offsets } = this.#sections;
-    this.#texts ??= new StringTable(offsets, bufferOf(this.#sections.textBytes));
+    const { textOffsets, textBytes } = this.#sections;
+    this.#texts ??= new StringTable(textOffsets, textBytes);
     return this.#texts.at(id);
   }
 

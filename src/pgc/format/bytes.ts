@@ -219,6 +219,6 @@ export function bufferOf(bytes: Uint8Array): Buffer {
 }
 
 /** The bytes behind a view. */
-export function bytesOf(numbers: Uint32Array | Uint16Array): Uint8Array {
+export function bytesOf(numbers: Uint32Array | Uint16Array | Float64Array): Uint8Array {
   return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }

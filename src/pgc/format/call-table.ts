@@ -1,5 +1,6 @@
-import { between, boundsOf, lowerBound, numbersOf } from './bytes.js';
+import { between, boundsOf, lowerBound } from './bytes.js';
 import { PackedRows } from './packed-rows.js';
+import type { Section } from './section.js';
 import { callKinds, unusedFlag } from './segment-writer.js';
 import type { CallRow } from './shard-index.js';
 import { type SortedNames } from './sorted-names.js';
@@ -19,10 +20,10 @@ export interface CallerPlaces {
 
 /** Sections of one table. */
 export interface CallSections {
-  rows: Uint8Array;
-  expressions: Uint8Array;
-  byName: Uint8Array;
-  outside: Uint8Array;
+  rows: Section;
+  expressions: Section;
+  byName: Section;
+  outside: Section;
   /** The id of its first row: those of another table come before. */
   firstId: number;
 }
@@ -51,7 +52,7 @@ export class CallTable {
     this.#rows = new PackedRows(sections.rows, Object.keys(callColumn).length);
     this.#expressions = new PackedRows(sections.expressions, 1);
     this.#byName = new PackedRows(sections.byName, 1);
-    this.#outside = numbersOf(sections.outside);
+    this.#outside = sections.outside.numbers();
     this.#firstId = sections.firstId;
     this.#names = names;
     this.#labels = labels;

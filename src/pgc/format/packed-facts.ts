@@ -15,10 +15,14 @@ import {
 const factsBytesMax = 256 * 1024 * 1024;
 /** Higher levels hardly make facts smaller, and take longer than mining some files. */
 const level = 4;
+/** The least that zlib takes. */
+const chunkBytesMin = 64;
 
 /** Compressed: the facts of a code base take a fifth of its text. */
 export function encodeFacts(facts: FileFacts): Buffer {
-  return deflateRawSync(packFacts(facts), { level });
+  const packed = packFacts(facts);
+  // Room for all of it at once.
+  return deflateRawSync(packed, { level, chunkSize: Math.max(chunkBytesMin, packed.length) });
 }
 
 /** Throws for damaged bytes. Words of a document come back in order of their numbers. */

@@ -1,6 +1,8 @@
-import { numbersOf } from './bytes.js';
+import { blockBits, type Section } from './section.js';
 
 const wordBits = 32;
+/** Of a block of a section, in words. */
+const wordBlockBits = blockBits - 2;
 
 /**
  * A table of numbers below 2^32, in which each column is as many bits wide as its largest number needs. Takes half of
@@ -61,7 +63,10 @@ function sum(numbers: readonly number[]): number {
 /** Reads `packRows`. */
 export class PackedRows {
   readonly length: number;
+  readonly #section: Section;
   readonly #words: Uint32Array;
+  /** By block of the section, whether its words are there. */
+  readonly #there: Uint8Array;
   readonly #rowBits: number;
   /** By column: first bit in the first row; width in bits; mask. */
   readonly #starts: number[] = [];
@@ -69,10 +74,14 @@ export class PackedRows {
   readonly #masks: number[];
 
   /** `columns`: as many as were packed. */
-  constructor(section: Uint8Array, columns: number) {
-    this.#words = numbersOf(section);
+  constructor(section: Section, columns: number) {
+    const { bytes, there } = section;
+    section.need(0, headWords(columns) * 4);
+    this.#section = section;
+    this.#there = there;
+    this.#words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2);
     this.length = this.#words[0] ?? 0;
-    this.#widths = Array.from(section.subarray(4, 4 + columns));
+    this.#widths = Array.from(bytes.subarray(4, 4 + columns));
     this.#masks = this.#widths.map((width) => (width === wordBits ? -1 : (1 << width) - 1));
     this.#rowBits = sum(this.#widths);
     let start = headWords(columns) * wordBits;
@@ -89,9 +98,16 @@ export class PackedRows {
     // Use 32-bit integers where possible: most of a search's time is spent here.
     const word = bit < 2 ** 32 ? bit >>> 5 : Math.floor(bit / wordBits);
     const shift = bit & (wordBits - 1);
+    if (this.#there[word >>> wordBlockBits] === 0) this.#need(word);
     let value = (this.#words[word] ?? 0) >>> shift;
-    if (shift + (this.#widths[column] as number) > wordBits)
+    if (shift + (this.#widths[column] as number) > wordBits) {
+      if (this.#there[(word + 1) >>> wordBlockBits] === 0) this.#need(word + 1);
       value |= (this.#words[word + 1] ?? 0) << (wordBits - shift);
+    }
     return (value & (this.#masks[column] as number)) >>> 0;
+  }
+
+  #need(word: number): void {
+    this.#section.need(word * 4, word * 4 + 4);
   }
 }

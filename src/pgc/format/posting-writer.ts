@@ -18,6 +18,7 @@ export const termSections = [
   'postings', // varints, per term: documents, bytes where there are several, then postings; see `PostingWriter`
   'lengths', // u8: five per document; 255: one of the long ones
   'longLengths', // u32: position in `lengths`, length of at most 65 535; in their order
+  'lengthSums', // f64: of each field the sum of its lengths, and the documents in which it is not empty
 ] as const;
 export type TermSection = (typeof termSections)[number];
 /** Longer fields count as this long: beyond it, length has no meaning for ranking. */
@@ -178,14 +179,21 @@ export class PostingWriter {
   }
 }
 
-function packLengths(all: Uint32Array): Record<'lengths' | 'longLengths', Uint8Array> {
+function packLengths(
+  all: Uint32Array,
+): Record<'lengths' | 'longLengths' | 'lengthSums', Uint8Array> {
   const long = new NumberColumn();
   const lengths = new Uint8Array(all.length);
-  all.forEach((length, at) => {
+  const sums = new Float64Array(fields.length * 2);
+  all.forEach((full, at) => {
+    const length = Math.min(full, lengthMax);
+    const field = (at % fields.length) * 2;
+    sums[field] = (sums[field] ?? 0) + length;
+    if (length > 0) sums[field + 1] = (sums[field + 1] ?? 0) + 1;
     lengths[at] = Math.min(length, shortLengthMax);
     if (length < shortLengthMax) return;
     long.push(at);
-    long.push(Math.min(length, lengthMax));
+    long.push(length);
   });
-  return { lengths, longLengths: bytesOf(long.values()) };
+  return { lengths, longLengths: bytesOf(long.values()), lengthSums: bytesOf(sums) };
 }

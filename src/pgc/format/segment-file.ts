@@ -1,9 +1,12 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { access, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
+import { access, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { BusError } from '../../errors/bus-error.js';
 import { crc32 } from '../../wire/crc.js';
+import { bytesOf } from './bytes.js';
 import { termSections } from './posting-writer.js';
+import { blocksIn, checksOf, corrupt, Section, SectionFile } from './section.js';
+
+export { corrupt };
 
 /**
  * The container of a segment. Little endian.
@@ -12,10 +15,11 @@ import { termSections } from './posting-writer.js';
  *     8   4  format version
  *    12   4  number of sections
  *    16   8  length of the whole file
- *    24   4  CRC-32 of everything from byte 32 on
+ *    24   4  CRC-32 of the section table and the checksums
  *    28   4  CRC-32 of bytes 0 to 27
- *    32      section table: offset (8 bytes), length (4) and CRC-32 (4), in the order of `sectionNames`
- *     …      sections, each aligned to 8 bytes
+ *    32      section table: offset and length (8 bytes each), in the order of `sectionNames`
+ *     …      CRC-32 (4 bytes) of each block of each section
+ *     …      sections
  */
 export interface SectionLayout<Name extends string> {
   /** Eight letters. */
@@ -25,10 +29,12 @@ export interface SectionLayout<Name extends string> {
 }
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const segmentFormat = 11;
+export const segmentFormat = 12;
 const headBytes = 32;
 const rowBytes = 16;
-const alignment = 8;
+const checkBytes = 4;
+/** Read at once: head, table and checksums of most files. */
+const beginBytes = 4_096;
 
 /** Sections with columns are tables of `packRows`; other numbers are u32. */
 export const sectionNames = [
@@ -89,17 +95,16 @@ export async function writeSections<Name extends string>(
 ): Promise<number> {
   const { names } = layout;
   const table = Buffer.alloc(names.length * rowBytes);
-  const pieces: Uint8Array[] = [table];
-  let offset = align(headBytes + table.length);
-  pieces.push(Buffer.alloc(offset - headBytes - table.length));
+  const checks = names.map((name) => bytesOf(checksOf(sections[name])));
+  const before = [table, ...checks];
+  const pieces: Uint8Array[] = [...before];
+  let offset = headBytes + before.reduce((sum, { length }) => sum + length, 0);
   names.forEach((name, index) => {
     const bytes = sections[name];
     table.writeBigUInt64LE(BigInt(offset), index * rowBytes);
-    table.writeUInt32LE(bytes.byteLength, index * rowBytes + 8);
-    table.writeUInt32LE(crc32(bytes), index * rowBytes + 12);
-    const end = offset + bytes.byteLength;
-    pieces.push(bytes, Buffer.alloc(align(end) - end));
-    offset = align(end);
+    table.writeBigUInt64LE(BigInt(bytes.byteLength), index * rowBytes + 8);
+    pieces.push(bytes);
+    offset += bytes.byteLength;
   });
   const head = Buffer.alloc(headBytes);
   head.write(layout.magic, 'latin1');
@@ -107,7 +112,7 @@ export async function writeSections<Name extends string>(
   head.writeUInt32LE(names.length, 12);
   head.writeBigUInt64LE(BigInt(offset), 16);
   head.writeUInt32LE(
-    pieces.reduce((seed, piece) => crc32(piece, seed), 0),
+    before.reduce((seed, piece) => crc32(piece, seed), 0),
     24,
   );
   head.writeUInt32LE(crc32(head.subarray(0, 28)), 28);
@@ -133,134 +138,71 @@ export async function settle(folder: string, names: readonly string[]): Promise<
   if (names.length > 0) await syncOne(folder, 'r');
 }
 
-/** Throws INDEX_CORRUPT for anything but a complete file of this layout, INDEX_MISSING when absent. */
-export async function readSections<Name extends string>(
-  path: string,
-  layout: SectionLayout<Name>,
-): Promise<Record<Name, Uint8Array>> {
-  let file: Buffer;
-  try {
-    file = await readFile(path);
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-  // Views of 32-bit numbers need an aligned start; a small file may be in Node's shared buffer pool.
-  const bytes = file.byteOffset % alignment === 0 ? file : copyAligned(file);
-  const rows = tableOf(path, bytes, bytes.length, layout);
-  if (crc32(bytes.subarray(headBytes)) !== bytes.readUInt32LE(24)) throw corrupt(path, 'checksum');
-  const sections = layout.names.map((name, at) => {
-    const { start = 0, end = 0 } = rows[at] ?? {};
-    return [name, bytes.subarray(start, end)] as const;
-  });
-  return Object.fromEntries(sections) as unknown as Record<Name, Uint8Array>;
-}
+/** What a reader gets for each section. */
+export type SectionsOf<Name extends string> = Readonly<Record<Name, Section>>;
 
-interface SectionRow {
-  start: number;
-  end: number;
-  check: number;
-}
-
-/** Where the sections are. `bytes`: of the head and the table at least. */
-function tableOf<Name extends string>(
-  path: string,
-  bytes: Buffer,
-  length: number,
-  { magic, format: wanted, names }: SectionLayout<Name>,
-): SectionRow[] {
-  if (bytes.length < headBytes + names.length * rowBytes) throw corrupt(path, 'too short');
-  if (bytes.toString('latin1', 0, magic.length) !== magic) throw corrupt(path, `no ${magic} file`);
-  if (crc32(bytes.subarray(0, 28)) !== bytes.readUInt32LE(28)) throw corrupt(path, 'head');
-  const format = bytes.readUInt32LE(8);
-  if (format !== wanted) throw corrupt(path, `format ${format}, not ${wanted}`);
-  if (bytes.readBigUInt64LE(16) !== BigInt(length)) throw corrupt(path, 'length');
-  if (bytes.readUInt32LE(12) !== names.length) throw corrupt(path, 'sections');
-  return names.map((name, index) => {
-    const row = headBytes + index * rowBytes;
-    const start = Number(bytes.readBigUInt64LE(row));
-    const end = start + bytes.readUInt32LE(row + 8);
-    if (start % alignment !== 0 || end > length) throw corrupt(path, `section ${name}`);
-    return { start, end, check: bytes.readUInt32LE(row + 12) };
-  });
-}
-
-/** Files are closed with the last reference to what reads them. */
-const openFiles = new FinalizationRegistry<number>(closeSync);
-
-/**
- * Sections that are read, and checked, when they are first asked for: for those who need few of them. The file may be
- * removed meanwhile. Throws as `readSections`, each section INDEX_CORRUPT.
- */
-export function lazySections<Name extends string>(
-  path: string,
-  layout: SectionLayout<Name>,
-): Record<Name, Uint8Array> {
-  const file = opened(path);
-  const sections = {} as Record<Name, Uint8Array>;
-  openFiles.register(sections, file);
-  const { size } = fstatSync(file);
-  const head = read(path, file, 0, Math.min(size, headBytes + layout.names.length * rowBytes));
-  for (const [at, { start, end, check }] of tableOf(path, head, size, layout).entries()) {
-    let bytes: Buffer | undefined;
-    const get = (): Uint8Array => (bytes ??= checked(path, file, start, end, check));
-    Object.defineProperty(sections, layout.names[at] as Name, { get, enumerable: true });
-  }
-  return sections;
-}
-
-function opened(path: string): number {
-  try {
-    return openSync(path, 'r');
-  } catch (error) {
-    throw unreadable(path, error);
-  }
-}
-
-function read(path: string, file: number, start: number, end: number): Buffer {
-  // Of its own: views of 32-bit numbers need an aligned start.
-  const bytes = Buffer.allocUnsafeSlow(end - start);
-  for (let at = 0; at < bytes.length;) {
-    let count: number;
-    try {
-      count = readSync(file, bytes, at, bytes.length - at, start + at);
-    } catch (error) {
-      throw unreadable(path, error);
-    }
-    if (count === 0) throw corrupt(path, 'too short');
-    at += count;
-  }
-  return bytes;
-}
-
-function checked(path: string, file: number, start: number, end: number, check: number): Buffer {
-  const bytes = read(path, file, start, end);
-  if (crc32(bytes) !== check) throw corrupt(path, 'checksum');
-  return bytes;
-}
-
-function unreadable(path: string, error: unknown): BusError {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT'
-    ? new BusError('INDEX_MISSING', { path }, { cause: error })
-    : corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
-}
-
-/** How a file is read: whole and checked, or by those who need few of its sections. */
+/** How a file is read: whole, by those who check it; each block when it is first needed, by those who ask. */
 export type Reading = 'whole' | 'lazy';
 
-/** Reads a file of sections into an object. Throws as `readSections`, and INDEX_CORRUPT for what `make` throws. */
+/**
+ * Reads a file of sections into an object. The file may be removed meanwhile. Throws INDEX_CORRUPT for anything but a complete
+ * file of this layout, and for what `make` throws; INDEX_MISSING when it is absent. What is read later is INDEX_CORRUPT then.
+ */
 export async function openSections<Name extends string, Made>(
   path: string,
   layout: SectionLayout<Name>,
-  make: (sections: Record<Name, Uint8Array>) => Made,
+  make: (sections: SectionsOf<Name>) => Made,
   reading: Reading = 'whole',
 ): Promise<Made> {
-  const sections =
-    reading === 'whole' ? await readSections(path, layout) : lazySections(path, layout);
+  const sections = sectionsIn(path, layout);
+  if (reading === 'whole') for (const name of layout.names) sections[name].whole();
   try {
-    return make(sections);
+    return await Promise.resolve(make(sections));
   } catch (error) {
+    if (error instanceof BusError) throw error;
     throw corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
   }
+}
+
+/** Throws INDEX_CORRUPT, INDEX_MISSING. */
+export function sectionsIn<Name extends string>(
+  path: string,
+  { magic, format: wanted, names }: SectionLayout<Name>,
+): SectionsOf<Name> {
+  const file = new SectionFile(path);
+  const { size } = file;
+  const begin = partOf(file, 0, Math.min(size, beginBytes));
+  const tableEnd = headBytes + names.length * rowBytes;
+  if (begin.length < tableEnd) throw corrupt(path, 'too short');
+  if (begin.toString('latin1', 0, magic.length) !== magic) throw corrupt(path, `no ${magic} file`);
+  if (crc32(begin.subarray(0, 28)) !== begin.readUInt32LE(28)) throw corrupt(path, 'head');
+  const format = begin.readUInt32LE(8);
+  if (format !== wanted) throw corrupt(path, `format ${format}, not ${wanted}`);
+  if (begin.readUInt32LE(12) !== names.length) throw corrupt(path, 'sections');
+  if (begin.readBigUInt64LE(16) !== BigInt(size)) throw corrupt(path, 'length');
+  const rows = names.map((_, index) => ({
+    start: Number(begin.readBigUInt64LE(headBytes + index * rowBytes)),
+    length: Number(begin.readBigUInt64LE(headBytes + index * rowBytes + 8)),
+  }));
+  const blocks = rows.reduce((sum, { length }) => sum + blocksIn(length), 0);
+  const end = tableEnd + blocks * checkBytes;
+  if (!(end <= size)) throw corrupt(path, 'too short');
+  const head = end <= begin.length ? begin : partOf(file, 0, end);
+  if (crc32(head.subarray(headBytes, end)) !== head.readUInt32LE(24)) throw corrupt(path, 'table');
+  const checks = new Uint32Array(head.buffer, head.byteOffset + tableEnd, blocks);
+  let at = 0;
+  const sections = rows.map(({ start, length }, index) => {
+    if (start + length > size) throw corrupt(path, `section ${names[index] ?? ''}`);
+    const its = checks.subarray(at, (at += blocksIn(length)));
+    return [names[index], Section.in(file, { start, length, checks: its })] as const;
+  });
+  return Object.fromEntries(sections) as SectionsOf<Name>;
+}
+
+function partOf(file: SectionFile, start: number, end: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(end - start);
+  file.read(bytes, start);
+  return bytes;
 }
 
 /**
@@ -309,18 +251,4 @@ async function syncOne(path: string, mode: 'r' | 'r+'): Promise<void> {
 function unavailable(path: string, cause: unknown): BusError {
   const detail = cause instanceof Error ? cause.message : String(cause);
   return new BusError('STORE_UNAVAILABLE', { path, detail }, { cause });
-}
-
-export function corrupt(path: string, detail: string, cause?: unknown): BusError {
-  return new BusError('INDEX_CORRUPT', { path, detail }, { cause });
-}
-
-function copyAligned(bytes: Buffer): Buffer {
-  const copy = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(copy);
-  return copy;
-}
-
-function align(offset: number): number {
-  return Math.ceil(offset / alignment) * alignment;
 }

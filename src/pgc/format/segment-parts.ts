@@ -1,7 +1,6 @@
-import { numbersOf, bufferOf } from './bytes.js';
 import { CallTable, type CallerPlaces, type CallSections } from './call-table.js';
 import { PackedRows } from './packed-rows.js';
-import type { SectionName, Sections } from './segment-file.js';
+import type { SectionName, SectionsOf } from './segment-file.js';
 import { SlotTable } from './slot-table.js';
 import { SortedNames } from './sorted-names.js';
 import { StringTable } from './string-table.js';
@@ -23,6 +22,7 @@ const rowSections = {
   typeRows: Object.keys(typeColumn).length,
 } as const satisfies Partial<Record<SectionName, number>>;
 type RowSection = keyof typeof rowSections;
+type Sections = SectionsOf<SectionName>;
 
 type NumberSection =
   | 'fileRows'
@@ -59,15 +59,15 @@ export class SegmentParts {
   }
 
   numbers(name: NumberSection): Uint32Array {
-    return (this.#numbers[name] ??= numbersOf(this.#sections[name]));
+    return (this.#numbers[name] ??= this.#sections[name].numbers());
   }
 
   get kinds(): readonly string[] {
-    return (this.#kinds ??= JSON.parse(Buffer.from(this.#sections.kinds).toString()) as string[]);
+    return (this.#kinds ??= this.#sections.kinds.json() as string[]);
   }
 
   get blobs(): Buffer {
-    return (this.#blobs ??= bufferOf(this.#sections.fileBlobs));
+    return (this.#blobs ??= this.#sections.fileBlobs.whole());
   }
 
   get names(): SortedNames {
@@ -100,11 +100,11 @@ export class SegmentParts {
 
   /** Symbols that have a vector, in order. */
   get vectorSymbols(): Uint32Array {
-    return numbersOf(this.#sections.vectorSymbols);
+    return this.#sections.vectorSymbols.numbers();
   }
 
   get vectorRows(): Int8Array {
-    const { buffer, byteOffset, byteLength } = this.#sections.vectorRows;
+    const { buffer, byteOffset, byteLength } = this.#sections.vectorRows.whole();
     return new Int8Array(buffer, byteOffset, byteLength);
   }
 
@@ -118,11 +118,11 @@ export class SegmentParts {
 }
 
 function sortedIn(sections: Sections, blocks: SectionName, bytes: SectionName): SortedNames {
-  return new SortedNames(numbersOf(sections[blocks]), bufferOf(sections[bytes]));
+  return new SortedNames(sections[blocks].numbers(), sections[bytes]);
 }
 
 function stringsIn(sections: Sections, offsets: SectionName, bytes: SectionName): StringTable {
-  return new StringTable(sections[offsets], bufferOf(sections[bytes]));
+  return new StringTable(sections[offsets], sections[bytes]);
 }
 
 function callsIn({ callRows, callExpressions, nameCalls, outsideCalls }: Sections): CallSections {

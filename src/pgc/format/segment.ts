@@ -3,7 +3,14 @@ import { between, boundsOf, lowerBound } from './bytes.js';
 import { BoundCalls } from './bound-calls.js';
 import { typeRoles, type FactsLanguage } from './facts.js';
 import type { Field } from './fields.js';
-import { openSections, segmentLayout, type Reading, type Sections } from './segment-file.js';
+import {
+  openSections,
+  segmentLayout,
+  type Reading,
+  type SectionName,
+  type SectionsOf,
+} from './segment-file.js';
+import type { Section } from './section.js';
 import { importColumn, SegmentParts, symbolColumn, typeColumn } from './segment-parts.js';
 import { declarationFlag, exportedFlag, testFlag } from './segment-writer.js';
 import type { CallTable } from './call-table.js';
@@ -22,6 +29,10 @@ import type {
 } from './shard-index.js';
 
 const blobBytes = 20;
+const infoNames = [
+  ...['agent', 'alias', 'project', 'root', 'scope', 'languages', 'files', 'lines', 'version'],
+  ...['overlays', 'abbreviations', 'roles'],
+] as (keyof ShardInfo)[];
 const fileColumns = 3;
 
 /** One shard, read from one file: typed views of its sections; strings are decoded on demand. */
@@ -35,12 +46,11 @@ export class Segment implements ShardIndex {
    * `its`: values of the manifest that replace those of the file, such as the tree's location and the shard's alias.
    */
   private constructor(
-    sections: Sections,
+    sections: SectionsOf<SectionName>,
     its: Partial<ShardInfo>,
     readonly bound: BoundCalls | undefined,
   ) {
-    const info = JSON.parse(Buffer.from(sections.info).toString()) as ShardInfo;
-    this.info = { ...info, ...its };
+    this.info = infoIn(sections.info, its);
     const fileOf = (document: number): number => this.fileOf(document);
     this.#parts = new SegmentParts(sections, {
       ...{ files: () => this.fileCount, symbols: () => this.symbolCount, fileOf },
@@ -56,7 +66,8 @@ export class Segment implements ShardIndex {
     reading: Reading = 'whole',
   ): Promise<Segment> {
     const calls = bound === '' ? undefined : await BoundCalls.open(bound, reading);
-    const make = (sections: Sections): Segment => new Segment(sections, place, calls);
+    const make = (sections: SectionsOf<SectionName>): Segment =>
+      new Segment(sections, place, calls);
     return openSections(path, segmentLayout, make, reading);
   }
 
@@ -374,11 +385,15 @@ export class Segment implements ShardIndex {
     return this.#parts.terms.length(document, field);
   }
 
+  lengthSum(field: Field): { sum: number; documents: number } {
+    return this.#parts.terms.lengthSum(field);
+  }
+
   averageLength(field: Field): number {
     return this.#parts.terms.averageLength(field);
   }
 
-  /** Nothing is held open; the memory is freed with the last reference. */
+  /** Memory and file are freed with the last reference. */
   close(): void {
     return;
   }
@@ -427,6 +442,18 @@ export class Segment implements ShardIndex {
     ];
     return symbolRows.at(nameSymbols.at(at), symbolColumn.name);
   }
+}
+
+/** With what is said in their place; the others are read when one is needed: a hundred shards are opened, and few are asked. */
+function infoIn(section: Section, its: Partial<ShardInfo>): ShardInfo {
+  let read: ShardInfo | undefined;
+  const info = { ...its };
+  for (const name of infoNames)
+    if (!(name in its)) {
+      const get = (): unknown => (read ??= section.json() as ShardInfo)[name];
+      Object.defineProperty(info, name, { enumerable: true, get });
+    }
+  return info as ShardInfo;
 }
 
 function range(starts: Uint32Array, group: number): number[] {

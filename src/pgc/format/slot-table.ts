@@ -1,5 +1,6 @@
 import { between, boundsOf } from './bytes.js';
 import { PackedRows } from './packed-rows.js';
+import type { Section } from './section.js';
 import type { SlotRow } from './shard-index.js';
 import type { SortedNames } from './sorted-names.js';
 import type { StringTable } from './string-table.js';
@@ -13,7 +14,7 @@ export class SlotTable {
   readonly #names: SortedNames;
   readonly #labels: StringTable;
 
-  constructor(rows: Uint8Array, names: SortedNames, labels: StringTable) {
+  constructor(rows: Section, names: SortedNames, labels: StringTable) {
     this.#rows = new PackedRows(rows, Object.keys(slotColumn).length);
     this.#names = names;
     this.#labels = labels;

@@ -1,5 +1,6 @@
 import { hashPrime, hashStart } from './name-hash.js';
 import { ByteColumn, lowerBound, VarintReader } from './bytes.js';
+import type { Section } from './section.js';
 
 /** Names per block; the first name of a block is written in full. */
 const blockNames = 16;
@@ -37,6 +38,7 @@ export function packSorted(names: readonly string[]): { blocks: Uint32Array; byt
 export class SortedNames {
   readonly size: number;
   readonly #blocks: Uint32Array;
+  readonly #section: Section;
   readonly #bytes: Buffer;
   /** The last decoded name; the prefix shared by the next one stays in place. */
   #name = Buffer.allocUnsafeSlow(256);
@@ -44,9 +46,10 @@ export class SortedNames {
   #shared = 0;
   #rest = 0;
 
-  constructor(blocks: Uint32Array, bytes: Buffer) {
+  constructor(blocks: Uint32Array, bytes: Section) {
     this.#blocks = blocks.subarray(0, -1);
-    this.#bytes = bytes;
+    this.#section = bytes;
+    this.#bytes = bytes.bytes;
     this.size = blocks.at(-1) ?? 0;
   }
 
@@ -98,6 +101,17 @@ export class SortedNames {
     }
   }
 
+  /** All names in order, as bytes: valid until the next one. Nothing else may be read meanwhile. */
+  *spelled(): Generator<[bytes: Uint8Array, length: number]> {
+    for (let block = 0; block < this.#blocks.length; block += 1) {
+      const reader = this.#reader(block);
+      while (!reader.isAtEnd) {
+        const length = this.#read(reader);
+        yield [this.#name, length];
+      }
+    }
+  }
+
   /** The hash of each name, in their order. */
   hashes(): Int32Array {
     const found = new Int32Array(this.size);
@@ -116,9 +130,8 @@ export class SortedNames {
 
   /** The last block whose first name is below the wanted one; equal names may continue in the next block. */
   #blockBefore(wanted: Buffer): number {
-    const reader = this.#reader(0);
     const next = lowerBound(this.#blocks.length, (block) => {
-      reader.at = this.#blocks[block] ?? 0;
+      const reader = this.#reader(block);
       this.#lengths(reader);
       return orderOf(this.#bytes, reader.at, this.#rest, wanted) < 0;
     });
@@ -127,7 +140,9 @@ export class SortedNames {
 
   #reader(block: number): VarintReader {
     const end = this.#blocks[block + 1] ?? this.#bytes.length;
-    return new VarintReader(this.#bytes, this.#blocks[block] ?? end, end);
+    const start = this.#blocks[block] ?? end;
+    this.#section.need(start, end);
+    return new VarintReader(this.#bytes, start, end);
   }
 
   #lengths(reader: VarintReader): void {

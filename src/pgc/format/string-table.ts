@@ -1,6 +1,7 @@
 import { ByteColumn } from './bytes.js';
 import { hashPrime, hashStart } from './name-hash.js';
 import { PackedRows, packRows } from './packed-rows.js';
+import type { Section } from './section.js';
 
 /** By byte: letters, digits, `_`, and all that is not ASCII. */
 const isOfWord = Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -20,12 +21,14 @@ export function packStrings(strings: readonly string[]): { offsets: Uint8Array; 
 
 /** Reads `packStrings`; each string is decoded on demand. */
 export class StringTable {
+  readonly #section: Section;
   readonly #bytes: Buffer;
   readonly #offsets: PackedRows;
 
-  constructor(offsets: Uint8Array, bytes: Buffer) {
+  constructor(offsets: Section, bytes: Section) {
     this.#offsets = new PackedRows(offsets, 1);
-    this.#bytes = bytes;
+    this.#section = bytes;
+    this.#bytes = bytes.bytes;
   }
 
   get size(): number {
@@ -33,7 +36,9 @@ export class StringTable {
   }
 
   at(id: number): string {
-    return this.#bytes.toString('utf8', this.#offsets.at(id), this.#offsets.at(id + 1));
+    const [start, end] = [this.#offsets.at(id), this.#offsets.at(id + 1)];
+    this.#section.need(start, end);
+    return this.#bytes.toString('utf8', start, end);
   }
 
   /** Whether any of them contains a word with one of these hashes (`nameHash`). */

@@ -1,4 +1,4 @@
-import { bufferOf, lowerBound, numbersOf, VarintReader } from './bytes.js';
+import { lowerBound, VarintReader } from './bytes.js';
 import {
   blockLists,
   fieldBits,
@@ -7,6 +7,7 @@ import {
   type TermSection,
 } from './posting-writer.js';
 import { fields, type Field } from './fields.js';
+import { blockBits, type Section } from './section.js';
 import { SortedNames } from './sorted-names.js';
 
 /** Documents with fields, found by their terms. Document ids are dense. */
@@ -16,34 +17,44 @@ export interface TermIndex {
   /** Calls `visit` for each document with the term, in ascending order, once for each field. */
   postings(term: string, visit: (document: number, field: Field, count: number) => void): void;
   length(document: number, field: Field): number;
-  /** Average over the documents in which the field is not empty. */
+  /** Of a field, over the documents in which it is not empty. */
+  lengthSum(field: Field): { sum: number; documents: number };
   averageLength(field: Field): number;
 }
 
 const fieldMask = onceBit - 1;
+/** What stands before the postings of a list takes no more bytes; nor does a list of one document. */
+const headBytesMax = 64;
 
 /** Reads the sections of `PostingWriter`; nothing is decoded in advance. */
 export class PackedTerms implements TermIndex {
   readonly documentCount: number;
   readonly #terms: SortedNames;
   readonly #starts: Uint32Array;
-  readonly #postings: Uint8Array;
-  readonly #lengths: Uint8Array;
+  readonly #postings: Section;
+  readonly #lengths: Section;
+  /** The same, where no check is to be paid for. */
+  readonly #shortLengths: Uint8Array;
   readonly #longLengths: Uint32Array;
-  #averages: number[] | undefined;
+  /** By field: the sum of its lengths, and documents in which it is not empty. */
+  readonly #sums: Float64Array;
 
-  constructor(sections: Record<TermSection, Uint8Array>) {
-    this.#terms = new SortedNames(numbersOf(sections.termBlocks), bufferOf(sections.termBytes));
-    this.#starts = numbersOf(sections.postingStarts);
+  constructor(sections: Readonly<Record<TermSection, Section>>) {
+    this.#terms = new SortedNames(sections.termBlocks.numbers(), sections.termBytes);
+    this.#starts = sections.postingStarts.numbers();
     this.#postings = sections.postings;
     this.#lengths = sections.lengths;
-    this.#longLengths = numbersOf(sections.longLengths);
+    this.#shortLengths = sections.lengths.bytes;
+    this.#longLengths = sections.longLengths.numbers();
+    const { buffer, byteOffset } = sections.lengthSums.whole();
+    this.#sums = new Float64Array(buffer, byteOffset, fields.length * 2);
     this.documentCount = this.#lengths.length / fields.length;
   }
 
   /** All terms with document frequencies, sorted; of the wanted documents alone. */
   terms(isWanted?: (document: number) => boolean): { term: string; documents: number }[] {
-    const reader = new VarintReader(this.#postings, 0, this.#postings.length);
+    const postings = this.#postings.whole();
+    const reader = new VarintReader(postings, 0, postings.length);
     return Array.from(this.#terms.all(), (term) => {
       const start = reader.at;
       let documents = reader.next();
@@ -51,7 +62,7 @@ export class PackedTerms implements TermIndex {
       if (isWanted === undefined) return { term, documents };
       documents = 0;
       let last = -1;
-      visitList(new VarintReader(this.#postings, start, this.#postings.length), (document) => {
+      visitList(new VarintReader(postings, start, postings.length), (document) => {
         if (document !== last && isWanted(document)) documents += 1;
         last = document;
       });
@@ -71,12 +82,18 @@ export class PackedTerms implements TermIndex {
 
   length(document: number, field: Field): number {
     const at = document * fields.length + field;
-    const length = this.#lengths[at] ?? 0;
+    if (this.#lengths.there[at >>> blockBits] === 0) this.#lengths.need(at, at + 1);
+    const length = this.#shortLengths[at] ?? 0;
     return length < shortLengthMax ? length : this.#longLength(at);
   }
 
   averageLength(field: Field): number {
-    return (this.#averages ??= this.#averageLengths())[field] ?? 0;
+    const { sum, documents } = this.lengthSum(field);
+    return sum / Math.max(documents, 1);
+  }
+
+  lengthSum(field: Field): { sum: number; documents: number } {
+    return { sum: this.#sums[field * 2] ?? 0, documents: this.#sums[field * 2 + 1] ?? 0 };
   }
 
   /** A reader that starts at the number of documents. */
@@ -84,8 +101,16 @@ export class PackedTerms implements TermIndex {
     const id = this.#terms.position(term);
     if (id === undefined) return undefined;
     const start = this.#starts[Math.floor(id / blockLists)] ?? 0;
-    const reader = new VarintReader(this.#postings, start, this.#postings.length);
-    for (let at = id % blockLists; at > 0; at -= 1) reader.at = endOf(reader, reader.next());
+    const postings = this.#postings;
+    const reader = new VarintReader(postings.bytes, start, postings.length);
+    postings.need(start, start + headBytesMax);
+    for (let at = id % blockLists; at > 0; at -= 1) {
+      reader.at = endOf(reader, reader.next());
+      postings.need(reader.at, reader.at + headBytesMax);
+    }
+    const first = reader.at;
+    postings.need(first, endOf(reader, reader.next()));
+    reader.at = first;
     return reader;
   }
 
@@ -93,19 +118,6 @@ export class PackedTerms implements TermIndex {
     const long = this.#longLengths;
     const pair = lowerBound(long.length >>> 1, (each) => (long[each * 2] ?? 0) < at);
     return long[pair * 2 + 1] ?? 0;
-  }
-
-  #averageLengths(): number[] {
-    return fields.map((_, field) => {
-      let sum = 0;
-      let having = 0;
-      for (let document = 0; document < this.documentCount; document += 1) {
-        const length = this.length(document, field as Field);
-        sum += length;
-        if (length > 0) having += 1;
-      }
-      return sum / Math.max(having, 1);
-    });
   }
 }
 

@@ -33,6 +33,7 @@ const stopWords = new Set(
     'typeof undef undefined union unsigned var void volatile yield'
   ).split(' '),
 );
+const stopCharsMax = Math.max(...[...stopWords].map((word) => word.length));
 /** Inside a name a keyword has a meaning (`context_switch`); only the smallest words do not. */
 const particles = new Set('a an and as at by for from if in is it of on or the to with'.split(' '));
 
@@ -75,14 +76,20 @@ function termsOf(identifier: string): readonly string[] {
 export function bodyTermsOf(identifier: string): readonly string[] {
   let terms = remembered.get(identifier);
   if (terms === undefined) {
-    terms = stopWords.has(identifier.toLowerCase()) ? [] : splitTerms(identifier, particles);
+    terms = newBodyTermsOf(identifier);
     if (remembered.size >= rememberedMax) remembered.clear();
     remembered.set(identifier, terms);
   }
   return terms;
 }
 
-/** Calls `visit` for each name in `text[from, to)`. Optimised: it sees every byte of a code base. */
+/** The same for a caller that remembers the identifier itself. */
+export function newBodyTermsOf(identifier: string): string[] {
+  const isStop = identifier.length <= stopCharsMax && stopWords.has(identifier.toLowerCase());
+  return isStop ? [] : splitTerms(identifier, particles);
+}
+
+/** Calls `visit` for each name in `text[from, to)`. */
 export function eachIdentifier(
   text: string,
   from: number,
@@ -96,15 +103,103 @@ export function eachIdentifier(
     while (at < to && codeOf[text.charCodeAt(at)] !== 0) at += 1;
     const length = at - start;
     if (length < 2 || length > wordCharsMax) continue;
-    const identifier = text.slice(start, at);
-    if (kind === digitCode && isNumber(identifier)) continue;
-    visit(identifier);
+    if (kind === digitCode && isNumber(text, start, at)) continue;
+    visit(text.slice(start, at));
   }
 }
 
+const hashFactor = 0x01000193;
+
+/**
+ * A value for each identifier, made when it is first seen. It is found by its characters in the text: a string of each
+ * would take more time than all the rest, because the miner sees every byte of a code base.
+ */
+export class IdentifierTable<Value> {
+  readonly #valueOf: (identifier: string) => Value;
+  readonly #values: Value[] = [];
+  readonly #identifiers: string[] = [];
+  /** By slot: place of the identifier, from 1, and its hash. A slot that is taken is passed over. */
+  #places = new Int32Array(1 << 10);
+  #hashes = new Int32Array(1 << 10);
+
+  constructor(valueOf: (identifier: string) => Value) {
+    this.#valueOf = valueOf;
+  }
+
+  get size(): number {
+    return this.#values.length;
+  }
+
+  /** Calls `visit` with the value of each name in `text[from, to)`. */
+  each(text: string, from: number, to: number, visit: (value: Value) => void): void {
+    for (let at = from; at < to; at += 1) {
+      let code = text.charCodeAt(at);
+      const kind = codeOf[code];
+      if (kind === 0) continue;
+      const start = at;
+      let hash = 0;
+      do {
+        hash = Math.imul(hash ^ code, hashFactor);
+        at += 1;
+        if (at === to) break;
+        code = text.charCodeAt(at);
+      } while (codeOf[code] !== 0);
+      const length = at - start;
+      if (length < 2 || length > wordCharsMax) continue;
+      if (kind === digitCode && isNumber(text, start, at)) continue;
+      visit(this.#at(text, start, length, hash ^ (hash >>> 15)));
+    }
+  }
+
+  #at(text: string, start: number, length: number, hash: number): Value {
+    const mask = this.#places.length - 1;
+    let slot = hash & mask;
+    for (let place = this.#places[slot]; place; place = this.#places[slot]) {
+      if (this.#hashes[slot] === hash && isAt(text, start, length, this.#identifiers[place - 1]))
+        return this.#values[place - 1] as Value;
+      slot = (slot + 1) & mask;
+    }
+    // A copy: a slice would keep the whole text in memory.
+    const identifier = Buffer.from(text.slice(start, start + length)).toString();
+    const value = this.#valueOf(identifier);
+    this.#identifiers.push(identifier);
+    this.#places[slot] = this.#values.push(value);
+    this.#hashes[slot] = hash;
+    if (this.#values.length * 2 > this.#places.length) this.#grow();
+    return value;
+  }
+
+  #grow(): void {
+    const [places, hashes] = [this.#places, this.#hashes];
+    this.#places = new Int32Array(places.length * 2);
+    this.#hashes = new Int32Array(places.length * 2);
+    const mask = this.#places.length - 1;
+    places.forEach((place, from) => {
+      if (place === 0) return;
+      const hash = hashes[from] ?? 0;
+      let slot = hash & mask;
+      while (this.#places[slot] !== 0) slot = (slot + 1) & mask;
+      this.#places[slot] = place;
+      this.#hashes[slot] = hash;
+    });
+  }
+}
+
+function isAt(text: string, start: number, length: number, identifier = ''): boolean {
+  if (identifier.length !== length) return false;
+  for (let at = 0; at < length; at += 1)
+    if (text.charCodeAt(start + at) !== identifier.charCodeAt(at)) return false;
+  return true;
+}
+
 /** Number literals of the supported languages. `8139too` and `64bit` are words. */
-function isNumber(token: string): boolean {
-  return /^(?:0x[0-9a-f_]*|0b[01_]*|[0-9_]+(?:e[0-9]*)?)(?:[ulnfjxk]|ll|ul|ull)*$/i.test(token);
+const numberPattern = /^(?:0x[0-9a-f_]*|0b[01_]*|[0-9_]+(?:e[0-9]*)?)(?:[ulnfjxk]|ll|ul|ull)*$/i;
+
+function isNumber(text: string, start: number, end: number): boolean {
+  // Most have nothing but digits.
+  let at = start;
+  while (at < end && codeOf[text.charCodeAt(at)] === digitCode) at += 1;
+  return at === end || numberPattern.test(text.slice(start, end));
 }
 
 /**
@@ -112,24 +207,39 @@ function isNumber(token: string): boolean {
  * follow (`DMA|Buffers`, but `IPv4`, `URLs`). Digits stay with the part before them.
  */
 const camelBoundary = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})/;
+const hasCamel = /[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}/;
 
 export function partsOf(identifier: string): string[] {
-  const parts: string[] = [];
-  for (const chunk of identifier.split('_')) {
-    if (chunk === '') continue;
-    if (/[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}/.test(chunk)) parts.push(...chunk.split(camelBoundary));
-    else parts.push(chunk);
-  }
-  return parts;
+  const chunks = identifier.split('_').filter((chunk) => chunk !== '');
+  return hasCamel.test(identifier)
+    ? chunks.flatMap((chunk) => (hasCamel.test(chunk) ? chunk.split(camelBoundary) : [chunk]))
+    : chunks;
 }
 
 function splitTerms(identifier: string, stops: ReadonlySet<string>): string[] {
-  const parts = partsOf(identifier);
-  const terms = new Set<string>();
-  if (parts.length > 1) terms.add(stem(identifier.toLowerCase()));
-  for (const part of parts) {
-    const lower = part.toLowerCase();
-    if (lower.length >= 2 && !/^\d+$/.test(lower) && !stops.has(lower)) terms.add(stem(lower));
+  const lower = identifier.toLowerCase();
+  const parts = partsOf(hasCamel.test(identifier) ? identifier : lower);
+  const terms: string[] = [];
+  const add = (term: string): void => {
+    if (!terms.includes(term)) terms.push(term);
+  };
+  if (parts.length > 1) add(stem(lower));
+  for (const each of parts) {
+    const part = each.toLowerCase();
+    if (part.length >= 2 && !stops.has(part) && !/^\d+$/.test(part)) add(stemOfPart(part));
   }
-  return [...terms];
+  return terms;
+}
+
+/** Names are made of some thousand words. */
+const stems = new Map<string, string>();
+
+function stemOfPart(part: string): string {
+  let known = stems.get(part);
+  if (known === undefined) {
+    known = stem(part);
+    if (stems.size >= rememberedMax) stems.clear();
+    stems.set(part, known);
+  }
+  return known;
 }

@@ -6,13 +6,10 @@ import type {
   SymbolFact,
   TypeFact,
   TypeRole,
-  WordCounts,
 } from '../format/facts.js';
 import { lowerBound } from '../format/bytes.js';
-import { bodyTermsOf, eachIdentifier } from '../format/words.js';
+import { countWords } from './word-counts.js';
 
-/** A count fits a byte; more repetitions in one document change no ranking. */
-const wordCountMax = 255;
 export const receiverCharsMax = 60;
 
 /** A symbol by offsets into the text (UTF-16 units); lines, callers and words follow from them. */
@@ -207,86 +204,4 @@ function lineStartsOf(text: string): number[] {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return starts;
-}
-
-/** `[from, to)` of the text counts for a document. */
-interface Segment {
-  document: number;
-  from: number;
-  to: number;
-}
-
-/** Cuts the text so that each character counts for the innermost symbol around it, or for the rest. */
-function segmentsOf(textEnd: number, symbols: readonly SymbolDraft[]): Segment[][] {
-  const segments: Segment[][] = Array.from({ length: symbols.length + 1 }, () => []);
-  const order = symbols
-    .map((symbol, document) => ({ document, from: symbol.wordsStart, to: symbol.end }))
-    .sort((a, b) => a.from - b.from || b.to - a.to);
-  const open: Segment[] = [{ document: symbols.length, from: 0, to: textEnd }];
-  let at = 0;
-  const advance = (to: number): void => {
-    while (at < to) {
-      const top = open.at(-1);
-      if (top === undefined) return;
-      const end = Math.min(to, top.to);
-      if (end > at) segments[top.document]?.push({ document: top.document, from: at, to: end });
-      at = Math.max(at, end);
-      if (top.to > to) return;
-      open.pop();
-    }
-  };
-  for (const each of order) {
-    advance(Math.min(each.from, textEnd));
-    while (open.length > 1 && (open.at(-1)?.to ?? 0) <= each.from) open.pop();
-    // Symbols of broken text may overlap; one that ends behind the symbol around it is cut.
-    open.push({ ...each, to: Math.min(each.to, open.at(-1)?.to ?? textEnd) });
-  }
-  advance(textEnd);
-  return segments;
-}
-
-function countWords(
-  text: string,
-  textEnd: number,
-  symbols: readonly SymbolDraft[],
-): Pick<FileFacts, 'words' | 'documents'> {
-  const words: string[] = [];
-  const idOf = new Map<string, number>();
-  const idsOf = new Map<string, readonly number[]>();
-  const counts: number[] = [];
-  let touched: number[] = [];
-  const count = (identifier: string): void => {
-    let ids = idsOf.get(identifier);
-    if (ids === undefined) {
-      ids = bodyTermsOf(identifier).map((term) => {
-        let id = idOf.get(term);
-        if (id === undefined) {
-          id = words.push(term) - 1;
-          idOf.set(term, id);
-          counts.push(0);
-        }
-        return id;
-      });
-      idsOf.set(identifier, ids);
-    }
-    for (const id of ids) {
-      const before = counts[id] ?? 0;
-      if (before === 0) touched.push(id);
-      counts[id] = before + 1;
-    }
-  };
-  const documents = segmentsOf(textEnd, symbols).map((segments): WordCounts => {
-    for (const { from, to } of segments) eachIdentifier(text, from, to, count);
-    const word = touched;
-    touched = [];
-    return {
-      word,
-      count: word.map((id) => {
-        const found = Math.min(counts[id] ?? 0, wordCountMax);
-        counts[id] = 0;
-        return found;
-      }),
-    };
-  });
-  return { words, documents };
 }

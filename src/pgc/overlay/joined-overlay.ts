@@ -81,6 +81,17 @@ export class JoinedOverlay implements OverlayItems {
     return file ?? 0;
   }
 
+  get places(): string[] {
+    return this.#parts.flatMap(({ places }) => places);
+  }
+
+  itemsIn(file: number): number[] {
+    const { source = 0, id = 0 } = this.#files.at(file) ?? {};
+    return this.#part(source)
+      .itemsIn(id)
+      .flatMap((item) => this.#items.of(source, item) ?? []);
+  }
+
   path(file: number): string {
     const { source = 0, id = 0 } = this.#files.at(file) ?? {};
     return this.#part(source).path(id);

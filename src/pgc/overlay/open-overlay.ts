@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Reading } from '../format/segment-file.js';
 import type { IndexPlace, ManifestShard } from '../plan/manifest.js';
 import { JoinedOverlay } from './joined-overlay.js';
 import { OverlayFile, type OverlayItems } from './overlay-file.js';
@@ -10,8 +11,9 @@ export function openOverlay(
   place: IndexPlace,
   { overlays, delta }: Pick<ManifestShard, 'overlays' | 'delta'>,
   name: string,
+  reading?: Reading,
 ): Promise<OverlayItems> {
-  return opened(place, overlays[name]?.file ?? '', delta, delta?.overlays[name]);
+  return opened(place, overlays[name]?.file ?? '', delta, delta?.overlays[name], reading);
 }
 
 /** What O7 decides on. Throws as `openOverlay`. */
@@ -27,11 +29,12 @@ async function opened(
   file: string,
   delta: Delta | undefined,
   changed: string | undefined,
+  reading?: Reading,
 ): Promise<OverlayItems> {
-  const base = await OverlayFile.open(join(segments, file));
+  const base = await OverlayFile.open(join(segments, file), reading);
   if (delta === undefined || changed === undefined) return base;
   return new JoinedOverlay([
     { file: base, hides: new Set() },
-    { file: await OverlayFile.open(join(segments, changed)), hides: new Set(delta.hides) },
+    { file: await OverlayFile.open(join(segments, changed), reading), hides: new Set(delta.hides) },
   ]);
 }

@@ -1,23 +1,22 @@
-import {
-  bufferOf,
-  bytesOf,
-  lowerBound,
-  NumberColumn,
-  numbersOf,
-  StringColumn,
-} from '../format/bytes.js';
+import { between, bytesOf, lowerBound, NumberColumn, StringColumn } from '../format/bytes.js';
 import type { ItemFact } from '../format/facts.js';
 import { wordsOf } from '../format/words.js';
 import { PackedRows, packRows } from '../format/packed-rows.js';
 import { PostingWriter, termSections } from '../format/posting-writer.js';
-import { openSections, writeSections, type SectionLayout } from '../format/segment-file.js';
+import {
+  openSections,
+  writeSections,
+  type Reading,
+  type SectionLayout,
+  type SectionsOf,
+} from '../format/segment-file.js';
 import type { OverlayName } from '../shapes.js';
 import { fieldOf, type Field } from '../format/fields.js';
 import { packStrings, StringTable } from '../format/string-table.js';
 import { PackedTerms, type TermIndex } from '../format/term-index.js';
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const overlayFormat = 3;
+export const overlayFormat = 4;
 
 const names = [
   'info', // JSON: OverlayInfo
@@ -135,6 +134,8 @@ export class OverlayWriter {
 
 /** The items of one overlay of one shard, in order of paths and lines. */
 export interface OverlayItems {
+  /** Paths of the files that it is read from. */
+  readonly places: readonly string[];
   readonly info: Pick<OverlayInfo, 'overlay' | 'alias' | 'rules'>;
   readonly fileCount: number;
   readonly itemCount: number;
@@ -151,11 +152,14 @@ export interface OverlayItems {
   /** Number of the file that holds an item. */
   fileOf(item: number): number;
   path(file: number): string;
+  /** Numbers of the items of a file. */
+  itemsIn(file: number): number[];
   itemsAt(path: string): OverlayItem[];
 }
 
 /** Items read from one file. */
 export class OverlayFile implements OverlayItems {
+  readonly places: readonly string[];
   readonly info: OverlayInfo;
   readonly fileCount: number;
   readonly itemCount: number;
@@ -166,21 +170,22 @@ export class OverlayFile implements OverlayItems {
   readonly #rows: PackedRows;
   readonly #texts: StringTable;
 
-  private constructor(sections: Record<(typeof names)[number], Uint8Array>) {
-    this.info = JSON.parse(Buffer.from(sections.info).toString()) as OverlayInfo;
-    this.#paths = numbersOf(sections.fileRows);
-    this.#blobs = bufferOf(sections.fileBlobs);
-    this.#starts = numbersOf(sections.fileItems);
+  private constructor(path: string, sections: SectionsOf<(typeof names)[number]>) {
+    this.places = [path];
+    this.info = sections.info.json() as OverlayInfo;
+    this.#paths = sections.fileRows.numbers();
+    this.#blobs = sections.fileBlobs.whole();
+    this.#starts = sections.fileItems.numbers();
     this.#rows = new PackedRows(sections.itemRows, itemColumns);
-    this.#texts = new StringTable(sections.textOffsets, bufferOf(sections.textBytes));
+    this.#texts = new StringTable(sections.textOffsets, sections.textBytes);
     this.terms = new PackedTerms(sections);
     this.fileCount = this.#paths.length;
     this.itemCount = this.#rows.length;
   }
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
-  static async open(path: string): Promise<OverlayFile> {
-    return openSections(path, layout, (sections) => new OverlayFile(sections));
+  static async open(path: string, reading?: Reading): Promise<OverlayFile> {
+    return openSections(path, layout, (sections) => new OverlayFile(path, sections), reading);
   }
 
   *items(isWanted: (rule: string) => boolean = () => true): Generator<OverlayItem> {
@@ -222,6 +227,10 @@ export class OverlayFile implements OverlayItems {
     return lowerBound(this.fileCount, (file) => (this.#starts[file + 1] ?? 0) <= item);
   }
 
+  itemsIn(file: number): number[] {
+    return between(this.itemSpan(file, file + 1));
+  }
+
   path(file: number): string {
     return this.#texts.at(this.#paths[file] ?? 0);
   }
@@ -243,7 +252,7 @@ export class OverlayFile implements OverlayItems {
 
   *#itemsOf(file: number, isWanted = (_rule: number) => true): Generator<OverlayItem> {
     let place: Place | undefined;
-    for (let item = this.#starts[file] ?? 0; item < (this.#starts[file + 1] ?? 0); item += 1)
+    for (const item of this.itemsIn(file))
       if (isWanted(this.#rows.at(item))) yield this.#itemIn((place ??= this.#placeOf(file)), item);
   }
 

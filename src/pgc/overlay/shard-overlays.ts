@@ -44,7 +44,7 @@ export class ShardOverlays {
     const known = this.#shard.overlays[name];
     if (known?.state !== 'ready') throw await this.#gap(name);
     if (known.file === '') return undefined;
-    const file = this.#opened.get(name) ?? openOverlay(this.#place, this.#shard, name);
+    const file = this.#opened.get(name) ?? openOverlay(this.#place, this.#shard, name, 'lazy');
     this.#opened.set(name, file);
     try {
       return await file;

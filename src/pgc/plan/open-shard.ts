@@ -41,11 +41,15 @@ export async function openShard(
 }
 
 /** The words of all files of a shard. Throws as `openShard`. */
-export async function openWords(place: IndexPlace, shard: ManifestShard): Promise<ShardWords> {
+export async function openWords(
+  place: IndexPlace,
+  shard: ManifestShard,
+  reading?: Reading,
+): Promise<ShardWords> {
   const { delta, alias, version } = shard;
-  const base = await WordsFile.open(join(place.segments, shard.words));
+  const base = await WordsFile.open(join(place.segments, shard.words), reading);
   if (delta === undefined) return base;
-  const changed = await WordsFile.open(join(place.segments, delta.words));
+  const changed = await WordsFile.open(join(place.segments, delta.words), reading);
   const hides = new Set(delta.hides);
   const sources = [
     { words: base, hides: nothing },

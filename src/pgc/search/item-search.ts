@@ -43,7 +43,11 @@ export class ItemSearch {
     this.#file = file;
     this.#tree = tree;
     this.#asides = new Asides(tree, file);
-    const files = { count: file.fileCount, of: (item: number) => file.fileOf(item) };
+    const files = {
+      count: file.fileCount,
+      of: (item: number) => file.fileOf(item),
+      members: (each: number) => file.itemsIn(each),
+    };
     this.#words = new WordScores(file.terms, files);
   }
 

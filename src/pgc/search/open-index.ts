@@ -90,7 +90,7 @@ function overlaysOf(place: IndexPlace, manifest: Manifest): OpenedTree['overlay'
     Promise.all(
       shards
         .filter(({ overlays: { [name]: its } }) => its?.state === 'ready' && its.file !== '')
-        .map((shard) => openOverlay(place, shard, name)),
+        .map((shard) => openOverlay(place, shard, name, 'lazy')),
     );
   const open = async (name: OverlayName): Promise<OverlayItems[]> => {
     for (let served = manifest, attempt = 1; ; attempt += 1) {

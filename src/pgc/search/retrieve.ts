@@ -47,7 +47,11 @@ export class Retriever {
 
   constructor(index: ShardIndex) {
     this.#index = index;
-    const files = { count: index.fileCount, of: (document: number) => index.fileOf(document) };
+    const files = {
+      count: index.fileCount,
+      of: (document: number) => index.fileOf(document),
+      members: (file: number) => [...index.symbolsOf(file), index.symbolCount + file],
+    };
     this.#words = new WordScores(index, files);
     const { fileCount } = index;
     this.#asides = new Asides(index.info, { fileCount, path: (file) => index.file(file).path });

@@ -1,6 +1,6 @@
 import { Abbreviations } from '../format/abbreviations.js';
 import { withAbbreviations } from './question/expansion.js';
-import { asBusError, type BusError } from '../../errors/bus-error.js';
+import { asBusError, BusError } from '../../errors/bus-error.js';
 import { ItemSearch, type ItemHit } from './item-search.js';
 import type { OverlayItems } from '../overlay/overlay-file.js';
 import { analyse, type Question } from './question/question.js';
@@ -67,35 +67,36 @@ export class Search {
     counts?: WordCounts | null,
   ): Promise<SearchResult> {
     const question = this.#expanded(asked);
-    const { files, gaps } = await this.#files(wanted);
-    const hasSymbols = wanted.has('O1') || wanted.has('O3');
-    const weighing = counts
-      ? weighed(question, counts)
-      : weigh(this.#weighedIn(files.values()), question);
-    const most = Math.min(limit, hitsMax);
-    const hits = hasSymbols
-      ? this.retriever.search(question, { limit: most, weighing, roles })
-      : [];
-    const items = [...files].flatMap(([name, file]) =>
-      this.#itemSearch(name, file).search(question, weighing, most, roles),
-    );
-    const { known } = weighing;
-    const found = fused(hits, items, question).map((each): Found => ({
-      ...each,
-      known,
-      similarity: similarityOf(each.score),
-    }));
-    const symbols = counts?.documents ?? this.index.symbolCount;
-    const sizes = { concepts: question.concepts.length, symbols, isBrief: question.isBrief };
-    const signs = signsOf(hits, weighing, sizes);
-    const likelihood = found[0]?.kind === 'symbol' ? likelihoodOf(signs) : undefined;
-    return { found: found.slice(0, limit), weighing, likelihood, gaps };
+    return this.#over(wanted, (files, gaps) => {
+      const hasSymbols = wanted.has('O1') || wanted.has('O3');
+      const weighing = counts
+        ? weighed(question, counts)
+        : weigh(this.#weighedIn(files.values()), question);
+      const most = Math.min(limit, hitsMax);
+      const hits = hasSymbols
+        ? this.retriever.search(question, { limit: most, weighing, roles })
+        : [];
+      const items = [...files].flatMap(([name, file]) =>
+        this.#itemSearch(name, file).search(question, weighing, most, roles),
+      );
+      const { known } = weighing;
+      const found = fused(hits, items, question).map((each): Found => ({
+        ...each,
+        known,
+        similarity: similarityOf(each.score),
+      }));
+      const symbols = counts?.documents ?? this.index.symbolCount;
+      const sizes = { concepts: question.concepts.length, symbols, isBrief: question.isBrief };
+      const signs = signsOf(hits, weighing, sizes);
+      const likelihood = found[0]?.kind === 'symbol' ? likelihoodOf(signs) : undefined;
+      return { found: found.slice(0, limit), weighing, likelihood, gaps };
+    });
   }
 
   /** How often the words of a question stand in what `find` would search. */
   async counts(asked: Question, wanted: ReadonlySet<OverlayName>): Promise<WordCounts> {
-    const { files } = await this.#files(wanted);
-    return countsIn(this.#weighedIn(files.values()), this.#expanded(asked));
+    const question = this.#expanded(asked);
+    return this.#over(wanted, (files) => countsIn(this.#weighedIn(files.values()), question));
   }
 
   /** The words of code weigh the question also where only items are searched: a few items know no rare words. */
@@ -122,6 +123,29 @@ export class Search {
       this.without.has('abbreviations') ? [] : this.index.info.abbreviations,
     );
     return withAbbreviations(question, this.#abbreviations);
+  }
+
+  /** Works over overlays that are there; one that turns out to be damaged is a gap like one that is missing. */
+  async #over<Result>(
+    wanted: ReadonlySet<OverlayName>,
+    work: (files: ReadonlyMap<OverlayName, OverlayItems>, gaps: BusError[]) => Result,
+  ): Promise<Result> {
+    const { files, gaps } = await this.#files(wanted);
+    for (;;) {
+      try {
+        return work(files, gaps);
+      } catch (error) {
+        const failed = asBusError(error);
+        const damaged = [...files].find(([, { places }]) =>
+          places.some((each) => each === failed.data.path),
+        );
+        if (failed.code !== 'INDEX_CORRUPT' || damaged === undefined) throw error;
+        const [overlay] = damaged;
+        files.delete(overlay);
+        this.#items.delete(overlay);
+        gaps.push(new BusError(failed.code, { ...failed.data, overlay }, { cause: failed }));
+      }
+    }
   }
 
   async #files(

@@ -57,5 +57,5 @@ export function wordsOf(
   excerpts: Excerpts,
 ): WordsShard | undefined {
   const shard = shards.find((each) => each.alias === alias);
-  return shard && new WordsShard(alias, () => openWords(place, shard), excerpts);
+  return shard && new WordsShard(alias, () => openWords(place, shard, 'lazy'), excerpts);
 }

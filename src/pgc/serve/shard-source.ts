@@ -128,7 +128,7 @@ export class ShardSource {
   async card(alias: string): Promise<Buffer> {
     const known = this.#known(alias);
     const path = cardPath(this.#place, known);
-    const kept = (await readCard(path)) ?? (await this.#inTurn(() => this.#make(known, path)));
+    const kept = readCard(path) ?? (await this.#inTurn(() => this.#make(known, path)));
     const { root, project } = this;
     const index_version = servedVersion(known);
     return placedCard(kept, {
@@ -146,7 +146,7 @@ export class ShardSource {
     await writeCard(path, card).catch((error: unknown) =>
       this.#onWarning(`the card of ${shard.alias} is not stored: ${asBusError(error).message}`),
     );
-    return card;
+    return Buffer.from(card.message);
   }
 
   /** One card at a time: all are requested at once, and each holds a shard open. */
@@ -161,7 +161,7 @@ export class ShardSource {
     const { root, project } = this;
     const version = servedVersion(shard);
     const place = { agent: alias, alias, scope, version, project, root };
-    return openShard(this.#place, shard, place);
+    return openShard(this.#place, shard, place, 'lazy');
   }
 
   #known(alias: string): ManifestShard {

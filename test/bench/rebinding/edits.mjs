@@ -123,6 +123,36 @@ export const edits = {
     return `${await change(tree, path, lines)}: ${line}`;
   },
 
+  /** In C: another function is put into a member, is handed on, or called through it. */
+  async pointer(tree, chance) {
+    const { path, lines } = pickFunction(tree, chance, 4);
+    const [one, other] = [pickFunction(tree, chance, 1), pickFunction(tree, chance, 1)];
+    const places = [...lines.keys()].filter((at) =>
+      /\.\w+\s*=\s*[a-z]\w+[,;]|->\w+\(|\([^()]*\b[a-z]\w+\)/.test(lines[at]),
+    );
+    if (places.length === 0) return undefined;
+    const at = chance.pick(places);
+    const name = chance.pick([one, other]).symbol.name;
+    lines[at] = lines[at]
+      .replace(/(\.\w+\s*=\s*)[a-z]\w+/, `$1${name}`)
+      .replace(/->\w+\(/, (call) => (chance.next() < 0.3 ? `->${name}(` : call))
+      .replace(/\b[a-z]\w+\)/, (last) => (chance.next() < 0.5 ? `${name})` : last));
+    return `${await change(tree, path, lines)}: ${lines[at].trim()}`;
+  },
+
+  /** In C: a macro or a type has another meaning. */
+  async macro(tree, chance) {
+    const path = chance.pick([...tree.texts.keys()]);
+    const lines = linesOf(tree, path);
+    const places = [...lines.keys()].filter((at) => /^#define \w+|^typedef .*;$/.test(lines[at]));
+    if (places.length === 0) return undefined;
+    const at = chance.pick(places);
+    const was = lines[at];
+    if (chance.next() < 0.5) lines.splice(at, 1);
+    else lines[at] = was.replace(/^(#define \w+|typedef)/, '$1 other');
+    return `${await change(tree, path, lines)}: ${was}`;
+  },
+
   async field(tree, chance) {
     const { path, lines, symbol } = pickSymbols(
       tree,

@@ -100,7 +100,7 @@ for (let at = 0; at < Number(count); at += 1) {
   const start = process.cpuUsage();
   const change = new Change(tree.units, old, same);
   let written = 0;
-  const anew = [...bindChange(change, rules)].map((writer, unit) => {
+  const anew = [...bindChange(change, rules).end()].map((writer, unit) => {
     if (writer === 'as before') return old[unit].bound;
     written += 1;
     return new BoundCalls(writer.sections());

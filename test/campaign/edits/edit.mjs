@@ -12,7 +12,7 @@ import {
 import path from 'node:path';
 
 /** Where something is declared, by the ending of a file: its name, and what it takes. */
-const declarations = {
+export const declarations = {
   go: /^func (?:\([^)]*\) )?(\w+)\(([^()]*)\)/,
   ts: /^\s*(?:export )?(?:async )?(?:function )?(\w+)\(([^()]*)\)[^;]*\{$/,
   py: /^\s*(?:async )?def (\w+)\(([^()]*)\)/,
@@ -22,8 +22,20 @@ const declarations = {
   cc: /^\s*[A-Za-z_][\w *&:<>]*?\b(\w+)\(([^()]*)\)(?: const)? \{$/,
   h: /^\s*(?:virtual )?[A-Za-z_][\w *&:<>]*?\b(\w+)\(([^()]*)\)/,
 };
+/** A function without a meaning, named and calling as given. */
+export const functions = {
+  go: (name, calls) => `func ${name}() {\n\t${calls}()\n}`,
+  ts: (name, calls) => `export function ${name}() {\n  ${calls}();\n}`,
+  py: (name, calls) => `def ${name}():\n    ${calls}()`,
+  java: (name, calls) => `class Of${name} {\n  void ${name}() {\n    ${calls}();\n  }\n}`,
+  rs: (name, calls) => `fn ${name}() {\n    ${calls}();\n}`,
+  c: (name, calls) => `void ${name}(void)\n{\n\t${calls}();\n}`,
+  cc: (name, calls) => `void ${name}() {\n  ${calls}();\n}`,
+  h: (name, calls) => `static inline void ${name}(void) { ${calls}(); }`,
+};
+const member = /^\s+[A-Za-z_][\w<>:*&[\], .]*[ *&]\w+;$/;
 const imports = /^(?:import\b|from\b|use\b|#include\b|\t"|\s*(?:const|let) .*require\()/;
-const endings = Object.keys(declarations);
+export const endings = Object.keys(declarations);
 
 export function filesUnder(root) {
   const found = [];
@@ -35,15 +47,15 @@ export function filesUnder(root) {
   return found.sort();
 }
 
-/** Makes one edit under `root`; says what was done. */
-export function edited(root, random) {
+/** Makes one edit under `root`; says what was done. `original`: the tree as it was, to go back to. */
+export function edited(root, random, original = root) {
   const pick = (list) => list[random(list.length)];
   const ending = pick(endings);
   const files = filesUnder(root).filter((file) => file.endsWith(`.${ending}`));
   const file = pick(files);
   if (file === undefined) return undefined;
   const lines = readFileSync(file, 'utf8').split('\n');
-  const of = { root, ending, files, file, lines, pick };
+  const of = { root, original, ending, files, file, lines, pick };
   const [name, make] = pick(Object.entries(edits));
   const said = make(of);
   return said && `${name}: ${path.relative(root, file)} ${said}`;
@@ -62,6 +74,32 @@ const edits = {
     const [one, other] = [pick(all), pick(all)];
     lines[one.at] = lines[one.at].replace(`(${one.takes})`, () => `(${other.takes})`);
     return write(file, lines, one.name);
+  },
+  'another function': ({ file, lines, pick, ending }) => {
+    const calls = pick(declaredIn(lines, ending))?.name;
+    if (calls === undefined) return undefined;
+    const name = `${calls}Again${lines.length}`;
+    return write(file, [...lines, functions[ending](name, calls), ''], name);
+  },
+  'delete a function': ({ file, lines, pick, ending }) => {
+    const all = declaredIn(lines, ending);
+    const one = pick(all);
+    if (one === undefined) return undefined;
+    const next = all.find(({ at }) => at > one.at)?.at ?? lines.length;
+    lines.splice(one.at, next - one.at);
+    return write(file, lines, one.name);
+  },
+  'another type of a member': ({ file, lines, pick }) => {
+    const all = [...lines.keys()].filter((at) => member.test(lines[at]));
+    if (all.length < 2) return undefined;
+    lines[pick(all)] = lines[pick(all)];
+    return write(file, lines, '');
+  },
+  'as it was': ({ root, original, file }) => {
+    const before = path.join(original, path.relative(root, file));
+    if (before === file || !existsSync(before)) return undefined;
+    cpSync(before, file);
+    return 'done';
   },
   'rename where it is declared': ({ file, lines, pick, ending }) => {
     const one = pick(declaredIn(lines, ending));
@@ -105,9 +143,14 @@ const edits = {
     renameSync(file, to);
     return `to ${path.basename(path.dirname(to))}`;
   },
+  'rename a file': ({ file, lines }) => {
+    const to = path.join(path.dirname(file), `its${lines.length}_${path.basename(file)}`);
+    renameSync(file, to);
+    return `to ${path.basename(to)}`;
+  },
   delete({ file }) {
     rmSync(file);
-    return '';
+    return 'done';
   },
 };
 

@@ -1,6 +1,7 @@
 import { nameHash } from '../../format/name-hash.js';
 import { visibleDefinitions, type Candidate } from '../visibility.js';
-import type { CProgram, Place } from './c-program.js';
+import type { ShardIndex } from '../../format/shard-index.js';
+import { push, type CProgram, type Place } from './c-program.js';
 import { nameKinds } from './name-table.js';
 
 interface Named extends Candidate {
@@ -10,12 +11,18 @@ interface Named extends Candidate {
   order: number;
 }
 
+interface Own {
+  shard: number;
+  symbol: number;
+  order: number;
+}
+
 /** What a name may mean, over all files. */
 interface Meanings {
   /** Public definitions, and all declarations. */
   shared: readonly Named[];
-  /** All that one file defines itself. */
-  own: ReadonlyMap<string, readonly Named[]>;
+  /** What one file defines for itself, with its order: made when that file asks, because files are many. */
+  own: ReadonlyMap<string, readonly Own[]>;
 }
 
 const kinds = new Set(['function', 'variable', 'constant', 'macro']);
@@ -65,7 +72,9 @@ export class CNames {
     const candidates =
       its === undefined
         ? shared
-        : [...shared, ...its].sort((one, other) => one.order - other.order);
+        : [...shared, ...its.map((each) => this.#named(each))].sort(
+            (one, other) => one.order - other.order,
+          );
     if (candidates.length === 0) return [];
     const { includes: graph } = this.program;
     const lookup = { name, container: '', line: 0, path: '' };
@@ -80,19 +89,22 @@ export class CNames {
     const known = this.#meanings.get(name);
     if (known !== undefined) return known;
     const shared: Named[] = [];
-    const own = new Map<string, Named[]>();
+    const own = new Map<string, Own[]>();
     let count = 0;
-    for (const each of this.program.symbolsNamed(name)) {
-      const { kind, container, path, exported, declaration } = each;
+    for (const {
+      shard,
+      symbol,
+      kind,
+      container,
+      path,
+      exported,
+      declaration,
+    } of this.program.symbolsNamed(name)) {
       if (!kinds.has(kind) || container !== '') continue;
+      const each = { shard, symbol, order: count };
       count += 1;
-      const named: Named = {
-        ...{ shard: each.shard, number: each.symbol, order: count, symbol: name, kind },
-        container: '',
-        ...{ line: each.line_start, file_path: path, exported, declaration },
-      };
-      if (exported || declaration) shared.push(named);
-      else own.set(path, [...(own.get(path) ?? []), named]);
+      if (exported || declaration) shared.push(this.#named(each));
+      else push(own, path, each);
     }
     if (this.#kept + count > meaningsMax) {
       this.#meanings.clear();
@@ -102,6 +114,15 @@ export class CNames {
     const found = { shared, own };
     this.#meanings.set(name, found);
     return found;
+  }
+
+  #named({ shard, symbol: number, order }: Own): Named {
+    const index = this.program.shards[shard] as ShardIndex;
+    const { name, kind, file, line_start, exported, declaration } = index.symbolPlace(number);
+    return {
+      ...{ shard, number, order, symbol: name, kind, container: '', line: line_start },
+      ...{ file_path: this.program.pathOf(shard, file), exported, declaration },
+    };
   }
 
   /** The same object each time. */

@@ -45,7 +45,7 @@ export class CValues {
   /** Of parameters of macros; null: several. */
   readonly #macroTypes = new Map<string, CType | null>();
   readonly #types = new Map<Place, string>();
-  readonly #parameters = new Map<Place, Map<number, Holder>>();
+  readonly #parameters = new Map<Place, (Holder | undefined)[]>();
   readonly #members = new Map<Structure, Map<string, Holder>>();
   #names = 0;
   readonly #nearest = new Map<string, Structure | undefined>();
@@ -236,8 +236,8 @@ export class CValues {
   /** The same object each time. */
   parameterOf(place: Place, at: number): Holder {
     let all = this.#parameters.get(place);
-    if (all === undefined) this.#parameters.set(place, (all = new Map<number, Holder>()));
-    let found = all.get(at);
+    if (all === undefined) this.#parameters.set(place, (all = []));
+    let found = all[at];
     if (found === undefined) {
       const { shard, symbol, file, name } = place;
       const own = this.program.parameterOf(place, at) || `${at}`;
@@ -246,7 +246,7 @@ export class CValues {
         place: { shard, symbol: -1, name: own, kind: 'parameter', container: name, file },
         tail: nameHash(`${name}@${at}`),
       };
-      all.set(at, found);
+      all[at] = found;
     }
     return found;
   }

@@ -60,11 +60,11 @@ export class IncludeGraph {
   seenFrom(path: string): Seen {
     const known = this.#seen.get(path);
     if (known !== undefined) return known;
-    const seen = this.#seenFrom(path);
     if (this.#seen.size >= rememberedMax) {
       this.#seen.clear();
       this.#spare.push(...this.#used.splice(0));
     }
+    const seen = this.#seenFrom(path);
     this.#seen.set(path, seen);
     return seen;
   }

@@ -334,6 +334,10 @@ export class JoinedIndex implements ShardIndex {
     return this.#joinedTerms.length(document, field);
   }
 
+  lengthSum(field: Field): { sum: number; documents: number } {
+    return this.#joinedTerms.lengthSum(field);
+  }
+
   averageLength(field: Field): number {
     return this.#joinedTerms.averageLength(field);
   }

@@ -16,7 +16,7 @@ export class JoinedTerms implements TermIndex {
   readonly #sources: readonly TermSource[];
   /** Where a document comes from. */
   readonly #placeOf: (document: number) => { source: number; id: number } | undefined;
-  #averages: number[] | undefined;
+  #sums: { sum: number; documents: number }[] | undefined;
 
   constructor(
     sources: readonly TermSource[],
@@ -77,19 +77,32 @@ export class JoinedTerms implements TermIndex {
   }
 
   averageLength(field: Field): number {
-    return (this.#averages ??= this.#averageLengths())[field] ?? 0;
+    const { sum, documents } = this.lengthSum(field);
+    return sum / Math.max(documents, 1);
   }
 
-  #averageLengths(): number[] {
-    return fields.map((_, field) => {
-      let sum = 0;
-      let having = 0;
-      for (let document = 0; document < this.documentCount; document += 1) {
-        const length = this.length(document, field as Field);
-        sum += length;
-        if (length > 0) having += 1;
+  lengthSum(field: Field): { sum: number; documents: number } {
+    return ((this.#sums ??= this.#lengthSums())[field] ??= { sum: 0, documents: 0 });
+  }
+
+  /** Those of the sources, without what is hidden. */
+  #lengthSums(): { sum: number; documents: number }[] {
+    return fields.map((_, at) => {
+      const field = at as Field;
+      const total = { sum: 0, documents: 0 };
+      for (const { terms, joined, isWhole } of this.#sources) {
+        const its = terms.lengthSum(field);
+        total.sum += its.sum;
+        total.documents += its.documents;
+        if (isWhole) continue;
+        for (let document = 0; document < terms.documentCount; document += 1) {
+          if (joined(document) !== undefined) continue;
+          const length = terms.length(document, field);
+          total.sum -= length;
+          if (length > 0) total.documents -= 1;
+        }
       }
-      return sum / Math.max(having, 1);
+      return total;
     });
   }
 }

@@ -28,7 +28,8 @@ export class VectorTable {
   /** Of all rows, with a vector of length 1. */
   cosines(vector: Float32Array): Float32Array {
     const { rows, size } = this;
-    const squares = (this.#squares ??= this.#squaresOf(vector.length));
+    const squares = this.#squares;
+    if (squares === undefined) return this.#firstCosines(vector);
     const found = new Float32Array(size);
     for (let row = 0, at = 0; row < size; row += 1) {
       let sum = 0;
@@ -40,12 +41,22 @@ export class VectorTable {
     return found;
   }
 
-  #squaresOf(width: number): Int32Array {
+  /** Both in one pass: the rows of a large shard are megabytes. */
+  #firstCosines(vector: Float32Array): Float32Array {
     const { rows, size } = this;
-    const squares = new Int32Array(size);
-    for (let row = 0, at = 0; row < size; row += 1)
-      for (let each = 0; each < width; each += 1, at += 1)
-        squares[row] = (squares[row] ?? 0) + (rows[at] ?? 0) ** 2;
-    return squares;
+    const [found, squares] = [new Float32Array(size), new Int32Array(size)];
+    for (let row = 0, at = 0; row < size; row += 1) {
+      let sum = 0;
+      let square = 0;
+      for (let each = 0; each < vector.length; each += 1, at += 1) {
+        const value = rows[at] ?? 0;
+        sum += value * (vector[each] ?? 0);
+        square += value * value;
+      }
+      squares[row] = square;
+      found[row] = square === 0 ? 0 : sum / Math.sqrt(square);
+    }
+    this.#squares = squares;
+    return found;
   }
 }

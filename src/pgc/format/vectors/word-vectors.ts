@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { corrupt, lazySections, writeSections, type SectionLayout } from '../segment-file.js';
+import type { Section } from '../section.js';
+import { corrupt, sectionsIn, writeSections, type SectionLayout } from '../segment-file.js';
 
 /** Raised whenever the layout or the meaning of a section changes. */
-const wordsFormat = 1;
+const wordsFormat = 2;
 const names = [
   'info', // JSON: dims
   'vocabulary', // index terms, one a line
@@ -41,7 +42,7 @@ export class WordVectors {
   private constructor(
     words: readonly string[],
     readonly dims: number,
-    private readonly rows: Int8Array,
+    private readonly rows: Section,
     private readonly inText: Float32Array,
     private readonly inFunction: Float32Array,
   ) {
@@ -50,14 +51,15 @@ export class WordVectors {
 
   /** Throws INDEX_CORRUPT, INDEX_MISSING. */
   static read(path = wordsPath): WordVectors {
-    const { info, vocabulary, inText, inFunction, rows } = lazySections(path, layout);
-    const words = Buffer.from(vocabulary).toString().split('\n');
+    const { info, vocabulary, rows, ...scales } = sectionsIn(path, layout);
+    const words = vocabulary.whole().toString().split('\n');
+    const [inText, inFunction] = [scales.inText.whole(), scales.inFunction.whole()];
     try {
-      const { dims } = infoShape.parse(JSON.parse(Buffer.from(info).toString()));
+      const { dims } = infoShape.parse(info.json());
       const whole = rows.length === words.length * dims;
       if (!whole || [inText, inFunction].some((each) => each.length !== words.length * 4))
         throw new Error('it has not a row for each word');
-      return new WordVectors(words, dims, bytesOf(rows), floatsOf(inText), floatsOf(inFunction));
+      return new WordVectors(words, dims, rows, floatsOf(inText), floatsOf(inFunction));
     } catch (error) {
       throw corrupt(path, error instanceof Error ? error.message : String(error), error);
     }
@@ -76,12 +78,14 @@ export class WordVectors {
   }
 
   #sum(terms: readonly (readonly [string, number])[], scales: Float32Array): Float32Array {
-    const { dims, rows } = this;
+    const { dims } = this;
+    const rows = bytesOf(this.rows.bytes);
     const vector = new Float32Array(dims);
     for (const [term, weight] of terms) {
       const number = this.#numbers.get(term);
       if (number === undefined) continue;
       const scale = weight * (scales[number] ?? 0);
+      this.rows.need(number * dims, (number + 1) * dims);
       for (let at = 0; at < dims; at += 1)
         vector[at] = (vector[at] ?? 0) + scale * (rows[number * dims + at] ?? 0);
     }

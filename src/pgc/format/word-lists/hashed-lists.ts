@@ -1,4 +1,5 @@
 import { ByteColumn, groupBy, VarintReader } from '../bytes.js';
+import type { Section } from '../section.js';
 
 /** Average number of lists in a bucket. */
 const bucketLists = 8;
@@ -71,9 +72,9 @@ export function pushFixed(bytes: ByteColumn, value: number): void {
 /** Reads `packHashed`. */
 export class HashedLists {
   readonly #buckets: Uint32Array;
-  readonly #lists: Buffer;
+  readonly #lists: Section;
 
-  constructor(buckets: Uint32Array, lists: Buffer) {
+  constructor(buckets: Uint32Array, lists: Section) {
     this.#buckets = buckets;
     this.#lists = lists;
   }
@@ -87,16 +88,15 @@ export class HashedLists {
   }
 
   inBucket(bucket: number): { fingerprint: number; reader: VarintReader }[] {
-    const end = this.#buckets[bucket + 1] ?? 0;
-    const reader = new VarintReader(this.#lists, this.#buckets[bucket] ?? end, end);
+    const reader = this.#reader(bucket);
     const found: { fingerprint: number; reader: VarintReader }[] = [];
     while (!reader.isAtEnd) {
-      const fingerprint = this.#lists.readUInt32LE(reader.at);
+      const fingerprint = this.#lists.bytes.readUInt32LE(reader.at);
       reader.at += fingerprintBytes;
       const length = reader.next();
       found.push({
         fingerprint,
-        reader: new VarintReader(this.#lists, reader.at, reader.at + length),
+        reader: new VarintReader(reader.bytes, reader.at, reader.at + length),
       });
       reader.at += length;
     }
@@ -105,17 +105,22 @@ export class HashedLists {
 
   /** Undefined for an unknown key. */
   find({ bucket, fingerprint }: KeyHash): VarintReader | undefined {
-    const at = bucket & (this.#buckets.length - 2);
-    const end = this.#buckets[at + 1] ?? 0;
-    const reader = new VarintReader(this.#lists, this.#buckets[at] ?? end, end);
+    const reader = this.#reader(bucket & (this.#buckets.length - 2));
     while (!reader.isAtEnd) {
-      const found = this.#lists.readUInt32LE(reader.at);
+      const found = this.#lists.bytes.readUInt32LE(reader.at);
       reader.at += fingerprintBytes;
       const length = reader.next();
       if (found === fingerprint)
-        return new VarintReader(this.#lists, reader.at, reader.at + length);
+        return new VarintReader(reader.bytes, reader.at, reader.at + length);
       reader.at += length;
     }
     return undefined;
+  }
+
+  #reader(bucket: number): VarintReader {
+    const end = this.#buckets[bucket + 1] ?? 0;
+    const start = this.#buckets[bucket] ?? end;
+    this.#lists.need(start, end);
+    return new VarintReader(this.#lists.bytes, start, end);
   }
 }

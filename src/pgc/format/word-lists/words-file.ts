@@ -1,6 +1,12 @@
-import { bufferOf, numbersOf, type VarintReader } from '../bytes.js';
+import type { VarintReader } from '../bytes.js';
 import type { FactsLanguage, KnownRoles } from '../facts.js';
-import { openSections, type SectionLayout } from '../segment-file.js';
+import type { Section } from '../section.js';
+import {
+  openSections,
+  type Reading,
+  type SectionLayout,
+  type SectionsOf,
+} from '../segment-file.js';
 import type { FileRow } from '../shard-index.js';
 import { SortedNames } from '../sorted-names.js';
 import {
@@ -12,7 +18,7 @@ import {
 import { HashedLists, type KeyHash } from './hashed-lists.js';
 
 /** Raised whenever the layout or the meaning of a section changes. */
-export const wordsFormat = 2;
+export const wordsFormat = 3;
 
 const names = [
   'info', // JSON: WordsInfo
@@ -109,29 +115,28 @@ export class WordsFile implements ShardWords {
   readonly fileCount: number;
   readonly bytes: number;
   readonly #paths: SortedNames;
-  readonly #packed: Record<'pathBlocks' | 'pathBytes', Uint8Array>;
+  readonly #packed: Record<'pathBlocks' | 'pathBytes' | 'steps', Section>;
   readonly #blobs: Buffer;
   readonly #rows: Uint32Array;
   readonly #words: HashedLists;
   readonly #names: HashedLists;
-  readonly #steps: Uint8Array;
 
-  private constructor(sections: Record<(typeof names)[number], Uint8Array>) {
-    this.info = JSON.parse(Buffer.from(sections.info).toString()) as WordsInfo;
-    this.#paths = new SortedNames(numbersOf(sections.pathBlocks), bufferOf(sections.pathBytes));
-    this.#packed = { pathBlocks: sections.pathBlocks, pathBytes: sections.pathBytes };
-    this.#blobs = bufferOf(sections.fileBlobs);
-    this.#rows = numbersOf(sections.fileRows);
+  private constructor(sections: SectionsOf<(typeof names)[number]>) {
+    const { pathBlocks, pathBytes, steps } = sections;
+    this.info = sections.info.json() as WordsInfo;
+    this.#paths = new SortedNames(pathBlocks.numbers(), pathBytes);
+    this.#packed = { pathBlocks, pathBytes, steps };
+    this.#blobs = sections.fileBlobs.whole();
+    this.#rows = sections.fileRows.numbers();
     this.#words = listsOf(sections.wordBuckets, sections.wordLists);
     this.#names = listsOf(sections.nameBuckets, sections.nameLists);
-    this.#steps = sections.steps;
     this.fileCount = this.#rows.length / rowWidth;
-    this.bytes = sections.info.buffer.byteLength;
+    this.bytes = Object.values(sections).reduce((sum, { length }) => sum + length, 0);
   }
 
   /** Throws INDEX_CORRUPT, or INDEX_MISSING when there is no such file. */
-  static async open(path: string): Promise<WordsFile> {
-    return openSections(path, wordsLayout, (sections) => new WordsFile(sections));
+  static async open(path: string, reading?: Reading): Promise<WordsFile> {
+    return openSections(path, wordsLayout, (sections) => new WordsFile(sections), reading);
   }
 
   file(file: number): FileRow {
@@ -215,11 +220,12 @@ export class WordsFile implements ShardWords {
   }
 
   get packed(): Record<'pathBlocks' | 'pathBytes' | 'steps', Uint8Array> {
-    return { ...this.#packed, steps: this.#steps };
+    const { pathBlocks, pathBytes, steps } = this.#packed;
+    return { pathBlocks: pathBlocks.whole(), pathBytes: pathBytes.whole(), steps: steps.whole() };
   }
 
   steps(): BuildStep[] {
-    return JSON.parse(Buffer.from(this.#steps).toString()) as BuildStep[];
+    return this.#packed.steps.json() as BuildStep[];
   }
 
   places(name: KeyHash): { file: number; line: number }[] {
@@ -273,6 +279,6 @@ function readPosting(
   posting.definitions = (head & moreBit) === 0 ? 0 : reader.next();
 }
 
-function listsOf(buckets: Uint8Array, lists: Uint8Array): HashedLists {
-  return new HashedLists(numbersOf(buckets), bufferOf(lists));
+function listsOf(buckets: Section, lists: Section): HashedLists {
+  return new HashedLists(buckets.numbers(), lists);
 }

@@ -74,7 +74,9 @@ export function mathematicsItems(source: ItemSource): ItemFact[] {
 function conditions({ draft, text }: ItemSource, items: Items): void {
   for (const { callee, at, kind } of draft.calls) {
     // Brackets are read of those only that assert something.
-    const isAssertion = Object.hasOwn(assertions, callee) || expectation.test(callee);
+    const isAssertion =
+      Object.hasOwn(assertions, callee) ||
+      (callee.startsWith('KUNIT_') && expectation.test(callee));
     if (kind === 'slot' || (!isAssertion && !locks.has(callee))) continue;
     const given = argumentsAt(text, at + callee.length) ?? '';
     const end = at + callee.length + given.length;

@@ -1,29 +1,50 @@
-import { readFileSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { codec, pgc } from '../../../wire/codec.js';
-import { crc32 } from '../../../wire/crc.js';
 import { cardOf } from './card.js';
-import { PackedCard } from './packed-card.js';
+import { PackedCard, type CardLists } from './packed-card.js';
+import { packList, StoredNames, type PackedList } from './stored-names.js';
 import type { IndexPlace, ManifestShard } from '../../plan/manifest.js';
-import { writeAtomically } from '../../format/segment-file.js';
+import type { Section } from '../../format/section.js';
+import {
+  sectionsIn,
+  writeSections,
+  type SectionLayout,
+  type SectionsOf,
+} from '../../format/segment-file.js';
 import type { Card } from '../../shapes.js';
 import type { ShardIndex } from '../../format/shard-index.js';
 
+/** Raised whenever what a card holds, or the layout, changes. */
+const cardFormat = 5;
+const listNames = ['terms', 'defines', 'standIns', 'places', 'open'] as const;
+type ListName = (typeof listNames)[number];
+const listParts = ['blocks', 'bytes', 'numbers'] as const satisfies (keyof PackedList)[];
+type ListSection = `${ListName}.${(typeof listParts)[number]}`;
+const sectionNames: readonly ('about' | 'message' | ListSection)[] = [
+  'about', // JSON: what is short and does not depend on the card's place
+  'message', // a deflated sigma.pgc.Card without what depends on its place, open at its end
+  ...listNames.flatMap((list) => listParts.map((part): ListSection => `${list}.${part}`)),
+];
+
 /**
  * A card takes a third of a second to make, and a router needs those of all shards at once. So each is made once per
- * version of its shard and kept beside the index.
- *
- *     0   8  magic, with the version of what a card holds
- *     8   4  CRC-32 of the rest
- *    12      a deflated sigma.pgc.Card without what depends on its place, open at its end
+ * version of its shard and kept beside the index: as the message that goes over the bus, and as lists in which names are
+ * looked up without reading the rest.
  */
-const magic = Buffer.from('SIGMACD4', 'latin1');
-const headBytes = 12;
+const layout: SectionLayout<(typeof sectionNames)[number]> = {
+  magic: 'SIGMACRD',
+  format: cardFormat,
+  names: sectionNames,
+};
+type Sections<Each> = Record<(typeof sectionNames)[number], Each>;
 
 /** Fields that do not depend on the content of a shard, and may change without it. */
 type CardPlace = Pick<Card, 'agent' | 'alias' | 'project' | 'root' | 'scope' | 'index_version'>;
+type CardContent = Omit<Card, keyof CardPlace>;
+const longFields = ['terms', 'defines', 'stand_ins', 'places', 'unresolved'] as const;
+type CardAbout = Omit<CardContent, (typeof longFields)[number]>;
 
 const partCodec = codec<Partial<Card>>(pgc.Card);
 
@@ -38,59 +59,114 @@ export function cardPath(place: IndexPlace, shard: CardOwner): string {
 }
 
 /** The stored part of the card of a shard. Costs a pass over its terms and calls. */
-export function makeCard(index: ShardIndex): Buffer {
-  const {
-    agent: _,
-    alias: _1,
-    project: _2,
-    root: _3,
-    scope: _4,
-    index_version: _5,
-    ...rest
-  } = cardOf(index);
-  return deflateRawSync(partCodec.encode(rest), {
-    level: 1,
-    finishFlush: constants.Z_SYNC_FLUSH,
-  });
+export function makeCard(index: ShardIndex): Sections<Uint8Array> {
+  return packCard(cardOf(index));
+}
+
+export function packCard(card: Card): Sections<Uint8Array> {
+  const { agent: _, alias: _1, project: _2, root: _3, scope: _4, index_version: _5, ...its } = card;
+  const { languages, files, lines, documents, truncated = [] } = its;
+  const about: CardAbout = { languages, files, lines, documents, truncated };
+  const unnumbered = (names: readonly string[]): Map<string, number> =>
+    new Map(names.map((name) => [name, 0]));
+  const lists: Record<ListName, PackedList> = {
+    terms: packList(new Map(its.terms.map(({ term, documents: having }) => [term, having]))),
+    defines: packList(unnumbered(its.defines)),
+    standIns: packList(unnumbered(its.stand_ins)),
+    places: packList(unnumbered(its.places ?? [])),
+    open: packList(unnumbered(its.unresolved.map(({ term }) => term))),
+  };
+  const packed = listNames.flatMap((list) =>
+    listParts.map((part) => [`${list}.${part}`, lists[list][part]] as const),
+  );
+  return {
+    ...(Object.fromEntries(packed) as Record<ListSection, Uint8Array>),
+    about: Buffer.from(JSON.stringify(about)),
+    message: deflateRawSync(partCodec.encode(its), {
+      level: 1,
+      finishFlush: constants.Z_SYNC_FLUSH,
+    }),
+  };
 }
 
 /** The body of the answer. A message of protobuf may be said in pieces, and deflated data too. */
-export function placedCard(kept: Buffer, place: CardPlace): Buffer {
-  return Buffer.concat([kept, deflateRawSync(partCodec.encode(place))]);
+export function placedCard(message: Uint8Array, place: CardPlace): Buffer {
+  return Buffer.concat([message, deflateRawSync(partCodec.encode(place))]);
 }
 
-/** Undefined when there is none that is whole. */
-export async function readCard(path: string): Promise<Buffer | undefined> {
-  const bytes = await readFile(path).catch(() => undefined);
-  return bytes && wholeIn(bytes);
-}
-
-/** The card of an opened shard; undefined when none that is whole is stored. */
-export function openCard(path: string, { info }: Pick<ShardIndex, 'info'>): Card | undefined {
-  let bytes: Buffer;
+/** The message of a stored card; undefined when there is none that is whole. */
+export function readCard(path: string): Buffer | undefined {
   try {
-    bytes = readFileSync(path);
+    return sectionsIn(path, layout).message.whole();
   } catch {
     return undefined;
   }
-  const kept = wholeIn(bytes);
-  if (kept === undefined) return undefined;
-  const { agent, alias, project, root, scope, version: index_version } = info;
-  const card = placedCard(kept, { agent, alias, project, root, scope, index_version });
-  return new PackedCard(inflateRawSync(card), true);
 }
 
-function wholeIn(bytes: Buffer): Buffer | undefined {
-  if (bytes.length < headBytes) return undefined;
-  const kept = bytes.subarray(headBytes);
-  const isOurs = bytes.subarray(0, magic.length).equals(magic);
-  return isOurs && crc32(kept) === bytes.readUInt32LE(magic.length) ? kept : undefined;
+/** The card of an opened shard; undefined when none is stored. What is damaged in it is made again. */
+export function openCard(path: string, index: ShardIndex): Card | undefined {
+  try {
+    return new StoredCard(sectionsIn(path, layout), index);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Throws STORE_UNAVAILABLE; without the file the card is made again. */
-export async function writeCard(path: string, kept: Buffer): Promise<void> {
-  const sum = Buffer.alloc(headBytes - magic.length);
-  sum.writeUInt32LE(crc32(kept));
+export async function writeCard(path: string, card: Sections<Uint8Array>): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => undefined);
-  await writeAtomically(path, [magic, sum, kept]);
+  await writeSections(path, layout, card);
+}
+
+/** A card of which no more is read than what is asked. */
+class StoredCard implements Card {
+  declare readonly agent: string;
+  declare readonly alias: string;
+  declare readonly project: string;
+  declare readonly root: string;
+  declare readonly scope: string[];
+  declare readonly languages: string[];
+  declare readonly files: number;
+  declare readonly lines: number;
+  declare readonly documents: number;
+  declare readonly index_version: string;
+  declare readonly truncated: string[];
+  declare readonly terms: Card['terms'];
+  declare readonly defines: string[];
+  declare readonly stand_ins: string[];
+  declare readonly unresolved: Card['unresolved'];
+  declare readonly places: string[];
+  readonly lists: CardLists;
+
+  /** Throws INDEX_CORRUPT. */
+  constructor(sections: SectionsOf<(typeof sectionNames)[number]>, index: ShardIndex) {
+    const { agent, alias, project, root, scope, version: index_version } = index.info;
+    const place: CardPlace = { agent, alias, project, root, scope, index_version };
+    let made: PackedCard | undefined;
+    const remade = (): PackedCard =>
+      (made ??= new PackedCard(partCodec.encode(cardOf(index)), true));
+    let whole: PackedCard | undefined;
+    const message = (): PackedCard => (whole ??= messageIn(sections.message, place) ?? remade());
+    Object.assign(this, sections.about.json(), place);
+    const listOf = (list: ListName): StoredNames => {
+      const [blocks, bytes] = [sections[`${list}.blocks`], sections[`${list}.bytes`]];
+      const numbers = sections[`${list}.numbers`];
+      return new StoredNames({ blocks, bytes, numbers }, () => remade().lists[list]);
+    };
+    this.lists = {
+      ...{ terms: listOf('terms'), defines: listOf('defines'), standIns: listOf('standIns') },
+      ...{ places: listOf('places'), open: listOf('open') },
+    };
+    Object.defineProperty(this, 'lists', { enumerable: false });
+    for (const name of longFields)
+      Object.defineProperty(this, name, { enumerable: true, get: () => message()[name] });
+  }
+}
+
+function messageIn(message: Section, place: CardPlace): PackedCard | undefined {
+  try {
+    return new PackedCard(inflateRawSync(placedCard(message.whole(), place)), true);
+  } catch {
+    return undefined;
+  }
 }

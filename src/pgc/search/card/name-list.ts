@@ -26,6 +26,10 @@ export class WantedNames implements Iterable<Wanted> {
     }
   }
 
+  get size(): number {
+    return this.#byText.size;
+  }
+
   named(text: string): Wanted | undefined {
     return this.#byText.get(text);
   }

@@ -271,6 +271,6 @@ export async function openTree(folder: string, home: string): Promise<KnownTree>
 
 async function openFiles(place: IndexPlace, { shards }: Manifest): Promise<ShardWords[]> {
   const files: ShardWords[] = [];
-  for (const shard of shards) files.push(await openWords(place, shard));
+  for (const shard of shards) files.push(await openWords(place, shard, 'lazy'));
   return files;
 }

@@ -2,6 +2,7 @@ import type { Plain, sigma } from '../../../wire/codec.js';
 import { z } from 'zod';
 import { BusError } from '../../../errors/bus-error.js';
 import { bufferOf, bytesOf, numbersOf } from '../../format/bytes.js';
+import { Section } from '../../format/section.js';
 import { isCode, type KnownRoles } from '../../format/facts.js';
 import { roleIn } from '../../source/role.js';
 import { isAside } from '../prior.js';
@@ -132,7 +133,7 @@ export class VocabularyWords implements KnownWords {
       this.isCut = vocabulary.words_left_out + vocabulary.names_left_out > 0;
       this.#paths = new SortedNames(
         aligned(vocabulary.path_blocks),
-        bufferOf(vocabulary.path_bytes),
+        Section.of(vocabulary.path_bytes),
       );
       this.fileCount = this.#paths.size;
       this.#words = countsOf(vocabulary.word_buckets, vocabulary.word_counts);

@@ -8,6 +8,8 @@ const k1 = 1.2;
 /** Low: a long function is more often what a question is about than a short one with the same words. */
 const b = 0.4;
 const weightOf = fields.map((field) => (field === 'name' ? 3 : 1));
+/** Every document of a file has its path. */
+const groupFields = fields.filter((name) => name !== 'path').map((name) => fieldOf[name]);
 /** A concept that carries less of the question than this cannot decide, but may stand in every document. */
 const massShareMin = 0.01;
 
@@ -15,6 +17,7 @@ const massShareMin = 0.01;
 export interface Groups {
   count: number;
   of: (document: number) => number;
+  members: (group: number) => Iterable<number>;
 }
 
 /** How well one document answers, by its words. Scores are shares of what no document can exceed, 0 to 1. */
@@ -37,7 +40,9 @@ export class WordScores {
   readonly #score: Float32Array;
   readonly #frequency: Float32Array;
   readonly #held: Uint8Array;
+  /** What BM25 divides by, by the length of each group; 0: not known yet. */
   readonly #groupNorm: Float32Array;
+  readonly #groupLength: number;
   readonly #groupScore: Float32Array;
   readonly #groupFrequency: Float32Array;
   #found: number[] = [];
@@ -52,7 +57,9 @@ export class WordScores {
     this.#score = new Float32Array(index.documentCount);
     this.#frequency = new Float32Array(index.documentCount);
     this.#held = new Uint8Array(index.documentCount);
-    this.#groupNorm = groupNorms(index, groups);
+    this.#groupNorm = new Float32Array(groups.count);
+    const words = groupFields.reduce<number>((sum, field) => sum + index.lengthSum(field).sum, 0);
+    this.#groupLength = words / Math.max(groups.count, 1) || 1;
     this.#groupScore = new Float32Array(groups.count);
     this.#groupFrequency = new Float32Array(groups.count);
   }
@@ -145,12 +152,21 @@ export class WordScores {
 
   #settleGroups(groups: readonly number[], mass: number): void {
     for (const group of groups) {
-      const frequency = (this.#groupFrequency[group] ?? 0) / (this.#groupNorm[group] ?? 1);
+      const frequency = (this.#groupFrequency[group] ?? 0) / this.#normOf(group);
       if (this.#groupScore[group] === 0) this.#foundGroups.push(group);
       this.#groupScore[group] =
         (this.#groupScore[group] ?? 0) + (mass * frequency) / (k1 + frequency);
       this.#groupFrequency[group] = 0;
     }
+  }
+
+  #normOf(group: number): number {
+    const known = this.#groupNorm[group] ?? 0;
+    if (known > 0) return known;
+    let length = 0;
+    for (const document of this.#groups.members(group))
+      for (const field of groupFields) length += this.#index.length(document, field);
+    return (this.#groupNorm[group] = 1 - b + (b * length) / this.#groupLength);
   }
 
   #settle(touched: readonly number[], mass: number): void {
@@ -162,17 +178,4 @@ export class WordScores {
       this.#held[document] = (this.#held[document] ?? 0) + 1;
     }
   }
-}
-
-/** What BM25 divides by, by the length of each group. */
-function groupNorms(index: TermIndex, groups: Groups): Float32Array {
-  const lengths = new Float32Array(groups.count);
-  for (let document = 0; document < index.documentCount; document += 1) {
-    const group = groups.of(document);
-    for (let field = 0; field < fields.length; field += 1)
-      if (field !== fieldOf.path)
-        lengths[group] = (lengths[group] ?? 0) + index.length(document, field as Field);
-  }
-  const average = lengths.reduce((sum, each) => sum + each, 0) / Math.max(groups.count, 1) || 1;
-  return lengths.map((length) => 1 - b + (b * length) / average);
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FileFacts, SymbolFact } from '../../../../src/pgc/format/facts.js';
 import { OverlayFile, OverlayWriter } from '../../../../src/pgc/overlay/overlay-file.js';
 import { PostingWriter } from '../../../../src/pgc/format/posting-writer.js';
+import { Section } from '../../../../src/pgc/format/section.js';
 import { segmentLayout, writeSections } from '../../../../src/pgc/format/segment-file.js';
 import { SegmentWriter } from '../../../../src/pgc/format/segment-writer.js';
 import { Segment } from '../../../../src/pgc/format/segment.js';
@@ -48,6 +49,11 @@ const symbolFact = (name: string, more: Partial<SymbolFact> = {}): SymbolFact =>
 const call = (callee: string, line: number, caller: number): FileFacts['calls'][number] => ({
   ...{ callee, line, caller, kind: 'direct', receiver: '', expression: '', unused: false },
 });
+
+const inMemory = <Name extends string>(sections: Record<Name, Uint8Array>): Record<Name, Section> =>
+  Object.fromEntries(
+    Object.entries<Uint8Array>(sections).map(([name, bytes]) => [name, Section.of(bytes)]),
+  ) as Record<Name, Section>;
 
 async function opened(rows: readonly [FileRow, FileFacts][]): Promise<Segment> {
   const writer = new SegmentWriter();
@@ -125,7 +131,7 @@ test('a word of a hundred thousand documents in a row takes a few bytes, and sta
   }
   const sections = writer.finish();
   expect(sections.postings.length).toBeLessThan(20);
-  const terms = new PackedTerms(sections);
+  const terms = new PackedTerms(inMemory(sections));
   expect(terms.terms()).toEqual([
     { term: 'lock', documents: 1 },
     { term: 'path', documents },

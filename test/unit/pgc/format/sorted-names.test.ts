@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { Section } from '../../../../src/pgc/format/section.js';
 import { packSorted, SortedNames, sortByBytes } from '../../../../src/pgc/format/sorted-names.js';
 
 const opened = (names: readonly string[]): SortedNames => {
   const { blocks, bytes } = packSorted(names);
-  return new SortedNames(blocks, Buffer.from(bytes));
+  return new SortedNames(blocks, Section.of(bytes));
 };
 
 test('names that share their beginnings are found where they stand, all of them and no other', () => {

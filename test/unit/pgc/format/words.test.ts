@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { stem } from '../../../../src/pgc/format/stem.js';
 import {
   bodyTermsOf,
+  IdentifierTable,
   identifiersOf,
   wordCharsMax,
   wordsOf,
@@ -136,4 +137,18 @@ describe('stems', () => {
     expect(words.length).toBeGreaterThan(100);
     for (const word of words) expect(stem(stem(word))).toBe(stem(word));
   });
+});
+
+test('a table has one value for each identifier, also when it grows', () => {
+  const made: string[] = [];
+  const table = new IdentifierTable((identifier) => made.push(identifier));
+  const names = Array.from({ length: 3_000 }, (_, at) => `name_${at} größe${at}`).join('(');
+  const seen: number[] = [];
+  const text = `x 0x1f 42 ${names} ${names}`;
+  table.each(text, 0, text.length, (value) => seen.push(value));
+  expect(made).toEqual(identifiersOf(names));
+  expect(seen).toEqual([...made, ...made].map((_, at) => (at % made.length) + 1));
+  expect(table.size).toBe(made.length);
+  table.each(text, text.length - 5, text.length, (value) => seen.push(value));
+  expect(made.at(-1)).toBe('e2999');
 });

@@ -120,8 +120,8 @@ export class CPointers {
     for (const found of declarationsIn(this.parsed, from, to)) {
       if (found.isPrototype) continue;
       this.locals.declare(found.name, to, typed(found));
-      const isOther = found.type.startsWith('$list') || this.#isStructure(found.name, from);
-      if (!found.mayHold || isOther) {
+      const isOther = !found.mayHold || found.type.startsWith('$list');
+      if (isOther || this.#isStructure(found.name, from)) {
         this.#held.declare(found.name, to, unknown);
         if (found.value !== undefined) this.#initialized(found.value, `{${found.type}}`);
         continue;

@@ -8,6 +8,7 @@ import {
   isComment,
   literalEnd,
   nextToken,
+  wordEnd,
 } from './c-tokens.js';
 import { Edits } from '../edits.js';
 
@@ -17,7 +18,6 @@ const recordWords = new Set(['struct', 'union', 'enum']);
 const statementWord =
   /(?:if|for|while|do|switch|return|goto|break|continue|case|default)\b|[A-Za-z_]\w*[ \t]*\(/y;
 const callHead = /[A-Za-z_]\w*[ \t]*\(/y;
-const wordPattern = /[A-Za-z_]\w*/y;
 const definePattern = /#[ \t]*(?:define|undef)\b/y;
 const emptyDefine =
   /#[ \t]*define[ \t]+\w+(?:\([^)\n]*\))?((?:[ \t]|\/\*(?:[^*]|\*(?!\/))*\*\/|\/\/[^\n]*)+)(?=\r?\n|$)/y;
@@ -95,10 +95,9 @@ class Scan {
   }
 
   #token(sign: string): void {
-    wordPattern.lastIndex = this.#at;
-    const word = wordPattern.exec(this.text)?.[0];
-    if (word !== undefined) {
-      this.#seeWord(word);
+    const end = wordEnd(this.text, this.#at);
+    if (end > this.#at) {
+      this.#seeWord(this.text.slice(this.#at, end));
       return;
     }
     switch (sign) {
@@ -176,7 +175,8 @@ class Scan {
       return;
     }
     numberPattern.lastIndex = this.#at;
-    const length = /\d/.test(sign) ? (numberPattern.exec(this.text)?.[0].length ?? 1) : 1;
+    const isDigit = sign >= '0' && sign <= '9';
+    const length = isDigit ? (numberPattern.exec(this.text)?.[0].length ?? 1) : 1;
     this.#at += length;
     this.#follow(sign);
     const kind = this.#top?.kind;

@@ -1,7 +1,18 @@
 import { commentEnd, isComment, literalEnd } from './c-tokens.js';
 
-const closing: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
-const closes = new Set(Object.values(closing));
+/** What a sign does in a scan; everything else is passed over. */
+const opens = 1;
+const closes = 2;
+const quotes = 3;
+const slash = 4;
+const kinds = new Uint8Array(0x80);
+for (const [signs, kind] of [
+  ['([{', opens],
+  [')]}', closes],
+  ['"\'', quotes],
+  ['/', slash],
+] as const)
+  for (const sign of signs) kinds[sign.charCodeAt(0)] = kind;
 
 /** Offset of the next token at or behind `at`, or `end`. */
 export function skipBlanks(text: string, at: number, end: number): number {
@@ -31,39 +42,52 @@ function lineEnd(text: string, at: number): number {
   }
 }
 
-/** Offset of the bracket that closes the one at `at`; `end` when there is none before it. */
+/** Offset of the bracket that closes the one at `at`; `end` when there is none before it. Sees most bytes of a text of C. */
 export function closingOf(text: string, at: number, end: number): number {
   let depth = 0;
   for (let each = at; each < end;) {
-    const sign = text.charAt(each);
-    if (sign === '"' || sign === "'") {
-      each = literalEnd(text, each);
-      continue;
-    }
-    if (sign === '/' && isComment(text, each)) {
-      each = commentEnd(text, each);
-      continue;
-    }
-    if (sign in closing) depth += 1;
-    else if (closes.has(sign)) {
-      depth -= 1;
-      if (depth === 0) return each;
+    switch (kinds[text.charCodeAt(each)]) {
+      case opens:
+        depth += 1;
+        break;
+      case closes:
+        depth -= 1;
+        if (depth === 0) return each;
+        break;
+      case quotes:
+        each = literalEnd(text, each);
+        continue;
+      case slash:
+        if (!isComment(text, each)) break;
+        each = commentEnd(text, each);
+        continue;
     }
     each += 1;
   }
   return end;
 }
 
-/** Offset of the first of `signs` outside of brackets, strings and comments; `end` when there is none. */
-export function findSign(text: string, from: number, end: number, signs: string): number {
+/** Offset of the first `sign` outside of brackets, strings and comments; `end` when there is none. */
+export function findSign(text: string, from: number, end: number, sign: string): number {
+  const wanted = sign.charCodeAt(0);
   for (let at = from; at < end;) {
-    const sign = text.charAt(at);
-    if (signs.includes(sign)) return at;
-    if (sign in closing) at = closingOf(text, at, end) + 1;
-    else if (closes.has(sign)) return at;
-    else if (sign === '"' || sign === "'") at = literalEnd(text, at);
-    else if (sign === '/' && isComment(text, at)) at = commentEnd(text, at);
-    else at += 1;
+    const code = text.charCodeAt(at);
+    if (code === wanted) return at;
+    switch (kinds[code]) {
+      case opens:
+        at = closingOf(text, at, end);
+        break;
+      case closes:
+        return at;
+      case quotes:
+        at = literalEnd(text, at);
+        continue;
+      case slash:
+        if (!isComment(text, at)) break;
+        at = commentEnd(text, at);
+        continue;
+    }
+    at += 1;
   }
   return end;
 }

@@ -8,8 +8,8 @@ export function isAtMargin(text: string, at: number): boolean {
 }
 
 export function isComment(text: string, at: number): boolean {
-  const next = text.charAt(at + 1);
-  return next === '*' || next === '/';
+  const next = text.charCodeAt(at + 1);
+  return next === 0x2a || next === 0x2f;
 }
 
 export function commentEnd(text: string, at: number): number {
@@ -18,14 +18,31 @@ export function commentEnd(text: string, at: number): number {
   return end < 0 ? text.length : isBlock ? end + 2 : end;
 }
 
+/** Letters, `_` and digits, as bits: what a name begins with, and what it goes on with. */
+const begins = 1;
+const goesOn = 2;
+const nameSigns = new Uint8Array(0x80);
+for (let code = 0; code < nameSigns.length; code += 1) {
+  const sign = String.fromCharCode(code);
+  nameSigns[code] = (/[A-Za-z_]/.test(sign) ? begins : 0) | (/\w/.test(sign) ? goesOn : 0);
+}
+
+/** Behind the name that begins at `at`; `at` itself when none does. */
+export function wordEnd(text: string, at: number): number {
+  if (((nameSigns[text.charCodeAt(at)] ?? 0) & begins) === 0) return at;
+  let end = at + 1;
+  while (((nameSigns[text.charCodeAt(end)] ?? 0) & goesOn) !== 0) end += 1;
+  return end;
+}
+
 /** Behind a string or a character; one that is not closed ends with its line. */
 export function literalEnd(text: string, at: number): number {
-  const quote = text.charAt(at);
+  const quote = text.charCodeAt(at);
   for (let each = at + 1; each < text.length; each += 1) {
-    const sign = text.charAt(each);
-    if (sign === '\\') each += 1;
-    else if (sign === quote) return each + 1;
-    else if (sign === '\n') return each;
+    const code = text.charCodeAt(each);
+    if (code === 0x5c) each += 1;
+    else if (code === quote) return each + 1;
+    else if (code === 0x0a) return each;
   }
   return text.length;
 }
@@ -34,8 +51,10 @@ export function literalEnd(text: string, at: number): number {
 export function nextToken(text: string, from: number): number {
   let at = from;
   for (const stop = Math.min(text.length, from + aheadCharsMax); at < stop;) {
-    if (/\s/.test(text.charAt(at))) at += 1;
-    else if (text.charAt(at) === '/' && isComment(text, at)) at = commentEnd(text, at);
+    const code = text.charCodeAt(at);
+    if (code === 0x20 || (code >= 0x09 && code <= 0x0d)) at += 1;
+    else if (code === 0x2f && isComment(text, at)) at = commentEnd(text, at);
+    else if (code > 0x7f && /\s/.test(text.charAt(at))) at += 1;
     else break;
   }
   return at;

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { BusError } from '../../../../../src/errors/bus-error.js';
 import { VarintReader } from '../../../../../src/pgc/format/bytes.js';
 import type { FileFacts } from '../../../../../src/pgc/format/facts.js';
+import { Section } from '../../../../../src/pgc/format/section.js';
 import {
   HashedLists,
   hashOf,
@@ -117,7 +118,7 @@ test('every key of a packed table gives its own list, and others give none', () 
   fc.assert(
     fc.property(fc.uniqueArray(fc.string(), { maxLength: 200 }), (keys) => {
       const { buckets, lists } = packHashed(keys, (key, list) => list.pushVarint(key * 1_000));
-      const table = new HashedLists(buckets, lists);
+      const table = new HashedLists(buckets, Section.of(lists));
       const read = (reader: VarintReader | undefined): number | undefined => reader?.next();
       keys.forEach((key, at) => expect(read(table.find(hashOf(key)))).toBe(at * 1_000));
       expect(table.find(hashOf(`${keys.join('')}?`))).toBeUndefined();

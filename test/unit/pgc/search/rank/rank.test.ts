@@ -92,6 +92,7 @@ test('scores of words are shares, of one question at a time', () => {
   const words = new WordScores(index, {
     count: index.fileCount,
     of: (document) => index.fileOf(document),
+    members: (file) => index.symbolsOf(file),
   });
   const weighing = weigh([index], question);
   const read = (): unknown =>
@@ -112,7 +113,7 @@ test('scores of words are shares, of one question at a time', () => {
 
 test('words of the path are not in the body', () => {
   const question = analyse('pause');
-  const words = new WordScores(index, { count: 1, of: () => 0 });
+  const words = new WordScores(index, { count: 1, of: () => 0, members: () => [0] });
   const weighing = weigh([index], question);
   words.read(question, weighing);
   const [retry, stamp] = [symbolOf('retryRequest'), symbolOf('stamp')];
