@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { leftOutLine, placeOf, roleNote, subjectOf } from '../pgc/answer/evidence-line.js';
 import type {
   Answer,
@@ -200,8 +201,13 @@ function unsureOf({ unsure, next }: Answer, style: Style): string[] {
   ];
 }
 
+/** Of the versions of all shards that an answer is from: another one after a refresh that changed any of them. */
+function markOf(versions: string): string {
+  return createHash('sha256').update(versions).digest('hex').slice(0, 7);
+}
+
 function footer({ metadata, safety, partial, query_path }: Answer, style: Style): string {
-  const { agents_asked, elapsed_ms, engine, model } = metadata;
+  const { agents_asked, elapsed_ms, index_version, engine, model } = metadata;
   const visited =
     safety === null
       ? []
@@ -212,6 +218,7 @@ function footer({ metadata, safety, partial, query_path }: Answer, style: Style)
     ...visited,
     agents_asked === 1 ? '1 agent asked' : `${agents_asked} agents asked`,
     `${Math.round(elapsed_ms)} ms`,
+    ...(index_version === '' ? [] : [`index ${markOf(index_version)}`]),
     ...(partial ? ['partial: not every agent answered'] : []),
     ...(model === null
       ? []

@@ -7,6 +7,7 @@ import { bindProgram } from '../../src/pgc/bind/program/bind-program.js';
 import { bindChange } from '../../src/pgc/build/bind-change.js';
 import { languageRules } from '../../src/pgc/build/bind-shards.js';
 import { BindingWriter } from '../../src/pgc/build/binding-writer.js';
+import { Section } from '../../src/pgc/format/section.js';
 import { BoundCalls } from '../../src/pgc/format/bound-calls.js';
 import { segmentLayout, writeSections } from '../../src/pgc/format/segment-file.js';
 import { SegmentWriter } from '../../src/pgc/format/segment-writer.js';
@@ -54,11 +55,13 @@ export class BoundUnits {
       each === undefined ? [] : [[unit, unit]],
     );
     const written: number[] = [];
-    this.#bound = [...bindChange(new Change(this.#units, before, same), languageRules([]))].map(
+    this.#bound = [
+      ...bindChange(new Change(this.#units, before, same), languageRules([])).end(),
+    ].map(
       (writer, unit) => {
         if (writer === 'as before') return before[unit]?.bound as BoundCalls;
         written.push(unit);
-        return new BoundCalls(writer.sections());
+        return boundIn(writer);
       },
     );
     const whole = this.#whole();
@@ -84,7 +87,7 @@ export class BoundUnits {
     const writing = new BindingWriter(this.#units, undefined);
     for (const each of languageRules([])) writing.add(bindProgram(this.#units, each));
     writing.add(bindPointers(this.#units));
-    return writing.end().map((writer) => new BoundCalls(writer.sections()));
+    return writing.end().map((writer) => boundIn(writer));
   }
 
   async #written(
@@ -115,6 +118,11 @@ export class BoundUnits {
     await writeSections(path, segmentLayout, writer.finish({ ...info, ...counts }));
     return Segment.open(path);
   }
+}
+
+function boundIn(writer: BoundCallsWriter): BoundCalls {
+  const sections = Object.entries(writer.sections()).map(([name, bytes]) => [name, Section.of(bytes)]);
+  return new BoundCalls(Object.fromEntries(sections) as ConstructorParameters<typeof BoundCalls>[0]);
 }
 
 function folderNames(texts: Texts): string[] {

@@ -62,6 +62,17 @@ function answerOf(all: Evidence[], more: Partial<Answer> = {}): Answer {
 
 const both = (answer: Answer): string[] => [renderAnswer(answer), markdownOf(answer)];
 
+test('an answer says of which state of the index it is', () => {
+  const answer = answerOf([evidence(1)]);
+  const ends = ['a.1+b.1', 'a.1+b.1', 'a.1+b.2'].map((index_version) => {
+    const { metadata } = answer;
+    return renderAnswer({ ...answer, metadata: { ...metadata, index_version } }).split('\n').at(-1);
+  });
+  expect(ends[0]).toMatch(/^1 agent asked · 12 ms · index [0-9a-f]{7}$/);
+  expect(ends[1]).toBe(ends[0]);
+  expect(ends[2]).not.toBe(ends[0]);
+});
+
 test('a symbol is shown with its place, what is said of it, and the lines that decide', () => {
   const [terminal, markdown] = both(answerOf([evidence(1)]));
   expect(terminal!.split('\n')).toEqual([

@@ -65,7 +65,7 @@ test('after a switch, a stash and a rebase only contents that were never seen ar
   tree.git('rebase', '-q', 'main');
   expect(await all.refresh()).toBe(0);
   await all.expectAsNew();
-});
+}, 120_000);
 
 test('what a sparse checkout leaves out goes, and comes back without being mined', async () => {
   await using all = await Refreshed.of({ 'a.c': text('a'), 'net/b.c': text('b') });
