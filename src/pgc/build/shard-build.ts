@@ -95,11 +95,12 @@ export async function buildShards(job: BuildJob): Promise<ManifestShard[]> {
 async function whole(
   job: BuildJob,
   builder: ShardBuilder,
-  { shard, kept, layers, files }: ShardTask,
+  { shard, kept, layers, files, delta }: ShardTask,
 ): Promise<ManifestShard> {
   const { place, digests } = job;
   const stays = kept === undefined ? undefined : { shard: kept, rebuilt: layers };
-  await job.run.complete(files);
+  // Seen to before, unless only what has changed was to be written.
+  if (delta !== undefined) await job.run.complete(files);
   return builder.build({ place, digests, shard, kept: stays }, minedFiles(job, files), (file) =>
     job.run.mineAgain(file),
   );

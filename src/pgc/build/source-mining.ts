@@ -150,7 +150,8 @@ export class SourceMining implements AsyncDisposable {
    * `mineAgain`.
    */
   async complete(files: readonly FileRow[]): Promise<void> {
-    const lost = files.filter((file) => !this.#facts.has(file));
+    const lost: FileRow[] = [];
+    for (const file of files) if (!(await this.#facts.has(file))) lost.push(file);
     if (lost.length === 0) return;
     const jobs = Math.min(this.jobs, lost.length);
     const { budget } = this.#request;
