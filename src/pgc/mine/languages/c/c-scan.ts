@@ -46,7 +46,7 @@ function lineEnd(text: string, at: number): number {
 export function closingOf(text: string, at: number, end: number): number {
   let depth = 0;
   for (let each = at; each < end;) {
-    switch (kinds[text.charCodeAt(each)]) {
+    switch (kinds[text.charCodeAt(each)] ?? 0) {
       case opens:
         depth += 1;
         break;
@@ -73,7 +73,7 @@ export function findSign(text: string, from: number, end: number, sign: string):
   for (let at = from; at < end;) {
     const code = text.charCodeAt(at);
     if (code === wanted) return at;
-    switch (kinds[code]) {
+    switch (kinds[code] ?? 0) {
       case opens:
         at = closingOf(text, at, end);
         break;
