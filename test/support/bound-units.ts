@@ -8,7 +8,7 @@ import { bindChange } from '../../src/pgc/build/bind-change.js';
 import { languageRules } from '../../src/pgc/build/bind-shards.js';
 import { BindingWriter } from '../../src/pgc/build/binding-writer.js';
 import { Section } from '../../src/pgc/format/section.js';
-import { BoundCalls } from '../../src/pgc/format/bound-calls.js';
+import { BoundCalls, type BoundCallsWriter } from '../../src/pgc/format/bound-calls.js';
 import { segmentLayout, writeSections } from '../../src/pgc/format/segment-file.js';
 import { SegmentWriter } from '../../src/pgc/format/segment-writer.js';
 import { Segment } from '../../src/pgc/format/segment.js';
@@ -57,13 +57,11 @@ export class BoundUnits {
     const written: number[] = [];
     this.#bound = [
       ...bindChange(new Change(this.#units, before, same), languageRules([])).end(),
-    ].map(
-      (writer, unit) => {
-        if (writer === 'as before') return before[unit]?.bound as BoundCalls;
-        written.push(unit);
-        return boundIn(writer);
-      },
-    );
+    ].map((writer, unit) => {
+      if (writer === 'as before') return before[unit]?.bound as BoundCalls;
+      written.push(unit);
+      return boundIn(writer);
+    });
     const whole = this.#whole();
     const wrong = this.#units.flatMap((index, unit) =>
       differences(index, this.#bound[unit] as BoundCalls, whole[unit] as BoundCalls),
@@ -121,8 +119,13 @@ export class BoundUnits {
 }
 
 function boundIn(writer: BoundCallsWriter): BoundCalls {
-  const sections = Object.entries(writer.sections()).map(([name, bytes]) => [name, Section.of(bytes)]);
-  return new BoundCalls(Object.fromEntries(sections) as ConstructorParameters<typeof BoundCalls>[0]);
+  const sections = Object.entries(writer.sections()).map(([name, bytes]) => [
+    name,
+    Section.of(bytes),
+  ]);
+  return new BoundCalls(
+    Object.fromEntries(sections) as ConstructorParameters<typeof BoundCalls>[0],
+  );
 }
 
 function folderNames(texts: Texts): string[] {

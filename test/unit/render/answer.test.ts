@@ -66,7 +66,9 @@ test('an answer says of which state of the index it is', () => {
   const answer = answerOf([evidence(1)]);
   const ends = ['a.1+b.1', 'a.1+b.1', 'a.1+b.2'].map((index_version) => {
     const { metadata } = answer;
-    return renderAnswer({ ...answer, metadata: { ...metadata, index_version } }).split('\n').at(-1);
+    return renderAnswer({ ...answer, metadata: { ...metadata, index_version } })
+      .split('\n')
+      .at(-1);
   });
   expect(ends[0]).toMatch(/^1 agent asked · 12 ms · index [0-9a-f]{7}$/);
   expect(ends[1]).toBe(ends[0]);
