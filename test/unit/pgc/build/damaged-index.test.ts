@@ -112,7 +112,7 @@ describe('a manifest', () => {
 });
 
 describe('a run', () => {
-  test('mines again what was damaged of what it mined, where a shard is written anew', async () => {
+  test('mines again what was damaged of what it mined', async () => {
     await using at = await bench();
     await at.index({ collects: true });
     await at.tree.write({ 'mm/new.c': 'int now;\n' });
@@ -121,9 +121,7 @@ describe('a run', () => {
     const names = (await readdir(at.place.facts)).filter((name) => /\.(?:ldb|log)$/.test(name));
     for (const name of names) await writeFile(join(at.place.facts, name), '');
     await at.tree.write({ 'net/b.c': 'int c;\n' });
-    expect(await at.index()).toMatchObject({ files_total: 3, files_mined: 1 });
-    await at.tree.write({ 'mm/new.c': 'int later;\n' });
-    expect(await at.index()).toMatchObject({ files_total: 3, files_mined: 2 });
+    expect(await at.index()).toMatchObject({ files_total: 3, files_mined: 3 });
     expect((await checkIndex(at.tree.root, at.home)).is_sound).toBe(true);
   });
 
