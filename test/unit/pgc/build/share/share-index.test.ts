@@ -11,7 +11,17 @@ import {
 } from '../../../../../src/pgc/build/share/published.js';
 import { placeOf, readManifest } from '../../../../../src/pgc/plan/manifest.js';
 import { openIndex } from '../../../../../src/pgc/search/open-index.js';
-import { dev, guestOf, objectsIn, pages, sharing, type Sharing, type Side } from './share.js';
+import { TemporaryTree } from '../../../../support/git-tree.js';
+import {
+  dev,
+  guestOf,
+  objectsIn,
+  pages,
+  sharing,
+  sideOf,
+  type Sharing,
+  type Side,
+} from './share.js';
 
 let at: Sharing;
 
@@ -44,6 +54,30 @@ describe('an index that is published and pulled', () => {
       expect(await there.index()).toMatchObject({ files_mined: 0, files_total: 4 });
       expect(await shardsOf(there)).toEqual(await shardsOf(at.here));
     }
+  });
+
+  test('knows what its modules are called, when a call of another one is bound', async () => {
+    await using tree = await TemporaryTree.create({
+      'go.mod': 'module example.org/it\n\ngo 1.20\n',
+      'store/store.go': 'package store\n\nfunc Put() int { return 1 }\n',
+      'cmd/main.go': 'package main\n\nfunc main() {}\n',
+    });
+    await using home = await TemporaryTree.create();
+    await using published = await TemporaryTree.create();
+    await using clone = await TemporaryTree.create();
+    await using other = await TemporaryTree.create();
+    const [here, there] = [sideOf(tree, home.root), sideOf(clone, other.root)];
+    const place = new FolderPlace(published.root);
+    tree.commit('first');
+    await here.index();
+    await here.publish(place);
+    clone.git('clone', '-q', tree.root, '.');
+    await there.pull(place);
+    const main = 'import "example.org/it/store"\n\nfunc main() { store.Put() }\n';
+    await clone.write({ 'cmd/main.go': `package main\n\n${main}` });
+    await there.index();
+    const [index] = (await openIndex(clone.root, other.root)).shards;
+    expect(index?.callsTo('Put').map(({ id }) => index.bound?.bindingOf(id))).toEqual(['exact']);
   });
 
   test('tells nobody where it was built', async () => {

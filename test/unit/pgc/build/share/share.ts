@@ -89,7 +89,7 @@ export async function guestOf({ here, folder }: Sharing, commit: string): Promis
   };
 }
 
-function sideOf(tree: TemporaryTree, home: string): Side {
+export function sideOf(tree: TemporaryTree, home: string): Side {
   const common = { root: tree.root, home };
   return {
     ...{ tree, home },
