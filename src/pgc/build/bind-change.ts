@@ -37,7 +37,7 @@ export function bindChange(change: Change, rules: readonly LanguageRules[]): Bin
     const isOf = isAmong(languages, each.languages);
     const isOurs = isAmong(languages, [...each.languages, ...(each.others ?? [])]);
     if (!each.languages.some((language) => languages.all.has(language))) continue;
-    const anew = rebindProgram({ change, lost, isOurs }, each);
+    const anew = rebindProgram({ change, lost, isOf, isOurs }, each);
     if (anew !== undefined) update.add(anew, isOf);
   }
   if (languages.all.has('c')) update.add(rebindPointers(change, moved), isAmong(languages, ['c']));

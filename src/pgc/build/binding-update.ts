@@ -155,7 +155,9 @@ export class BindingUpdate {
     }
     const headers = this.#headers[unit];
     if (headers !== undefined && !areHeadersSame(bound.farHeaders(), headers)) return false;
-    if (this.#isPaired.length === 0) return true;
+    const isOfPaired = (path: string): boolean => this.#isPaired.some((isOf) => isOf(path));
+    // Texts of other languages neither call nor define what was found anew.
+    if (![...this.#pathsOf(unit)].some(isOfPaired)) return true;
     const was = [...bound.implementations()].map((ids) =>
       ids.map((id) => keyIn(bound.target(id))).join('\0\0'),
     );

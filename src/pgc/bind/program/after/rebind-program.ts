@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { CallRow } from '../../../format/shard-index.js';
-import type { BoundAnew, Change } from '../../change/change.js';
+import type { BoundAnew, Change, ChangedText } from '../../change/change.js';
 import { AffectedNames } from './affected-names.js';
 import { ProgramBinder } from '../bind-program.js';
 import { ChangedImports } from './changed-imports.js';
@@ -10,20 +11,31 @@ interface RebindJob {
   change: Change;
   /** Sites that were bound to what is gone, by unit. */
   lost: ReadonlyMap<number, ReadonlySet<number>>;
-  /** Whether the text of a path is of a language that is bound, or that defines something for it. */
+  /** Whether the text of a path is of a language that is bound. */
+  isOf: (path: string) => boolean;
+  /** The same, or of one that defines something for it. */
   isOurs: (path: string) => boolean;
 }
 
 /** Binds the calls that may mean something else after a change; everything where that cannot be told. */
 export function rebindProgram(
-  { change, lost, isOurs }: RebindJob,
+  { change, lost, isOf, isOurs }: RebindJob,
   rules: LanguageRules,
 ): BoundAnew | undefined {
-  if (!change.texts.some(({ path }) => isOurs(path))) return undefined;
-  const binder = new ProgramBinder(change.units, rules);
-  const { definitions, implementations } = binder;
+  const texts = change.texts.filter(({ path }) => isOurs(path));
+  if (texts.length === 0) return undefined;
   const said = new ChangedNames(change, rules, isOurs);
+  const isSaidAsBefore =
+    said.names.size + said.rebased.size === 0 && !said.isWide && change.isInOrder;
+  const isElsewhere = !texts.some(({ path }) => isOf(path)) && noneLost(lost, change, isOf);
+  if (isElsewhere && isSaidAsBefore && texts.every((text) => importsAsBefore(change, text)))
+    return undefined;
+  const binder = new ProgramBinder(change.units, rules);
+  const { definitions } = binder;
   const imports = new ChangedImports(change, definitions);
+  const areImportsSame = imports.names.size + imports.texts.size === 0 && !imports.isWide;
+  // What may run in the place of what is said, too.
+  const implementations = isSaidAsBefore && areImportsSame ? undefined : binder.implementations;
   if (said.isWide || imports.isWide || !change.isInOrder)
     return { calls: binder.calls(), isWhole: true, implementations };
   const affected = new AffectedNames(definitions, said, imports.names);
@@ -40,4 +52,25 @@ export function rebindProgram(
     return affected.has(name) || affected.isIn(container);
   };
   return { calls: binder.calls(isWanted), isWhole: false, implementations };
+}
+
+function noneLost(lost: RebindJob['lost'], { units }: Change, isOf: RebindJob['isOf']): boolean {
+  for (const [unit, sites] of lost)
+    for (const site of sites) {
+      const index = units[unit];
+      if (index !== undefined && isOf(index.file(index.site(site).file).path)) return false;
+    }
+  return true;
+}
+
+function importsAsBefore(
+  { units, before }: Change,
+  { before: was, now: is }: ChangedText,
+): boolean {
+  if (was === undefined || is === undefined) return false;
+  const [one, other] = [
+    before[was.unit]?.index.importsOf(was.file),
+    units[is.unit]?.importsOf(is.file),
+  ].map((rows) => rows?.map(({ target, names }) => ({ target, names })));
+  return isDeepStrictEqual(one, other);
 }
