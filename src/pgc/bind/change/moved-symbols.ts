@@ -10,6 +10,8 @@ export interface PlacedTarget extends BoundTarget {
 /** Where the symbols of the units before are now. */
 export class MovedSymbols {
   readonly #change: Change;
+  /** By path, of texts that are the same: by how much the numbers of their symbols differ. */
+  readonly #shifts = new Map<string, number>();
   /** By path, of changed texts. */
   readonly #moved = new Map<string, ReadonlyMap<number, number>>();
 
@@ -34,7 +36,7 @@ export class MovedSymbols {
       if (its === undefined || kept.now.unit !== unit)
         return { ...target, symbol: -1, unit: kept.now.unit };
       if (symbol < 0 && of.length > 1) return undefined;
-      return { ...target, unit, symbol: this.#shifted(its, kept) };
+      return { ...target, unit, symbol: this.#shifted(path, its, kept) };
     }
     return (
       changed?.now &&
@@ -86,10 +88,18 @@ export class MovedSymbols {
     return (index?.symbolsNamed(name) ?? []).filter((symbol) => index?.fileOf(symbol) === file);
   }
 
-  #shifted(symbol: number, { now, before }: { now: TextPlace; before: TextPlace }): number {
-    const [first = 0] = this.#change.before[before.unit]?.index.symbolsOf(before.file) ?? [];
-    const [its = 0] = this.#change.units[now.unit]?.symbolsOf(now.file) ?? [];
-    return symbol - first + its;
+  #shifted(
+    path: string,
+    symbol: number,
+    { now, before }: { now: TextPlace; before: TextPlace },
+  ): number {
+    let shift = this.#shifts.get(path);
+    if (shift === undefined) {
+      const [first = 0] = this.#change.before[before.unit]?.index.symbolsOf(before.file) ?? [];
+      const [its = 0] = this.#change.units[now.unit]?.symbolsOf(now.file) ?? [];
+      this.#shifts.set(path, (shift = its - first));
+    }
+    return symbol + shift;
   }
 
   #movedIn(path: string, before: TextPlace, now: TextPlace): ReadonlyMap<number, number> {
