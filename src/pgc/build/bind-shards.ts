@@ -23,10 +23,10 @@ import type { FileRow } from '../format/shard-index.js';
 import { openShard } from '../plan/open-shard.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { TreeSymbols } from '../scip/tree-symbols.js';
-import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
 import { boundAfter } from './bind-change.js';
 import { BindingWriter } from './binding-writer.js';
-import { keyOf } from './shard-key.js';
+import { openBuilders } from './shard-builders.js';
+import { isBound, keyOf } from './shard-key.js';
 import {
   hasLayer,
   isLayerWhole,
@@ -35,20 +35,13 @@ import {
   type LayerReport,
 } from './precise-layer.js';
 
-/** Languages whose calls are bound over all shards. */
-const boundLanguages = [
-  ...(['c', 'cpp', 'go', 'java', 'python', 'rust'] as const),
-  ...(['typescript', 'tsx', 'javascript'] as const),
-];
-
-export function isBound({ languages }: Pick<ManifestShard, 'languages'>): boolean {
-  return boundLanguages.some((language) => language in languages);
-}
-
 interface BindJob extends LayerJob {
   facts: FactStore;
   /** Sees to it that there are facts of these files. */
   complete: (files: readonly FileRow[]) => Promise<void>;
+  /** Threads that write shards, and the heap of each. */
+  writers: number;
+  heapMegabytes: number;
 }
 
 export interface BoundShards {
@@ -103,6 +96,7 @@ export async function bindShards(
       ? await boundBy(job, { shards: bound, rules, isLayered })
       : { writers: update.end(), layer: undefined, sites: update.sites };
   const files = new Map<string, string | undefined>();
+  const fresh: ManifestShard[] = [];
   const served = new Set(known.values());
   let at = 0;
   for (const writer of writers) {
@@ -111,9 +105,14 @@ export async function bindShards(
     if (shard === undefined) break;
     const isWritten = isBound(shard) || layer?.bindings.speaksOf(at) === true;
     if (writer === 'as before') files.set(shard.alias, known.get(keyOf(shard)));
-    else if (isWritten) files.set(shard.alias, await written(place, shard, { writer, served }));
+    else if (isWritten) {
+      const file = await written(place, shard, { writer, served });
+      files.set(shard.alias, file);
+      fresh.push({ ...shard, bound: file });
+    }
     at += 1;
   }
+  await writeCards(job, fresh);
   return {
     shards: shards.map((shard) => withBound(shard, files.get(shard.alias))),
     ...{ scip: layer?.served, bound_by, layer: layer?.report(), sites },
@@ -227,7 +226,23 @@ async function manifestsOf({ files, facts, complete }: BindJob): Promise<ModuleM
   });
 }
 
-/** Named by its content. Also the card of the shard, which says what it wants of others. */
+/** Cards say what shards want of others, so all are bound first. */
+async function writeCards(
+  { place, writers, heapMegabytes, throwIfAborted }: BindJob,
+  shards: readonly ManifestShard[],
+): Promise<void> {
+  await using builders = openBuilders(
+    Math.min(writers, shards.length),
+    shards.reduce((sum, { lines }) => sum + lines, 0),
+    heapMegabytes,
+  );
+  await builders.all(shards, async (builder, shard) => {
+    throwIfAborted();
+    await builder.card(place, shard);
+  });
+}
+
+/** Named by its content. */
 async function written(
   place: IndexPlace,
   shard: ManifestShard,
@@ -246,7 +261,5 @@ async function written(
       () => false,
     ));
   if (!isThere) await writeBoundCalls(path, sections);
-  const index = await openShard(place, shard, {}, 'lazy', path);
-  await writeCard(cardPath(place, { ...shard, bound: file }), makeCard(index));
   return file;
 }

@@ -226,6 +226,7 @@ async function madeShards(
         ...{ ...job, scip: request.scip, textOf: (file) => run.textOf(file) },
         complete: (manifests) => run.complete(manifests),
         throwIfAborted: () => run.throwIfAborted(),
+        ...{ writers: run.writers, heapMegabytes: run.writerHeapMegabytes },
       },
       await buildShards(job),
     );

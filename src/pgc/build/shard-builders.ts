@@ -2,7 +2,9 @@ import { Worker } from 'node:worker_threads';
 import { Scope } from '../../base/scope.js';
 import { BusError, type ErrorData } from '../../errors/bus-error.js';
 import { isErrorCode } from '../../errors/catalogue.js';
-import type { ManifestShard } from '../plan/manifest.js';
+import type { IndexPlace, ManifestShard } from '../plan/manifest.js';
+import { openShard } from '../plan/open-shard.js';
+import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
 import { ShardFiles, type MinedFile, type ShardOrder } from './shard-files.js';
 import type { FileRow } from '../format/shard-index.js';
 
@@ -24,6 +26,8 @@ export interface ShardBuilder {
     batches: AsyncIterable<readonly MinedFile[]>,
     mend: (file: FileRow) => Promise<Uint8Array>,
   ): Promise<ManifestShard>;
+  /** Writes the card of a shard that is bound. Throws INDEX_*, STORE_UNAVAILABLE. */
+  card(place: IndexPlace, shard: ManifestShard): Promise<void>;
 }
 
 interface Builders extends AsyncDisposable {
@@ -92,6 +96,7 @@ function builderOn(maker: ShardMaker): ShardBuilder {
       }
       return maker.finish();
     },
+    card: (place, shard) => maker.card(place, shard),
   };
 }
 
@@ -100,13 +105,15 @@ interface ShardMaker {
   begin(order: ShardOrder): Promise<void>;
   add(batch: readonly MinedFile[]): Promise<number[]>;
   finish(): Promise<ManifestShard>;
+  card(place: IndexPlace, shard: ManifestShard): Promise<void>;
 }
 
 /** Requests to a worker thread, one at a time. */
 export type MakerRequest =
   | { what: 'begin'; order: ShardOrder }
   | { what: 'add'; batch: readonly MinedFile[] }
-  | { what: 'finish' };
+  | { what: 'finish' }
+  | { what: 'card'; place: IndexPlace; shard: ManifestShard };
 
 export type MakerAnswer =
   | { broken: number[]; shard?: ManifestShard }
@@ -128,6 +135,11 @@ export class LocalMaker implements ShardMaker {
     const files = this.#begun;
     this.#files = undefined;
     return files.finish();
+  }
+
+  async card(place: IndexPlace, shard: ManifestShard): Promise<void> {
+    const index = await openShard(place, shard, {}, 'lazy');
+    await writeCard(cardPath(place, shard), makeCard(index));
   }
 
   get #begun(): ShardFiles {
@@ -174,6 +186,10 @@ class ThreadMaker implements ShardMaker, AsyncDisposable {
     if (shard === undefined)
       throw new BusError('INTERNAL', { detail: 'a thread returned no shard' });
     return shard;
+  }
+
+  async card(place: IndexPlace, shard: ManifestShard): Promise<void> {
+    await this.#ask({ what: 'card', place, shard });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -9,7 +9,7 @@ import type { IndexPlace, LanguageCount, ManifestShard } from '../plan/manifest.
 import { openShard } from '../plan/open-shard.js';
 import { linesOf } from '../plan/planned-shards.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
-import { isBound } from './bind-shards.js';
+import { isBound } from './shard-key.js';
 import type { ShardHead } from './shard-files.js';
 
 /**

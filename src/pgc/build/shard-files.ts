@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { AbbreviationMiner } from '../format/abbreviations.js';
-import { isBound } from './bind-shards.js';
+import { isBound } from './shard-key.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
 import type { RuleDigests } from '../mine/fact-store.js';
 import {

@@ -15,7 +15,8 @@ async function answerTo(request: MakerRequest): Promise<MakerAnswer> {
   try {
     if (request.what === 'add') return { broken: await maker.add(request.batch) };
     if (request.what === 'finish') return { broken: [], shard: await maker.finish() };
-    await maker.begin(request.order);
+    if (request.what === 'card') await maker.card(request.place, request.shard);
+    else await maker.begin(request.order);
     return { broken: [] };
   } catch (error) {
     const { code, data, message } = asBusError(error);
