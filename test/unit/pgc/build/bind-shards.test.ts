@@ -56,7 +56,7 @@ test('after any edits the calls are bound as in a run from scratch', async () =>
     before = after;
   }
   expect(moved).toBeGreaterThan(0);
-});
+}, 120_000);
 
 test('a damaged file of bound calls is written anew, and an unchanged tree writes none', async () => {
   await using tree = await TemporaryTree.create({
