@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { nameHash } from '../../../format/name-hash.js';
 import type { CallRow } from '../../../format/shard-index.js';
 import type { BoundAnew, Change, ChangedText } from '../../change/change.js';
 import { AffectedNames } from './affected-names.js';
@@ -25,10 +26,11 @@ export function rebindProgram(
   const texts = change.texts.filter(({ path }) => isOurs(path));
   if (texts.length === 0) return undefined;
   const said = new ChangedNames(change, rules, isOurs);
-  const isSaidAsBefore =
-    said.names.size + said.rebased.size === 0 && !said.isWide && change.isInOrder;
+  const names = new Set([...said.names, ...said.rebased]);
+  const isSaidAsBefore = names.size === 0 && !said.isWide && change.isInOrder;
   const isElsewhere = !texts.some(({ path }) => isOf(path)) && noneLost(lost, change, isOf);
-  if (isElsewhere && isSaidAsBefore && texts.every((text) => importsAsBefore(change, text)))
+  const isNothingTo = isSaidAsBefore || (!said.isWide && change.isInOrder && areNew(names, change));
+  if (isElsewhere && isNothingTo && texts.every((text) => importsAsBefore(change, text)))
     return undefined;
   const binder = new ProgramBinder(change.units, rules);
   const { definitions } = binder;
@@ -52,6 +54,13 @@ export function rebindProgram(
     return affected.has(name) || affected.isIn(container);
   };
   return { calls: binder.calls(isWanted), isWhole: false, implementations };
+}
+
+/** Whether no text speaks of any of the names. */
+function areNew(names: ReadonlySet<string>, { units }: Change): boolean {
+  if (![...names].every((name) => /^\w+$/.test(name))) return false;
+  const hashes = new Set([...names].map((name) => nameHash(name)));
+  return !units.some((index) => index.speaksOf(hashes));
 }
 
 function noneLost(lost: RebindJob['lost'], { units }: Change, isOf: RebindJob['isOf']): boolean {
