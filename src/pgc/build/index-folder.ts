@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { Scope } from '../../base/scope.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { BuildNotice } from '../overlay/build-notice.js';
@@ -241,6 +241,9 @@ async function madeShards(
   } catch (error) {
     // If the run was ended, that is the cause, not the error that followed.
     run.throwIfAborted();
+    // What was believed is damaged: the next run reads all of it.
+    if (/^INDEX_(?:CORRUPT|MISSING)$/.test(asBusError(error).code))
+      await rm(place.checked, { force: true });
     throw error;
   }
 }
