@@ -175,14 +175,18 @@ function cardsOf({ shards }: Manifest): string[] {
 
 /**
  * Copies what a killed process would have left: tables never change once they are there, the rest is only appended to.
- * Whoever opens it finds out whether it fits together, and each value carries a checksum.
+ * Whoever opens it finds out whether it fits together, and each value carries a checksum. Numbers above that of the
+ * manifest may be given once more, so that what a killed process has left there is written to: such tables are not linked.
  */
 async function copyFacts(from: string, to: string): Promise<void> {
   const names = await readdir(from);
+  const manifests = names.flatMap((name) => /^MANIFEST-(\d+)$/.exec(name)?.[1] ?? []);
+  const [settled = 0] = manifests.map(Number).sort((one, other) => one - other);
   const isTable = (name: string): boolean => /\.(?:ldb|sst)$/.test(name);
   for (const name of names.filter((each) => /^(?:CURRENT|MANIFEST-\d+|\d+\.log)$/.test(each)))
     await copied(from, to, name);
-  for (const name of names.filter(isTable)) await linked(from, to, name);
+  for (const name of names.filter(isTable))
+    await (parseInt(name, 10) < settled ? linked : copied)(from, to, name);
 }
 
 function copied(from: string, to: string, name: string): Promise<void> {
