@@ -11,8 +11,8 @@ import { rulesOf } from '../mine/items/rule-file.js';
 import { countReasons, writeLeftOut } from './left-out-files.js';
 import {
   keptPlan,
+  manifestIn,
   placeOf,
-  readManifest,
   writeManifest,
   type IndexPlace,
   type Manifest,
@@ -92,7 +92,9 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const kept = before?.plan ?? (await keptPlan(place));
   await using cleaner = await IndexCleaner.begin(place, before);
   await using notice = await BuildNotice.begin(place);
-  const { layers = [], changed } = request;
+  const { layers = [] } = request;
+  // A watcher tells what has changed in this tree, not how it differs from the one whose index it begins with.
+  const changed = before?.root === tree.root ? request.changed : undefined;
   const stale = outdated(before, layers, rules.digests);
   await notice.add(stale);
   const checked = await CheckedFiles.read(place, before);
@@ -263,7 +265,7 @@ async function openTree(request: IndexRequest, scope: Scope): Promise<ReadableTr
 
 /** Undefined when there is no readable index: then everything is rebuilt. */
 export async function servedBefore(place: IndexPlace, root: string): Promise<Manifest | undefined> {
-  return readManifest(place, root).catch((error: unknown) => {
+  return manifestIn(place, root).catch((error: unknown) => {
     const { code } = asBusError(error);
     if (code === 'INDEX_MISSING' || code === 'INDEX_CORRUPT') return undefined;
     throw error;

@@ -3,11 +3,12 @@ import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat } from 'node
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { asBusError, BusError } from '../../errors/bus-error.js';
-import { writeAtomically } from '../format/segment-file.js';
+import { settle, writeAtomically } from '../format/segment-file.js';
 import {
+  manifestIn,
   placeIn,
-  readManifest,
   servedFiles,
+  writeManifest,
   type IndexPlace,
   type Manifest,
 } from '../plan/manifest.js';
@@ -155,8 +156,7 @@ async function copy(from: IndexPlace, to: IndexPlace): Promise<boolean> {
 }
 
 async function copyInto(to: IndexPlace, from: IndexPlace): Promise<void> {
-  const bytes = await readFile(from.manifest);
-  const manifest = await readManifest(from, '');
+  const manifest = await manifestIn(from, from.folder);
   if (manifest.as_of !== '') throw new BusError('INDEX_MISSING', { path: from.folder });
   for (const folder of [to.segments, to.cards, to.facts])
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -166,7 +166,9 @@ async function copyInto(to: IndexPlace, from: IndexPlace): Promise<void> {
   await copyFacts(from.facts, to.facts);
   for (const path of [from.seen, from.checked, from.shardAnswers])
     await copied(from.folder, to.folder, basename(path)).catch(() => undefined);
-  await writeAtomically(to.manifest, [bytes]);
+  await settle(to.segments, servedFiles(manifest));
+  // Of what was copied, though the other tree may have another one by now.
+  await writeManifest(to, manifest);
 }
 
 function cardsOf({ shards }: Manifest): string[] {
