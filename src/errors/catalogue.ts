@@ -666,7 +666,7 @@ const entries = {
   INDEX_CHANGED: retry('the index of {agent} changed during the query', 'Ask again.'),
   INDEX_CORRUPT: failed(
     'the index file {path} is damaged ({detail})',
-    'Rebuild it: `sigma index REPO`. Unchanged files are not read again.',
+    'Rebuild it: `sigma index REPO --check` finds all that is damaged, then `sigma index REPO` replaces it.',
   ),
   INDEX_UNPINNED: failed(
     'the index of {path} cannot be published: {detail}',

@@ -4,7 +4,7 @@ import { access, constants, mkdtemp, readdir, readFile, rmdir, stat } from 'node
 import path from 'node:path';
 import type { Config } from '../../../src/config/config.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
-import { placeOf, readManifest } from '../../../src/pgc/plan/manifest.js';
+import { manifestIn, placeOf } from '../../../src/pgc/plan/manifest.js';
 import { openSandbox } from '../../../src/executor/open-sandbox.js';
 import { assertOutside, wallsOf } from '../../../src/executor/sandbox.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
@@ -150,10 +150,7 @@ async function indexesIn(home: string): Promise<{ indexes: KnownIndex[]; problem
     if (!existsSync(file)) continue;
     try {
       // Read by its folder, not by the tree that it names.
-      const { root, shards } = await readManifest(
-        { ...placeOf(place, home), manifest: file },
-        place,
-      );
+      const { root, shards } = await manifestIn({ ...placeOf(place, home), manifest: file }, place);
       indexes.push({ root, shards: shards.length });
     } catch (error) {
       const next = `Run sigma index ${(await rootIn(file)) || 'REPO'}.`;

@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { Scope } from '../../base/scope.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { BuildNotice } from '../overlay/build-notice.js';
@@ -11,8 +11,8 @@ import { rulesOf } from '../mine/items/rule-file.js';
 import { countReasons, writeLeftOut } from './left-out-files.js';
 import {
   keptPlan,
+  manifestIn,
   placeOf,
-  readManifest,
   writeManifest,
   type IndexPlace,
   type Manifest,
@@ -92,7 +92,9 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   const kept = before?.plan ?? (await keptPlan(place));
   await using cleaner = await IndexCleaner.begin(place, before);
   await using notice = await BuildNotice.begin(place);
-  const { layers = [], changed } = request;
+  const { layers = [] } = request;
+  // A watcher tells what has changed in this tree, not how it differs from the one whose index it begins with.
+  const changed = before?.root === tree.root ? request.changed : undefined;
   const stale = outdated(before, layers, rules.digests);
   await notice.add(stale);
   const checked = await CheckedFiles.read(place, before);
@@ -242,6 +244,9 @@ async function madeShards(
   } catch (error) {
     // If the run was ended, that is the cause, not the error that followed.
     run.throwIfAborted();
+    // What was believed is damaged: the next run reads all of it.
+    if (/^INDEX_(?:CORRUPT|MISSING)$/.test(asBusError(error).code))
+      await rm(place.checked, { force: true });
     throw error;
   }
 }
@@ -261,7 +266,7 @@ async function openTree(request: IndexRequest, scope: Scope): Promise<ReadableTr
 
 /** Undefined when there is no readable index: then everything is rebuilt. */
 export async function servedBefore(place: IndexPlace, root: string): Promise<Manifest | undefined> {
-  return readManifest(place, root).catch((error: unknown) => {
+  return manifestIn(place, root).catch((error: unknown) => {
     const { code } = asBusError(error);
     if (code === 'INDEX_MISSING' || code === 'INDEX_CORRUPT') return undefined;
     throw error;

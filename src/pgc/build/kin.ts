@@ -3,11 +3,12 @@ import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat } from 'node
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { asBusError, BusError } from '../../errors/bus-error.js';
-import { writeAtomically } from '../format/segment-file.js';
+import { settle, writeAtomically } from '../format/segment-file.js';
 import {
+  manifestIn,
   placeIn,
-  readManifest,
   servedFiles,
+  writeManifest,
   type IndexPlace,
   type Manifest,
 } from '../plan/manifest.js';
@@ -155,8 +156,7 @@ async function copy(from: IndexPlace, to: IndexPlace): Promise<boolean> {
 }
 
 async function copyInto(to: IndexPlace, from: IndexPlace): Promise<void> {
-  const bytes = await readFile(from.manifest);
-  const manifest = await readManifest(from, '');
+  const manifest = await manifestIn(from, from.folder);
   if (manifest.as_of !== '') throw new BusError('INDEX_MISSING', { path: from.folder });
   for (const folder of [to.segments, to.cards, to.facts])
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -166,7 +166,9 @@ async function copyInto(to: IndexPlace, from: IndexPlace): Promise<void> {
   await copyFacts(from.facts, to.facts);
   for (const path of [from.seen, from.checked, from.shardAnswers])
     await copied(from.folder, to.folder, basename(path)).catch(() => undefined);
-  await writeAtomically(to.manifest, [bytes]);
+  await settle(to.segments, servedFiles(manifest));
+  // Of what was copied, though the other tree may have another one by now.
+  await writeManifest(to, manifest);
 }
 
 function cardsOf({ shards }: Manifest): string[] {
@@ -175,14 +177,18 @@ function cardsOf({ shards }: Manifest): string[] {
 
 /**
  * Copies what a killed process would have left: tables never change once they are there, the rest is only appended to.
- * Whoever opens it finds out whether it fits together, and each value carries a checksum.
+ * Whoever opens it finds out whether it fits together, and each value carries a checksum. Numbers above that of the
+ * manifest may be given once more, so that what a killed process has left there is written to: such tables are not linked.
  */
 async function copyFacts(from: string, to: string): Promise<void> {
   const names = await readdir(from);
+  const manifests = names.flatMap((name) => /^MANIFEST-(\d+)$/.exec(name)?.[1] ?? []);
+  const [settled = 0] = manifests.map(Number).sort((one, other) => one - other);
   const isTable = (name: string): boolean => /\.(?:ldb|sst)$/.test(name);
   for (const name of names.filter((each) => /^(?:CURRENT|MANIFEST-\d+|\d+\.log)$/.test(each)))
     await copied(from, to, name);
-  for (const name of names.filter(isTable)) await linked(from, to, name);
+  for (const name of names.filter(isTable))
+    await (parseInt(name, 10) < settled ? linked : copied)(from, to, name);
 }
 
 function copied(from: string, to: string, name: string): Promise<void> {

@@ -102,9 +102,10 @@ export async function withDelta(
   for (const name of filedOverlays) {
     const its = built.overlays[name];
     if (its === undefined || its.state !== 'ready' || its.file === '') continue;
-    const kept = before.overlays[name]?.file ?? '';
+    // Its version depends on the languages of all files.
+    const { file = '', version = '' } = before.overlays[name] ?? {};
     overlays[name] = await openOverlay(place, joined, name).then(
-      ({ itemCount }) => ({ ...its, items: itemCount, file: kept }),
+      ({ itemCount }) => ({ ...its, version, items: itemCount, file }),
       (error: unknown) => failedState(name, reasonOf(error)),
     );
   }

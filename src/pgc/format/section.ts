@@ -110,7 +110,7 @@ export class Section {
 const openFiles = new FinalizationRegistry<number>(closeSync);
 
 /** A file that is read in places. It may be removed meanwhile. */
-export class SectionFile {
+export class SectionFile implements Disposable {
   readonly size: number;
   readonly #file: number;
 
@@ -121,8 +121,13 @@ export class SectionFile {
     } catch (error) {
       throw unreadable(path, error);
     }
-    openFiles.register(this, this.#file);
+    openFiles.register(this, this.#file, this);
     this.size = fstatSync(this.#file).size;
+  }
+
+  /** For whoever has read all that will ever be needed. */
+  [Symbol.dispose](): void {
+    if (openFiles.unregister(this)) closeSync(this.#file);
   }
 
   /** Fills `bytes` with those from `start` on. Throws INDEX_CORRUPT. */

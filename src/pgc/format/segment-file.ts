@@ -154,8 +154,7 @@ export async function openSections<Name extends string, Made>(
   make: (sections: SectionsOf<Name>) => Made,
   reading: Reading = 'whole',
 ): Promise<Made> {
-  const sections = sectionsIn(path, layout);
-  if (reading === 'whole') for (const name of layout.names) sections[name].whole();
+  const sections = reading === 'whole' ? wholeSections(path, layout) : sectionsIn(path, layout);
   try {
     return await Promise.resolve(make(sections));
   } catch (error) {
@@ -167,10 +166,27 @@ export async function openSections<Name extends string, Made>(
 /** Throws INDEX_CORRUPT, INDEX_MISSING. */
 export function sectionsIn<Name extends string>(
   path: string,
+  layout: SectionLayout<Name>,
+): SectionsOf<Name> {
+  return sectionsOf(new SectionFile(path), layout);
+}
+
+/** Closed at once: who checks an index opens thousands of files without a pause in which the collector could close any. */
+function wholeSections<Name extends string>(
+  path: string,
+  layout: SectionLayout<Name>,
+): SectionsOf<Name> {
+  using file = new SectionFile(path);
+  const sections = sectionsOf(file, layout);
+  for (const name of layout.names) sections[name].whole();
+  return sections;
+}
+
+function sectionsOf<Name extends string>(
+  file: SectionFile,
   { magic, format: wanted, names }: SectionLayout<Name>,
 ): SectionsOf<Name> {
-  const file = new SectionFile(path);
-  const { size } = file;
+  const { path, size } = file;
   const begin = partOf(file, 0, Math.min(size, beginBytes));
   const tableEnd = headBytes + names.length * rowBytes;
   if (begin.length < tableEnd) throw corrupt(path, 'too short');

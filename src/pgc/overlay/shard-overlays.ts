@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { readBuilding } from './build-notice.js';
-import { readManifest, type IndexPlace, type ManifestShard } from '../plan/manifest.js';
+import { manifestIn, type IndexPlace, type ManifestShard } from '../plan/manifest.js';
 import { openOverlay } from './open-overlay.js';
 import type { OverlayItems } from './overlay-file.js';
 import type { OverlayName } from '../shapes.js';
@@ -50,17 +50,19 @@ export class ShardOverlays {
       return await file;
     } catch (error) {
       this.#opened.delete(name);
-      throw await this.#loss(name, known.file, asBusError(error));
+      throw await this.#loss(name, asBusError(error));
     }
   }
 
-  async #loss(name: OverlayName, file: string, error: BusError): Promise<BusError> {
+  async #loss(name: OverlayName, error: BusError): Promise<BusError> {
     const data = { ...error.data, overlay: name };
     if (error.code !== 'INDEX_MISSING') return new BusError(error.code, data, { cause: error });
     // A refresh has replaced the file: the host of the shard will open the newer index in a moment.
-    const now = await readManifest(this.#place, this.#place.folder).catch(() => undefined);
+    const now = await manifestIn(this.#place, this.#place.folder).catch(() => undefined);
     const shard = now?.shards.find(({ alias }) => alias === this.#shard.alias);
-    if (shard?.overlays[name]?.file !== file) return this.#error('OVERLAY_BUILDING', name, error);
+    const files = (its: OverlaidShard | undefined): string =>
+      JSON.stringify([its?.overlays[name]?.file, its?.delta?.overlays[name]]);
+    if (files(shard) !== files(this.#shard)) return this.#error('OVERLAY_BUILDING', name, error);
     return new BusError('INDEX_CORRUPT', { ...data, detail: 'it is gone' }, { cause: error });
   }
 

@@ -251,15 +251,25 @@ export function projectOf(root: string): string {
   return aliasOf(basename(root));
 }
 
-/** Throws INDEX_MISSING or INDEX_CORRUPT. */
+/**
+ * What is served of the tree at `root`. Nothing is, where a run has only begun with the index of another tree. Throws
+ * INDEX_MISSING or INDEX_CORRUPT.
+ */
 export async function readManifest(place: IndexPlace, root: string): Promise<Manifest> {
+  const manifest = await manifestIn(place, root);
+  if (manifest.root !== root) throw new BusError('INDEX_MISSING', { path: root });
+  return manifest;
+}
+
+/** Of whichever tree. `path`: for messages. Throws INDEX_MISSING or INDEX_CORRUPT. */
+export async function manifestIn(place: IndexPlace, path: string): Promise<Manifest> {
   let text: string;
   try {
     text = await readFile(place.manifest, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') {
-      throw new BusError('INDEX_MISSING', { path: root }, { cause: error });
+      throw new BusError('INDEX_MISSING', { path }, { cause: error });
     }
     const detail = error instanceof Error ? error.message : String(error);
     throw new BusError('STORE_UNAVAILABLE', { path: place.manifest, detail }, { cause: error });

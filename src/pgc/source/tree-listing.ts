@@ -116,16 +116,25 @@ function sourcesAmong(paths: readonly string[], leftOut: LeftOut[]): SourceFile[
  */
 async function inputsOf(root: string): Promise<Record<string, string>> {
   const [places, excludes] = await Promise.all([
-    runGit(root, ['rev-parse', '--git-path', 'index', '--git-path', 'info/exclude']),
+    runGit(root, ['rev-parse', '--show-cdup', '--git-path', 'index', '--git-path', 'info/exclude']),
     runGit(root, ['config', '--path', '--get', 'core.excludesFile']),
   ]);
   const paths = [join(root, '.git')];
   if (places !== undefined) {
     const config = process.env.XDG_CONFIG_HOME ?? join(homedir(), '.config');
-    paths.push(...linesOf(places), ...linesOf(excludes), join(config, 'git/ignore'));
+    paths.push(...linesOf(excludes), join(config, 'git/ignore'));
+    for (const line of linesOf(places))
+      if (/^(?:\.\.\/)+$/.test(line)) paths.push(...ignoresAbove(line));
+      else paths.push(line);
   }
   const all = paths.map((path) => resolve(root, path));
   return Object.fromEntries(all.map((path) => [path, stampOfInput(path)]));
+}
+
+/** `up`: from a folder to its work tree, like `../../`. */
+function ignoresAbove(up: string): string[] {
+  const depth = up.length / '../'.length;
+  return Array.from({ length: depth }, (_, at) => `${'../'.repeat(at + 1)}.gitignore`);
 }
 
 function linesOf(output: Buffer | undefined): string[] {

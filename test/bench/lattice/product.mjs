@@ -54,7 +54,7 @@ async function untilWhole(questions, { startedMs }, count) {
 
 /** The plan of a built index, and which shard owns a path. */
 export async function planOf({ root, home }) {
-  const { plan } = await readManifest(placeOf(root, home));
+  const { plan } = await readManifest(placeOf(root, home), root);
   const owner = ownerOf(plan.shards);
   const aliasOf = (file) => plan.shards[owner(file)]?.alias;
   return { shards: plan.shards, aliasOf };

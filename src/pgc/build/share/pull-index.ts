@@ -267,6 +267,8 @@ async function replaced(path: string, make: (temporary: string) => Promise<void>
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    // What a killed run of the same process id has left may be a name of a served file: it must not be written to.
+    await rm(temporary, { force: true });
     await make(temporary);
     await rename(temporary, path);
     // Two names of one file are left as they are by a rename.

@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkIndex } from '../../../../src/pgc/build/index-check.js';
@@ -140,6 +140,25 @@ describe('a run', () => {
     expect((await readdir(at.place.segments)).sort()).toEqual(before);
     expect((await checkIndex(at.tree.root, at.home)).is_sound).toBe(true);
     expect((await at.index()).files_mined).toBe(0);
+  });
+
+  test('that finds damage where nobody has written is followed by one that looks at everything', async () => {
+    await using at = await bench();
+    const files = (await readdir(at.place.segments)).map((name) => join(at.place.segments, name));
+    const long = new Date('2001-01-01');
+    for (const path of files) await utimes(path, long, long);
+    // Reads them all, as their times are other ones, and believes them from now on.
+    await at.index({ collects: true });
+    for (const path of files.filter((each) => /\/mm-.*\.seg$/.test(each))) {
+      const file = await open(path, 'r+');
+      await file.write(Buffer.alloc(32, 1), 0, 32, 0);
+      await file.close();
+      await utimes(path, long, long);
+    }
+    await at.tree.write({ 'net/b.c': 'int c;\n' });
+    await expect(at.index()).rejects.toMatchObject({ code: 'INDEX_CORRUPT' });
+    await at.index();
+    expect((await checkIndex(at.tree.root, at.home)).is_sound).toBe(true);
   });
 
   test('that would exceed its disk says so, and the old index is served', async () => {

@@ -1,5 +1,6 @@
 import { chmod, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { indexFolder } from '../../../../src/pgc/build/index-folder.js';
 import { readLeftOut } from '../../../../src/pgc/build/left-out-files.js';
@@ -112,6 +113,20 @@ test('a watched tree sees what is ignored now, and what is tracked though it is 
   await rename(join(tree.root, 'new'), join(tree.root, 'NEW'));
   expect(await all.refresh(['new', 'NEW'])).toBe(0);
   await all.expectAsNew();
+});
+
+test('a watched folder of a repository sees what is ignored by a file above it', async () => {
+  await using tree = await TemporaryTree.create({ 'deep/sub/a.c': text('a') });
+  await using home = await TemporaryTree.create();
+  tree.commit('first');
+  await tree.write({ 'deep/sub/out.c': text('out') });
+  // Until then, git's index may change again unseen, so that everything is listed.
+  await wait(2_100);
+  const root = join(tree.root, 'deep/sub');
+  const index = () => indexFolder({ root, home: home.root, jobs: 0, changed: new Set() });
+  expect(await index()).toMatchObject({ files_total: 2 });
+  await tree.write({ '.gitignore': 'out.c\n' });
+  expect(await index()).toMatchObject({ files_total: 1 });
 });
 
 test('a watched tree without git lists what changed as a whole listing would', async () => {

@@ -1,8 +1,9 @@
-import { cp, readdir, rename, rm } from 'node:fs/promises';
+import { cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { indexFolder, type IndexReport } from '../../../../src/pgc/build/index-folder.js';
 import { placeOf } from '../../../../src/pgc/plan/manifest.js';
+import { openIndex } from '../../../../src/pgc/search/open-index.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 import { servedFiles } from '../../../support/served-files.js';
 
@@ -95,4 +96,45 @@ test('a clone begins with the index of what it was cloned from, and another repo
   expect((await readdir(join(all.home, 'pgc'))).filter((name) => name.endsWith('.tmp'))).toEqual(
     [],
   );
+});
+
+test('what was begun with the index of another tree is not served, and no watcher knows how the two differ', async () => {
+  await using all = await grounds();
+  await all.write('tree', texts);
+  all.commit('tree');
+  await all.index('tree');
+  all.git('tree', 'worktree', 'add', '-q', '-b', 'other', all.tree('second'));
+  await all.write('second', { 'a.c': 'int changed(void) { return beta(); }\n' });
+  const stop = new AbortController();
+  const request = { root: all.tree('second'), home: all.home, jobs: 0, changed: new Set<string>() };
+  const killed = indexFolder({
+    ...{ ...request, signal: stop.signal },
+    onProgress: () => stop.abort(),
+  });
+  await expect(killed).rejects.toMatchObject({ code: 'INTERRUPTED' });
+  await expect(openIndex(all.tree('second'), all.home)).rejects.toMatchObject({
+    code: 'INDEX_MISSING',
+  });
+  expect(await indexFolder(request)).toMatchObject({ files_mined: 1, files_total: 2 });
+  const [index] = (await openIndex(all.tree('second'), all.home)).shards;
+  expect(['alpha', 'changed'].map((name) => index?.symbolsNamed(name).length)).toEqual([0, 1]);
+});
+
+test('what a killed run has left of the facts of a tree is written to by none that begins with them', async () => {
+  await using all = await grounds();
+  await all.write('tree', texts);
+  all.commit('tree');
+  await all.index('tree');
+  const { facts } = placeOf(all.tree('tree'), all.home);
+  const last = Math.max(
+    ...(await readdir(facts)).map((name) => Number(/\d+/.exec(name)?.[0] ?? 0)),
+  );
+  const left = Array.from({ length: 20 }, (_, at) =>
+    join(facts, `${String(last + 1 + at).padStart(6, '0')}.ldb`),
+  );
+  for (const path of left) await writeFile(path, 'half a table');
+  all.git('tree', 'worktree', 'add', '-q', '-b', 'other', all.tree('second'));
+  await all.write('second', { 'c.c': 'int one_more;\n' });
+  expect(await all.index('second', true)).toMatchObject({ files_mined: 1, files_total: 3 });
+  for (const path of left) expect(await readFile(path, 'utf8')).toBe('half a table');
 });

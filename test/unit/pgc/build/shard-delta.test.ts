@@ -91,8 +91,11 @@ test('a small change is written beside the files of its shard, and says what a f
   await index(home.root);
   const first = await deltaOf(tree.root, home.root);
   expect(first?.hides).toEqual(['src/p3.c']);
+  const { overlaysIn } = await openIndex(tree.root, home.root);
   await rm(join(tree.root, 'src/p5.c'));
   await index(home.root);
+  // Whoever still serves the first one is told that there is another, not that it is damaged.
+  await expect(overlaysIn('src').open('O5')).rejects.toMatchObject({ code: 'OVERLAY_BUILDING' });
   expect((await deltaOf(tree.root, home.root))?.hides).toEqual(['src/p3.c', 'src/p5.c']);
   await index(other.root);
   expect(await deltaOf(tree.root, other.root)).toBeUndefined();
@@ -127,4 +130,24 @@ test('a large change, or a damaged file, has the shard written as a whole', asyn
   await using fresh = await TemporaryTree.create();
   await indexFolder({ root: tree.root, home: fresh.root, jobs: 0, shards });
   expect(await servedFiles(tree.root, home.root)).toEqual(await servedFiles(tree.root, fresh.root));
+});
+
+test('rules of a tree for a language that has not changed are those of its shard', async () => {
+  await using tree = await pump();
+  await using home = await TemporaryTree.create();
+  await using other = await TemporaryTree.create();
+  const versionIn = async (at: string): Promise<string | undefined> => {
+    await indexFolder({ root: tree.root, home: at, jobs: 0, shards });
+    const [shard] = (await readManifest(placeOf(tree.root, at), tree.root)).shards;
+    return shard?.overlays.O2?.version;
+  };
+  await tree.write({
+    'src/tool.py': 'import os\nos.system(x)\n',
+    '.sigma/security.json': '{"off":[{"id":"shell-command","languages":["python"]}]}',
+  });
+  const first = await versionIn(home.root);
+  await tree.write({ 'src/p3.c': `${fileText(3)}int late;\n` });
+  expect(await versionIn(home.root)).toBe(first);
+  expect(await deltaOf(tree.root, home.root)).toBeDefined();
+  expect(await versionIn(other.root)).toBe(first);
 });

@@ -1,9 +1,11 @@
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PackedRows, packRows } from '../../../../src/pgc/format/packed-rows.js';
 import { checksOf, Section } from '../../../../src/pgc/format/section.js';
 import {
+  openSections,
   sectionsIn,
   writeSections,
   type SectionLayout,
@@ -42,6 +44,22 @@ test('a question reads the blocks that it needs, also of a file that was removed
   expect(new StringTable(offsets, bytes).at(12_345)).toBe('text 12345');
   expect([blocksOf(offsets), blocksOf(bytes)]).toEqual([2, 1]);
   expect(empty.whole()).toHaveLength(0);
+});
+
+const descriptors = '/proc/self/fd';
+test.runIf(existsSync(descriptors))('a file that is read whole is closed at once', async () => {
+  await using folder = await TemporaryTree.create();
+  const path = await written(folder.root);
+  const whole = await openSections(path, layout, (its) => its);
+  const isOurs = (name: string): boolean => {
+    try {
+      return readlinkSync(join(descriptors, name)) === path;
+    } catch {
+      return false;
+    }
+  };
+  expect(readdirSync(descriptors).filter(isOurs)).toEqual([]);
+  expect(whole.rows.whole().equals(sections.rows)).toBe(true);
 });
 
 test('read in any order, everything is as it was written', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -112,6 +112,25 @@ describe('an index that is published and pulled', () => {
     expect([first.commit, second.commit]).toEqual([at.first, at.second]);
     expect(second.moved_objects).toBeGreaterThan(0);
     expect(second.moved_objects).toBeLessThan(first.moved_objects / 2);
+    expect(await there.graph()).toEqual(await at.here.graph());
+  });
+
+  test('writes to no served file, of which a killed run has left another name', async () => {
+    await using guest = await guestOf(at, at.first);
+    const { there, place } = guest;
+    await there.pull(place);
+    const { incoming, segments } = placeOf(there.tree.root, there.home);
+    const of = (names: string[], start: string): string =>
+      names.find((name) => name.startsWith(start) && name.endsWith('.seg')) ?? '';
+    const served = of(await readdir(segments), 'mm-');
+    const ours = placeOf(at.here.tree.root, at.here.home);
+    const wanted = of(await readdir(ours.segments), 'rest-');
+    await mkdir(join(incoming, 'segments'), { recursive: true });
+    const left = join(incoming, 'segments', `${wanted}.${process.pid}.tmp`);
+    await link(join(segments, served), left);
+    there.tree.git('checkout', '-q', at.second);
+    await there.pull(place);
+    expect((await checkIndex(there.tree.root, there.home)).is_sound).toBe(true);
     expect(await there.graph()).toEqual(await at.here.graph());
   });
 
