@@ -166,7 +166,8 @@ export class WordScores {
     let length = 0;
     for (const document of this.#groups.members(group))
       for (const field of groupFields) length += this.#index.length(document, field);
-    return (this.#groupNorm[group] = 1 - b + (b * length) / this.#groupLength);
+    // Rounded, as the next time.
+    return (this.#groupNorm[group] = Math.fround(1 - b + (b * length) / this.#groupLength));
   }
 
   #settle(touched: readonly number[], mass: number): void {
