@@ -128,8 +128,8 @@ export class ChangedImports {
       for (const name of [...its.names.keys(), ...its.types.keys()]) this.names.add(plain(name));
       for (const members of its.members.values())
         for (const name of members.keys()) this.names.add(plain(name));
-      for (const { imports, exports = none, wildcards } of its.texts) {
-        for (const alias of [...imports.keys(), ...exports.keys()]) this.names.add(plain(alias));
+      for (const { imports, wildcards } of its.texts) {
+        for (const alias of imports.keys()) this.names.add(plain(alias));
         for (const next of wildcards) seen.add(next);
       }
       if (seen.size > scopesMax) this.isWide = true;
@@ -166,8 +166,6 @@ export class ChangedImports {
     }
   }
 }
-
-const none: ReadonlyMap<string, unknown> = new Map();
 
 function isOf({ languages, others = [] }: LanguageRules, language: string): boolean {
   return [...languages, ...others].some((each) => each === language);
