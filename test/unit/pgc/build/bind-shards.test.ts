@@ -91,7 +91,7 @@ test.each(['an unchanged tree', 'a changed one', 'one that is watched'])(
     for (const { bound = '' } of (await built(tree.root, home.root)).shards) {
       const bytes = await readFile(join(segments, bound));
       // The texts of the targets end the file.
-      await writeFile(join(segments, bound), bytes.fill(0, -8));
+      await writeFile(join(segments, bound), bytes.fill(0, bytes.length - 8));
     }
     const isWatched = kind === 'one that is watched';
     const isChanged = kind !== 'an unchanged tree';
