@@ -23,11 +23,13 @@ export function said(index: ShardIndex): unknown {
     files: files.map((file) => [
       ...[index.file(file), index.fileAt(index.file(file).path), index.symbolsOf(file)],
       ...[index.importsOf(file), index.typesOf(file), [...index.ownTypesOf(file)]],
+      index.siteSpans(file).filter(([first, end]) => first < end),
     ]),
     symbols: symbols.map((symbol) => [
       ...[index.symbol(symbol), index.symbolPlace(symbol), index.isTest(symbol)],
       ...[index.isDocumented(symbol), index.nameAt(index.outline(symbol).name)],
       ...[index.outline(symbol).kind, index.callsFrom(symbol), index.fileOf(symbol)],
+      ...[index.typesOfSymbol(symbol), index.nameHashes()[index.outline(symbol).name]],
     ]),
     sites: sites.map((site) => [index.site(site), index.expressionOf(site)]),
     tables: [[...index.calls()], [...index.uses()], index.callsOutside(), [...index.slots()]],
@@ -36,10 +38,11 @@ export function said(index: ShardIndex): unknown {
       ...[index.slotsOf(name), index.scannedNamed(name)],
     ]),
     byName: [[...index.symbolsByName()], [...index.callsByName()]],
-    sums: [index.defines(), index.unresolved(), new Set(index.symbolNames())],
+    some: [...index.slots((name) => name.length % 2 === 0)],
+    sums: [index.items, index.defines(), index.unresolved(), new Set(index.symbolNames())],
     postings,
     lengths: documents.map((document) => fields.map((field) => index.length(document, field))),
-    averages: fields.map((field) => index.averageLength(field)),
+    averages: fields.map((field) => [index.averageLength(field), index.lengthSum(field)]),
     documents: documents.map((document) => index.fileOf(document)),
     vectors: [[...vectors.symbols], [...vectors.rows]],
   };

@@ -1,3 +1,4 @@
+import { asBusError } from '../../errors/bus-error.js';
 import { Change, type UnitBefore } from '../bind/change/change.js';
 import { KeptSites } from '../bind/change/kept-sites.js';
 import { MovedSymbols } from '../bind/change/moved-symbols.js';
@@ -5,6 +6,7 @@ import { farHeadersAfter } from '../bind/pointers/far-headers.js';
 import { rebindPointers } from '../bind/pointers/rebind-pointers.js';
 import { rebindProgram } from '../bind/program/after/rebind-program.js';
 import type { LanguageRules } from '../bind/program/rules.js';
+import type { BoundCallsWriter } from '../format/bound-calls.js';
 import type { FactsLanguage } from '../format/facts.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { openShard } from '../plan/open-shard.js';
@@ -19,10 +21,17 @@ interface ChangeJob {
   rules: readonly LanguageRules[];
 }
 
-/** What sites are bound to after a change, by what they were bound to. Undefined: that cannot be read. */
-export async function boundAfter(job: ChangeJob): Promise<BindingUpdate | undefined> {
-  const change = await openChange(job).catch(() => undefined);
-  return change && bindChange(change, job.rules);
+/** What sites are bound to after a change, by what they were bound to. Undefined: that is damaged, which shows when it is read. */
+export async function boundAfter(
+  job: ChangeJob,
+): Promise<{ writers: (BoundCallsWriter | 'as before')[]; sites: number } | undefined> {
+  try {
+    const update = bindChange(await openChange(job), job.rules);
+    return { writers: [...update.end()], sites: update.sites };
+  } catch (error) {
+    if (/^INDEX_(?:CORRUPT|MISSING)$/.test(asBusError(error).code)) return undefined;
+    throw error;
+  }
 }
 
 export function bindChange(change: Change, rules: readonly LanguageRules[]): BindingUpdate {

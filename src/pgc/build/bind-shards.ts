@@ -37,6 +37,8 @@ import {
 
 interface BindJob extends LayerJob {
   facts: FactStore;
+  /** What is kept of the run before is read, because it may be damaged. */
+  isChecked: boolean;
   /** Sees to it that there are facts of these files. */
   complete: (files: readonly FileRow[]) => Promise<void>;
   /** Threads that write shards, and the heap of each. */
@@ -78,23 +80,22 @@ export async function bindShards(
   const isSame =
     bound_by === before?.bound_by &&
     (job.scip === undefined || (!isLayered && before.scip === undefined));
-  if (
-    isSame &&
-    isAsBefore(shards, known) &&
-    (await areReadable(place, shards, known)) &&
-    (await isLayerWhole(place, before.scip))
-  )
+  const isKept = isSame && isAsBefore(shards, known);
+  const isReadable = (!isKept && !job.isChecked) || (await areReadable(place, known.values()));
+  if (isSame && isKept && isReadable && (await isLayerWhole(place, before.scip)))
     return {
       shards: shards.map((shard) => withBound(shard, known.get(keyOf(shard)))),
       ...{ scip: before.scip, bound_by, layer: undefined, sites: 0 },
     };
   const rules = languageRules(manifests);
   const update =
-    isSame && !isLayered ? await boundAfter({ place, before, shards: bound, rules }) : undefined;
+    isSame && !isLayered && isReadable
+      ? await boundAfter({ place, before, shards: bound, rules })
+      : undefined;
   const { writers, layer, sites } =
     update === undefined
       ? await boundBy(job, { shards: bound, rules, isLayered })
-      : { writers: update.end(), layer: undefined, sites: update.sites };
+      : { writers: drained(update.writers), layer: undefined, sites: update.sites };
   const files = new Map<string, string | undefined>();
   const fresh: ManifestShard[] = [];
   const served = new Set(known.values());
@@ -198,13 +199,11 @@ function isAsBefore(
 
 async function areReadable(
   place: IndexPlace,
-  shards: readonly ManifestShard[],
-  known: ReadonlyMap<string, string | undefined>,
+  files: Iterable<string | undefined>,
 ): Promise<boolean> {
-  const opened = shards.flatMap((shard) => {
-    const file = known.get(keyOf(shard));
-    return file === undefined ? [] : [BoundCalls.open(join(place.segments, file))];
-  });
+  const opened = [...files].flatMap((file) =>
+    file === undefined ? [] : [BoundCalls.open(join(place.segments, file))],
+  );
   return Promise.all(opened).then(
     () => true,
     () => false,

@@ -43,7 +43,7 @@ export class StringTable {
 
   /** Whether any of them contains a word with one of these hashes (`nameHash`). */
   hasWord(hashes: ReadonlySet<number>): boolean {
-    const bytes = this.#bytes;
+    const bytes = this.#section.whole();
     for (let id = 0, at = 0; id < this.size; id += 1) {
       const end = this.#offsets.at(id + 1);
       while (at < end) {

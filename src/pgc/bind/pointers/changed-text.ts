@@ -111,7 +111,7 @@ export class BoundBefore {
   }
 }
 
-/** What a call goes through: an expression, or a name alone. */
+/** What a call goes through: an expression, or `=` and a name alone, which is bound otherwise. */
 export function useOf(index: ShardIndex, call: number, callee: string): string {
-  return index.expressionOf(call) || callee;
+  return index.expressionOf(call) || `=${callee}`;
 }

@@ -94,7 +94,7 @@ class OwnCalls {
       const index = this.#indexNow(now) as ShardIndex;
       for (const { id, callee } of callsIn(index, now.file)) {
         const use = useOf(index, id, callee);
-        if (use !== callee && known.call(use) !== undefined && isNamed(use)) return true;
+        if (!use.startsWith('=') && known.call(use) !== undefined && isNamed(use)) return true;
       }
     }
     for (const [unit, index] of this.#change.units.entries()) {
@@ -135,7 +135,7 @@ class OwnCalls {
       const use = useOf(index, id, callee);
       const was = known.call(use);
       if (was === undefined) {
-        if (use !== callee || harmless.isVariable(callee)) return undefined;
+        if (!use.startsWith('=') || harmless.isVariable(callee)) return undefined;
         continue;
       }
       const binding = known.bound.bindingOf(was);

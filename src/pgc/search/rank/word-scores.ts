@@ -73,6 +73,18 @@ export class WordScores {
     this.forget();
     this.#lengths = lengths;
     this.#total = weighing.total || 1;
+    try {
+      this.#add(question, weighing);
+    } catch (error) {
+      // What damage has interrupted must not count for the next question.
+      this.#frequency.fill(0);
+      this.#groupFrequency.fill(0);
+      throw error;
+    }
+    return this.#found;
+  }
+
+  #add(question: Question, weighing: Weighing): void {
     question.concepts.forEach(({ variants }, at) => {
       const mass = weighing.masses[at] ?? 0;
       if (mass < massShareMin * weighing.total) return;
@@ -94,7 +106,6 @@ export class WordScores {
       this.#settle(touched, mass);
       this.#settleGroups(groups, mass);
     });
-    return this.#found;
   }
 
   /** Of a document after `read`. */
@@ -166,7 +177,8 @@ export class WordScores {
     let length = 0;
     for (const document of this.#groups.members(group))
       for (const field of groupFields) length += this.#index.length(document, field);
-    return (this.#groupNorm[group] = 1 - b + (b * length) / this.#groupLength);
+    // Rounded, as the next time.
+    return (this.#groupNorm[group] = Math.fround(1 - b + (b * length) / this.#groupLength));
   }
 
   #settle(touched: readonly number[], mass: number): void {

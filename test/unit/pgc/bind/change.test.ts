@@ -99,3 +99,51 @@ test('a header that is included anew tells which of two definitions is meant', a
     '#include "../a/a.hpp"\nnamespace n {\nclass B { public: void run() {} };\nB make();\n}\n';
   expect((await units.change({ 'b/b.hpp': both })).wrong).toEqual([]);
 });
+
+const run = 'def run():\n    pass\n';
+
+test.each<[string, Texts, Record<string, string | undefined>]>([
+  [
+    'a module that passes on all of another one',
+    {
+      'a/index.ts': "export * from './b';\n",
+      'a/b.ts': "export * from '../c/c';\n",
+      'c/c.ts': 'export function run() {}\n',
+      'd/main.ts': "import { run } from '../a/index';\nrun();\n",
+    },
+    { 'a/b.ts': undefined },
+  ],
+  [
+    'what a folder passes on that was no package',
+    { 'a/pkg/c.py': run, 'd/main.py': 'from a.pkg import run\nrun()\n' },
+    { 'a/pkg/__init__.py': 'from .c import *\n' },
+  ],
+  [
+    'a method that now replaces that of a far base',
+    {
+      'a/base.ts': 'export class Base { run() {} }\n',
+      'a/mid.ts': "import { Base } from './base';\nexport class Mid extends Base {}\n",
+      'b/b.ts': "import { Mid } from '../a/mid';\nexport class B { run() {} }\n",
+      'c/c.ts': "import { Base } from '../a/base';\nexport function use(b: Base) { b.run(); }\n",
+    },
+    {
+      'b/b.ts': "import { Mid } from '../a/mid';\nexport class B extends Mid { run() {} }\n",
+    },
+  ],
+  [
+    'members whose names are signs',
+    {
+      'a/p.ts': 'export class Page { other() {} }\n',
+      'b/m.ts': "import { Page } from '../a/p';\nexport function f(p: Page) { p.$('x'); }\n",
+    },
+    { 'a/p.ts': 'export class Page { $(x: string) {} }\n' },
+  ],
+  [
+    'a name of C that is called in brackets, too',
+    { 'b/x.c': 'static int f(int x) { return x; }\nint g(int x) { return f(x); }\n' },
+    { 'b/x.c': 'static int f(int x) { return x; }\nint g(int x) { return f(x) + (*f)(x); }\n' },
+  ],
+])('%s is bound as in a binding of everything', async (_, texts, change) => {
+  const units = await BoundUnits.of(texts);
+  expect((await units.change(change)).wrong).toEqual([]);
+});

@@ -1,7 +1,8 @@
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { indexFolder } from '../../../../src/pgc/build/index-folder.js';
+import { checkIndex } from '../../../../src/pgc/build/index-check.js';
+import { indexFolder, type IndexRequest } from '../../../../src/pgc/build/index-folder.js';
 import { placeOf, readManifest, type Manifest } from '../../../../src/pgc/plan/manifest.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 
@@ -24,8 +25,12 @@ function fileOf(folder: string, seed: number): string {
   ].join('\n');
 }
 
-async function built(root: string, home: string): Promise<Manifest> {
-  await indexFolder({ root, home, jobs: 0, shards });
+async function built(
+  root: string,
+  home: string,
+  more: Partial<IndexRequest> = {},
+): Promise<Manifest> {
+  await indexFolder({ root, home, jobs: 0, shards, ...more });
   return readManifest(placeOf(root, home), root);
 }
 
@@ -73,3 +78,28 @@ test('a damaged file of bound calls is written anew, and an unchanged tree write
   expect(files(await built(tree.root, home.root))).toEqual(files(first));
   expect((await stat(path)).size).toBeGreaterThan(100);
 });
+
+test.each(['an unchanged tree', 'a changed one', 'one that is watched'])(
+  'damage within a file of bound calls is mended in %s',
+  async (kind) => {
+    await using tree = await TemporaryTree.create({
+      'a/f.go': 'package a\nfunc f() { g() }\nfunc g() {}\n',
+      'b/f.go': 'package b\nfunc f() { g() }\nfunc g() {}\n',
+    });
+    await using home = await TemporaryTree.create();
+    const { segments } = placeOf(tree.root, home.root);
+    for (const { bound = '' } of (await built(tree.root, home.root)).shards) {
+      const bytes = await readFile(join(segments, bound));
+      // The texts of the targets end the file.
+      await writeFile(join(segments, bound), bytes.fill(0, bytes.length - 8));
+    }
+    const isWatched = kind === 'one that is watched';
+    const isChanged = kind !== 'an unchanged tree';
+    if (isChanged) await tree.write({ 'a/f.go': 'package a\nfunc f() {}\n' });
+    const changed = new Set(['a/f.go']);
+    const after = await built(tree.root, home.root, isWatched ? { changed } : {});
+    expect((await checkIndex(tree.root, home.root)).is_sound).toBe(true);
+    await using fresh = await TemporaryTree.create();
+    expect(files(after)).toEqual(files(await built(tree.root, fresh.root)));
+  },
+);

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { nameHash } from '../../../../src/pgc/format/name-hash.js';
 import { PackedRows, packRows } from '../../../../src/pgc/format/packed-rows.js';
 import { checksOf, Section } from '../../../../src/pgc/format/section.js';
 import {
@@ -72,6 +73,14 @@ test('read in any order, everything is as it was written', async () => {
   for (let step = 0, at = 0; step < 20_000; step += 1, at = (at + 7_919) % 20_000)
     if (all.at(at) !== texts[at]) expect.fail(`text ${at}`);
   expect(rows.whole().equals(sections.rows)).toBe(true);
+});
+
+test('a word that stands in any of all strings is found where nothing was read before', async () => {
+  await using folder = await TemporaryTree.create();
+  const { offsets, bytes } = sectionsIn(await written(folder.root), layout);
+  const all = new StringTable(offsets, bytes);
+  expect(all.hasWord(new Set([nameHash('19999')]))).toBe(true);
+  expect(all.hasWord(new Set([nameHash('20000')]))).toBe(false);
 });
 
 test('a damaged block is refused whenever it is read, and the others are served', async () => {

@@ -78,10 +78,8 @@ class Mentions {
 
   #addDefinition({ name, key, inside, types }: Definition, hasParts: boolean): void {
     const names = [...new Set([plain(name), plain(key)])].filter((each) => each !== '');
-    let says = false;
     for (const { role, name: its, type } of types) {
       if (role === 'mark' || role === 'private' || role === 'within') continue;
-      says = true;
       if (role === 'field' || role === 'assigned') {
         this.#mention(type, plain(its));
         if (hasParts) this.#mention(type, partToken);
@@ -90,7 +88,6 @@ class Mentions {
       if (role === 'base' || role === 'alias' || role === 'is')
         for (const each of names) this.#derive(type, each);
     }
-    if (!says) return;
     for (const around of inside.split('.'))
       if (around !== '') for (const each of names) add(this.#inside, plain(around), each);
   }

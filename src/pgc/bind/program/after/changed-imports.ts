@@ -77,9 +77,12 @@ export class ChangedImports {
     const was = new Set(places.scopes);
     for (const scope of was) if (!scopes.has(scope)) this.names.add(lastOf(scope));
     for (const scope of scopes.keys()) if (!was.has(scope)) this.names.add(lastOf(scope));
-    for (const text of this.#definitions.texts)
-      if (this.#change.changed(text.path)?.before === undefined && this.#change.changed(text.path))
-        for (const alias of text.imports.keys()) this.names.add(plain(alias));
+    for (const { path, imports, wildcards } of this.#definitions.texts) {
+      const changed = this.#change.changed(path);
+      if (changed === undefined || changed.before !== undefined) continue;
+      for (const alias of imports.keys()) this.names.add(plain(alias));
+      this.#notePassedOn(wildcards);
+    }
   }
 
   #compare(path: string, was: Imports): void {
@@ -89,16 +92,24 @@ export class ChangedImports {
       ...different(was.exports ?? new Map(), is?.exports ?? new Map()),
     ];
     for (const each of differing) this.names.add(plain(each));
-    if (is === undefined) return;
+    if (is === undefined) {
+      this.#notePassedOn(was.wildcards);
+      return;
+    }
     if (differing.length > 0) this.texts.add(path);
     const isSame =
       was.isOpen === is.isOpen && isDeepStrictEqual([...was.wildcards], [...is.wildcards]);
     if (isSame) return;
     this.#reread(path);
-    // Elsewhere names of it are passed on.
-    if (this.#definitions.rules.overloads !== undefined) return;
-    if (was.isOpen !== is.isOpen) this.isWide = true;
-    for (const scope of [...was.wildcards, ...is.wildcards]) this.#noteScope(scope);
+    if (this.#definitions.rules.overloads === undefined && was.isOpen !== is.isOpen)
+      this.isWide = true;
+    this.#notePassedOn([...was.wildcards, ...is.wildcards]);
+  }
+
+  /** Elsewhere names of these are passed on. */
+  #notePassedOn(wildcards: readonly string[]): void {
+    if (this.#definitions.rules.overloads === undefined)
+      for (const scope of wildcards) this.#noteScope(scope);
   }
 
   /** All that the text says may be something else. */

@@ -141,9 +141,9 @@ export function namesIn(text: string): string[] {
   return names.filter((each) => each !== '');
 }
 
-/** The last name of a path, without what marks it. */
+/** The last name of a path, without what marks it; a name may be a sign alone. */
 export function plain(name: string): string {
-  const last = name.slice(name.lastIndexOf('.') + 1).replace(/^[$%#&]+|~$/g, '');
+  const last = name.slice(name.lastIndexOf('.') + 1).replace(/^[$%#&]+(?=.)|~$/g, '');
   const end = last.indexOf('#');
   return end < 0 ? last : last.slice(0, end);
 }
