@@ -41,7 +41,7 @@ export class WordScores {
   readonly #frequency: Float32Array;
   readonly #held: Uint8Array;
   /** What BM25 divides by, by the length of each group; 0: not known yet. */
-  readonly #groupNorm: Float64Array;
+  readonly #groupNorm: Float32Array;
   readonly #groupLength: number;
   readonly #groupScore: Float32Array;
   readonly #groupFrequency: Float32Array;
@@ -57,7 +57,7 @@ export class WordScores {
     this.#score = new Float32Array(index.documentCount);
     this.#frequency = new Float32Array(index.documentCount);
     this.#held = new Uint8Array(index.documentCount);
-    this.#groupNorm = new Float64Array(groups.count);
+    this.#groupNorm = new Float32Array(groups.count);
     const words = groupFields.reduce<number>((sum, field) => sum + index.lengthSum(field).sum, 0);
     this.#groupLength = words / Math.max(groups.count, 1) || 1;
     this.#groupScore = new Float32Array(groups.count);
