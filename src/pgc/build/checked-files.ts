@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { writeAtomically } from '../format/segment-file.js';
 import { servedFiles, type IndexPlace, type Served } from '../plan/manifest.js';
 
-/** A disk may spoil a file that nobody writes to: after this long all of them are read again. */
+/** A disk may spoil a file that is not written to: after this long all of them are read again. */
 const checkedMsMax = 24 * 60 * 60_000;
 
 const schema = z.object({
@@ -16,7 +16,7 @@ const schema = z.object({
 });
 
 /**
- * The served files that were read, or written, and found sound. For as long as nobody writes to them, a run need not read
+ * The served files that were read, or written, and found sound. For as long as they are not written to, a run need not read
  * them to believe that: they are larger than what they were made from.
  */
 export class CheckedFiles {

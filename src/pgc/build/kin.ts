@@ -103,7 +103,7 @@ async function movedHere(known: readonly Kin[], { identity }: Tree): Promise<Kin
   return undefined;
 }
 
-/** The nearest first. Whoever has the commit of another tree is of its repository. */
+/** The nearest first. A tree that has the commit of another one is of its repository. */
 async function ofSameRepository(
   known: readonly Kin[],
   { commit, prefix }: Tree,
@@ -177,7 +177,7 @@ function cardsOf({ shards }: Manifest): string[] {
 
 /**
  * Copies what a killed process would have left: tables never change once they are there, the rest is only appended to.
- * Whoever opens it finds out whether it fits together, and each value carries a checksum. Numbers above that of the
+ * LevelDB finds out at opening whether it fits together, and each value carries a checksum. Numbers above that of the
  * manifest may be given once more, so that what a killed process has left there is written to: such tables are not linked.
  */
 async function copyFacts(from: string, to: string): Promise<void> {

@@ -125,7 +125,7 @@ export class SectionFile implements Disposable {
     this.size = fstatSync(this.#file).size;
   }
 
-  /** For whoever has read all that will ever be needed. */
+  /** For those who have read all that they will need. */
   [Symbol.dispose](): void {
     if (openFiles.unregister(this)) closeSync(this.#file);
   }

@@ -1,4 +1,4 @@
-// What an index says, row by row, whatever its files are: two indexes of one tree must say the same.
+// What an index says, row by row, in any files: two indexes of one tree must say the same.
 import { createHash } from 'node:crypto';
 import { openIndex } from '../../bench/lookup/product.mjs';
 

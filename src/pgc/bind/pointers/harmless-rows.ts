@@ -97,7 +97,7 @@ export class HarmlessRows {
     return found;
   }
 
-  /** Whether a member of this name holds something, of whatever structure. */
+  /** Whether a member of this name holds something, of any structure. */
   #isHeld(member: string): boolean {
     let is = this.#heldMembers.get(member);
     if (is === undefined) {

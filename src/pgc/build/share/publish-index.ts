@@ -111,7 +111,7 @@ function filesOf(place: IndexPlace, manifest: Manifest): (LocalFile & { isNeeded
   return [...segments, ...cards, ...single];
 }
 
-/** Where SCIP indexes lay is of no use elsewhere, and nobody's business. */
+/** Where SCIP indexes lay is of no use elsewhere, and private. */
 function withoutPlaces(manifest: Manifest): PortableManifest {
   const { scip, ...others } = portable(manifest);
   if (scip === undefined) return others;

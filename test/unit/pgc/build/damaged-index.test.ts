@@ -142,7 +142,7 @@ describe('a run', () => {
     expect((await at.index()).files_mined).toBe(0);
   });
 
-  test('that finds damage where nobody has written is followed by one that looks at everything', async () => {
+  test('that finds damage where nothing was written is followed by one that looks at everything', async () => {
     await using at = await bench();
     const files = (await readdir(at.place.segments)).map((name) => join(at.place.segments, name));
     const long = new Date('2001-01-01');

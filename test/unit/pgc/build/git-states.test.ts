@@ -78,7 +78,7 @@ test('what a sparse checkout leaves out goes, and comes back without being mined
   await all.expectAsNew();
 });
 
-test('a submodule is a repository of its own, whatever becomes of its HEAD', async () => {
+test('a submodule is a repository of its own, also when its HEAD moves', async () => {
   await using module = await TemporaryTree.create({ 'm.c': text('m') });
   module.commit('first');
   await using all = await Refreshed.of({ 'a.c': text('a') });

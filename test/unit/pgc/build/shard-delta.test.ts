@@ -94,7 +94,7 @@ test('a small change is written beside the files of its shard, and says what a f
   const { overlaysIn } = await openIndex(tree.root, home.root);
   await rm(join(tree.root, 'src/p5.c'));
   await index(home.root);
-  // Whoever still serves the first one is told that there is another, not that it is damaged.
+  // A host that still serves the first one is told that there is another, not that it is damaged.
   await expect(overlaysIn('src').open('O5')).rejects.toMatchObject({ code: 'OVERLAY_BUILDING' });
   expect((await deltaOf(tree.root, home.root))?.hides).toEqual(['src/p3.c', 'src/p5.c']);
   await index(other.root);

@@ -80,7 +80,7 @@ describe('an index that is published and pulled', () => {
     expect(index?.callsTo('Put').map(({ id }) => index.bound?.bindingOf(id))).toEqual(['exact']);
   });
 
-  test('tells nobody where it was built', async () => {
+  test('does not tell where it was built', async () => {
     for (const path of await objectsIn(at.folder))
       expect(gunzipSync(await readFile(path)).includes(at.here.tree.root)).toBe(false);
   });
@@ -90,7 +90,7 @@ describe('an index that is published and pulled', () => {
     const { there } = guest;
     await there.tree.write({ 'net/dev.c': `${dev}int more(void)\n{\n\treturn 1;\n}\n` });
     there.tree.commit('third');
-    // Changed, and seen by nobody but the run itself.
+    // Changed, and seen by the run alone.
     await there.tree.write({ 'mm/pages.c': pages.replace('alloc_pages', 'alloc_folios') });
     expect(await there.pull(guest.place)).toMatchObject({
       ...{ commit: at.second, distance: { ahead: 1, behind: 0, files: 1 } },
