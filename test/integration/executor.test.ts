@@ -413,7 +413,7 @@ describe('errors', () => {
   test('an agent may answer in the words of the protocol', async () => {
     const response = await desk.done({ id: 'structured', task: 'STRUCTURED', runner: 'agent' });
     expect(response).toMatchObject({ result: 'done', files_modified: ['a.c'], attempt: 1 });
-    // Its folder is not under git: nobody can see whether that is so.
+    // Its folder is not under git: git cannot show whether that is so.
     expect(response.errors.map(({ code }) => code)).toEqual(['CHANGES_UNSEEN']);
     const cut = await desk.done({ id: 'cut', task: 'CUT', runner: 'agent' });
     expect(cut).toMatchObject({ status: 'failed', reason: 'MALFORMED_PAYLOAD', partial: true });

@@ -370,7 +370,7 @@ describe('what a model calls', () => {
     expect(await server.requests()).toHaveLength(3);
   });
 
-  test('to look and find nothing is no failure, and nobody stands beside who is alone', async () => {
+  test('to look and find nothing is no failure, and no neighbour stands beside who is alone', async () => {
     await server.play([calls({ name: 'check' }, { name: 'queue' }), says('Nothing.')]);
     desk.queues.set('looking', { rows: [], parent: 'me', siblings: [] });
     expect((await desk.done('looking', 'Do it.')).result).toBe('Nothing.');

@@ -241,7 +241,7 @@ export class Day {
     return ran;
   }
 
-  /** Undefined: it is refused, or nobody answers for now. */
+  /** Undefined: it is refused, or there is no answer for now. */
   async json(...args) {
     const { code, stdout } = await this.said(...args, '--json');
     return code === 0 ? JSON.parse(stdout) : undefined;

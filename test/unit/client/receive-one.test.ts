@@ -35,7 +35,7 @@ test('it waits for a task that is under way, however long that takes', async () 
   expect(await receiveOne(clientAfter(300), { ...wait, queueOf })).toBe(message);
 });
 
-test('where nobody is known to be at work it ends, and says so', async () => {
+test('where no agent is known to be at work it ends, and says so', async () => {
   const stranger = { ...wait, from: 'somebody' };
   await expect(
     receiveOne(clientAfter(300), { ...stranger, queueOf: queueWith('running') }),

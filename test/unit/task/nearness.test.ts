@@ -82,7 +82,7 @@ test('a task of one shard is measured by that shard', async () => {
   );
 });
 
-test('where nobody can be asked, no similarity is known, and nobody is called a liar', async () => {
+test('where no index can be asked, no similarity is known, and no claim is called a lie', async () => {
   const said = evidenceOf({ citations: [citationOf()], grounding_confidence: 'high' });
   const { citations, claimable } = await nearnessOf([], taskOf(), said);
   expect(citations[0]).not.toHaveProperty('similarity');

@@ -22,13 +22,15 @@ export interface ChangedText {
   before: TextPlace | undefined;
 }
 
-/** A definition that something is bound to; see `Definition` and `Place`. */
+/** Something that a site is bound to, such as a `Definition`. */
 export interface BoundPlace {
   shard: number;
+  /** -1: no symbol of its own, as a member of a type whose name is that of a function elsewhere. */
   symbol: number;
   name: string;
   kind: string;
   container: string;
+  /** Of a function that shares its name and container with others; else 0. */
   line?: number;
   file: { path: string };
 }

@@ -1,20 +1,11 @@
+import type { BoundPlace } from '../change/change.js';
 import type { ShardIndex, SymbolPlace } from '../../format/shard-index.js';
 import { nameHash } from '../../format/name-hash.js';
 import { IncludeGraph } from './includes.js';
 import { NameTable, valueKinds } from './name-table.js';
 
 /** Something that calls are bound to. */
-export interface Place {
-  shard: number;
-  /** -1: no symbol of its own, as a member of a type whose name is that of a function elsewhere. */
-  symbol: number;
-  name: string;
-  kind: string;
-  container: string;
-  /** Of a function that shares its name and container with others; else 0. */
-  line?: number;
-  file: { path: string };
-}
+export type Place = BoundPlace;
 
 /** A structure, a union, or a type without a tag. */
 export interface Structure {

@@ -9,13 +9,14 @@ import {
   type PackedCounts,
 } from '../word-lists/hashed-counts.js';
 import type { KeyHash } from '../word-lists/hashed-lists.js';
-import type {
-  BuildStep,
-  LengthSum,
-  PostingVisitor,
-  ShardWords,
-  WordsFile,
-  WordsInfo,
+import {
+  lengthSumsOf,
+  type BuildStep,
+  type LengthSum,
+  type PostingVisitor,
+  type ShardWords,
+  type WordsFile,
+  type WordsInfo,
 } from '../word-lists/words-file.js';
 import { fileRuns, type Runs } from './runs.js';
 
@@ -78,15 +79,7 @@ export class JoinedWords implements ShardWords {
   }
 
   lengthSums(): { text: LengthSum; definitions: LengthSum } {
-    const sums = { text: { words: 0, files: 0 }, definitions: { words: 0, files: 0 } };
-    for (let file = 0; file < this.fileCount; file += 1) {
-      const lengths = this.lengths(file);
-      for (const part of ['text', 'definitions'] as const) {
-        sums[part].words += lengths[part];
-        if (lengths[part] > 0) sums[part].files += 1;
-      }
-    }
-    return sums;
+    return lengthSumsOf(this);
   }
 
   counts(wordsMax: number, namesMax: number): { words: PackedCounts; names: PackedCounts } {

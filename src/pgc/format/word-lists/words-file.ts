@@ -177,15 +177,7 @@ export class WordsFile implements ShardWords {
   }
 
   lengthSums(): { text: LengthSum; definitions: LengthSum } {
-    const sums = { text: { words: 0, files: 0 }, definitions: { words: 0, files: 0 } };
-    for (let file = 0; file < this.fileCount; file += 1) {
-      const lengths = this.lengths(file);
-      for (const part of ['text', 'definitions'] as const) {
-        sums[part].words += lengths[part];
-        if (lengths[part] > 0) sums[part].files += 1;
-      }
-    }
-    return sums;
+    return lengthSumsOf(this);
   }
 
   counts(wordsMax: number, namesMax: number): { words: PackedCounts; names: PackedCounts } {
@@ -238,6 +230,21 @@ export class WordsFile implements ShardWords {
     }
     return places;
   }
+}
+
+/** Over all files; see `ShardWords.lengthSums`. */
+export function lengthSumsOf(
+  words: Pick<ShardWords, 'fileCount' | 'lengths'>,
+): Record<'text' | 'definitions', LengthSum> {
+  const sums = { text: { words: 0, files: 0 }, definitions: { words: 0, files: 0 } };
+  for (let file = 0; file < words.fileCount; file += 1) {
+    const lengths = words.lengths(file);
+    for (const part of ['text', 'definitions'] as const) {
+      sums[part].words += lengths[part];
+      if (lengths[part] > 0) sums[part].files += 1;
+    }
+  }
+  return sums;
 }
 
 const none: FileCounts = { files: 0, definitions: 0 };
