@@ -14,7 +14,13 @@ import {
 } from '../lattice/questions.js';
 import type { Analyses } from '../pgc/analyse/analyses.js';
 import type { LocateRequest } from '../pgc/search/locate/locate.js';
-import { latticeMessages, queryProgress, type MessageType } from '../pgc/serve/messages.js';
+import { TreeStates, type TreeState } from '../pgc/plan/tree-state.js';
+import {
+  latticeMessages,
+  queryProgress,
+  type MessageType,
+  type StatesRequest,
+} from '../pgc/serve/messages.js';
 import type { CallersAnswer } from '../pgc/shapes.js';
 import { analyse, questionCharsMax } from '../pgc/search/question/question.js';
 import { remoteAnalyses } from '../remote/analyses.js';
@@ -28,6 +34,7 @@ export class QuestionHandler {
   readonly #journals: KeptJournals;
   readonly #prose: Prose;
   readonly #home: string;
+  readonly #treeStates: TreeStates;
 
   constructor(parts: {
     shards: Shards;
@@ -38,6 +45,7 @@ export class QuestionHandler {
   }) {
     const { shards, client, journals, prose, home } = parts;
     this.#home = home;
+    this.#treeStates = new TreeStates(home);
     this.#shards = shards;
     this.#client = client;
     this.#journals = journals;
@@ -108,6 +116,7 @@ export class QuestionHandler {
     serve(its.algebra, (request, options) =>
       this.#analysed(bySize, (tree) => tree.algebra(request, options)),
     );
+    serve(its.states, async (request) => ({ trees: await this.#states(request) }));
     serve(its.verify, async ({ citations }, options) => {
       const trees = await citableTrees(this.#shards, this.#home);
       return { results: await verifyAll(trees, citations, options) };
@@ -154,6 +163,18 @@ export class QuestionHandler {
     }
     if (first === undefined) throw new BusError('NO_SHARDS');
     return first;
+  }
+
+  /** Of the trees that this home has an index of: what stands in the folder of another card is not told. */
+  async #states({ agents, paths }: StatesRequest): Promise<TreeState[]> {
+    const asked = new Set(agents);
+    const cards = await citableTrees(this.#shards, this.#home);
+    const meant = cards.filter((card) => asked.has(card.agent) || asked.has(card.alias));
+    const trees = new Map<string, Map<string, string>>();
+    for (const { root, alias, index_version } of meant.length > 0 ? meant : cards)
+      trees.set(root, (trees.get(root) ?? new Map<string, string>()).set(alias, index_version));
+    const states = [...trees].map(([root, versions]) => this.#treeStates.of(root, paths, versions));
+    return (await Promise.all(states)).filter((state) => state !== undefined);
   }
 
   /** By the first tree that knows the symbol, in order of their rank. */

@@ -22,7 +22,7 @@ import {
 } from '../../plan/manifest.js';
 import { addTo } from '../../plan/planned-shards.js';
 import { realRoot } from '../../source/source-tree.js';
-import { writePulled } from '../seen-file.js';
+import { writePulled } from '../../plan/seen-file.js';
 import { checkShard } from '../index-check.js';
 import { IndexCleaner } from '../index-cleaner.js';
 import { servedBefore } from '../index-folder.js';
