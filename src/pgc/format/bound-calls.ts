@@ -274,6 +274,12 @@ export class BoundCalls {
     return grouped(edges, call).map((edge) => edges.at(edge, 1));
   }
 
+  /** Of all calls and uses, in their order. */
+  *edges(): Generator<[site: number, target: number]> {
+    const rows = this.#rows('edges');
+    for (let row = 0; row < rows.length; row += 1) yield [rows.at(row, 0), rows.at(row, 1)];
+  }
+
   /** Calls and uses that are bound to a target itself. */
   callsOf(target: number): number[] {
     return this.#firsts('edges', 'edgesByTarget', target);
