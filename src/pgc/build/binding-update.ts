@@ -23,7 +23,6 @@ export class BindingUpdate {
   readonly #change: Change;
   readonly #kept: KeptSites;
   readonly #moved: MovedSymbols;
-  readonly #touched: ReadonlySet<string>;
   /** By unit and site; of a unit that is the same only what differs. */
   readonly #anew: Map<number, SiteBinding>[];
   /** Of languages of which all were found anew; by what may be replaced, and by unit. */
@@ -37,7 +36,6 @@ export class BindingUpdate {
     this.#change = change;
     this.#kept = kept;
     this.#moved = moved;
-    this.#touched = new Set(change.texts.map(({ path }) => path));
     this.#anew = change.units.map(() => new Map<number, SiteBinding>());
     this.#pairsOf = change.units.map(() => []);
   }
@@ -115,10 +113,10 @@ export class BindingUpdate {
       called.set(id, each);
       return id;
     };
+    const now = this.#targetsNow(unit);
     const known = new KnownIds((before, id) => {
-      const target = this.#change.before[before]?.bound.target(id);
-      const now = target && this.#moved.now(before, target, unit);
-      return now && idOf(now);
+      const its = now.of(before, id);
+      return its && idOf(its);
     });
     for (let site = 0; site < siteCount; site += 1) {
       const anew = this.#anew[unit]?.get(site);
@@ -133,8 +131,7 @@ export class BindingUpdate {
       const ids = bound.targetsOf(was.site).flatMap((id) => known.of(was.unit, id) ?? []);
       writer.addIds(site, binding ?? 'unbound', ids);
     }
-    const its = new Map([...called.values()].map((each) => [keyIn(targetIn(unit, each)), each]));
-    for (const [what, by] of this.#pairsIn(unit, its).values())
+    for (const [what, by] of this.#pairsIn(unit, [...called.values()], now))
       writer.implement(targetIn(unit, what), targetIn(unit, by));
     const same = this.#change.unitBefore(unit);
     const headers = same === undefined ? undefined : this.#change.before[same]?.bound.farHeaders();
@@ -143,44 +140,69 @@ export class BindingUpdate {
     return writer;
   }
 
+  /** What targets of units before are now: many sites and pairs have the same. */
+  #targetsNow(unit: number): KnownIds<PlacedTarget> {
+    return new KnownIds((before, id) => {
+      const target = this.#change.before[before]?.bound.target(id);
+      return target && this.#moved.now(before, target, unit);
+    });
+  }
+
   #isAsBefore(unit: number): boolean {
     const same = this.#change.unitBefore(unit);
     const bound = same === undefined ? undefined : this.#change.before[same]?.bound;
     if (same === undefined || bound === undefined) return false;
     if ((this.#anew[unit]?.size ?? 0) > 0) return false;
-    for (const id of bound.targetsIn(this.#touched)) {
+    for (const id of this.#change.touchedBefore(same)) {
       const target = bound.target(id);
       const now = this.#moved.now(same, target, unit);
       if (now === undefined || keyIn(targetIn(unit, now)) !== keyIn(target)) return false;
     }
     const headers = this.#headers[unit];
     if (headers !== undefined && !areHeadersSame(bound.farHeaders(), headers)) return false;
-    const isOfPaired = (path: string): boolean => this.#isPaired.some((isOf) => isOf(path));
     // Texts of other languages neither call nor define what was found anew.
-    if (![...this.#pathsOf(unit)].some(isOfPaired)) return true;
+    if (
+      this.#isPaired.length === 0 ||
+      ![...this.#pathsOf(unit)].some((path) => this.#isFound(path))
+    )
+      return true;
     const was = [...bound.implementations()].map((ids) =>
       ids.map((id) => keyIn(bound.target(id))).join('\0\0'),
     );
-    return areSame(was, [...this.#pairsIn(unit, calledIn(bound)).keys()]);
+    const is = this.#pairsIn(unit, calledIn(bound), this.#targetsNow(unit)).map((pair) =>
+      pair.map((each) => keyIn(targetIn(unit, each))).join('\0\0'),
+    );
+    return areSame(was, is);
   }
 
-  /** Known where the one is called, and where either is defined. */
-  #pairsIn(unit: number, called: ReadonlyMap<string, BoundTarget>): Map<string, Pair> {
-    const found = new Map<string, Pair>();
-    const isCalled = ([what]: Pair): boolean => called.has(keyIn(targetIn(unit, what)));
-    const note = (pair: Pair): Map<string, Pair> =>
-      found.set(pair.map((each) => keyIn(targetIn(unit, each))).join('\0\0'), pair);
+  /** Whether what replaces what in the text of a path was found anew, as of all of its language. */
+  #isFound(path: string): boolean {
+    return this.#isPaired.some((isOf) => isOf(path));
+  }
+
+  /** Known where the one is called, and where either is defined. `now`: see `#targetsNow`. */
+  #pairsIn(
+    unit: number,
+    called: readonly BoundTarget[],
+    now: KnownIds<PlacedTarget>,
+  ): readonly Pair[] {
+    const numbers = new TargetNumbers(unit);
+    const isCalled = new Set(called.map((each) => numbers.of(each)));
+    const found = new Map<number, Pair>();
+    const note = (pair: Pair): void =>
+      void found.set(numbers.of(pair[0]) * targetsMax + numbers.of(pair[1]), pair);
     for (const pair of this.#pairsOf[unit] ?? []) note(pair);
     if (this.#pairs.size > 0)
-      for (const each of called.values())
-        for (const pair of this.#pairs.get(keyOf(each)) ?? []) if (isCalled(pair)) note(pair);
+      for (const each of called)
+        for (const pair of this.#pairs.get(keyOf(each)) ?? [])
+          if (isCalled.has(numbers.of(pair[0]))) note(pair);
     const own = this.#pathsOf(unit);
     for (const before of this.#sourcesOf(unit))
-      for (const pair of this.#pairsBefore(before, unit))
-        if (pair.some(({ path }) => own.has(path)) || isCalled(pair)) note(pair);
+      for (const pair of this.#pairsBefore(before, now))
+        if (pair.some(({ path }) => own.has(path)) || isCalled.has(numbers.of(pair[0]))) note(pair);
     for (const { targets } of this.#anew[unit]?.values() ?? [])
-      for (const each of targets) for (const pair of this.#pairsOfTarget(each, unit)) note(pair);
-    return found;
+      for (const each of targets) for (const pair of this.#pairsOfTarget(each, now)) note(pair);
+    return [...found.values()];
   }
 
   #pathsOf(unit: number): ReadonlySet<string> {
@@ -200,29 +222,26 @@ export class BindingUpdate {
   }
 
   /** Those of languages of which not all are found anew. */
-  *#pairsBefore(before: number, unit: number): Generator<Pair> {
-    const bound = this.#change.before[before]?.bound;
-    for (const ids of bound?.implementations() ?? []) {
-      const pair = bound && this.#pairNow(bound, before, ids, unit);
+  *#pairsBefore(before: number, now: KnownIds<PlacedTarget>): Generator<Pair> {
+    for (const ids of this.#change.before[before]?.bound.implementations() ?? []) {
+      const pair = this.#pairNow(before, ids, now);
       if (pair !== undefined) yield pair;
     }
   }
 
   #pairNow(
-    bound: BoundCalls,
     before: number,
     [what, by]: readonly [what: number, by: number],
-    unit: number,
+    now: KnownIds<PlacedTarget>,
   ): Pair | undefined {
-    const target = bound.target(what);
-    if (this.#isPaired.some((isOf) => isOf(target.path))) return undefined;
-    const one = this.#moved.now(before, target, unit);
-    const other = this.#moved.now(before, bound.target(by), unit);
-    return one && other && [one, other];
+    const one = now.of(before, what);
+    if (one === undefined || this.#isFound(one.path)) return undefined;
+    const other = now.of(before, by);
+    return other && [one, other];
   }
 
   /** What replaces something is known where that is defined. */
-  *#pairsOfTarget(target: PlacedTarget, unit: number): Generator<Pair> {
+  *#pairsOfTarget(target: PlacedTarget, now: KnownIds<PlacedTarget>): Generator<Pair> {
     const { path, name } = target;
     const was = (this.#change.kept(path) ?? this.#change.changed(path))?.before;
     const before = was?.unit ?? this.#change.unitBefore(target.unit);
@@ -230,19 +249,19 @@ export class BindingUpdate {
     if (before === undefined || bound === undefined) return;
     for (const what of bound.targetsNamed(name))
       for (const by of bound.implementing(what)) {
-        const pair = this.#pairNow(bound, before, [what, by], unit);
+        const pair = this.#pairNow(before, [what, by], now);
         if (pair !== undefined && keyOf(pair[0]) === keyOf(target)) yield pair;
       }
   }
 }
 
-/** What the targets of units before are now: many sites are bound to the same. */
-class KnownIds {
-  readonly #known = new Map<number, (number | undefined)[]>();
+/** What is found by a number of a unit before, once. */
+class KnownIds<Found = number> {
+  readonly #known = new Map<number, (Found | undefined)[]>();
 
-  constructor(readonly find: (before: number, id: number) => number | undefined) {}
+  constructor(readonly find: (before: number, id: number) => Found | undefined) {}
 
-  of(before: number, id: number): number | undefined {
+  of(before: number, id: number): Found | undefined {
     let known = this.#known.get(before);
     if (known === undefined) this.#known.set(before, (known = []));
     if (!(id in known)) known[id] = this.find(before, id);
@@ -250,10 +269,34 @@ class KnownIds {
   }
 }
 
-function calledIn(bound: BoundCalls): Map<string, BoundTarget> {
-  const called = new Map<string, BoundTarget>();
+/** More than any unit has. */
+const targetsMax = 2 ** 24;
+
+/** Numbers what a unit knows as the same. */
+class TargetNumbers {
+  readonly #unit: number;
+  readonly #byKey = new Map<string, number>();
+  readonly #known = new Map<object, number>();
+
+  constructor(unit: number) {
+    this.#unit = unit;
+  }
+
+  of(target: BoundTarget | PlacedTarget): number {
+    let number = this.#known.get(target);
+    if (number !== undefined) return number;
+    const key = keyIn('unit' in target ? targetIn(this.#unit, target) : target);
+    number = this.#byKey.get(key) ?? this.#byKey.size;
+    this.#byKey.set(key, number);
+    this.#known.set(target, number);
+    return number;
+  }
+}
+
+function calledIn(bound: BoundCalls): BoundTarget[] {
+  const called: BoundTarget[] = [];
   for (let id = 0; id < bound.targetCount; id += 1)
-    if (bound.isCalled(id)) called.set(keyIn(bound.target(id)), bound.target(id));
+    if (bound.isCalled(id)) called.push(bound.target(id));
   return called;
 }
 

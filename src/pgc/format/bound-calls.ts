@@ -59,6 +59,9 @@ const layout: SectionLayout<(typeof names)[number]> = {
 type BoundSections = Record<(typeof names)[number], Uint8Array>;
 const targetColumn = { symbol: 0, path: 1, container: 2, name: 3, kind: 4, line: 5 } as const;
 
+/** For more paths, each target is looked at. */
+const pathsSearchedMax = 8;
+
 /** Table → number of columns. */
 const tables = {
   ...{ callBindings: 1, edges: 2, edgesByTarget: 1, targets: Object.keys(targetColumn).length },
@@ -305,10 +308,8 @@ export class BoundCalls {
 
   /** Ids of all that is in texts of these paths. */
   *targetsIn(paths: ReadonlySet<string>): Generator<number> {
-    const bytes = this.#sections.textBytes.whole();
-    const named = [...paths].filter((path) => bytes.includes(path));
-    if (named.length === 0) return;
-    const wanted = new Set(named);
+    const wanted = this.#among(paths);
+    if (wanted.size === 0) return;
     const rows = this.#rows('targets');
     const known = new Map<number, boolean>();
     for (let id = 0; id < rows.length; id += 1) {
@@ -317,6 +318,13 @@ export class BoundCalls {
       if (isIn === undefined) known.set(text, (isIn = wanted.has(this.#string(text))));
       if (isIn) yield id;
     }
+  }
+
+  /** Those that may be there: few are searched for in all texts. */
+  #among(paths: ReadonlySet<string>): ReadonlySet<string> {
+    if (paths.size > pathsSearchedMax) return paths;
+    const bytes = this.#sections.textBytes.whole();
+    return new Set([...paths].filter((path) => bytes.includes(path)));
   }
 
   /** All of them. */

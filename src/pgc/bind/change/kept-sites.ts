@@ -25,7 +25,6 @@ export class KeptSites {
 
   /** Sites in texts with the same content that were bound to something that is gone, or that is described otherwise. */
   *lost(moved: MovedSymbols): Generator<{ unit: number; site: number }> {
-    const paths = new Set(this.#change.texts.map(({ path }) => path));
     for (const [unit, index] of this.#change.units.entries()) {
       const same = this.#change.unitBefore(unit);
       if (same === undefined) {
@@ -33,7 +32,7 @@ export class KeptSites {
           if (this.#isLost(moved, unit, this.before(unit, site))) yield { unit, site };
       } else {
         const bound = this.#change.before[same]?.bound;
-        for (const id of bound?.targetsIn(paths) ?? [])
+        for (const id of this.#change.touchedBefore(same))
           if (bound !== undefined && moved.now(same, bound.target(id), unit) === undefined)
             for (const site of bound.callsOf(id)) yield { unit, site };
       }

@@ -115,14 +115,22 @@ export function areStandIns(index: ShardIndex, symbols: readonly number[]): bool
  * n of N documents is worth n · ln(N / n), what it adds to the shard's own entropy.
  */
 function sketch(index: ShardIndex): CardTerm[] {
-  const total = Math.max(1, index.documentCount);
-  const worth = ({ documents }: CardTerm): number => documents * Math.log((total + 1) / documents);
   const terms = index.terms();
-  if (terms.length > cardTermsMax) {
-    terms.sort((one, other) => worth(other) - worth(one) || compare(one.term, other.term));
-    terms.length = cardTermsMax;
-  }
-  return terms.sort((one, other) => compare(one.term, other.term));
+  return mostWorth(terms, index.documentCount).sort((one, other) => compare(one.term, other.term));
+}
+
+function mostWorth(terms: CardTerm[], documentCount: number): CardTerm[] {
+  if (terms.length <= cardTermsMax) return terms;
+  const total = Math.max(1, documentCount);
+  const worth = Float64Array.from(
+    terms,
+    ({ documents }) => documents * Math.log((total + 1) / documents),
+  );
+  const least = worth.toSorted()[terms.length - cardTermsMax] ?? 0;
+  const most = terms.filter((_, at) => (worth[at] ?? 0) > least);
+  const equal = terms.filter((_, at) => worth[at] === least);
+  equal.sort((one, other) => compare(one.term, other.term));
+  return [...most, ...equal.slice(0, cardTermsMax - most.length)];
 }
 
 function compare(one: string, other: string): number {
