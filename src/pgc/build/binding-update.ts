@@ -1,5 +1,5 @@
 import type { BoundAnew, BoundPlace, Change } from '../bind/change/change.js';
-import type { KeptSites } from '../bind/change/kept-sites.js';
+import type { KeptRun, KeptSites } from '../bind/change/kept-sites.js';
 import type { MovedSymbols, PlacedTarget } from '../bind/change/moved-symbols.js';
 import {
   BoundCallsWriter,
@@ -118,19 +118,16 @@ export class BindingUpdate {
       const its = now.of(before, id);
       return its && idOf(its);
     });
-    for (let site = 0; site < siteCount; site += 1) {
-      const anew = this.#anew[unit]?.get(site);
-      if (anew !== undefined) {
-        if (anew.binding !== 'unbound') writer.addIds(site, anew.binding, anew.targets.map(idOf));
-        continue;
+    const anew = this.#anew[unit] ?? new Map<number, SiteBinding>();
+    for (const { before, start, first, length } of this.#runsOf(unit, siteCount))
+      for (const its of this.#change.before[before]?.bound.boundIn(start, start + length) ?? []) {
+        const site = first + its.site - start;
+        if (anew.has(site)) continue;
+        const ids = its.targets.flatMap((id) => known.of(before, id) ?? []);
+        writer.addIds(site, its.binding, ids);
       }
-      const was = this.#kept.before(unit, site);
-      const bound = was && this.#change.before[was.unit]?.bound;
-      const binding = was && bound?.bindingOf(was.site);
-      if (was === undefined || bound === undefined || binding === 'unbound') continue;
-      const ids = bound.targetsOf(was.site).flatMap((id) => known.of(was.unit, id) ?? []);
-      writer.addIds(site, binding ?? 'unbound', ids);
-    }
+    for (const [site, { binding, targets }] of anew)
+      if (binding !== 'unbound') writer.addIds(site, binding, targets.map(idOf));
     for (const [what, by] of this.#pairsIn(unit, [...called.values()], now))
       writer.implement(targetIn(unit, what), targetIn(unit, by));
     const same = this.#change.unitBefore(unit);
@@ -138,6 +135,13 @@ export class BindingUpdate {
     for (const [header, targets] of this.#headers[unit] ?? headers ?? [])
       writer.include(header, targets);
     return writer;
+  }
+
+  #runsOf(unit: number, length: number): readonly KeptRun[] {
+    const same = this.#change.unitBefore(unit);
+    return same === undefined
+      ? this.#kept.runs(unit)
+      : [{ before: same, start: 0, first: 0, length }];
   }
 
   /** What targets of units before are now: many sites and pairs have the same. */

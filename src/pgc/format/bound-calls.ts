@@ -218,10 +218,11 @@ class Pairs {
   ): [Uint32Array, Uint32Array] {
     const first = this.#first.values().map(firstOf);
     const second = this.#second.values().map(secondOf);
-    const all = Uint32Array.from(first.keys()).sort(
-      (one, other) =>
-        (first[one] ?? 0) - (first[other] ?? 0) || (second[one] ?? 0) - (second[other] ?? 0),
-    );
+    const compared = (one: number, other: number): number =>
+      (first[one] ?? 0) - (first[other] ?? 0) || (second[one] ?? 0) - (second[other] ?? 0);
+    const all = Uint32Array.from(first, (_, at) => at);
+    // After a small change most of them come in order.
+    if (all.some((_, at) => at > 0 && compared(at - 1, at) > 0)) all.sort(compared);
     const order = all.filter((at, place) => {
       const last = all[place - 1] ?? -1;
       return place === 0 || first[at] !== first[last] || second[at] !== second[last];
@@ -281,6 +282,22 @@ export class BoundCalls {
   *edges(): Generator<[site: number, target: number]> {
     const rows = this.#rows('edges');
     for (let row = 0; row < rows.length; row += 1) yield [rows.at(row, 0), rows.at(row, 1)];
+  }
+
+  /** The bound ones of the sites from `first` to before `end`, in their order. */
+  *boundIn(
+    first: number,
+    end: number,
+  ): Generator<{ site: number; binding: CallBinding; targets: number[] }> {
+    const edges = this.#rows('edges');
+    let edge = lowerBound(edges.length, (at) => edges.at(at) < first);
+    for (let site = first; site < end; site += 1) {
+      const targets: number[] = [];
+      for (; edge < edges.length && edges.at(edge) === site; edge += 1)
+        targets.push(edges.at(edge, 1));
+      const binding = this.bindingOf(site);
+      if (binding !== 'unbound') yield { site, binding, targets };
+    }
   }
 
   /** Calls and uses that are bound to a target itself. */

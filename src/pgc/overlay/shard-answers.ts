@@ -88,9 +88,15 @@ export class ShardAnswers {
   ): Promise<void> {
     if (questions.size * shards.length > answersMax) return rm(path, { force: true });
     const numbers = Uint32Array.from(questions, (question) => this.#numberOf(question));
+    // As they were read, unless other questions came.
+    const isInOrder = numbers.every((number, at) => number === at);
     const rows = shards.map(({ version }) => {
       const answers = this.#answers.get(version);
-      return Uint8Array.from(numbers, (number) => answers?.[number] ?? 0);
+      if (isInOrder && answers !== undefined && answers.length >= numbers.length)
+        return answers.subarray(0, numbers.length);
+      const row = new Uint8Array(numbers.length);
+      for (let at = 0; at < row.length; at += 1) row[at] = answers?.[numbers[at] ?? 0] ?? 0;
+      return row;
     });
     const header: z.infer<typeof schema> = {
       ...{ format, miner: minerVersion, segment_format: segmentFormat },
