@@ -1,4 +1,4 @@
-import { between } from '../../format/bytes.js';
+import { isC } from '../../bind/index-cache.js';
 import { isCFamily } from '../../format/facts.js';
 import { sortedByBytes } from '../../format/joined/joined-terms.js';
 import type { FileRow, ShardIndex } from '../../format/shard-index.js';
@@ -48,14 +48,20 @@ function unresolvedAfter(
   change: ShardChange,
 ): CardReference[] {
   const [found, known] = [boundReferences(index), boundReferences(was)];
-  const names = new Set([...change.symbols, ...change.callees]);
+  const left = new Map(change.calls);
+  for (const name of change.symbols) left.set(name, 0);
+  const recount = (name: string): number => openSites(index, name, index.callsTo(name));
   for (const { term, container, documents } of card.unresolved) {
-    if (container !== '' || names.has(term)) continue;
-    const sites = documents - known.sitesOf(term, container);
+    if (container !== '') continue;
+    const before = documents - known.sitesOf(term, container);
+    const more = left.get(term);
+    left.delete(term);
+    const sites =
+      more === undefined || change.isCounted(term) ? before + (more ?? 0) : recount(term);
     if (sites > 0) found.add(term, container, sites);
   }
-  for (const name of names) {
-    const sites = openSites(index, name, index.callsTo(name));
+  for (const [name, more] of left) {
+    const sites = change.isCounted(name) ? more : recount(name);
     if (sites > 0) found.add(name, '', sites);
   }
   return found.sorted();
@@ -65,21 +71,24 @@ function unresolvedAfter(
 class ShardChange {
   /** Names of symbols in texts that are new, gone or other ones. */
   readonly symbols = new Set<string>();
-  /** Names that are called in them, and those of other calls which a binder has seen in one state alone. */
-  readonly callees = new Set<string>();
+  /** By name: how many more calls there are now that no binder has seen, if it is called in a changed text, or seen in one state alone. */
+  readonly calls = new Map<string, number>();
   /** Headers may be found elsewhere. */
   isElsewhere = false;
 
+  readonly #now: ShardIndex;
+
   constructor(before: ShardIndex, now: ShardIndex) {
+    this.#now = now;
     const left = new Map(filesOf(before).map((file, at) => [file.path, { file, at }]));
     for (const [at, file] of filesOf(now).entries()) {
       const was = left.get(file.path);
       left.delete(file.path);
       const isKept = was?.file.blob === file.blob && was.file.language === file.language;
-      if (isKept) this.#compare(before, was.at, now, at);
+      if (isKept) this.#compare(before, was.at, at);
       else {
-        this.#note(now, at);
-        if (was !== undefined) this.#note(before, was.at);
+        this.#note(now, at, 1);
+        if (was !== undefined) this.#note(before, was.at, -1);
         if (!isCFamily(file.language) && !(was !== undefined && isCFamily(was.file.language)))
           continue;
         if (was === undefined || includesOf(before, was.at) !== includesOf(now, at))
@@ -87,25 +96,41 @@ class ShardChange {
       }
     }
     for (const { file, at } of left.values()) {
-      this.#note(before, at);
+      this.#note(before, at, -1);
       if (isCFamily(file.language)) this.isElsewhere = true;
     }
     if (!this.isElsewhere) this.isElsewhere = farHeadersOf(before) !== farHeadersOf(now);
   }
 
-  #note(index: ShardIndex, file: number): void {
-    for (const symbol of index.symbolsOf(file)) this.symbols.add(index.symbolPlace(symbol).name);
-    for (const site of callsIn(index, file)) this.callees.add(index.site(site).callee);
+  /** Without symbols of a name, each of its calls counts, wherever it stands. */
+  isCounted(name: string): boolean {
+    return !this.symbols.has(name) && this.#now.symbolsNamed(name).length === 0;
   }
 
-  #compare(before: ShardIndex, fileBefore: number, now: ShardIndex, file: number): void {
-    const was = callsIn(before, fileBefore);
-    for (const [at, site] of callsIn(now, file).entries()) {
-      const isBound = now.bound !== undefined && now.bound.bindingOf(site) !== 'unbound';
-      const its = was[at] ?? 0;
-      const wasBound = before.bound !== undefined && before.bound.bindingOf(its) !== 'unbound';
-      if (isBound !== wasBound) this.callees.add(now.site(site).callee);
-    }
+  #note(index: ShardIndex, file: number, sign: 1 | -1): void {
+    for (const symbol of index.symbolsOf(file)) this.symbols.add(index.symbolPlace(symbol).name);
+    for (const [first, end] of callSpans(index, file))
+      for (let site = first; site < end; site += 1) {
+        const { callee, kind } = index.site(site);
+        const isCounted = kind !== 'member' && isC(index, file) && !isBound(index, site);
+        this.#count(callee, isCounted ? sign : 0);
+      }
+  }
+
+  #compare(before: ShardIndex, fileBefore: number, file: number): void {
+    const now = this.#now;
+    const spans = callSpans(before, fileBefore);
+    for (const [at, [first, end]] of callSpans(now, file).entries())
+      for (let site = first; site < end; site += 1) {
+        const is = isBound(now, site);
+        if (is === isBound(before, (spans[at]?.[0] ?? 0) + site - first)) continue;
+        const { callee, kind } = now.site(site);
+        if (kind !== 'member' && isC(now, file)) this.#count(callee, is ? -1 : 1);
+      }
+  }
+
+  #count(name: string, more: number): void {
+    this.calls.set(name, (this.calls.get(name) ?? 0) + more);
   }
 }
 
@@ -113,11 +138,12 @@ function filesOf(index: ShardIndex): FileRow[] {
   return Array.from({ length: index.fileCount }, (_, file) => index.file(file));
 }
 
-function callsIn(index: ShardIndex, file: number): number[] {
-  return index
-    .siteSpans(file)
-    .slice(0, 2)
-    .flatMap((span) => between(span));
+function callSpans(index: ShardIndex, file: number): readonly (readonly [number, number])[] {
+  return index.siteSpans(file).slice(0, 2);
+}
+
+function isBound({ bound }: ShardIndex, site: number): boolean {
+  return bound !== undefined && bound.bindingOf(site) !== 'unbound';
 }
 
 function includesOf(index: ShardIndex, file: number): string {
