@@ -128,8 +128,14 @@ export class BindingUpdate {
       }
     for (const [site, { binding, targets }] of anew)
       if (binding !== 'unbound') writer.addIds(site, binding, targets.map(idOf));
+    const ids = new Map<PlacedTarget, number>();
+    const pairedId = (each: PlacedTarget): number => {
+      const id = ids.get(each) ?? writer.id(targetIn(unit, each));
+      ids.set(each, id);
+      return id;
+    };
     for (const [what, by] of this.#pairsIn(unit, [...called.values()], now))
-      writer.implement(targetIn(unit, what), targetIn(unit, by));
+      writer.implementIds(pairedId(what), pairedId(by));
     const same = this.#change.unitBefore(unit);
     const headers = same === undefined ? undefined : this.#change.before[same]?.bound.farHeaders();
     for (const [header, targets] of this.#headers[unit] ?? headers ?? [])
@@ -173,7 +179,8 @@ export class BindingUpdate {
     const was = [...bound.implementations()].map((ids) =>
       ids.map((id) => keyIn(bound.target(id))).join('\0\0'),
     );
-    const is = this.#pairsIn(unit, calledIn(bound), this.#targetsNow(unit)).map((pair) =>
+    const pairs = this.#pairsIn(unit, calledIn(bound), this.#targetsNow(unit));
+    const is = Array.from(pairs, (pair) =>
       pair.map((each) => keyIn(targetIn(unit, each))).join('\0\0'),
     );
     return areSame(was, is);
@@ -184,29 +191,24 @@ export class BindingUpdate {
     return this.#isPaired.some((isOf) => isOf(path));
   }
 
-  /** Known where the one is called, and where either is defined. `now`: see `#targetsNow`. */
-  #pairsIn(
+  /** Known where the one is called, and where either is defined; some come twice. `now`: see `#targetsNow`. */
+  *#pairsIn(
     unit: number,
     called: readonly BoundTarget[],
     now: KnownIds<PlacedTarget>,
-  ): readonly Pair[] {
-    const numbers = new TargetNumbers(unit);
-    const isCalled = new Set(called.map((each) => numbers.of(each)));
-    const found = new Map<number, Pair>();
-    const note = (pair: Pair): void =>
-      void found.set(numbers.of(pair[0]) * targetsMax + numbers.of(pair[1]), pair);
-    for (const pair of this.#pairsOf[unit] ?? []) note(pair);
+  ): Generator<Pair> {
+    const isCalled = new Set(called.map((each) => keyIn(seenFrom(unit, each))));
+    const has = ([what]: Pair): boolean => isCalled.has(keyIn(targetIn(unit, what)));
+    yield* this.#pairsOf[unit] ?? [];
     if (this.#pairs.size > 0)
       for (const each of called)
-        for (const pair of this.#pairs.get(keyOf(each)) ?? [])
-          if (isCalled.has(numbers.of(pair[0]))) note(pair);
+        for (const pair of this.#pairs.get(keyOf(each)) ?? []) if (has(pair)) yield pair;
     const own = this.#pathsOf(unit);
     for (const before of this.#sourcesOf(unit))
       for (const pair of this.#pairsBefore(before, now))
-        if (pair.some(({ path }) => own.has(path)) || isCalled.has(numbers.of(pair[0]))) note(pair);
+        if (pair.some(({ path }) => own.has(path)) || has(pair)) yield pair;
     for (const { targets } of this.#anew[unit]?.values() ?? [])
-      for (const each of targets) for (const pair of this.#pairsOfTarget(each, now)) note(pair);
-    return [...found.values()];
+      for (const each of targets) yield* this.#pairsOfTarget(each, now);
   }
 
   #pathsOf(unit: number): ReadonlySet<string> {
@@ -273,30 +275,6 @@ class KnownIds<Found = number> {
   }
 }
 
-/** More than any unit has. */
-const targetsMax = 2 ** 24;
-
-/** Numbers what a unit knows as the same. */
-class TargetNumbers {
-  readonly #unit: number;
-  readonly #byKey = new Map<string, number>();
-  readonly #known = new Map<object, number>();
-
-  constructor(unit: number) {
-    this.#unit = unit;
-  }
-
-  of(target: BoundTarget | PlacedTarget): number {
-    let number = this.#known.get(target);
-    if (number !== undefined) return number;
-    const key = keyIn('unit' in target ? targetIn(this.#unit, target) : target);
-    number = this.#byKey.get(key) ?? this.#byKey.size;
-    this.#byKey.set(key, number);
-    this.#known.set(target, number);
-    return number;
-  }
-}
-
 function calledIn(bound: BoundCalls): BoundTarget[] {
   const called: BoundTarget[] = [];
   for (let id = 0; id < bound.targetCount; id += 1)
@@ -312,6 +290,11 @@ function placed(place: BoundPlace): PlacedTarget {
 function targetIn(unit: number, target: PlacedTarget): BoundTarget {
   const { unit: its, symbol, path, container, name, kind, line } = target;
   return { symbol: its === unit ? symbol : -1, path, container, name, kind, line };
+}
+
+/** What is of a unit already, or of all units. */
+function seenFrom(unit: number, target: BoundTarget | PlacedTarget): BoundTarget {
+  return 'unit' in target ? targetIn(unit, target) : target;
 }
 
 /** Of what one unit knows it by. */

@@ -101,7 +101,12 @@ export class BoundCallsWriter {
   }
 
   implement(target: BoundTarget, by: BoundTarget): void {
-    this.#implementations.push(this.id(target), this.id(by));
+    this.implementIds(this.id(target), this.id(by));
+  }
+
+  /** As `id` gave them. */
+  implementIds(target: number, by: number): void {
+    this.#implementations.push(target, by);
   }
 
   /** A header of another shard that files of this one reach; it is in the table also where it includes nothing. */

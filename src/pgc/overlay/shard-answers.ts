@@ -30,6 +30,8 @@ export interface AskedShard {
   version: string;
   /** Questions from this shard, which are likely to find their answer in it. */
   own: ReadonlySet<string>;
+  /** The version before this one, and whether this one may say yes where that said no. */
+  before?: { version: string; mayAnswer: (question: string) => boolean } | undefined;
   /** In the order of the questions. */
   answer(questions: readonly string[]): Promise<readonly boolean[]>;
 }
@@ -114,7 +116,13 @@ export class ShardAnswers {
 
   async #askShard(shard: AskedShard, wanted: Iterable<string>, open: Set<string>): Promise<void> {
     const answers = this.#widened(shard.version);
-    const unasked = [...wanted].filter((each) => answers[this.#numberOf(each)] !== no);
+    const { version = '', mayAnswer } = shard.before ?? {};
+    const before = this.#answers.get(version);
+    const unasked = [...wanted].filter((each) => {
+      const number = this.#numberOf(each);
+      if (before?.[number] === no && mayAnswer?.(each) === false) answers[number] ||= no;
+      return answers[number] !== no;
+    });
     if (unasked.length === 0) return;
     const replies = await shard.answer(unasked);
     for (const [at, question] of unasked.entries()) {

@@ -1,10 +1,9 @@
-import { isC } from '../../bind/index-cache.js';
 import { isCFamily } from '../../format/facts.js';
 import { sortedByBytes } from '../../format/joined/joined-terms.js';
-import type { FileRow, ShardIndex } from '../../format/shard-index.js';
+import type { CallRow, FileRow, ShardIndex } from '../../format/shard-index.js';
 import type { Card, CardReference } from '../../shapes.js';
 import { areStandIns, type CardParts } from './card.js';
-import { boundReferences, openSites } from './references.js';
+import { boundReferences, openAmong, openSites } from './references.js';
 
 /** A shard as it was, with its card. */
 export interface CardBefore {
@@ -48,20 +47,15 @@ function unresolvedAfter(
   change: ShardChange,
 ): CardReference[] {
   const [found, known] = [boundReferences(index), boundReferences(was)];
-  const left = new Map(change.calls);
-  for (const name of change.symbols) left.set(name, 0);
-  const recount = (name: string): number => openSites(index, name, index.callsTo(name));
+  const left = new Set([...change.symbols, ...change.calls.keys()]);
   for (const { term, container, documents } of card.unresolved) {
     if (container !== '') continue;
     const before = documents - known.sitesOf(term, container);
-    const more = left.get(term);
-    left.delete(term);
-    const sites =
-      more === undefined || change.isCounted(term) ? before + (more ?? 0) : recount(term);
+    const sites = left.delete(term) ? change.openSites(term, before) : before;
     if (sites > 0) found.add(term, container, sites);
   }
-  for (const [name, more] of left) {
-    const sites = change.isCounted(name) ? more : recount(name);
+  for (const name of left) {
+    const sites = change.openSites(name, 0);
     if (sites > 0) found.add(name, '', sites);
   }
   return found.sorted();
@@ -71,24 +65,26 @@ function unresolvedAfter(
 class ShardChange {
   /** Names of symbols in texts that are new, gone or other ones. */
   readonly symbols = new Set<string>();
-  /** By name: how many more calls there are now that no binder has seen, if it is called in a changed text, or seen in one state alone. */
-  readonly calls = new Map<string, number>();
+  /** By name, calls in such texts, and those that a binder has seen in one state alone. */
+  readonly calls = new Map<string, { gone: CallRow[]; come: CallRow[] }>();
   /** Headers may be found elsewhere. */
   isElsewhere = false;
 
+  readonly #before: ShardIndex;
   readonly #now: ShardIndex;
 
   constructor(before: ShardIndex, now: ShardIndex) {
+    this.#before = before;
     this.#now = now;
     const left = new Map(filesOf(before).map((file, at) => [file.path, { file, at }]));
     for (const [at, file] of filesOf(now).entries()) {
       const was = left.get(file.path);
       left.delete(file.path);
       const isKept = was?.file.blob === file.blob && was.file.language === file.language;
-      if (isKept) this.#compare(before, was.at, at);
+      if (isKept) this.#compare(was.at, at);
       else {
-        this.#note(now, at, 1);
-        if (was !== undefined) this.#note(before, was.at, -1);
+        this.#note(now, at, 'come');
+        if (was !== undefined) this.#note(before, was.at, 'gone');
         if (!isCFamily(file.language) && !(was !== undefined && isCFamily(was.file.language)))
           continue;
         if (was === undefined || includesOf(before, was.at) !== includesOf(now, at))
@@ -96,41 +92,50 @@ class ShardChange {
       }
     }
     for (const { file, at } of left.values()) {
-      this.#note(before, at, -1);
+      this.#note(before, at, 'gone');
       if (isCFamily(file.language)) this.isElsewhere = true;
     }
     if (!this.isElsewhere) this.isElsewhere = farHeadersOf(before) !== farHeadersOf(now);
   }
 
-  /** Without symbols of a name, each of its calls counts, wherever it stands. */
-  isCounted(name: string): boolean {
-    return !this.symbols.has(name) && this.#now.symbolsNamed(name).length === 0;
+  /** See `openSites`; `before`: as many as there were. */
+  openSites(name: string, before: number): number {
+    const now = this.#now;
+    const symbols = now.symbolsNamed(name);
+    const { gone = [], come = [] } = this.calls.get(name) ?? {};
+    const isWanted =
+      symbols.every((each) => now.outline(each).declaration) ||
+      (before > 0 && come.some(({ caller }) => caller >= 0));
+    // All others are what they were.
+    return isWanted && !this.symbols.has(name)
+      ? before + openAmong(now, come).length - openAmong(this.#before, gone).length
+      : openSites(now, name, now.callsTo(name));
   }
 
-  #note(index: ShardIndex, file: number, sign: 1 | -1): void {
+  #note(index: ShardIndex, file: number, as: 'gone' | 'come'): void {
     for (const symbol of index.symbolsOf(file)) this.symbols.add(index.symbolPlace(symbol).name);
     for (const [first, end] of callSpans(index, file))
-      for (let site = first; site < end; site += 1) {
-        const { callee, kind } = index.site(site);
-        const isCounted = kind !== 'member' && isC(index, file) && !isBound(index, site);
-        this.#count(callee, isCounted ? sign : 0);
-      }
+      for (let site = first; site < end; site += 1)
+        this.#call(index.site(site))[as].push(index.site(site));
   }
 
-  #compare(before: ShardIndex, fileBefore: number, file: number): void {
-    const now = this.#now;
-    const spans = callSpans(before, fileBefore);
+  #compare(before: number, file: number): void {
+    const [was, now] = [this.#before, this.#now];
+    const spans = callSpans(was, before);
     for (const [at, [first, end]] of callSpans(now, file).entries())
       for (let site = first; site < end; site += 1) {
-        const is = isBound(now, site);
-        if (is === isBound(before, (spans[at]?.[0] ?? 0) + site - first)) continue;
-        const { callee, kind } = now.site(site);
-        if (kind !== 'member' && isC(now, file)) this.#count(callee, is ? -1 : 1);
+        const its = (spans[at]?.[0] ?? 0) + site - first;
+        if (isBound(now, site) === isBound(was, its)) continue;
+        const { gone, come } = this.#call(now.site(site));
+        gone.push(was.site(its));
+        come.push(now.site(site));
       }
   }
 
-  #count(name: string, more: number): void {
-    this.calls.set(name, (this.calls.get(name) ?? 0) + more);
+  #call({ callee }: CallRow): { gone: CallRow[]; come: CallRow[] } {
+    let known = this.calls.get(callee);
+    if (known === undefined) this.calls.set(callee, (known = { gone: [], come: [] }));
+    return known;
   }
 }
 

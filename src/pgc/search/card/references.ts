@@ -76,19 +76,26 @@ export function boundReferences(index: ShardIndex): References {
   return found;
 }
 
-/** Of all calls of one name: those that no binder has seen, and that may leave the shard. */
+/** How many of all calls of one name another shard may define, as far as no binder has seen them. */
 export function openSites(index: ShardIndex, name: string, calls: readonly CallRow[]): number {
+  const open = openAmong(index, calls);
+  if (open.length === 0) return 0;
+  const isBound = (id: number): boolean => (index.bound?.targetsOf(id).length ?? 0) > 0;
+  // What is called at file level alone counts if it is known to be elsewhere, or not defined here.
+  const isWanted =
+    calls.some(({ id, caller }) => caller >= 0 || isBound(id)) ||
+    index.symbolsNamed(name).every((each) => index.outline(each).declaration);
+  return isWanted ? open.length : 0;
+}
+
+/** Of calls of one name: those that no binder has seen, and that may leave the shard. */
+export function openAmong(index: ShardIndex, calls: readonly CallRow[]): CallRow[] {
   const { bound } = index;
-  const open = calls.filter(
+  const unseen = calls.filter(
     ({ id, file }) => isC(index, file) && (bound?.bindingOf(id) ?? 'unbound') === 'unbound',
   );
-  if (open.length === 0) return 0;
-  const isBound = (id: number): boolean => (bound?.targetsOf(id).length ?? 0) > 0;
-  // What is called at file level alone counts if it is known to be elsewhere, or not defined here.
-  const isWanted = calls.some(({ id, caller }) => caller >= 0 || isBound(id));
-  if (!isWanted && index.symbolsNamed(name).some((each) => !index.outline(each).declaration))
-    return 0;
-  return targetsOfCalls(index, open).filter(({ lookups }) => lookups.length > 0).length;
+  const targets = targetsOfCalls(index, unseen);
+  return unseen.filter((_, at) => (targets[at]?.lookups.length ?? 0) > 0);
 }
 
 function compare(one: string, other: string): number {
