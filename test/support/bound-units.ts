@@ -111,7 +111,8 @@ export class BoundUnits {
       const facts = await this.#miner.mine(language, bytes);
       writer.add({ path: name, blob: blobId(bytes), language, lines: facts.lines }, facts);
     }
-    const info = { agent: top, alias: top, project: 'p', root: '', scope: [], languages: [] };
+    const languages = [...new Set(its.map(([name]) => languageOf(name) ?? 'text'))];
+    const info = { agent: top, alias: top, project: 'p', root: '', scope: [], languages };
     const counts = { files: its.length, lines: 0, version: '', overlays: {}, abbreviations: [] };
     await writeSections(path, segmentLayout, writer.finish({ ...info, ...counts }));
     return Segment.open(path);

@@ -8,6 +8,7 @@ import { rebindProgram } from '../bind/program/after/rebind-program.js';
 import type { LanguageRules } from '../bind/program/rules.js';
 import type { BoundCallsWriter } from '../format/bound-calls.js';
 import type { FactsLanguage } from '../format/facts.js';
+import type { ShardIndex } from '../format/shard-index.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
 import { openShard } from '../plan/open-shard.js';
 import { keyOf } from './shard-key.js';
@@ -38,18 +39,18 @@ export function bindChange(change: Change, rules: readonly LanguageRules[]): Bin
   const moved = new MovedSymbols(change);
   const kept = new KeptSites(change);
   const update = new BindingUpdate(change, kept, moved);
-  const languages = languagesOf(change);
+  const languages = new Languages(change);
   const lost = new Map<number, Set<number>>();
   for (const { unit, site } of kept.lost(moved))
     lost.set(unit, (lost.get(unit) ?? new Set()).add(site));
   for (const each of rules) {
-    const isOf = isAmong(languages, each.languages);
-    const isOurs = isAmong(languages, [...each.languages, ...(each.others ?? [])]);
+    const isOf = languages.among(each.languages);
+    const isOurs = languages.among([...each.languages, ...(each.others ?? [])]);
     if (!each.languages.some((language) => languages.all.has(language))) continue;
     const anew = rebindProgram({ change, lost, isOf, isOurs }, each);
     if (anew !== undefined) update.add(anew, isOf);
   }
-  if (languages.all.has('c')) update.add(rebindPointers(change, moved), isAmong(languages, ['c']));
+  if (languages.all.has('c')) update.add(rebindPointers(change, moved), languages.among(['c']));
   for (const [unit, headers] of farHeadersAfter(change)) update.include(unit, headers);
   return update;
 }
@@ -74,27 +75,42 @@ async function openChange({ place, before, shards }: ChangeJob): Promise<Change>
   return new Change(units, was, same);
 }
 
-interface Languages {
-  byPath: ReadonlyMap<string, FactsLanguage>;
-  all: ReadonlySet<FactsLanguage>;
+/** Of all texts, also of those that are gone. */
+class Languages {
+  readonly all: ReadonlySet<string>;
+  readonly #change: Change;
+  #byPath?: ReadonlyMap<string, FactsLanguage>;
+
+  constructor(change: Change) {
+    this.#change = change;
+    this.all = new Set(indexesOf(change).flatMap(({ info }) => info.languages));
+  }
+
+  /** Whether the text of a path is of one of these. */
+  among(languages: readonly FactsLanguage[]): (path: string) => boolean {
+    return (path) => languages.some((each) => each === this.#of(path));
+  }
+
+  /** Most often only changed texts are asked for. */
+  #of(path: string): FactsLanguage | undefined {
+    const { units, before } = this.#change;
+    const { now, before: was } = this.#change.changed(path) ?? {};
+    if (now !== undefined) return units[now.unit]?.file(now.file).language;
+    if (was !== undefined) return before[was.unit]?.index.file(was.file).language;
+    return (this.#byPath ??= languagesByPath(units)).get(path);
+  }
 }
 
-/** Of all texts, also of those that are gone. */
-function languagesOf({ units, before }: Change): Languages {
-  const byPath = new Map<string, FactsLanguage>();
-  const all = new Set<FactsLanguage>();
-  for (const index of [...before.map((each) => each.index), ...units])
+function indexesOf({ units, before }: Change): ShardIndex[] {
+  return [...before.map(({ index }) => index), ...units];
+}
+
+function languagesByPath(units: readonly ShardIndex[]): Map<string, FactsLanguage> {
+  const found = new Map<string, FactsLanguage>();
+  for (const index of units)
     for (let file = 0; file < index.fileCount; file += 1) {
       const { path, language } = index.file(file);
-      byPath.set(path, language);
-      all.add(language);
+      found.set(path, language);
     }
-  return { byPath, all };
-}
-
-function isAmong(
-  { byPath }: Languages,
-  languages: readonly FactsLanguage[],
-): (path: string) => boolean {
-  return (path) => languages.some((each) => each === byPath.get(path));
+  return found;
 }

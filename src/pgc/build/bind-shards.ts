@@ -113,7 +113,7 @@ export async function bindShards(
     }
     at += 1;
   }
-  await writeCards(job, fresh);
+  await writeCards(job, fresh, update === undefined ? [] : (before?.shards ?? []));
   return {
     shards: shards.map((shard) => withBound(shard, files.get(shard.alias))),
     ...{ scip: layer?.served, bound_by, layer: layer?.report(), sites },
@@ -225,19 +225,28 @@ async function manifestsOf({ files, facts, complete }: BindJob): Promise<ModuleM
   });
 }
 
-/** Cards say what shards want of others, so all are bound first. */
+/** What a card takes of which the one before is known, as a share of one that is made as a whole. */
+const renewedShare = 1 / 8;
+
+/** Cards say what shards want of others, so all are bound first. `known`: those of the run before, made alike. */
 async function writeCards(
   { place, writers, heapMegabytes, throwIfAborted }: BindJob,
   shards: readonly ManifestShard[],
+  known: readonly ManifestShard[],
 ): Promise<void> {
+  const orders = shards.map((shard) => {
+    const isBefore = ({ alias, made_with }: ManifestShard): boolean =>
+      alias === shard.alias && made_with === shard.made_with;
+    return { place, shard, before: known.find(isBefore) };
+  });
   await using builders = openBuilders(
     Math.min(writers, shards.length),
-    shards.reduce((sum, { lines }) => sum + lines, 0),
+    orders.reduce((sum, { shard, before }) => sum + shard.lines * (before ? renewedShare : 1), 0),
     heapMegabytes,
   );
-  await builders.all(shards, async (builder, shard) => {
+  await builders.all(orders, async (builder, order) => {
     throwIfAborted();
-    await builder.card(place, shard);
+    await builder.card(order);
   });
 }
 

@@ -8,7 +8,7 @@ import { failedState, reasonOf, stateOf } from '../overlay/overlay-state.js';
 import type { IndexPlace, LanguageCount, ManifestShard } from '../plan/manifest.js';
 import { openShard } from '../plan/open-shard.js';
 import { linesOf } from '../plan/planned-shards.js';
-import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
+import { renewCard } from '../search/card/card-file.js';
 import { isBound } from './shard-key.js';
 import type { ShardHead } from './shard-files.js';
 
@@ -92,7 +92,7 @@ export async function withDelta(
   };
   const index = await openShard(place, joined, {}, 'lazy', '');
   // Of others it also depends on what their calls are bound to.
-  if (!isBound(joined)) await writeCard(cardPath(place, joined), makeCard(index));
+  if (!isBound(joined)) await renewCard(place, joined, before);
   const { items: counts } = index;
   const overlays: ManifestShard['overlays'] = {
     ...built.overlays,

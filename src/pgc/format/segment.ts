@@ -99,9 +99,9 @@ export class Segment implements ShardIndex {
         const [start, stop] = this.siteSpan('calls', where, first, end);
         items.O3 += stop - start;
       }
+      for (let file = first; file < end; file += 1) items.O3 += this.#parts.slots.countIn(file);
     }
     for (let at = 0; at < places.length; at += 1) if (isIn(places.at(at, 0))) items.O1 += 1;
-    for (const { file } of this.slots()) if (isIn(file)) items.O3 += 1;
     return items;
   }
 
@@ -206,6 +206,10 @@ export class Segment implements ShardIndex {
     return (['calls', 'uses'] as const).flatMap((table) =>
       (['inside', 'outside'] as const).map((where) => this.siteSpan(table, where, file, file + 1)),
     );
+  }
+
+  get callCount(): number {
+    return this.#parts.calls.length;
   }
 
   get siteCount(): number {
@@ -325,6 +329,10 @@ export class Segment implements ShardIndex {
 
   slotsOf(name: string): SlotRow[] {
     return this.#hasName(name) ? this.#parts.slots.of(name) : [];
+  }
+
+  slotsIn(file: number): SlotRow[] {
+    return this.#parts.slots.inFile(file);
   }
 
   slots(isWanted: (name: string) => boolean = () => true): Iterable<SlotRow> {

@@ -153,6 +153,10 @@ export class JoinedIndex implements ShardIndex {
     });
   }
 
+  get callCount(): number {
+    return this.#sites.calls.length;
+  }
+
   get siteCount(): number {
     const { calls, uses } = this.#sites;
     return calls.length + uses.length;
@@ -269,6 +273,13 @@ export class JoinedIndex implements ShardIndex {
 
   slotsOf(name: string): SlotRow[] {
     return this.#rows((segment) => segment.slotsOf(name)).sort(byFile);
+  }
+
+  slotsIn(file: number): SlotRow[] {
+    const place = this.#files.at(file);
+    if (place === undefined) return [];
+    const all = this.#segments[place.source]?.slotsIn(place.id) ?? [];
+    return all.flatMap((row) => this.#row(place.source, row) ?? []);
   }
 
   *slots(isWanted?: (name: string) => boolean): Generator<SlotRow> {

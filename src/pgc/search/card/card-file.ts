@@ -2,10 +2,12 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { codec, pgc } from '../../../wire/codec.js';
-import { cardOf } from './card.js';
+import { cardOf, lazyCardOf } from './card.js';
+import { partsAfter, type CardBefore } from './card-after.js';
 import { PackedCard, type CardLists } from './packed-card.js';
 import { packList, StoredNames, type PackedList } from './stored-names.js';
 import type { IndexPlace, ManifestShard } from '../../plan/manifest.js';
+import { openShard } from '../../plan/open-shard.js';
 import type { Section } from '../../format/section.js';
 import {
   sectionsIn,
@@ -58,9 +60,9 @@ export function cardPath(place: IndexPlace, shard: CardOwner): string {
   return join(place.cards, cardFileName(shard));
 }
 
-/** The stored part of the card of a shard. Costs a pass over its terms and calls. */
-export function makeCard(index: ShardIndex): Sections<Uint8Array> {
-  return packCard(cardOf(index));
+/** The stored part of the card of a shard. Costs a pass over its terms, and over its calls if nothing is known of it `before`. */
+export function makeCard(index: ShardIndex, before?: CardBefore): Sections<Uint8Array> {
+  return packCard({ ...lazyCardOf(index, before && partsAfter(index, before)) });
 }
 
 export function packCard(card: Card): Sections<Uint8Array> {
@@ -110,6 +112,29 @@ export function openCard(path: string, index: ShardIndex): Card | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Makes and stores the card of a shard; `before`: the shard that it was, whose card says what has not changed. Throws INDEX_*,
+ * STORE_UNAVAILABLE.
+ */
+export async function renewCard(
+  place: IndexPlace,
+  shard: ManifestShard,
+  before?: ManifestShard,
+): Promise<void> {
+  const index = await openShard(place, shard, {}, 'lazy');
+  const was = before === undefined ? undefined : await cardBefore(place, before);
+  await writeCard(cardPath(place, shard), makeCard(index, was));
+}
+
+async function cardBefore(
+  place: IndexPlace,
+  shard: ManifestShard,
+): Promise<CardBefore | undefined> {
+  const index = await openShard(place, shard, {}, 'lazy');
+  const card = openCard(cardPath(place, shard), index);
+  return card && { index, card };
 }
 
 /** Throws STORE_UNAVAILABLE; without the file the card is made again. */
