@@ -27,7 +27,7 @@ import { linesOf } from '../plan/planned-shards.js';
 import { RunPlan } from './run-plan.js';
 import { RevisionTree } from '../source/revision-tree.js';
 import { bytesBelow, RunBudget, type BudgetRequest } from './run-budget.js';
-import { settle } from '../format/segment-file.js';
+import { settle } from '../format/container/segment-file.js';
 import { overlayNames, type OverlayName } from '../shapes.js';
 import { bindShards, type BoundShards } from './bind-shards.js';
 import { buildShards, formatsOfShards, membersOf, type BuildJob } from './shard-build.js';

@@ -3,7 +3,7 @@ import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat } from 'node
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { asBusError, BusError } from '../../errors/bus-error.js';
-import { settle, writeAtomically } from '../format/segment-file.js';
+import { settle, writeAtomically } from '../format/container/segment-file.js';
 import {
   manifestIn,
   placeIn,

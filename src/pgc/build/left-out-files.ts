@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { lazily } from '../../base/lazy-schema.js';
 import { BusError } from '../../errors/bus-error.js';
 import { placeOf, type IndexPlace } from '../plan/manifest.js';
-import { writeAtomically } from '../format/segment-file.js';
+import { writeAtomically } from '../format/container/segment-file.js';
 import { leftOutReasons, SourceTree, type LeftOut } from '../source/source-tree.js';
 
 const leftOutSchema = lazily((z) => z.object({ path: z.string(), reason: z.enum(leftOutReasons) }));

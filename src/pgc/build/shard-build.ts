@@ -12,7 +12,7 @@ import { wordsFormat } from '../format/word-lists/words-file.js';
 import { overlayFormat } from '../overlay/overlay-file.js';
 import { overlayNames, type OverlayName } from '../shapes.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
-import { segmentFormat } from '../format/segment-file.js';
+import { segmentFormat } from '../format/container/segment-file.js';
 import { openBuilders, type ShardBuilder } from './shard-builders.js';
 import type { MinedFile, ShardHead } from './shard-files.js';
 import { changesOf, withDelta, type Changes } from './shard-delta.js';

@@ -3,6 +3,7 @@ import { Scope } from '../../base/scope.js';
 import { BusError, type ErrorData } from '../../errors/bus-error.js';
 import { isErrorCode } from '../../errors/catalogue.js';
 import type { IndexPlace, ManifestShard } from '../plan/manifest.js';
+import { OpenFiles } from '../format/container/section-file.js';
 import { openShard } from '../plan/open-shard.js';
 import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
 import { ShardFiles, type MinedFile, type ShardOrder } from './shard-files.js';
@@ -138,7 +139,8 @@ export class LocalMaker implements ShardMaker {
   }
 
   async card(place: IndexPlace, shard: ManifestShard): Promise<void> {
-    const index = await openShard(place, shard, {}, 'lazy');
+    using files = new OpenFiles();
+    const index = await openShard(place, shard, {}, files);
     await writeCard(cardPath(place, shard), makeCard(index));
   }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { OpenFiles } from '../format/container/section-file.js';
 import type { FileRow } from '../format/shard-index.js';
 import { WordsFile, type Buckets } from '../format/word-lists/words-file.js';
 import { filedOverlays } from '../overlay/generators.js';
@@ -90,7 +91,8 @@ export async function withDelta(
       ...{ words: built.words, overlays: Object.fromEntries(written), hides, base_languages },
     },
   };
-  const index = await openShard(place, joined, {}, 'lazy', '');
+  using opened = new OpenFiles();
+  const index = await openShard(place, joined, {}, opened, '');
   // Of others it also depends on what their calls are bound to.
   if (!isBound(joined)) await writeCard(cardPath(place, joined), makeCard(index));
   const { items: counts } = index;

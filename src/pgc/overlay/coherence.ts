@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { BuildNotice } from './build-notice.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
+import { OpenFiles } from '../format/container/section-file.js';
 import { bodyTermsOf } from '../format/words.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import { openShard } from '../plan/open-shard.js';
@@ -168,7 +169,8 @@ async function answersOf(
     return {
       ...{ version, own: owns.get(alias) ?? new Set() },
       answer: async (wanted) => {
-        const index = await openShard(place, shard, {}, 'lazy', '');
+        using files = new OpenFiles();
+        const index = await openShard(place, shard, {}, files, '');
         return wanted.map((question) => answerOf(index, question));
       },
     };

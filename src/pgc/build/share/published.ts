@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { BusError } from '../../../errors/bus-error.js';
 import { boundFormat } from '../../format/bound-calls.js';
 import { minerVersion } from '../../format/facts.js';
-import { segmentFormat } from '../../format/segment-file.js';
+import { segmentFormat } from '../../format/container/segment-file.js';
 import { wordsFormat } from '../../format/word-lists/words-file.js';
 import { overlayFormat } from '../../overlay/overlay-file.js';
 import { manifestFormat } from '../../plan/manifest.js';

@@ -342,11 +342,6 @@ export class JoinedIndex implements ShardIndex {
     return this.#joinedTerms.averageLength(field);
   }
 
-  /** Nothing is held open; the memory is freed with the last reference. */
-  close(): void {
-    return;
-  }
-
   #fileIn(file: number): [segment: Segment, file: number] {
     const { source = 0, id = 0 } = this.#files.at(file) ?? {};
     return [this.#segments[source] as Segment, id];

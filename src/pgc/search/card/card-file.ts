@@ -6,13 +6,14 @@ import { cardOf } from './card.js';
 import { PackedCard, type CardLists } from './packed-card.js';
 import { packList, StoredNames, type PackedList } from './stored-names.js';
 import type { IndexPlace, ManifestShard } from '../../plan/manifest.js';
-import type { Section } from '../../format/section.js';
+import { OpenFiles } from '../../format/container/section-file.js';
+import type { Section } from '../../format/container/section.js';
 import {
   sectionsIn,
   writeSections,
   type SectionLayout,
   type SectionsOf,
-} from '../../format/segment-file.js';
+} from '../../format/container/segment-file.js';
 import type { Card } from '../../shapes.js';
 import type { ShardIndex } from '../../format/shard-index.js';
 
@@ -97,16 +98,17 @@ export function placedCard(message: Uint8Array, place: CardPlace): Buffer {
 /** The message of a stored card; undefined when there is none that is whole. */
 export function readCard(path: string): Buffer | undefined {
   try {
-    return sectionsIn(path, layout).message.whole();
+    using files = new OpenFiles();
+    return sectionsIn(path, layout, files).message.whole();
   } catch {
     return undefined;
   }
 }
 
 /** The card of an opened shard; undefined when none is stored. What is damaged in it is made again. */
-export function openCard(path: string, index: ShardIndex): Card | undefined {
+export function openCard(path: string, index: ShardIndex, files: OpenFiles): Card | undefined {
   try {
-    return new StoredCard(sectionsIn(path, layout), index);
+    return new StoredCard(sectionsIn(path, layout, files), index);
   } catch {
     return undefined;
   }
