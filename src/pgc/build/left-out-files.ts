@@ -25,8 +25,11 @@ export function parseLeftOut(text: string): LeftOut[] {
 
 /** Throws STORE_UNAVAILABLE. */
 export async function writeLeftOut(place: IndexPlace, leftOut: readonly LeftOut[]): Promise<void> {
-  const lines = leftOut.map((each) => `${JSON.stringify(each)}\n`).join('');
-  await writeAtomically(place.leftOut, [Buffer.from(lines)]);
+  await writeAtomically(place.leftOut, [Buffer.from(leftOutText(leftOut))]);
+}
+
+export function leftOutText(leftOut: readonly LeftOut[]): string {
+  return leftOut.map((each) => `${JSON.stringify(each)}\n`).join('');
 }
 
 /** Number of files for each reason. */
