@@ -224,6 +224,7 @@ export class Host {
       {
         card: () => this.#withIndex((source) => source.card(alias)),
         use: (work, signal) => this.#withIndex(() => this.#poolOf().use(alias, work, signal)),
+        stateOf: (shard) => this.#source?.stateOf(alias, shard) ?? '',
       },
       askShard,
     );

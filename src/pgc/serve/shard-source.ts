@@ -127,6 +127,11 @@ export class ShardSource {
     return { value: new Shard(...parts), close };
   }
 
+  /** Of which state the answers of an open shard are: of this one, unless a newer version of the shard is here. */
+  stateOf(alias: string, { version }: Shard): string {
+    return this.shards.get(alias)?.version === version ? this.#manifest.digest : version;
+  }
+
   /**
    * The encoded card of a shard: the stored one, or a new one, which is then stored. Making a card opens the shard.
    * Throws as `openShard`.
