@@ -3,7 +3,13 @@ import { dirname, join } from 'node:path';
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { codec, pgc } from '../../../wire/codec.js';
 import { cardOf } from './card.js';
-import { PackedCard, type CardLists } from './packed-card.js';
+import {
+  CardFields,
+  longNames,
+  PackedCard,
+  type CardLists,
+  type LongField,
+} from './packed-card.js';
 import { packList, StoredNames, type PackedList } from './stored-names.js';
 import type { IndexPlace, ManifestShard } from '../../plan/manifest.js';
 import { OpenFiles } from '../../format/container/section-file.js';
@@ -44,8 +50,7 @@ type Sections<Each> = Record<(typeof sectionNames)[number], Each>;
 /** Fields that do not depend on the content of a shard, and may change without it. */
 type CardPlace = Pick<Card, 'agent' | 'alias' | 'project' | 'root' | 'scope' | 'index_version'>;
 type CardContent = Omit<Card, keyof CardPlace>;
-const longFields = ['terms', 'defines', 'stand_ins', 'places', 'unresolved'] as const;
-type CardAbout = Omit<CardContent, (typeof longFields)[number]>;
+type CardAbout = Omit<CardContent, LongField>;
 
 const partCodec = codec<Partial<Card>>(pgc.Card);
 
@@ -121,27 +126,12 @@ export async function writeCard(path: string, card: Sections<Uint8Array>): Promi
 }
 
 /** A card of which no more is read than what is asked. */
-class StoredCard implements Card {
-  declare readonly agent: string;
-  declare readonly alias: string;
-  declare readonly project: string;
-  declare readonly root: string;
-  declare readonly scope: string[];
-  declare readonly languages: string[];
-  declare readonly files: number;
-  declare readonly lines: number;
-  declare readonly documents: number;
-  declare readonly index_version: string;
-  declare readonly truncated: string[];
-  declare readonly terms: Card['terms'];
-  declare readonly defines: string[];
-  declare readonly stand_ins: string[];
-  declare readonly unresolved: Card['unresolved'];
-  declare readonly places: string[];
+class StoredCard extends CardFields {
   readonly lists: CardLists;
 
   /** Throws INDEX_CORRUPT. */
   constructor(sections: SectionsOf<(typeof sectionNames)[number]>, index: ShardIndex) {
+    super();
     const { agent, alias, project, root, scope, version: index_version } = index.info;
     const place: CardPlace = { agent, alias, project, root, scope, index_version };
     let made: PackedCard | undefined;
@@ -160,7 +150,7 @@ class StoredCard implements Card {
       ...{ places: listOf('places'), open: listOf('open') },
     };
     Object.defineProperty(this, 'lists', { enumerable: false });
-    for (const name of longFields)
+    for (const name of longNames)
       Object.defineProperty(this, name, { enumerable: true, get: () => message()[name] });
   }
 }
