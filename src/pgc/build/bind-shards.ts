@@ -11,6 +11,7 @@ import type { LanguageRules, Manifest as ModuleManifest } from '../bind/program/
 import { pythonRules } from '../bind/program/languages/python.js';
 import { rustRules } from '../bind/program/languages/rust.js';
 import type { FactStore } from '../mine/fact-store.js';
+import { OpenFiles } from '../format/container/section-file.js';
 import {
   BoundCalls,
   boundFormat,
@@ -133,8 +134,9 @@ async function boundBy(
   layer: Awaited<ReturnType<typeof openLayer>> | undefined;
   sites: number;
 }> {
+  using files = new OpenFiles();
   const segments = await Promise.all(
-    shards.map((shard) => openShard(job.place, shard, {}, 'lazy', '')),
+    shards.map((shard) => openShard(job.place, shard, {}, files, '')),
   );
   const layer = isLayered ? await openLayer(job, new TreeSymbols(segments)) : undefined;
   const writing = new BindingWriter(segments, layer?.bindings);

@@ -94,6 +94,7 @@ async function keptLayer(
   try {
     return { served, documents: await readLayer(join(place.segments, served.file)) };
   } catch (error) {
+    if (asBusError(error).code === 'STORE_UNAVAILABLE') throw error;
     left.add('what was kept of SCIP is damaged: give the indexes again', asBusError(error).message);
     return { served: undefined, documents: [] };
   }

@@ -4,7 +4,7 @@ import {
   writeSections,
   type SectionLayout,
   type SectionsOf,
-} from '../format/segment-file.js';
+} from '../format/container/segment-file.js';
 import type { FileRow } from '../format/shard-index.js';
 import type { RuleDigests } from '../mine/fact-store.js';
 import type { LeftOut, LeftOutReason } from '../source/source-tree.js';

@@ -136,6 +136,9 @@ export const shardMessages = {
   read: messageType<ReadRequest, ReadAnswer>('pgc.read', pgc.ReadRequest, pgc.ReadAnswer),
 };
 
+/** Said after each of these answers: a message of protobuf may be said in pieces. */
+export const indexState = codec<{ index_state: string }>(pgc.IndexState);
+
 /** Requests that need the whole tree. */
 function analysisMessages(prefix: string) {
   const analysis = <Request extends object, Answer extends object>(

@@ -11,7 +11,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { asBusError, BusError } from '../../../errors/bus-error.js';
-import { settle } from '../../format/segment-file.js';
+import { settle } from '../../format/container/segment-file.js';
 import {
   filesOf,
   placeOf,

@@ -1,6 +1,7 @@
 import { BusError } from '../../../errors/bus-error.js';
 import { collectGit } from './git-stream.js';
 import { printableLine } from './commit-text.js';
+import { runGit } from './run-git.js';
 
 const revisionCharsMax = 1_024;
 /** More than any path. `msMax`: `:/words` searches the messages of a whole history. */
@@ -50,11 +51,27 @@ function revisionIn(place: Buffer, commit: string): Revision {
   return { commit, prefix: place.subarray(cut + 1, -1), isShallow };
 }
 
+/**
+ * The first commit of the history of `commit`: clones and forks of a repository share it, and no others have it. Empty where the
+ * history is not there as a whole.
+ */
+export async function rootOf(root: string, { commit, isShallow }: Revision): Promise<string> {
+  if (isShallow) return '';
+  const args = ['rev-list', '--first-parent', '--max-parents=0', commit, '--'];
+  const listed = (await runGit(root, args))?.toString('latin1').trim() ?? '';
+  return /^[0-9a-f]{40,64}$/.test(listed) ? listed : '';
+}
+
 /** The id that HEAD names, even when that object is missing; undefined without git or without commits. */
 export async function headOf(root: string): Promise<string | undefined> {
   const args = ['rev-parse', '--verify', '--quiet', 'HEAD'];
   const { end, output } = await collectGit(root, args, limits);
   return end === 'ended' ? output.toString('latin1').trim() : undefined;
+}
+
+/** Of whatever history. */
+export async function hasCommit(root: string, commit: string): Promise<boolean> {
+  return (await commitOf(root, commit)) !== undefined;
 }
 
 async function commitOf(root: string, revision: string): Promise<string | undefined> {
