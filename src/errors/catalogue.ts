@@ -665,7 +665,7 @@ const entries = {
   ),
   INDEX_BEHIND: retry(
     'what answers this has changed since it was indexed: {paths}',
-    'Refresh the index with `sigma index REPO`, then ask again; under `sigma up` it is refreshed within seconds.',
+    'Refresh the index with `sigma index REPO`, then ask again; `sigma up --watch` does so within seconds of a change.',
   ),
   INDEX_CHANGED: retry('the index of {agent} changed during the query', 'Ask again.'),
   INDEX_CORRUPT: failed(

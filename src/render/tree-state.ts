@@ -26,9 +26,9 @@ function sinceThen({ files_changed, compared, changed }: Since): string {
   const more = changed.length > namesShown ? `, ${changed.length - namesShown} more` : '';
   if (compared === 'named')
     return changed.length === 0
-      ? '; the files named here are as they were'
+      ? '; the files shown here are as they were'
       : `; changed since: ${shown}${more}`;
   if (files_changed === 0) return ', up to date';
-  const named = changed.length === 0 ? 'none of them named here' : `named here: ${shown}${more}`;
+  const named = changed.length === 0 ? 'none of them shown here' : `shown here: ${shown}${more}`;
   return `; ${count(files_changed, 'file')} changed since, ${named}`;
 }

@@ -49,9 +49,9 @@ test('what has changed since is counted, and named where the answer names it', a
   await rm(join(tree.root, 'b.go'));
   const state = await stateOf(['a.go', 'c.go', 'new.go']);
   expect(state).toMatchObject({ files_changed: 2, changed: ['a.go'] });
-  expect(statesText([state])).toContain('; 2 files changed since, named here: a.go');
+  expect(statesText([state])).toContain('; 2 files changed since, shown here: a.go');
   expect(statesText([await stateOf()])).toContain(
-    '; 2 files changed since, none of them named here',
+    '; 2 files changed since, none of them shown here',
   );
 });
 
