@@ -214,8 +214,10 @@ export class SegmentWriter {
       this.#countProse(symbol.signature, fieldOf.signature);
       this.#countProse(symbol.doc, fieldOf.doc);
       this.#countBody(words, facts.documents[index]);
-      if (isFunction(symbol.kind) && !symbol.declaration)
-        this.#vectors.add(this.#symbolCount - 1, this.#postings.current());
+      if (isFunction(symbol.kind) && !symbol.declaration) {
+        this.#postings.eachTerm((term, count) => this.#vectors.count(term, count));
+        this.#vectors.end(this.#symbolCount - 1);
+      }
       this.#postings.endDocument();
     }
     const rest = facts.documents[facts.symbols.length];
