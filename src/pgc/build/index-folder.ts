@@ -29,7 +29,7 @@ import { RevisionTree } from '../source/revision-tree.js';
 import { bytesBelow, RunBudget, type BudgetRequest } from './run-budget.js';
 import { settle } from '../format/container/segment-file.js';
 import { overlayNames, type OverlayName } from '../shapes.js';
-import { bindShards, type BoundShards } from './bind-shards.js';
+import { bindShards, type BoundShards } from './binding/bind-shards.js';
 import { buildShards, formatsOfShards, membersOf, type BuildJob } from './shard-build.js';
 import type { ShardRequest } from '../plan/shard-plan.js';
 import { SourceMining, type MiningRequest } from './source-mining.js';
@@ -37,7 +37,7 @@ import { readRoleMarks } from '../source/role-marks.js';
 import { SourceTree, type ReadableTree } from '../source/source-tree.js';
 import { IndexCleaner } from './index-cleaner.js';
 import { keyOf } from './shard-key.js';
-import { checkScip, type LayerRequest } from './precise-layer.js';
+import { checkScip, type LayerRequest } from './binding/precise-layer.js';
 
 export type { IndexReport } from './index-report.js';
 

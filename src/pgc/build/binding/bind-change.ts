@@ -1,18 +1,18 @@
-import { asBusError } from '../../errors/bus-error.js';
-import { Change, type UnitBefore } from '../bind/change/change.js';
-import { KeptSites } from '../bind/change/kept-sites.js';
-import { MovedSymbols } from '../bind/change/moved-symbols.js';
-import { farHeadersAfter } from '../bind/pointers/far-headers.js';
-import { rebindPointers } from '../bind/pointers/rebind-pointers.js';
-import { rebindProgram } from '../bind/program/after/rebind-program.js';
-import type { LanguageRules } from '../bind/program/rules.js';
-import { OpenFiles } from '../format/container/section-file.js';
-import type { BoundCallsWriter } from '../format/bound-calls.js';
-import type { FactsLanguage } from '../format/facts.js';
-import type { ShardIndex } from '../format/shard-index.js';
-import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
-import { openShard } from '../plan/open-shard.js';
-import { keyOf } from './shard-key.js';
+import { asBusError } from '../../../errors/bus-error.js';
+import { Change, type UnitBefore } from '../../bind/change/change.js';
+import { KeptSites } from '../../bind/change/kept-sites.js';
+import { MovedSymbols } from '../../bind/change/moved-symbols.js';
+import { farHeadersAfter } from '../../bind/pointers/far-headers.js';
+import { rebindPointers } from '../../bind/pointers/rebind-pointers.js';
+import { rebindProgram } from '../../bind/program/after/rebind-program.js';
+import type { LanguageRules } from '../../bind/program/rules.js';
+import { OpenFiles } from '../../format/container/section-file.js';
+import type { BoundCallsWriter } from '../../format/bound-calls.js';
+import type { FactsLanguage } from '../../format/facts.js';
+import type { ShardIndex } from '../../format/shard-index.js';
+import type { IndexPlace, Manifest, ManifestShard } from '../../plan/manifest.js';
+import { openShard } from '../../plan/open-shard.js';
+import { keyOf } from '../shard-key.js';
 import { BindingUpdate } from './binding-update.js';
 
 interface ChangeJob {
