@@ -135,7 +135,7 @@ export async function candidatesFor(
   asOf: string | undefined,
 ): Promise<{ commits: string[]; folder: string; repository: () => Promise<string> }> {
   const at = await revisionAt(root, asOf);
-  if (at === undefined) return { commits: [], folder: '', repository: async () => '' };
+  if (at === undefined) return { commits: [], folder: '', repository: () => Promise.resolve('') };
   const { commit } = at;
   const its = { folder: folderOf(at), repository: () => rootOf(root, at) };
   if (asOf !== undefined) return { commits: [commit], ...its };
