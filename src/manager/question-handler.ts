@@ -185,14 +185,16 @@ export class QuestionHandler {
   }
 
   /** Of the trees that this home has an index of: what stands in the folder of another card is not told. */
-  async #states({ agents, paths }: StatesRequest): Promise<TreeState[]> {
+  async #states({ agents, paths, compares }: StatesRequest): Promise<TreeState[]> {
     const asked = new Set(agents);
     const cards = await citableTrees(this.#shards, this.#home);
     const meant = cards.filter((card) => asked.has(card.agent) || asked.has(card.alias));
     const trees = new Map<string, Map<string, string>>();
     for (const { root, alias, index_version } of meant.length > 0 ? meant : cards)
       trees.set(root, (trees.get(root) ?? new Map<string, string>()).set(alias, index_version));
-    const states = [...trees].map(([root, versions]) => this.#treeStates.of(root, paths, versions));
+    const states = [...trees].map(([root, versions]) =>
+      this.#treeStates.of(root, compares ? paths : undefined, versions),
+    );
     return (await Promise.all(states)).filter((state) => state !== undefined);
   }
 

@@ -11,24 +11,23 @@ export function statesText(trees: readonly TreeState[]): string {
   return trees.map(stateText).join('\n');
 }
 
-function stateText({ project, commit, of, is_replaced, ...since }: TreeState): string {
+function stateText(state: TreeState): string {
+  const { project, commit, of, is_replaced } = state;
   const id = commit.slice(0, commitChars);
   const place = of === 'commit' ? `commit ${id}` : `work tree${commit === '' ? '' : ` at ${id}`}`;
-  const newer = is_replaced ? '; a newer index is about to be served' : '';
-  return line`State: ${project}, ${place}${of === 'commit' ? '' : sinceThen(since)}${newer}`;
+  if (is_replaced)
+    return line`State: ${project}, ${place}; a newer index came while this was answered, which may be of the one before`;
+  return line`State: ${project}, ${place}${of === 'commit' ? '' : sinceThen(state)}`;
 }
 
-type Since = Pick<TreeState, 'files_changed' | 'compared' | 'changed'>;
-
-function sinceThen({ files_changed, compared, changed }: Since): string {
+function sinceThen({ files_changed, files_unsure, compared, changed }: TreeState): string {
   if (compared === 'none') return '; not compared with its files';
-  const shown = changed.slice(0, namesShown).join(', ');
-  const more = changed.length > namesShown ? `, ${changed.length - namesShown} more` : '';
-  if (compared === 'named')
-    return changed.length === 0
-      ? '; the files shown here are as they were'
-      : `; changed since: ${shown}${more}`;
-  if (files_changed === 0) return ', up to date';
-  const named = changed.length === 0 ? 'none of them shown here' : `shown here: ${shown}${more}`;
-  return `; ${count(files_changed, 'file')} changed since, ${named}`;
+  const unsure = files_unsure === 0 ? '' : `, ${files_unsure} more were touched`;
+  const names = changed.slice(0, namesShown).join(', ');
+  const more = changed.length > namesShown ? ' and more' : '';
+  const shown = changed.length === 0 ? 'none of them shown here' : `shown here: ${names}${more}`;
+  if (files_changed > 0)
+    return `; ${count(files_changed, 'file')} changed since${unsure}, ${shown}`;
+  const same = compared === 'all' ? ', up to date' : '; the files shown here are as they were';
+  return files_unsure === 0 ? same : `; ${count(files_unsure, 'file')} touched since, not compared`;
 }

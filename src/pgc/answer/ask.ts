@@ -108,7 +108,8 @@ async function fresh(parts: AskParts, request: AskRequest, asked: Asked): Promis
   try {
     its = await searched(parts, request, asked);
   } catch (error) {
-    if (!(error instanceof BusError)) throw error;
+    // Its files are gone: who has opened them opens those that came instead.
+    if (!(error instanceof BusError) || error.code === 'INDEX_MISSING') throw error;
     const answer = { ...base, clauses: clausesOf(text, [], 0), errors: [failure(parts, error)] };
     return { answer, isWhole: true };
   }

@@ -180,8 +180,10 @@ export const treeMessages = analysisMessages('tree');
 export interface StatesRequest {
   /** Of the shards that answered; none: of all trees. */
   agents: readonly string[];
-  /** Files that the answer names. */
+  /** What may be files that the answer shows. */
   paths: readonly string[];
+  /** Whether files are compared with the index. */
+  compares: boolean;
 }
 
 interface RowsRequest {

@@ -214,16 +214,20 @@ class Sending {
   /** Once there were others, there always are. */
   async #isAmongOthers({ folder, repository }: Pin): Promise<boolean> {
     const { to } = this.#request;
-    const name = latestNames('', folder).ours;
-    const bytes = await to.get(name, headBytesMax);
-    if (bytes === undefined) return false;
-    try {
-      const last = parseHead(bytes, to.title, name);
-      return last.isAmongOthers || last.repository !== repository;
-    } catch {
-      // Damaged: nobody knows.
-      return true;
+    // That of all versions outlives an upgrade.
+    const { ours, theirs } = latestNames('', folder);
+    for (const name of [ours, theirs]) {
+      const bytes = await to.get(name, headBytesMax);
+      if (bytes === undefined) continue;
+      try {
+        const last = parseHead(bytes, to.title, name);
+        if (last.isAmongOthers || last.repository !== repository) return true;
+      } catch {
+        // Damaged: nobody knows.
+        return true;
+      }
     }
+    return false;
   }
 
   async #put(name: string, bytes: Buffer): Promise<void> {

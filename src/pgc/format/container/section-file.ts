@@ -86,14 +86,13 @@ const descriptors = new Descriptors();
 /** A file that is read in places. */
 export class SectionFile implements Disposable {
   readonly size: number;
-  readonly #inode: number;
 
   /** Throws INDEX_MISSING, INDEX_CORRUPT, STORE_UNAVAILABLE. */
   constructor(
     readonly path: string,
     private readonly among = descriptors,
   ) {
-    ({ size: this.size, ino: this.#inode } = fstatSync(among.open(this)));
+    this.size = fstatSync(among.open(this)).size;
   }
 
   /** For those who will hardly need more; what is read nevertheless opens it again. */
@@ -119,10 +118,10 @@ export class SectionFile implements Disposable {
     }
   }
 
+  /** A file that was written anew under its name says the same: the name has its version in it, and each block is checked. */
   #again(): number {
     const descriptor = this.among.open(this);
-    const { size, ino } = fstatSync(descriptor);
-    if (size === this.size && ino === this.#inode) return descriptor;
+    if (fstatSync(descriptor).size === this.size) return descriptor;
     this.among.close(this);
     throw new BusError('INDEX_MISSING', { path: this.path });
   }

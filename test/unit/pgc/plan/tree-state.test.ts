@@ -1,5 +1,6 @@
-import { chmod, rm } from 'node:fs/promises';
+import { chmod, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { indexFolder } from '../../../../src/pgc/build/index-folder.js';
 import { TreeStates, type TreeState } from '../../../../src/pgc/plan/tree-state.js';
@@ -67,8 +68,27 @@ test('of a commit nothing changes; of a shard that is not served any more it is 
   const state = await stateOf(['a.go'], new Map([[aliasOf(await shards()), 'an earlier one']]));
   expect(state).toMatchObject({ commit, of: 'commit', changed: [], is_replaced: true });
   expect(statesText([state])).toContain(
-    `commit ${commit.slice(0, 9)}; a newer index is about to be served`,
+    `commit ${commit.slice(0, 9)}; a newer index came while this was answered`,
   );
+});
+
+test('a file that was too young for a stamp is compared when its folder was exchanged', async () => {
+  await tree.write({ 'old/d.go': 'package d\nfunc four() {}\n' });
+  await wait(100);
+  await tree.write({ 'src/d.go': 'package d\n' });
+  await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
+  await wait(100);
+  await rename(join(tree.root, 'src'), join(tree.root, 'away'));
+  await rename(join(tree.root, 'old'), join(tree.root, 'src'));
+  expect(await stateOf(['src/d.go'])).toMatchObject({ changed: ['src/d.go'] });
+});
+
+test('what is touched and not read is unsure, and read files alone are changed', async () => {
+  await utimes(join(tree.root, 'a.go'), new Date(), new Date());
+  const state = await new TreeStates(home.root, 4).of(tree.root, ['a.go']);
+  if (state === undefined) throw new Error('no state');
+  expect(state).toMatchObject({ files_changed: 0, files_unsure: 1, changed: [] });
+  expect(statesText([state])).toContain('; 1 file touched since, not compared');
 });
 
 test('one who asks again is told what has changed meanwhile', async () => {
@@ -78,6 +98,10 @@ test('one who asks again is told what has changed meanwhile', async () => {
   expect(await states.of(tree.root, ['c.go'])).toMatchObject({ files_changed: 1 });
   await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
   expect(await states.of(tree.root, ['c.go'])).toMatchObject({ files_changed: 0, changed: [] });
+  // A run that finds nothing new writes no manifest.
+  await utimes(join(tree.root, 'a.go'), new Date(1_000), new Date(1_000));
+  await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
+  expect(await states.of(tree.root, [])).toMatchObject({ files_changed: 0, files_unsure: 0 });
 });
 
 test('a question whose evidence has changed since is not answered with a no', async () => {

@@ -39,12 +39,12 @@ test('a file that is removed is read on while it is open, and is gone when it wa
   expect(textIn(two as SectionFile)).toBe('two');
 });
 
-test('another file of the same name is not taken for the one that was closed', async () => {
+test('a file of the same name and another length is not taken for the one that was closed', async () => {
   await using folder = await folderOf();
   const among = new Descriptors(2);
   using file = new SectionFile(join(folder.root, 'one'), among);
   file[Symbol.dispose]();
-  await writeFile(join(folder.root, 'new'), 'new');
+  await writeFile(join(folder.root, 'new'), 'a longer one');
   renameSync(join(folder.root, 'new'), file.path);
   expect(() => textIn(file)).toThrow(gone);
   expect(among.count).toBe(0);
