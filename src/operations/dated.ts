@@ -27,7 +27,7 @@ export function dated<Input extends z.ZodObject>(operation: Operation<Input>): O
       const before = await statesFor(call);
       const reply = await operation.run(input, call);
       if (reply.rows !== undefined) return reply;
-      const after = await statesFor(call, namesIn(reply.value));
+      const after = await statesFor(call, namesIn(reply.value as object));
       const began = new Map(before.map(({ root, index }) => [root, index]));
       const trees = after.map((state) => ({
         ...state,
