@@ -199,6 +199,19 @@ function collectGarbage(): void {
   collector();
 }
 
+/**
+ * Work that holds more than all else in a run. V8 lets a large heap grow to twice and more of what lives in it before it
+ * collects; here to half more, which takes a tenth longer.
+ */
+export function withinLessMemory<T>(work: () => T): T {
+  setFlagsFromString('--heap-growing-percent=50');
+  try {
+    return work();
+  } finally {
+    setFlagsFromString('--heap-growing-percent=0');
+  }
+}
+
 function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / mebibyte)} MB`;
 }
