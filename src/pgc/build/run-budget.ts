@@ -204,6 +204,7 @@ function collectGarbage(): void {
  * collects; here to half more, which takes a tenth longer.
  */
 export function withinLessMemory<T>(work: () => T): T {
+  collectGarbage();
   setFlagsFromString('--heap-growing-percent=50');
   try {
     return work();
