@@ -7,6 +7,8 @@ import { BusError } from '../../src/errors/bus-error.js';
 import type { Analyses } from '../../src/pgc/analyse/analyses.js';
 import { openIndex } from '../../src/pgc/search/open-index.js';
 import type { Locator } from '../../src/pgc/search/locate/locate.js';
+import type { TreeStates } from '../../src/pgc/plan/tree-state.js';
+import { realRoot } from '../../src/pgc/source/source-tree.js';
 import { openShards, type OpenedShards } from '../../src/pgc/serve/open-shards.js';
 import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
 import type { Asking } from '../../src/operations/operation.js';
@@ -16,6 +18,7 @@ import { proseOf } from '../prose.js';
 /** The built index of a tree as something to ask, without a broker; its parts are opened when they are first needed. */
 export function askingIndex(config: Config, repo: string): Asking {
   let questions: Promise<Questions> | undefined;
+  let states: TreeStates | undefined;
   const ask = async (): Promise<Questions> =>
     new ProseQuestions(proseOf(config), ...latticeOf(await openShards(repo, config.home)));
   const noAgents = (): Promise<never> =>
@@ -30,6 +33,12 @@ export function askingIndex(config: Config, repo: string): Asking {
     locator: async () => {
       const { Locator: opening } = await import('../../src/pgc/search/locate/locate.js');
       return locatorOf(await opening.open(repo, config.home));
+    },
+    states: async ({ paths, compares }) => {
+      const { TreeStates } = await import('../../src/pgc/plan/tree-state.js');
+      states ??= new TreeStates(config.home);
+      const state = await states.of(await realRoot(repo), compares ? paths : undefined);
+      return state === undefined ? [] : [state];
     },
     askAgent: (agent, request, options) => askShard(config, repo, agent, request, options),
   };

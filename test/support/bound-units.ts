@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { Change } from '../../src/pgc/bind/change/change.js';
 import { bindPointers } from '../../src/pgc/bind/pointers/bind-pointers.js';
 import { bindProgram } from '../../src/pgc/bind/program/bind-program.js';
-import { bindChange } from '../../src/pgc/build/bind-change.js';
-import { languageRules } from '../../src/pgc/build/bind-shards.js';
-import { BindingWriter } from '../../src/pgc/build/binding-writer.js';
-import { Section } from '../../src/pgc/format/section.js';
+import { bindChange } from '../../src/pgc/build/binding/bind-change.js';
+import { languageRules } from '../../src/pgc/build/binding/bind-shards.js';
+import { BindingWriter } from '../../src/pgc/build/binding/binding-writer.js';
+import { Section } from '../../src/pgc/format/container/section.js';
 import { BoundCalls, type BoundCallsWriter } from '../../src/pgc/format/bound-calls.js';
-import { segmentLayout, writeSections } from '../../src/pgc/format/segment-file.js';
+import { segmentLayout, writeSections } from '../../src/pgc/format/container/segment-file.js';
 import { SegmentWriter } from '../../src/pgc/format/segment-writer.js';
 import { Segment } from '../../src/pgc/format/segment.js';
 import { Miner } from '../../src/pgc/mine/mine.js';
@@ -111,7 +111,8 @@ export class BoundUnits {
       const facts = await this.#miner.mine(language, bytes);
       writer.add({ path: name, blob: blobId(bytes), language, lines: facts.lines }, facts);
     }
-    const info = { agent: top, alias: top, project: 'p', root: '', scope: [], languages: [] };
+    const languages = [...new Set(its.map(([name]) => languageOf(name) ?? 'text'))];
+    const info = { agent: top, alias: top, project: 'p', root: '', scope: [], languages };
     const counts = { files: its.length, lines: 0, version: '', overlays: {}, abbreviations: [] };
     await writeSections(path, segmentLayout, writer.finish({ ...info, ...counts }));
     return Segment.open(path);

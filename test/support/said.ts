@@ -24,6 +24,7 @@ export function said(index: ShardIndex): unknown {
       ...[index.file(file), index.fileAt(index.file(file).path), index.symbolsOf(file)],
       ...[index.importsOf(file), index.typesOf(file), [...index.ownTypesOf(file)]],
       index.siteSpans(file).filter(([first, end]) => first < end),
+      index.slotsIn(file),
     ]),
     symbols: symbols.map((symbol) => [
       ...[index.symbol(symbol), index.symbolPlace(symbol), index.isTest(symbol)],
@@ -39,7 +40,13 @@ export function said(index: ShardIndex): unknown {
     ]),
     byName: [[...index.symbolsByName()], [...index.callsByName()]],
     some: [...index.slots((name) => name.length % 2 === 0)],
-    sums: [index.items, index.defines(), index.unresolved(), new Set(index.symbolNames())],
+    sums: [
+      index.callCount,
+      index.items,
+      index.defines(),
+      index.unresolved(),
+      new Set(index.symbolNames()),
+    ],
     postings,
     lengths: documents.map((document) => fields.map((field) => index.length(document, field))),
     averages: fields.map((field) => [index.averageLength(field), index.lengthSum(field)]),

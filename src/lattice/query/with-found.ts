@@ -1,6 +1,6 @@
 import { judged } from '../../pgc/answer/ask.js';
 import { clearFrom } from '../../pgc/search/likelihood.js';
-import type { Answer, Evidence, FlowEdge } from '../../pgc/shapes.js';
+import type { Answer, CodedError, Evidence, FlowEdge } from '../../pgc/shapes.js';
 import { placeOf } from '../ask.js';
 import { merged } from '../fan-out.js';
 
@@ -8,13 +8,18 @@ import { merged } from '../fan-out.js';
  * What a query found on its way, behind what the same ranking as of `ask` finds in all shards: the way alone rarely holds what it joins.
  * An agent that fails in either is told of.
  */
-export function withFound(told: Answer, found: Answer): Answer {
+export function withFound(way: Answer, found: Answer): Answer {
   const failed = found.errors.filter(({ code }) => code !== 'NOT_FOUND');
-  const partial = told.partial || found.partial;
+  // What has changed may be what was asked for.
+  const isBehind = failed.some(({ code }) => code === 'INDEX_BEHIND');
+  const told = isBehind ? { ...way, errors: othersThanNone(way.errors) } : way;
+  const overlay_warnings = [...new Set([...told.overlay_warnings, ...found.overlay_warnings])];
+  const partial = way.partial || found.partial;
   if (found.evidence.length === 0) {
     const isNothing = failed.length === 0 && !told.partial && told.likelihood < clearFrom;
     const its = isNothing ? nothing(told) : told;
-    return { ...its, errors: merged(told.errors, isNothing ? found.errors : failed), partial };
+    const errors = merged(told.errors, isNothing ? found.errors : failed);
+    return { ...its, overlay_warnings, errors, partial };
   }
   const ids = new Map<string, number>();
   const evidence: Evidence[] = [];
@@ -44,16 +49,19 @@ export function withFound(told: Answer, found: Answer): Answer {
       evidence: [...new Set(hop.evidence.flatMap((id) => idOfTold.get(id) ?? []))],
     })),
     // That no way was found does not mean that nothing was.
-    errors: merged(
-      told.errors.filter(({ code, agent }) => code !== 'NOT_FOUND' || agent !== ''),
-      failed,
-    ),
+    overlay_warnings,
+    errors: merged(othersThanNone(told.errors), failed),
     partial,
     metadata: {
       ...told.metadata,
       agents_asked: Math.max(told.metadata.agents_asked, found.metadata.agents_asked),
     },
   };
+}
+
+/** Without that no way was found. */
+function othersThanNone(errors: readonly CodedError[]): CodedError[] {
+  return errors.filter(({ code, agent }) => code !== 'NOT_FOUND' || agent !== '');
 }
 
 /**

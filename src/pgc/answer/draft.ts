@@ -40,7 +40,7 @@ import {
 } from './relations.js';
 import type { CallSite, Evidence, FlowEdge, NextStep, OverlayName, Unsure } from '../shapes.js';
 import { isFunction } from '../format/facts.js';
-import type { CallRow, ShardIndex } from '../format/shard-index.js';
+import type { CallRow, FileRow, ShardIndex } from '../format/shard-index.js';
 import { hasRole, saidRoleAt } from '../source/role.js';
 
 /** Calls of one symbol that lead to what is not shown. */
@@ -62,8 +62,8 @@ export class AnswerDraft {
   readonly flow: FlowEdge[] = [];
   readonly unsure: Unsure[] = [];
   readonly next: NextStep[] = [];
-  /** Whether no evidence is missing because its text could not be read. */
-  isWhole = true;
+  /** Files of evidence that is left out: what was indexed of them is neither in the tree nor in git. */
+  readonly changed = new Set<string>();
   readonly #reading: Reading;
   /** The evidence that shows each symbol. */
   readonly #shown = new Map<number, number>();
@@ -260,10 +260,7 @@ export class AnswerDraft {
 
   #symbol(hit: SymbolHit, why: string[] = []): void {
     const citation = citeDocument(this.index, this.excerpts, hit.document, hit.similarity);
-    if (citation === undefined) {
-      this.isWhole = false;
-      return;
-    }
+    if (citation === undefined) return this.#missed(this.#fileOf(hit.document));
     const evidence = symbolEvidence(this.#reading, hit.document, citation);
     const name = hit.symbol === undefined ? '' : this.index.symbol(hit.symbol).name;
     const text = `${name} ${citation.file_path} ${evidence.said} ${textOf(evidence)}`;
@@ -327,7 +324,7 @@ export class AnswerDraft {
     const passage = isProse ? passageOf(this.question, this.weighing.masses, lines) : undefined;
     const line_start = item.line_start + (passage?.from ?? 0);
     const citation = citeItem(this.index, this.excerpts, { ...item, line_start }, hit.similarity);
-    if (lines?.[0] === undefined) this.isWhole = false;
+    if (lines === undefined) this.changed.add(item.file_path);
     if (citation === undefined) return;
     const evidence = itemEvidence(this.#reading, item, citation, passage?.text);
     const text = `${item.symbol} ${evidence.said} ${textOf(evidence)}`;
@@ -503,12 +500,23 @@ export class AnswerDraft {
       return undefined;
     const citation = citeCall(this.index, this.excerpts, edge, similarity);
     if (citation === undefined) {
-      if (this.excerpts.lines(file, line, line)?.[0] === undefined) this.isWhole = false;
+      this.#missed(file);
       return undefined;
     }
     const how = { kind, name: callee, container: caller };
     const evidence = lineEvidence(this.#reading, citation, how);
     return this.#add({ ...evidence, text: subjectOf(evidence) });
+  }
+
+  #fileOf(document: number): FileRow {
+    const { symbolCount } = this.index;
+    const isFile = document >= symbolCount;
+    return this.index.file(isFile ? document - symbolCount : this.index.symbol(document).file);
+  }
+
+  /** What cannot be cited has changed, or says nothing. */
+  #missed(file: FileRow): void {
+    if (this.excerpts.lines(file, 1, 1) === undefined) this.changed.add(file.path);
   }
 
   /** Its id. Nothing is added beyond `topK`. */

@@ -3,8 +3,7 @@ import { Scope } from '../../base/scope.js';
 import { BusError, type ErrorData } from '../../errors/bus-error.js';
 import { isErrorCode } from '../../errors/catalogue.js';
 import type { IndexPlace, ManifestShard } from '../plan/manifest.js';
-import { openShard } from '../plan/open-shard.js';
-import { cardPath, makeCard, writeCard } from '../search/card/card-file.js';
+import { renewCard } from '../search/card/card-file.js';
 import { ShardFiles, type MinedFile, type ShardOrder } from './shard-files.js';
 import type { FileRow } from '../format/shard-index.js';
 
@@ -26,8 +25,14 @@ export interface ShardBuilder {
     batches: AsyncIterable<readonly MinedFile[]>,
     mend: (file: FileRow) => Promise<Uint8Array>,
   ): Promise<ManifestShard>;
-  /** Writes the card of a shard that is bound. Throws INDEX_*, STORE_UNAVAILABLE. */
-  card(place: IndexPlace, shard: ManifestShard): Promise<void>;
+  /** Writes the card of a shard that is bound, `before`: see `renewCard`. Throws INDEX_*, STORE_UNAVAILABLE. */
+  card(order: CardOrder): Promise<void>;
+}
+
+export interface CardOrder {
+  place: IndexPlace;
+  shard: ManifestShard;
+  before: ManifestShard | undefined;
 }
 
 interface Builders extends AsyncDisposable {
@@ -96,7 +101,7 @@ function builderOn(maker: ShardMaker): ShardBuilder {
       }
       return maker.finish();
     },
-    card: (place, shard) => maker.card(place, shard),
+    card: (order) => maker.card(order),
   };
 }
 
@@ -105,7 +110,7 @@ interface ShardMaker {
   begin(order: ShardOrder): Promise<void>;
   add(batch: readonly MinedFile[]): Promise<number[]>;
   finish(): Promise<ManifestShard>;
-  card(place: IndexPlace, shard: ManifestShard): Promise<void>;
+  card(order: CardOrder): Promise<void>;
 }
 
 /** Requests to a worker thread, one at a time. */
@@ -113,7 +118,7 @@ export type MakerRequest =
   | { what: 'begin'; order: ShardOrder }
   | { what: 'add'; batch: readonly MinedFile[] }
   | { what: 'finish' }
-  | { what: 'card'; place: IndexPlace; shard: ManifestShard };
+  | { what: 'card'; order: CardOrder };
 
 export type MakerAnswer =
   | { broken: number[]; shard?: ManifestShard }
@@ -137,9 +142,8 @@ export class LocalMaker implements ShardMaker {
     return files.finish();
   }
 
-  async card(place: IndexPlace, shard: ManifestShard): Promise<void> {
-    const index = await openShard(place, shard, {}, 'lazy');
-    await writeCard(cardPath(place, shard), makeCard(index));
+  async card({ place, shard, before }: CardOrder): Promise<void> {
+    await renewCard(place, shard, before);
   }
 
   get #begun(): ShardFiles {
@@ -188,8 +192,8 @@ class ThreadMaker implements ShardMaker, AsyncDisposable {
     return shard;
   }
 
-  async card(place: IndexPlace, shard: ManifestShard): Promise<void> {
-    await this.#ask({ what: 'card', place, shard });
+  async card(order: CardOrder): Promise<void> {
+    await this.#ask({ what: 'card', order });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

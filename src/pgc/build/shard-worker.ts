@@ -15,7 +15,7 @@ async function answerTo(request: MakerRequest): Promise<MakerAnswer> {
   try {
     if (request.what === 'add') return { broken: await maker.add(request.batch) };
     if (request.what === 'finish') return { broken: [], shard: await maker.finish() };
-    if (request.what === 'card') await maker.card(request.place, request.shard);
+    if (request.what === 'card') await maker.card(request.order);
     else await maker.begin(request.order);
     return { broken: [] };
   } catch (error) {

@@ -6,7 +6,7 @@ import {
   type Reading,
   type SectionLayout,
   type SectionsOf,
-} from './segment-file.js';
+} from './container/segment-file.js';
 import { packStrings, StringTable } from './string-table.js';
 
 /**
@@ -59,6 +59,9 @@ const layout: SectionLayout<(typeof names)[number]> = {
 type BoundSections = Record<(typeof names)[number], Uint8Array>;
 const targetColumn = { symbol: 0, path: 1, container: 2, name: 3, kind: 4, line: 5 } as const;
 
+/** For more paths, each target is looked at. */
+const pathsSearchedMax = 8;
+
 /** Table → number of columns. */
 const tables = {
   ...{ callBindings: 1, edges: 2, edgesByTarget: 1, targets: Object.keys(targetColumn).length },
@@ -98,7 +101,12 @@ export class BoundCallsWriter {
   }
 
   implement(target: BoundTarget, by: BoundTarget): void {
-    this.#implementations.push(this.id(target), this.id(by));
+    this.implementIds(this.id(target), this.id(by));
+  }
+
+  /** As `id` gave them. */
+  implementIds(target: number, by: number): void {
+    this.#implementations.push(target, by);
   }
 
   /** A header of another shard that files of this one reach; it is in the table also where it includes nothing. */
@@ -215,10 +223,11 @@ class Pairs {
   ): [Uint32Array, Uint32Array] {
     const first = this.#first.values().map(firstOf);
     const second = this.#second.values().map(secondOf);
-    const all = Uint32Array.from(first.keys()).sort(
-      (one, other) =>
-        (first[one] ?? 0) - (first[other] ?? 0) || (second[one] ?? 0) - (second[other] ?? 0),
-    );
+    const compared = (one: number, other: number): number =>
+      (first[one] ?? 0) - (first[other] ?? 0) || (second[one] ?? 0) - (second[other] ?? 0);
+    const all = Uint32Array.from(first, (_, at) => at);
+    // After a small change most of them come in order.
+    if (all.some((_, at) => at > 0 && compared(at - 1, at) > 0)) all.sort(compared);
     const order = all.filter((at, place) => {
       const last = all[place - 1] ?? -1;
       return place === 0 || first[at] !== first[last] || second[at] !== second[last];
@@ -274,6 +283,28 @@ export class BoundCalls {
     return grouped(edges, call).map((edge) => edges.at(edge, 1));
   }
 
+  /** Of all calls and uses, in their order. */
+  *edges(): Generator<[site: number, target: number]> {
+    const rows = this.#rows('edges');
+    for (let row = 0; row < rows.length; row += 1) yield [rows.at(row, 0), rows.at(row, 1)];
+  }
+
+  /** The bound ones of the sites from `first` to before `end`, in their order. */
+  *boundIn(
+    first: number,
+    end: number,
+  ): Generator<{ site: number; binding: CallBinding; targets: number[] }> {
+    const edges = this.#rows('edges');
+    let edge = lowerBound(edges.length, (at) => edges.at(at) < first);
+    for (let site = first; site < end; site += 1) {
+      const targets: number[] = [];
+      for (; edge < edges.length && edges.at(edge) === site; edge += 1)
+        targets.push(edges.at(edge, 1));
+      const binding = this.bindingOf(site);
+      if (binding !== 'unbound') yield { site, binding, targets };
+    }
+  }
+
   /** Calls and uses that are bound to a target itself. */
   callsOf(target: number): number[] {
     return this.#firsts('edges', 'edgesByTarget', target);
@@ -299,10 +330,8 @@ export class BoundCalls {
 
   /** Ids of all that is in texts of these paths. */
   *targetsIn(paths: ReadonlySet<string>): Generator<number> {
-    const bytes = this.#sections.textBytes.whole();
-    const named = [...paths].filter((path) => bytes.includes(path));
-    if (named.length === 0) return;
-    const wanted = new Set(named);
+    const wanted = this.#among(paths);
+    if (wanted.size === 0) return;
     const rows = this.#rows('targets');
     const known = new Map<number, boolean>();
     for (let id = 0; id < rows.length; id += 1) {
@@ -311,6 +340,13 @@ export class BoundCalls {
       if (isIn === undefined) known.set(text, (isIn = wanted.has(this.#string(text))));
       if (isIn) yield id;
     }
+  }
+
+  /** Those that may be there: few are searched for in all texts. */
+  #among(paths: ReadonlySet<string>): ReadonlySet<string> {
+    if (paths.size > pathsSearchedMax) return paths;
+    const bytes = this.#sections.textBytes.whole();
+    return new Set([...paths].filter((path) => bytes.includes(path)));
   }
 
   /** All of them. */

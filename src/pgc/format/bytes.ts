@@ -173,7 +173,7 @@ export function boundsOf(
 }
 
 /** The numbers from `first` up to, not including, `end`. */
-export function between([first, end]: [first: number, end: number]): number[] {
+export function between([first, end]: readonly [first: number, end: number]): number[] {
   return Array.from({ length: Math.max(end - first, 0) }, (_, at) => first + at);
 }
 

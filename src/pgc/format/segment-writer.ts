@@ -19,7 +19,7 @@ import {
 } from './facts.js';
 import { packRows } from './packed-rows.js';
 import { documentsMax, PostingWriter } from './posting-writer.js';
-import type { Sections } from './segment-file.js';
+import type { Sections } from './container/segment-file.js';
 import type { FileRow, ShardInfo } from './shard-index.js';
 import { fieldOf, type Field } from './fields.js';
 import { ShardTerms } from './shard-terms.js';

@@ -9,8 +9,8 @@ import {
   type Reading,
   type SectionName,
   type SectionsOf,
-} from './segment-file.js';
-import type { Section } from './section.js';
+} from './container/segment-file.js';
+import type { Section } from './container/section.js';
 import { importColumn, SegmentParts, symbolColumn, typeColumn } from './segment-parts.js';
 import { declarationFlag, exportedFlag, testFlag } from './segment-writer.js';
 import type { CallTable } from './call-table.js';
@@ -99,9 +99,9 @@ export class Segment implements ShardIndex {
         const [start, stop] = this.siteSpan('calls', where, first, end);
         items.O3 += stop - start;
       }
+      for (let file = first; file < end; file += 1) items.O3 += this.#parts.slots.countIn(file);
     }
     for (let at = 0; at < places.length; at += 1) if (isIn(places.at(at, 0))) items.O1 += 1;
-    for (const { file } of this.slots()) if (isIn(file)) items.O3 += 1;
     return items;
   }
 
@@ -206,6 +206,10 @@ export class Segment implements ShardIndex {
     return (['calls', 'uses'] as const).flatMap((table) =>
       (['inside', 'outside'] as const).map((where) => this.siteSpan(table, where, file, file + 1)),
     );
+  }
+
+  get callCount(): number {
+    return this.#parts.calls.length;
   }
 
   get siteCount(): number {
@@ -327,6 +331,10 @@ export class Segment implements ShardIndex {
     return this.#hasName(name) ? this.#parts.slots.of(name) : [];
   }
 
+  slotsIn(file: number): SlotRow[] {
+    return this.#parts.slots.inFile(file);
+  }
+
   slots(isWanted: (name: string) => boolean = () => true): Iterable<SlotRow> {
     return this.#parts.slots.all(isWanted);
   }
@@ -391,11 +399,6 @@ export class Segment implements ShardIndex {
 
   averageLength(field: Field): number {
     return this.#parts.terms.averageLength(field);
-  }
-
-  /** Memory and file are freed with the last reference. */
-  close(): void {
-    return;
   }
 
   #path(file: number): string {

@@ -37,6 +37,7 @@ export interface ShardIndex extends TermIndex {
   /** A call or a use by its id: those of the uses follow those of the calls. */
   site(id: number): CallRow;
   readonly siteCount: number;
+  readonly callCount: number;
   /** The sites of a file, from the first to before the second: calls inside symbols and outside, then uses. */
   siteSpans(file: number): readonly (readonly [number, number])[];
   /** What the calls and uses are bound to; undefined: they are not bound. */
@@ -81,6 +82,8 @@ export interface ShardIndex extends TermIndex {
   callsByName(): Iterable<[name: string, calls: CallRow[]]>;
   /** Where a function of this name is stored in a field of a structure: calls through that field call it. */
   slotsOf(name: string): SlotRow[];
+  /** Those in one file, in order of the names. */
+  slotsIn(file: number): SlotRow[];
   /** In order of the names; `isWanted`: of a name; absent: all. */
   slots(isWanted?: (name: string) => boolean): Iterable<SlotRow>;
 
@@ -94,8 +97,6 @@ export interface ShardIndex extends TermIndex {
   unresolved(): { name: string; sites: number }[];
   /** All terms with document frequencies, sorted. */
   terms(): { term: string; documents: number }[];
-
-  close(): void;
 }
 
 export interface ShardInfo {

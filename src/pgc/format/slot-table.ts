@@ -1,6 +1,6 @@
 import { between, boundsOf } from './bytes.js';
 import { PackedRows } from './packed-rows.js';
-import type { Section } from './section.js';
+import type { Section } from './container/section.js';
 import type { SlotRow } from './shard-index.js';
 import type { SortedNames } from './sorted-names.js';
 import type { StringTable } from './string-table.js';
@@ -13,6 +13,8 @@ export class SlotTable {
   readonly #rows: PackedRows;
   readonly #names: SortedNames;
   readonly #labels: StringTable;
+  /** By file, in their order. */
+  #inFiles?: ReadonlyMap<number, readonly number[]>;
 
   constructor(rows: Section, names: SortedNames, labels: StringTable) {
     this.#rows = new PackedRows(rows, Object.keys(slotColumn).length);
@@ -25,6 +27,30 @@ export class SlotTable {
     if (id === undefined) return [];
     const nameAt = (slot: number): number => this.#rows.at(slot, slotColumn.name);
     return between(boundsOf(id, this.#rows.length, nameAt)).map((slot) => this.#slot(slot, name));
+  }
+
+  /** Those in one file, in order of the names. */
+  inFile(file: number): SlotRow[] {
+    const slots = this.#byFile().get(file) ?? [];
+    return slots.map((slot) =>
+      this.#slot(slot, this.#names.at(this.#rows.at(slot, slotColumn.name))),
+    );
+  }
+
+  countIn(file: number): number {
+    return this.#byFile().get(file)?.length ?? 0;
+  }
+
+  #byFile(): ReadonlyMap<number, readonly number[]> {
+    if (this.#inFiles !== undefined) return this.#inFiles;
+    const found = new Map<number, number[]>();
+    for (let slot = 0; slot < this.#rows.length; slot += 1) {
+      const file = this.#rows.at(slot, slotColumn.file);
+      const known = found.get(file);
+      if (known === undefined) found.set(file, [slot]);
+      else known.push(slot);
+    }
+    return (this.#inFiles = found);
   }
 
   /** In order of the names. `isWanted`: of a name. */

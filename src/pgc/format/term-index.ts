@@ -7,7 +7,7 @@ import {
   type TermSection,
 } from './posting-writer.js';
 import { fields, type Field } from './fields.js';
-import { blockBits, type Section } from './section.js';
+import { blockBits, type Section } from './container/section.js';
 import { SortedNames } from './sorted-names.js';
 
 /** Documents with fields, found by their terms. Document ids are dense. */
@@ -51,21 +51,14 @@ export class PackedTerms implements TermIndex {
     this.documentCount = this.#lengths.length / fields.length;
   }
 
-  /** All terms with document frequencies, sorted; of the wanted documents alone. */
-  terms(isWanted?: (document: number) => boolean): { term: string; documents: number }[] {
+  /** All terms with document frequencies, sorted; `left`: 1 for each document that does not count. */
+  terms(left?: Uint8Array): { term: string; documents: number }[] {
     const postings = this.#postings.whole();
     const reader = new VarintReader(postings, 0, postings.length);
     return Array.from(this.#terms.all(), (term) => {
-      const start = reader.at;
-      let documents = reader.next();
+      if (left !== undefined) return { term, documents: countWithout(reader, left) };
+      const documents = reader.next();
       reader.at = endOf(reader, documents);
-      if (isWanted === undefined) return { term, documents };
-      documents = 0;
-      let last = -1;
-      visitList(new VarintReader(postings, start, postings.length), (document) => {
-        if (document !== last && isWanted(document)) documents += 1;
-        last = document;
-      });
       return { term, documents };
     });
   }
@@ -132,6 +125,28 @@ function endOf(reader: VarintReader, documents: number): number {
   if ((head & onceBit) === 0)
     for (let mask = head & fieldMask; mask > 0; mask &= mask - 1) reader.next();
   return reader.at;
+}
+
+/** Documents of a list, given a reader at its beginning and left at its end. */
+function countWithout(reader: VarintReader, left: Uint8Array): number {
+  const documents = reader.next();
+  if (documents > 1) reader.next();
+  let count = documents;
+  let document = 0;
+  for (let read = 0; read < documents; read += 1) {
+    const head = reader.next();
+    if ((head & fieldMask) === 0) {
+      const run = head >>> fieldBits;
+      for (let each = 0; each < run; each += 1) count -= left[(document += 1)] ?? 0;
+      read += run - 1;
+      continue;
+    }
+    document += head >>> fieldBits;
+    count -= left[document] ?? 0;
+    if ((head & onceBit) === 0)
+      for (let mask = head & fieldMask; mask > 0; mask &= mask - 1) reader.next();
+  }
+  return count;
 }
 
 /** Given a reader at the beginning of a list. */

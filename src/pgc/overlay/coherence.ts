@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { BuildNotice } from './build-notice.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
+import { OpenFiles } from '../format/container/section-file.js';
 import { bodyTermsOf } from '../format/words.js';
+import { Segment } from '../format/segment.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import { openShard } from '../plan/open-shard.js';
 import { openCandidates, openOverlay } from './open-overlay.js';
@@ -163,16 +165,21 @@ async function answersOf(
     owns.set(alias, own);
     for (const question of own) questions.add(question);
   }
-  const askedShards = shards.map((shard): AskedShard => {
+  const known = new Map(before?.shards.map((shard) => [shard.alias, shard]));
+  const askedShards: AskedShard[] = [];
+  using opened = new OpenFiles();
+  for (const shard of shards) {
     const { alias, version } = shard;
-    return {
+    askedShards.push({
       ...{ version, own: owns.get(alias) ?? new Set() },
+      before: await answeredBefore(place, shard, known.get(alias), opened),
       answer: async (wanted) => {
-        const index = await openShard(place, shard, {}, 'lazy', '');
+        using files = new OpenFiles();
+        const index = await openShard(place, shard, {}, files, '');
         return wanted.map((question) => answerOf(index, question));
       },
-    };
-  });
+    });
+  }
   const cache =
     before === undefined ? new ShardAnswers() : await ShardAnswers.read(place.shardAnswers);
   const confirmed = await cache.ask(questions, askedShards);
@@ -214,6 +221,33 @@ function answerOf(index: ShardIndex, question: string): boolean {
   if (symbols.length > 0 || index.scannedNamed(name).length > 0) return true;
   if (systemCalls.some((prefix) => index.symbolsNamed(`${prefix}${name}`).length > 0)) return true;
   return mark === questionTypes.mention && isInCode(index, name);
+}
+
+/** Undefined: it is the same, or texts that are not in its delta may be new in it. */
+async function answeredBefore(
+  place: IndexPlace,
+  { segment, version, delta }: ManifestShard,
+  before: ManifestShard | undefined,
+  files: OpenFiles,
+): Promise<AskedShard['before']> {
+  if (before === undefined || before.version === version) return undefined;
+  if (delta === undefined || before.segment !== segment) return undefined;
+  const hides = new Set(delta.hides);
+  if (before.delta?.hides.every((path) => hides.has(path)) === false) return undefined;
+  const index = await Segment.open(join(place.segments, delta.segment), {}, '', files);
+  let said: { names: ReadonlySet<string>; terms: ReadonlySet<string> } | undefined;
+  const mayAnswer = (question: string): boolean => {
+    said ??= {
+      names: new Set(index.symbolNames()),
+      terms: new Set(index.terms().map(({ term }) => term)),
+    };
+    const name = question.slice(2);
+    return (
+      ['', ...systemCalls].some((prefix) => said?.names.has(`${prefix}${name}`)) ||
+      said.terms.has(bodyTermsOf(name)[0] ?? '')
+    );
+  };
+  return { version: before.version, mayAnswer };
 }
 
 /** Whether any code contains the whole name, which is its first term. */

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { minerVersion } from '../format/facts.js';
-import { segmentFormat, writeAtomically } from '../format/segment-file.js';
+import { segmentFormat, writeAtomically } from '../format/container/segment-file.js';
 
 /** Raised whenever a shard would answer the same question differently. */
 const format = 2;
@@ -30,6 +30,8 @@ export interface AskedShard {
   version: string;
   /** Questions from this shard, which are likely to find their answer in it. */
   own: ReadonlySet<string>;
+  /** The version before this one, and whether this one may say yes where that said no. */
+  before?: { version: string; mayAnswer: (question: string) => boolean } | undefined;
   /** In the order of the questions. */
   answer(questions: readonly string[]): Promise<readonly boolean[]>;
 }
@@ -88,9 +90,15 @@ export class ShardAnswers {
   ): Promise<void> {
     if (questions.size * shards.length > answersMax) return rm(path, { force: true });
     const numbers = Uint32Array.from(questions, (question) => this.#numberOf(question));
+    // As they were read, unless other questions came.
+    const isInOrder = numbers.every((number, at) => number === at);
     const rows = shards.map(({ version }) => {
       const answers = this.#answers.get(version);
-      return Uint8Array.from(numbers, (number) => answers?.[number] ?? 0);
+      if (isInOrder && answers !== undefined && answers.length >= numbers.length)
+        return answers.subarray(0, numbers.length);
+      const row = new Uint8Array(numbers.length);
+      for (let at = 0; at < row.length; at += 1) row[at] = answers?.[numbers[at] ?? 0] ?? 0;
+      return row;
     });
     const header: z.infer<typeof schema> = {
       ...{ format, miner: minerVersion, segment_format: segmentFormat },
@@ -108,7 +116,13 @@ export class ShardAnswers {
 
   async #askShard(shard: AskedShard, wanted: Iterable<string>, open: Set<string>): Promise<void> {
     const answers = this.#widened(shard.version);
-    const unasked = [...wanted].filter((each) => answers[this.#numberOf(each)] !== no);
+    const { version = '', mayAnswer } = shard.before ?? {};
+    const before = this.#answers.get(version);
+    const unasked = [...wanted].filter((each) => {
+      const number = this.#numberOf(each);
+      if (before?.[number] === no && mayAnswer?.(each) === false) answers[number] ||= no;
+      return answers[number] !== no;
+    });
     if (unasked.length === 0) return;
     const replies = await shard.answer(unasked);
     for (const [at, question] of unasked.entries()) {

@@ -1,3 +1,4 @@
+import { BusError } from '../../../src/errors/bus-error.js';
 import { expect, test } from 'vitest';
 import { withFound } from '../../../src/lattice/query/with-found.js';
 import type { Answer, CodedError, Evidence, FlowEdge } from '../../../src/pgc/shapes.js';
@@ -20,7 +21,10 @@ const failure = (agent: string, code: string): CodedError => ({
 });
 
 function answerOf(evidence: Evidence[], more: Partial<Answer> = {}): Answer {
-  const empty = { flow: [], unsure: [], next: [], errors: [], hops: [], partial: false };
+  const empty = {
+    ...{ flow: [], unsure: [], next: [], errors: [], hops: [], partial: false },
+    overlay_warnings: [],
+  };
   const metadata = { agents_asked: 1 };
   const its = { question: 'Who opens it?', evidence, likelihood: 0, metadata };
   return { ...empty, ...its, ...more } as unknown as Answer;
@@ -78,4 +82,14 @@ test('a shard that failed beside the way is told, also where nothing was found',
     const whole = withFound(told, found);
     expect([whole.partial, whole.errors]).toEqual([true, errors]);
   }
+});
+
+test('that what was found has changed since is said, and is no no', () => {
+  const changed = { ...new BusError('INDEX_BEHIND', { paths: 'a.c' }).toFailure(), agent: 'a' };
+  const none = { ...new BusError('NOT_FOUND').toFailure(), agent: '' };
+  const warning = 'Left out, because it has changed since it was indexed: a.c.';
+  const found = answerOf([], { errors: [changed], overlay_warnings: [warning] });
+  const whole = withFound(answerOf([], { errors: [none] }), found);
+  expect(whole.errors.map(({ code }) => code)).toEqual(['INDEX_BEHIND']);
+  expect(whole.overlay_warnings).toEqual([warning]);
 });

@@ -64,6 +64,9 @@ export class Change {
   /** Of texts with the same content in units that are not the same, by their path. */
   readonly #kept = new Map<string, { now: TextPlace; before: TextPlace }>();
   readonly #changed: ReadonlyMap<string, ChangedText>;
+  /** See `touchedBefore`. */
+  readonly #touched = new Map<number, readonly number[]>();
+  #paths?: ReadonlySet<string>;
   /** Texts that are the same come in the same order: of several definitions of a name, the first one counts. */
   readonly isInOrder: boolean;
 
@@ -124,6 +127,17 @@ export class Change {
   /** Undefined: its content is as before. */
   changed(path: string): ChangedText | undefined {
     return this.#changed.get(path);
+  }
+
+  /** Ids of what a unit before is bound to in texts that are new, gone or other ones. */
+  touchedBefore(before: number): readonly number[] {
+    let found = this.#touched.get(before);
+    if (found === undefined) {
+      this.#paths ??= new Set(this.#changed.keys());
+      found = [...(this.before[before]?.bound.targetsIn(this.#paths) ?? [])];
+      this.#touched.set(before, found);
+    }
+    return found;
   }
 
   /** Whether it is one of the units before, as a whole. */

@@ -1,5 +1,6 @@
 import { said } from '../change/moved-symbols.js';
 import type { UnitBefore } from '../change/change.js';
+import { between } from '../../format/bytes.js';
 import type { CallRow, ShardIndex } from '../../format/shard-index.js';
 
 /** One version of a text. */
@@ -73,9 +74,8 @@ function putsOf({ index, file }: Version): PutRow[] {
   const found: PutRow[] = [];
   for (const { role, name, type } of index.ownTypesOf(file))
     if (role === 'assigned') found.push({ source: name, target: type });
-  for (const slot of index.slots())
-    if (slot.file === file && slot.expression !== '')
-      found.push({ source: slot.callee, target: slot.expression });
+  for (const { callee, expression } of index.slotsIn(file))
+    if (expression !== '') found.push({ source: callee, target: expression });
   return found;
 }
 
@@ -88,10 +88,8 @@ function includesOf({ index, file }: Version): string {
 
 /** The calls in one text. */
 export function callsIn(index: ShardIndex, file: number): CallRow[] {
-  return [
-    ...index.symbolsOf(file).flatMap((symbol) => index.callsFrom(symbol)),
-    ...index.callsOutside().filter((call) => call.file === file),
-  ];
+  const [inside = [0, 0], outside = [0, 0]] = index.siteSpans(file);
+  return [inside, outside].flatMap((span) => between(span).map((site) => index.site(site)));
 }
 
 /** What an expression of a text was bound to before. */

@@ -129,9 +129,7 @@ export class HarmlessRows {
           return true;
       }
       if (to === 'called') return false;
-      for (const slot of index.slots())
-        if (slot.file === file && isMeant(slot.expression)) return true;
-      return false;
+      return index.slotsIn(file).some(({ expression }) => isMeant(expression));
     });
   }
 }

@@ -7,7 +7,7 @@ import { BoundBefore, callsIn, textChange, useOf, type TextChange } from './chan
 import { HarmlessRows } from './harmless-rows.js';
 
 /** More changed texts than these are bound with everything else. */
-const textsMax = 300;
+const textsMax = 5_000;
 
 type Call = BoundAnew['calls'] extends Iterable<infer Each> ? Each : never;
 

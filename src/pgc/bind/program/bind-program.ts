@@ -70,11 +70,8 @@ function* boundCalls(
   isWanted?: (shard: number, site: CallRow) => boolean,
 ): Generator<BoundCall> {
   const { definitions } = binder;
-  const textOf = new Map(
-    definitions.texts
-      .filter(({ isBare }) => !isBare)
-      .map((each) => [`${each.shard} ${each.file}`, each]),
-  );
+  const textsOf = shards.map((): (typeof definitions.texts)[number][] => []);
+  for (const text of definitions.texts) if (!text.isBare) textsOf[text.shard]?.push(text);
   const symbolOf = new Map(
     definitions.all.flatMap((each) =>
       each.symbol < 0 ? [] : [[`${each.shard} ${each.symbol}`, each]],
@@ -82,10 +79,9 @@ function* boundCalls(
   );
   for (const [shard, index] of shards.entries()) {
     const known = new Map<string, Omit<BoundCall, 'shard' | 'call'>>();
-    for (const site of sitesOf(index)) {
+    for (const [text, site] of sitesIn(index, textsOf[shard] ?? [])) {
       const { id, file, caller, kind } = site;
-      const text = textOf.get(`${shard} ${file}`);
-      if (text === undefined || isWanted?.(shard, site) === false) continue;
+      if (isWanted?.(shard, site) === false) continue;
       const expression = index.expressionOf(id);
       const owner = symbolOf.get(`${shard} ${caller}`);
       const isMade = owner !== undefined && definitions.macros.has(owner.name);
@@ -99,9 +95,13 @@ function* boundCalls(
   }
 }
 
-function* sitesOf(index: ShardIndex): Generator<CallRow> {
-  yield* index.calls();
-  yield* index.uses();
+function* sitesIn<Text extends { file: number }>(
+  index: ShardIndex,
+  texts: readonly Text[],
+): Generator<[text: Text, site: CallRow]> {
+  for (const text of texts)
+    for (const [first, end] of index.siteSpans(text.file))
+      for (let site = first; site < end; site += 1) yield [text, index.site(site)];
 }
 
 /** Names mean something else in it than around it. */

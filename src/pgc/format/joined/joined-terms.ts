@@ -31,9 +31,8 @@ export class JoinedTerms implements TermIndex {
   /** All terms that a document has, with document frequencies, sorted. */
   terms(): { term: string; documents: number }[] {
     const counts = new Map<string, number>();
-    for (const { terms, joined, isWhole } of this.#sources) {
-      const isWanted = isWhole ? undefined : (document: number) => joined(document) !== undefined;
-      for (const { term, documents } of terms.terms(isWanted))
+    for (const source of this.#sources) {
+      for (const { term, documents } of source.terms.terms(hiddenIn(source)))
         if (documents > 0) counts.set(term, (counts.get(term) ?? 0) + documents);
     }
     return sortedByBytes(counts, ([term]) => term).map(([term, documents]) => ({
@@ -105,6 +104,14 @@ export class JoinedTerms implements TermIndex {
       return total;
     });
   }
+}
+
+/** 1 for each document that is hidden; undefined: none is. */
+function hiddenIn({ terms, joined, isWhole }: TermSource): Uint8Array | undefined {
+  if (isWhole) return undefined;
+  return Uint8Array.from({ length: terms.documentCount }, (_, document) =>
+    joined(document) === undefined ? 1 : 0,
+  );
 }
 
 /** In the order of `sortByBytes`. */

@@ -1,7 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { Section } from '../section.js';
-import { corrupt, sectionsIn, writeSections, type SectionLayout } from '../segment-file.js';
+import { OpenFiles } from '../container/section-file.js';
+import type { Section } from '../container/section.js';
+import {
+  corrupt,
+  sectionsIn,
+  writeSections,
+  type SectionLayout,
+} from '../container/segment-file.js';
 
 /** Raised whenever the layout or the meaning of a section changes. */
 const wordsFormat = 2;
@@ -53,7 +59,7 @@ export class WordVectors {
 
   /** Throws INDEX_CORRUPT, INDEX_MISSING. */
   static read(path = wordsPath): WordVectors {
-    const { info, vocabulary, rows, ...scales } = sectionsIn(path, layout);
+    const { info, vocabulary, rows, ...scales } = sectionsIn(path, layout, new OpenFiles());
     const words = vocabulary.whole().toString().split('\n');
     const [inText, inFunction] = [scales.inText.whole(), scales.inFunction.whole()];
     try {

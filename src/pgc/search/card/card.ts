@@ -1,6 +1,6 @@
-import { targetsOfCalls } from '../../bind/call-graph.js';
-import type { Card, CardReference, CardTerm, Lookup } from '../../shapes.js';
-import type { CallRow, ShardIndex } from '../../format/shard-index.js';
+import { referencesOf } from './references.js';
+import type { Card, CardReference, CardTerm } from '../../shapes.js';
+import type { ShardIndex } from '../../format/shard-index.js';
 import { candidateOf } from '../../bind/symbol-candidate.js';
 import { isStandIn } from '../../bind/visibility.js';
 
@@ -13,19 +13,20 @@ export const cardReferencesMax = 50_000;
 export const cardPlacesMax = 20_000;
 /** Shorter names of files and folders say nothing. */
 const placeCharsMin = 3;
-/** Files that define one name for a shard; beyond them it belongs to everybody. */
-const referenceFilesMax = 64;
 
 /** The description of a shard for routing. Costs a pass over terms and calls: callers keep it per index version. */
 export function cardOf(index: ShardIndex): Card {
   return { ...lazyCardOf(index) };
 }
 
+/** What takes a pass over all symbols or calls of a shard. */
+export type CardParts = Pick<Card, 'defines' | 'stand_ins' | 'unresolved'>;
+
 /**
  * The same, each long part worked out when it is first read: following calls needs neither terms nor unresolved
- * references, which take most of the time.
+ * references, which take most of the time. `known`: what is known of them.
  */
-export function lazyCardOf(index: ShardIndex): Card {
+export function lazyCardOf(index: ShardIndex, known: Partial<CardParts> = {}): Card {
   const { info } = index;
   const cuts = new Set<string>();
   const bounded = <T>(name: string, { kept, isCut }: Cut<T>): T[] => {
@@ -34,10 +35,11 @@ export function lazyCardOf(index: ShardIndex): Card {
   };
   const long: Record<string, () => unknown> = {
     terms: () => sketch(index),
-    defines: () => bounded('defines', cut(index.defines(), cardDefinesMax)),
-    stand_ins: () => bounded('stand_ins', cut(standInsOf(index), cardStandInsMax)),
+    defines: () => bounded('defines', cut(known.defines ?? index.defines(), cardDefinesMax)),
+    stand_ins: () =>
+      bounded('stand_ins', cut(known.stand_ins ?? standInsOf(index), cardStandInsMax)),
     places: () => bounded('places', cut(placesOf(index), cardPlacesMax)),
-    unresolved: () => bounded('unresolved', cutReferences(referencesOf(index))),
+    unresolved: () => bounded('unresolved', cutReferences(known.unresolved ?? referencesOf(index))),
   };
   const card = {
     agent: info.agent,
@@ -94,46 +96,18 @@ function cutReferences(all: CardReference[]): Cut<CardReference> {
 /** Names that this shard defines for others only for configurations that lack the real definition. */
 function standInsOf(index: ShardIndex): string[] {
   const names: string[] = [];
-  for (const [name, symbols] of index.symbolsByName()) {
-    // A stand-in has its declaration beside it.
-    if (symbols.length < 2) continue;
-    const all = symbols.map((each) => candidateOf(index, each));
-    const defined = all.filter((each) => each.exported && !each.declaration);
-    if (defined.length > 0 && defined.every((each) => isStandIn(each, all))) names.push(name);
-  }
+  for (const [name, symbols] of index.symbolsByName())
+    if (areStandIns(index, symbols)) names.push(name);
   return names;
 }
 
-/** Calls that another shard may define, by the name it would have there. */
-function referencesOf(index: ShardIndex): CardReference[] {
-  const found = new Map<string, { lookup: Lookup; sites: number; files: Set<string> }>();
-  const isWanted = wantedNames(index);
-  for (const [name, calls] of index.callsByName()) {
-    if (!isWanted(name, calls)) continue;
-    for (const lookup of targetsOfCalls(index, calls).flatMap(({ lookups }) => lookups)) {
-      const key = `${lookup.name} ${lookup.container}`;
-      let known = found.get(key);
-      if (known === undefined) found.set(key, (known = { lookup, sites: 0, files: new Set() }));
-      known.sites += 1;
-      if (lookup.path !== '' && known.files.size < referenceFilesMax) known.files.add(lookup.path);
-    }
-  }
-  return [...found.values()]
-    .map(({ lookup: { name, container }, sites, files }) => ({
-      term: name,
-      documents: sites,
-      files: [...files].sort(),
-      container,
-    }))
-    .sort((one, other) => compare(one.term, other.term) || compare(one.container, other.container));
-}
-
-/** Names of calls inside symbols, and of calls at file level that are not defined here or known to be elsewhere. */
-function wantedNames(index: ShardIndex): (name: string, calls: readonly CallRow[]) => boolean {
-  const open = new Set(index.unresolved().map((each) => each.name));
-  const isBound = (id: number): boolean => (index.bound?.targetsOf(id).length ?? 0) > 0;
-  return (name, calls) =>
-    open.has(name) || calls.some(({ id, caller }) => caller >= 0 || isBound(id));
+/** `symbols`: all of one name. */
+export function areStandIns(index: ShardIndex, symbols: readonly number[]): boolean {
+  // A stand-in has its declaration beside it.
+  if (symbols.length < 2) return false;
+  const all = symbols.map((each) => candidateOf(index, each));
+  const defined = all.filter((each) => each.exported && !each.declaration);
+  return defined.length > 0 && defined.every((each) => isStandIn(each, all));
 }
 
 /**
@@ -141,14 +115,22 @@ function wantedNames(index: ShardIndex): (name: string, calls: readonly CallRow[
  * n of N documents is worth n · ln(N / n), what it adds to the shard's own entropy.
  */
 function sketch(index: ShardIndex): CardTerm[] {
-  const total = Math.max(1, index.documentCount);
-  const worth = ({ documents }: CardTerm): number => documents * Math.log((total + 1) / documents);
   const terms = index.terms();
-  if (terms.length > cardTermsMax) {
-    terms.sort((one, other) => worth(other) - worth(one) || compare(one.term, other.term));
-    terms.length = cardTermsMax;
-  }
-  return terms.sort((one, other) => compare(one.term, other.term));
+  return mostWorth(terms, index.documentCount).sort((one, other) => compare(one.term, other.term));
+}
+
+function mostWorth(terms: CardTerm[], documentCount: number): CardTerm[] {
+  if (terms.length <= cardTermsMax) return terms;
+  const total = Math.max(1, documentCount);
+  const worth = Float64Array.from(
+    terms,
+    ({ documents }) => documents * Math.log((total + 1) / documents),
+  );
+  const least = worth.toSorted()[terms.length - cardTermsMax] ?? 0;
+  const most = terms.filter((_, at) => (worth[at] ?? 0) > least);
+  const equal = terms.filter((_, at) => worth[at] === least);
+  equal.sort((one, other) => compare(one.term, other.term));
+  return [...most, ...equal.slice(0, cardTermsMax - most.length)];
 }
 
 function compare(one: string, other: string): number {

@@ -47,6 +47,17 @@ test('who has answered is asked again when it has changed, and about what is new
   expect(log).toEqual(['a1 a y', 'b2 b x', 'b2 c x']);
 });
 
+test('what a shard denied before it changed it is asked only if it may say yes now', async () => {
+  const questions = new Set(['a x', 'b x', 'c x']);
+  const known = new ShardAnswers();
+  await known.ask(questions, [shard('a', 'a1', [])]);
+  const log: string[] = [];
+  const before = { version: 'a1', mayAnswer: (question: string) => question === 'b x' };
+  const yes = await known.ask(questions, [{ ...shard('b', 'a2', log), before }]);
+  expect([...yes]).toEqual(['b x']);
+  expect(log).toEqual(['a2 a x', 'a2 b x']);
+});
+
 test('a file that is damaged, or of nobody, gives no verdict', async () => {
   const path = join(folder, 'damaged');
   const questions = new Set(['a x']);

@@ -1,12 +1,12 @@
-import type { BoundAnew, BoundPlace, Change } from '../bind/change/change.js';
-import type { KeptSites } from '../bind/change/kept-sites.js';
-import type { MovedSymbols, PlacedTarget } from '../bind/change/moved-symbols.js';
+import type { BoundAnew, BoundPlace, Change } from '../../bind/change/change.js';
+import type { KeptRun, KeptSites } from '../../bind/change/kept-sites.js';
+import type { MovedSymbols, PlacedTarget } from '../../bind/change/moved-symbols.js';
 import {
   BoundCallsWriter,
   type BoundCalls,
   type BoundTarget,
   type CallBinding,
-} from '../format/bound-calls.js';
+} from '../../format/bound-calls.js';
 
 interface SiteBinding {
   binding: CallBinding;
@@ -23,7 +23,6 @@ export class BindingUpdate {
   readonly #change: Change;
   readonly #kept: KeptSites;
   readonly #moved: MovedSymbols;
-  readonly #touched: ReadonlySet<string>;
   /** By unit and site; of a unit that is the same only what differs. */
   readonly #anew: Map<number, SiteBinding>[];
   /** Of languages of which all were found anew; by what may be replaced, and by unit. */
@@ -37,7 +36,6 @@ export class BindingUpdate {
     this.#change = change;
     this.#kept = kept;
     this.#moved = moved;
-    this.#touched = new Set(change.texts.map(({ path }) => path));
     this.#anew = change.units.map(() => new Map<number, SiteBinding>());
     this.#pairsOf = change.units.map(() => []);
   }
@@ -115,27 +113,29 @@ export class BindingUpdate {
       called.set(id, each);
       return id;
     };
+    const now = this.#targetsNow(unit);
     const known = new KnownIds((before, id) => {
-      const target = this.#change.before[before]?.bound.target(id);
-      const now = target && this.#moved.now(before, target, unit);
-      return now && idOf(now);
+      const its = now.of(before, id);
+      return its && idOf(its);
     });
-    for (let site = 0; site < siteCount; site += 1) {
-      const anew = this.#anew[unit]?.get(site);
-      if (anew !== undefined) {
-        if (anew.binding !== 'unbound') writer.addIds(site, anew.binding, anew.targets.map(idOf));
-        continue;
+    const anew = this.#anew[unit] ?? new Map<number, SiteBinding>();
+    for (const { before, start, first, length } of this.#runsOf(unit, siteCount))
+      for (const its of this.#change.before[before]?.bound.boundIn(start, start + length) ?? []) {
+        const site = first + its.site - start;
+        if (anew.has(site)) continue;
+        const ids = its.targets.flatMap((id) => known.of(before, id) ?? []);
+        writer.addIds(site, its.binding, ids);
       }
-      const was = this.#kept.before(unit, site);
-      const bound = was && this.#change.before[was.unit]?.bound;
-      const binding = was && bound?.bindingOf(was.site);
-      if (was === undefined || bound === undefined || binding === 'unbound') continue;
-      const ids = bound.targetsOf(was.site).flatMap((id) => known.of(was.unit, id) ?? []);
-      writer.addIds(site, binding ?? 'unbound', ids);
-    }
-    const its = new Map([...called.values()].map((each) => [keyIn(targetIn(unit, each)), each]));
-    for (const [what, by] of this.#pairsIn(unit, its).values())
-      writer.implement(targetIn(unit, what), targetIn(unit, by));
+    for (const [site, { binding, targets }] of anew)
+      if (binding !== 'unbound') writer.addIds(site, binding, targets.map(idOf));
+    const ids = new Map<PlacedTarget, number>();
+    const pairedId = (each: PlacedTarget): number => {
+      const id = ids.get(each) ?? writer.id(targetIn(unit, each));
+      ids.set(each, id);
+      return id;
+    };
+    for (const [what, by] of this.#pairsIn(unit, [...called.values()], now))
+      writer.implementIds(pairedId(what), pairedId(by));
     const same = this.#change.unitBefore(unit);
     const headers = same === undefined ? undefined : this.#change.before[same]?.bound.farHeaders();
     for (const [header, targets] of this.#headers[unit] ?? headers ?? [])
@@ -143,44 +143,72 @@ export class BindingUpdate {
     return writer;
   }
 
+  #runsOf(unit: number, length: number): readonly KeptRun[] {
+    const same = this.#change.unitBefore(unit);
+    return same === undefined
+      ? this.#kept.runs(unit)
+      : [{ before: same, start: 0, first: 0, length }];
+  }
+
+  /** What targets of units before are now: many sites and pairs have the same. */
+  #targetsNow(unit: number): KnownIds<PlacedTarget> {
+    return new KnownIds((before, id) => {
+      const target = this.#change.before[before]?.bound.target(id);
+      return target && this.#moved.now(before, target, unit);
+    });
+  }
+
   #isAsBefore(unit: number): boolean {
     const same = this.#change.unitBefore(unit);
     const bound = same === undefined ? undefined : this.#change.before[same]?.bound;
     if (same === undefined || bound === undefined) return false;
     if ((this.#anew[unit]?.size ?? 0) > 0) return false;
-    for (const id of bound.targetsIn(this.#touched)) {
+    for (const id of this.#change.touchedBefore(same)) {
       const target = bound.target(id);
       const now = this.#moved.now(same, target, unit);
       if (now === undefined || keyIn(targetIn(unit, now)) !== keyIn(target)) return false;
     }
     const headers = this.#headers[unit];
     if (headers !== undefined && !areHeadersSame(bound.farHeaders(), headers)) return false;
-    const isOfPaired = (path: string): boolean => this.#isPaired.some((isOf) => isOf(path));
     // Texts of other languages neither call nor define what was found anew.
-    if (![...this.#pathsOf(unit)].some(isOfPaired)) return true;
+    if (
+      this.#isPaired.length === 0 ||
+      ![...this.#pathsOf(unit)].some((path) => this.#isFound(path))
+    )
+      return true;
     const was = [...bound.implementations()].map((ids) =>
       ids.map((id) => keyIn(bound.target(id))).join('\0\0'),
     );
-    return areSame(was, [...this.#pairsIn(unit, calledIn(bound)).keys()]);
+    const pairs = this.#pairsIn(unit, calledIn(bound), this.#targetsNow(unit));
+    const is = Array.from(pairs, (pair) =>
+      pair.map((each) => keyIn(targetIn(unit, each))).join('\0\0'),
+    );
+    return areSame(was, is);
   }
 
-  /** Known where the one is called, and where either is defined. */
-  #pairsIn(unit: number, called: ReadonlyMap<string, BoundTarget>): Map<string, Pair> {
-    const found = new Map<string, Pair>();
-    const isCalled = ([what]: Pair): boolean => called.has(keyIn(targetIn(unit, what)));
-    const note = (pair: Pair): Map<string, Pair> =>
-      found.set(pair.map((each) => keyIn(targetIn(unit, each))).join('\0\0'), pair);
-    for (const pair of this.#pairsOf[unit] ?? []) note(pair);
+  /** Whether what replaces what in the text of a path was found anew, as of all of its language. */
+  #isFound(path: string): boolean {
+    return this.#isPaired.some((isOf) => isOf(path));
+  }
+
+  /** Known where the one is called, and where either is defined; some come twice. `now`: see `#targetsNow`. */
+  *#pairsIn(
+    unit: number,
+    called: readonly BoundTarget[],
+    now: KnownIds<PlacedTarget>,
+  ): Generator<Pair> {
+    const isCalled = new Set(called.map((each) => keyIn(seenFrom(unit, each))));
+    const has = ([what]: Pair): boolean => isCalled.has(keyIn(targetIn(unit, what)));
+    yield* this.#pairsOf[unit] ?? [];
     if (this.#pairs.size > 0)
-      for (const each of called.values())
-        for (const pair of this.#pairs.get(keyOf(each)) ?? []) if (isCalled(pair)) note(pair);
+      for (const each of called)
+        for (const pair of this.#pairs.get(keyOf(each)) ?? []) if (has(pair)) yield pair;
     const own = this.#pathsOf(unit);
     for (const before of this.#sourcesOf(unit))
-      for (const pair of this.#pairsBefore(before, unit))
-        if (pair.some(({ path }) => own.has(path)) || isCalled(pair)) note(pair);
+      for (const pair of this.#pairsBefore(before, now))
+        if (pair.some(({ path }) => own.has(path)) || has(pair)) yield pair;
     for (const { targets } of this.#anew[unit]?.values() ?? [])
-      for (const each of targets) for (const pair of this.#pairsOfTarget(each, unit)) note(pair);
-    return found;
+      for (const each of targets) yield* this.#pairsOfTarget(each, now);
   }
 
   #pathsOf(unit: number): ReadonlySet<string> {
@@ -200,29 +228,26 @@ export class BindingUpdate {
   }
 
   /** Those of languages of which not all are found anew. */
-  *#pairsBefore(before: number, unit: number): Generator<Pair> {
-    const bound = this.#change.before[before]?.bound;
-    for (const ids of bound?.implementations() ?? []) {
-      const pair = bound && this.#pairNow(bound, before, ids, unit);
+  *#pairsBefore(before: number, now: KnownIds<PlacedTarget>): Generator<Pair> {
+    for (const ids of this.#change.before[before]?.bound.implementations() ?? []) {
+      const pair = this.#pairNow(before, ids, now);
       if (pair !== undefined) yield pair;
     }
   }
 
   #pairNow(
-    bound: BoundCalls,
     before: number,
     [what, by]: readonly [what: number, by: number],
-    unit: number,
+    now: KnownIds<PlacedTarget>,
   ): Pair | undefined {
-    const target = bound.target(what);
-    if (this.#isPaired.some((isOf) => isOf(target.path))) return undefined;
-    const one = this.#moved.now(before, target, unit);
-    const other = this.#moved.now(before, bound.target(by), unit);
-    return one && other && [one, other];
+    const one = now.of(before, what);
+    if (one === undefined || this.#isFound(one.path)) return undefined;
+    const other = now.of(before, by);
+    return other && [one, other];
   }
 
   /** What replaces something is known where that is defined. */
-  *#pairsOfTarget(target: PlacedTarget, unit: number): Generator<Pair> {
+  *#pairsOfTarget(target: PlacedTarget, now: KnownIds<PlacedTarget>): Generator<Pair> {
     const { path, name } = target;
     const was = (this.#change.kept(path) ?? this.#change.changed(path))?.before;
     const before = was?.unit ?? this.#change.unitBefore(target.unit);
@@ -230,19 +255,19 @@ export class BindingUpdate {
     if (before === undefined || bound === undefined) return;
     for (const what of bound.targetsNamed(name))
       for (const by of bound.implementing(what)) {
-        const pair = this.#pairNow(bound, before, [what, by], unit);
+        const pair = this.#pairNow(before, [what, by], now);
         if (pair !== undefined && keyOf(pair[0]) === keyOf(target)) yield pair;
       }
   }
 }
 
-/** What the targets of units before are now: many sites are bound to the same. */
-class KnownIds {
-  readonly #known = new Map<number, (number | undefined)[]>();
+/** What is found by a number of a unit before, once. */
+class KnownIds<Found = number> {
+  readonly #known = new Map<number, (Found | undefined)[]>();
 
-  constructor(readonly find: (before: number, id: number) => number | undefined) {}
+  constructor(readonly find: (before: number, id: number) => Found | undefined) {}
 
-  of(before: number, id: number): number | undefined {
+  of(before: number, id: number): Found | undefined {
     let known = this.#known.get(before);
     if (known === undefined) this.#known.set(before, (known = []));
     if (!(id in known)) known[id] = this.find(before, id);
@@ -250,10 +275,10 @@ class KnownIds {
   }
 }
 
-function calledIn(bound: BoundCalls): Map<string, BoundTarget> {
-  const called = new Map<string, BoundTarget>();
+function calledIn(bound: BoundCalls): BoundTarget[] {
+  const called: BoundTarget[] = [];
   for (let id = 0; id < bound.targetCount; id += 1)
-    if (bound.isCalled(id)) called.set(keyIn(bound.target(id)), bound.target(id));
+    if (bound.isCalled(id)) called.push(bound.target(id));
   return called;
 }
 
@@ -265,6 +290,11 @@ function placed(place: BoundPlace): PlacedTarget {
 function targetIn(unit: number, target: PlacedTarget): BoundTarget {
   const { unit: its, symbol, path, container, name, kind, line } = target;
   return { symbol: its === unit ? symbol : -1, path, container, name, kind, line };
+}
+
+/** What is of a unit already, or of all units. */
+function seenFrom(unit: number, target: BoundTarget | PlacedTarget): BoundTarget {
+  return 'unit' in target ? targetIn(unit, target) : target;
 }
 
 /** Of what one unit knows it by. */

@@ -1,33 +1,34 @@
 import { createHash } from 'node:crypto';
 import { join, posix } from 'node:path';
-import { bindPointers } from '../bind/pointers/bind-pointers.js';
-import { farHeaders } from '../bind/pointers/far-headers.js';
-import { bindProgram } from '../bind/program/bind-program.js';
-import { cppRules } from '../bind/program/languages/cpp.js';
-import { ecmascriptRules } from '../bind/program/languages/ecmascript.js';
-import { goRules } from '../bind/program/languages/go.js';
-import { javaRules } from '../bind/program/languages/java.js';
-import type { LanguageRules, Manifest as ModuleManifest } from '../bind/program/rules.js';
-import { pythonRules } from '../bind/program/languages/python.js';
-import { rustRules } from '../bind/program/languages/rust.js';
-import type { FactStore } from '../mine/fact-store.js';
+import { bindPointers } from '../../bind/pointers/bind-pointers.js';
+import { farHeaders } from '../../bind/pointers/far-headers.js';
+import { bindProgram } from '../../bind/program/bind-program.js';
+import { cppRules } from '../../bind/program/languages/cpp.js';
+import { ecmascriptRules } from '../../bind/program/languages/ecmascript.js';
+import { goRules } from '../../bind/program/languages/go.js';
+import { javaRules } from '../../bind/program/languages/java.js';
+import type { LanguageRules, Manifest as ModuleManifest } from '../../bind/program/rules.js';
+import { pythonRules } from '../../bind/program/languages/python.js';
+import { rustRules } from '../../bind/program/languages/rust.js';
+import type { FactStore } from '../../mine/fact-store.js';
+import { OpenFiles } from '../../format/container/section-file.js';
 import {
   BoundCalls,
   boundFormat,
   writeBoundCalls,
   type BoundCallsWriter,
-} from '../format/bound-calls.js';
-import { minerVersion } from '../format/facts.js';
-import { decodeFacts } from '../format/packed-facts.js';
-import type { FileRow } from '../format/shard-index.js';
-import { openShard } from '../plan/open-shard.js';
-import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
-import { TreeSymbols } from '../scip/tree-symbols.js';
+} from '../../format/bound-calls.js';
+import { minerVersion } from '../../format/facts.js';
+import { decodeFacts } from '../../format/packed-facts.js';
+import type { FileRow } from '../../format/shard-index.js';
+import { openShard } from '../../plan/open-shard.js';
+import type { IndexPlace, Manifest, ManifestShard } from '../../plan/manifest.js';
+import { TreeSymbols } from '../../scip/tree-symbols.js';
 import { boundAfter } from './bind-change.js';
 import { BindingWriter } from './binding-writer.js';
-import { withinLessMemory } from './run-budget.js';
-import { openBuilders } from './shard-builders.js';
-import { isBound, keyOf } from './shard-key.js';
+import { withinLessMemory } from '../run-budget.js';
+import { openBuilders } from '../shard-builders.js';
+import { isBound, keyOf } from '../shard-key.js';
 import {
   hasLayer,
   isLayerWhole,
@@ -114,7 +115,7 @@ export async function bindShards(
     }
     at += 1;
   }
-  await writeCards(job, fresh);
+  await writeCards(job, fresh, update === undefined ? [] : (before?.shards ?? []));
   return {
     shards: shards.map((shard) => withBound(shard, files.get(shard.alias))),
     ...{ scip: layer?.served, bound_by, layer: layer?.report(), sites },
@@ -134,8 +135,9 @@ async function boundBy(
   layer: Awaited<ReturnType<typeof openLayer>> | undefined;
   sites: number;
 }> {
+  using files = new OpenFiles();
   const segments = await Promise.all(
-    shards.map((shard) => openShard(job.place, shard, {}, 'lazy', '')),
+    shards.map((shard) => openShard(job.place, shard, {}, files, '')),
   );
   const layer = isLayered ? await openLayer(job, new TreeSymbols(segments)) : undefined;
   const sites = segments.reduce((sum, { siteCount }) => sum + siteCount, 0);
@@ -229,19 +231,28 @@ async function manifestsOf({ files, facts, complete }: BindJob): Promise<ModuleM
   });
 }
 
-/** Cards say what shards want of others, so all are bound first. */
+/** What a card takes of which the one before is known, as a share of one that is made as a whole. */
+const renewedShare = 1 / 8;
+
+/** Cards say what shards want of others, so all are bound first. `known`: those of the run before, made alike. */
 async function writeCards(
   { place, writers, heapMegabytes, throwIfAborted }: BindJob,
   shards: readonly ManifestShard[],
+  known: readonly ManifestShard[],
 ): Promise<void> {
+  const orders = shards.map((shard) => {
+    const isBefore = ({ alias, made_with }: ManifestShard): boolean =>
+      alias === shard.alias && made_with === shard.made_with;
+    return { place, shard, before: known.find(isBefore) };
+  });
   await using builders = openBuilders(
     Math.min(writers, shards.length),
-    shards.reduce((sum, { lines }) => sum + lines, 0),
+    orders.reduce((sum, { shard, before }) => sum + shard.lines * (before ? renewedShare : 1), 0),
     heapMegabytes,
   );
-  await builders.all(shards, async (builder, shard) => {
+  await builders.all(orders, async (builder, order) => {
     throwIfAborted();
-    await builder.card(place, shard);
+    await builder.card(order);
   });
 }
 
