@@ -214,10 +214,8 @@ export class SegmentWriter {
       this.#countProse(symbol.signature, fieldOf.signature);
       this.#countProse(symbol.doc, fieldOf.doc);
       this.#countBody(words, facts.documents[index]);
-      if (isFunction(symbol.kind) && !symbol.declaration) {
-        this.#postings.eachTerm((term, count) => this.#vectors.count(term, count));
-        this.#vectors.end(this.#symbolCount - 1);
-      }
+      if (isFunction(symbol.kind) && !symbol.declaration)
+        this.#vectors.add(this.#symbolCount - 1, this.#postings);
       this.#postings.endDocument();
     }
     const rest = facts.documents[facts.symbols.length];

@@ -26,6 +26,7 @@ import type { IndexPlace, Manifest, ManifestShard } from '../../plan/manifest.js
 import { TreeSymbols } from '../../scip/tree-symbols.js';
 import { boundAfter } from './bind-change.js';
 import { BindingWriter } from './binding-writer.js';
+import { withinLessMemory } from '../run-budget.js';
 import { openBuilders } from '../shard-builders.js';
 import { isBound, keyOf } from '../shard-key.js';
 import {
@@ -139,18 +140,21 @@ async function boundBy(
     shards.map((shard) => openShard(job.place, shard, {}, files, '')),
   );
   const layer = isLayered ? await openLayer(job, new TreeSymbols(segments)) : undefined;
-  const writing = new BindingWriter(segments, layer?.bindings);
-  for (const each of rules) {
-    job.throwIfAborted();
-    const isNeeded = shards.some(({ languages }) =>
-      each.languages.some((language) => language in languages),
-    );
-    if (isNeeded) writing.add(bindProgram(segments, each));
-  }
-  if (shards.some(({ languages }) => 'c' in languages)) writing.add(bindPointers(segments));
-  for (const [shard, headers] of farHeaders(segments).entries()) writing.include(shard, headers);
   const sites = segments.reduce((sum, { siteCount }) => sum + siteCount, 0);
-  return { writers: drained([...writing.end()]), layer, sites };
+  const writers = withinLessMemory(() => {
+    const writing = new BindingWriter(segments, layer?.bindings);
+    for (const each of rules) {
+      job.throwIfAborted();
+      const isNeeded = shards.some(({ languages }) =>
+        each.languages.some((language) => language in languages),
+      );
+      if (isNeeded) writing.add(bindProgram(segments, each));
+    }
+    if (shards.some(({ languages }) => 'c' in languages)) writing.add(bindPointers(segments));
+    for (const [shard, headers] of farHeaders(segments).entries()) writing.include(shard, headers);
+    return writing.end();
+  });
+  return { writers: drained([...writers]), layer, sites };
 }
 
 /** Written, each is not needed any more. */

@@ -1,4 +1,5 @@
 import { bytesOf, NumberColumn } from '../bytes.js';
+import type { PostingWriter } from '../posting-writer.js';
 import type { ShardTerms } from '../shard-terms.js';
 import { wordVectors } from './word-vectors.js';
 
@@ -15,20 +16,11 @@ export class FunctionVectors {
 
   constructor(readonly terms: ShardTerms) {}
 
-  /** A term of the next function, and how often it stands in it. */
-  count(term: number, count: number): void {
-    for (let next = this.#learned.length; next <= term; next += 1)
-      this.#learned.push(wordVectors().numberOf(this.terms.text(next)) ?? -1);
-    const word = this.#learned[term] as number;
-    if (word < 0) return;
-    this.#words.push(word);
-    this.#counts.push(count);
-  }
-
-  /** The function of which all terms are counted. */
-  end(symbol: number): void {
-    const vector = wordVectors().ofFunction(this.#words.values(), this.#counts.values());
+  /** `document`: the words of the function. */
+  add(symbol: number, document: Pick<PostingWriter, 'eachTerm'>): void {
     this.#words.length = this.#counts.length = 0;
+    document.eachTerm((term, count) => this.#count(term, count));
+    const vector = wordVectors().ofFunction(this.#words.values(), this.#counts.values());
     let most = 0;
     for (const each of vector) most = Math.max(most, Math.abs(each));
     if (most === 0) return;
@@ -37,6 +29,15 @@ export class FunctionVectors {
     for (let at = 0; at < row.length; at += 1)
       row[at] = Math.round(((vector[at] as number) * rowMax) / most);
     this.#rows.push(row);
+  }
+
+  #count(term: number, count: number): void {
+    for (let next = this.#learned.length; next <= term; next += 1)
+      this.#learned.push(wordVectors().numberOf(this.terms.text(next)) ?? -1);
+    const word = this.#learned[term] as number;
+    if (word < 0) return;
+    this.#words.push(word);
+    this.#counts.push(count);
   }
 
   finish(): Record<'vectorSymbols' | 'vectorRows', Uint8Array> {
