@@ -85,7 +85,7 @@ describe('algebra', () => {
       text: 'nic_copy copies as the card says',
     });
     expect(text.stdout).toMatch(
-      /^drivers\/nic\.c:4 nic_ioctl \(function\)  O2 raw-copy, O3 slot\n1 anchor\n\nState: \S+, work tree at [0-9a-f]{9}, up to date\n$/,
+      /^drivers\/nic\.c:4 nic_ioctl \(function\) {2}O2 raw-copy, O3 slot\n1 anchor\n\nState: \S+, work tree at [0-9a-f]{9}, up to date\n$/,
     );
   });
 
