@@ -22,6 +22,14 @@ const tables = path.join(root, 'src/attention/tables');
 const dist = path.join(root, 'dist');
 /** By its path: what reads the imports for the layers needs the earlier one, in the same folder of programs. */
 const compiler = 'node_modules/typescript-native/bin/tsc';
+/** What begins a thread, by the name of its bundle. */
+const threads = {
+  mine: 'src/pgc/mine/worker.js',
+  shard: 'src/pgc/build/shard-worker.js',
+  tree: 'src/pgc/serve/tree-worker.js',
+  audit: 'src/observe/audit-writer.js',
+};
+
 /** Small packages that most programs load: bundled with our code. All others load as installed. */
 const bundled =
   /^(commander|entities|linkify-it|markdown-it|mdurl|uc\.micro|xstate|yaml|zod)(\/|$)/;
@@ -114,22 +122,36 @@ async function build() {
 }
 
 /**
- * The same program in fewer and larger files, which start a process in two thirds of the time. Threads, and what is read
- * at run time, stay where they were compiled to.
+ * The same program in fewer and larger files, which start a process in two thirds of the time, and a thread in half of it.
+ * A thread's file stands where it was compiled to, and loads its bundle.
  */
 async function bundle(rolldown, next) {
-  const folder = path.join(next, 'bundle');
+  await write(rolldown, next, 'bundle', { main: 'services/cli/main.js' });
+  await write(rolldown, next, 'bundle/threads', threads);
+  for (const [name, file] of Object.entries(threads)) {
+    const place = path.relative(path.dirname(file), `bundle/threads/${name}.js`);
+    writeFileSync(
+      path.join(next, file),
+      `import ${JSON.stringify(place.split(path.sep).join('/'))};\n`,
+    );
+  }
+}
+
+/** `input`: by name, below `next`. What is read at run time stays where it was compiled to. */
+async function write(rolldown, next, folder, input) {
   const itsPlace = {
     name: 'its-place',
     transform(code, id) {
       if (!id.startsWith(next) || !code.includes('import.meta.url')) return undefined;
-      const place = path.relative(folder, id).split(path.sep).join('/');
+      const place = path.relative(path.join(next, folder), id).split(path.sep).join('/');
       const here = `new URL(${JSON.stringify(place)}, import.meta.url).href`;
       return { code: code.replaceAll('import.meta.url', here), map: null };
     },
   };
   const its = await rolldown({
-    input: path.join(next, 'services/cli/main.js'),
+    input: Object.fromEntries(
+      Object.entries(input).map(([name, file]) => [name, path.join(next, file)]),
+    ),
     platform: 'node',
     external: (id) => !/^[./]/.test(id) && !bundled.test(id),
     plugins: [itsPlace],
@@ -140,7 +162,8 @@ async function bundle(rolldown, next) {
   const debugName = 'packages';
   const groups = [{ debugName, test: packageOf, name: (id) => packageOf.exec(id)[1] }];
   await its.write({
-    ...{ dir: folder, format: 'esm', chunkFileNames: '[name]-[hash].js' },
+    ...{ dir: path.join(next, folder), format: 'esm' },
+    ...{ entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
     codeSplitting: { groups },
   });
   await its.close();

@@ -7,6 +7,7 @@ import { BusError } from '../../src/errors/bus-error.js';
 import type { Analyses } from '../../src/pgc/analyse/analyses.js';
 import { openIndex } from '../../src/pgc/search/open-index.js';
 import type { Locator } from '../../src/pgc/search/locate/locate.js';
+import { realRoot } from '../../src/pgc/source/source-tree.js';
 import { openShards, type OpenedShards } from '../../src/pgc/serve/open-shards.js';
 import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
 import type { Asking } from '../../src/operations/operation.js';
@@ -30,6 +31,11 @@ export function askingIndex(config: Config, repo: string): Asking {
     locator: async () => {
       const { Locator: opening } = await import('../../src/pgc/search/locate/locate.js');
       return locatorOf(await opening.open(repo, config.home));
+    },
+    states: async ({ paths }) => {
+      const { TreeStates } = await import('../../src/pgc/plan/tree-state.js');
+      const state = await new TreeStates(config.home).of(await realRoot(repo), paths);
+      return state === undefined ? [] : [state];
     },
     askAgent: (agent, request, options) => askShard(config, repo, agent, request, options),
   };

@@ -12,6 +12,7 @@ import type { AskingOptions, Questions } from '../../src/lattice/questions.js';
 import { askingOver } from '../../src/operations/asking.js';
 import type { Asking } from '../../src/operations/operation.js';
 import type { Analyses } from '../../src/pgc/analyse/analyses.js';
+import type { StatesRequest } from '../../src/pgc/serve/messages.js';
 import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
 import { withClient } from '../../src/remote/with-client.js';
 import type { CriticPort } from '../../src/remote/critic.js';
@@ -85,6 +86,10 @@ export class Bus implements Asking, AsyncDisposable {
 
   locator(): ReturnType<Asking['locator']> {
     return this.#asking.locator();
+  }
+
+  states(request: StatesRequest, options: AskingOptions): ReturnType<Asking['states']> {
+    return this.#asking.states(request, options);
   }
 
   askAgent(agent: string, request: AskRequest, options: AskingOptions): Promise<Answer> {

@@ -663,6 +663,10 @@ const entries = {
     'process {pid} already watches {path}',
     'Use that one: every host follows the index that it refreshes.',
   ),
+  INDEX_BEHIND: retry(
+    'what answers this has changed since it was indexed: {paths}',
+    'Refresh the index with `sigma index REPO`, then ask again; `sigma up --watch` does so within seconds of a change.',
+  ),
   INDEX_CHANGED: retry('the index of {agent} changed during the query', 'Ask again.'),
   INDEX_CORRUPT: failed(
     'the index file {path} is damaged ({detail})',

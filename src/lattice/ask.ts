@@ -50,7 +50,7 @@ export async function ask(
   const found = answers
     .filter((answer) => answer.evidence.length > 0)
     .sort((one, other) => best(other) - best(one));
-  const first = found[0] ?? answers[0];
+  const first = found[0] ?? answers.find(isBehind) ?? answers[0];
   if (first === undefined) throw everyShardFailed(errors);
   // Every row counts, however little its shard has to do with the words of the question.
   const used = related
@@ -71,7 +71,7 @@ export async function ask(
     overlay_warnings: [...new Set(all.flatMap((each) => each.overlay_warnings))],
     errors: merged(
       telling.flatMap((answer) => answer.errors),
-      gapsOf(all),
+      gapsOf(found.length === 0 ? all : all.filter((each) => !isBehind(each))),
       errors,
     ),
     partial: errors.length > 0,
@@ -94,6 +94,11 @@ type Told = Pick<Answer, 'left_out' | 'overlay_warnings' | 'errors'>;
 function leftOutOf(answers: readonly Told[]): LeftOut[] {
   const all = answers.flatMap(({ left_out }) => left_out);
   return [...new Map(all.map((each) => [`${each.overlay} ${each.why}`, each])).values()];
+}
+
+/** Whether it holds nothing because its files have changed, which its warnings say, too. */
+function isBehind({ errors }: Told): boolean {
+  return errors.some(({ code }) => code === 'INDEX_BEHIND');
 }
 
 /** That one of several shards finds nothing is no error. */

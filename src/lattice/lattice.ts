@@ -3,6 +3,7 @@ import { BusError } from '../errors/bus-error.js';
 import { wordsOf } from '../pgc/format/words.js';
 import type { Card, CodedError, ShardPort } from '../pgc/shapes.js';
 import { failureOf } from './fan-out.js';
+import { SeenStates } from './seen-states.js';
 import { CardNames } from './topology/card-names.js';
 import { Directory } from './topology/directory.js';
 import { Router } from './route/routing.js';
@@ -25,7 +26,7 @@ export class Lattice {
     ports: readonly ShardPort[],
     cards: readonly Card[] | (() => readonly Card[]),
     /** Reused from the previous lattice of the same tree, in which most shards are the same. */
-    readonly kept = { topologies: new TopologyKeeper(), vocabularies: new Vocabularies() },
+    readonly kept = keptOfTree(),
   ) {
     this.ports = new Map(ports.map((port) => [port.agent, port]));
     this.#makeCards = typeof cards === 'function' ? cards : () => cards;
@@ -59,6 +60,18 @@ export class Lattice {
   get router(): Router {
     return (this.#router ??= new Router([...this.cards.values()], wordsOf, this.names));
   }
+}
+
+/** What outlives one lattice of a tree. */
+export function keptOfTree(): {
+  topologies: TopologyKeeper;
+  vocabularies: Vocabularies;
+  states: SeenStates;
+} {
+  return {
+    ...{ topologies: new TopologyKeeper(), vocabularies: new Vocabularies() },
+    states: new SeenStates(),
+  };
 }
 
 function versionOf(cards: readonly Card[]): string {

@@ -6,20 +6,22 @@ import type { KeptJournals } from '../lattice/query/kept-journals.js';
 import type { Lattice } from '../lattice/lattice.js';
 import type { Prose } from '../lattice/prose/port.js';
 import { ProseQuestions } from '../lattice/prose/prose-questions.js';
-import {
-  LatticeQuestions,
-  optionsOf,
-  verifyAll,
-  type AskingOptions,
-} from '../lattice/questions.js';
+import { optionsOf, verifyAll, type AskingOptions } from '../lattice/questions.js';
 import type { Analyses } from '../pgc/analyse/analyses.js';
 import type { LocateRequest } from '../pgc/search/locate/locate.js';
-import { latticeMessages, queryProgress, type MessageType } from '../pgc/serve/messages.js';
-import type { CallersAnswer } from '../pgc/shapes.js';
+import { TreeStates, type TreeState } from '../pgc/plan/tree-state.js';
+import {
+  latticeMessages,
+  queryProgress,
+  type MessageType,
+  type StatesRequest,
+} from '../pgc/serve/messages.js';
+import type { CallersAnswer, CodedError } from '../pgc/shapes.js';
 import { analyse, questionCharsMax } from '../pgc/search/question/question.js';
 import { remoteAnalyses } from '../remote/analyses.js';
 import { choose, type Shards } from '../remote/shards.js';
 import { citableTrees } from './citations.js';
+import { inOneState, mixed } from './one-state.js';
 
 /** Answers questions of the bus from the lattice they are about. */
 export class QuestionHandler {
@@ -28,6 +30,7 @@ export class QuestionHandler {
   readonly #journals: KeptJournals;
   readonly #prose: Prose;
   readonly #home: string;
+  readonly #treeStates: TreeStates;
 
   constructor(parts: {
     shards: Shards;
@@ -38,6 +41,7 @@ export class QuestionHandler {
   }) {
     const { shards, client, journals, prose, home } = parts;
     this.#home = home;
+    this.#treeStates = new TreeStates(home);
     this.#shards = shards;
     this.#client = client;
     this.#journals = journals;
@@ -59,31 +63,52 @@ export class QuestionHandler {
     const its = latticeMessages;
     client.serve({ [its.query.type]: (incoming) => this.#query(incoming) });
     serve(its.ask, async (request, options) =>
-      (await this.#about(byWords(request.question))).ask(request, options),
+      this.#inOneState(await this.#lattice(byWords(request.question)), options, (tree, left) =>
+        tree.ask(request, left),
+      ),
     );
     serve(its.locate, async (request, options) =>
-      (await this.#about(byWords(beginningOf(request)))).locate(request, options),
+      this.#inOneState(await this.#lattice(byWords(beginningOf(request))), options, (tree, left) =>
+        tree.locate(request, left),
+      ),
     );
     serve(its.callers, (request, options) =>
-      this.#aboutSymbol(request.symbol, (tree) => tree.callers(request, options), isUsed),
+      this.#aboutSymbol(
+        request.symbol,
+        options,
+        (tree, left) => tree.callers(request, left),
+        isUsed,
+      ),
     );
     serve(its.references, (request, options) =>
-      this.#aboutSymbol(request.symbol, (tree) => tree.references(request, options), isUsed),
+      this.#aboutSymbol(
+        request.symbol,
+        options,
+        (tree, left) => tree.references(request, left),
+        isUsed,
+      ),
     );
     serve(its.callees, (request, options) =>
-      this.#aboutSymbol(request.symbol, (tree) => tree.callees(request, options), isDefined),
+      this.#aboutSymbol(
+        request.symbol,
+        options,
+        (tree, left) => tree.callees(request, left),
+        isDefined,
+      ),
     );
     serve(its.implementations, (request, options) =>
       this.#aboutSymbol(
         request.symbol,
-        (tree) => tree.implementations(request, options),
+        options,
+        (tree, left) => tree.implementations(request, left),
         isDefined,
       ),
     );
     serve(its.trace, (request, options) =>
       this.#aboutSymbol(
         request.from,
-        (tree) => tree.trace(request, options),
+        options,
+        (tree, left) => tree.trace(request, left),
         ({ found, errors }) => found || errors.length === 0,
       ),
     );
@@ -108,6 +133,7 @@ export class QuestionHandler {
     serve(its.algebra, (request, options) =>
       this.#analysed(bySize, (tree) => tree.algebra(request, options)),
     );
+    serve(its.states, async (request) => ({ trees: await this.#states(request) }));
     serve(its.verify, async ({ citations }, options) => {
       const trees = await citableTrees(this.#shards, this.#home);
       return { results: await verifyAll(trees, citations, options) };
@@ -122,7 +148,8 @@ export class QuestionHandler {
     const questions = await this.#about(byWords(request.question));
     const key = `${incoming.from}\0${incoming.body.toString('base64')}`;
     const untilMs = systemClock.nowMs() + options.deadlineMs;
-    const { versions } = questions.lattice;
+    const { versions, kept } = questions.lattice;
+    const isOneState = kept.states.watch();
     const answer = await this.#journals.run({ key, versions, untilMs }, (journal) =>
       questions.query(request, {
         ...options,
@@ -130,16 +157,17 @@ export class QuestionHandler {
         onProgress: (progress) => void incoming.progress(queryProgress.encode(progress)),
       }),
     );
-    return query.answer.encode(answer);
+    return query.answer.encode(isOneState() ? answer : mixed(answer, questions.lattice));
   }
 
   /**
    * First the trees that export the symbol; then the rest, whose private symbols no card names. A tree that lacks a
    * shard does not keep the question from the next one.
    */
-  async #aboutSymbol<A>(
+  async #aboutSymbol<A extends { errors: CodedError[] }>(
     symbol: string,
-    ask: (questions: LatticeQuestions) => Promise<A>,
+    options: AskingOptions,
+    ask: (questions: ProseQuestions, options: AskingOptions) => Promise<A>,
     isKnown: (answer: A) => boolean,
   ): Promise<A> {
     const rank = bySymbol(symbol);
@@ -148,12 +176,24 @@ export class QuestionHandler {
     );
     let first: A | undefined;
     for (const lattice of lattices) {
-      const answer = await ask(new LatticeQuestions(lattice, systemClock));
+      const answer = await this.#inOneState(lattice, options, ask);
       if (isKnown(answer)) return answer;
       first ??= answer;
     }
     if (first === undefined) throw new BusError('NO_SHARDS');
     return first;
+  }
+
+  /** Of the trees that this home has an index of: what stands in the folder of another card is not told. */
+  async #states({ agents, paths }: StatesRequest): Promise<TreeState[]> {
+    const asked = new Set(agents);
+    const cards = await citableTrees(this.#shards, this.#home);
+    const meant = cards.filter((card) => asked.has(card.agent) || asked.has(card.alias));
+    const trees = new Map<string, Map<string, string>>();
+    for (const { root, alias, index_version } of meant.length > 0 ? meant : cards)
+      trees.set(root, (trees.get(root) ?? new Map<string, string>()).set(alias, index_version));
+    const states = [...trees].map(([root, versions]) => this.#treeStates.of(root, paths, versions));
+    return (await Promise.all(states)).filter((state) => state !== undefined);
   }
 
   /** By the first tree that knows the symbol, in order of their rank. */
@@ -174,13 +214,30 @@ export class QuestionHandler {
     throw unknown;
   }
 
+  #inOneState<A extends { errors: CodedError[] }>(
+    lattice: Lattice,
+    options: AskingOptions,
+    ask: (questions: ProseQuestions, options: AskingOptions) => Promise<A>,
+  ): Promise<A> {
+    return inOneState(this.#shards, lattice, options, (its, deadlineMs) =>
+      ask(this.#questions(its), { ...options, deadlineMs }),
+    );
+  }
+
   async #about(rank: (lattice: Lattice) => number): Promise<ProseQuestions> {
-    const lattice = choose(await this.#shards.lattices(), rank);
+    return this.#questions(await this.#lattice(rank));
+  }
+
+  async #lattice(rank: (lattice: Lattice) => number): Promise<Lattice> {
+    return choose(await this.#shards.lattices(), rank);
+  }
+
+  #questions(lattice: Lattice): ProseQuestions {
     return new ProseQuestions(this.#prose, lattice, systemClock);
   }
 }
 
-function isDefined({ definitions }: { definitions: object[] }): boolean {
+function isDefined({ definitions }: { definitions: object[]; errors: CodedError[] }): boolean {
   return definitions.length > 0;
 }
 

@@ -12,6 +12,8 @@ export function askingOver(client: () => Promise<Client>, folder = process.cwd()
     questions: async () => remoteQuestions(await client()),
     analyses: async () => remoteQuestions(await client()),
     locator: async () => remoteQuestions(await client()),
+    states: async (request, options) =>
+      (await remoteQuestions(await client()).states(request, options)).trees,
     askAgent: async (agent, request, { deadlineMs, signal }) =>
       askAgent(await client(), agent, request, deadlineMs, signal),
     asPerson: async (work) => work(await client()),

@@ -4,6 +4,8 @@ import { asBusError, BusError, RemoteError, type Failure } from '../errors/bus-e
 import type { ErrorCode } from '../errors/catalogue.js';
 import type { Analyses } from '../pgc/analyse/analyses.js';
 import type { AskingOptions, Questions } from '../lattice/questions.js';
+import type { TreeState } from '../pgc/plan/tree-state.js';
+import type { StatesRequest } from '../pgc/serve/messages.js';
 import type { Answer, AskRequest } from '../pgc/shapes.js';
 import type { CriticPort } from '../remote/critic.js';
 import { printableLines } from '../render/terminal.js';
@@ -76,6 +78,8 @@ export interface Asking {
   locator(): Promise<Pick<Questions, 'locate'>>;
   /** One agent, or one shard of the index. */
   askAgent(agent: string, request: AskRequest, options: AskingOptions): Promise<Answer>;
+  /** Of which states of their trees answers of these shards are. */
+  states(request: StatesRequest, options: AskingOptions): Promise<TreeState[]>;
   /** Reviews artifacts, and remembers its reviews. */
   critic(): Promise<CriticPort>;
   /** Where the files of the caller are. */

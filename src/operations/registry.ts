@@ -1,3 +1,4 @@
+import { dated } from './dated.js';
 import type { Operation } from './operation.js';
 
 // Each operation has an input of its own, which it checks itself.
@@ -10,6 +11,10 @@ export interface Registered {
   load: () => Promise<AnyOperation[]>;
 }
 
+function allDated(...operations: AnyOperation[]): AnyOperation[] {
+  return operations.map((each) => dated(each));
+}
+
 /** All operations that stand alike on the command line and among the tools of models. A new one is a file and a row. */
 export const registry: readonly Registered[] = [
   {
@@ -20,7 +25,7 @@ export const registry: readonly Registered[] = [
     commands: 'ask query lattice',
     load: async () => {
       const { ask, queryAgent, queryLattice } = await import('./ask.js');
-      return [queryAgent, queryLattice, ask];
+      return allDated(queryAgent, queryLattice, ask);
     },
   },
   {
@@ -32,20 +37,20 @@ export const registry: readonly Registered[] = [
   },
   {
     commands: 'locate',
-    load: async () => [(await import('./analysis.js')).locate],
+    load: async () => allDated((await import('./analysis.js')).locate),
   },
   {
     commands: 'callers references callees implementations trace',
     load: async () => {
       const { callers, references, callees, implementations, trace } = await import('./graph.js');
-      return [callers, references, callees, implementations, trace];
+      return allDated(callers, references, callees, implementations, trace);
     },
   },
   {
     commands: 'algebra blast-radius security patterns',
     load: async () => {
       const { algebra, blastRadius, patterns, securityBlastRadius } = await import('./analysis.js');
-      return [blastRadius, securityBlastRadius, patterns, algebra];
+      return allDated(blastRadius, securityBlastRadius, patterns, algebra);
     },
   },
   {
@@ -80,7 +85,7 @@ export const registry: readonly Registered[] = [
   },
   {
     commands: '',
-    load: async () => (await import('./mailbox.js')).mailbox,
+    load: async () => (await import('./mail/mailbox.js')).mailbox,
   },
   {
     commands: 'delegate task',
@@ -93,12 +98,12 @@ export const registry: readonly Registered[] = [
   {
     commands: 'send receive check inbox',
     load: async () => {
-      const { send, receive, check, inbox } = await import('./mail.js');
+      const { send, receive, check, inbox } = await import('./mail/mail.js');
       return [inbox, send, receive, check];
     },
   },
   {
     commands: 'dead',
-    load: async () => (await import('./dead.js')).deadLetters,
+    load: async () => (await import('./mail/dead.js')).deadLetters,
   },
 ];

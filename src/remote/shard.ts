@@ -1,6 +1,7 @@
 import type { Client } from '../client/client.js';
 import { Semaphore } from '../base/semaphore.js';
 import { BusError } from '../errors/bus-error.js';
+import { SeenStates } from '../lattice/seen-states.js';
 import type { Vocabulary } from '../pgc/search/locate/vocabulary.js';
 import type {
   RankAnswer,
@@ -9,7 +10,7 @@ import type {
   ReadRequest,
   WordsPort,
 } from '../pgc/search/locate/words-port.js';
-import { shardMessages, type MessageType } from '../pgc/serve/messages.js';
+import { indexState, shardMessages, type MessageType } from '../pgc/serve/messages.js';
 import {
   citationsMax,
   type Answer,
@@ -66,10 +67,13 @@ export class RemoteShard implements ShardPort, WordsPort {
     readonly agent: string,
     readonly id: string,
     readonly turns: Semaphore = shardTurns(),
+    /** Of its tree. */
+    readonly states = new SeenStates(),
   ) {}
 
+  /** Of whichever state: it says its version itself. */
   card(): Promise<Card> {
-    return this.#ask(shardMessages.card, {});
+    return this.#request(shardMessages.card, {});
   }
 
   async ask(request: AskRequest, signal?: AbortSignal): Promise<Answer> {
@@ -153,6 +157,15 @@ export class RemoteShard implements ShardPort, WordsPort {
   }
 
   #ask<Q, A>(message: MessageType<Q, A>, request: Q, signal?: AbortSignal): Promise<A> {
+    const decode = (bytes: Uint8Array): A => {
+      this.states.note(indexState.decode(bytes).index_state);
+      return message.answer.decode(bytes);
+    };
+    const answer = { ...message.answer, decode };
+    return this.#request({ ...message, answer }, request, signal);
+  }
+
+  #request<Q, A>(message: MessageType<Q, A>, request: Q, signal?: AbortSignal): Promise<A> {
     const options = { deadlineMs: shardDeadlineMs, isIdempotent: true, ...(signal && { signal }) };
     return this.turns.run(
       () => ask(this.client, `agent:${this.id}`, message, request, options),

@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.js';
 import { within } from '../base/within.js';
 import type { Client } from '../client/client.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
-import { Lattice } from '../lattice/lattice.js';
+import { keptOfTree, Lattice } from '../lattice/lattice.js';
 import type { Logger } from '../observe/log.js';
 import type { Card } from '../pgc/shapes.js';
 import type { AgentView } from '../wire/messages.js';
@@ -166,6 +166,8 @@ export class Shards {
       if (!trees.has(root)) this.#lattices.delete(root);
     for (const [root, shards] of trees) {
       const cards = shards.flatMap(({ card }) => card ?? []);
+      const before = this.#lattices.get(root);
+      const kept = before?.kept ?? keptOfTree();
       const ports = shards.map(
         ({ view, card }) =>
           new RemoteShard(
@@ -173,10 +175,10 @@ export class Shards {
             card?.agent ?? view.record.alias,
             view.record.id,
             this.#requests,
+            kept.states,
           ),
       );
-      const before = this.#lattices.get(root);
-      const now = new Lattice(ports, cards, before?.kept);
+      const now = new Lattice(ports, cards, kept);
       if (before === undefined || !isSame(before, now)) this.#lattices.set(root, now);
     }
   }

@@ -9,7 +9,7 @@ import type {
   NextStep,
   TraceAnswer,
 } from '../pgc/shapes.js';
-import { line, printable, shellWord, wrap } from './terminal.js';
+import { count, line, printable, shellWord, wrap } from './terminal.js';
 
 /** Edges of the flow that are listed. */
 const edgesShown = 12;
@@ -84,9 +84,16 @@ function body(answer: Answer, style: Style): string[] {
 }
 
 /** What was found, how surely, and what of the question was not. */
-function headline({ clauses, evidence, confidence, unsure }: Answer, style: Style): string[] {
+function headline(
+  { clauses, evidence, confidence, unsure, errors }: Answer,
+  style: Style,
+): string[] {
   if (evidence.length === 0)
-    return ['Found nothing in the indexed code that answers the question.'];
+    return [
+      errors.some(({ code }) => code === 'INDEX_BEHIND')
+        ? 'What answers the question has changed since it was indexed, so it cannot be shown.'
+        : 'Found nothing in the indexed code that answers the question.',
+    ];
   const files = new Set(evidence.map(({ file_path }) => file_path)).size;
   const isWeak = unsure.some(({ kind }) => kind === 'weak');
   const places = `${count(evidence.length, 'place')} in ${count(files, 'file')}`;
@@ -274,5 +281,3 @@ function unlinked(line: string): string {
     marks.replaceAll(/./g, '\\$&'),
   );
 }
-
-const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;

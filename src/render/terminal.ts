@@ -12,7 +12,9 @@ export function line(words: TemplateStringsArray, ...foreign: (string | number)[
   return String.raw({ raw: words }, ...foreign.map((each) => printable(String(each))));
 }
 
-/** The same of a text of several lines. In a pipe it stays as it is. */
+export const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+
+/** As `printable`, of a text of several lines. In a pipe it stays as it is. */
 export function printableText(text: string): string {
   return process.stdout.isTTY ? printableLines(text) : text;
 }

@@ -67,7 +67,7 @@ interface Rules {
   /** Of all rules, and of those that know the issuer. */
   all: KeywordIndex<OrderedRule>;
   issued: KeywordIndex<OrderedRule>;
-  fillIns: RE2JS[];
+  fillIns: () => RE2JS[];
   file: RuleFile;
 }
 
@@ -195,7 +195,7 @@ function isSecret(
   const secret = text.slice(at, end);
   const { fillIns, file } = rules();
   const bits = entropyOf(secret);
-  if (bits <= entropy || fillIns.some((each) => each.test(secret))) return false;
+  if (bits <= entropy || fillIns().some((each) => each.test(secret))) return false;
   if (file.fillIns.words.some((word) => secret.toLowerCase().includes(word))) return false;
   if (isGuessed && isWords(textOf(secret) ?? secret)) return false;
   if (!must.every((each) => each.test(secret))) return false;
@@ -311,7 +311,10 @@ function rules(): Rules {
     const value = { ...rule, order };
     return rule.keywords.map((word) => ({ word, value }));
   });
-  const fillIns = file.fillIns.patterns.map((each) => RE2JS.compile(each));
+  let compiledIns: RE2JS[] | undefined;
+  // Most texts hold nothing that looks like a secret, and compiling takes longer than to mine a file.
+  const fillIns = (): RE2JS[] =>
+    (compiledIns ??= file.fillIns.patterns.map((each) => RE2JS.compile(each)));
   const issued = entries.filter(({ value }) => value.isGuessed !== true);
   known = { all: new KeywordIndex(entries), issued: new KeywordIndex(issued), fillIns, file };
   return known;

@@ -14,6 +14,7 @@ test('while a shard is handed over what was begun is answered, and nothing else 
     const hosted = new HostedShard(await bus.client('shard-1'), {
       card,
       use: () => Promise.reject(new Error('no question is asked')),
+      stateOf: () => '',
     });
     const asker = await bus.client('asker');
     const ask = (type: string, onPartial?: () => void): Promise<{ body: Buffer }> =>

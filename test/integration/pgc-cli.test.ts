@@ -84,8 +84,8 @@ describe('algebra', () => {
       ...{ overlay: 'O2', rule: 'raw-copy', file_path: 'drivers/nic.c', line: 8 },
       text: 'nic_copy copies as the card says',
     });
-    expect(text.stdout).toBe(
-      'drivers/nic.c:4 nic_ioctl (function)  O2 raw-copy, O3 slot\n1 anchor\n',
+    expect(text.stdout).toMatch(
+      /^drivers\/nic\.c:4 nic_ioctl \(function\)  O2 raw-copy, O3 slot\n1 anchor\n\nState: \S+, work tree at [0-9a-f]{9}, up to date\n$/,
     );
   });
 

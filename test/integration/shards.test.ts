@@ -46,6 +46,7 @@ async function setUp(): Promise<Stage> {
       const hosted = new HostedShard(client, {
         card: async () => shardMessages.card.answer.encode(await shard.card()),
         use: (work) => work(shard),
+        stateOf: () => '',
       });
       const { info } = shard.index;
       await client.register(recordOf({ ...info, indexVersion: info.version }, plan));
@@ -130,6 +131,7 @@ test('a shard whose card is of another version than the one it is registered wit
       return shardMessages.card.answer.encode(await callee!.card());
     },
     use: (work) => work(callee!),
+    stateOf: () => '',
   });
   await client.register(recordOf({ ...info, indexVersion: 'the one before' }, 'one'));
   const shards = await shardsOf(bus);

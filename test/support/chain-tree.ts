@@ -103,12 +103,12 @@ export async function chainTree(files: Record<string, string> = chainFiles): Pro
     jobs: 0,
     shards: { shards: aliases.map((alias) => ({ alias, paths: [alias] })) },
   });
-  const { shards } = await openShards(root, home);
+  const opened = await openShards(root, home);
   return {
     root,
-    shards,
+    shards: opened.shards,
     async [Symbol.asyncDispose]() {
-      for (const shard of shards) shard.index.close();
+      opened[Symbol.dispose]();
       await rm(folder, { recursive: true, force: true });
     },
   };

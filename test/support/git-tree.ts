@@ -3,6 +3,9 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
+/** Nothing is collected after a commit. */
+const quick = ['-c', 'gc.auto=0', '-c', 'maintenance.auto=false'];
+
 /** A folder for one test, removed at the end of the scope. */
 export class TemporaryTree implements AsyncDisposable {
   private constructor(readonly root: string) {}
@@ -22,7 +25,7 @@ export class TemporaryTree implements AsyncDisposable {
 
   git(...args: string[]): string {
     const who = ['-c', 'user.name=test', '-c', 'user.email=test@example.org'];
-    return execFileSync('git', [...who, ...args], {
+    return execFileSync('git', [...quick, ...who, ...args], {
       cwd: this.root,
       encoding: 'utf8',
       stdio: 'pipe',
@@ -30,23 +33,27 @@ export class TemporaryTree implements AsyncDisposable {
   }
 
   commitAll(): void {
-    this.git('init', '-q');
+    this.git('init', '-q', '--template=');
     this.git('add', '-A');
     this.git('commit', '-qm', 'all');
   }
 
   /** Commits every file and returns the id of the commit. `date`: like `2026-11-01T12:00:00Z`. */
   commit(subject: string, { author = 'test', date = '2026-01-01T00:00:00Z' } = {}): string {
-    this.git('init', '-q', '-b', 'main');
+    this.git('init', '-q', '-b', 'main', '--template=');
     this.git('add', '-A');
     const who = { GIT_AUTHOR_NAME: author, GIT_AUTHOR_EMAIL: 'author@example.org' };
     const when = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
     const committer = ['-c', 'user.name=committer', '-c', 'user.email=committer@example.org'];
-    execFileSync('git', [...committer, 'commit', '-q', '--allow-empty-message', '-m', subject], {
-      cwd: this.root,
-      env: { ...process.env, ...who, ...when },
-      stdio: 'pipe',
-    });
+    execFileSync(
+      'git',
+      [...quick, ...committer, 'commit', '-q', '--allow-empty-message', '-m', subject],
+      {
+        cwd: this.root,
+        env: { ...process.env, ...who, ...when },
+        stdio: 'pipe',
+      },
+    );
     return this.git('rev-parse', 'HEAD').trim();
   }
 

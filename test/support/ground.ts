@@ -37,16 +37,16 @@ export class AnalysedTree implements AsyncDisposable {
   static async of(tree: TemporaryTree): Promise<AnalysedTree> {
     const home = await TemporaryTree.create();
     await indexFolder({ root: tree.root, home: home.root, jobs: 0 });
-    const { shards } = await openShards(tree.root, home.root);
+    const direct = await openShards(tree.root, home.root);
+    const { shards } = direct;
     const lattice = new Lattice(shards, () => shards.map(({ index }) => lazyCardOf(index)));
     const opened = openIndex(tree.root, home.root);
     const analyses = new TreeAnalyses(() => opened);
     const trees = shards.map(({ index }) => index.info);
     const questions = new LatticeQuestions(lattice, systemClock, trees);
     return new AnalysedTree(tree.root, questions, analyses, async () => {
-      for (const { index } of shards) index.close();
-      const { shards: others } = await opened.catch(() => ({ shards: [] }));
-      for (const each of others) each.close();
+      direct[Symbol.dispose]();
+      await opened.then((its) => its[Symbol.dispose]()).catch(() => undefined);
       await tree[Symbol.asyncDispose]();
       await home[Symbol.asyncDispose]();
     });

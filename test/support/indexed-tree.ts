@@ -19,12 +19,12 @@ export async function indexedTree(
   const home = await TemporaryTree.create();
   const plan = { shards: aliases.map((alias) => ({ alias, paths: [alias] })) };
   await indexFolder({ root: tree.root, home: home.root, jobs: 0, shards: plan });
-  const { shards } = await openShards(tree.root, home.root);
+  const opened = await openShards(tree.root, home.root);
   return {
     root: tree.root,
-    shards,
+    shards: opened.shards,
     async [Symbol.asyncDispose]() {
-      for (const shard of shards) shard.index.close();
+      opened[Symbol.dispose]();
       await tree[Symbol.asyncDispose]();
       await home[Symbol.asyncDispose]();
     },

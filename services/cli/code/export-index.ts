@@ -20,16 +20,17 @@ export function addExportCommand(sigma: Command): void {
     .requiredOption('--scip <file>', 'as a SCIP index: definitions, proven references, symbols')
     .action(async (repo: string, options: ExportOptions) => {
       const { home } = configOf(options);
-      const { root, project, shards, manifest } = await openIndex(repo, home);
+      using tree = await openIndex(repo, home);
+      const { root, project, shards, manifest } = tree;
       await using scope = new Scope();
-      const tree: ReadableTree =
+      const texts: ReadableTree =
         manifest.as_of === ''
           ? await SourceTree.open(root)
           : scope.own(await RevisionTree.open(root, manifest.as_of));
       const textOf = async (path: string, blob: string): Promise<string | undefined> => {
         const language = languageOf(path);
         if (language === undefined) return undefined;
-        const source = await tree.read({ path, language });
+        const source = await texts.read({ path, language });
         return 'reason' in source || source.blob !== blob
           ? undefined
           : Buffer.from(source.bytes).toString();

@@ -133,13 +133,12 @@ export function addIndexCommand(sigma: Command): void {
         progress.end();
       }
       const listed = options.leftOut === true ? await readLeftOut(repo, home) : undefined;
+      // They take longer than a refresh that finds nothing new.
+      using tree =
+        options.questions === true ? await openIndex(repo, home, questionShardsMax) : undefined;
       const whole = {
         ...report,
-        // They take longer than a refresh that finds nothing new.
-        questions:
-          options.questions === true
-            ? suggestQuestions((await openIndex(repo, home, questionShardsMax)).shards)
-            : [],
+        questions: tree === undefined ? [] : suggestQuestions(tree.shards),
         ...(listed === undefined ? {} : { left_out_paths: listed }),
       };
       const lines =

@@ -91,6 +91,9 @@ export async function seek(parts: AskParts, request: AskRequest): Promise<SeekAn
   };
 }
 
+/** Of files whose evidence is left out. */
+const pathsNamed = 5;
+
 interface Fresh {
   answer: Answer;
   /** Whether all was read that should be: what could not may be there the next time. */
@@ -115,7 +118,10 @@ async function fresh(parts: AskParts, request: AskRequest, asked: Asked): Promis
   draft.write(found, answers(found, likelihood));
   const errors = its.errors.map((error) => failure(parts, error));
   const isAsked = wanted.size > gaps.length;
-  if (draft.evidence.length === 0 && isAsked)
+  const changed = [...draft.changed].sort();
+  if (draft.evidence.length === 0 && changed.length > 0)
+    errors.push(failure(parts, new BusError('INDEX_BEHIND', { paths: pathsText(changed) })));
+  else if (draft.evidence.length === 0 && isAsked)
     errors.push(failure(parts, new BusError('NOT_FOUND')));
   const { evidence, flow, unsure, next } = draft;
   const judgement = judged(text, evidence, likelihood);
@@ -127,13 +133,23 @@ async function fresh(parts: AskParts, request: AskRequest, asked: Asked): Promis
     unsure: likelihood === undefined ? unsure : [...doubts(evidence, judgement), ...unsure],
     query_intent: queryIntent(question),
     left_out,
-    overlay_warnings:
-      weighing.known > 0
-        ? warnings
-        : [...warnings, `No word of the question stands anywhere in ${parts.index.info.alias}.`],
+    overlay_warnings: [
+      ...warnings,
+      ...(weighing.known > 0
+        ? []
+        : [`No word of the question stands anywhere in ${parts.index.info.alias}.`]),
+      ...(changed.length === 0
+        ? []
+        : [`Left out, because it has changed since it was indexed: ${pathsText(changed)}.`]),
+    ],
     errors,
   };
-  return { answer, isWhole: draft.isWhole && gaps.length === 0 };
+  return { answer, isWhole: changed.length === 0 && gaps.length === 0 };
+}
+
+function pathsText(paths: readonly string[]): string {
+  const more = paths.length - pathsNamed;
+  return `${paths.slice(0, pathsNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function draftOf(

@@ -62,8 +62,8 @@ export class AnswerDraft {
   readonly flow: FlowEdge[] = [];
   readonly unsure: Unsure[] = [];
   readonly next: NextStep[] = [];
-  /** Whether no evidence is missing because its text could not be read. */
-  isWhole = true;
+  /** Files of evidence that is left out: they have changed since they were indexed, and git does not keep that content. */
+  readonly changed = new Set<string>();
   readonly #reading: Reading;
   /** The evidence that shows each symbol. */
   readonly #shown = new Map<number, number>();
@@ -261,7 +261,11 @@ export class AnswerDraft {
   #symbol(hit: SymbolHit, why: string[] = []): void {
     const citation = citeDocument(this.index, this.excerpts, hit.document, hit.similarity);
     if (citation === undefined) {
-      this.isWhole = false;
+      const isFile = hit.document >= this.index.symbolCount;
+      const file = isFile
+        ? hit.document - this.index.symbolCount
+        : this.index.symbol(hit.document).file;
+      this.changed.add(this.index.file(file).path);
       return;
     }
     const evidence = symbolEvidence(this.#reading, hit.document, citation);
@@ -327,7 +331,7 @@ export class AnswerDraft {
     const passage = isProse ? passageOf(this.question, this.weighing.masses, lines) : undefined;
     const line_start = item.line_start + (passage?.from ?? 0);
     const citation = citeItem(this.index, this.excerpts, { ...item, line_start }, hit.similarity);
-    if (lines?.[0] === undefined) this.isWhole = false;
+    if (lines?.[0] === undefined) this.changed.add(item.file_path);
     if (citation === undefined) return;
     const evidence = itemEvidence(this.#reading, item, citation, passage?.text);
     const text = `${item.symbol} ${evidence.said} ${textOf(evidence)}`;
@@ -503,7 +507,7 @@ export class AnswerDraft {
       return undefined;
     const citation = citeCall(this.index, this.excerpts, edge, similarity);
     if (citation === undefined) {
-      if (this.excerpts.lines(file, line, line)?.[0] === undefined) this.isWhole = false;
+      if (this.excerpts.lines(file, line, line)?.[0] === undefined) this.changed.add(file.path);
       return undefined;
     }
     const how = { kind, name: callee, container: caller };

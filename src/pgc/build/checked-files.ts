@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { writeAtomically } from '../format/segment-file.js';
+import { writeAtomically } from '../format/container/segment-file.js';
 import { servedFiles, type IndexPlace, type Served } from '../plan/manifest.js';
 
 /** A disk may spoil a file that is not written to: after this long all of them are read again. */

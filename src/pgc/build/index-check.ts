@@ -34,7 +34,7 @@ interface CheckReport {
 
 /**
  * Reads all served files, checksums included, and compares them with the manifest. Changes no file of the index: `sigma
- * index` repairs, and after this found damage, it reads them all, too. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT for the manifest.
+ * index` repairs, and after this found damage, it reads them all, too. Throws REPO_UNREADABLE, STORE_UNAVAILABLE; INDEX_MISSING, INDEX_CORRUPT for the manifest.
  */
 export async function checkIndex(folder: string, home: string): Promise<CheckReport> {
   const root = await realRoot(folder);
@@ -55,9 +55,7 @@ export async function checkShard(place: IndexPlace, shard: ManifestShard): Promi
   const { delta, bound, base, items } = shard;
   const files: CheckedFile[] = [];
   const check = async (file: string, look: (path: string) => Promise<string>): Promise<void> => {
-    const problem = await look(join(place.segments, file)).catch(
-      (error: unknown) => asBusError(error).message,
-    );
+    const problem = await look(join(place.segments, file)).catch(problemOf);
     files.push({ file, problem });
   };
   const parts = [{ ...shard, version: base }, ...(delta === undefined ? [] : [delta])];
@@ -82,6 +80,13 @@ export async function checkShard(place: IndexPlace, shard: ManifestShard): Promi
     if (file !== '') await check(file, () => overlayProblem(place, shard, name));
   }
   return merged(files);
+}
+
+/** A file that cannot be opened at present (too many are open) may be sound. */
+function problemOf(error: unknown): string {
+  const { code, message } = asBusError(error);
+  if (code === 'STORE_UNAVAILABLE') throw error;
+  return message;
 }
 
 function wrong(wanted: string, version: string): string {
@@ -112,10 +117,7 @@ async function checkLayer(
   place: IndexPlace,
   { file }: NonNullable<Manifest['scip']>,
 ): Promise<CheckedFile> {
-  const problem = await readLayer(join(place.segments, file)).then(
-    () => '',
-    (error: unknown) => asBusError(error).message,
-  );
+  const problem = await readLayer(join(place.segments, file)).then(() => '', problemOf);
   return { file, problem };
 }
 

@@ -3,7 +3,7 @@ import { Scope } from '../../base/scope.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { BuildNotice } from '../overlay/build-notice.js';
 import type { RuleDigests } from '../mine/fact-store.js';
-import { inherit, rememberTree } from './kin.js';
+import { inherit, rememberTree, takenFrom } from './kin.js';
 import { SeenTree } from './seen-tree.js';
 import { CheckedFiles } from './checked-files.js';
 import { historyNote, languagesOf, type IndexReport } from './index-report.js';
@@ -27,9 +27,9 @@ import { linesOf } from '../plan/planned-shards.js';
 import { RunPlan } from './run-plan.js';
 import { RevisionTree } from '../source/revision-tree.js';
 import { bytesBelow, RunBudget, type BudgetRequest } from './run-budget.js';
-import { settle } from '../format/segment-file.js';
+import { settle } from '../format/container/segment-file.js';
 import { overlayNames, type OverlayName } from '../shapes.js';
-import { bindShards, type BoundShards } from './bind-shards.js';
+import { bindShards, type BoundShards } from './binding/bind-shards.js';
 import { buildShards, formatsOfShards, membersOf, type BuildJob } from './shard-build.js';
 import type { ShardRequest } from '../plan/shard-plan.js';
 import { SourceMining, type MiningRequest } from './source-mining.js';
@@ -37,7 +37,7 @@ import { readRoleMarks } from '../source/role-marks.js';
 import { SourceTree, type ReadableTree } from '../source/source-tree.js';
 import { IndexCleaner } from './index-cleaner.js';
 import { keyOf } from './shard-key.js';
-import { checkScip, type LayerRequest } from './precise-layer.js';
+import { checkScip, type LayerRequest } from './binding/precise-layer.js';
 
 export type { IndexReport } from './index-report.js';
 
@@ -89,6 +89,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
   await using opened = await openFacts(place, tree.root, rules.digests);
   const { store, facts } = opened;
   const before = await servedBefore(place, tree.root);
+  const taken = await takenFrom(place, before, { ...request, root: tree.root });
   const kept = before?.plan ?? (await keptPlan(place));
   await using cleaner = await IndexCleaner.begin(place, before);
   await using notice = await BuildNotice.begin(place);
@@ -132,6 +133,7 @@ export async function indexFolder(request: IndexRequest): Promise<IndexReport> {
     left_out: served.left_out,
     notes: [
       ...(opened.note === '' ? [] : [opened.note]),
+      ...(taken === undefined ? [] : [taken]),
       ...(Object.keys(digests).length === 0 ? [] : [ownRulesNote]),
       ...run.notes,
     ],

@@ -1,6 +1,6 @@
 import type { LanguageCount, ManifestShard } from '../plan/manifest.js';
 import type { HistoryMark } from '../overlay/file-lineage.js';
-import type { LayerReport } from './precise-layer.js';
+import type { LayerReport } from './binding/precise-layer.js';
 
 /** What `sigma index --json` prints. */
 export interface IndexReport {

@@ -3,7 +3,7 @@ import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat } from 'node
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { asBusError, BusError } from '../../errors/bus-error.js';
-import { settle, writeAtomically } from '../format/segment-file.js';
+import { settle, writeAtomically } from '../format/container/segment-file.js';
 import {
   manifestIn,
   placeIn,
@@ -53,6 +53,26 @@ export async function inherit(place: IndexPlace, root: string, home: string): Pr
   if (moved !== undefined) return move(moved.place, place, root);
   for (const kin of await ofSameRepository(known, self, root))
     if (await copy(kin.place, place)) return;
+}
+
+/**
+ * What a first run has taken from another tree and nobody has asked for; undefined: nothing, as where the index was moved here with its
+ * tree.
+ */
+export async function takenFrom(
+  place: IndexPlace,
+  before: Manifest | undefined,
+  { root, shards, scip }: { root: string; shards?: unknown; scip?: unknown },
+): Promise<string | undefined> {
+  if (before === undefined || before.root === root || (await isThere(place.tree))) return undefined;
+  const taken = [
+    ...(shards === undefined ? ['the plan of its shards (--shards auto makes another)'] : []),
+    ...(scip === undefined && before.scip !== undefined
+      ? ['what SCIP indexes say (--no-scip does without)']
+      : []),
+  ];
+  const what = taken.length === 0 ? '' : `, and takes over ${taken.join(' and ')}`;
+  return `this index begins with that of ${before.root}${what}`;
 }
 
 /** For `inherit` of later runs, of this tree and of others. Throws STORE_UNAVAILABLE. */

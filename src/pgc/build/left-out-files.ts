@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { lazily } from '../../base/lazy-schema.js';
 import { BusError } from '../../errors/bus-error.js';
 import { placeOf, type IndexPlace } from '../plan/manifest.js';
-import { writeAtomically } from '../format/segment-file.js';
+import { writeAtomically } from '../format/container/segment-file.js';
 import { leftOutReasons, SourceTree, type LeftOut } from '../source/source-tree.js';
 
 const leftOutSchema = lazily((z) => z.object({ path: z.string(), reason: z.enum(leftOutReasons) }));
@@ -25,8 +25,11 @@ export function parseLeftOut(text: string): LeftOut[] {
 
 /** Throws STORE_UNAVAILABLE. */
 export async function writeLeftOut(place: IndexPlace, leftOut: readonly LeftOut[]): Promise<void> {
-  const lines = leftOut.map((each) => `${JSON.stringify(each)}\n`).join('');
-  await writeAtomically(place.leftOut, [Buffer.from(lines)]);
+  await writeAtomically(place.leftOut, [Buffer.from(leftOutText(leftOut))]);
+}
+
+export function leftOutText(leftOut: readonly LeftOut[]): string {
+  return leftOut.map((each) => `${JSON.stringify(each)}\n`).join('');
 }
 
 /** Number of files for each reason. */

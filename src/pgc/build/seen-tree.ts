@@ -7,7 +7,7 @@ import type { FileRow } from '../format/shard-index.js';
 import { attributesName } from '../source/role-marks.js';
 import type { SourceFile, SourceTree } from '../source/source-tree.js';
 import { isBelowAny, isSettled, stampOfInput, type TreeListing } from '../source/tree-listing.js';
-import { readSeen, stampNumbers, writeSeen, type Known, type Seen } from './seen-file.js';
+import { readSeen, stampNumbers, writeSeen, type Known, type Seen } from '../plan/seen-file.js';
 
 /** A file that changed this shortly before it was read may change again within one tick of its clock. */
 const settledMs = 2_000;
@@ -154,7 +154,10 @@ export class SeenTree {
     if (count > pathsMax) return rm(path, { force: true });
     const seen: Seen = {
       ...{ paths: [], languages: [], known: [], stamps: new BigUint64Array(count * stampNumbers) },
-      about: { served, digests: this.#digests, by, note, inputs, lacks_facts: this.lacksFacts },
+      about: {
+        ...{ served, started_ms: this.#startedMs, digests: this.#digests, by, note, inputs },
+        lacks_facts: this.lacksFacts,
+      },
     };
     for (const { path: file, language } of files) {
       const known = this.#foundIn(file);

@@ -12,10 +12,10 @@ import { wordsFormat } from '../format/word-lists/words-file.js';
 import { overlayFormat } from '../overlay/overlay-file.js';
 import { overlayNames, type OverlayName } from '../shapes.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
-import { segmentFormat } from '../format/segment-file.js';
+import { segmentFormat } from '../format/container/segment-file.js';
 import { openBuilders, type ShardBuilder } from './shard-builders.js';
 import type { MinedFile, ShardHead } from './shard-files.js';
-import { changesOf, withDelta, type Changes } from './shard-delta.js';
+import { changesOf, withDelta, withoutDelta, type Changes } from './shard-delta.js';
 import type { FileRow } from '../format/shard-index.js';
 import type { SourceMining } from './source-mining.js';
 import type { RoleMarks } from '../source/role.js';
@@ -114,13 +114,17 @@ async function withChanges(
 ): Promise<ManifestShard | undefined> {
   if (delta === undefined) return undefined;
   const { place, digests } = job;
-  const { head, buckets, changed } = delta;
-  const built = await builder.build(
-    { place, digests, shard: head, kept: undefined, buckets },
-    minedFiles(job, changed),
-    (file) => job.run.mineAgain(file),
-  );
-  return withDelta(place, shard, files, delta, built).catch((error: unknown) => {
+  const { head, buckets, changed, hides } = delta;
+  const write = async (): Promise<ManifestShard> => {
+    if (changed.length + hides.length === 0) return withoutDelta(place, shard, files, delta);
+    const built = await builder.build(
+      { place, digests, shard: head, kept: undefined, buckets },
+      minedFiles(job, changed),
+      (file) => job.run.mineAgain(file),
+    );
+    return withDelta(place, shard, files, delta, built);
+  };
+  return write().catch((error: unknown) => {
     // The other files are damaged.
     if (/^INDEX_(?:CORRUPT|MISSING)$/.test(asBusError(error).code)) return undefined;
     throw error;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { OpenFiles } from '../format/container/section-file.js';
 import type { FileRow } from '../format/shard-index.js';
 import { WordsFile, type Buckets } from '../format/word-lists/words-file.js';
 import { filedOverlays } from '../overlay/generators.js';
@@ -90,21 +91,48 @@ export async function withDelta(
       ...{ words: built.words, overlays: Object.fromEntries(written), hides, base_languages },
     },
   };
-  const index = await openShard(place, joined, {}, 'lazy', '');
+  return counted(place, joined, { states: built.overlays, before });
+}
+
+/** The shard as it was written last as a whole: what had changed since was taken back. Throws INDEX_*. */
+export async function withoutDelta(
+  place: IndexPlace,
+  shard: ShardHead,
+  files: readonly FileRow[],
+  { before }: Changes,
+): Promise<ManifestShard> {
+  const { bound: _, delta, ...kept } = before;
+  const whole: ManifestShard = {
+    ...kept,
+    ...{ scope: shard.scope, version: shard.version },
+    ...{ files: files.length, lines: linesOf(files) },
+    languages: delta?.base_languages ?? before.languages,
+  };
+  return counted(place, whole, { states: before.overlays, before });
+}
+
+/** A shard whose files are there, with what they hold. `states`: of its overlays; `before`: what it was. */
+async function counted(
+  place: IndexPlace,
+  shard: ManifestShard,
+  { states, before }: { states: ManifestShard['overlays']; before: ManifestShard },
+): Promise<ManifestShard> {
+  using opened = new OpenFiles();
+  const index = await openShard(place, shard, {}, opened, '');
   // Of others it also depends on what their calls are bound to.
-  if (!isBound(joined)) await renewCard(place, joined, before);
+  if (!isBound(shard)) await renewCard(place, shard, before);
   const { items: counts } = index;
   const overlays: ManifestShard['overlays'] = {
-    ...built.overlays,
+    ...states,
     O1: stateOf('O1', counts.O1, ''),
     O3: stateOf('O3', counts.O3, ''),
   };
   for (const name of filedOverlays) {
-    const its = built.overlays[name];
+    const its = states[name];
     if (its === undefined || its.state !== 'ready' || its.file === '') continue;
     // Its version depends on the languages of all files.
-    const { file = '', version = '' } = before.overlays[name] ?? {};
-    overlays[name] = await openOverlay(place, joined, name).then(
+    const { file = '', version = '' } = shard.overlays[name] ?? {};
+    overlays[name] = await openOverlay(place, shard, name).then(
       ({ itemCount }) => ({ ...its, version, items: itemCount, file }),
       (error: unknown) => failedState(name, reasonOf(error)),
     );
@@ -112,7 +140,7 @@ export async function withDelta(
   const items = Object.fromEntries(
     Object.entries(overlays).map(([name, { items: count }]) => [name, count]),
   );
-  return { ...joined, items, calls: counts.O3, overlays };
+  return { ...shard, items, calls: counts.O3, overlays };
 }
 
 /**

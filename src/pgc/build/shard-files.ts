@@ -24,7 +24,7 @@ import {
 } from '../overlay/generators.js';
 import { OverlayWriter, type PlacedItem } from '../overlay/overlay-file.js';
 import { failedState, reasonOf, stateOf } from '../overlay/overlay-state.js';
-import { segmentLayout, writeSections } from '../format/segment-file.js';
+import { segmentLayout, writeSections } from '../format/container/segment-file.js';
 import { Segment } from '../format/segment.js';
 import { SegmentWriter } from '../format/segment-writer.js';
 import type { OverlayName } from '../shapes.js';

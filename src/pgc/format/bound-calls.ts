@@ -6,7 +6,7 @@ import {
   type Reading,
   type SectionLayout,
   type SectionsOf,
-} from './segment-file.js';
+} from './container/segment-file.js';
 import { packStrings, StringTable } from './string-table.js';
 
 /**

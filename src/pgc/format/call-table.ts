@@ -1,6 +1,6 @@
 import { between, boundsOf, lowerBound } from './bytes.js';
 import { PackedRows } from './packed-rows.js';
-import type { Section } from './section.js';
+import type { Section } from './container/section.js';
 import { callKinds, unusedFlag } from './segment-writer.js';
 import type { CallRow } from './shard-index.js';
 import { type SortedNames } from './sorted-names.js';

@@ -1,4 +1,4 @@
-import { blockBits, type Section } from './section.js';
+import { blockBits, type Section } from './container/section.js';
 
 const wordBits = 32;
 /** Of a block of a section, in words. */

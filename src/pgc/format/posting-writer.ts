@@ -69,13 +69,13 @@ export class PostingWriter {
     this.#documentLengths[field] = (this.#documentLengths[field] ?? 0) + times;
   }
 
-  /** The terms of the current document, with how often each stands in it. */
-  *current(): Generator<[term: number, count: number]> {
+  /** Visits the terms of the current document, with how often each stands in it. */
+  eachTerm(visit: (term: number, count: number) => void): void {
     for (const term of this.#touched) {
       let count = 0;
       for (let field = 0; field < fields.length; field += 1)
         count += this.#counts[term * fields.length + field] ?? 0;
-      yield [term, count];
+      visit(term, count);
     }
   }
 

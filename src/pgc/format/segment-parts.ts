@@ -1,6 +1,6 @@
 import { CallTable, type CallerPlaces, type CallSections } from './call-table.js';
 import { PackedRows } from './packed-rows.js';
-import type { SectionName, SectionsOf } from './segment-file.js';
+import type { SectionName, SectionsOf } from './container/segment-file.js';
 import { SlotTable } from './slot-table.js';
 import { SortedNames } from './sorted-names.js';
 import { StringTable } from './string-table.js';

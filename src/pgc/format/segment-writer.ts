@@ -19,7 +19,7 @@ import {
 } from './facts.js';
 import { packRows } from './packed-rows.js';
 import { documentsMax, PostingWriter } from './posting-writer.js';
-import type { Sections } from './segment-file.js';
+import type { Sections } from './container/segment-file.js';
 import type { FileRow, ShardInfo } from './shard-index.js';
 import { fieldOf, type Field } from './fields.js';
 import { ShardTerms } from './shard-terms.js';
@@ -214,8 +214,10 @@ export class SegmentWriter {
       this.#countProse(symbol.signature, fieldOf.signature);
       this.#countProse(symbol.doc, fieldOf.doc);
       this.#countBody(words, facts.documents[index]);
-      if (isFunction(symbol.kind) && !symbol.declaration)
-        this.#vectors.add(this.#symbolCount - 1, this.#postings.current());
+      if (isFunction(symbol.kind) && !symbol.declaration) {
+        this.#postings.eachTerm((term, count) => this.#vectors.count(term, count));
+        this.#vectors.end(this.#symbolCount - 1);
+      }
       this.#postings.endDocument();
     }
     const rest = facts.documents[facts.symbols.length];

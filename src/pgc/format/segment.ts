@@ -9,8 +9,8 @@ import {
   type Reading,
   type SectionName,
   type SectionsOf,
-} from './segment-file.js';
-import type { Section } from './section.js';
+} from './container/segment-file.js';
+import type { Section } from './container/section.js';
 import { importColumn, SegmentParts, symbolColumn, typeColumn } from './segment-parts.js';
 import { declarationFlag, exportedFlag, testFlag } from './segment-writer.js';
 import type { CallTable } from './call-table.js';
@@ -399,11 +399,6 @@ export class Segment implements ShardIndex {
 
   averageLength(field: Field): number {
     return this.#parts.terms.averageLength(field);
-  }
-
-  /** Memory and file are freed with the last reference. */
-  close(): void {
-    return;
   }
 
   #path(file: number): string {

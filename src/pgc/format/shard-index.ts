@@ -97,8 +97,6 @@ export interface ShardIndex extends TermIndex {
   unresolved(): { name: string; sites: number }[];
   /** All terms with document frequencies, sorted. */
   terms(): { term: string; documents: number }[];
-
-  close(): void;
 }
 
 export interface ShardInfo {

@@ -1,5 +1,5 @@
 import { StringColumn } from './bytes.js';
-import { bodyTermsOf, eachIdentifier, wordsOf } from './words.js';
+import { IdentifierTable, newBodyTermsOf, wordsOf } from './words.js';
 
 /**
  * The index terms of one shard while it is written, numbered in order of arrival. All files of the shard share them,
@@ -10,7 +10,7 @@ export class ShardTerms {
   readonly #texts: string[] = [];
   /** By text: names, containers and paths, most of which repeat. */
   readonly #names = new Map<string, readonly number[]>();
-  readonly #prose = new Map<string, readonly number[]>();
+  readonly #prose = new IdentifierTable((identifier) => this.ids(newBodyTermsOf(identifier)));
 
   get size(): number {
     return this.#terms.size;
@@ -44,11 +44,8 @@ export class ShardTerms {
 
   /** Visits every occurrence of a term, except words that are in every sentence or signature. */
   eachOfProse(text: string, visit: (term: number) => void): void {
-    eachIdentifier(text, 0, text.length, (identifier) => {
-      let known = this.#prose.get(identifier);
-      if (known === undefined)
-        this.#prose.set(identifier, (known = this.ids(bodyTermsOf(identifier))));
-      for (const term of known) visit(term);
+    this.#prose.each(text, 0, text.length, (terms) => {
+      for (const term of terms) visit(term);
     });
   }
 }

@@ -1,6 +1,6 @@
 import { between, boundsOf } from './bytes.js';
 import { PackedRows } from './packed-rows.js';
-import type { Section } from './section.js';
+import type { Section } from './container/section.js';
 import type { SlotRow } from './shard-index.js';
 import type { SortedNames } from './sorted-names.js';
 import type { StringTable } from './string-table.js';

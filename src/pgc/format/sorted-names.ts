@@ -1,6 +1,6 @@
 import { hashPrime, hashStart } from './name-hash.js';
 import { ByteColumn, lowerBound, VarintReader } from './bytes.js';
-import type { Section } from './section.js';
+import type { Section } from './container/section.js';
 
 /** Names per block; the first name of a block is written in full. */
 const blockNames = 16;

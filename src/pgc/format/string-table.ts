@@ -1,7 +1,7 @@
 import { ByteColumn } from './bytes.js';
 import { hashPrime, hashStart } from './name-hash.js';
 import { PackedRows, packRows } from './packed-rows.js';
-import type { Section } from './section.js';
+import type { Section } from './container/section.js';
 
 /** By byte: letters, digits, `_`, and all that is not ASCII. */
 const isOfWord = Uint8Array.from({ length: 256 }, (_, byte) =>

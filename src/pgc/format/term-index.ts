@@ -7,7 +7,7 @@ import {
   type TermSection,
 } from './posting-writer.js';
 import { fields, type Field } from './fields.js';
-import { blockBits, type Section } from './section.js';
+import { blockBits, type Section } from './container/section.js';
 import { SortedNames } from './sorted-names.js';
 
 /** Documents with fields, found by their terms. Document ids are dense. */

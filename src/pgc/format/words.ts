@@ -206,29 +206,57 @@ function isNumber(text: string, start: number, end: number): boolean {
  * Splits at `_` and at a change of case. A run of capitals ends before its last letter if at least two small letters
  * follow (`DMA|Buffers`, but `IPv4`, `URLs`). Digits stay with the part before them.
  */
-const camelBoundary = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})/;
-const hasCamel = /[a-z0-9][A-Z]|[A-Z]{2}[a-z]{2}/;
-
 export function partsOf(identifier: string): string[] {
-  const chunks = identifier.split('_').filter((chunk) => chunk !== '');
-  return hasCamel.test(identifier)
-    ? chunks.flatMap((chunk) => (hasCamel.test(chunk) ? chunk.split(camelBoundary) : [chunk]))
-    : chunks;
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = 0; at < identifier.length; at += 1) {
+    const code = identifier.charCodeAt(at);
+    if (code !== underscore && !(isCapital(code) && at > from && isBoundary(identifier, at)))
+      continue;
+    if (at > from) parts.push(identifier.slice(from, at));
+    from = code === underscore ? at + 1 : at;
+  }
+  if (from < identifier.length) parts.push(identifier.slice(from));
+  return parts;
+}
+
+const underscore = 0x5f;
+
+/** Before a capital that is not the first letter of its part. */
+function isBoundary(identifier: string, at: number): boolean {
+  const before = identifier.charCodeAt(at - 1);
+  if (isSmall(before) || codeOf[before] === digitCode) return true;
+  return (
+    isCapital(before) &&
+    isSmall(identifier.charCodeAt(at + 1)) &&
+    isSmall(identifier.charCodeAt(at + 2))
+  );
+}
+
+function isCapital(code: number): boolean {
+  return code >= 0x41 && code <= 0x5a;
+}
+
+function isSmall(code: number): boolean {
+  return code >= 0x61 && code <= 0x7a;
 }
 
 function splitTerms(identifier: string, stops: ReadonlySet<string>): string[] {
-  const lower = identifier.toLowerCase();
-  const parts = partsOf(hasCamel.test(identifier) ? identifier : lower);
+  const parts = partsOf(identifier);
   const terms: string[] = [];
   const add = (term: string): void => {
     if (!terms.includes(term)) terms.push(term);
   };
-  if (parts.length > 1) add(stem(lower));
+  if (parts.length > 1) add(stem(identifier.toLowerCase()));
   for (const each of parts) {
     const part = each.toLowerCase();
-    if (part.length >= 2 && !stops.has(part) && !/^\d+$/.test(part)) add(stemOfPart(part));
+    if (part.length >= 2 && !stops.has(part) && !isDigits(part)) add(stemOfPart(part));
   }
   return terms;
+}
+
+function isDigits(part: string): boolean {
+  return codeOf[part.charCodeAt(0)] === digitCode && /^\d+$/.test(part);
 }
 
 /** Names are made of some thousand words. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { BuildNotice } from './build-notice.js';
 import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
+import { OpenFiles } from '../format/container/section-file.js';
 import { bodyTermsOf } from '../format/words.js';
 import { Segment } from '../format/segment.js';
 import type { ShardIndex } from '../format/shard-index.js';
@@ -166,13 +167,15 @@ async function answersOf(
   }
   const known = new Map(before?.shards.map((shard) => [shard.alias, shard]));
   const askedShards: AskedShard[] = [];
+  using opened = new OpenFiles();
   for (const shard of shards) {
     const { alias, version } = shard;
     askedShards.push({
       ...{ version, own: owns.get(alias) ?? new Set() },
-      before: await answeredBefore(place, shard, known.get(alias)),
+      before: await answeredBefore(place, shard, known.get(alias), opened),
       answer: async (wanted) => {
-        const index = await openShard(place, shard, {}, 'lazy', '');
+        using files = new OpenFiles();
+        const index = await openShard(place, shard, {}, files, '');
         return wanted.map((question) => answerOf(index, question));
       },
     });
@@ -225,12 +228,13 @@ async function answeredBefore(
   place: IndexPlace,
   { segment, version, delta }: ManifestShard,
   before: ManifestShard | undefined,
+  files: OpenFiles,
 ): Promise<AskedShard['before']> {
   if (before === undefined || before.version === version) return undefined;
   if (delta === undefined || before.segment !== segment) return undefined;
   const hides = new Set(delta.hides);
   if (before.delta?.hides.every((path) => hides.has(path)) === false) return undefined;
-  const index = await Segment.open(join(place.segments, delta.segment), {}, '', 'lazy');
+  const index = await Segment.open(join(place.segments, delta.segment), {}, '', files);
   let said: { names: ReadonlySet<string>; terms: ReadonlySet<string> } | undefined;
   const mayAnswer = (question: string): boolean => {
     said ??= {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Reading } from '../format/segment-file.js';
+import type { Reading } from '../format/container/segment-file.js';
 import type { IndexPlace, ManifestShard } from '../plan/manifest.js';
 import { JoinedOverlay } from './joined-overlay.js';
 import { OverlayFile, type OverlayItems } from './overlay-file.js';

@@ -9,7 +9,7 @@ import {
   type Reading,
   type SectionLayout,
   type SectionsOf,
-} from '../format/segment-file.js';
+} from '../format/container/segment-file.js';
 import type { OverlayName } from '../shapes.js';
 import { fieldOf, type Field } from '../format/fields.js';
 import { packStrings, StringTable } from '../format/string-table.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
-import { writeAtomically } from '../format/segment-file.js';
+import { writeAtomically } from '../format/container/segment-file.js';
 
 /** The process that wrote a file. */
 interface Author {

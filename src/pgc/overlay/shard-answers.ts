@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { minerVersion } from '../format/facts.js';
-import { segmentFormat, writeAtomically } from '../format/segment-file.js';
+import { segmentFormat, writeAtomically } from '../format/container/segment-file.js';
 
 /** Raised whenever a shard would answer the same question differently. */
 const format = 2;

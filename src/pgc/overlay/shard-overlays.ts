@@ -4,6 +4,7 @@ import { readBuilding } from './build-notice.js';
 import { manifestIn, type IndexPlace, type ManifestShard } from '../plan/manifest.js';
 import { openOverlay } from './open-overlay.js';
 import type { OverlayItems } from './overlay-file.js';
+import { OpenFiles } from '../format/container/section-file.js';
 import type { OverlayName } from '../shapes.js';
 
 type OverlaidShard = Pick<ManifestShard, 'alias' | 'overlays' | 'delta'>;
@@ -14,11 +15,14 @@ export class ShardOverlays {
   readonly version: string;
   readonly #place: IndexPlace;
   readonly #shard: OverlaidShard;
+  readonly #files: OpenFiles;
   readonly #opened = new Map<OverlayName, Promise<OverlayItems>>();
 
-  constructor(place: IndexPlace, shard: OverlaidShard) {
+  /** `opened`: the files of whoever opens the shard. */
+  constructor(place: IndexPlace, shard: OverlaidShard, opened = new OpenFiles()) {
     this.#place = place;
     this.#shard = shard;
+    this.#files = opened;
     const files = Object.entries(shard.overlays).map(([name, { state, file }]) => [
       name,
       state,
@@ -44,7 +48,7 @@ export class ShardOverlays {
     const known = this.#shard.overlays[name];
     if (known?.state !== 'ready') throw await this.#gap(name);
     if (known.file === '') return undefined;
-    const file = this.#opened.get(name) ?? openOverlay(this.#place, this.#shard, name, 'lazy');
+    const file = this.#opened.get(name) ?? openOverlay(this.#place, this.#shard, name, this.#files);
     this.#opened.set(name, file);
     try {
       return await file;

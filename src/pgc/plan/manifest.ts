@@ -6,7 +6,7 @@ import { isName } from '../../base/ids.js';
 import { BusError } from '../../errors/bus-error.js';
 import { aliasOf } from './planned-shards.js';
 import { planModes, type ShardPlan } from './shard-plan.js';
-import { corrupt, segmentFormat, writeAtomically } from '../format/segment-file.js';
+import { corrupt, segmentFormat, writeAtomically } from '../format/container/segment-file.js';
 
 export const manifestFormat = 7;
 

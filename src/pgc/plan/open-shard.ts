@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { corrupt, type Reading } from '../format/segment-file.js';
+import { corrupt, type Reading } from '../format/container/segment-file.js';
 import { BoundCalls } from '../format/bound-calls.js';
 import { JoinedIndex } from '../format/joined/joined-index.js';
 import { JoinedWords } from '../format/joined/joined-words.js';

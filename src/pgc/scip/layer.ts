@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { BusError } from '../../errors/bus-error.js';
-import { writeAtomically } from '../format/segment-file.js';
+import { unreadable } from '../format/container/section-file.js';
+import { writeAtomically } from '../format/container/segment-file.js';
 
 /** Raised whenever the layout changes. */
 const format = 1;
@@ -89,11 +90,14 @@ export async function writeLayer(
   return file;
 }
 
-/** Throws INDEX_CORRUPT. */
+/** Throws INDEX_MISSING, INDEX_CORRUPT, STORE_UNAVAILABLE. */
 export async function readLayer(path: string): Promise<LayerDocument[]> {
+  const packed = await readFile(path).catch((error: unknown) => {
+    throw unreadable(path, error);
+  });
   try {
     // gzip carries a checksum.
-    const text = gunzipSync(await readFile(path), { maxOutputLength: fileBytesMax }).toString();
+    const text = gunzipSync(packed, { maxOutputLength: fileBytesMax }).toString();
     const [first = '', ...lines] = text.split('\n');
     header.parse(JSON.parse(first));
     return lines.map((line) => documentSchema.parse(JSON.parse(line)));

@@ -8,6 +8,7 @@ import {
 } from '../plan/manifest.js';
 import { openOverlay } from '../overlay/open-overlay.js';
 import type { OverlayItems } from '../overlay/overlay-file.js';
+import { OpenFiles } from '../format/container/section-file.js';
 import { openShard } from '../plan/open-shard.js';
 import { ShardOverlays } from '../overlay/shard-overlays.js';
 import type { OverlayName } from '../shapes.js';
@@ -23,8 +24,10 @@ export interface OpenedIndex {
   overlaysIn: (alias: string) => ShardOverlays;
 }
 
-/** The segments of a tree, and its overlays, which are opened on first use. */
-export interface OpenedTree extends OpenedIndex {
+/** The segments of a tree, and its overlays, which are opened on first use. Disposed of when it is not asked any more. */
+export interface OpenedTree extends OpenedIndex, Disposable {
+  /** For more of its files. */
+  files: OpenFiles;
   manifest: Manifest;
   /**
    * One file per shard that has this overlay ready, in the order of the shards; none for O1, which is the
@@ -47,15 +50,19 @@ export async function openIndex(
   /** Opens the largest shards only. */
   shardsMax = Infinity,
 ): Promise<OpenedTree> {
+  const files = new OpenFiles();
+  const close = (): void => files[Symbol.dispose]();
   return readServed(folder, home, async (place, manifest, root) => {
+    // Of an attempt before.
+    close();
     const { project } = manifest;
-    const shards = await openSegments(place, manifest, shardsMax);
-    const overlay = overlaysOf(place, manifest);
+    const shards = await openSegments(place, manifest, files, shardsMax);
+    const overlay = overlaysOf(place, manifest, files);
     const overlaysIn = (alias: string): ShardOverlays => {
       const shard = manifest.shards.find((each) => each.alias === alias);
-      return new ShardOverlays(place, shard ?? { alias, overlays: {} });
+      return new ShardOverlays(place, shard ?? { alias, overlays: {} }, files);
     };
-    return { root, project, shards, overlaysIn, manifest, overlay };
+    return { root, project, shards, overlaysIn, manifest, overlay, files, [Symbol.dispose]: close };
   });
 }
 
@@ -84,13 +91,17 @@ export async function readServed<T>(
   }
 }
 
-function overlaysOf(place: IndexPlace, manifest: Manifest): OpenedTree['overlay'] {
+function overlaysOf(
+  place: IndexPlace,
+  manifest: Manifest,
+  files: OpenFiles,
+): OpenedTree['overlay'] {
   const opened = new Map<OverlayName, Promise<OverlayItems[]>>();
   const filesOf = (name: OverlayName, { shards }: Manifest): Promise<OverlayItems[]> =>
     Promise.all(
       shards
         .filter(({ overlays: { [name]: its } }) => its?.state === 'ready' && its.file !== '')
-        .map((shard) => openOverlay(place, shard, name, 'lazy')),
+        .map((shard) => openOverlay(place, shard, name, files)),
     );
   const open = async (name: OverlayName): Promise<OverlayItems[]> => {
     for (let served = manifest, attempt = 1; ; attempt += 1) {
@@ -117,6 +128,7 @@ function overlaysOf(place: IndexPlace, manifest: Manifest): OpenedTree['overlay'
 export async function openSegments(
   place: IndexPlace,
   manifest: Manifest,
+  files: OpenFiles,
   shardsMax = Infinity,
 ): Promise<ShardIndex[]> {
   const shards: ShardIndex[] = [];
@@ -129,7 +141,7 @@ export async function openSegments(
       ...{ agent: alias, alias, scope, version: servedVersion(shard) },
       ...{ project: manifest.project, root: manifest.root },
     };
-    shards.push(await openShard(place, shard, its, 'lazy'));
+    shards.push(await openShard(place, shard, its, files));
   }
   return shards;
 }

@@ -5,7 +5,7 @@ import { untilAccepted } from '../../client/registration.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { placeOf } from '../plan/manifest.js';
 import { aliasOf } from '../plan/planned-shards.js';
-import { type Opened, ShardPool } from './shard-pool.js';
+import { ShardPool } from './shard-pool.js';
 import { ShardSource, type ServedShard, type Share } from './shard-source.js';
 import type { Shard } from './shard.js';
 import { realRoot } from '../source/source-tree.js';
@@ -140,7 +140,7 @@ export class Host {
     return new ShardPool<Shard>({
       budgetBytes,
       costOf: (alias) => this.#source?.shards.get(alias)?.bytes ?? 0,
-      open: (alias) => this.#openShard(alias),
+      open: (alias) => (this.#source as ShardSource).openShard(alias),
       onOversize: (agent, bytes) =>
         this.#parts.bus.trace('warn', 'larger than the memory; alone', {
           agent,
@@ -148,10 +148,6 @@ export class Host {
           budget_bytes: budgetBytes,
         }),
     });
-  }
-
-  async #openShard(alias: string): Promise<Opened<Shard>> {
-    return this.#withIndex((source) => source.openShard(alias));
   }
 
   /** Files that are gone were replaced by a refresh that we have not noticed yet. */
@@ -227,7 +223,8 @@ export class Host {
       client,
       {
         card: () => this.#withIndex((source) => source.card(alias)),
-        use: (work, signal) => this.#poolOf().use(alias, work, signal),
+        use: (work, signal) => this.#withIndex(() => this.#poolOf().use(alias, work, signal)),
+        stateOf: (shard) => this.#source?.stateOf(alias, shard) ?? '',
       },
       askShard,
     );

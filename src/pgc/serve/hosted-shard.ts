@@ -4,7 +4,7 @@ import { within } from '../../base/within.js';
 import type { Client } from '../../client/client.js';
 import type { Incoming } from '../../client/responder.js';
 import { BusError } from '../../errors/bus-error.js';
-import { shardMessages, type MessageType } from './messages.js';
+import { indexState, shardMessages, type MessageType } from './messages.js';
 import type { Shard } from './shard.js';
 import type { ServedShard } from './shard-source.js';
 import type { Answer, AskRequest } from '../shapes.js';
@@ -40,6 +40,8 @@ export interface ShardAccess {
   card(): Promise<Buffer>;
   /** Opens the shard where it is not open. */
   use<T>(work: (shard: Shard) => Promise<T>, signal: AbortSignal): Promise<T>;
+  /** See `IndexState`. */
+  stateOf(shard: Shard): string;
 }
 
 /** One shard as an agent on the bus. */
@@ -61,11 +63,10 @@ export class HostedShard {
       client.serve({
         [message.type]: ({ body, signal }) =>
           this.#answered(() =>
-            access.use(
-              async (shard) =>
-                message.answer.encode(await run(shard, message.request.decode(body))),
-              signal,
-            ),
+            access.use(async (shard) => {
+              const answer = await run(shard, message.request.decode(body));
+              return stated(message.answer.encode(answer), access.stateOf(shard));
+            }, signal),
           ),
       });
     };
@@ -80,13 +81,16 @@ export class HostedShard {
     const { ask } = shardMessages;
     client.serve({
       [ask.type]: (incoming) =>
-        this.#answered(async () =>
-          ask.answer.encode(
-            await askShard(ask.request.decode(incoming.body), incoming, (work) =>
-              access.use(work, incoming.signal),
-            ),
-          ),
-        ),
+        this.#answered(async () => {
+          let state = '';
+          const use = <T>(work: (shard: Shard) => Promise<T>): Promise<T> =>
+            access.use((shard) => {
+              state = access.stateOf(shard);
+              return work(shard);
+            }, incoming.signal);
+          const answer = await askShard(ask.request.decode(incoming.body), incoming, use);
+          return stated(ask.answer.encode(answer), state);
+        }),
     });
     answer(shardMessages.weigh, (its, request) => its.weigh(request));
     answer(shardMessages.seek, (its, request) => its.seek(request));
@@ -152,6 +156,10 @@ export class HostedShard {
     });
     return Buffer.alloc(0);
   }
+}
+
+function stated(answer: Buffer, index_state: string): Buffer {
+  return Buffer.concat([answer, indexState.encode({ index_state })]);
 }
 
 /** Stable over restarts, distinct for equally named trees in different places. */

@@ -19,6 +19,7 @@ import type {
   ReadAnswer,
   ReadRequest,
 } from '../search/locate/words-port.js';
+import type { TreeState } from '../plan/tree-state.js';
 import { packedCards } from '../search/card/packed-card.js';
 import type {
   Answer,
@@ -135,6 +136,9 @@ export const shardMessages = {
   read: messageType<ReadRequest, ReadAnswer>('pgc.read', pgc.ReadRequest, pgc.ReadAnswer),
 };
 
+/** Said after each of these answers: a message of protobuf may be said in pieces. */
+export const indexState = codec<{ index_state: string }>(pgc.IndexState);
+
 /** Requests that need the whole tree. */
 function analysisMessages(prefix: string) {
   const analysis = <Request extends object, Answer extends object>(
@@ -172,6 +176,13 @@ function analysisMessages(prefix: string) {
 
 /** Requests to any agent that has the whole index of a tree. */
 export const treeMessages = analysisMessages('tree');
+
+export interface StatesRequest {
+  /** Of the shards that answered; none: of all trees. */
+  agents: readonly string[];
+  /** Files that the answer names. */
+  paths: readonly string[];
+}
 
 interface RowsRequest {
   symbol: string;
@@ -237,6 +248,12 @@ export const questionMessages = {
 export const latticeMessages = {
   ...analysisMessages('lattice'),
   ...questionMessages,
+  /** Of which state of its tree an answer is. */
+  states: messageType<StatesRequest, { trees: TreeState[] }>(
+    'lattice.states',
+    pgc.StatesRequest,
+    pgc.StatesAnswer,
+  ),
   shards: messageType<object, { known: string[]; unknown: string[] }>(
     'lattice.shards',
     pgc.SymbolsRequest,

@@ -1,5 +1,6 @@
 import { systemClock } from '../../base/clock.js';
 import { Excerpts } from '../source/excerpt.js';
+import { type OpenFiles } from '../format/container/section-file.js';
 import { openWords } from '../plan/open-shard.js';
 import { WordsShard } from '../search/locate/words-shard.js';
 import { placeOf, type IndexPlace, type Manifest } from '../plan/manifest.js';
@@ -11,7 +12,7 @@ import { openIndex } from '../search/open-index.js';
 import { Shard } from './shard.js';
 import type { SearchPart } from '../search/search.js';
 
-export interface OpenedShards {
+export interface OpenedShards extends Disposable {
   /** Absolute, without links. */
   root: string;
   project: string;
@@ -26,26 +27,33 @@ export async function openShards(
   home: string,
   without?: ReadonlySet<SearchPart>,
 ): Promise<OpenedShards> {
-  const { root, project, shards, overlaysIn, manifest } = await openIndex(folder, home);
+  const tree = await openIndex(folder, home);
+  const { root, project, shards, overlaysIn, manifest, files } = tree;
   const excerpts = new Excerpts(root);
   const place = placeOf(root, home);
   return {
     root,
     project,
-    cards: () => shards.map((index) => storedCard(place, manifest, index)),
+    [Symbol.dispose]: () => tree[Symbol.dispose](),
+    cards: () => shards.map((index) => storedCard(place, manifest, index, files)),
     shards: shards.map(
       (index) =>
         new Shard(
           ...([index, overlaysIn(index.info.alias), excerpts, systemClock] as const),
-          ...([without, wordsOf(place, manifest, index.info.alias, excerpts)] as const),
+          ...([without, wordsOf(place, manifest, index.info.alias, excerpts, files)] as const),
         ),
     ),
   };
 }
 
-function storedCard(place: IndexPlace, { shards }: Manifest, index: ShardIndex): Card {
+function storedCard(
+  place: IndexPlace,
+  { shards }: Manifest,
+  index: ShardIndex,
+  files: OpenFiles,
+): Card {
   const shard = shards.find(({ alias }) => alias === index.info.alias);
-  const stored = shard && openCard(cardPath(place, shard), index);
+  const stored = shard && openCard(cardPath(place, shard), index, files);
   return stored ?? lazyCardOf(index);
 }
 
@@ -55,7 +63,8 @@ export function wordsOf(
   { shards }: Manifest,
   alias: string,
   excerpts: Excerpts,
+  files: OpenFiles,
 ): WordsShard | undefined {
   const shard = shards.find((each) => each.alias === alias);
-  return shard && new WordsShard(alias, () => openWords(place, shard, 'lazy'), excerpts);
+  return shard && new WordsShard(alias, () => openWords(place, shard, files), excerpts);
 }

@@ -13,6 +13,7 @@ import {
   type Manifest,
   type ManifestShard,
 } from '../plan/manifest.js';
+import { OpenFiles } from '../format/container/section-file.js';
 import { wordsOf } from './open-shards.js';
 import { partOf, type Part } from './shard-partition.js';
 import type { ShardIndex } from '../format/shard-index.js';
@@ -114,11 +115,21 @@ export class ShardSource {
   /** Throws INDEX_MISSING when a run has replaced the index, INDEX_CORRUPT. */
   async openShard(alias: string): Promise<Opened<Shard>> {
     const known = this.#known(alias);
-    const index = await this.#segment(known);
-    const overlays = new ShardOverlays(this.#place, known);
-    const words = wordsOf(this.#place, this.#manifest, alias, this.#excerpts);
+    const files = new OpenFiles();
+    const close = (): void => files[Symbol.dispose]();
+    const index = await this.#segment(known, files).catch((error: unknown) => {
+      close();
+      throw error;
+    });
+    const overlays = new ShardOverlays(this.#place, known, files);
+    const words = wordsOf(this.#place, this.#manifest, alias, this.#excerpts, files);
     const parts = [index, overlays, this.#excerpts, systemClock, undefined, words] as const;
-    return { value: new Shard(...parts), close: () => index.close() };
+    return { value: new Shard(...parts), close };
+  }
+
+  /** Of which state the answers of an open shard are: of this one, unless a newer version of the shard is here. */
+  stateOf(alias: string, { version }: Shard): string {
+    return this.shards.get(alias)?.version === version ? this.#manifest.digest : version;
   }
 
   /**
@@ -142,7 +153,8 @@ export class ShardSource {
   }
 
   async #make(shard: ManifestShard, path: string): Promise<Buffer> {
-    const card = makeCard(await this.#segment(shard));
+    using files = new OpenFiles();
+    const card = makeCard(await this.#segment(shard, files));
     await writeCard(path, card).catch((error: unknown) =>
       this.#onWarning(`the card of ${shard.alias} is not stored: ${asBusError(error).message}`),
     );
@@ -156,12 +168,12 @@ export class ShardSource {
     return turn;
   }
 
-  #segment(shard: ManifestShard): Promise<ShardIndex> {
+  #segment(shard: ManifestShard, files: OpenFiles): Promise<ShardIndex> {
     const { alias, scope } = shard;
     const { root, project } = this;
     const version = servedVersion(shard);
     const place = { agent: alias, alias, scope, version, project, root };
-    return openShard(this.#place, shard, place, 'lazy');
+    return openShard(this.#place, shard, place, files);
   }
 
   #known(alias: string): ManifestShard {

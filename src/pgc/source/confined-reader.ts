@@ -11,6 +11,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { lstat, open, realpath } from 'node:fs/promises';
+import { BusError } from '../../errors/bus-error.js';
 import { dirname, isAbsolute, normalize, resolve, sep } from 'node:path';
 
 export type ReadRefusal =
@@ -36,7 +37,7 @@ export class ConfinedReader {
     this.#fileBytesMax = fileBytesMax;
   }
 
-  /** `path` relative to the root, with `/`. */
+  /** `path` relative to the root, with `/`. Throws STORE_UNAVAILABLE where the system opens no more files. */
   async read(path: string): Promise<ReadResult> {
     if (!isInnerPath(path)) return { refused: 'outside the root' };
     const place = resolve(this.#root, path);
@@ -59,7 +60,7 @@ export class ConfinedReader {
         await handle.close();
       }
     } catch (error) {
-      return { refused: refusalOf(error) };
+      return { refused: refusalOf(place, error) };
     }
   }
 
@@ -81,7 +82,7 @@ export class ConfinedReader {
       while (intake.take(readSync(handle, intake.room())));
       return intake.result();
     } catch (error) {
-      return { refused: refusalOf(error) };
+      return { refused: refusalOf(place, error) };
     } finally {
       if (handle !== undefined) closeSync(handle);
     }
@@ -148,8 +149,13 @@ export function isBelow(real: string, root: string): boolean {
   return real === root || real.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
 }
 
-function refusalOf(error: unknown): ReadRefusal {
-  switch ((error as NodeJS.ErrnoException).code) {
+function refusalOf(path: string, error: unknown): ReadRefusal {
+  const { code, message: detail } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'EMFILE':
+    case 'ENFILE':
+      // Too many files are open: that says nothing about this one.
+      throw new BusError('STORE_UNAVAILABLE', { path, detail }, { cause: error });
     case 'ELOOP':
       return 'symbolic link';
     case 'ENOENT':

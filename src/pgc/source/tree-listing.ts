@@ -170,28 +170,21 @@ async function listByGit(
   // Git believes a path that ends in a slash to be a folder.
   const paths = below === undefined ? [] : ['--', ...below];
   if (paths.reduce((sum, path) => sum + path.length + 1, 0) > argumentBytesMax) return 'failed';
-  const git = (...args: string[]): Promise<Buffer | undefined> =>
-    runGit(root, ['--literal-pathspecs', 'ls-files', '-z', ...args, ...paths]);
-  const [tracked, others] = await Promise.all([
-    git('--stage'),
-    git('--others', '--exclude-standard'),
-  ]);
-  if (tracked === undefined || others === undefined) return 'failed';
-  if (below === undefined && tracked.length + others.length === 0) return 'nothing';
+  const args = ['ls-files', '-z', '-t', '--stage', '--others', '--exclude-standard'];
+  const listed = await runGit(root, ['--literal-pathspecs', ...args, ...paths]);
+  if (listed === undefined) return 'failed';
+  if (below === undefined && listed.length === 0) return 'nothing';
   // During a merge, git lists an unresolved path once per side.
   const found = new Set<string>();
-  const add = (path: string, isExact: boolean, isRepository: boolean): void => {
-    if (!isExact) leftOut.push({ path, reason: 'name is not UTF-8' });
-    else if (isRepository) leftOut.push({ path, reason: 'repository of its own' });
-    else found.add(path);
-  };
-  for (const row of namesIn(tracked)) {
-    const [, mode = '', path = ''] = /^(\d+) [0-9a-f]+ \d\t(.*)$/s.exec(row.name) ?? [];
-    add(path, row.isExact, mode === submoduleMode);
+  for (const { name, isExact } of namesIn(listed)) {
+    const [, mode, path = ''] = rowOfGit.exec(name) ?? [];
+    // Git lists an untracked repository as one folder.
+    const isRepository = mode === undefined ? path.endsWith('/') : mode === submoduleMode;
+    const its = mode === undefined ? path.replace(/\/$/, '') : path;
+    if (!isExact) leftOut.push({ path: its, reason: 'name is not UTF-8' });
+    else if (isRepository) leftOut.push({ path: its, reason: 'repository of its own' });
+    else found.add(its);
   }
-  // Git lists an untracked repository as one folder.
-  for (const { name, isExact } of namesIn(others))
-    add(name.replace(/\/$/, ''), isExact, name.endsWith('/'));
   return [...found];
 }
 
@@ -296,6 +289,8 @@ const refusals = { link: 'symbolic link', other: 'not a file' } as const;
 
 const brokenGitNote = 'git cannot list this tree; files that it would ignore are read as well';
 const submoduleMode = '160000';
+/** `? path` of what is not tracked, else `H mode id stage<tab>path` with another letter for some. */
+const rowOfGit = /^(?:\? |[A-Z] (\d+) [0-9a-f]+ \d\t)(.*)$/s;
 
 /** The names of a `-z` listing. */
 function* namesIn(listing: Buffer): Generator<FileName> {

@@ -7,7 +7,8 @@ const answerMsMax = 120_000;
 const deadlineMs = 60_000;
 
 /**
- * A change says what to ask: `{ calls, count }`: so many calls of a name are new; `{ defines }`: a definition is; `{ asks }`: a word;
+ * A change says what to ask: `{ calls, count }`: so many calls of a name are new; `{ defines }`: a definition is; `{ asks, in }`: a word
+ * that stood nowhere does, in a file;
  * `{ old, fresh }`: of two functions the one is gone and the other is new.
  */
 export function symbolsOf({ calls, defines, old, fresh }) {
@@ -18,7 +19,8 @@ export function symbolsOf({ calls, defines, old, fresh }) {
 export async function stateOf(change, ask) {
   if (change.asks !== undefined) {
     const { evidence } = await ask('ask', change.asks);
-    const isFound = evidence.some((each) => `${each.content} ${each.said}`.includes(change.asks));
+    // A long comment is found by its words, but not quoted to its end.
+    const isFound = evidence.some(({ file_path }) => change.in.endsWith(file_path));
     return isFound ? 'new' : 'old';
   }
   const answers = [];

@@ -27,15 +27,21 @@ export function callFrom(root, files, count, name) {
   return done;
 }
 
-/** Puts a call of `name` into the first body; false: there is none that is plain to see. */
+/**
+ * Puts a call of `name` into the first body; false: there is none that is plain to see. Not into what C
+ * switches off. Of C++ it is the global name: another one that stands nowhere may be that of a base class from elsewhere.
+ */
 function callIn(file, name) {
   const ending = endingOf(file);
   const lines = readFileSync(file, 'utf8').split('\n');
   const opens = ending === 'py' ? /:\s*$/ : /\{\s*$/;
+  const called = /^(?:cc|cpp|cxx)$/.test(ending) ? `::${name}` : name;
+  const isLive = liveLines(lines);
   for (let at = 0; at < lines.length; at += 1) {
+    if (cLike.test(file) && !isLive[at]) continue;
     // As C is written where a type has a line of its own.
     if (at > 0 && lines[at] === '{' && /^\w.*\)$/.test(lines[at - 1])) {
-      lines.splice(at + 1, 0, `\t${name}();`);
+      lines.splice(at + 1, 0, `\t${called}();`);
       writeFileSync(file, lines.join('\n'));
       return true;
     }
@@ -44,12 +50,24 @@ function callIn(file, name) {
       if (/;\s*$/.test(lines[head] ?? ';')) break;
       if (!opens.test(lines[head])) continue;
       const indent = `${/^\s*/.exec(lines[at])[0]}${ending === 'py' ? '    ' : '\t'}`;
-      lines.splice(head + 1, 0, `${indent}${name}()${ending === 'py' ? '' : ';'}`);
+      lines.splice(head + 1, 0, `${indent}${called}()${ending === 'py' ? '' : ';'}`);
       writeFileSync(file, lines.join('\n'));
       return true;
     }
   }
   return false;
+}
+
+/** Whether each line is read: outside of `#if 0`. */
+function liveLines(lines) {
+  const off = [];
+  return lines.map((line) => {
+    const [, word, rest = ''] = /^\s*#\s*(if\w*|el\w+|endif)\b(.*)$/.exec(line) ?? [];
+    if (word?.startsWith('if')) off.push(word === 'if' && /^\s+0\s*(?:\/|$)/.test(rest));
+    else if (word === 'endif') off.pop();
+    else if (word !== undefined) off.splice(-1, 1, false);
+    return !off.includes(true);
+  });
 }
 
 export function addFunction(root, file, name) {
@@ -77,7 +95,7 @@ export const headerChanges = {
     const lines = readFileSync(file, 'utf8').split('\n');
     lines.splice(structureIn(file).at, 0, `/* Here ${name} is meant. */`);
     writeFileSync(file, lines.join('\n'));
-    return { asks: name };
+    return { asks: name, in: file };
   },
   'a macro more': (file, name) => {
     const lines = readFileSync(file, 'utf8').split('\n');

@@ -1,7 +1,10 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join, posix, relative } from 'node:path';
 import { decodeFacts, encodeFacts } from '../../../dist/src/pgc/format/packed-facts.js';
-import { writeSections, segmentLayout } from '../../../dist/src/pgc/format/segment-file.js';
+import {
+  writeSections,
+  segmentLayout,
+} from '../../../dist/src/pgc/format/container/segment-file.js';
 import { SegmentWriter } from '../../../dist/src/pgc/format/segment-writer.js';
 import { Segment } from '../../../dist/src/pgc/format/segment.js';
 import { Miner } from '../../../dist/src/pgc/mine/mine.js';

@@ -2,6 +2,7 @@ import { BusError } from '../../../errors/bus-error.js';
 import { parsePortable, servedFiles, type PortableManifest } from '../../plan/manifest.js';
 import { cardFileName } from '../../search/card/card-file.js';
 import { isInnerPath } from '../../source/confined-reader.js';
+import { hasCommit } from '../../source/git/revision.js';
 import { candidatesFor } from './pinned.js';
 import { getObject, type PublishedPlace } from './published-place.js';
 import {
@@ -20,30 +21,42 @@ import {
 } from './published.js';
 
 /**
- * The head of the commit of `asOf`; else of the nearest commit that the tree comes from; else of what was published last. Throws
- * PUBLISHED_MISSING, PUBLISHED_VERSION, PUBLISHED_DAMAGED, and as `place.get`.
+ * The head of the commit of `asOf`; else of the nearest commit that the tree comes from; else of what was published last of its
+ * repository. A tree that does not know its repository gets what was published last, unless there are several. Throws PUBLISHED_MISSING, PUBLISHED_VERSION, PUBLISHED_DAMAGED, and as `place.get`.
  */
 export async function findHead(
   from: PublishedPlace,
   root: string,
   asOf: string | undefined,
 ): Promise<Head> {
-  const { commits, folder } = await candidatesFor(root, asOf);
+  const { commits, folder, repository } = await candidatesFor(root, asOf);
   for (let at = 0; at < commits.length; at += from.atOnce) {
     const few = commits.slice(at, at + from.atOnce);
     const heads = await Promise.all(few.map((commit) => headAt(from, commit, folder)));
     const nearest = heads.find((head) => head !== undefined);
     if (nearest !== undefined) return nearest;
   }
-  const { ours, any } = latestNames(folder);
-  const latest = await from.get(ours, headBytesMax);
-  if (latest !== undefined && asOf === undefined) return ofFolder(latest, from, ours, folder);
-  const others = latest === undefined ? await from.get(any, headBytesMax) : undefined;
-  const maker = others && parseMaker(others, from.title, any);
-  if (maker !== undefined && maker.versions !== indexVersions)
-    throw new BusError('PUBLISHED_VERSION', { place: from.title, theirs: maker.sigma });
+  const own = await repository();
+  const latest = Array.from(new Set([own, '']), (each) => latestNames(each, folder));
+  for (const { ours } of asOf === undefined ? latest : []) {
+    const bytes = await from.get(ours, headBytesMax);
+    const head = bytes && ofFolder(bytes, from, ours, folder);
+    if (head !== undefined && (await isOfRepository(root, own, head))) return head;
+  }
+  for (const { theirs } of latest) {
+    const bytes = await from.get(theirs, headBytesMax);
+    const maker = bytes && parseMaker(bytes, from.title, theirs);
+    if (maker !== undefined && maker.versions !== indexVersions)
+      throw new BusError('PUBLISHED_VERSION', { place: from.title, theirs: maker.sigma });
+  }
   const what = asOf === undefined ? root : `commit ${commits[0] ?? asOf}`;
   throw new BusError('PUBLISHED_MISSING', { place: from.title, what });
+}
+
+/** `own`: of the tree; empty: it does not know. */
+async function isOfRepository(root: string, own: string, head: Head): Promise<boolean> {
+  if (own === '' ? !head.isAmongOthers : own === head.repository) return true;
+  return hasCommit(root, head.commit);
 }
 
 async function headAt(

@@ -11,6 +11,7 @@ import {
 import { cardFileName } from '../../search/card/card-file.js';
 import { readServed } from '../../search/open-index.js';
 import { checkIndex } from '../index-check.js';
+import { leftOutText } from '../left-out-files.js';
 import type { IndexProgress } from '../source-mining.js';
 import { pinned, rowsOf, type Pin } from './pinned.js';
 import { eachOf, getObject, isWhole, packed, type PublishedPlace } from './published-place.js';
@@ -75,9 +76,15 @@ export async function publishIndex(request: PublishRequest): Promise<PublishRepo
     });
   return readServed(root, home, async (place, manifest, realRoot) => {
     const commit = manifest.as_of || manifest.history?.commit;
-    const pin = await pinned(realRoot, home, commit, await rowsOf(place, manifest));
+    const { pin, leftOut } = await pinned(realRoot, home, {
+      ...{ commit, isOfCommit: manifest.as_of !== '', rows: await rowsOf(place, manifest) },
+    });
     const sending = new Sending(request, await publishedAt(to, pin));
     const list = await sending.files(filesOf(place, manifest));
+    list.push({
+      ...{ part: 'leftOut', name: singleFiles.leftOut },
+      ...(await sending.one(Buffer.from(leftOutText(leftOut)))),
+    });
     const bytes = list.reduce((sum, file) => sum + file.bytes, 0);
     const mark = await sending.one(
       Buffer.from(JSON.stringify({ manifest: withoutPlaces(manifest), files: list })),
@@ -105,10 +112,8 @@ function filesOf(place: IndexPlace, manifest: Manifest): (LocalFile & { isNeeded
     ...({ part: 'cards', name, isNeeded: false } as const),
     path: join(place.cards, name),
   }));
-  const single = (['shardAnswers', 'leftOut'] as const).map((part) => ({
-    ...{ part, name: singleFiles[part], isNeeded: false, path: place[part] },
-  }));
-  return [...segments, ...cards, ...single];
+  const answers = { part: 'shardAnswers', name: singleFiles.shardAnswers } as const;
+  return [...segments, ...cards, { ...answers, isNeeded: false, path: place.shardAnswers }];
 }
 
 /** Where SCIP indexes lay is of no use elsewhere, and private. */
@@ -120,9 +125,12 @@ function withoutPlaces(manifest: Manifest): PortableManifest {
 }
 
 /** Digests of what is known to be there: it is named by a head, which is written last. */
-async function publishedAt(to: PublishedPlace, { commit, folder }: Pin): Promise<Set<string>> {
+async function publishedAt(
+  to: PublishedPlace,
+  { commit, folder, repository }: Pin,
+): Promise<Set<string>> {
   const known = new Set<string>();
-  for (const name of [latestNames(folder).ours, headName(commit, folder)]) {
+  for (const name of [latestNames(repository, folder).ours, headName(commit, folder)]) {
     const list = await listAt(to, name).catch((error: unknown) => {
       // It is written anew.
       if (error instanceof BusError && error.code === 'PUBLISHED_DAMAGED') return undefined;
@@ -187,13 +195,35 @@ class Sending {
   }
 
   /** Last of all. */
-  async head({ commit, folder }: Pin, list: ObjectMark): Promise<void> {
+  async head({ commit, folder, repository }: Pin, list: ObjectMark): Promise<void> {
     const { sigma } = this.#request;
     const published = new Date().toISOString();
-    const head = headOf({ ...{ sigma, commit, folder, published, list } });
+    const isAmongOthers = await this.#isAmongOthers({ commit, folder, repository });
+    const head = headOf({
+      ...{ sigma, commit, folder, repository, isAmongOthers, published, list },
+    });
     const bytes = Buffer.from(`${JSON.stringify(head, null, 1)}\n`);
-    const { ours, any } = latestNames(folder);
-    for (const name of [headName(commit, folder), ours, any]) await this.#put(name, bytes);
+    const latest = [repository, ''].map((of) => latestNames(of, folder));
+    const names = [
+      headName(commit, folder),
+      ...latest.flatMap(({ ours, theirs }) => [ours, theirs]),
+    ];
+    for (const name of new Set(names)) await this.#put(name, bytes);
+  }
+
+  /** Once there were others, there always are. */
+  async #isAmongOthers({ folder, repository }: Pin): Promise<boolean> {
+    const { to } = this.#request;
+    const name = latestNames('', folder).ours;
+    const bytes = await to.get(name, headBytesMax);
+    if (bytes === undefined) return false;
+    try {
+      const last = parseHead(bytes, to.title, name);
+      return last.isAmongOthers || last.repository !== repository;
+    } catch {
+      // Damaged: nobody knows.
+      return true;
+    }
   }
 
   async #put(name: string, bytes: Buffer): Promise<void> {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { BusError } from '../../../errors/bus-error.js';
 import { boundFormat } from '../../format/bound-calls.js';
 import { minerVersion } from '../../format/facts.js';
-import { segmentFormat } from '../../format/segment-file.js';
+import { segmentFormat } from '../../format/container/segment-file.js';
 import { wordsFormat } from '../../format/word-lists/words-file.js';
 import { overlayFormat } from '../../overlay/overlay-file.js';
 import { manifestFormat } from '../../plan/manifest.js';
@@ -13,12 +13,13 @@ import { manifestFormat } from '../../plan/manifest.js';
  *
  *     objects/ab/abcd…                    one file of an index, in gzip, named by the SHA-256 of its content; never changed
  *     heads/VERSIONS/COMMIT.json          the index of one commit, of one set of formats: names its list, which is an object
- *     heads/VERSIONS/latest.json          the same of what was published last
- *     heads/latest.json                   … by any version, for those who find nothing of their own
+ *     heads/VERSIONS/latest/ROOT.json     the same of what was published last of one repository, named by its first commit
+ *     heads/VERSIONS/latest/any.json      … of any repository, for trees that do not know theirs
+ *     heads/latest/ROOT.json, any.json    … by any version, for those who find nothing of their own
  *
- * The index of a folder within a repository has `-` and a digest of that folder behind COMMIT and `latest`.
+ * The index of a folder within a repository has `-` and a digest of that folder behind COMMIT, ROOT and `any`.
  */
-const publishedFormat = 1;
+const publishedFormat = 2;
 
 /** Two versions with the same can use each other's indexes. */
 export const indexVersions = [
@@ -48,6 +49,10 @@ const headSchema = z.object({
   /** The version of the program that published it. */
   sigma: z.string().regex(/^[\w.+-]{1,60}$/),
   commit: z.string().regex(/^[0-9a-f]{40,64}$/),
+  /** The first commit of its repository; empty: the clone that published it did not know. */
+  repository: z.string().regex(/^(?:[0-9a-f]{40,64})?$/),
+  /** Other repositories are published in this place, too. */
+  isAmongOthers: z.boolean(),
   /** The folder within its repository. */
   folder: z.string().max(4_096),
   /** ISO 8601. */
@@ -73,9 +78,7 @@ const listSchema = z.object({
 });
 export type FileList = z.infer<typeof listSchema>;
 
-export function headOf(
-  head: Pick<Head, 'sigma' | 'commit' | 'folder' | 'published' | 'list'>,
-): Head {
+export function headOf(head: Omit<Head, 'format' | 'versions'>): Head {
   return { format: publishedFormat, versions: indexVersions, ...head };
 }
 
@@ -88,10 +91,10 @@ export function headName(commit: string, folder: string): string {
   return `heads/${indexVersions}/${commit}${suffix(folder)}.json`;
 }
 
-/** Of our versions, and of any. */
-export function latestNames(folder: string): { ours: string; any: string } {
-  const name = `latest${suffix(folder)}.json`;
-  return { ours: `heads/${indexVersions}/${name}`, any: `heads/${name}` };
+/** Of our versions, and of any. `repository` empty: of any. */
+export function latestNames(repository: string, folder: string): { ours: string; theirs: string } {
+  const name = `latest/${repository || 'any'}${suffix(folder)}.json`;
+  return { ours: `heads/${indexVersions}/${name}`, theirs: `heads/${name}` };
 }
 
 function suffix(folder: string): string {

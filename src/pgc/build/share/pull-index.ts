@@ -11,7 +11,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { asBusError, BusError } from '../../../errors/bus-error.js';
-import { settle } from '../../format/segment-file.js';
+import { settle } from '../../format/container/segment-file.js';
 import {
   filesOf,
   placeOf,
@@ -22,7 +22,7 @@ import {
 } from '../../plan/manifest.js';
 import { addTo } from '../../plan/planned-shards.js';
 import { realRoot } from '../../source/source-tree.js';
-import { writePulled } from '../seen-file.js';
+import { writePulled } from '../../plan/seen-file.js';
 import { checkShard } from '../index-check.js';
 import { IndexCleaner } from '../index-cleaner.js';
 import { servedBefore } from '../index-folder.js';

@@ -14,17 +14,11 @@ import type {
   SymbolRow,
   TypeRow,
 } from '../shard-index.js';
-import { VectorTable } from '../vectors/vector-table.js';
+import type { VectorTable } from '../vectors/vector-table.js';
 import { JoinedNames, mergedByName } from './joined-names.js';
 import { JoinedTerms } from './joined-terms.js';
-import { fileRuns, Runs, type Run } from './runs.js';
-
-/** One segment of a shard. */
-export interface Source {
-  segment: Segment;
-  /** Paths of files in earlier segments that it replaces, or that are gone. */
-  hides: ReadonlySet<string>;
-}
+import { JoinedNumbers, type Source } from './joined-numbers.js';
+import { joinedVectors } from './joined-vectors.js';
 
 /**
  * A shard that lies in several segments: the numbers of files, symbols and sites, and all answers, are those that one
@@ -32,9 +26,7 @@ export interface Source {
  */
 export class JoinedIndex implements ShardIndex {
   readonly #segments: readonly Segment[];
-  readonly #files: Runs;
-  readonly #symbols: Runs;
-  #siteRuns?: { calls: Runs; uses: Runs };
+  readonly #numbers: JoinedNumbers;
   #terms?: JoinedTerms;
   #names?: JoinedNames;
   #vectors?: VectorTable;
@@ -44,34 +36,22 @@ export class JoinedIndex implements ShardIndex {
     readonly info: ShardInfo,
     readonly bound: BoundCalls | undefined,
   ) {
-    const segments = sources.map(({ segment }) => segment);
-    this.#segments = segments;
-    this.#files = fileRuns(
-      sources.map(({ segment, hides }) => ({
-        ...{ count: segment.fileCount, hides },
-        path: (file: number) => segment.pathOf(file),
-      })),
-    );
-    this.#symbols = new Runs(
-      this.#files.all().map(({ source, first, length }): Run => {
-        const [start, end] = segments[source]?.symbolSpan(first, first + length) ?? [0, 0];
-        return { source, first: start, length: end - start };
-      }),
-    );
+    this.#numbers = new JoinedNumbers(sources);
+    this.#segments = this.#numbers.segments;
   }
 
   get fileCount(): number {
-    return this.#files.length;
+    return this.#numbers.files.length;
   }
 
   get symbolCount(): number {
-    return this.#symbols.length;
+    return this.#numbers.symbols.length;
   }
 
   get items(): { O1: number; O3: number } {
     const sum = { O1: 0, O3: 0 };
     for (const [source, segment] of this.#segments.entries()) {
-      const runs = this.#files.all().filter((run) => run.source === source);
+      const runs = this.#numbers.files.all().filter((run) => run.source === source);
       const { O1, O3 } = segment.itemsIn(
         runs.map(({ first, length }) => [first, first + length] as const),
       );
@@ -86,40 +66,40 @@ export class JoinedIndex implements ShardIndex {
   }
 
   file(file: number): FileRow {
-    const [segment, id] = this.#fileIn(file);
+    const [segment, id] = this.#numbers.fileIn(file);
     return segment.file(id);
   }
 
   fileAt(path: string): number | undefined {
     for (const [source, segment] of this.#segments.entries()) {
       const file = segment.fileAt(path);
-      const joined = file === undefined ? undefined : this.#files.of(source, file);
+      const joined = file === undefined ? undefined : this.#numbers.files.of(source, file);
       if (joined !== undefined) return joined;
     }
     return undefined;
   }
 
   symbolsOf(file: number): number[] {
-    const place = this.#files.at(file);
+    const place = this.#numbers.files.at(file);
     if (place === undefined) return [];
     const all = this.#segments[place.source]?.symbolsOf(place.id) ?? [];
-    return all.flatMap((symbol) => this.#symbols.of(place.source, symbol) ?? []);
+    return all.flatMap((symbol) => this.#numbers.symbols.of(place.source, symbol) ?? []);
   }
 
   importsOf(file: number): ImportRow[] {
-    const [segment, id] = this.#fileIn(file);
+    const [segment, id] = this.#numbers.fileIn(file);
     return segment.importsOf(id);
   }
 
   typesOf(file: number): TypeRow[] {
-    const place = this.#files.at(file);
+    const place = this.#numbers.files.at(file);
     if (place === undefined) return [];
     const all = this.#segments[place.source]?.typesOf(place.id) ?? [];
-    return all.map((row) => ({ ...row, symbol: this.#ownerOf(place.source, row.symbol) }));
+    return all.map((row) => ({ ...row, symbol: this.#numbers.ownerOf(place.source, row.symbol) }));
   }
 
   typesOfSymbol(symbol: number): TypeRow[] {
-    const [segment, id] = this.#symbolIn(symbol);
+    const [segment, id] = this.#numbers.symbolIn(symbol);
     return segment.typesOfSymbol(id).map((row) => ({ ...row, symbol }));
   }
 
@@ -128,76 +108,77 @@ export class JoinedIndex implements ShardIndex {
   }
 
   ownTypesOf(file: number): Iterable<TypeRow> {
-    const [segment, id] = this.#fileIn(file);
+    const [segment, id] = this.#numbers.fileIn(file);
     return segment.ownTypesOf(id);
   }
 
   expressionOf(site: number): string {
-    const [segment, id] = this.#siteIn(site);
+    const [segment, id] = this.#numbers.siteIn(site);
     return segment.expressionOf(id);
   }
 
   site(site: number): CallRow {
-    const { source, id } = this.#sitePlace(site);
-    return this.#row(source, (this.#segments[source] as Segment).site(id)) as CallRow;
+    const { source, id } = this.#numbers.sitePlace(site);
+    return this.#numbers.row(source, (this.#segments[source] as Segment).site(id)) as CallRow;
   }
 
   siteSpans(file: number): [number, number][] {
-    const place = this.#files.at(file);
+    const place = this.#numbers.files.at(file);
     if (place === undefined) return [];
     const spans = this.#segments[place.source]?.siteSpans(place.id) ?? [];
     return spans.map(([first, end]) => {
       if (first === end) return [0, 0];
-      const start = this.#siteOf(place.source, first);
+      const start = this.#numbers.siteOf(place.source, first);
       return [start, start + end - first];
     });
   }
 
   get callCount(): number {
-    return this.#sites.calls.length;
+    return this.#numbers.sites.calls.length;
   }
 
   get siteCount(): number {
-    const { calls, uses } = this.#sites;
+    const { calls, uses } = this.#numbers.sites;
     return calls.length + uses.length;
   }
 
   *calls(): Generator<CallRow> {
-    for (let id = 0; id < this.#sites.calls.length; id += 1) yield this.site(id);
+    for (let id = 0; id < this.#numbers.sites.calls.length; id += 1) yield this.site(id);
   }
 
   *uses(): Generator<CallRow> {
-    for (let id = this.#sites.calls.length; id < this.siteCount; id += 1) yield this.site(id);
+    for (let id = this.#numbers.sites.calls.length; id < this.siteCount; id += 1)
+      yield this.site(id);
   }
 
   usesOf(name: string): CallRow[] {
-    return this.#rows((segment) => segment.usesOf(name)).sort(inText);
+    return this.#numbers.rows((segment) => segment.usesOf(name)).sort(inText);
   }
 
   get vectors(): VectorTable {
-    return (this.#vectors ??= this.#joinedVectors());
+    return (this.#vectors ??= joinedVectors(this.#numbers));
   }
 
   symbol(symbol: number): SymbolRow {
-    const [segment, id] = this.#symbolIn(symbol);
+    const [segment, id] = this.#numbers.symbolIn(symbol);
     return { ...segment.symbol(id), file: this.fileOf(symbol) };
   }
 
   symbolPlace(symbol: number): SymbolPlace {
-    const [segment, id] = this.#symbolIn(symbol);
+    const [segment, id] = this.#numbers.symbolIn(symbol);
     return { ...segment.symbolPlace(id), file: this.fileOf(symbol) };
   }
 
   fileOf(document: number): number {
     if (document >= this.symbolCount) return document - this.symbolCount;
-    const place = this.#symbols.at(document);
+    const place = this.#numbers.symbols.at(document);
     const file = place && this.#segments[place.source]?.fileOf(place.id);
-    return (file === undefined ? undefined : this.#files.of(place?.source ?? 0, file)) ?? 0;
+    return (file === undefined ? undefined : this.#numbers.files.of(place?.source ?? 0, file)) ?? 0;
   }
 
   /** Few ask for the number of the name, and it costs the names of all segments. */
   outline(symbol: number): SymbolOutline {
-    const { source = 0, id = 0 } = this.#symbols.at(symbol) ?? {};
+    const { source = 0, id = 0 } = this.#numbers.symbols.at(symbol) ?? {};
     const { kind, exported, declaration, name } = (this.#segments[source] as Segment).outline(id);
     const numberOf = (): number => this.#joinedNames.of(source, name);
     return {
@@ -209,12 +190,12 @@ export class JoinedIndex implements ShardIndex {
   }
 
   isTest(symbol: number): boolean {
-    const [segment, id] = this.#symbolIn(symbol);
+    const [segment, id] = this.#numbers.symbolIn(symbol);
     return segment.isTest(id);
   }
 
   isDocumented(symbol: number): boolean {
-    const [segment, id] = this.#symbolIn(symbol);
+    const [segment, id] = this.#numbers.symbolIn(symbol);
     return segment.isDocumented(id);
   }
 
@@ -233,7 +214,7 @@ export class JoinedIndex implements ShardIndex {
   symbolsNamed(name: string): number[] {
     return this.#definitionsFirst(
       this.#segments.map((segment, source) =>
-        this.#joinedSymbols(source, segment.symbolsNamed(name)),
+        this.#numbers.symbolsOf(source, segment.symbolsNamed(name)),
       ),
     );
   }
@@ -241,45 +222,47 @@ export class JoinedIndex implements ShardIndex {
   *symbolsByName(): Generator<[name: string, symbols: number[]]> {
     for (const [name, lists] of mergedByName(this.#segments, (each) => each.symbolsByName())) {
       const symbols = this.#definitionsFirst(
-        lists.map(([source, its]) => this.#joinedSymbols(source, its)),
+        lists.map(([source, its]) => this.#numbers.symbolsOf(source, its)),
       );
       if (symbols.length > 0) yield [name, symbols];
     }
   }
 
   callsFrom(symbol: number): CallRow[] {
-    const place = this.#symbols.at(symbol);
+    const place = this.#numbers.symbols.at(symbol);
     if (place === undefined) return [];
     const all = this.#segments[place.source]?.callsFrom(place.id) ?? [];
-    return all.flatMap((row) => this.#row(place.source, row) ?? []);
+    return all.flatMap((row) => this.#numbers.row(place.source, row) ?? []);
   }
 
   callsOutside(): CallRow[] {
-    return this.#rows((segment) => segment.callsOutside()).sort((one, other) => one.id - other.id);
+    return this.#numbers
+      .rows((segment) => segment.callsOutside())
+      .sort((one, other) => one.id - other.id);
   }
 
   callsTo(name: string): CallRow[] {
-    return this.#rows((segment) => segment.callsTo(name)).sort(inText);
+    return this.#numbers.rows((segment) => segment.callsTo(name)).sort(inText);
   }
 
   *callsByName(): Generator<[name: string, calls: CallRow[]]> {
     for (const [name, lists] of mergedByName(this.#segments, (each) => each.callsByName())) {
       const calls = lists.flatMap(([source, rows]) =>
-        rows.flatMap((row) => this.#row(source, row) ?? []),
+        rows.flatMap((row) => this.#numbers.row(source, row) ?? []),
       );
       if (calls.length > 0) yield [name, calls.sort(inText)];
     }
   }
 
   slotsOf(name: string): SlotRow[] {
-    return this.#rows((segment) => segment.slotsOf(name)).sort(byFile);
+    return this.#numbers.rows((segment) => segment.slotsOf(name)).sort(byFile);
   }
 
   slotsIn(file: number): SlotRow[] {
-    const place = this.#files.at(file);
+    const place = this.#numbers.files.at(file);
     if (place === undefined) return [];
     const all = this.#segments[place.source]?.slotsIn(place.id) ?? [];
-    return all.flatMap((row) => this.#row(place.source, row) ?? []);
+    return all.flatMap((row) => this.#numbers.row(place.source, row) ?? []);
   }
 
   *slots(isWanted?: (name: string) => boolean): Generator<SlotRow> {
@@ -287,14 +270,14 @@ export class JoinedIndex implements ShardIndex {
       grouped(segment.slots(isWanted));
     for (const [, lists] of mergedByName(this.#segments, named))
       yield* lists
-        .flatMap(([source, rows]) => rows.flatMap((row) => this.#row(source, row) ?? []))
+        .flatMap(([source, rows]) => rows.flatMap((row) => this.#numbers.row(source, row) ?? []))
         .sort(byFile);
   }
 
   scannedNamed(name: string): { file: number; line: number }[] {
     const all = this.#segments.flatMap((segment, source) =>
       segment.scannedNamed(name).flatMap(({ file, line }) => {
-        const joined = this.#files.of(source, file);
+        const joined = this.#numbers.files.of(source, file);
         return joined === undefined ? [] : [{ file: joined, line }];
       }),
     );
@@ -311,7 +294,7 @@ export class JoinedIndex implements ShardIndex {
     const names: string[] = [];
     for (const [name, symbols] of this.symbolsByName()) {
       const isDefined = symbols.some((symbol) => {
-        const [segment, id] = this.#symbolIn(symbol);
+        const [segment, id] = this.#numbers.symbolIn(symbol);
         const { exported, declaration } = segment.outline(id);
         return exported && !declaration && !segment.isTest(id);
       });
@@ -353,57 +336,15 @@ export class JoinedIndex implements ShardIndex {
     return this.#joinedTerms.averageLength(field);
   }
 
-  /** Nothing is held open; the memory is freed with the last reference. */
-  close(): void {
-    return;
-  }
-
-  #fileIn(file: number): [segment: Segment, file: number] {
-    const { source = 0, id = 0 } = this.#files.at(file) ?? {};
-    return [this.#segments[source] as Segment, id];
-  }
-
-  #symbolIn(symbol: number): [segment: Segment, symbol: number] {
-    const { source = 0, id = 0 } = this.#symbols.at(symbol) ?? {};
-    return [this.#segments[source] as Segment, id];
-  }
-
-  #siteIn(site: number): [segment: Segment, site: number] {
-    const { source, id } = this.#sitePlace(site);
-    return [this.#segments[source] as Segment, id];
-  }
-
-  #sitePlace(site: number): { source: number; id: number } {
-    const { calls, uses } = this.#sites;
-    const isCall = site < calls.length;
-    const place = isCall ? calls.at(site) : uses.at(site - calls.length);
-    return place ?? { source: 0, id: 0 };
-  }
-
-  /** Calls inside symbols come before those outside of all, as in one segment. */
-  get #sites(): { calls: Runs; uses: Runs } {
-    if (this.#siteRuns !== undefined) return this.#siteRuns;
-    const runs = (table: 'calls' | 'uses', where: 'inside' | 'outside'): Run[] =>
-      this.#files.all().map(({ source, first, length }) => {
-        const [start, end] = (this.#segments[source] as Segment).siteSpan(
-          ...([table, where, first, first + length] as const),
-        );
-        return { source, first: start, length: end - start };
-      });
-    const of = (table: 'calls' | 'uses'): Runs =>
-      new Runs([...runs(table, 'inside'), ...runs(table, 'outside')]);
-    return (this.#siteRuns = { calls: of('calls'), uses: of('uses') });
-  }
-
   get #joinedTerms(): JoinedTerms {
     return (this.#terms ??= new JoinedTerms(
       this.#segments.map((segment, source) => ({
         terms: segment.packedTerms,
-        isWhole: this.#files.isWhole(source, segment.fileCount),
-        joined: (document) => this.#document(source, document),
+        isWhole: this.#numbers.files.isWhole(source, segment.fileCount),
+        joined: (document) => this.#numbers.document(source, document),
       })),
       this.documentCount,
-      (document) => this.#documentPlace(document),
+      (document) => this.#numbers.documentPlace(document),
     ));
   }
 
@@ -411,29 +352,8 @@ export class JoinedIndex implements ShardIndex {
     return (this.#names ??= new JoinedNames(this.#segments));
   }
 
-  #document(source: number, document: number): number | undefined {
-    const symbols = this.#segments[source]?.symbolCount ?? 0;
-    if (document < symbols) return this.#symbols.of(source, document);
-    const file = this.#files.of(source, document - symbols);
-    return file === undefined ? undefined : this.symbolCount + file;
-  }
-
-  #documentPlace(document: number): { source: number; id: number } | undefined {
-    if (document < this.symbolCount) return this.#symbols.at(document);
-    const place = this.#files.at(document - this.symbolCount);
-    return place && { ...place, id: place.id + (this.#segments[place.source]?.symbolCount ?? 0) };
-  }
-
-  #ownerOf(source: number, symbol: number): number {
-    return symbol < 0 ? symbol : (this.#symbols.of(source, symbol) ?? -1);
-  }
-
-  #joinedSymbols(source: number, symbols: readonly number[]): number[] {
-    return symbols.flatMap((symbol) => this.#symbols.of(source, symbol) ?? []);
-  }
-
   #isDeclaration(symbol: number): boolean {
-    const [segment, id] = this.#symbolIn(symbol);
+    const [segment, id] = this.#numbers.symbolIn(symbol);
     return segment.outline(id).declaration;
   }
 
@@ -442,54 +362,6 @@ export class JoinedIndex implements ShardIndex {
     const [only, ...others] = lists.filter((each) => each.length > 0);
     if (others.length === 0) return [...(only ?? [])];
     return lists.flat().sort((one, other) => rank(one) - rank(other) || one - other);
-  }
-
-  /** Of all segments, with the numbers here. */
-  #rows<Row extends CallRow>(rowsOf: (segment: Segment) => readonly Row[]): Row[] {
-    return this.#segments.flatMap((segment, source) =>
-      rowsOf(segment).flatMap((row) => this.#row(source, row) ?? []),
-    );
-  }
-
-  /** Undefined: its file is hidden. */
-  #row<Row extends CallRow>(source: number, row: Row): Row | undefined {
-    const file = this.#files.of(source, row.file);
-    if (file === undefined) return undefined;
-    return {
-      ...row,
-      file,
-      id: this.#siteOf(source, row.id),
-      caller: this.#ownerOf(source, row.caller),
-    };
-  }
-
-  /** Slots have no number. */
-  #siteOf(source: number, id: number): number {
-    if (id < 0) return id;
-    const { calls, uses } = this.#sites;
-    const call = calls.of(source, id);
-    return call ?? calls.length + (uses.of(source, id) ?? 0);
-  }
-
-  #joinedVectors(): VectorTable {
-    const rows = this.#segments.flatMap((segment, source) => {
-      const { symbols, rows: bytes } = segment.vectors;
-      const width = symbols.length === 0 ? 0 : bytes.length / symbols.length;
-      return Array.from(symbols, (symbol, at) => ({
-        symbol: this.#symbols.of(source, symbol),
-        bytes: bytes.subarray(at * width, (at + 1) * width),
-      }));
-    });
-    const seen = rows
-      .flatMap(({ symbol, bytes }) => (symbol === undefined ? [] : [{ symbol, bytes }]))
-      .sort((one, other) => one.symbol - other.symbol);
-    const width = seen[0]?.bytes.length ?? 0;
-    const all = new Int8Array(seen.length * width);
-    for (const [at, { bytes }] of seen.entries()) all.set(bytes, at * width);
-    return new VectorTable(
-      Uint32Array.from(seen, ({ symbol }) => symbol),
-      all,
-    );
   }
 }
 

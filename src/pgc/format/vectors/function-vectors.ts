@@ -8,17 +8,35 @@ const rowMax = 127;
 export class FunctionVectors {
   readonly #symbols = new NumberColumn();
   readonly #rows: Int8Array[] = [];
+  /** By term of the shard: its number among the learned words, -1 when there is none. */
+  readonly #learned: number[] = [];
+  readonly #words = new NumberColumn();
+  readonly #counts = new NumberColumn();
 
   constructor(readonly terms: ShardTerms) {}
 
-  /** `counts`: terms of the shard, with how often each stands in the function. */
-  add(symbol: number, counts: Iterable<readonly [number, number]>): void {
-    const named = Array.from(counts, ([term, count]) => [this.terms.text(term), count] as const);
-    const vector = wordVectors().ofFunction(named);
-    const most = vector.reduce((all, each) => Math.max(all, Math.abs(each)), 0);
+  /** A term of the next function, and how often it stands in it. */
+  count(term: number, count: number): void {
+    for (let next = this.#learned.length; next <= term; next += 1)
+      this.#learned.push(wordVectors().numberOf(this.terms.text(next)) ?? -1);
+    const word = this.#learned[term] as number;
+    if (word < 0) return;
+    this.#words.push(word);
+    this.#counts.push(count);
+  }
+
+  /** The function of which all terms are counted. */
+  end(symbol: number): void {
+    const vector = wordVectors().ofFunction(this.#words.values(), this.#counts.values());
+    this.#words.length = this.#counts.length = 0;
+    let most = 0;
+    for (const each of vector) most = Math.max(most, Math.abs(each));
     if (most === 0) return;
     this.#symbols.push(symbol);
-    this.#rows.push(Int8Array.from(vector, (each) => Math.round((each * rowMax) / most)));
+    const row = new Int8Array(vector.length);
+    for (let at = 0; at < row.length; at += 1)
+      row[at] = Math.round(((vector[at] as number) * rowMax) / most);
+    this.#rows.push(row);
   }
 
   finish(): Record<'vectorSymbols' | 'vectorRows', Uint8Array> {

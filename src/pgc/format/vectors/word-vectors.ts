@@ -1,7 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { Section } from '../section.js';
-import { corrupt, sectionsIn, writeSections, type SectionLayout } from '../segment-file.js';
+import { OpenFiles } from '../container/section-file.js';
+import type { Section } from '../container/section.js';
+import {
+  corrupt,
+  sectionsIn,
+  writeSections,
+  type SectionLayout,
+} from '../container/segment-file.js';
 
 /** Raised whenever the layout or the meaning of a section changes. */
 const wordsFormat = 2;
@@ -38,6 +44,7 @@ export const wordsPath = fileURLToPath(new URL('words.bin', import.meta.url));
  */
 export class WordVectors {
   readonly #numbers: ReadonlyMap<string, number>;
+  readonly #signed: Int8Array;
 
   private constructor(
     words: readonly string[],
@@ -47,11 +54,12 @@ export class WordVectors {
     private readonly inFunction: Float32Array,
   ) {
     this.#numbers = new Map(words.map((word, number) => [word, number]));
+    this.#signed = bytesOf(rows.bytes);
   }
 
   /** Throws INDEX_CORRUPT, INDEX_MISSING. */
   static read(path = wordsPath): WordVectors {
-    const { info, vocabulary, rows, ...scales } = sectionsIn(path, layout);
+    const { info, vocabulary, rows, ...scales } = sectionsIn(path, layout, new OpenFiles());
     const words = vocabulary.whole().toString().split('\n');
     const [inText, inFunction] = [scales.inText.whole(), scales.inFunction.whole()];
     try {
@@ -65,31 +73,39 @@ export class WordVectors {
     }
   }
 
+  /** Of an index term; undefined when nothing was learned of it. */
+  numberOf(term: string): number | undefined {
+    return this.#numbers.get(term);
+  }
+
   /** Of index terms that someone said, each counted once. Of length 1; zeros when none is known. */
   ofText(terms: Iterable<string>): Float32Array {
-    const counts = [...new Set(terms)].map((term) => [term, 1] as const);
-    return this.#sum(counts, this.inText);
-  }
-
-  /** Of the index terms of a function with how often they stand in it. Of length 1; zeros when none is known. */
-  ofFunction(counts: Iterable<readonly [string, number]>): Float32Array {
-    const damped = Array.from(counts, ([term, count]) => [term, Math.log1p(count)] as const);
-    return this.#sum(damped, this.inFunction);
-  }
-
-  #sum(terms: readonly (readonly [string, number])[], scales: Float32Array): Float32Array {
-    const { dims } = this;
-    const rows = bytesOf(this.rows.bytes);
-    const vector = new Float32Array(dims);
-    for (const [term, weight] of terms) {
+    const vector = new Float32Array(this.dims);
+    for (const term of new Set(terms)) {
       const number = this.#numbers.get(term);
-      if (number === undefined) continue;
-      const scale = weight * (scales[number] ?? 0);
-      this.rows.need(number * dims, (number + 1) * dims);
-      for (let at = 0; at < dims; at += 1)
-        vector[at] = (vector[at] ?? 0) + scale * (rows[number * dims + at] ?? 0);
+      if (number !== undefined) this.#add(vector, number, this.inText[number] ?? 0);
     }
     return toUnitLength(vector);
+  }
+
+  /** Of the numbers of the index terms of a function, and how often each stands in it. Of length 1; zeros for none. */
+  ofFunction(terms: ArrayLike<number>, counts: ArrayLike<number>): Float32Array {
+    const vector = new Float32Array(this.dims);
+    for (let at = 0; at < terms.length; at += 1) {
+      const number = terms[at] as number;
+      this.#add(vector, number, Math.log1p(counts[at] as number) * (this.inFunction[number] ?? 0));
+    }
+    return toUnitLength(vector);
+  }
+
+  /** Sees every word of every function of a code base. */
+  #add(vector: Float32Array, number: number, scale: number): void {
+    const { length } = vector;
+    const first = number * length;
+    this.rows.need(first, first + length);
+    const bytes = this.#signed;
+    for (let at = 0; at < length; at += 1)
+      vector[at] = (vector[at] as number) + scale * (bytes[first + at] as number);
   }
 }
 
@@ -139,5 +155,7 @@ function toUnitLength(vector: Float32Array): Float32Array {
   let squares = 0;
   for (const each of vector) squares += each * each;
   const length = Math.sqrt(squares);
-  return length === 0 ? vector : vector.map((each) => each / length);
+  if (length > 0)
+    for (let at = 0; at < vector.length; at += 1) vector[at] = (vector[at] as number) / length;
+  return vector;
 }

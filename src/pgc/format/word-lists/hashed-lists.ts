@@ -1,5 +1,5 @@
 import { ByteColumn, groupBy, VarintReader } from '../bytes.js';
-import type { Section } from '../section.js';
+import type { Section } from '../container/section.js';
 
 /** Average number of lists in a bucket. */
 const bucketLists = 8;

@@ -1,12 +1,12 @@
 import type { VarintReader } from '../bytes.js';
 import type { FactsLanguage, KnownRoles } from '../facts.js';
-import type { Section } from '../section.js';
+import type { Section } from '../container/section.js';
 import {
   openSections,
   type Reading,
   type SectionLayout,
   type SectionsOf,
-} from '../segment-file.js';
+} from '../container/segment-file.js';
 import type { FileRow } from '../shard-index.js';
 import { SortedNames } from '../sorted-names.js';
 import {

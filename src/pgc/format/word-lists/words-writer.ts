@@ -1,6 +1,6 @@
 import { ByteColumn, bytesOf, groupBy, NumberColumn, StringColumn } from '../bytes.js';
 import type { FactsLanguage, FileFacts } from '../facts.js';
-import { writeSections } from '../segment-file.js';
+import { writeSections } from '../container/segment-file.js';
 import type { FileRow } from '../shard-index.js';
 import { ShardTerms } from '../shard-terms.js';
 import { packSorted } from '../sorted-names.js';

@@ -13,7 +13,7 @@ import { securityRules, severities, type SecurityRule } from './security-rules.j
 import { patternRules } from './security.js';
 
 /** Where a tree keeps rules of its own, relative to its root. */
-const ruleFile = '.sigma/security.json';
+export const ruleFile = '.sigma/security.json';
 export const ruleFileBytesMax = 256 * 1024;
 export const rulesMax = 500;
 const callsMax = 500;

@@ -4,17 +4,24 @@ import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { codec, pgc } from '../../../wire/codec.js';
 import { cardOf, lazyCardOf } from './card.js';
 import { partsAfter, type CardBefore } from './card-after.js';
-import { PackedCard, type CardLists } from './packed-card.js';
+import {
+  CardFields,
+  longNames,
+  PackedCard,
+  type CardLists,
+  type LongField,
+} from './packed-card.js';
 import { packList, StoredNames, type PackedList } from './stored-names.js';
 import type { IndexPlace, ManifestShard } from '../../plan/manifest.js';
 import { openShard } from '../../plan/open-shard.js';
-import type { Section } from '../../format/section.js';
+import { OpenFiles } from '../../format/container/section-file.js';
+import type { Section } from '../../format/container/section.js';
 import {
   sectionsIn,
   writeSections,
   type SectionLayout,
   type SectionsOf,
-} from '../../format/segment-file.js';
+} from '../../format/container/segment-file.js';
 import type { Card } from '../../shapes.js';
 import type { ShardIndex } from '../../format/shard-index.js';
 
@@ -45,8 +52,7 @@ type Sections<Each> = Record<(typeof sectionNames)[number], Each>;
 /** Fields that do not depend on the content of a shard, and may change without it. */
 type CardPlace = Pick<Card, 'agent' | 'alias' | 'project' | 'root' | 'scope' | 'index_version'>;
 type CardContent = Omit<Card, keyof CardPlace>;
-const longFields = ['terms', 'defines', 'stand_ins', 'places', 'unresolved'] as const;
-type CardAbout = Omit<CardContent, (typeof longFields)[number]>;
+type CardAbout = Omit<CardContent, LongField>;
 
 const partCodec = codec<Partial<Card>>(pgc.Card);
 
@@ -99,16 +105,17 @@ export function placedCard(message: Uint8Array, place: CardPlace): Buffer {
 /** The message of a stored card; undefined when there is none that is whole. */
 export function readCard(path: string): Buffer | undefined {
   try {
-    return sectionsIn(path, layout).message.whole();
+    using files = new OpenFiles();
+    return sectionsIn(path, layout, files).message.whole();
   } catch {
     return undefined;
   }
 }
 
 /** The card of an opened shard; undefined when none is stored. What is damaged in it is made again. */
-export function openCard(path: string, index: ShardIndex): Card | undefined {
+export function openCard(path: string, index: ShardIndex, files: OpenFiles): Card | undefined {
   try {
-    return new StoredCard(sectionsIn(path, layout), index);
+    return new StoredCard(sectionsIn(path, layout, files), index);
   } catch {
     return undefined;
   }
@@ -123,17 +130,19 @@ export async function renewCard(
   shard: ManifestShard,
   before?: ManifestShard,
 ): Promise<void> {
-  const index = await openShard(place, shard, {}, 'lazy');
-  const was = before === undefined ? undefined : await cardBefore(place, before);
+  using files = new OpenFiles();
+  const index = await openShard(place, shard, {}, files);
+  const was = before === undefined ? undefined : await cardBefore(place, before, files);
   await writeCard(cardPath(place, shard), makeCard(index, was));
 }
 
 async function cardBefore(
   place: IndexPlace,
   shard: ManifestShard,
+  files: OpenFiles,
 ): Promise<CardBefore | undefined> {
-  const index = await openShard(place, shard, {}, 'lazy');
-  const card = openCard(cardPath(place, shard), index);
+  const index = await openShard(place, shard, {}, files);
+  const card = openCard(cardPath(place, shard), index, files);
   return card && { index, card };
 }
 
@@ -144,27 +153,12 @@ export async function writeCard(path: string, card: Sections<Uint8Array>): Promi
 }
 
 /** A card of which no more is read than what is asked. */
-class StoredCard implements Card {
-  declare readonly agent: string;
-  declare readonly alias: string;
-  declare readonly project: string;
-  declare readonly root: string;
-  declare readonly scope: string[];
-  declare readonly languages: string[];
-  declare readonly files: number;
-  declare readonly lines: number;
-  declare readonly documents: number;
-  declare readonly index_version: string;
-  declare readonly truncated: string[];
-  declare readonly terms: Card['terms'];
-  declare readonly defines: string[];
-  declare readonly stand_ins: string[];
-  declare readonly unresolved: Card['unresolved'];
-  declare readonly places: string[];
+class StoredCard extends CardFields {
   readonly lists: CardLists;
 
   /** Throws INDEX_CORRUPT. */
   constructor(sections: SectionsOf<(typeof sectionNames)[number]>, index: ShardIndex) {
+    super();
     const { agent, alias, project, root, scope, version: index_version } = index.info;
     const place: CardPlace = { agent, alias, project, root, scope, index_version };
     let made: PackedCard | undefined;
@@ -183,7 +177,7 @@ class StoredCard implements Card {
       ...{ places: listOf('places'), open: listOf('open') },
     };
     Object.defineProperty(this, 'lists', { enumerable: false });
-    for (const name of longFields)
+    for (const name of longNames)
       Object.defineProperty(this, name, { enumerable: true, get: () => message()[name] });
   }
 }

@@ -25,8 +25,8 @@ const longFields = {
   14: 'stand_ins',
   16: 'places',
 } as const;
-type Field = keyof typeof longFields;
-type Long = (typeof longFields)[Field];
+export type LongField = (typeof longFields)[keyof typeof longFields];
+export const longNames: readonly LongField[] = Object.values(longFields);
 
 const lengthDelimited = 2;
 /** Of a length of 32 bits. Longer ones are allowed, but no encoder writes them. */
@@ -42,11 +42,8 @@ interface Found {
   ranges: [from: number, to: number][];
 }
 
-/**
- * A card as it came over the bus. Decoded, those of a hundred shards are four million objects and a gigabyte; so names are
- * looked up where they lie in the message, and a list is made for each caller that reads all of it.
- */
-export class PackedCard implements Card {
+/** What a card is read from gives its fields their values. */
+export abstract class CardFields implements Card {
   declare readonly agent: string;
   declare readonly alias: string;
   declare readonly project: string;
@@ -63,22 +60,30 @@ export class PackedCard implements Card {
   declare readonly stand_ins: string[];
   declare readonly unresolved: Card['unresolved'];
   declare readonly places: string[];
+}
+
+/**
+ * A card as it came over the bus. Decoded, those of a hundred shards are four million objects and a gigabyte; so names are
+ * looked up where they lie in the message, and a list is made for each caller that reads all of it.
+ */
+export class PackedCard extends CardFields {
   readonly #lists: CardLists;
 
   /** `bytes`: a sigma.pgc.Card, which is kept. `isChecked`: by a checksum of our own. Throws MALFORMED_PAYLOAD. */
   constructor(bytes: Buffer, isChecked = false) {
+    super();
     const { long, short } = scan(bytes);
-    const decoded = (name: Long): unknown =>
+    const decoded = (name: LongField): unknown =>
       cardCodec.decode(joined(bytes, long.get(name)?.ranges ?? []))[name];
     const whole = { ...cardCodec.decode(joined(bytes, short)) };
-    for (const name of Object.values(longFields)) {
+    for (const name of longNames) {
       const get = (): unknown => decoded(name);
       Object.defineProperty(whole, name, { enumerable: true, get });
     }
     Object.defineProperties(this, Object.getOwnPropertyDescriptors(whole));
     // The part with texts that are not scanned is checked now, so that no later question fails.
     if (!isChecked) decoded('unresolved');
-    const names = (name: Long): NameList => {
+    const names = (name: LongField): NameList => {
       const { starts, numbers } = long.get(name) ?? nothing;
       return new PackedNames(bytes, starts, numbers.length > 0 ? numbers : undefined);
     };
@@ -118,14 +123,14 @@ function kept(bytes: Uint8Array): Buffer {
 }
 
 /** One pass over all fields. Throws RangeError where lengths do not fit. */
-function scan(bytes: Uint8Array): { long: Map<Long, Found>; short: [number, number][] } {
+function scan(bytes: Uint8Array): { long: Map<LongField, Found>; short: [number, number][] } {
   const reader = readerOf(bytes);
-  const long = new Map<Long, Found>();
+  const long = new Map<LongField, Found>();
   const short: [number, number][] = [];
   while (reader.pos < reader.len) {
     const from = reader.pos;
     const tag = reader.uint32();
-    const name = (longFields as Partial<Record<number, Long>>)[tag >>> 3];
+    const name = (longFields as Partial<Record<number, LongField>>)[tag >>> 3];
     if (name === undefined || (tag & 7) !== lengthDelimited) {
       reader.skipType(tag & 7);
       extend(short, from, reader.pos);

@@ -1,7 +1,7 @@
 import { asBusError } from '../../../errors/bus-error.js';
 import { bytesOf } from '../../format/bytes.js';
 import { PackedRows, packRows } from '../../format/packed-rows.js';
-import type { Section } from '../../format/section.js';
+import type { Section } from '../../format/container/section.js';
 import { packSorted, SortedNames, sortByBytes } from '../../format/sorted-names.js';
 import type { NameList, Wanted, WantedNames } from './name-list.js';
 

@@ -1,4 +1,5 @@
 import type { Plain, sigma } from '../../../wire/codec.js';
+import { OpenFiles } from '../../format/container/section-file.js';
 import { openWords } from '../../plan/open-shard.js';
 import { Excerpts } from '../../source/excerpt.js';
 import type { IndexPlace, Manifest } from '../../plan/manifest.js';
@@ -256,21 +257,31 @@ export function treeOf(
   return new KnownTree(new TreeWords(members), ports);
 }
 
-/** Of a tree as it was built last. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT. */
-export async function openTree(folder: string, home: string): Promise<KnownTree> {
+/** Of a tree as it was built last, until `opened` is disposed of. Throws REPO_UNREADABLE, INDEX_MISSING, INDEX_CORRUPT. */
+export async function openTree(
+  folder: string,
+  home: string,
+  opened = new OpenFiles(),
+): Promise<KnownTree> {
   return readServed(folder, home, async (place, manifest, root) => {
-    const files = await openFiles(place, manifest);
-    const segments = await openSegments(place, manifest);
+    const files = await openFiles(place, manifest, opened);
+    const segments = await openSegments(place, manifest, opened);
     const searches = manifest.shards.flatMap((shard, at) => {
       const segment = segments[at];
-      return segment === undefined ? [] : [new Search(segment, new ShardOverlays(place, shard))];
+      return segment === undefined
+        ? []
+        : [new Search(segment, new ShardOverlays(place, shard, opened))];
     });
     return treeOf(files, root, searches);
   });
 }
 
-async function openFiles(place: IndexPlace, { shards }: Manifest): Promise<ShardWords[]> {
+async function openFiles(
+  place: IndexPlace,
+  { shards }: Manifest,
+  opened: OpenFiles,
+): Promise<ShardWords[]> {
   const files: ShardWords[] = [];
-  for (const shard of shards) files.push(await openWords(place, shard, 'lazy'));
+  for (const shard of shards) files.push(await openWords(place, shard, opened));
   return files;
 }

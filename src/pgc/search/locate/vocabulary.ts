@@ -2,7 +2,7 @@ import type { Plain, sigma } from '../../../wire/codec.js';
 import { z } from 'zod';
 import { BusError } from '../../../errors/bus-error.js';
 import { bufferOf, bytesOf, numbersOf } from '../../format/bytes.js';
-import { Section } from '../../format/section.js';
+import { Section } from '../../format/container/section.js';
 import { isCode, type KnownRoles } from '../../format/facts.js';
 import { roleIn } from '../../source/role.js';
 import { isAside } from '../prior.js';

@@ -1,6 +1,7 @@
 import { BusError } from '../../../errors/bus-error.js';
 import { collectGit } from './git-stream.js';
 import { printableLine } from './commit-text.js';
+import { runGit } from './run-git.js';
 
 const revisionCharsMax = 1_024;
 /** More than any path. `msMax`: `:/words` searches the messages of a whole history. */
@@ -24,22 +25,41 @@ export async function revisionAt(root: string, asOf: string): Promise<Revision>;
 export async function revisionAt(root: string, asOf?: string): Promise<Revision | undefined>;
 export async function revisionAt(root: string, asOf?: string): Promise<Revision | undefined> {
   const place = ['rev-parse', '--is-shallow-repository', '--show-prefix'];
+  if (asOf === undefined) {
+    const { end, output } = await collectGit(root, [...place, 'HEAD^{commit}'], limits);
+    const last = output.lastIndexOf('\n', -2);
+    const commit = output.toString('latin1', last + 1, output.length - 1);
+    return end === 'ended' ? revisionIn(output.subarray(0, last + 1), commit) : undefined;
+  }
   const { end, output } = await collectGit(root, place, limits);
   if (end !== 'ended') {
-    if (asOf === undefined) return undefined;
     const detail = 'it is in no git repository that can be read, so it has no revisions';
     throw new BusError('REPO_UNREADABLE', { path: root, detail });
   }
-  const commit = await commitOf(root, asOf ?? 'HEAD');
+  const commit = await commitOf(root, asOf);
   if (commit === undefined) {
-    if (asOf === undefined) return undefined;
     const detail = `"${printableLine(asOf)}" names no commit of ${root}`;
     throw new BusError('USAGE', { detail });
   }
-  // The prefix may hold newlines: it is everything between the first newline and the last.
-  const cut = output.indexOf('\n');
-  const isShallow = output.toString('latin1', 0, cut) === 'true';
-  return { commit, prefix: output.subarray(cut + 1, -1), isShallow };
+  return revisionIn(output, commit);
+}
+
+/** The prefix may hold newlines: it is everything between the first newline and the last. */
+function revisionIn(place: Buffer, commit: string): Revision {
+  const cut = place.indexOf('\n');
+  const isShallow = place.toString('latin1', 0, cut) === 'true';
+  return { commit, prefix: place.subarray(cut + 1, -1), isShallow };
+}
+
+/**
+ * The first commit of the history of `commit`: clones and forks of a repository share it, and no others have it. Empty where the
+ * history is not there as a whole.
+ */
+export async function rootOf(root: string, { commit, isShallow }: Revision): Promise<string> {
+  if (isShallow) return '';
+  const args = ['rev-list', '--first-parent', '--max-parents=0', commit, '--'];
+  const listed = (await runGit(root, args))?.toString('latin1').trim() ?? '';
+  return /^[0-9a-f]{40,64}$/.test(listed) ? listed : '';
 }
 
 /** The id that HEAD names, even when that object is missing; undefined without git or without commits. */
@@ -47,6 +67,11 @@ export async function headOf(root: string): Promise<string | undefined> {
   const args = ['rev-parse', '--verify', '--quiet', 'HEAD'];
   const { end, output } = await collectGit(root, args, limits);
   return end === 'ended' ? output.toString('latin1').trim() : undefined;
+}
+
+/** Of whatever history. */
+export async function hasCommit(root: string, commit: string): Promise<boolean> {
+  return (await commitOf(root, commit)) !== undefined;
 }
 
 async function commitOf(root: string, revision: string): Promise<string | undefined> {

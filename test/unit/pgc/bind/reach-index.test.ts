@@ -48,7 +48,7 @@ beforeAll(async () => {
   lattice = new Lattice(shards, await Promise.all(shards.map((shard) => shard.card())));
 });
 afterAll(async () => {
-  for (const { index } of shards) index.close();
+  tree[Symbol.dispose]();
   await source[Symbol.asyncDispose]();
   await home[Symbol.asyncDispose]();
 });

@@ -86,7 +86,10 @@ test('a small change is written beside the files of its shard, and says what a f
   await using other = await TemporaryTree.create();
   const index = (at: string) => indexFolder({ root: tree.root, home: at, jobs: 0, shards });
   await index(home.root);
-  expect(await deltaOf(tree.root, home.root)).toBeUndefined();
+  const shardOf = async () =>
+    (await readManifest(placeOf(tree.root, home.root), tree.root)).shards[0];
+  const whole = await shardOf();
+  expect(whole?.delta).toBeUndefined();
   await writeFile(join(tree.root, 'src/p3.c'), `${fileText(7).replaceAll('_7', '_x')}int late;\n`);
   await index(home.root);
   const first = await deltaOf(tree.root, home.root);
@@ -101,10 +104,12 @@ test('a small change is written beside the files of its shard, and says what a f
   expect(await deltaOf(tree.root, other.root)).toBeUndefined();
   expect(await allOf(tree.root, home.root)).toEqual(await allOf(tree.root, other.root));
   expect((await checkIndex(tree.root, home.root)).is_sound).toBe(true);
-  // Back as it was: nothing is hidden any more.
+  // Back as it was: it has no delta any more.
   await writeFile(join(tree.root, 'src/p3.c'), fileText(3));
   await writeFile(join(tree.root, 'src/p5.c'), fileText(5));
   await index(home.root);
+  expect(await shardOf()).toEqual(whole);
+  expect((await checkIndex(tree.root, home.root)).is_sound).toBe(true);
   await index(other.root);
   expect(await allOf(tree.root, home.root)).toEqual(await allOf(tree.root, other.root));
 });

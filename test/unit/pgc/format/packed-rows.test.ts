@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Section } from '../../../../src/pgc/format/section.js';
+import { Section } from '../../../../src/pgc/format/container/section.js';
 import { PackedRows, packRows } from '../../../../src/pgc/format/packed-rows.js';
 
 /** Columns of zeros, of few bits, and of whole words. */

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asBusError, BusError } from '../../../../src/errors/bus-error.js';
+import { OpenFiles } from '../../../../src/pgc/format/container/section-file.js';
 import type { FileFacts, SymbolFact } from '../../../../src/pgc/format/facts.js';
 import { bodyTermsOf, identifiersOf, wordsOf } from '../../../../src/pgc/format/words.js';
-import { segmentLayout, writeSections } from '../../../../src/pgc/format/segment-file.js';
+import { segmentLayout, writeSections } from '../../../../src/pgc/format/container/segment-file.js';
 import { SegmentWriter } from '../../../../src/pgc/format/segment-writer.js';
 import { Segment } from '../../../../src/pgc/format/segment.js';
 import type { FileRow, ShardInfo } from '../../../../src/pgc/format/shard-index.js';
@@ -361,20 +362,22 @@ describe('a segment', () => {
       ...[[...each.calls()], each.symbol(0), each.file(1), each.importsOf(0), each.terms()],
     ];
     const wanted = answers(await Segment.open(path));
-    expect(answers(await Segment.open(path, {}, '', 'lazy'))).toEqual(wanted);
+    expect(answers(await Segment.open(path, {}, '', new OpenFiles()))).toEqual(wanted);
     const whole = await readFile(path);
     for (let at = 0; at < whole.length; at += 13) {
       const damaged = Buffer.from(whole);
       damaged[at] = damaged[at]! ^ 0x10;
       await writeFile(path, damaged);
-      const given = await Segment.open(path, {}, '', 'lazy').then(answers).catch(asBusError);
+      const given = await Segment.open(path, {}, '', new OpenFiles())
+        .then(answers)
+        .catch(asBusError);
       if (given instanceof BusError) expect(given.code).toBe('INDEX_CORRUPT');
       else expect(given).toEqual(wanted);
     }
   });
 
   test('is refused where the path is a folder', async () => {
-    for (const reading of ['whole', 'lazy'] as const)
+    for (const reading of ['whole', new OpenFiles()] as const)
       await expect(Segment.open(folder, {}, '', reading)).rejects.toMatchObject({
         code: 'INDEX_CORRUPT',
       });

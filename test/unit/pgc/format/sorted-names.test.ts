@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Section } from '../../../../src/pgc/format/section.js';
+import { Section } from '../../../../src/pgc/format/container/section.js';
 import { packSorted, SortedNames, sortByBytes } from '../../../../src/pgc/format/sorted-names.js';
 
 const opened = (names: readonly string[]): SortedNames => {

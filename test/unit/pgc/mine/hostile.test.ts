@@ -61,12 +61,10 @@ const hostile: [string, FactsLanguage, (count: number) => string, number][] = [
 test.each(hostile)('%s take time in proportion', async (_, language, textOf, count) => {
   // Grammars are loaded first.
   await miner.mine(language, Buffer.from('a'));
-  for (const each of [count, 4 * count]) {
-    const source = Buffer.from(textOf(each));
-    const startedMs = performance.now();
-    await miner.mine(language, source);
-    expect(performance.now() - startedMs, `${each} of them`).toBeLessThan(msMax);
-  }
+  const source = Buffer.from(textOf(4 * count));
+  const startedMs = performance.now();
+  await miner.mine(language, source);
+  expect(performance.now() - startedMs).toBeLessThan(msMax);
 });
 
 test('a text that is too large to parse is said to be not understood', async () => {

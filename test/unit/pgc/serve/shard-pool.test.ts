@@ -7,6 +7,7 @@ import { ShardSource } from '../../../../src/pgc/serve/shard-source.js';
 import { shardMessages } from '../../../../src/pgc/serve/messages.js';
 import { indexFolder } from '../../../../src/pgc/build/index-folder.js';
 import { openShards } from '../../../../src/pgc/serve/open-shards.js';
+import { areDescriptorsListed, openBelow } from '../../../support/descriptors.js';
 import { TemporaryTree } from '../../../support/git-tree.js';
 
 interface Gate {
@@ -193,6 +194,7 @@ test('real shards under a budget of one answer as they do without, and their car
   await using home = await TemporaryTree.create();
   const shards = { shards: aliases.map((alias) => ({ alias, paths: [alias] })) };
   await indexFolder({ root: tree.root, home: home.root, jobs: 0, shards });
+  if (areDescriptorsListed) expect(openBelow(home.root)).toBe(0);
   const direct = await openShards(tree.root, home.root);
   const source = await ShardSource.open(tree.root, home.root, {});
   const served = [...source.shards.values()];
@@ -215,6 +217,10 @@ test('real shards under a budget of one answer as they do without, and their car
     expect(pool.counts.open).toBe(1);
   }
   expect(pool.counts.opened).toBe(6);
+  direct[Symbol.dispose]();
+  pool.closeAll();
+  await turn();
+  if (areDescriptorsListed) expect(openBelow(home.root)).toBe(0);
 });
 
 test('so many wait in line, and one more is told that the host is busy', async () => {

@@ -9,6 +9,7 @@ import {
   indexVersions,
   type Head,
 } from '../../../../../src/pgc/build/share/published.js';
+import { readLeftOut } from '../../../../../src/pgc/build/left-out-files.js';
 import { placeOf, readManifest } from '../../../../../src/pgc/plan/manifest.js';
 import { openIndex } from '../../../../../src/pgc/search/open-index.js';
 import { TemporaryTree } from '../../../../support/git-tree.js';
@@ -161,7 +162,7 @@ describe('an index that is published and pulled', () => {
 
 describe('what is published', () => {
   test('is sent once', async () => {
-    expect(await at.here.publish(at.place)).toMatchObject({ sent_objects: 3 });
+    expect(await at.here.publish(at.place)).toMatchObject({ sent_objects: 5 });
   });
 
   test('is the index of a commit, else it is refused with what differs', async () => {
@@ -184,6 +185,86 @@ describe('what is published', () => {
     await rm(join(there.tree.root, '.git'), { recursive: true });
     await there.index();
     await expect(there.publish(place)).rejects.toMatchObject({ code: 'INDEX_UNPINNED' });
+  });
+
+  test('is refused where a file differs that is not read but decides, or that was not read for what it holds', async () => {
+    const marks = 'net/* linguist-vendored\n';
+    await using tree = await TemporaryTree.create({
+      ...{ 'net/dev.c': dev, 'mm/pages.c': pages },
+      '.gitattributes': marks,
+      '.gitignore': '.sigma\n',
+    });
+    await using home = await TemporaryTree.create();
+    await using published = await TemporaryTree.create();
+    const [side, place] = [sideOf(tree, home.root), new FolderPlace(published.root)];
+    tree.commit('first');
+    const changes: Record<string, string> = {
+      '.gitattributes': marks.replace('net', 'mm'),
+      'net/.gitattributes': marks,
+      '.sigma/security.json': '{ "rules": [] }\n',
+      'net/dev.c': `${dev}\0`,
+    };
+    for (const [path, text] of Object.entries(changes)) {
+      await tree.write({ [path]: text });
+      await side.index();
+      const message = expect.stringMatching(new RegExp(`1 files are not .*: ${path}$`));
+      await expect(side.publish(place), path).rejects.toMatchObject({ message });
+      await rm(join(tree.root, path));
+      tree.git('checkout', '-q', '.');
+    }
+    await rm(join(tree.root, 'net/dev.c'));
+    await side.index();
+    await expect(side.publish(place)).rejects.toMatchObject({ code: 'INDEX_UNPINNED' });
+    tree.git('checkout', '-q', '.');
+    await side.index();
+    expect(await side.publish(place)).toMatchObject({
+      commit: tree.git('rev-parse', 'HEAD').trim(),
+    });
+  });
+
+  test('names no file that the commit does not have', async () => {
+    await using tree = await TemporaryTree.create({ 'net/dev.c': dev, 'logo.png': 'x' });
+    await using home = await TemporaryTree.create();
+    await using published = await TemporaryTree.create();
+    await using clone = await TemporaryTree.create();
+    await using other = await TemporaryTree.create();
+    const [here, there] = [sideOf(tree, home.root), sideOf(clone, other.root)];
+    tree.commit('first');
+    await tree.write({ 'passwords-of-bob.xyz': '1' });
+    await here.index();
+    await here.publish(new FolderPlace(published.root));
+    for (const path of await objectsIn(published.root))
+      expect(gunzipSync(await readFile(path)).includes('passwords')).toBe(false);
+    clone.git('clone', '-q', tree.root, '.');
+    await there.pull(new FolderPlace(published.root));
+    expect(await readLeftOut(clone.root, other.root)).toEqual([
+      { path: 'logo.png', reason: 'unknown language' },
+    ]);
+  });
+});
+
+describe('a place of several repositories', () => {
+  test('gives each the index that is its own, and none to one that has none there', async () => {
+    await using guest = await guestOf(at, at.second);
+    const { there, place, folder } = guest;
+    await using tree = await TemporaryTree.create({ 'src/other.c': pages });
+    await using strange = await TemporaryTree.create({ 'src/third.c': dev });
+    await using home = await TemporaryTree.create();
+    const [other, stranger] = [sideOf(tree, home.root), sideOf(strange, home.root)];
+    const its = tree.commit('of another repository');
+    strange.commit('of a third one');
+    await other.index();
+    await other.publish(place);
+    // As for trees that have gone on by more commits than are asked for.
+    for (const commit of [at.first, at.second, its])
+      await rm(join(folder, 'heads', indexVersions, `${commit}.json`));
+    expect(await there.pull(place)).toMatchObject({ commit: at.second });
+    expect(await other.pull(place)).toMatchObject({ commit: its });
+    const missing = { code: 'PUBLISHED_MISSING' };
+    await expect(stranger.pull(place)).rejects.toMatchObject(missing);
+    for (const { root } of [strange, there.tree]) await rm(join(root, '.git'), { recursive: true });
+    await expect(stranger.pull(place)).rejects.toMatchObject(missing);
+    await expect(there.pull(place)).rejects.toMatchObject(missing);
   });
 });
 
@@ -276,7 +357,7 @@ describe('a published index that is not what it says', () => {
     }
     await rm(join(folder, 'heads', indexVersions), { recursive: true });
     const theirs = { ...head, versions: '0.0.0', sigma: '9.9.9', format: 99 };
-    await writeFile(join(folder, 'heads', 'latest.json'), JSON.stringify(theirs));
+    await writeFile(join(folder, 'heads', 'latest', 'any.json'), JSON.stringify(theirs));
     const refused = { code: 'PUBLISHED_VERSION', data: { theirs: '9.9.9' } };
     await expect(there.pull(place)).rejects.toMatchObject(refused);
     const nowhere = new FolderPlace(join(folder, 'nowhere'));

@@ -2,7 +2,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { JoinedIndex } from '../../../../../src/pgc/format/joined/joined-index.js';
 import { SegmentWriter } from '../../../../../src/pgc/format/segment-writer.js';
-import { segmentLayout, writeSections } from '../../../../../src/pgc/format/segment-file.js';
+import {
+  segmentLayout,
+  writeSections,
+} from '../../../../../src/pgc/format/container/segment-file.js';
 import { Segment } from '../../../../../src/pgc/format/segment.js';
 import type { ShardInfo } from '../../../../../src/pgc/format/shard-index.js';
 import { Miner } from '../../../../../src/pgc/mine/mine.js';

@@ -27,8 +27,8 @@ describe('vectors of words', () => {
   it('are near where the words were learned to mean the same', () => {
     const vectors = WordVectors.read(file);
     const text = vectors.ofText(['retry']);
-    expect(dot(text, vectors.ofFunction([['backoff', 1]]))).toBeGreaterThan(0.95);
-    expect(dot(text, vectors.ofFunction([['colour', 1]]))).toBeCloseTo(0);
+    expect(dot(text, ofFunction(vectors, { backoff: 1 }))).toBeGreaterThan(0.95);
+    expect(dot(text, ofFunction(vectors, { colour: 1 }))).toBeCloseTo(0);
   });
 
   it('have length 1 for any text with a known word, else none', () => {
@@ -46,14 +46,8 @@ describe('vectors of words', () => {
     // In a text `colour` counts half of its length 2: as much as `retry`.
     const [across = 0, up = 0] = vectors.ofText(['retry', 'colour']);
     expect(across).toBeCloseTo(up);
-    const once = vectors.ofFunction([
-      ['retry', 1],
-      ['colour', 1],
-    ]);
-    const often = vectors.ofFunction([
-      ['retry', 9],
-      ['colour', 1],
-    ]);
+    const once = ofFunction(vectors, { retry: 1, colour: 1 });
+    const often = ofFunction(vectors, { retry: 9, colour: 1 });
     expect(often[0]).toBeGreaterThan(once[0] ?? 1);
   });
 
@@ -67,6 +61,11 @@ describe('vectors of words', () => {
     );
   });
 });
+
+function ofFunction(vectors: WordVectors, counts: Record<string, number>): Float32Array {
+  const numbers = Object.keys(counts).map((word) => vectors.numberOf(word) ?? -1);
+  return vectors.ofFunction(numbers, Object.values(counts));
+}
 
 function dot(one: Float32Array, other: Float32Array): number {
   return one.reduce((sum, each, at) => sum + each * (other[at] ?? 0), 0);

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { BusError } from '../../../../../src/errors/bus-error.js';
 import { VarintReader } from '../../../../../src/pgc/format/bytes.js';
 import type { FileFacts } from '../../../../../src/pgc/format/facts.js';
-import { Section } from '../../../../../src/pgc/format/section.js';
+import { Section } from '../../../../../src/pgc/format/container/section.js';
 import {
   HashedLists,
   hashOf,

@@ -10,6 +10,7 @@ import {
   readCard,
   writeCard,
 } from '../../../../../src/pgc/search/card/card-file.js';
+import { OpenFiles } from '../../../../../src/pgc/format/container/section-file.js';
 import type { ShardIndex } from '../../../../../src/pgc/format/shard-index.js';
 import type { Card } from '../../../../../src/pgc/shapes.js';
 import { indexedTree, type IndexedTree } from '../../../../support/indexed-tree.js';
@@ -30,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => tree[Symbol.asyncDispose]());
 
-const opened = (): Card => openCard(path, index) ?? expect.fail('no card');
+const opened = (): Card => openCard(path, index, new OpenFiles()) ?? expect.fail('no card');
 const found = (card: Card): unknown[] => {
   const names = new CardNames([card]);
   return [
@@ -54,10 +55,10 @@ test('what is damaged in a card is made again', async () => {
     const damaged = Buffer.from(whole);
     damaged[at] = (damaged[at] ?? 0) ^ 0x10;
     await writeFile(path, damaged);
-    const card = openCard(path, index);
+    const card = openCard(path, index, new OpenFiles());
     if (card !== undefined)
       expect(found(card)).toEqual(found(cardOf(index)).with(-1, ['far_away']));
   }
   await writeFile(path, whole.subarray(0, -1));
-  expect([openCard(path, index), readCard(path)]).toEqual([undefined, undefined]);
+  expect([openCard(path, index, new OpenFiles()), readCard(path)]).toEqual([undefined, undefined]);
 });

@@ -13,7 +13,10 @@ import {
 } from '../../../../../src/pgc/search/card/card.js';
 import type { FactsLanguage, FileFacts, SymbolFact } from '../../../../../src/pgc/format/facts.js';
 import { shardMessages } from '../../../../../src/pgc/serve/messages.js';
-import { segmentLayout, writeSections } from '../../../../../src/pgc/format/segment-file.js';
+import {
+  segmentLayout,
+  writeSections,
+} from '../../../../../src/pgc/format/container/segment-file.js';
 import { SegmentWriter } from '../../../../../src/pgc/format/segment-writer.js';
 import { Segment } from '../../../../../src/pgc/format/segment.js';
 import type { Card } from '../../../../../src/pgc/shapes.js';
@@ -86,7 +89,6 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sigma-card-'));
   const index = await crowded(folder);
   card = cardOf(index);
-  index.close();
 });
 afterAll(() => rm(folder, { recursive: true }));
 

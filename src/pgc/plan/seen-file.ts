@@ -4,13 +4,13 @@ import {
   writeSections,
   type SectionLayout,
   type SectionsOf,
-} from '../format/segment-file.js';
+} from '../format/container/segment-file.js';
 import type { FileRow } from '../format/shard-index.js';
 import type { RuleDigests } from '../mine/fact-store.js';
 import type { LeftOut, LeftOutReason } from '../source/source-tree.js';
 
 /** Raised whenever the content, or the rules that decide whether a file is read, change. */
-const format = 2;
+const format = 3;
 /** Device, inode, size, and both times in nanoseconds. */
 export const stampNumbers = 5;
 const blobBytes = 20;
@@ -31,8 +31,10 @@ export interface Seen {
 }
 
 export interface SeenAbout {
-  /** Digest of the manifest that was written from this; empty: none was. */
+  /** Digest of the manifest that was written from this, and what else its files depend on; empty: none was. */
   served: string;
+  /** When the run began: a file was read after that. */
+  started_ms: number;
   digests: RuleDigests;
   /** See `Listing`. */
   by: 'git' | 'walk';
@@ -62,32 +64,72 @@ interface Header extends SeenAbout {
 
 /** Undefined for a file that is absent, damaged or of another version. */
 export async function readSeen(path: string): Promise<Seen | undefined> {
+  const read = await readColumns(path);
+  if (read === undefined) return undefined;
+  const { sections, header, paths, stamps, blobAt } = read;
+  const { miner, languages, reasons, ...about } = header;
+  if (miner !== minerVersion) return undefined;
+  const lines = new Uint32Array(aligned(sections.lines));
+  const seen: Seen = { paths, languages: [], known: [], about, stamps };
+  for (const [at, name] of paths.entries()) {
+    const language = languages[(sections.languages[at] ?? 0) - 1];
+    const reason = reasons[(sections.reasons[at] ?? 0) - 1];
+    const blob = blobAt(at);
+    seen.languages.push(language);
+    seen.known.push(
+      reason !== undefined
+        ? { path: name, reason }
+        : language === undefined || isNothing.test(blob)
+          ? undefined
+          : { path: name, language, blob, lines: lines[at] ?? 0 },
+    );
+  }
+  return seen;
+}
+
+/** The files whose content a run has read, and how each was found. */
+export interface SeenFiles {
+  served: string;
+  startedMs: number;
+  /** Of the rows of the other columns; those of files that were not read are empty. */
+  paths: readonly string[];
+  stamps: BigUint64Array;
+  /** Empty: it was not read. */
+  blobAt: (at: number) => string;
+}
+
+/** As `readSeen`, in a tenth of its time. */
+export async function readSeenFiles(path: string): Promise<SeenFiles | undefined> {
+  const read = await readColumns(path);
+  if (read === undefined) return undefined;
+  const { header, paths, stamps, blobAt } = read;
+  const { served, started_ms: startedMs } = header;
+  return {
+    ...{ served, startedMs, paths, stamps },
+    blobAt: (at) => (isNothing.test(blobAt(at)) ? '' : blobAt(at)),
+  };
+}
+
+interface Columns {
+  sections: Record<(typeof names)[number], Buffer>;
+  header: Header;
+  paths: string[];
+  stamps: BigUint64Array;
+  blobAt: (at: number) => string;
+}
+
+async function readColumns(path: string): Promise<Columns | undefined> {
   try {
     const sections = await openSections(path, layout, wholeOf);
-    const { miner, languages, reasons, ...about } = JSON.parse(text(sections.about)) as Header;
-    if (miner !== minerVersion) return undefined;
+    const header = JSON.parse(text(sections.about)) as Header;
     const paths = text(sections.paths).split('\0');
     paths.pop();
-    const lines = new Uint32Array(aligned(sections.lines));
-    const blobs = Buffer.from(sections.blobs).toString('hex');
-    const seen: Seen = {
-      ...{ paths, languages: [], known: [], about },
+    const blobAt = (at: number): string =>
+      sections.blobs.toString('hex', blobBytes * at, blobBytes * (at + 1));
+    return {
+      ...{ sections, header, paths, blobAt },
       stamps: new BigUint64Array(aligned(sections.stamps)),
     };
-    for (const [at, name] of paths.entries()) {
-      const language = languages[(sections.languages[at] ?? 0) - 1];
-      const reason = reasons[(sections.reasons[at] ?? 0) - 1];
-      const blob = blobs.slice(2 * blobBytes * at, 2 * blobBytes * (at + 1));
-      seen.languages.push(language);
-      seen.known.push(
-        reason !== undefined
-          ? { path: name, reason }
-          : language === undefined || isNothing.test(blob)
-            ? undefined
-            : { path: name, language, blob, lines: lines[at] ?? 0 },
-      );
-    }
-    return seen;
   } catch {
     return undefined;
   }
@@ -108,7 +150,7 @@ export async function writePulled(path: string, rows: readonly FileRow[]): Promi
     ...{ paths: rows.map((row) => row.path), languages: rows.map(({ language }) => language) },
     ...{ known: [...rows], stamps: new BigUint64Array(rows.length * stampNumbers) },
     about: {
-      ...{ served: '', digests: {}, by: 'walk', note: '', lacks_facts: true },
+      ...{ served: '', started_ms: 0, digests: {}, by: 'walk', note: '', lacks_facts: true },
       // Never as they were: this tree has not been listed yet.
       inputs: { [path]: '' },
     },

@@ -1,19 +1,27 @@
 import { z } from 'zod';
-import { newId } from '../base/ids.js';
-import type { Client } from '../client/client.js';
-import { BusError } from '../errors/bus-error.js';
-import { bodyOf, shown } from '../remote/message-body.js';
-import { receiveOne, wholeReply, unlessEmpty } from '../remote/receive.js';
-import { Tasks } from '../remote/tasks.js';
-import { listed, rendered } from '../render/message.js';
-import { printable } from '../render/terminal.js';
-import { resolveName } from '../task/queue/queue.js';
-import type { QueueAnswer } from '../task/requests/messages.js';
-import { frameBytesMax } from '../wire/frame.js';
-import type { MessageAnswer } from '../wire/messages.js';
-import { beginningOf, charsIn } from './bounds.js';
-import { agentInput, nameCharsMax } from './shapes.js';
-import { acts, listing, looks, plain, type Call, type Operation, type Reply } from './operation.js';
+import { newId } from '../../base/ids.js';
+import type { Client } from '../../client/client.js';
+import { BusError } from '../../errors/bus-error.js';
+import { bodyOf, shown } from '../../remote/message-body.js';
+import { receiveOne, wholeReply, unlessEmpty } from '../../remote/receive.js';
+import { Tasks } from '../../remote/tasks.js';
+import { listed, rendered } from '../../render/message.js';
+import { printable } from '../../render/terminal.js';
+import { resolveName } from '../../task/queue/queue.js';
+import type { QueueAnswer } from '../../task/requests/messages.js';
+import { frameBytesMax } from '../../wire/frame.js';
+import type { MessageAnswer } from '../../wire/messages.js';
+import { beginningOf, charsIn } from '../bounds.js';
+import { agentInput, nameCharsMax } from '../shapes.js';
+import {
+  acts,
+  listing,
+  looks,
+  plain,
+  type Call,
+  type Operation,
+  type Reply,
+} from '../operation.js';
 
 /** Durable messages, for people and models: sent, taken one at a time, looked at. Each is settled when it is handed over. */
 

@@ -1,12 +1,12 @@
-import type { BoundAnew, BoundPlace, Change } from '../bind/change/change.js';
-import type { KeptRun, KeptSites } from '../bind/change/kept-sites.js';
-import type { MovedSymbols, PlacedTarget } from '../bind/change/moved-symbols.js';
+import type { BoundAnew, BoundPlace, Change } from '../../bind/change/change.js';
+import type { KeptRun, KeptSites } from '../../bind/change/kept-sites.js';
+import type { MovedSymbols, PlacedTarget } from '../../bind/change/moved-symbols.js';
 import {
   BoundCallsWriter,
   type BoundCalls,
   type BoundTarget,
   type CallBinding,
-} from '../format/bound-calls.js';
+} from '../../format/bound-calls.js';
 
 interface SiteBinding {
   binding: CallBinding;

@@ -1,15 +1,15 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { callersOf, implementationsOf } from '../../../../src/pgc/bind/call-sites.js';
-import { checkIndex } from '../../../../src/pgc/build/index-check.js';
-import { indexFolder, type IndexReport } from '../../../../src/pgc/build/index-folder.js';
-import type { LayerRequest } from '../../../../src/pgc/build/precise-layer.js';
-import { placeOf, readManifest } from '../../../../src/pgc/plan/manifest.js';
-import { openIndex } from '../../../../src/pgc/search/open-index.js';
-import { writeScip } from '../../../../src/pgc/scip/write-index.js';
-import { TemporaryTree } from '../../../support/git-tree.js';
-import { ours, writeScipIndex, type SaidDocument } from '../../../support/scip.js';
+import { callersOf, implementationsOf } from '../../../../../src/pgc/bind/call-sites.js';
+import { checkIndex } from '../../../../../src/pgc/build/index-check.js';
+import { indexFolder, type IndexReport } from '../../../../../src/pgc/build/index-folder.js';
+import type { LayerRequest } from '../../../../../src/pgc/build/binding/precise-layer.js';
+import { placeOf, readManifest } from '../../../../../src/pgc/plan/manifest.js';
+import { openIndex } from '../../../../../src/pgc/search/open-index.js';
+import { writeScip } from '../../../../../src/pgc/scip/write-index.js';
+import { TemporaryTree } from '../../../../support/git-tree.js';
+import { ours, writeScipIndex, type SaidDocument } from '../../../../support/scip.js';
 
 const lib = [
   'export function f() {}',

@@ -1,32 +1,33 @@
 import { createHash } from 'node:crypto';
 import { join, posix } from 'node:path';
-import { bindPointers } from '../bind/pointers/bind-pointers.js';
-import { farHeaders } from '../bind/pointers/far-headers.js';
-import { bindProgram } from '../bind/program/bind-program.js';
-import { cppRules } from '../bind/program/languages/cpp.js';
-import { ecmascriptRules } from '../bind/program/languages/ecmascript.js';
-import { goRules } from '../bind/program/languages/go.js';
-import { javaRules } from '../bind/program/languages/java.js';
-import type { LanguageRules, Manifest as ModuleManifest } from '../bind/program/rules.js';
-import { pythonRules } from '../bind/program/languages/python.js';
-import { rustRules } from '../bind/program/languages/rust.js';
-import type { FactStore } from '../mine/fact-store.js';
+import { bindPointers } from '../../bind/pointers/bind-pointers.js';
+import { farHeaders } from '../../bind/pointers/far-headers.js';
+import { bindProgram } from '../../bind/program/bind-program.js';
+import { cppRules } from '../../bind/program/languages/cpp.js';
+import { ecmascriptRules } from '../../bind/program/languages/ecmascript.js';
+import { goRules } from '../../bind/program/languages/go.js';
+import { javaRules } from '../../bind/program/languages/java.js';
+import type { LanguageRules, Manifest as ModuleManifest } from '../../bind/program/rules.js';
+import { pythonRules } from '../../bind/program/languages/python.js';
+import { rustRules } from '../../bind/program/languages/rust.js';
+import type { FactStore } from '../../mine/fact-store.js';
+import { OpenFiles } from '../../format/container/section-file.js';
 import {
   BoundCalls,
   boundFormat,
   writeBoundCalls,
   type BoundCallsWriter,
-} from '../format/bound-calls.js';
-import { minerVersion } from '../format/facts.js';
-import { decodeFacts } from '../format/packed-facts.js';
-import type { FileRow } from '../format/shard-index.js';
-import { openShard } from '../plan/open-shard.js';
-import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
-import { TreeSymbols } from '../scip/tree-symbols.js';
+} from '../../format/bound-calls.js';
+import { minerVersion } from '../../format/facts.js';
+import { decodeFacts } from '../../format/packed-facts.js';
+import type { FileRow } from '../../format/shard-index.js';
+import { openShard } from '../../plan/open-shard.js';
+import type { IndexPlace, Manifest, ManifestShard } from '../../plan/manifest.js';
+import { TreeSymbols } from '../../scip/tree-symbols.js';
 import { boundAfter } from './bind-change.js';
 import { BindingWriter } from './binding-writer.js';
-import { openBuilders } from './shard-builders.js';
-import { isBound, keyOf } from './shard-key.js';
+import { openBuilders } from '../shard-builders.js';
+import { isBound, keyOf } from '../shard-key.js';
 import {
   hasLayer,
   isLayerWhole,
@@ -133,8 +134,9 @@ async function boundBy(
   layer: Awaited<ReturnType<typeof openLayer>> | undefined;
   sites: number;
 }> {
+  using files = new OpenFiles();
   const segments = await Promise.all(
-    shards.map((shard) => openShard(job.place, shard, {}, 'lazy', '')),
+    shards.map((shard) => openShard(job.place, shard, {}, files, '')),
   );
   const layer = isLayered ? await openLayer(job, new TreeSymbols(segments)) : undefined;
   const writing = new BindingWriter(segments, layer?.bindings);

@@ -1,17 +1,18 @@
-import { asBusError } from '../../errors/bus-error.js';
-import { Change, type UnitBefore } from '../bind/change/change.js';
-import { KeptSites } from '../bind/change/kept-sites.js';
-import { MovedSymbols } from '../bind/change/moved-symbols.js';
-import { farHeadersAfter } from '../bind/pointers/far-headers.js';
-import { rebindPointers } from '../bind/pointers/rebind-pointers.js';
-import { rebindProgram } from '../bind/program/after/rebind-program.js';
-import type { LanguageRules } from '../bind/program/rules.js';
-import type { BoundCallsWriter } from '../format/bound-calls.js';
-import type { FactsLanguage } from '../format/facts.js';
-import type { ShardIndex } from '../format/shard-index.js';
-import type { IndexPlace, Manifest, ManifestShard } from '../plan/manifest.js';
-import { openShard } from '../plan/open-shard.js';
-import { keyOf } from './shard-key.js';
+import { asBusError } from '../../../errors/bus-error.js';
+import { Change, type UnitBefore } from '../../bind/change/change.js';
+import { KeptSites } from '../../bind/change/kept-sites.js';
+import { MovedSymbols } from '../../bind/change/moved-symbols.js';
+import { farHeadersAfter } from '../../bind/pointers/far-headers.js';
+import { rebindPointers } from '../../bind/pointers/rebind-pointers.js';
+import { rebindProgram } from '../../bind/program/after/rebind-program.js';
+import type { LanguageRules } from '../../bind/program/rules.js';
+import { OpenFiles } from '../../format/container/section-file.js';
+import type { BoundCallsWriter } from '../../format/bound-calls.js';
+import type { FactsLanguage } from '../../format/facts.js';
+import type { ShardIndex } from '../../format/shard-index.js';
+import type { IndexPlace, Manifest, ManifestShard } from '../../plan/manifest.js';
+import { openShard } from '../../plan/open-shard.js';
+import { keyOf } from '../shard-key.js';
 import { BindingUpdate } from './binding-update.js';
 
 interface ChangeJob {
@@ -26,8 +27,9 @@ interface ChangeJob {
 export async function boundAfter(
   job: ChangeJob,
 ): Promise<{ writers: (BoundCallsWriter | 'as before')[]; sites: number } | undefined> {
+  using files = new OpenFiles();
   try {
-    const update = bindChange(await openChange(job), job.rules);
+    const update = bindChange(await openChange(job, files), job.rules);
     return { writers: [...update.end()], sites: update.sites };
   } catch (error) {
     if (/^INDEX_(?:CORRUPT|MISSING)$/.test(asBusError(error).code)) return undefined;
@@ -55,14 +57,14 @@ export function bindChange(change: Change, rules: readonly LanguageRules[]): Bin
   return update;
 }
 
-async function openChange({ place, before, shards }: ChangeJob): Promise<Change> {
+async function openChange({ place, before, shards }: ChangeJob, files: OpenFiles): Promise<Change> {
   const served = before.shards.filter(({ bound }) => bound !== undefined);
-  const known = await Promise.all(served.map((shard) => openShard(place, shard, {}, 'lazy')));
+  const known = await Promise.all(served.map((shard) => openShard(place, shard, {}, files)));
   const at = new Map(served.map((shard, unit) => [keyOf(shard), unit]));
   const units = await Promise.all(
     shards.map(
       async (shard) =>
-        known[at.get(keyOf(shard)) ?? -1] ?? (await openShard(place, shard, {}, 'lazy', '')),
+        known[at.get(keyOf(shard)) ?? -1] ?? (await openShard(place, shard, {}, files, '')),
     ),
   );
   const same = shards.flatMap((shard, now): [number, number][] => {

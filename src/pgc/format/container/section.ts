@@ -1,6 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { BusError } from '../../errors/bus-error.js';
-import { crc32 } from '../../wire/crc.js';
+import { crc32 } from '../../../wire/crc.js';
+import { corrupt, type SectionFile } from './section-file.js';
 
 /** A section is read and checked in blocks of this many bytes: as small as a lookup, as large as a disk reads at once. */
 export const blockBits = 14;
@@ -104,53 +103,4 @@ export class Section {
     }
     return end - 1;
   }
-}
-
-/** Files are closed with the last reference to what reads them. */
-const openFiles = new FinalizationRegistry<number>(closeSync);
-
-/** A file that is read in places. It may be removed meanwhile. */
-export class SectionFile implements Disposable {
-  readonly size: number;
-  readonly #file: number;
-
-  /** Throws INDEX_MISSING, INDEX_CORRUPT. */
-  constructor(readonly path: string) {
-    try {
-      this.#file = openSync(path, 'r');
-    } catch (error) {
-      throw unreadable(path, error);
-    }
-    openFiles.register(this, this.#file, this);
-    this.size = fstatSync(this.#file).size;
-  }
-
-  /** For those who have read all that they will need. */
-  [Symbol.dispose](): void {
-    if (openFiles.unregister(this)) closeSync(this.#file);
-  }
-
-  /** Fills `bytes` with those from `start` on. Throws INDEX_CORRUPT. */
-  read(bytes: Uint8Array, start: number): void {
-    for (let at = 0; at < bytes.length;) {
-      let count: number;
-      try {
-        count = readSync(this.#file, bytes, at, bytes.length - at, start + at);
-      } catch (error) {
-        throw unreadable(this.path, error);
-      }
-      if (count === 0) throw corrupt(this.path, 'too short');
-      at += count;
-    }
-  }
-}
-
-function unreadable(path: string, error: unknown): BusError {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT'
-    ? new BusError('INDEX_MISSING', { path }, { cause: error })
-    : corrupt(path, error instanceof Error ? error.message : 'unreadable', error);
-}
-
-export function corrupt(path: string, detail: string, cause?: unknown): BusError {
-  return new BusError('INDEX_CORRUPT', { path, detail }, { cause });
 }

@@ -1,10 +1,10 @@
-import type { BoundPointers } from '../bind/pointers/bind-pointers.js';
-import type { Place } from '../bind/pointers/c-program.js';
-import type { BoundProgram } from '../bind/program/bind-program.js';
-import { BoundCallsWriter, type BoundTarget } from '../format/bound-calls.js';
-import type { ShardIndex } from '../format/shard-index.js';
-import type { PreciseBindings, SiteBinding } from '../scip/precise-bindings.js';
-import type { PlacedSymbol } from '../scip/tree-symbols.js';
+import type { BoundPointers } from '../../bind/pointers/bind-pointers.js';
+import type { Place } from '../../bind/pointers/c-program.js';
+import type { BoundProgram } from '../../bind/program/bind-program.js';
+import { BoundCallsWriter, type BoundTarget } from '../../format/bound-calls.js';
+import type { ShardIndex } from '../../format/shard-index.js';
+import type { PreciseBindings, SiteBinding } from '../../scip/precise-bindings.js';
+import type { PlacedSymbol } from '../../scip/tree-symbols.js';
 
 /** Collects what the sites of all shards are bound to, language by language, below what a layer says. */
 export class BindingWriter {

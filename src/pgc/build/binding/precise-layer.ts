@@ -1,13 +1,13 @@
 import { join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { asBusError, BusError } from '../../errors/bus-error.js';
-import type { FileRow } from '../format/shard-index.js';
-import type { IndexPlace, Manifest } from '../plan/manifest.js';
-import { Intake } from '../scip/intake.js';
-import { readLayer, writeLayer, type LayerDocument } from '../scip/layer.js';
-import { PreciseBindings, type LayerCounts } from '../scip/precise-bindings.js';
-import { ScipFile, type ScipDocument, type ScipMetadata } from '../scip/read-index.js';
-import type { TreeSymbols } from '../scip/tree-symbols.js';
+import { asBusError, BusError } from '../../../errors/bus-error.js';
+import type { FileRow } from '../../format/shard-index.js';
+import type { IndexPlace, Manifest } from '../../plan/manifest.js';
+import { Intake } from '../../scip/intake.js';
+import { readLayer, writeLayer, type LayerDocument } from '../../scip/layer.js';
+import { PreciseBindings, type LayerCounts } from '../../scip/precise-bindings.js';
+import { ScipFile, type ScipDocument, type ScipMetadata } from '../../scip/read-index.js';
+import type { TreeSymbols } from '../../scip/tree-symbols.js';
 
 /** Of all indexes together. */
 const documentsMax = 2_000_000;
@@ -94,6 +94,7 @@ async function keptLayer(
   try {
     return { served, documents: await readLayer(join(place.segments, served.file)) };
   } catch (error) {
+    if (asBusError(error).code === 'STORE_UNAVAILABLE') throw error;
     left.add('what was kept of SCIP is damaged: give the indexes again', asBusError(error).message);
     return { served: undefined, documents: [] };
   }

@@ -1,18 +1,19 @@
-import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { nameHash } from '../../../../src/pgc/format/name-hash.js';
-import { PackedRows, packRows } from '../../../../src/pgc/format/packed-rows.js';
-import { checksOf, Section } from '../../../../src/pgc/format/section.js';
+import { OpenFiles } from '../../../../../src/pgc/format/container/section-file.js';
+import { nameHash } from '../../../../../src/pgc/format/name-hash.js';
+import { PackedRows, packRows } from '../../../../../src/pgc/format/packed-rows.js';
+import { checksOf, Section } from '../../../../../src/pgc/format/container/section.js';
 import {
   openSections,
   sectionsIn,
   writeSections,
   type SectionLayout,
-} from '../../../../src/pgc/format/segment-file.js';
-import { packStrings, StringTable } from '../../../../src/pgc/format/string-table.js';
-import { TemporaryTree } from '../../../support/git-tree.js';
+} from '../../../../../src/pgc/format/container/segment-file.js';
+import { packStrings, StringTable } from '../../../../../src/pgc/format/string-table.js';
+import { areDescriptorsListed, openBelow } from '../../../../support/descriptors.js';
+import { TemporaryTree } from '../../../../support/git-tree.js';
 
 const layout: SectionLayout<'rows' | 'offsets' | 'bytes' | 'empty'> = {
   ...{ magic: 'SIGMATST', format: 1, names: ['rows', 'offsets', 'bytes', 'empty'] },
@@ -37,7 +38,7 @@ const blocksOf = ({ there }: Section): number => there.reduce((sum, each) => sum
 test('a question reads the blocks that it needs, also of a file that was removed', async () => {
   await using folder = await TemporaryTree.create();
   const path = await written(folder.root);
-  const { rows, offsets, bytes, empty } = sectionsIn(path, layout);
+  const { rows, offsets, bytes, empty } = sectionsIn(path, layout, new OpenFiles());
   await rm(path);
   const table = new PackedRows(rows, 2);
   expect([table.length, table.at(29_999), table.at(29_999, 1)]).toEqual([30_000, 89_997, 300]);
@@ -47,25 +48,17 @@ test('a question reads the blocks that it needs, also of a file that was removed
   expect(empty.whole()).toHaveLength(0);
 });
 
-const descriptors = '/proc/self/fd';
-test.runIf(existsSync(descriptors))('a file that is read whole is closed at once', async () => {
+test.runIf(areDescriptorsListed)('a file that is read whole is closed at once', async () => {
   await using folder = await TemporaryTree.create();
   const path = await written(folder.root);
   const whole = await openSections(path, layout, (its) => its);
-  const isOurs = (name: string): boolean => {
-    try {
-      return readlinkSync(join(descriptors, name)) === path;
-    } catch {
-      return false;
-    }
-  };
-  expect(readdirSync(descriptors).filter(isOurs)).toEqual([]);
+  expect(openBelow(path)).toBe(0);
   expect(whole.rows.whole().equals(sections.rows)).toBe(true);
 });
 
 test('read in any order, everything is as it was written', async () => {
   await using folder = await TemporaryTree.create();
-  const { rows, offsets, bytes } = sectionsIn(await written(folder.root), layout);
+  const { rows, offsets, bytes } = sectionsIn(await written(folder.root), layout, new OpenFiles());
   const [table, all] = [new PackedRows(rows, 2), new StringTable(offsets, bytes)];
   // Steps that share no divisor with the lengths visit each once.
   for (let step = 0, at = 0; step < 30_000; step += 1, at = (at + 7_919) % 30_000)
@@ -77,7 +70,7 @@ test('read in any order, everything is as it was written', async () => {
 
 test('a word that stands in any of all strings is found where nothing was read before', async () => {
   await using folder = await TemporaryTree.create();
-  const { offsets, bytes } = sectionsIn(await written(folder.root), layout);
+  const { offsets, bytes } = sectionsIn(await written(folder.root), layout, new OpenFiles());
   const all = new StringTable(offsets, bytes);
   expect(all.hasWord(new Set([nameHash('19999')]))).toBe(true);
   expect(all.hasWord(new Set([nameHash('20000')]))).toBe(false);
@@ -91,7 +84,7 @@ test('a damaged block is refused whenever it is read, and the others are served'
   // The last section ends the file.
   await handle.write(Buffer.from([0]), 0, 1, size - 3);
   await handle.close();
-  const { offsets, bytes } = sectionsIn(path, layout);
+  const { offsets, bytes } = sectionsIn(path, layout, new OpenFiles());
   const all = new StringTable(offsets, bytes);
   const damaged = expect.objectContaining({ code: 'INDEX_CORRUPT' }) as Error;
   for (const _ of ['first', 'again']) expect(() => all.at(19_999)).toThrow(damaged);

@@ -1,10 +1,10 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkIndex } from '../../../../src/pgc/build/index-check.js';
-import { indexFolder, type IndexRequest } from '../../../../src/pgc/build/index-folder.js';
-import { placeOf, readManifest, type Manifest } from '../../../../src/pgc/plan/manifest.js';
-import { TemporaryTree } from '../../../support/git-tree.js';
+import { checkIndex } from '../../../../../src/pgc/build/index-check.js';
+import { indexFolder, type IndexRequest } from '../../../../../src/pgc/build/index-folder.js';
+import { placeOf, readManifest, type Manifest } from '../../../../../src/pgc/plan/manifest.js';
+import { TemporaryTree } from '../../../../support/git-tree.js';
 
 const shards = {
   shards: ['a', 'b'].map((alias) => ({ alias, paths: [alias] })),

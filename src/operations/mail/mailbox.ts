@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Client } from '../client/client.js';
-import { BusError } from '../errors/bus-error.js';
-import type { MessageAnswer, MessageView } from '../wire/messages.js';
-import { bodyOf } from '../remote/message-body.js';
-import { beginningOf } from './bounds.js';
+import type { Client } from '../../client/client.js';
+import { BusError } from '../../errors/bus-error.js';
+import type { MessageAnswer, MessageView } from '../../wire/messages.js';
+import { bodyOf } from '../../remote/message-body.js';
+import { beginningOf } from '../bounds.js';
 import { messageCharsMax, pieceOf } from './mail.js';
-import { agentInput, nameCharsMax } from './shapes.js';
-import { acts, plain, looks, type Reply, type Operation } from './operation.js';
+import { agentInput, nameCharsMax } from '../shapes.js';
+import { acts, plain, looks, type Reply, type Operation } from '../operation.js';
 
 /** Of each message in a list; one alone may fill the answer. */
 const previewChars = 2_000;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Client } from '../client/client.js';
-import { BusError } from '../errors/bus-error.js';
-import { shown } from '../remote/message-body.js';
-import { listed, rendered } from '../render/message.js';
-import type { MessagesAnswer } from '../wire/messages.js';
-import { nameCharsMax } from './shapes.js';
-import { forPeople, listing, plain } from './operation.js';
+import type { Client } from '../../client/client.js';
+import { BusError } from '../../errors/bus-error.js';
+import { shown } from '../../remote/message-body.js';
+import { listed, rendered } from '../../render/message.js';
+import type { MessagesAnswer } from '../../wire/messages.js';
+import { nameCharsMax } from '../shapes.js';
+import { forPeople, listing, plain } from '../operation.js';
 
 /** Messages that no agent could handle, for people: a model decides nothing about them. */
 

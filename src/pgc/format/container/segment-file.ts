@@ -1,10 +1,11 @@
 import { access, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { BusError } from '../../errors/bus-error.js';
-import { crc32 } from '../../wire/crc.js';
-import { bytesOf } from './bytes.js';
-import { termSections } from './posting-writer.js';
-import { blocksIn, checksOf, corrupt, Section, SectionFile } from './section.js';
+import { BusError } from '../../../errors/bus-error.js';
+import { crc32 } from '../../../wire/crc.js';
+import { bytesOf } from '../bytes.js';
+import { termSections } from '../posting-writer.js';
+import { blocksIn, checksOf, Section } from './section.js';
+import { corrupt, type OpenFiles, SectionFile } from './section-file.js';
 
 export { corrupt };
 
@@ -141,11 +142,11 @@ export async function settle(folder: string, names: readonly string[]): Promise<
 /** What a reader gets for each section. */
 export type SectionsOf<Name extends string> = Readonly<Record<Name, Section>>;
 
-/** How a file is read: whole, by those who check it; each block when it is first needed, by those who ask. */
-export type Reading = 'whole' | 'lazy';
+/** How a file is read: whole, by those who check it; each block when it is first needed, by those who ask, and who close it. */
+export type Reading = 'whole' | OpenFiles;
 
 /**
- * Reads a file of sections into an object. The file may be removed meanwhile. Throws INDEX_CORRUPT for anything but a complete
+ * Reads a file of sections into an object. Throws INDEX_CORRUPT for anything but a complete
  * file of this layout, and for what `make` throws; INDEX_MISSING when it is absent. What is read later is INDEX_CORRUPT then.
  */
 export async function openSections<Name extends string, Made>(
@@ -154,7 +155,8 @@ export async function openSections<Name extends string, Made>(
   make: (sections: SectionsOf<Name>) => Made,
   reading: Reading = 'whole',
 ): Promise<Made> {
-  const sections = reading === 'whole' ? wholeSections(path, layout) : sectionsIn(path, layout);
+  const sections =
+    reading === 'whole' ? wholeSections(path, layout) : sectionsIn(path, layout, reading);
   try {
     return await Promise.resolve(make(sections));
   } catch (error) {
@@ -163,15 +165,15 @@ export async function openSections<Name extends string, Made>(
   }
 }
 
-/** Throws INDEX_CORRUPT, INDEX_MISSING. */
+/** Throws as `SectionFile`, and INDEX_CORRUPT. */
 export function sectionsIn<Name extends string>(
   path: string,
   layout: SectionLayout<Name>,
+  files: OpenFiles,
 ): SectionsOf<Name> {
-  return sectionsOf(new SectionFile(path), layout);
+  return sectionsOf(files.open(path), layout);
 }
 
-/** Closed at once: who checks an index opens thousands of files without a pause in which the collector could close any. */
 function wholeSections<Name extends string>(
   path: string,
   layout: SectionLayout<Name>,
