@@ -19,7 +19,8 @@ const files = {
 
 const opened: IndexedTree[] = [];
 const indexOf = async (changed: Record<string, string | undefined>): Promise<ShardIndex> => {
-  const all = Object.entries({ ...files, ...changed }).flatMap(([path, text]) =>
+  const texts: Record<string, string | undefined> = { ...files, ...changed };
+  const all = Object.entries(texts).flatMap(([path, text]) =>
     text === undefined ? [] : [[path, text] as const],
   );
   const tree = await indexedTree(Object.fromEntries(all), ['net', 'drv']);
