@@ -99,25 +99,24 @@ export class SourceMining implements AsyncDisposable {
     return wanted;
   }
 
-  /** In order of the paths. */
+  /** In their order, which is that of the paths. */
   async mine(files: readonly SourceFile[]): Promise<FileRow[]> {
     const { jobs } = this;
     const { budget } = this.#request;
     const heapMegabytes = budget.heapMegabytes(jobs);
     await using pool = new MinerPool(jobs, { rules: this.#rules, heapMegabytes });
-    const rows: FileRow[] = [];
-    const queue = files.values();
+    const rows: (FileRow | undefined)[] = [];
+    const queue = files.entries();
     let done = 0;
     let isBroken = false;
     const work = async (): Promise<void> => {
-      for (const file of queue) {
+      for (const [at, file] of queue) {
         if (isBroken) return;
         this.throwIfAborted();
         // Before asking for memory, which takes longer than finding out that a file is unchanged.
         const known = this.#recalled(file.path);
         if (known === undefined) await budget.admit(pool);
-        const row = known === undefined ? await this.#mineOne(pool, file) : this.#settled(known);
-        if (row !== undefined) rows.push(row);
+        rows[at] = known === undefined ? await this.#mineOne(pool, file) : this.#settled(known);
         done += 1;
         if (done % progressStep === 0) this.progress('mine', done, files.length);
       }
@@ -134,7 +133,7 @@ export class SourceMining implements AsyncDisposable {
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     this.progress('mine', files.length, files.length);
-    return rows.sort((a, b) => (a.path < b.path ? -1 : 1));
+    return rows.filter((row) => row !== undefined);
   }
 
   /** The text of a file as it was mined; undefined: it has changed since, or is not there. */
