@@ -1,4 +1,3 @@
-import { dated } from './dated.js';
 import type { Operation } from './operation.js';
 
 // Each operation has an input of its own, which it checks itself.
@@ -11,7 +10,8 @@ export interface Registered {
   load: () => Promise<AnyOperation[]>;
 }
 
-function allDated(...operations: AnyOperation[]): AnyOperation[] {
+async function allDated(...operations: AnyOperation[]): Promise<AnyOperation[]> {
+  const { dated } = await import('./dated.js');
   return operations.map((each) => dated(each));
 }
 
