@@ -3,7 +3,11 @@ import path from 'node:path';
 import { defineConfig, type Plugin } from 'vitest/config';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
-/** Tests that start no process. The others have workers of their own: a process forks slowly when its memory is large. */
+/**
+ * Tests that start no process of ours; most of those of trees start git. Each kind has workers of its own: a process of 600 MB takes
+ * ten times as long to start another one as one of 100 MB.
+ */
+const trees = ['test/unit/pgc/{build,source,plan,analyse,overlay}/**/*.test.ts'];
 const units = ['unit', 'table', 'conformance'].map((part) => `test/${part}/**/*.test.ts`);
 
 /** Tests import the compiled program, which test/support/build.ts makes: it is compiled once, and what ships is tested. */
@@ -31,7 +35,8 @@ export default defineConfig({
     unstubEnvs: true,
     server: { deps: { external: [/\/dist\//] } },
     projects: [
-      { extends: true, test: { name: 'units', include: units } },
+      { extends: true, test: { name: 'trees', include: trees } },
+      { extends: true, test: { name: 'units', include: units, exclude: trees } },
       {
         extends: true,
         test: { name: 'processes', include: ['test/**/*.test.ts'], exclude: units },

@@ -30,6 +30,22 @@ export class Grammars implements AsyncDisposable {
   }
 }
 
+/** The tables of each grammar: WebAssembly memory does not shrink, and what is loaded twice stands in it twice. */
+const tables = new Map<GrammarLanguage, Promise<Language>>();
+
+function tablesOf(language: GrammarLanguage): Promise<Language> {
+  const known = tables.get(language) ?? loaded(language);
+  tables.set(language, known);
+  known.catch(() => tables.delete(language));
+  return known;
+}
+
+async function loaded(language: GrammarLanguage): Promise<Language> {
+  await Parser.init();
+  const name = `@repomix/tree-sitter-wasms/out/tree-sitter-${language}.wasm`;
+  return Language.load(createRequire(import.meta.url).resolve(name));
+}
+
 /** One loaded grammar with a query. Lives in WebAssembly memory until disposed of. */
 export class Grammar implements Disposable {
   readonly #parser: Parser;
@@ -44,11 +60,7 @@ export class Grammar implements Disposable {
   /** Throws MINER_FAILED when the grammar cannot be loaded. */
   static async load(language: GrammarLanguage, query: string): Promise<Grammar> {
     try {
-      await Parser.init();
-      const file = createRequire(import.meta.url).resolve(
-        `@repomix/tree-sitter-wasms/out/tree-sitter-${language}.wasm`,
-      );
-      return new Grammar(await Language.load(file), query);
+      return new Grammar(await tablesOf(language), query);
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
       throw new BusError(
