@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -32,15 +33,19 @@ export class TemporaryTree implements AsyncDisposable {
     });
   }
 
+  #begin(): void {
+    if (!existsSync(join(this.root, '.git'))) this.git('init', '-q', '-b', 'main', '--template=');
+  }
+
   commitAll(): void {
-    this.git('init', '-q', '--template=');
+    this.#begin();
     this.git('add', '-A');
     this.git('commit', '-qm', 'all');
   }
 
   /** Commits every file and returns the id of the commit. `date`: like `2026-11-01T12:00:00Z`. */
   commit(subject: string, { author = 'test', date = '2026-01-01T00:00:00Z' } = {}): string {
-    this.git('init', '-q', '-b', 'main', '--template=');
+    this.#begin();
     this.git('add', '-A');
     const who = { GIT_AUTHOR_NAME: author, GIT_AUTHOR_EMAIL: 'author@example.org' };
     const when = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
