@@ -56,7 +56,7 @@ export async function inherit(place: IndexPlace, root: string, home: string): Pr
 }
 
 /**
- * What a first run has taken from another tree and nobody has asked for; undefined: nothing, as where the index was moved here with its
+ * What a first run has taken from another tree without being asked to; undefined: nothing, as where the index was moved here with its
  * tree.
  */
 export async function takenFrom(

@@ -18,7 +18,7 @@ export class ShardOverlays {
   readonly #files: OpenFiles;
   readonly #opened = new Map<OverlayName, Promise<OverlayItems>>();
 
-  /** `opened`: the files of whoever opens the shard. */
+  /** `opened`: the files of the one who opens the shard. */
   constructor(place: IndexPlace, shard: OverlaidShard, opened = new OpenFiles()) {
     this.#place = place;
     this.#shard = shard;

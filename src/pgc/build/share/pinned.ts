@@ -84,7 +84,7 @@ export async function pinned(
   }
   const all = await readLeftOut(root, home);
   if (!isOfCommit) others.push(...(await othersAmong(root, all, left)));
-  // Names of others are nobody's business.
+  // Names of other files are not published.
   const leftOut = all.filter(({ path }) => left.delete(path));
   others.push(...left.keys());
   if (others.length === 0) return { pin, leftOut };

@@ -223,7 +223,7 @@ class Sending {
         const last = parseHead(bytes, to.title, name);
         if (last.isAmongOthers || last.repository !== repository) return true;
       } catch {
-        // Damaged: nobody knows.
+        // Damaged: there may have been.
         return true;
       }
     }

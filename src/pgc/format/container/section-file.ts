@@ -127,7 +127,7 @@ export class SectionFile implements Disposable {
   }
 }
 
-/** Files that are closed together, by whoever opens them to answer from. */
+/** Files that are closed together, by the one who opens them to answer from. */
 export class OpenFiles implements Disposable {
   readonly #files: SectionFile[] = [];
 

@@ -69,7 +69,7 @@ export async function headOf(root: string): Promise<string | undefined> {
   return end === 'ended' ? output.toString('latin1').trim() : undefined;
 }
 
-/** Of whatever history. */
+/** Of any history. */
 export async function hasCommit(root: string, commit: string): Promise<boolean> {
   return (await commitOf(root, commit)) !== undefined;
 }
