@@ -48,8 +48,8 @@ export function withFound(way: Answer, found: Answer): Answer {
       ...hop,
       evidence: [...new Set(hop.evidence.flatMap((id) => idOfTold.get(id) ?? []))],
     })),
-    // That no way was found does not mean that nothing was.
     overlay_warnings,
+    // That no way was found does not mean that nothing was.
     errors: merged(othersThanNone(told.errors), failed),
     partial,
     metadata: {

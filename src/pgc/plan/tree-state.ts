@@ -24,7 +24,7 @@ const readMax = 256;
 const believedMs = 2_000;
 /** Paths of an answer that are compared, and of those the changed ones that are named. */
 const shownMax = 1_000;
-export const namedMax = 10;
+const namedMax = 10;
 /** Trees that are remembered. */
 const treesMax = 16;
 /** The clock of a file system may be behind by a tick. */

@@ -67,7 +67,7 @@ export class Excerpts {
   }
 
   #fromGit(blob: string): Buffer | undefined {
-    if (!/^[0-9a-f]{40}$/.test(blob) || /^0+$/.test(blob)) return undefined;
+    if (!/^[0-9a-f]{40}$/.test(blob)) return undefined;
     try {
       const bytes = execFileSync('git', [...safeGit, 'cat-file', 'blob', blob], {
         cwd: this.#root,

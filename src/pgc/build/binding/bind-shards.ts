@@ -37,6 +37,9 @@ import {
   type LayerReport,
 } from './precise-layer.js';
 
+/** For fewer, to collect garbage costs more time than it is worth: RocksDB has half a million, the kernel more than five. */
+const manySites = 1_000_000;
+
 interface BindJob extends LayerJob {
   facts: FactStore;
   /** What is kept of the run before is read, because it may be damaged. */
@@ -141,7 +144,7 @@ async function boundBy(
   );
   const layer = isLayered ? await openLayer(job, new TreeSymbols(segments)) : undefined;
   const sites = segments.reduce((sum, { siteCount }) => sum + siteCount, 0);
-  const writers = withinLessMemory(() => {
+  const bind = (): (BoundCallsWriter | 'as before')[] => {
     const writing = new BindingWriter(segments, layer?.bindings);
     for (const each of rules) {
       job.throwIfAborted();
@@ -152,9 +155,10 @@ async function boundBy(
     }
     if (shards.some(({ languages }) => 'c' in languages)) writing.add(bindPointers(segments));
     for (const [shard, headers] of farHeaders(segments).entries()) writing.include(shard, headers);
-    return writing.end();
-  });
-  return { writers: drained([...writers]), layer, sites };
+    return [...writing.end()];
+  };
+  const writers = sites < manySites ? bind() : withinLessMemory(bind);
+  return { writers: drained(writers), layer, sites };
 }
 
 /** Written, each is not needed any more. */
