@@ -88,6 +88,14 @@ export class QuestionHandler {
         isUsed,
       ),
     );
+    serve(its.sources, (request, options) =>
+      this.#aboutSymbol(
+        request.symbols[0] ?? '',
+        options,
+        (tree, left) => tree.sources(request, left),
+        ({ sources }) => sources.length > 0,
+      ),
+    );
     serve(its.callees, (request, options) =>
       this.#aboutSymbol(
         request.symbol,

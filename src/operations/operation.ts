@@ -10,6 +10,7 @@ import type { Answer, AskRequest } from '../pgc/shapes.js';
 import type { CriticPort } from '../remote/critic.js';
 import { printableLines } from '../render/terminal.js';
 import { answerTokens, charsPerToken, fitted, listsOf, type Cut, type Drafted } from './bounds.js';
+import type { LeftPlaces } from './explore/left.js';
 import { readWith } from './fields.js';
 
 /** For a whole call, unless it names another. Most clients give up after a minute. */
@@ -84,6 +85,8 @@ export interface Asking {
   critic(): Promise<CriticPort>;
   /** Where the files of the caller are. */
   readonly folder: string;
+  /** What answers had no room for; undefined: it is not kept. */
+  readonly left: LeftPlaces | undefined;
   /** With the rights of the person who calls, or who was asked. */
   asPerson<T>(work: (client: Client) => Promise<T>): Promise<T>;
 }

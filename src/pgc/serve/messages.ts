@@ -36,6 +36,8 @@ import type {
   LatticeQuery,
   QueryProgress,
   SeekAnswer,
+  SourcesAnswer,
+  SourceText,
   TopologyAnswer,
   TraceAnswer,
   Verdict,
@@ -105,6 +107,11 @@ export const shardMessages = {
     'pgc.definitions',
     pgc.SymbolsRequest,
     pgc.DefinitionsAnswer,
+  ),
+  sources: messageType<{ symbols: string[] }, { sources: SourceText[] }>(
+    'pgc.sources',
+    pgc.SymbolsRequest,
+    pgc.SourcesAnswer,
   ),
   callers: messageType<{ symbols: string[] }, { sites: CallSite[] }>(
     'pgc.callers',
@@ -202,8 +209,14 @@ export const questionMessages = {
     pgc.LocateRequest,
     pgc.LocateAnswer,
   ),
-  /** `cite`: number of call sites that are cited, at most 10. */
-  callers: messageType<RowsRequest & { cite?: number }, CallersAnswer>(
+  /** What these symbols define, with its lines. */
+  sources: messageType<{ symbols: string[] }, SourcesAnswer>(
+    'lattice.sources',
+    pgc.SymbolsRequest,
+    pgc.SourcesAnswer,
+  ),
+  /** `cite`: number of call sites that are cited, at most 10. `calls_alone`: other uses are not counted. */
+  callers: messageType<RowsRequest & { cite?: number; calls_alone?: boolean }, CallersAnswer>(
     'lattice.callers',
     pgc.SymbolRequest,
     pgc.CallersAnswer,
