@@ -26,6 +26,9 @@ function newClient(era: Era, person?: Person): Client {
   return client;
 }
 
+/** All tools, with their answers as data. */
+const everything = ['--tools', 'all', '--structure'];
+
 interface StdioOptions {
   era?: Era;
   args?: string[];
@@ -56,7 +59,7 @@ class PipeTransport implements Transport {
   start(): Promise<void> {
     const { args = [], cwd: folder } = this.options;
     const its = { env: environment(this.home), folder };
-    this.#command = startCommand(['mcp', ...args], its, (stream, text) => {
+    this.#command = startCommand(['mcp', ...everything, ...args], its, (stream, text) => {
       if (stream === 'stdout') this.#take(text);
     });
     void this.#command.ended.then(() => this.onclose?.());
@@ -89,7 +92,7 @@ export interface HttpServer extends Running {
 }
 
 export async function startHttp(home: string, args: string[] = []): Promise<HttpServer> {
-  const running = startSigma(home, ['mcp', '--http', '0', ...args]);
+  const running = startSigma(home, ['mcp', ...everything, '--http', '0', ...args]);
   await eventually(() => {
     if (!/^token in /m.test(running.output())) throw new Error(running.output());
   });
