@@ -62,8 +62,16 @@ export function addTool<Input extends z.ZodObject>(
 function unchecked(schema: z.ZodObject): StandardSchemaWithJSON {
   const standard = schema['~standard'] as StandardSchemaWithJSON['~standard'];
   const { version, vendor, jsonSchema } = standard;
+  // The dialect is the one that clients take where none is named.
+  const plain =
+    (write: typeof jsonSchema.input): typeof jsonSchema.input =>
+    (options) => {
+      const { $schema: _, ...its } = write(options);
+      return its;
+    };
+  const listed = { input: plain(jsonSchema.input), output: plain(jsonSchema.output) };
   return {
-    '~standard': { version, vendor, jsonSchema, validate: (value: unknown) => ({ value }) },
+    '~standard': { version, vendor, jsonSchema: listed, validate: (value: unknown) => ({ value }) },
   };
 }
 

@@ -9,16 +9,17 @@ export function askingOver(
   client: () => Promise<Client>,
   { home, folder = process.cwd() }: { home?: string; folder?: string } = {},
 ): Asking {
+  const questions = async (): Promise<ReturnType<typeof remoteQuestions>> =>
+    remoteQuestions(await client(), folder);
   return {
     client,
     folder,
     left: home === undefined ? undefined : new LeftPlaces(home),
     critic: async () => new RemoteCritic(await client()),
-    questions: async () => remoteQuestions(await client()),
-    analyses: async () => remoteQuestions(await client()),
-    locator: async () => remoteQuestions(await client()),
-    states: async (request, options) =>
-      (await remoteQuestions(await client()).states(request, options)).trees,
+    questions,
+    analyses: questions,
+    locator: questions,
+    states: async (request, options) => (await (await questions()).states(request, options)).trees,
     askAgent: async (agent, request, { deadlineMs, signal }) =>
       askAgent(await client(), agent, request, deadlineMs, signal),
     asPerson: async (work) => work(await client()),

@@ -146,6 +146,9 @@ export const shardMessages = {
 /** Said after each of these answers: a message of protobuf may be said in pieces. */
 export const indexState = codec<{ index_state: string }>(pgc.IndexState);
 
+/** Said after each request to the manager: of several trees, the one with the asker's folder answers. */
+export const asker = codec<{ asker_folder: string }>(pgc.Asker);
+
 /** Requests that need the whole tree. */
 function analysisMessages(prefix: string) {
   const analysis = <Request extends object, Answer extends object>(
