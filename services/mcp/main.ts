@@ -1,10 +1,10 @@
 import type { Config } from '../../src/config/config.js';
 import { openLog } from '../../src/observe/log.js';
+import { setsDefault, toolsOf } from '../../src/operations/tool-sets.js';
 import { untilStopped } from '../process.js';
 import { Bus } from './bus.js';
 import { McpHttp } from './http.js';
 import { serveStdioUntil } from './stdio.js';
-import { setsDefault, toolsOf } from './sets.js';
 import { ensureToken, tokenFile } from './token.js';
 
 export interface McpOptions {

@@ -34,6 +34,8 @@ interface StdioOptions {
   args?: string[];
   cwd?: string;
   person?: Person;
+  /** As a client finds it that says nothing of tools. */
+  isPlain?: true;
 }
 
 /** The official client, connected to a `sigma mcp` inside this process. */
@@ -57,11 +59,15 @@ class PipeTransport implements Transport {
   ) {}
 
   start(): Promise<void> {
-    const { args = [], cwd: folder } = this.options;
+    const { args = [], cwd: folder, isPlain = false } = this.options;
     const its = { env: environment(this.home), folder };
-    this.#command = startCommand(['mcp', ...everything, ...args], its, (stream, text) => {
-      if (stream === 'stdout') this.#take(text);
-    });
+    this.#command = startCommand(
+      ['mcp', ...(isPlain ? [] : everything), ...args],
+      its,
+      (stream, text) => {
+        if (stream === 'stdout') this.#take(text);
+      },
+    );
     void this.#command.ended.then(() => this.onclose?.());
     return Promise.resolve();
   }

@@ -3,7 +3,7 @@ import { isName } from '../../../src/base/ids.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { configOf, list, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { usage } from '../output.js';
-import { setNames, setsDefault } from '../../mcp/sets.js';
+import { setNames, setsDefault } from '../../../src/operations/tool-sets.js';
 import { programs } from '../../programs.js';
 
 const portMax = 65_535;

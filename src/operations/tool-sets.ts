@@ -1,5 +1,5 @@
-import { BusError } from '../../src/errors/bus-error.js';
-import { registry, type AnyOperation } from '../../src/operations/registry.js';
+import { BusError } from '../errors/bus-error.js';
+import { registry, type AnyOperation } from './registry.js';
 
 /** What a client is offered together. A client reads each tool before its first question: few that are called beat many that are not. */
 const sets: Readonly<Record<string, readonly string[]>> = {
