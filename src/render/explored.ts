@@ -90,7 +90,8 @@ function headOf(piece: Piece): string {
   const { id, file_path, line_start, line_end, role, symbol: name } = piece;
   const end = line_end > line_start ? `-${line_end}` : '';
   const note = role === '' || role === 'source' ? '' : ` (${role})`;
-  return `[${id}] ${code(`${file_path}:${line_start}${end}`)} ${plain(subjectOf({ ...piece, name }))}${note}`;
+  const subject = subjectOf({ ...piece, name });
+  return `[${id}] ${code(`${file_path}:${line_start}${end}`)} ${nameOf(subject)}${note}`;
 }
 
 function withLines(piece: Piece, ids: Ids): string[] {
@@ -157,7 +158,7 @@ function callerOf(sites: readonly CallSite[], piece: Piece, ids: Ids): string {
   const [first] = sites as [CallSite];
   const { symbol, file_path, certainty, definition, role = '' } = first;
   const id = ids.get(definition);
-  const name = plain(symbol === '' ? '(file level)' : symbol);
+  const name = nameOf(symbol === '' ? '(file level)' : symbol);
   const lines = [...new Set(sites.map((each) => each.line))].join(', :');
   const site = code(near(`${file_path}:${lines}`, piece.file_path));
   const doubt = certainty === '' || certainty === 'possible' ? '' : certaintyNotes[certainty];
@@ -166,7 +167,7 @@ function callerOf(sites: readonly CallSite[], piece: Piece, ids: Ids): string {
 
 function implementationOf({ symbol, container, file_path, line: at }: Definition): string {
   const name = container === '' ? symbol : `${container}.${symbol}`;
-  return `${plain(name)} ${code(`${file_path}:${at}`)}`;
+  return `${nameOf(name)} ${code(`${file_path}:${at}`)}`;
 }
 
 /** `tryAgain [5] :535`: the callee, where it is defined, and the line of the call. */
@@ -181,7 +182,12 @@ function called(
   const where = first === '' ? '' : ` (${code(near(first, path))})`;
   const many = targets.length > 1 ? `${targets.length} definitions` : '';
   const doubt = certainty === '' ? '' : certaintyNotes[certainty];
-  return `${plain(to)}${id === undefined ? where : ` [${id}]`} :${at}${noted([doubt, many])}`;
+  return `${nameOf(to)}${id === undefined ? where : ` [${id}]`} :${at}${noted([doubt, many])}`;
+}
+
+/** As it is written in the source, for that is how it is looked for. */
+function nameOf(name: string): string {
+  return plain(name) === name ? name : code(name);
 }
 
 /** A place as it is read from a file: `:12` in the same one, `./b.go:12` in the same folder. */
@@ -226,8 +232,8 @@ function flowOf({ flow, pieces }: Explored, ids: Ids): string[] {
     );
     const from =
       piece === undefined
-        ? `${plain(first.from)} in ${code(path)}`
-        : `${plain(first.from)} [${piece.id}]`;
+        ? `${nameOf(first.from)} in ${code(path)}`
+        : `${nameOf(first.from)} [${piece.id}]`;
     const to = edges.map(({ to: name, certainty, definition, site }) =>
       called({ to: name, at: lineOf(site), targets: [definition], certainty }, path, ids),
     );
