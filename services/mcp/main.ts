@@ -1,10 +1,10 @@
 import type { Config } from '../../src/config/config.js';
 import { openLog } from '../../src/observe/log.js';
 import { untilStopped } from '../process.js';
-import { Bus } from './bus.js';
+import { Bus } from '../bus.js';
 import { McpHttp } from './http.js';
 import { serveStdioUntil } from './stdio.js';
-import { ensureToken, tokenFile } from './token.js';
+import { ensureToken, tokenFile } from '../token.js';
 
 export interface McpOptions {
   /** The agent's name; otherwise it follows from the working directory. */
@@ -15,19 +15,19 @@ export interface McpOptions {
 
 /**
  * `sigma mcp`: the tools of the bus for one client at the other end of standard input, or for all that have
- * the token over HTTP. Ends when the client goes, or at a signal. Throws MCP_ADDRESS, KEY_FILE_INVALID.
+ * the token over HTTP. Ends when the client goes, or at a signal. Throws SERVER_ADDRESS, KEY_FILE_INVALID.
  */
 export async function runMcp(config: Config, { as, http }: McpOptions): Promise<void> {
   const log = openLog(config, { service: 'mcp' });
   const stopped = untilStopped();
-  await using bus = new Bus({ config, log, folder: process.cwd(), as });
+  await using bus = new Bus({ config, log, folder: process.cwd(), as, role: 'mcp' });
   if (http === undefined) return await serveStdioUntil(stopped, { bus, log });
   await using server = await McpHttp.open({
     port: http,
-    token: ensureToken(config.home),
+    token: ensureToken(config.home, 'mcp'),
     bus,
     log,
   });
-  process.stdout.write(`ready ${server.url}\ntoken in ${tokenFile(config.home)}\n`);
+  process.stdout.write(`ready ${server.url}\ntoken in ${tokenFile(config.home, 'mcp')}\n`);
   await stopped;
 }

@@ -2,7 +2,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { PassThrough } from 'node:stream';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
-import type { Bus } from './bus.js';
+import type { Bus } from '../bus.js';
 import { LineLimit } from './line-limit.js';
 import { newServer } from './server.js';
 
