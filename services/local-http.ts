@@ -21,6 +21,8 @@ export interface LocalHttpParts {
   isOpen?: (request: IncomingMessage, path: string) => boolean;
   /** `path`: without what stands behind `?`. */
   handle: (request: IncomingMessage, response: ServerResponse, path: string) => void;
+  /** Before connections are cut, when no new one is taken any more. */
+  ending?: () => Promise<void>;
 }
 
 /**
@@ -29,9 +31,11 @@ export interface LocalHttpParts {
  */
 export class LocalHttp implements AsyncDisposable {
   readonly #server: Server;
+  readonly #ending: LocalHttpParts['ending'];
 
-  private constructor(server: Server) {
+  private constructor(server: Server, ending: LocalHttpParts['ending']) {
     this.#server = server;
+    this.#ending = ending;
   }
 
   /** Throws SERVER_ADDRESS. */
@@ -45,7 +49,7 @@ export class LocalHttp implements AsyncDisposable {
     );
     server.maxConnections = connectionsMax;
     await listening(server, parts.port);
-    return new LocalHttp(server);
+    return new LocalHttp(server, parts.ending);
   }
 
   get origin(): string {
@@ -54,6 +58,7 @@ export class LocalHttp implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
+    await this.#ending?.();
     this.#server.closeAllConnections();
     await closed;
   }

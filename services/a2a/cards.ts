@@ -21,6 +21,8 @@ export interface ServedCard {
   card: AgentCard;
   body: string;
   etag: string;
+  /** When it was first asked for as it is now. */
+  since: Date;
 }
 
 /** The agents of the bus as A2A shows them: each with a signed card at an address of its own. */
@@ -86,7 +88,12 @@ export class Cards {
 
   async #served(unsigned: AgentCard, etag: string): Promise<ServedCard> {
     const card = await this.#sign(unsigned);
-    return { card, body: JSON.stringify(AgentCard.toJSON(card)), etag: `"${etag}"` };
+    return {
+      card,
+      body: JSON.stringify(AgentCard.toJSON(card)),
+      etag: `"${etag}"`,
+      since: new Date(),
+    };
   }
 }
 

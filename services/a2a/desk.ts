@@ -54,10 +54,10 @@ interface Said {
   words: string;
   data: Record<string, unknown>;
   taskId: string;
-  /** Made of the digest where the client named none. */
+  /** A new one where the client named none: what it sends again without one is said anew. */
   context: string;
   isContextGiven: boolean;
-  /** The same for the same message: sent again, it is the same task. */
+  /** The same for the same message: sent again in its context, it is the same task. */
   digest: string;
 }
 
@@ -294,7 +294,7 @@ function saidIn(message: SendMessageRequest['message']): Said {
   const digest = createHash('sha256')
     .update(JSON.stringify([messageId, words, data]))
     .digest('hex');
-  const context = contextId === '' ? `context-${digest.slice(-16)}` : contextId;
+  const context = contextId === '' ? randomUUID() : contextId;
   if (!contextPattern.test(context))
     throw new RequestMalformedError(`contextId matches ${contextPattern.source}`);
   return { words, data, context, isContextGiven: contextId !== '', taskId, digest };

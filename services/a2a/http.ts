@@ -182,7 +182,11 @@ function sendJson(response: ServerResponse, value: object): void {
 }
 
 function sendCard({ headers }: IncomingMessage, response: ServerResponse, card: ServedCard): void {
-  const known = { etag: card.etag, 'cache-control': `private, max-age=${cardSeconds}` };
+  const known = {
+    etag: card.etag,
+    'cache-control': `private, max-age=${cardSeconds}`,
+    'last-modified': card.since.toUTCString(),
+  };
   if (headers['if-none-match'] === card.etag) return void response.writeHead(304, known).end();
   response.writeHead(200, { 'content-type': 'application/json', ...known }).end(card.body);
 }

@@ -37,7 +37,7 @@ export function taskOf(view: TaskView, historyLength = Infinity): Task {
     status: statusOf(view),
     artifacts: artifactsOf(view),
     history: historyLength === 0 ? [] : said.slice(-Math.min(historyLength, said.length)),
-    metadata: { sigma_state: view.state, assigned_to: view.assigned_to },
+    metadata: { sigmaState: view.state, assignedTo: view.assigned_to },
   };
 }
 

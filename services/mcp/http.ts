@@ -12,11 +12,9 @@ const bodyBytesMax = 4 * 1024 * 1024;
 /** MCP over streamable HTTP for this machine alone. */
 export class McpHttp implements AsyncDisposable {
   readonly #server: LocalHttp;
-  readonly #close: () => Promise<void>;
 
-  private constructor(server: LocalHttp, close: () => Promise<void>) {
+  private constructor(server: LocalHttp) {
     this.#server = server;
-    this.#close = close;
   }
 
   /** `port` 0: any. Throws SERVER_ADDRESS. */
@@ -45,11 +43,12 @@ export class McpHttp implements AsyncDisposable {
         if (path === endpoint) void handle(request as Parameters<typeof handle>[0], response);
         else response.writeHead(404).end();
       },
+      ending: async () => {
+        await stateless.close();
+        await sessions[Symbol.asyncDispose]();
+      },
     });
-    return new McpHttp(server, async () => {
-      await stateless.close();
-      await sessions[Symbol.asyncDispose]();
-    });
+    return new McpHttp(server);
   }
 
   get url(): string {
@@ -57,7 +56,6 @@ export class McpHttp implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#close();
     await this.#server[Symbol.asyncDispose]();
   }
 }

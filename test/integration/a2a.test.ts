@@ -130,11 +130,11 @@ test('a card that has not changed is not sent again', async () => {
 });
 
 test('a message to an agent of code is a question, answered in Markdown and as data', async () => {
-  const client = await clientOf('mm');
-  const asked = saying('who calls kmalloc?', { contextId: 'talk' });
+  const client = await clientOf('drivers');
+  const asked = saying('how is the receive ring allocated?', { contextId: 'talk' });
   const answer = (await client.sendMessage(asked)) as Message;
   expect(answer).toMatchObject({ role: Role.ROLE_AGENT, contextId: 'talk', taskId: '' });
-  expect(wordsOf(answer)).toContain('kmalloc');
+  expect(wordsOf(answer)).toContain('dma_alloc_ring');
   expect(dataOf(answer).evidence.length).toBeGreaterThan(0);
   const streamed: (string | undefined)[] = [];
   for await (const { payload } of client.sendMessageStream(asked)) streamed.push(payload?.$case);
@@ -144,10 +144,10 @@ test('a message to an agent of code is a question, answered in Markdown and as d
 
 test('a message to the manager is a task, sent again the same one; its result is an artifact', async () => {
   const client = await clientOf();
-  const sent = saying('count the words');
+  const sent = saying('tally the words', { contextId: 'one' });
   const task = (await client.sendMessage(sent)) as Task;
   expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
-  expect(wordsOf(task.artifacts[0]!)).toBe('did count the words');
+  expect(wordsOf(task.artifacts[0]!)).toBe('did tally the words');
   expect(dataOf(task.artifacts[0]!)).toMatchObject({ state: 'completed', citations: [] });
   expect((await client.sendMessage(sent)) as Task).toMatchObject({ id: task.id });
   expect(await client.getTask({ tenant: '', id: task.id, historyLength: 0 })).toMatchObject({
