@@ -1,10 +1,8 @@
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
-import type { Logger } from '../../src/observe/log.js';
-import type { Bus } from '../bus.js';
 import { LocalHttp } from '../local-http.js';
 import { HttpSessions } from './http-sessions.js';
-import { newServer } from './server.js';
+import { newServer, type Offer } from './server.js';
 
 const endpoint = '/mcp';
 const bodyBytesMax = 4 * 1024 * 1024;
@@ -18,14 +16,10 @@ export class McpHttp implements AsyncDisposable {
   }
 
   /** `port` 0: any. Throws SERVER_ADDRESS. */
-  static async open(parts: {
-    port: number;
-    token: string;
-    bus: Bus;
-    log: Logger;
-  }): Promise<McpHttp> {
-    const { port, token, bus, log } = parts;
-    const fresh = () => newServer({ bus, log });
+  static async open(parts: { port: number; token: string; offer: Offer }): Promise<McpHttp> {
+    const { port, token, offer } = parts;
+    const { log } = offer;
+    const fresh = () => newServer(offer);
     const onerror = (error: Error): void => log.warn({ detail: error.message }, 'request failed');
     const sessions = new HttpSessions({ newServer: fresh, bodyBytesMax });
     const stateless = createMcpHandler(fresh, {

@@ -115,7 +115,12 @@ test('agents have signed cards, which the registry lists, filters and gets', asy
   expect((await read('/agents?colour=red')).error.code).toBe('TOOL_INPUT');
   const front = AgentCard.fromJSON(await (await fetch(`${origin}${cardPath}`)).json());
   const own = AgentCard.fromJSON(await read('/agents/mm'));
-  for (const card of [front, own, ...shards.agents.map(AgentCard.fromJSON)]) await verify(card);
+  for (const card of [
+    front,
+    own,
+    ...shards.agents.map((each: unknown) => AgentCard.fromJSON(each)),
+  ])
+    await verify(card);
   await expect(verify({ ...own, description: 'another' })).rejects.toThrow('No valid signatures');
   expect(own.capabilities?.extensions[0]?.params).toMatchObject({ role: 'pgc', scope: ['mm'] });
   expect((await read('/agents/nobody')).error.code).toBe('UNKNOWN_AGENT');
