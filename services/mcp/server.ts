@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Logger } from '../../src/observe/log.js';
 import { version } from '../version.js';
 import type { AnyOperation } from '../../src/operations/registry.js';
-import type { Bus } from './bus.js';
+import type { Bus } from '../bus.js';
 import { discoverThenDelegate, instructions } from './guidance.js';
 import { addResources } from './resources.js';
 import { addTool } from './tool.js';

@@ -20,7 +20,7 @@ import {
   type Decision,
   type Operation,
 } from '../../src/operations/operation.js';
-import type { Bus } from './bus.js';
+import type { Bus } from '../bus.js';
 import { Progress } from './progress.js';
 
 type Questions = NonNullable<Parameters<typeof inputRequired>[0]['inputRequests']>;
