@@ -7,10 +7,8 @@ import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BusError } from '../../src/errors/bus-error.js';
-import type { Logger } from '../../src/observe/log.js';
-import type { Bus } from './bus.js';
 import { HttpSessions } from './http-sessions.js';
-import { newServer } from './server.js';
+import { newServer, type Offer } from './server.js';
 import { carries } from './token.js';
 
 const host = '127.0.0.1';
@@ -36,14 +34,10 @@ export class McpHttp implements AsyncDisposable {
   }
 
   /** `port` 0: any. Throws MCP_ADDRESS. */
-  static async open(parts: {
-    port: number;
-    token: string;
-    bus: Bus;
-    log: Logger;
-  }): Promise<McpHttp> {
-    const { token, bus, log } = parts;
-    const fresh = () => newServer({ bus, log });
+  static async open(parts: { port: number; token: string; offer: Offer }): Promise<McpHttp> {
+    const { token, offer } = parts;
+    const { log } = offer;
+    const fresh = () => newServer(offer);
     const onerror = (error: Error): void => log.warn({ detail: error.message }, 'request failed');
     const sessions = new HttpSessions({ newServer: fresh, bodyBytesMax });
     const stateless = createMcpHandler(fresh, {
