@@ -1,7 +1,7 @@
 import { hyperlinked, opensHyperlinks } from '../../src/render/hyperlinks.js';
 import { printable, printableText } from '../../src/render/terminal.js';
 import { BusError, asBusError } from '../../src/errors/bus-error.js';
-import { isJournal, priorities } from '../../src/observe/journal.js';
+import { isJournal, journalLine } from '../../src/observe/journal.js';
 
 /** Errors in the options are printed in this form, too. */
 export interface OutputForm {
@@ -42,18 +42,13 @@ export function printFailure(form: OutputForm, error: unknown): number {
   const failure = { ...coded.toFailure(), next: coded.next };
   const next = hint === '' ? coded.next : `${coded.next}\n  ${hint}`;
   if (form.json === true) process.stdout.write(`${JSON.stringify({ error: failure, ...facts })}\n`);
-  else process.stderr.write(isJournal(2) ? journalLine(coded, next) : forPeople(coded, next));
+  else if (isJournal(2))
+    process.stderr.write(journalLine('error', { msg: coded.message, code: coded.code, next }));
+  else
+    process.stderr.write(`sigma: ${printable(coded.message)} (${coded.code})
+  ${next}
+`);
   return coded.exit;
-}
-
-function forPeople({ message, code }: BusError, next: string): string {
-  return `sigma: ${printable(message)} (${code})\n  ${next}\n`;
-}
-
-/** As the log of a process: a monitor finds the code, and the journal the priority. */
-function journalLine({ message: msg, code }: BusError, next: string): string {
-  const time = new Date().toISOString();
-  return `${priorities.error}${JSON.stringify({ level: 'error', time, code, next, msg })}\n`;
 }
 
 export function usage(detail: string): BusError {

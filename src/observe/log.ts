@@ -1,7 +1,7 @@
 import { pino, type DestinationStream } from 'pino';
 import type { Trace } from '../base/trace.js';
 import type { Config } from '../config/config.js';
-import { isJournal, priorities } from './journal.js';
+import { isJournal, priorityOf } from './journal.js';
 import { redacted, redactedText } from './redaction.js';
 
 /** No children: their own fields would pass no redaction. */
@@ -50,15 +50,9 @@ export function prioritized(write: (line: string) => void): DestinationStream {
     // Asks pino for `lastLevel`: that of the line it writes.
     [Symbol.for('pino.metadata')]: true,
     lastLevel: 0,
-    write: (line: string): void => write(priorityOf(stream.lastLevel) + line),
+    write: (line: string): void => write(priorityOf(pino.levels.labels[stream.lastLevel]) + line),
   };
   return stream;
-}
-
-function priorityOf(level: number): string {
-  if (level >= pino.levels.values.error!) return priorities.error;
-  if (level >= pino.levels.values.warn!) return priorities.warn;
-  return level >= pino.levels.values.info! ? priorities.info : priorities.debug;
 }
 
 /** The `Trace` that library parts get instead of a logger. */

@@ -94,7 +94,7 @@ async function installed() {
 function copied() {
   const folder = path.join(work, 'systemd');
   mkdirSync(folder);
-  for (const file of ['sigma-bus.sysusers', 'sigma-bus.service.d/http.conf'])
+  for (const file of ['sigma-bus.sysusers', 'sigma.target', 'sigma-bus.service.d/http.conf'])
     copyFileSync(path.join(sources, file), path.join(folder, path.basename(file)));
   for (const unit of units) {
     const file = unit.replace('@srv-tree', '@');
@@ -113,7 +113,7 @@ async function installUnits() {
   const from = '/srv/systemd';
   await shell(`install -D -m 0644 ${from}/sigma-bus.sysusers /etc/sysusers.d/sigma-bus.conf`);
   await shell('systemd-sysusers');
-  await shell(`install -m 0644 ${from}/*.service /etc/systemd/system/`);
+  await shell(`install -m 0644 ${from}/*.service ${from}/sigma.target /etc/systemd/system/`);
   await write('/etc/sigma-bus/executor.env', 'SIGMA_EXECUTOR_OPTIONS=--root /srv/work\n');
   await shell('install -d -o sigma /srv/work');
   await dropIn(executor, 'root', '[Service]\nReadWritePaths=/srv/work\n');
@@ -260,16 +260,15 @@ async function hang() {
 /** The broker last: until then, others can end what they have begun. */
 async function stop() {
   const startedMs = Date.now();
-  await its.control('stop', ...units);
+  await its.control('stop', 'sigma.target');
+  for (const unit of units) await its.until(unit, 'its end', (it) => it.ActiveState === 'inactive');
   figures['stop of all, s'] = round(Date.now() - startedMs);
   await holdForAll('every unit ends in order', ({ Result, ExecMainStatus }) =>
     Result === 'success' && ExecMainStatus === '0' ? '' : `${Result} ${ExecMainStatus}`,
   );
   const ended = [];
-  for (const unit of units)
-    ended.push(
-      (await its.show(unit, 'ExecMainExitTimestampMonotonic')).ExecMainExitTimestampMonotonic,
-    );
+  const exited = 'ExecMainExitTimestampMonotonic';
+  for (const unit of units) ended.push((await its.show(unit, exited))[exited]);
   // The watcher talks to no broker.
   const [broker, ...others] = ended.slice(0, -1).map(Number);
   const isLast = others.every((each) => each < broker);
@@ -290,8 +289,8 @@ async function boot() {
 
 /** Each line of a process: one JSON document, with its priority and the fields of its unit beside it. */
 async function readJournal() {
-  const lines = await its.journal('_TRANSPORT=stdout', '_COMM=node');
-  const own = lines.filter(({ _CMDLINE }) => !/ index \S+ --wait/.test(_CMDLINE));
+  const lines = await its.journal('_TRANSPORT=stdout');
+  const own = lines.filter(({ _SYSTEMD_UNIT: unit }) => unit?.startsWith('sigma-'));
   const wrong = own.filter(({ MESSAGE, PRIORITY, SIGMA_SERVICE }) => {
     const said = messageOf(MESSAGE);
     return said === undefined || priorityOf[said.level] !== PRIORITY || !SIGMA_SERVICE;
