@@ -3,7 +3,7 @@
 //
 //   npm run campaign:systemd -- [--json]
 //
-// Takes two minutes. Needs root, systemd-nspawn and what npm needs to install the package. Exits with 1 when a claim does not hold,
+// Takes three minutes. Needs root, systemd-nspawn and what npm needs to install the package. Exits with 1 when a claim does not hold,
 // with 2 where something is missing, which it names.
 import { copyFileSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
