@@ -70,7 +70,10 @@ export function exploredText(found: Explored): string {
     ...shown.flatMap((piece) => ['', ...withLines(piece, ids)]),
     ...section(
       'Also',
-      named.map((piece) => headOf(piece) + (piece.said === '' ? '' : ` — ${plain(piece.said)}`)),
+      named.map(
+        (piece) =>
+          headOf(piece) + (piece.said === '' ? '' : ` — ${plain(beginningOf(piece.said))}`),
+      ),
     ),
     ...section('Not shown', unsure.map(plain)),
     ...(errors.length === 0 ? [] : ['', ...renderErrors(errors)]),
@@ -78,6 +81,13 @@ export function exploredText(found: Explored): string {
       ? []
       : ['', line`More: explore with more=${more} shows ${count(more_total, 'further place')}.`]),
   ].join('\n');
+}
+
+/** Of what is said about a place that is only named. */
+const saidCharsMax = 100;
+
+function beginningOf(said: string): string {
+  return said.length <= saidCharsMax ? said : `${said.slice(0, saidCharsMax)}…`;
 }
 
 function section(title: string, rows: readonly string[]): string[] {

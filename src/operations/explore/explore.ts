@@ -40,12 +40,12 @@ const calledMax = 8;
 /** And those whose calls are. */
 const callingMax = 6;
 /** Names that one piece calls. */
-const calleesShown = 12;
+const calleesShown = 8;
 /** Names that no call connects: pairs between which a chain is looked for. */
 const chainsMax = 3;
 const chainMsMax = 3_000;
-/** Of the room of an answer, what lines may take: flow, callers and names take the rest. */
-const linesShare = 0.65;
+/** Of the room of an answer, what lines may take: flow, callers and names take the rest, and most readers need no more. */
+const linesShare = 0.4;
 
 const input = z.strictObject({
   question: questionInput
