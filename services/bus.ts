@@ -15,6 +15,7 @@ import type { Asking } from '../src/operations/operation.js';
 import type { Analyses } from '../src/pgc/analyse/analyses.js';
 import type { StatesRequest } from '../src/pgc/serve/messages.js';
 import type { Answer, AskRequest } from '../src/pgc/shapes.js';
+import { noMail } from '../src/wire/messages.js';
 import { withClient } from '../src/remote/with-client.js';
 import type { CriticPort } from '../src/remote/critic.js';
 import { remoteIdentity } from '../src/remote/identity.js';
@@ -39,6 +40,7 @@ export class Bus implements Asking, AsyncDisposable {
   readonly folder: string;
   readonly #as: string | undefined;
   readonly #role: string;
+  readonly #capabilities: string[];
   readonly #ended = new AbortController();
   #client: Client | undefined;
   #opening: Promise<Client> | undefined;
@@ -46,7 +48,7 @@ export class Bus implements Asking, AsyncDisposable {
 
   /**
    * `folder`: the project this server works for. `as`: the agent's name, otherwise it follows from the folder. `role`: over ipc; no
-   * proven one, a model behind this server decides only for itself.
+   * proven one, a model behind this server decides only for itself. `reads`: it has use for messages of others.
    */
   constructor(parts: {
     config: Config;
@@ -54,12 +56,14 @@ export class Bus implements Asking, AsyncDisposable {
     folder: string;
     as: string | undefined;
     role: string;
+    reads: boolean;
   }) {
     this.#config = parts.config;
     this.#log = parts.log;
     this.folder = realpathSync(parts.folder);
     this.#as = parts.as;
     this.#role = parts.role;
+    this.#capabilities = [parts.role, ...(parts.reads ? [] : [noMail])];
     const { home } = parts.config;
     this.#asking = askingOver(() => this.client(), { home, folder: this.folder });
     void this.#attend();
@@ -164,7 +168,7 @@ export class Bus implements Asking, AsyncDisposable {
     try {
       await client.ready({ withinMs: greetingMsMax });
       const project = path.basename(this.folder);
-      await client.register(plainRecord(agent, [this.#role], { project }));
+      await client.register(plainRecord(agent, this.#capabilities, { project }));
     } catch (error) {
       // What refused us for good is said to every call, and not asked for again.
       if (client.state !== 'closed' || this.#as === undefined) {

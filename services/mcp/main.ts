@@ -28,7 +28,7 @@ export async function runMcp(config: Config, options: McpOptions): Promise<void>
   const offered = await toolsOf(tools);
   const log = openLog(config, { service: 'mcp' });
   const stopped = untilStopped();
-  await using bus = new Bus({ config, log, folder: process.cwd(), as, role: 'mcp' });
+  await using bus = new Bus({ config, log, folder: process.cwd(), as, role: 'mcp', reads: true });
   const offer = { bus, log, tools: offered, isStructured };
   if (http === undefined) return await serveStdioUntil(stopped, offer);
   await using server = await McpHttp.open({
