@@ -3,14 +3,17 @@ import {
   localhostOriginValidation,
   toNodeHandler,
 } from '@modelcontextprotocol/node';
-import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type McpRequestContext,
+  type McpServer,
+} from '@modelcontextprotocol/server';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
-import type { Bus } from './bus.js';
 import { HttpSessions } from './http-sessions.js';
-import { newServer } from './server.js';
 import { carries } from './token.js';
 
 const host = '127.0.0.1';
@@ -35,18 +38,17 @@ export class McpHttp implements AsyncDisposable {
     this.#close = close;
   }
 
-  /** `port` 0: any. Throws MCP_ADDRESS. */
+  /** `port` 0: any. `newServer`: what one client talks to. Throws MCP_ADDRESS. */
   static async open(parts: {
     port: number;
     token: string;
-    bus: Bus;
     log: Logger;
+    newServer: (era: McpRequestContext['era']) => McpServer;
   }): Promise<McpHttp> {
-    const { token, bus, log } = parts;
-    const fresh = () => newServer({ bus, log });
+    const { token, log, newServer } = parts;
     const onerror = (error: Error): void => log.warn({ detail: error.message }, 'request failed');
-    const sessions = new HttpSessions({ newServer: fresh, bodyBytesMax });
-    const stateless = createMcpHandler(fresh, {
+    const sessions = new HttpSessions({ newServer: () => newServer('legacy'), bodyBytesMax });
+    const stateless = createMcpHandler(({ era }) => newServer(era), {
       legacy: 'reject',
       maxRequestBodySize: bodyBytesMax,
       onerror,

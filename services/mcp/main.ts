@@ -2,7 +2,9 @@ import type { Config } from '../../src/config/config.js';
 import { openLog } from '../../src/observe/log.js';
 import { untilStopped } from '../process.js';
 import { Bus } from './bus.js';
+import { HandedOverCalls } from './calls.js';
 import { McpHttp } from './http.js';
+import { newServer } from './server.js';
 import { serveStdioUntil } from './stdio.js';
 import { ensureToken, tokenFile } from './token.js';
 
@@ -21,12 +23,14 @@ export async function runMcp(config: Config, { as, http }: McpOptions): Promise<
   const log = openLog(config, { service: 'mcp' });
   const stopped = untilStopped();
   await using bus = new Bus({ config, log, folder: process.cwd(), as });
-  if (http === undefined) return await serveStdioUntil(stopped, { bus, log });
+  using calls = new HandedOverCalls();
+  const shared = { bus, log, calls };
+  if (http === undefined) return await serveStdioUntil(stopped, shared);
   await using server = await McpHttp.open({
     port: http,
     token: ensureToken(config.home),
-    bus,
     log,
+    newServer: (era) => newServer(shared, era),
   });
   process.stdout.write(`ready ${server.url}\ntoken in ${tokenFile(config.home)}\n`);
   await stopped;

@@ -1,23 +1,32 @@
-import { McpServer } from '@modelcontextprotocol/server';
+import { McpServer, type McpRequestContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Logger } from '../../src/observe/log.js';
 import { version } from '../version.js';
 import { registry } from '../../src/operations/registry.js';
-import type { Bus } from './bus.js';
 import { discoverThenDelegate, instructions } from './guidance.js';
 import { addResources } from './resources.js';
-import { addTool } from './tool.js';
+import { addTools, type Shared } from './tool.js';
 
 const goalCharsMax = 20_000;
 
 const loaded = await Promise.all(registry.map(({ load }) => load()));
 const operations = loaded.flat().filter(({ isTool }) => isTool !== false);
 
+/** Not told: a client asks anew. */
+const unchanging = { listChanged: false };
+const capabilities = { tools: unchanging, prompts: unchanging, resources: unchanging };
+
 /** What one client talks to. Cheap: over HTTP there may be one for each request; all share the bus. */
-export function newServer(parts: { bus: Bus; log: Logger }): McpServer {
-  const server = new McpServer({ name: 'sigma', title: 'Sigma Bus', version }, { instructions });
-  for (const each of operations) addTool(server, each, parts);
-  addResources(server, parts.bus);
+export function newServer(
+  shared: Shared,
+  era?: McpRequestContext['era'],
+  tools = operations,
+): McpServer {
+  const its = { name: 'sigma', title: 'Sigma Bus', version };
+  const server = new McpServer(its, { instructions, capabilities });
+  addTools(server, tools, shared);
+  // Clients of 2025 know tasks of another kind.
+  if (era === 'modern') shared.calls.serveOn(server);
+  addResources(server, shared.bus);
   server.registerPrompt(
     'discover-then-delegate',
     {

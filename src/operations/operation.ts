@@ -119,7 +119,14 @@ export interface Call {
   person:
     | 'caller'
     | (<Form extends z.ZodObject>(asked: Decision<Form>) => z.output<Form> | undefined);
+  /** The person before the client, while the work stands still. Undefined: they said nothing. Absent: they cannot be asked meanwhile. */
+  ask?:
+    | (<Form extends z.ZodObject>(asked: Decision<Form>) => Promise<z.output<Form> | undefined>)
+    | undefined;
 }
+
+/** Why the signal of a call aborts whose client wants an end of the work, and not only of its own waiting. */
+export const unwanted = Symbol('unwanted');
 
 /** For scripts the facts, for people the hint. */
 export interface Known {
@@ -173,6 +180,8 @@ export interface Operation<Input extends z.ZodObject> {
   cli?: CommandLine | readonly CommandLine[];
   /** What a model may say: the rest of `input` is for people. Absent: all. */
   offered?: z.ZodObject;
+  /** It may take longer than a client waits: one that can come back for the answer need not wait. What it asks by `person` it asks at once. */
+  isLong?: true;
   /** False: models are not offered it. */
   isTool?: false;
   /** What no schema says, before anything is asked: a slip costs no connection. */
@@ -301,17 +310,19 @@ export async function textOf<Input extends z.ZodObject>(
   return (await drafted(tool, args, { ...call, person: () => undefined })).text;
 }
 
-/** The answer of a tool to a model, within what it may take. Throws TOOL_INPUT, and what the tool throws. */
+/** The answer of a tool to a model, within what it may take. `patienceMs`: its longest wait where the model names none. Throws TOOL_INPUT, and what the tool throws. */
 export async function drafted<Input extends z.ZodObject>(
   tool: Operation<Input>,
   args: unknown,
-  call: Pick<Call, 'bus' | 'signal' | 'tell' | 'person'>,
+  call: Pick<Call, 'bus' | 'signal' | 'tell' | 'person' | 'ask'>,
+  { patienceMs }: { patienceMs?: number | undefined } = {},
 ): Promise<Drafted> {
   const { timeout_seconds, max_tokens, ...given } = argumentsOf(tool.name, inputOf(tool), args);
   // What only people say has its default.
   const input = tool.input.parse(given);
   tool.check?.(input);
-  const deadlineMs = timeout_seconds * 1_000;
+  const isTimed = (args as { timeout_seconds?: unknown } | null)?.timeout_seconds !== undefined;
+  const deadlineMs = isTimed ? timeout_seconds * 1_000 : (patienceMs ?? timeout_seconds * 1_000);
   const answer = await tool.run(input, {
     ...call,
     ...{ deadlineMs, waitMs: Math.max(0, deadlineMs - marginMs) },

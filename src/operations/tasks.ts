@@ -15,6 +15,7 @@ import { printable } from '../render/terminal.js';
 import { Attends } from '../remote/attends.js';
 import { isAsking, isOver, Tasks, tasksListedMax } from '../remote/tasks.js';
 import { placeOf } from '../pgc/answer/evidence-line.js';
+import { judgedMeanwhile } from './gates.js';
 import { taskReview } from './task-review.js';
 import { sigmaTaskUpdate, taskCancel, taskRetry, taskUpdate } from './task-update.js';
 import { failureOutput, nameCharsMax, rounded, waitInput } from './shapes.js';
@@ -28,6 +29,7 @@ import {
   type Call,
   type Known,
   type Operation,
+  unwanted,
 } from './operation.js';
 
 const listMax = 100;
@@ -136,6 +138,7 @@ const delegateTask: Operation<typeof delegateInput> = {
   output: taskOutput,
   annotations: acts,
   doing: 'handing the task over',
+  isLong: true,
   offered: delegateOffer,
   cli: {
     command: 'delegate',
@@ -238,7 +241,7 @@ const delegateTask: Operation<typeof delegateInput> = {
     const task = readTask({ ...its, project, session: session ?? call.session }, newId('task'));
     const client = await call.bus.client();
     const view = await delegated(client, task, call, call.actor);
-    if (wait) return outcome(await waited(client, view, call));
+    if (wait) return outcome(await waitedForOwn(client, view, call));
     return begun(view, `delegated as ${view.id} (${view.state})`);
   },
 };
@@ -334,6 +337,7 @@ const taskStatus: Operation<typeof statusInput> = {
   output: statusOutput,
   annotations: looks,
   doing: 'asking the manager',
+  isLong: true,
   async run({ id, wait, states, everybody }, call) {
     const client = await call.bus.client();
     const tasks = new Tasks(client);
@@ -408,14 +412,29 @@ const taskStory = forPeople({
   },
 });
 
-/** As long as the call may take; the task goes on in any case. */
-export function waited(
-  client: Client,
-  view: TaskView,
-  { waitMs, signal, tell }: Pick<Call, 'waitMs' | 'signal' | 'tell'>,
-): Promise<TaskView> {
-  const say = (now: TaskView): void => tell(stepLine(now));
-  return new Tasks(client).follow(view, say, { withinMs: waitMs, signal });
+/** As long as the call may take; the task goes on in any case, unless its caller wants it no more. */
+export async function waitedForOwn(client: Client, view: TaskView, call: Call): Promise<TaskView> {
+  try {
+    return await waited(client, view, call);
+  } catch (error) {
+    if (call.signal.reason === unwanted)
+      await new Tasks(client).change({ id: view.id, what: 'cancel', text: 'CANCELLED' });
+    throw error;
+  }
+}
+
+/** As long as the call may take; the task goes on in any case. Where the person can be asked, they judge what it waits for. */
+async function waited(client: Client, view: TaskView, call: Call): Promise<TaskView> {
+  const tasks = new Tasks(client);
+  const { waitMs, signal } = call;
+  const untilMs = performance.now() + waitMs;
+  const say = (now: TaskView): void => call.tell(stepLine(now));
+  for (let now = view; ;) {
+    now = await tasks.follow(now, say, { withinMs: untilMs - performance.now(), signal });
+    const gate = now.gates.find(({ state }) => state === 'open');
+    if (gate === undefined || !(await judgedMeanwhile(gate, call))) return now;
+    now = await tasks.show(now.id, { signal });
+  }
 }
 
 function taskAnswer(view: TaskView): Reply<TaskAnswer> {
