@@ -14,6 +14,7 @@ import {
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { BusError } from '../../src/errors/bus-error.js';
 import { unwanted, type Call, type Decision } from '../../src/operations/operation.js';
 import { clientOf } from './envelope.js';
 
@@ -21,7 +22,7 @@ import { clientOf } from './envelope.js';
 const extension = 'io.modelcontextprotocol/tasks';
 
 /** Calls that were handed over at once, under way or waiting to be fetched; one more is answered as any other call. */
-export const callsMax = 256;
+const callsMax = 256;
 /** An answer that comes within this needs no second request. */
 const atOnceMs = 500;
 const pollIntervalMs = 1_000;
@@ -125,6 +126,7 @@ class HandedOver {
       this.#asked.set(key, { request, said });
       this.#changed();
     });
+    if (this.#abort.signal.aborted) throw new BusError('CANCELLED');
     const responses = { [key]: response } as InputResponses;
     return acceptedContent(responses, key, form) as z.output<Form> | undefined;
   }
@@ -133,11 +135,16 @@ class HandedOver {
 /** Long calls of clients that can come back for the answer: the tasks extension, for all connections of this server. */
 export class HandedOverCalls implements Disposable {
   readonly #calls = new Map<string, HandedOver>();
+  readonly #limits: { atOnceMs: number; callsMax: number };
+
+  constructor(limits: { atOnceMs?: number; callsMax?: number } = {}) {
+    this.#limits = { atOnceMs, callsMax, ...limits };
+  }
 
   /** Whether this request may be answered with a task. */
   takes(context: ServerContext): boolean {
     this.#forgetOld();
-    return canComeBack(context) && this.#calls.size < callsMax;
+    return canComeBack(context) && this.#calls.size < this.#limits.callsMax;
   }
 
   /** The answer where it comes at once, or asks something first; otherwise a task. `signal`: of the request alone. */
@@ -147,7 +154,7 @@ export class HandedOverCalls implements Disposable {
     const end = (): void => call.end();
     signal.addEventListener('abort', end);
     const answered = work(call.working);
-    const early = await Promise.race([answered, delay(atOnceMs)]);
+    const early = await Promise.race([answered, delay(this.#limits.atOnceMs)]);
     signal.removeEventListener('abort', end);
     if (early !== undefined) {
       this.#calls.delete(call.id);
