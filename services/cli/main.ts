@@ -29,7 +29,7 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
 const helpGroups: Record<string, string> = {
   'Start:': 'up index export doctor error',
   'Ask about code:':
-    'ask query lattice callers references callees implementations trace blast-radius security patterns algebra locate verify overlay',
+    'explore symbol ask query lattice callers references callees implementations trace blast-radius security patterns algebra locate verify overlay',
   'Tasks:': 'delegate run push queue kill task gate attend critic',
   'Messages:': 'send receive check inbox dead',
   'Run the bus:': 'agents status bus agent top metrics audit keys mcp',

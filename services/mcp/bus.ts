@@ -11,6 +11,7 @@ import { traceTo, type Logger } from '../../src/observe/log.js';
 import { isListening } from '../../src/transport/probe.js';
 import type { AskingOptions, Questions } from '../../src/lattice/questions.js';
 import { askingOver } from '../../src/operations/asking.js';
+import type { LeftPlaces } from '../../src/operations/explore/left.js';
 import type { Asking } from '../../src/operations/operation.js';
 import type { Analyses } from '../../src/pgc/analyse/analyses.js';
 import type { StatesRequest } from '../../src/pgc/serve/messages.js';
@@ -34,7 +35,7 @@ const serversMax = 16;
  * one; from then on the client mends itself.
  */
 export class Bus implements Asking, AsyncDisposable {
-  readonly #asking = askingOver(() => this.client());
+  readonly #asking: Asking;
   readonly #config: Config;
   readonly #log: Logger;
   /** The project this server works for, without links. */
@@ -51,7 +52,13 @@ export class Bus implements Asking, AsyncDisposable {
     this.#log = parts.log;
     this.folder = realpathSync(parts.folder);
     this.#as = parts.as;
+    const { home } = parts.config;
+    this.#asking = askingOver(() => this.client(), { home, folder: this.folder });
     void this.#attend();
+  }
+
+  get left(): LeftPlaces | undefined {
+    return this.#asking.left;
   }
 
   /** Calls under way. */

@@ -3,18 +3,14 @@ import {
   localhostOriginValidation,
   toNodeHandler,
 } from '@modelcontextprotocol/node';
-import {
-  createMcpHandler,
-  isLegacyRequest,
-  type McpRequestContext,
-  type McpServer,
-} from '@modelcontextprotocol/server';
+import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BusError } from '../../src/errors/bus-error.js';
-import type { Logger } from '../../src/observe/log.js';
 import { HttpSessions } from './http-sessions.js';
+import { newServer } from './server.js';
 import { carries } from './token.js';
+import type { Offer } from './tool.js';
 
 const host = '127.0.0.1';
 const endpoint = '/mcp';
@@ -38,17 +34,16 @@ export class McpHttp implements AsyncDisposable {
     this.#close = close;
   }
 
-  /** `port` 0: any. `newServer`: what one client talks to. Throws MCP_ADDRESS. */
-  static async open(parts: {
-    port: number;
-    token: string;
-    log: Logger;
-    newServer: (era: McpRequestContext['era']) => McpServer;
-  }): Promise<McpHttp> {
-    const { token, log, newServer } = parts;
+  /** `port` 0: any. Throws MCP_ADDRESS. */
+  static async open(parts: { port: number; token: string; offer: Offer }): Promise<McpHttp> {
+    const { token, offer } = parts;
+    const { log } = offer;
     const onerror = (error: Error): void => log.warn({ detail: error.message }, 'request failed');
-    const sessions = new HttpSessions({ newServer: () => newServer('legacy'), bodyBytesMax });
-    const stateless = createMcpHandler(({ era }) => newServer(era), {
+    const sessions = new HttpSessions({
+      newServer: () => newServer(offer, 'legacy'),
+      bodyBytesMax,
+    });
+    const stateless = createMcpHandler(({ era }) => newServer(offer, era), {
       legacy: 'reject',
       maxRequestBodySize: bodyBytesMax,
       onerror,

@@ -1,32 +1,24 @@
 import { McpServer, type McpRequestContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { version } from '../version.js';
-import { registry } from '../../src/operations/registry.js';
 import { discoverThenDelegate, instructions } from './guidance.js';
 import { addResources } from './resources.js';
-import { addTools, type Shared } from './tool.js';
+import { addTools, type Offer } from './tool.js';
 
 const goalCharsMax = 20_000;
-
-const loaded = await Promise.all(registry.map(({ load }) => load()));
-const operations = loaded.flat().filter(({ isTool }) => isTool !== false);
 
 /** Not told: a client asks anew. */
 const unchanging = { listChanged: false };
 const capabilities = { tools: unchanging, prompts: unchanging, resources: unchanging };
 
 /** What one client talks to. Cheap: over HTTP there may be one for each request; all share the bus. */
-export function newServer(
-  shared: Shared,
-  era?: McpRequestContext['era'],
-  tools = operations,
-): McpServer {
+export function newServer(offer: Offer, era: McpRequestContext['era']): McpServer {
   const its = { name: 'sigma', title: 'Sigma Bus', version };
   const server = new McpServer(its, { instructions, capabilities });
-  addTools(server, tools, shared);
+  addTools(server, offer);
   // Clients of 2025 know tasks of another kind.
-  if (era === 'modern') shared.calls.serveOn(server);
-  addResources(server, shared.bus);
+  if (era === 'modern') offer.calls.serveOn(server);
+  addResources(server, offer.bus);
   server.registerPrompt(
     'discover-then-delegate',
     {

@@ -45,29 +45,32 @@ const bounded = {
   rest: z.string().describe('How to get what is missing; empty when nothing is.'),
 };
 
-/** What all tools of a server share. */
-export interface Shared {
+/** What a server offers its clients. */
+export interface Offer {
   bus: Bus;
   log: Logger;
   calls: HandedOverCalls;
+  tools: readonly AnyOperation[];
+  /** Answers as data, too, beside the same in text: that costs half more. */
+  isStructured: boolean;
 }
 
 type Answer = CallToolResult | InputRequiredResult;
 
 /** Registers tools whose arguments are checked, whose answers are bounded and whose failures are coded. */
-export function addTools(mcp: McpServer, tools: readonly AnyOperation[], shared: Shared): void {
+export function addTools(mcp: McpServer, offer: Offer): void {
   const called = new Map<string, (args: unknown, context: ServerContext) => Promise<Answer>>();
-  for (const tool of tools) {
+  for (const tool of offer.tools) {
     const config = {
       title: tool.title,
       description: tool.description,
       inputSchema: unchecked(inputOf(tool)),
-      outputSchema: tool.output.extend(bounded),
-      annotations: { title: tool.title, ...tool.annotations },
+      annotations: tool.annotations,
+      ...(offer.isStructured && { outputSchema: tool.output.extend(bounded) }),
     };
     const call = (args: unknown, context: ServerContext): Promise<Answer> =>
       inTrace(traceparentOf(context), () =>
-        shared.bus.running(() => answer(tool, args, context, { ...shared, mcp })),
+        offer.bus.running(() => answer(tool, args, context, { mcp, offer })),
       );
     mcp.registerTool(tool.name, config, call);
     called.set(tool.name, call);
@@ -84,8 +87,16 @@ export function addTools(mcp: McpServer, tools: readonly AnyOperation[], shared:
 function unchecked(schema: z.ZodObject): StandardSchemaWithJSON {
   const standard = schema['~standard'] as StandardSchemaWithJSON['~standard'];
   const { version, vendor, jsonSchema } = standard;
+  // The dialect is the one that clients take where none is named.
+  const plain =
+    (write: typeof jsonSchema.input): typeof jsonSchema.input =>
+    (options) => {
+      const { $schema: _, ...its } = write(options);
+      return its;
+    };
+  const listed = { input: plain(jsonSchema.input), output: plain(jsonSchema.output) };
   return {
-    '~standard': { version, vendor, jsonSchema, validate: (value: unknown) => ({ value }) },
+    '~standard': { version, vendor, jsonSchema: listed, validate: (value: unknown) => ({ value }) },
   };
 }
 
@@ -93,21 +104,21 @@ async function answer<Input extends z.ZodObject>(
   tool: Operation<Input>,
   args: unknown,
   context: ServerContext,
-  { mcp, calls, ...shared }: Shared & { mcp: McpServer },
+  { mcp, offer }: { mcp: McpServer; offer: Offer },
 ): Promise<Answer> {
   const { signal } = context.mcpReq;
   const hasForms = showsForms(mcp, context);
   const person: Call['person'] = (asked) => saidBy(hasForms, context, asked);
-  if (tool.isLong === true && calls.takes(context)) {
+  if (tool.isLong === true && offer.calls.takes(context)) {
     const work = ({ ask, ...its }: Working): Promise<Answer> => {
-      const call = { ...its, person, ask: hasForms ? ask : undefined };
-      return answered(tool, args, call, { ...shared, patienceMs: callMsMax });
+      const call = { ...its, person, patienceMs: callMsMax, ...(hasForms && { ask }) };
+      return answered(tool, args, call, offer);
     };
-    return calls.begin(work, signal);
+    return offer.calls.begin(work, signal);
   }
   using progress = new Progress(context, tool.doing);
   const tell = (doing: string): void => progress.tell(doing);
-  const result = await answered(tool, args, { signal, tell, person }, shared);
+  const result = await answered(tool, args, { signal, tell, person }, offer);
   if (result.isError !== true && !isInputRequiredResult(result)) await progress.done();
   return result;
 }
@@ -115,8 +126,8 @@ async function answer<Input extends z.ZodObject>(
 async function answered<Input extends z.ZodObject>(
   tool: Operation<Input>,
   args: unknown,
-  call: Pick<Call, 'signal' | 'tell' | 'person' | 'ask'>,
-  { bus, log, patienceMs }: { bus: Bus; log: Logger; patienceMs?: number },
+  call: Pick<Call, 'signal' | 'tell' | 'person' | 'ask'> & { patienceMs?: number },
+  { bus, log, isStructured }: Offer,
 ): Promise<Answer> {
   const startedMs = performance.now();
   const told = (outcome: string): void => {
@@ -124,7 +135,8 @@ async function answered<Input extends z.ZodObject>(
     log.info({ tool: tool.name, outcome, elapsed_ms }, 'tool called');
   };
   try {
-    const result = resultOf(await drafted(tool, args, { bus, ...call }, { patienceMs }));
+    const draft = await drafted(tool, args, { bus, isStructured, ...call });
+    const result = resultOf(draft, isStructured);
     told('ok');
     return result;
   } catch (error) {
@@ -156,8 +168,11 @@ function saidBy<Form extends z.ZodObject>(
   throw new PersonNeeded({ [key]: inputRequired.elicit({ message, requestedSchema: form }) });
 }
 
-function resultOf({ structured, text }: Drafted): CallToolResult {
-  return { content: [{ type: 'text', text }], structuredContent: structured };
+function resultOf({ structured, text }: Drafted, isStructured: boolean): CallToolResult {
+  return {
+    content: [{ type: 'text', text }],
+    ...(isStructured && { structuredContent: structured }),
+  };
 }
 
 export function failed(error: unknown): CallToolResult {

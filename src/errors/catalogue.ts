@@ -708,6 +708,10 @@ const entries = {
     'nothing was found in the index that answers the question',
     'Use names, paths or messages from the code base.',
   ),
+  NOTHING_LEFT: failed(
+    'no answer is known that ended with {id}',
+    'Explore again with the question or the names.',
+  ),
   QUESTION_UNREADABLE: usage(
     'the question is not text',
     'Ask in UTF-8 text; a log or a stack trace may be part of the question.',

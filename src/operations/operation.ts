@@ -10,6 +10,7 @@ import type { Answer, AskRequest } from '../pgc/shapes.js';
 import type { CriticPort } from '../remote/critic.js';
 import { printableLines } from '../render/terminal.js';
 import { answerTokens, charsPerToken, fitted, listsOf, type Cut, type Drafted } from './bounds.js';
+import type { LeftPlaces } from './explore/left.js';
 import { readWith } from './fields.js';
 
 /** For a whole call, unless it names another. Most clients give up after a minute. */
@@ -84,6 +85,8 @@ export interface Asking {
   critic(): Promise<CriticPort>;
   /** Where the files of the caller are. */
   readonly folder: string;
+  /** What answers had no room for; undefined: it is not kept. */
+  readonly left: LeftPlaces | undefined;
   /** With the rights of the person who calls, or who was asked. */
   asPerson<T>(work: (client: Client) => Promise<T>): Promise<T>;
 }
@@ -120,9 +123,7 @@ export interface Call {
     | 'caller'
     | (<Form extends z.ZodObject>(asked: Decision<Form>) => z.output<Form> | undefined);
   /** The person before the client, while the work stands still. Undefined: they said nothing. Absent: they cannot be asked meanwhile. */
-  ask?:
-    | (<Form extends z.ZodObject>(asked: Decision<Form>) => Promise<z.output<Form> | undefined>)
-    | undefined;
+  ask?: <Form extends z.ZodObject>(asked: Decision<Form>) => Promise<z.output<Form> | undefined>;
 }
 
 /** Why the signal of a call aborts whose client wants an end of the work, and not only of its own waiting. */
@@ -314,22 +315,25 @@ export async function textOf<Input extends z.ZodObject>(
 export async function drafted<Input extends z.ZodObject>(
   tool: Operation<Input>,
   args: unknown,
-  call: Pick<Call, 'bus' | 'signal' | 'tell' | 'person' | 'ask'>,
-  { patienceMs }: { patienceMs?: number | undefined } = {},
+  call: Pick<Call, 'bus' | 'signal' | 'tell' | 'person' | 'ask'> & {
+    isStructured?: boolean;
+    patienceMs?: number;
+  },
 ): Promise<Drafted> {
   const { timeout_seconds, max_tokens, ...given } = argumentsOf(tool.name, inputOf(tool), args);
   // What only people say has its default.
   const input = tool.input.parse(given);
   tool.check?.(input);
   const isTimed = (args as { timeout_seconds?: unknown } | null)?.timeout_seconds !== undefined;
-  const deadlineMs = isTimed ? timeout_seconds * 1_000 : (patienceMs ?? timeout_seconds * 1_000);
+  const saidMs = timeout_seconds * 1_000;
+  const deadlineMs = isTimed ? saidMs : (call.patienceMs ?? saidMs);
   const answer = await tool.run(input, {
     ...call,
     ...{ deadlineMs, waitMs: Math.max(0, deadlineMs - marginMs) },
     ...{ actor: '', session: '', keep: () => undefined },
     charsMax: max_tokens * charsPerToken,
   });
-  return replied(answer, max_tokens);
+  return replied(answer, max_tokens, call.isStructured);
 }
 
 /** Checked against `schema`. Throws TOOL_INPUT. */
@@ -345,13 +349,18 @@ function argumentsOf(
 }
 
 /** As much of an answer as `maxTokens` allow. */
-function bounds<V extends object>(answer: Reply<V>, maxTokens: number): Drafted {
+function bounds<V extends object>(
+  answer: Reply<V>,
+  maxTokens: number,
+  isStructured: boolean,
+): Drafted {
   const { value, cut, total, shown, rest, text, structure = (part: V) => part } = answer;
   return fitted(value, cut, maxTokens * charsPerToken, (part, isCut) => {
     const rows = shown(part);
     const note = isCut || rows !== total ? rest(rows) : '';
+    const bounded = { truncated: isCut, shown: rows, total, rest: note };
     return {
-      structured: { ...structure(part), truncated: isCut, shown: rows, total, rest: note },
+      structured: isStructured ? { ...structure(part), ...bounded } : {},
       text: printableLines(
         text(part) + (note === '' ? '' : `\n(${rows} of ${total} shown. ${note})`),
       ),
@@ -366,10 +375,14 @@ export function failureText(error: unknown): string {
 }
 
 /** What a model gets of it. Throws the failure of an answer that holds nothing else. */
-export function replied<V extends object>(reply: Reply<V>, maxTokens: number): Drafted {
+export function replied<V extends object>(
+  reply: Reply<V>,
+  maxTokens: number,
+  isStructured = true,
+): Drafted {
   if (reply.isEmpty === true && reply.failure) throw new RemoteError(reply.failure);
   const { value, brief = (whole: V) => whole, settle = () => true } = reply;
-  const drafted = bounds({ ...reply, value: brief(value) }, maxTokens);
+  const drafted = bounds({ ...reply, value: brief(value) }, maxTokens, isStructured);
   if (!settle()) throw new BusError('BROKER_LOST');
   return drafted;
 }

@@ -13,7 +13,6 @@ import { openLog } from '../../../dist/src/observe/log.js';
 import { Bus } from '../../../dist/services/mcp/bus.js';
 import { HandedOverCalls } from '../../../dist/services/mcp/calls.js';
 import { McpHttp } from '../../../dist/services/mcp/http.js';
-import { newServer } from '../../../dist/services/mcp/server.js';
 import { temporaryFolder } from '../../bench/kernel/process.mjs';
 import { until } from '../agent.mjs';
 import { claim } from '../claims.mjs';
@@ -65,10 +64,8 @@ const config = loadConfig({ SIGMA_HOME: home });
 const log = openLog({ log: 'error' }, { service: 'rehearsal' });
 const bus = new Bus({ config, log, folder: tree, as: 'rehearsal' });
 const calls = new HandedOverCalls();
-const entrance = await McpHttp.open({
-  ...{ port: 0, token, log },
-  newServer: (era) => newServer({ bus, log, calls }, era, rehearsed),
-});
+const offer = { bus, log, calls, tools: rehearsed, isStructured: true };
+const entrance = await McpHttp.open({ port: 0, token, offer });
 const rehearsal = await forwarderTo(entrance.url, token);
 for (const revision of revisions) {
   const scenarios = rehearsals[revision];

@@ -33,7 +33,7 @@ function fetched(request: Request): Promise<Response> {
   const handler = createMcpHandler(
     ({ era }) => {
       const server = new McpServer({ name: 'test', version: '1' });
-      addTools(server, [tool], { bus, log: noLog, calls });
+      addTools(server, { bus, log: noLog, calls, tools: [tool], isStructured: true });
       if (era === 'modern') calls.serveOn(server);
       return server;
     },
