@@ -115,7 +115,11 @@ const checks = {
     ...its
   }) => {
     const _meta = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
-    await client.callTool({ name: 'ask', arguments: { question: 'Who calls newServer?' }, _meta });
+    await client.callTool({
+      name: 'trace',
+      arguments: { from: 'newServer', to: 'addTools' },
+      _meta,
+    });
     const lines = (log) => log.split('\n').filter((line) => line.includes(traceId));
     return until(() => {
       const asked = lines(its.servicesLog()).filter((line) => line.includes('"asked"'));

@@ -4,7 +4,7 @@
 //   npm run conformance:mcp -- [--json]
 //
 // Fetches the suite, and a Node for it where this one is older, into the cache of the user. Exits with 1 when a check fails that
-// applies, or one does not that should (`applies.mjs`).
+// applies (`applies.mjs`), or a scenario that the revision requires did not run.
 import { cpSync, readFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import path from 'node:path';
@@ -56,8 +56,10 @@ const token = readFileSync(path.join(home, 'mcp/token'), 'utf8').trim();
 
 const rows = [];
 const product = await forwarderTo(url, token);
-for (const revision of revisions)
-  judge(revision, 'product', await suite.checks({ url: product.url, revision, scenarios: [] }));
+for (const revision of revisions) {
+  const found = await suite.checks({ url: product.url, revision, scenarios: [] });
+  judge(revision, 'product', found, suite.required(revision));
+}
 product.end();
 
 const config = loadConfig({ SIGMA_HOME: home });
@@ -69,7 +71,8 @@ const entrance = await McpHttp.open({ port: 0, token, offer });
 const rehearsal = await forwarderTo(entrance.url, token);
 for (const revision of revisions) {
   const scenarios = rehearsals[revision];
-  judge(revision, 'rehearsal', await suite.checks({ url: rehearsal.url, revision, scenarios }));
+  const found = await suite.checks({ url: rehearsal.url, revision, scenarios });
+  judge(revision, 'rehearsal', found, scenarios);
 }
 rehearsal.end();
 await entrance[Symbol.asyncDispose]();
@@ -100,7 +103,10 @@ await mcp.stop();
 await up.stop();
 process.exit();
 
-function judge(revision, against, found) {
+function judge(revision, against, found, required) {
+  for (const scenario of required)
+    if (!found.has(scenario))
+      rows.push({ revision, against, scenario, passed: 0, outcome: 'FAIL', why: 'it did not run' });
   for (const [scenario, checks] of found) {
     const failed = checks.filter(({ status }) => status === 'FAILURE');
     const passed = checks.filter(({ status }) => status === 'SUCCESS').length;

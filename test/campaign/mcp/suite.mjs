@@ -32,7 +32,12 @@ export async function fetchedSuite() {
     await run('npm', ['install', ...flags, ...wanted], { timeout: runMsMax });
   }
   const { stdout } = await run(node, ['--version']);
-  return { version: suiteVersion, node: stdout.trim(), checks: checksOf(node, program) };
+  const { parse } = await import('yaml');
+  // What the revision requires of servers, as the suite fixed it.
+  const required = (revision) =>
+    parse(readFileSync(module(...suite.split('/'), `requirements/${revision}.yaml`), 'utf8'))
+      .server;
+  return { version: suiteVersion, node: stdout.trim(), checks: checksOf(node, program), required };
 }
 
 /** Checks by scenario, of those that the revision has. */
