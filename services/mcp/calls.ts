@@ -55,7 +55,7 @@ class HandedOver {
         this.#doing = doing;
         this.#changed();
       },
-      ask: (asked) => this.#ask(asked),
+      ask: (asked, signal) => this.#ask(asked, signal),
     };
   }
 
@@ -114,19 +114,20 @@ class HandedOver {
     this.#changedMs = Date.now();
   }
 
-  async #ask<Form extends z.ZodObject>({
-    key: what,
-    message,
-    form,
-  }: Decision<Form>): Promise<z.output<Form> | undefined> {
+  async #ask<Form extends z.ZodObject>(
+    { key: what, message, form }: Decision<Form>,
+    signal: AbortSignal,
+  ): Promise<z.output<Form> | undefined> {
     // The same may be asked twice; the protocol wants each key once.
     const key = `${what}-${(this.#questions += 1)}`;
     const request = inputRequired.elicit({ message, requestedSchema: form });
     const response = await new Promise<unknown>((said) => {
       this.#asked.set(key, { request, said });
+      signal.addEventListener('abort', () => said(undefined));
       this.#changed();
     });
-    if (this.#abort.signal.aborted) throw new BusError('CANCELLED');
+    this.#asked.delete(key);
+    if (signal.aborted || this.#abort.signal.aborted) throw new BusError('CANCELLED');
     const responses = { [key]: response } as InputResponses;
     return acceptedContent(responses, key, form) as z.output<Form> | undefined;
   }
@@ -202,8 +203,11 @@ export class HandedOverCalls implements Disposable {
 
   #forgetOld(): void {
     const sinceMs = Date.now() - ttlMs;
-    for (const { id, beganMs } of this.#calls.values())
-      if (beganMs < sinceMs) this.#calls.delete(id);
+    for (const call of this.#calls.values())
+      if (call.beganMs < sinceMs) {
+        call.end();
+        this.#calls.delete(call.id);
+      }
   }
 }
 

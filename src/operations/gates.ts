@@ -197,9 +197,12 @@ export const judgeGate: Operation<typeof judgementInput> = {
   },
 };
 
-/** Has the person judge a gate for which work stands still. False: they said nothing. */
-export async function judgedMeanwhile(gate: Gate, { bus, ask }: Call): Promise<boolean> {
-  const said = await ask?.(decisionOn(gate));
+/** Has the person judge a gate for which work stands still, until the signal takes the question back. False: they said nothing. */
+export async function judgedHere(
+  gate: Gate,
+  { bus, ask, signal }: Pick<Call, 'bus' | 'ask' | 'signal'>,
+): Promise<boolean> {
+  const said = await ask?.(decisionOn(gate), signal);
   if (said === undefined) return false;
   await bus.asPerson((client) => new Gates(client).judge(gate, said));
   return true;

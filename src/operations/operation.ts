@@ -122,8 +122,11 @@ export interface Call {
   person:
     | 'caller'
     | (<Form extends z.ZodObject>(asked: Decision<Form>) => z.output<Form> | undefined);
-  /** The person before the client, while the work stands still. Undefined: they said nothing. Absent: they cannot be asked meanwhile. */
-  ask?: <Form extends z.ZodObject>(asked: Decision<Form>) => Promise<z.output<Form> | undefined>;
+  /** The person before the client, while the work stands still; the signal takes the question back. Undefined: they said nothing. Absent: they cannot be asked meanwhile. */
+  ask?: <Form extends z.ZodObject>(
+    asked: Decision<Form>,
+    signal: AbortSignal,
+  ) => Promise<z.output<Form> | undefined>;
 }
 
 /** Why the signal of a call aborts whose client wants an end of the work, and not only of its own waiting. */

@@ -9,14 +9,14 @@ import type { DelegatedTask, EvidenceCitation } from '../delegation/task/shapes.
 import { finalStates } from '../task/life/states.js';
 import type { TaskIteration } from '../task/life/task-iteration.js';
 import type { TasksAnswer, TaskView } from '../task/requests/messages.js';
-import { renderTask, renderTasks, stepLine } from '../render/task.js';
+import { renderTask, renderTasks } from '../render/task.js';
 import { renderStory, storyOf, type Story } from '../render/task-story.js';
 import { printable } from '../render/terminal.js';
 import { Attends } from '../remote/attends.js';
 import { isAsking, isOver, Tasks, tasksListedMax } from '../remote/tasks.js';
 import { placeOf } from '../pgc/answer/evidence-line.js';
-import { judgedMeanwhile } from './gates.js';
 import { taskReview } from './task-review.js';
+import { waited, waitedForOwn } from './task-wait.js';
 import { sigmaTaskUpdate, taskCancel, taskRetry, taskUpdate } from './task-update.js';
 import { failureOutput, nameCharsMax, rounded, waitInput } from './shapes.js';
 import {
@@ -29,7 +29,6 @@ import {
   type Call,
   type Known,
   type Operation,
-  unwanted,
 } from './operation.js';
 
 const listMax = 100;
@@ -411,31 +410,6 @@ const taskStory = forPeople({
     return plain(told, renderStory(told));
   },
 });
-
-/** As long as the call may take; the task goes on in any case, unless its caller wants it no more. */
-export async function waitedForOwn(client: Client, view: TaskView, call: Call): Promise<TaskView> {
-  try {
-    return await waited(client, view, call);
-  } catch (error) {
-    if (call.signal.reason === unwanted)
-      await new Tasks(client).change({ id: view.id, what: 'cancel', text: 'CANCELLED' });
-    throw error;
-  }
-}
-
-/** As long as the call may take; the task goes on in any case. Where the person can be asked, they judge what it waits for. */
-async function waited(client: Client, view: TaskView, call: Call): Promise<TaskView> {
-  const tasks = new Tasks(client);
-  const { waitMs, signal } = call;
-  const untilMs = performance.now() + waitMs;
-  const say = (now: TaskView): void => call.tell(stepLine(now));
-  for (let now = view; ;) {
-    now = await tasks.follow(now, say, { withinMs: untilMs - performance.now(), signal });
-    const gate = now.gates.find(({ state }) => state === 'open');
-    if (gate === undefined || !(await judgedMeanwhile(gate, call))) return now;
-    now = await tasks.show(now.id, { signal });
-  }
-}
 
 function taskAnswer(view: TaskView): Reply<TaskAnswer> {
   const { id, state, asks, may, assigned_to, attempt, progress, response, error } = view;

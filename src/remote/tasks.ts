@@ -131,10 +131,21 @@ export class Tasks {
     onChange: (view: TaskView) => void,
     { withinMs = Infinity, ...options }: Waiting & { withinMs?: number } = {},
   ): Promise<TaskView> {
+    onChange(view);
+    const goesOn = (now: TaskView): boolean => !isOver(now) && !isAsking(now);
+    return this.whileIt(goesOn, view, { withinMs, ...options }, onChange);
+  }
+
+  /** Until it is otherwise, or `withinMs` have passed. `onChange` gets every revision after this one. Throws CANCELLED. */
+  async whileIt(
+    isSo: (view: TaskView) => boolean,
+    view: TaskView,
+    { withinMs = Infinity, ...options }: Waiting & { withinMs?: number } = {},
+    onChange: (view: TaskView) => void = () => undefined,
+  ): Promise<TaskView> {
     const untilMs = performance.now() + withinMs;
     let now = view;
-    onChange(now);
-    while (!isOver(now) && !isAsking(now)) {
+    while (isSo(now)) {
       const leftMs = Math.floor(untilMs - performance.now());
       if (leftMs < 1) break;
       const { id, revision } = now;

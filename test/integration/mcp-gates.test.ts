@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
 import { failureOf, startHttp, stdioClient, type Era, type Person } from '../support/mcp.js';
 import { asking, taskIn } from '../support/mcp-tasks.js';
+import { sigma } from '../support/sigma.js';
 import { Stack } from '../support/stack.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -120,6 +121,15 @@ test('a call that can be fetched later stands still at a gate, and goes on as th
     });
     const { result } = await taskIn(ask, judgedTask, 'completed');
     expect(result.structuredContent).toMatchObject({ id: 'later-main', state: 'halted' });
+
+    // A word that came first, from elsewhere, is as good.
+    const elsewhere = await begun('elsewhere');
+    await taskIn(ask, elsewhere, 'input_required', 'completed');
+    const { gates } = (await sigma(home, ['gate', 'list', '--json'])).json;
+    const gate = gates.find((each: any) => each.task === 'later-elsewhere').id;
+    expect((await sigma(home, ['gate', 'halt', gate])).code).toBe(0);
+    const other = await taskIn(ask, elsewhere, 'completed');
+    expect(other.result.content[0].text).toMatch(/later-elsewhere is halted/);
 
     // To take it back ends the work itself, not the waiting alone.
     const cancelled = await begun('other');

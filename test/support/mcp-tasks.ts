@@ -29,7 +29,7 @@ export function taskRequest(
       authorization: `Bearer ${token}`,
       'mcp-protocol-version': revision,
       'mcp-method': method,
-      'mcp-name': String(params[nameOf[method] ?? 'taskId'] ?? ''),
+      'mcp-name': params[nameOf[method] ?? 'taskId'] as string,
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
   });

@@ -92,16 +92,17 @@ export const rehearsed = [
   ),
   tool(
     'confirm_delete',
-    async ({ filename }, { ask }) => {
-      const answer = await ask?.(asked('confirm', `Delete ${filename}?`, { confirm: z.boolean() }));
+    async ({ filename }, { ask, signal }) => {
+      const question = asked('confirm', `Delete ${filename}?`, { confirm: z.boolean() });
+      const answer = await ask?.(question, signal);
       return said(answer?.confirm === true ? `deleted ${filename}` : `kept ${filename}`);
     },
     { input: z.strictObject({ filename: z.string().default('file') }), isLong: true },
   ),
   tool(
     'multi_input',
-    async (_, { ask }) => {
-      const of = (what) => ask?.(asked(what, `Your ${what}?`, { value: z.string() }));
+    async (_, { ask, signal }) => {
+      const of = (what) => ask?.(asked(what, `Your ${what}?`, { value: z.string() }), signal);
       const answers = await Promise.all([of('name'), of('colour')]);
       return said(answers.map((each) => each?.value ?? 'nothing').join(', '));
     },

@@ -62,7 +62,7 @@ test('what takes long is fetched later, with what it does meanwhile, and in its 
 });
 
 test('what is done at once, and clients that cannot come back, get the answer itself', async () => {
-  work = async () => plain({}, 'done');
+  work = () => Promise.resolve(plain({}, 'done'));
   expect((await begin()).content[0].text).toBe('done');
   work = async () => wait(50).then(() => plain({}, 'done'));
   const bare = asking(fetched, url, { capabilities: {} });
@@ -83,7 +83,7 @@ test('a person is asked while it goes on; answers to nothing are ignored', async
     form: z.object({ sure: z.boolean() }),
   };
   work = async (_, call) => {
-    const said = [await call.ask?.(decision), await call.ask?.(decision)];
+    const said = [await call.ask?.(decision, call.signal), await call.ask?.(decision, call.signal)];
     return plain({}, JSON.stringify(said.map((each) => each ?? null)));
   };
   const { taskId } = await begin();
