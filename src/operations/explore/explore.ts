@@ -27,6 +27,7 @@ import {
   referenceTo,
   related,
   withCallers,
+  withoutLines,
   type Draft,
 } from './pieces.js';
 import { placesMax } from './left.js';
@@ -188,8 +189,10 @@ async function atPlaces(places: string[], asked: Asked): Promise<Found> {
     head: [`${count(drafts.length, 'further place')}.`],
     drafts: numbered(await allWithCallers(drafts, asked, calledMax)),
     flow: [],
-    unsure:
-      gone > 0 ? [`${count(gone, 'place')} no longer there: the index has changed since`] : [],
+    unsure: [
+      ...(gone > 0 ? [`${count(gone, 'place')} no longer there: the index has changed since`] : []),
+      ...withoutLines(drafts),
+    ],
     errors,
   };
 }
@@ -223,7 +226,8 @@ async function about(names: string[], asked: Asked): Promise<Found> {
   };
   return {
     head: [`${count(called.length, 'definition')} of ${count(names.length, 'name')}.`],
-    ...{ drafts: called, flow: [...flow, ...chains], unsure },
+    ...{ drafts: called, flow: [...flow, ...chains] },
+    unsure: [...unsure, ...withoutLines(called)],
     errors: called.length === 0 ? [unknown] : errors,
   };
 }

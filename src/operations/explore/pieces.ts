@@ -96,6 +96,13 @@ export async function withCallers(
   };
 }
 
+/** Definitions whose lines are gone: their files have changed since they were indexed. */
+export function withoutLines(drafts: readonly Draft[]): string[] {
+  return drafts
+    .filter(({ whole }) => whole.length === 0)
+    .map(({ piece }) => `${piece.file_path} has changed since ${piece.symbol} was indexed`);
+}
+
 export const referenceTo = ({ file_path, line_start }: Piece): string =>
   `${file_path}:${line_start}`;
 

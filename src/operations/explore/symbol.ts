@@ -9,7 +9,15 @@ import { looks, type Operation, type Reply } from '../operation.js';
 import { symbolInput } from '../shapes.js';
 import { isOwn, meant, nearestFirst } from './explore.js';
 import { laidOut } from './layout.js';
-import { draftOf, isCallable, placeOf, referenceTo, related, sourcesFirst } from './pieces.js';
+import {
+  draftOf,
+  isCallable,
+  placeOf,
+  referenceTo,
+  related,
+  sourcesFirst,
+  withoutLines,
+} from './pieces.js';
 
 /** Definitions of the name that are shown. */
 const definitionsMax = 8;
@@ -53,7 +61,7 @@ export const symbol: Operation<typeof input> = {
     const unknown = { ...new BusError('NO_SUCH_SYMBOL', { symbol: name }).toFailure(), agent: '' };
     const value: Explored = {
       head: [`${count(all.length, 'definition')} of ${name}.`],
-      ...{ pieces, flow: [], unsure: [], more, more_total: left.length },
+      ...{ pieces, flow: [], unsure: withoutLines(drafts), more, more_total: left.length },
       errors: pieces.length === 0 && errors.length === 0 ? [unknown] : errors,
     };
     return {
