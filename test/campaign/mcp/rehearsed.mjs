@@ -65,7 +65,7 @@ export const rehearsed = [
     return said(`Elicitation completed: ${JSON.stringify(answer ?? null)}`);
   }),
   tool('test_input_required_result_elicitation', async (_, { person }) =>
-    said(`Hello, ${person(name)?.name ?? 'nobody'}!`),
+    said(`Hello, ${person(name)?.name ?? 'stranger'}!`),
   ),
   tool('greet', async ({ name: whom }) => said(`Hello, ${whom}!`), {
     input: z.strictObject({ name: z.string() }),
@@ -111,7 +111,7 @@ export const rehearsed = [
   tool(
     'test_tool_with_task',
     async (_, { person, signal }) => {
-      const whom = person(name)?.name ?? 'nobody';
+      const whom = person(name)?.name ?? 'stranger';
       await wait(1_000, undefined, { signal });
       return said(`Hello, ${whom}!`);
     },

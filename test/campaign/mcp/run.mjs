@@ -129,13 +129,14 @@ function said({ id, errorMessage, description }) {
 }
 
 function counts() {
-  const entries = revisions.map((revision) => {
-    const its = rows.filter((row) => row.revision === revision);
+  const kinds = revisions.flatMap((revision) =>
+    ['product', 'rehearsal'].map((against) => ({ revision, against })),
+  );
+  const entries = kinds.map(({ revision, against }) => {
+    const its = rows.filter((row) => row.revision === revision && row.against === against);
     const of = (outcome) => its.filter((row) => row.outcome === outcome).length;
-    return [
-      revision,
-      `${of('pass')} pass, ${of('does not apply')} do not apply, ${of('FAIL')} fail`,
-    ];
+    const said = `${of('pass')} pass, ${of('does not apply')} do not apply, ${of('FAIL')} fail`;
+    return [`${revision} ${against}`, said];
   });
   return Object.fromEntries(entries);
 }
