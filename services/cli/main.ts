@@ -23,6 +23,7 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
   ['audit', async () => (await import('./bus/audit.js')).addAuditCommand],
   ['keys', async () => (await import('./bus/keys.js')).addKeysCommands],
   ['mcp', async () => (await import('./bus/mcp.js')).addMcpCommand],
+  ['a2a', async () => (await import('./bus/a2a.js')).addA2aCommand],
 ];
 
 /** The help in parts, each in this order. */
@@ -32,7 +33,7 @@ const helpGroups: Record<string, string> = {
     'explore symbol ask query lattice callers references callees implementations trace blast-radius security patterns algebra locate verify overlay',
   'Tasks:': 'delegate run push queue kill task gate attend critic',
   'Messages:': 'send receive check inbox dead',
-  'Run the bus:': 'agents status bus agent top metrics audit keys mcp',
+  'Run the bus:': 'agents status bus agent top metrics audit keys mcp a2a',
 };
 
 /** Parses the arguments and runs one command. Every failure ends here, as a code and a sentence. */

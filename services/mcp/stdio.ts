@@ -1,7 +1,7 @@
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { PassThrough } from 'node:stream';
 import { BusError } from '../../src/errors/bus-error.js';
-import type { Bus } from './bus.js';
+import type { Bus } from '../bus.js';
 import { LineLimit } from './line-limit.js';
 import { newServer } from './server.js';
 import type { Offer } from './tool.js';

@@ -24,7 +24,7 @@ import {
   type Operation,
 } from '../../src/operations/operation.js';
 import type { AnyOperation } from '../../src/operations/registry.js';
-import type { Bus } from './bus.js';
+import type { Bus } from '../bus.js';
 import { callMsMax, type HandedOverCalls, type Working } from './calls.js';
 import { clientOf, traceparentOf } from './envelope.js';
 import { Progress } from './progress.js';

@@ -43,17 +43,20 @@ async function isJudged(tasks: Tasks, view: TaskView, gate: Gate, call: Call): P
     if (asBusError(error).code === 'GATE_JUDGED') return true;
     throw error;
   });
-  const isStill = ({ gates }: TaskView): boolean =>
-    gates.some((each) => each.id === gate.id && isOpen(each));
-  const elsewhere = tasks
-    .whileIt(isStill, view, { withinMs: call.waitMs, signal })
-    .then(() => true);
+  const elsewhere = isClosed(gate, tasks.revisions(view, { alsoAsking: true, withinMs: call.waitMs, signal }));
   for (const each of [here, elsewhere]) each.catch(() => undefined);
   try {
     return await Promise.race([here, elsewhere]);
   } finally {
     over.abort();
   }
+}
+
+/** True when it is, or is waited for no longer. */
+async function isClosed({ id }: Gate, revisions: AsyncIterable<TaskView>): Promise<boolean> {
+  for await (const { gates } of revisions)
+    if (!gates.some((each) => each.id === id && isOpen(each))) break;
+  return true;
 }
 
 function isOpen({ state }: Gate): boolean {

@@ -10,7 +10,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { loadConfig } from '../../../dist/src/config/config.js';
 import { openLog } from '../../../dist/src/observe/log.js';
-import { Bus } from '../../../dist/services/mcp/bus.js';
+import { Bus } from '../../../dist/services/bus.js';
 import { HandedOverCalls } from '../../../dist/services/mcp/calls.js';
 import { McpHttp } from '../../../dist/services/mcp/http.js';
 import { temporaryFolder } from '../../bench/kernel/process.mjs';
@@ -64,7 +64,7 @@ product.end();
 
 const config = loadConfig({ SIGMA_HOME: home });
 const log = openLog({ log: 'error' }, { service: 'rehearsal' });
-const bus = new Bus({ config, log, folder: tree, as: 'rehearsal' });
+const bus = new Bus({ config, log, folder: tree, as: 'rehearsal', role: 'mcp' });
 const calls = new HandedOverCalls();
 const offer = { bus, log, calls, tools: rehearsed, isStructured: true };
 const entrance = await McpHttp.open({ port: 0, token, offer });

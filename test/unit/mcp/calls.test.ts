@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { traceOf } from '../../../src/base/trace-context.js';
 import { looks, plain, unwanted, type Operation } from '../../../src/operations/operation.js';
-import type { Bus } from '../../../services/mcp/bus.js';
+import type { Bus } from '../../../services/bus.js';
 import { HandedOverCalls } from '../../../services/mcp/calls.js';
 import { addTools } from '../../../services/mcp/tool.js';
 import { asking, taskIn, type Ask } from '../../support/mcp-tasks.js';
