@@ -43,7 +43,10 @@ async function isJudged(tasks: Tasks, view: TaskView, gate: Gate, call: Call): P
     if (asBusError(error).code === 'GATE_JUDGED') return true;
     throw error;
   });
-  const elsewhere = isClosed(gate, tasks.revisions(view, { alsoAsking: true, withinMs: call.waitMs, signal }));
+  const elsewhere = isClosed(
+    gate,
+    tasks.revisions(view, { alsoAsking: true, withinMs: call.waitMs, signal }),
+  );
   for (const each of [here, elsewhere]) each.catch(() => undefined);
   try {
     return await Promise.race([here, elsewhere]);

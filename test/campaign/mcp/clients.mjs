@@ -58,7 +58,7 @@ export async function clientClaims({ home, tree, url, token, logs }) {
               { versionNegotiation: { mode } },
             );
             const failure = await client.connect(overHttp(url, wrong)).catch((error) => error);
-            return /401|MCP_TOKEN/.test(failure?.message) || String(failure);
+            return /401|SERVER_TOKEN/.test(failure?.message) || String(failure);
           },
         ),
       );
