@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '../src/client/client.js';
+import { inTrace } from '../src/base/trace-context.js';
 import { plainRecord } from '../src/client/registration.js';
 import type { Config } from '../src/config/config.js';
 import { asBusError, BusError } from '../src/errors/bus-error.js';
@@ -155,7 +156,8 @@ export class Bus implements Asking, AsyncDisposable {
 
   #open(): Promise<Client> {
     if (this.#client !== undefined) return Promise.resolve(this.#client);
-    this.#opening ??= this.#connect().finally(() => (this.#opening = undefined));
+    // What keeps the connection up is of no trace, although a call may have opened it.
+    this.#opening ??= inTrace('', () => this.#connect()).finally(() => (this.#opening = undefined));
     return this.#opening;
   }
 

@@ -1,5 +1,6 @@
 import { pino, type DestinationStream } from 'pino';
 import type { Trace } from '../base/trace.js';
+import { traceId } from '../base/trace-context.js';
 import type { Config } from '../config/config.js';
 import { isJournal, priorityOf } from './journal.js';
 import { redacted, redactedText } from './redaction.js';
@@ -7,7 +8,7 @@ import { redacted, redactedText } from './redaction.js';
 /** No children: their own fields would pass no redaction. */
 export type Logger = Pick<pino.Logger, 'error' | 'warn' | 'info' | 'debug'>;
 
-/** JSON lines on stderr, and in the journal of systemd with their priority; stdout belongs to results. Every field passes the redaction, at any depth. */
+/** JSON lines on stderr, and in the journal of systemd with their priority; stdout belongs to results. Every field passes the redaction, at any depth; a line of a trace has its id. */
 export function openLog(
   config: Pick<Config, 'log'>,
   fields: Record<string, unknown>,
@@ -19,6 +20,10 @@ export function openLog(
       base: { ...fields, pid: process.pid },
       // Our redaction has already run.
       serializers: { err: (value: unknown) => value },
+      mixin: () => {
+        const id = traceId();
+        return id === undefined ? {} : { trace_id: id };
+      },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: {
         level: (label) => ({ level: label }),

@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { inTrace } from '../../../src/base/trace-context.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { isJournal } from '../../../src/observe/journal.js';
 import { openLog, prioritized, traceTo, type Logger } from '../../../src/observe/log.js';
@@ -120,6 +121,16 @@ test('a value without end costs a line, not the process', () => {
     big: '10',
     circle: { name: 'circle' },
   });
+});
+
+test('a line of a trace has its id; one of none, or of what is no trace, has none', () => {
+  const { log, text } = captured();
+  const id = '4bf92f3577b34da6a3ce929d0e0e4736';
+  inTrace(`00-${id}-00f067aa0ba902b7-01`, () => log.info({}, 'traced'));
+  inTrace(`00-${id}`, () => log.info({}, 'not traced'));
+  inTrace(`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, () => log.info({}, 'not traced'));
+  const lines = text().trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).trace_id)).toEqual([id, undefined, undefined]);
 });
 
 test('in the journal each line begins with its priority', () => {
