@@ -115,7 +115,10 @@ function withLines(piece: Piece, ids: Ids): string[] {
     ...(implementations === null || implementations.total === 0
       ? []
       : [
-          `implemented by ${listed(implementations.rows.map(implementationOf), implementations.total - implementations.rows.length)}`,
+          `implemented by ${listed(
+            implementations.rows.map((each) => implementationOf(each, piece)),
+            implementations.total - implementations.rows.length,
+          )}`,
         ]),
     ...fence(numbered(lines)),
   ];
@@ -175,9 +178,12 @@ function callerOf(sites: readonly CallSite[], piece: Piece, ids: Ids): string {
   return `${name}${id === undefined ? '' : ` [${id}]`} ${site}${noted([doubt, role])}`;
 }
 
-function implementationOf({ symbol, container, file_path, line: at }: Definition): string {
+function implementationOf(
+  { symbol, container, file_path, line: at }: Definition,
+  piece: Piece,
+): string {
   const name = container === '' ? symbol : `${container}.${symbol}`;
-  return `${nameOf(name)} ${code(`${file_path}:${at}`)}`;
+  return `${nameOf(name)} ${code(near(`${file_path}:${at}`, piece.file_path))}`;
 }
 
 /** `tryAgain [5] :535`: the callee, where it is defined, and the line of the call. */
