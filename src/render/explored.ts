@@ -84,7 +84,7 @@ export function exploredText(found: Explored): string {
 }
 
 /** Of what is said about a place that is only named. */
-const saidCharsMax = 100;
+const saidCharsMax = 60;
 
 function beginningOf(said: string): string {
   return said.length <= saidCharsMax ? said : `${said.slice(0, saidCharsMax)}…`;
