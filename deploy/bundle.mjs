@@ -44,6 +44,8 @@ async function bundled({ next, folder, input, output, installed, packages }) {
   const its = await rolldown({
     input,
     platform: 'node',
+    // Modules before what wraps them: a `require` that is hidden in a function is not found.
+    resolve: { mainFields: ['module', 'main'] },
     external: (id) => isBuiltin(id) || installed.has(id),
     plugins: [itsPlace(next, folder), english, note(packages)],
     // A command whose code another one has, too, is loaded with it: no harm. `eval` is web-tree-sitter's, for grammars with code

@@ -107,8 +107,22 @@ async function build() {
   writeFileSync(path.join(next, '.stamp'), stamp);
   for (const program of ['sigma', 'ps-critic'])
     chmodSync(path.join(root, `services/cli/${program}.mjs`), 0o755);
+  writeManual(next);
   rmSync(dist, { recursive: true, force: true });
   renameSync(next, dist);
+}
+
+/** npm puts it where `man` looks. */
+function writeManual(next) {
+  const program = `import { main } from ${JSON.stringify(pathToFileURL(path.join(next, 'bundle/main.js')).href)};
+    await main(['node', 'sigma', 'manual']);`;
+  const args = ['--input-type=module', '--eval', program];
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    ...{ cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
+  });
+  if (status !== 0) fail('the manual page could not be made');
+  mkdirSync(path.join(next, 'man'));
+  writeFileSync(path.join(next, 'man/sigma.1'), stdout);
 }
 
 /** Beside the tables what they say: to read so much YAML takes every manager and executor a third of a second. */
