@@ -1,5 +1,6 @@
-import { applyEdits, modify, parse as parseJson, type ParseError } from 'jsonc-parser';
+import { parse as parseJson, type ParseError } from 'jsonc-parser';
 import { parse as parseToml } from 'smol-toml';
+import { withoutValue, withValue } from './json-text.js';
 
 /** Puts one thing of ours into a text of the user, and takes it out again; all else stays as it was written. */
 export interface Edit {
@@ -47,12 +48,7 @@ export function jsonEdit(values: readonly JsonValue[]): Edit {
 
 function changed(text: string, path: Path, value: unknown): string {
   const { bom, body } = withoutMark(text);
-  const indent = /^([ \t]+)\S/m.exec(body)?.[1] ?? '  ';
-  const insertSpaces = !indent.startsWith('\t');
-  const formattingOptions = {
-    ...{ insertSpaces, tabSize: insertSpaces ? indent.length : 1, eol: eolOf(body) },
-  };
-  return bom + applyEdits(body, modify(body, [...path], value, { formattingOptions }));
+  return bom + (value === undefined ? withoutValue(body, path) : withValue(body, path, value));
 }
 
 function jsonAt(text: string, path: Path): unknown {

@@ -56,7 +56,10 @@ export function addSetupCommand(sigma: Command): void {
       for (const part of partsOf(chosen(options, places), places))
         steps.push(await step(part, changes, options.remove === true));
       if (options.json !== true) for (const { diff } of steps) if (diff !== '') say(`${diff}\n`);
-      if (await isWanted(steps, options)) for (const each of steps) await take(each);
+      if (await isWanted(steps, options)) {
+        // Folders that were made for several files are empty once the first of them is gone.
+        for (const each of options.remove === true ? steps.toReversed() : steps) await take(each);
+      }
       const rows = steps.map(({ client, what, file, state, detail, diff }) => ({
         ...{ client, what, file, state, detail, diff },
       }));
