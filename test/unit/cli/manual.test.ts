@@ -5,8 +5,8 @@ import { completionFor, shells } from '../../../services/cli/manual/completion.j
 import { described } from '../../../services/cli/manual/described.js';
 import { manPage } from '../../../services/cli/manual/man-page.js';
 
-const sigma = new Command('sigma').description("It's for questions.");
-const bus = sigma.command('bus').description('run the bus');
+const sigma = new Command('sigma').helpCommand(false).description("It's for questions.");
+const bus = sigma.command('bus').helpCommand(false).description('run the bus');
 bus.command('backup').argument('<dir>', 'where to').description("copy the bus's store");
 sigma
   .command('ask')
