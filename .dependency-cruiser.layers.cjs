@@ -106,6 +106,7 @@ const packages = {
   yaml: '^src/(attention|critic)/',
   'markdown-it': '^src/critic/artifact/markdown\\.ts$',
   '@modelcontextprotocol': '^services/mcp/',
+  '@a2a-js/sdk': '^services/a2a/',
   openai: '^src/model/chat\\.ts$',
 };
 

@@ -28,8 +28,7 @@ export default defineConfig({
     globalSetup: 'test/support/build.ts',
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Many tests wait for timers, sockets and processes, so that two cores carry three workers.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // A worker loads the program once for all its files. Tests must leave nothing behind.
     isolate: false,
     unstubEnvs: true,
@@ -39,7 +38,12 @@ export default defineConfig({
       { extends: true, test: { name: 'units', include: units, exclude: trees } },
       {
         extends: true,
-        test: { name: 'processes', include: ['test/**/*.test.ts'], exclude: units },
+        test: {
+          ...{ name: 'processes', include: ['test/**/*.test.ts'], exclude: units },
+          // They wait for timers, sockets and processes, so that two cores carry three workers.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
       },
     ],
   },

@@ -8,5 +8,6 @@ export const programs = {
   manager: async () => (await import('./manager/main.js')).runManager,
   executor: async () => (await import('./executor/main.js')).runExecutor,
   critic: async () => (await import('./critic/main.js')).runCritic,
+  a2a: async () => (await import('./a2a/main.js')).runA2a,
   mcp: async () => (await import('./mcp/main.js')).runMcp,
 } as const;

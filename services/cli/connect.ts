@@ -38,7 +38,7 @@ export async function withQuestions<T>(
 ): Promise<T> {
   if (repo === undefined) {
     const { remoteQuestions } = await import('../../src/remote/questions.js');
-    return withClient(config, (client) => work(remoteQuestions(client)));
+    return withClient(config, (client) => work(remoteQuestions(client, process.cwd())));
   }
   const { withIndex } = await import('./local.js');
   return withIndex(config, repo, work);

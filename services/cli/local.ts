@@ -11,6 +11,7 @@ import type { TreeStates } from '../../src/pgc/plan/tree-state.js';
 import { realRoot } from '../../src/pgc/source/source-tree.js';
 import { openShards, type OpenedShards } from '../../src/pgc/serve/open-shards.js';
 import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
+import { LeftPlaces } from '../../src/operations/explore/left.js';
 import type { Asking } from '../../src/operations/operation.js';
 import { usage } from './output.js';
 import { proseOf } from '../prose.js';
@@ -28,6 +29,7 @@ export function askingIndex(config: Config, repo: string): Asking {
     asPerson: noAgents,
     critic: noAgents,
     folder: process.cwd(),
+    left: new LeftPlaces(config.home),
     questions: () => (questions ??= ask()),
     analyses: () => localAnalyses(config, repo),
     locator: async () => {

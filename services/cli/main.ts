@@ -28,16 +28,17 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
     'completion manual',
     async () => (await import('./manual/manual.js')).manualCommands(() => program([])),
   ],
+  ['a2a', async () => (await import('./bus/a2a.js')).addA2aCommand],
 ];
 
 /** The help in parts, each in this order. */
 const helpGroups: Record<string, string> = {
   'Start:': 'up index setup export doctor error completion manual',
   'Ask about code:':
-    'ask query lattice callers references callees implementations trace blast-radius security patterns algebra locate verify overlay',
+    'explore symbol ask query lattice callers references callees implementations trace blast-radius security patterns algebra locate verify overlay',
   'Tasks:': 'delegate run push queue kill task gate attend critic',
   'Messages:': 'send receive check inbox dead',
-  'Run the bus:': 'agents status bus agent top metrics audit keys mcp',
+  'Run the bus:': 'agents status bus agent top metrics audit keys mcp a2a',
 };
 
 /** Parses the arguments and runs one command. Every failure ends here, as a code and a sentence. */

@@ -399,7 +399,7 @@ async function within<T>(
       config,
       (client, over) =>
         work(
-          askingOver(() => Promise.resolve(client)),
+          askingOver(() => Promise.resolve(client), config),
           over,
         ),
       asks.startsWith('as ') || options.as !== undefined ? 'operator' : undefined,

@@ -1,9 +1,7 @@
 /** The instructions of this server, which a model reads first. */
-export const instructions = `Sigma Bus: agents that have each indexed one part (a shard) of a large code base, and answer questions about it in milliseconds with sources as path:line.
-Discover first: list_agents says who knows which paths. Ask the agent that owns the code (query_agent, ask) instead of reading its files; take query_lattice for what crosses shards, callers / references / callees / implementations / trace / blast_radius for exact relations, locate for a bug report.
-Work that takes longer than a question, or that belongs to another agent, goes to delegate_task, with criteria and grounding: its evidence is checked before it counts. sigma_task_update keeps your list of tasks.
-Check evidence with verify_citations before you rely on them; an answer that says \`partial\` or names errors is not the whole truth.
-A failed call holds one JSON line { "error": { code, text, retryable, next } }: do what \`next\` says. A truncated answer says in \`rest\` how to get the rest.`;
+export const instructions = `Sigma Bus: agents that have indexed this code base answer in milliseconds, with source lines as path:line.
+Begin with explore (a question, an error in quotes, a stack trace, or names) instead of searching and reading files; go deeper with its \`more\` id. Use symbol before you change something, trace for how one function reaches another, locate for a bug report. list_agents and query_agent reach one agent.
+What is marked possible, or not shown, is not proved. A failure holds code, text, retryable and next: do what \`next\` says.`;
 
 /** The text of the prompt `discover-then-delegate`. */
 export function discoverThenDelegate(goal: string): string {

@@ -8,7 +8,7 @@ import { shardMessages } from '../../src/pgc/serve/messages.js';
 import type { Card, CardTerm, TopologyAnswer } from '../../src/pgc/shapes.js';
 import type { AgentView } from '../../src/wire/messages.js';
 import { fitted, listsOf, type Cut } from '../../src/operations/bounds.js';
-import type { Bus } from './bus.js';
+import type { Bus } from '../bus.js';
 import { listed } from '../../src/operations/agents.js';
 
 /** Of one resource. A client reads it whole. */

@@ -1,10 +1,9 @@
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { PassThrough } from 'node:stream';
 import { BusError } from '../../src/errors/bus-error.js';
-import type { Logger } from '../../src/observe/log.js';
-import type { Bus } from './bus.js';
+import type { Bus } from '../bus.js';
 import { LineLimit } from './line-limit.js';
-import { newServer } from './server.js';
+import { newServer, type Offer } from './server.js';
 
 /** One message. The messages of a client are small; the largest hold a log or a hundred citations. */
 const lineBytesMax = 4 * 1024 * 1024;
@@ -15,11 +14,8 @@ const pollMs = 20;
 const detailChars = 200;
 
 /** Serves the client at the other end of standard input and output, until it goes or `stopped` resolves. */
-export async function serveStdioUntil(
-  stopped: Promise<unknown>,
-  parts: { bus: Bus; log: Logger },
-): Promise<void> {
-  const { bus, log } = parts;
+export async function serveStdioUntil(stopped: Promise<unknown>, offer: Offer): Promise<void> {
+  const { bus, log } = offer;
   const lines = new LineLimit(lineBytesMax, () => {
     log.warn({ limit: lineBytesMax }, 'a line was too long and is dropped');
     refuseLine();
@@ -32,7 +28,7 @@ export async function serveStdioUntil(
     process.stdin.on('close', () => resolve());
   });
   process.stdin.pipe(lines).pipe(input, { end: false });
-  const handle = serveStdio(() => newServer(parts), {
+  const handle = serveStdio(() => newServer(offer), {
     transport: new StdioServerTransport(input, process.stdout, {
       // Twice a line: what is read in one piece may hold the end of one and all of the next.
       maxBufferSize: 2 * lineBytesMax,

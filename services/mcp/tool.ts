@@ -20,7 +20,7 @@ import {
   type Decision,
   type Operation,
 } from '../../src/operations/operation.js';
-import type { Bus } from './bus.js';
+import type { Bus } from '../bus.js';
 import { Progress } from './progress.js';
 
 type Questions = NonNullable<Parameters<typeof inputRequired>[0]['inputRequests']>;
@@ -43,15 +43,15 @@ const bounded = {
 export function addTool<Input extends z.ZodObject>(
   server: McpServer,
   tool: Operation<Input>,
-  parts: { bus: Bus; log: Logger },
+  parts: { bus: Bus; log: Logger; isStructured: boolean },
 ): void {
   const input = inputOf(tool);
   const config = {
     title: tool.title,
     description: tool.description,
     inputSchema: unchecked(input),
-    outputSchema: tool.output.extend(bounded),
-    annotations: { title: tool.title, ...tool.annotations },
+    annotations: tool.annotations,
+    ...(parts.isStructured && { outputSchema: tool.output.extend(bounded) }),
   };
   server.registerTool(tool.name, config, (args, context) =>
     parts.bus.running(() => answered(tool, args, context, { ...parts, server })),
@@ -62,8 +62,16 @@ export function addTool<Input extends z.ZodObject>(
 function unchecked(schema: z.ZodObject): StandardSchemaWithJSON {
   const standard = schema['~standard'] as StandardSchemaWithJSON['~standard'];
   const { version, vendor, jsonSchema } = standard;
+  // The dialect is the one that clients take where none is named.
+  const plain =
+    (write: typeof jsonSchema.input): typeof jsonSchema.input =>
+    (options) => {
+      const { $schema: _, ...its } = write(options);
+      return its;
+    };
+  const listed = { input: plain(jsonSchema.input), output: plain(jsonSchema.output) };
   return {
-    '~standard': { version, vendor, jsonSchema, validate: (value: unknown) => ({ value }) },
+    '~standard': { version, vendor, jsonSchema: listed, validate: (value: unknown) => ({ value }) },
   };
 }
 
@@ -71,7 +79,12 @@ async function answered<Input extends z.ZodObject>(
   tool: Operation<Input>,
   args: unknown,
   context: ServerContext,
-  { bus, log, server }: { bus: Bus; log: Logger; server: McpServer },
+  {
+    bus,
+    log,
+    server,
+    isStructured,
+  }: { bus: Bus; log: Logger; server: McpServer; isStructured: boolean },
 ): Promise<CallToolResult | InputRequiredResult> {
   const startedMs = performance.now();
   const told = (outcome: string): void => {
@@ -86,7 +99,9 @@ async function answered<Input extends z.ZodObject>(
         signal: context.mcpReq.signal,
         tell: (doing) => progress.tell(doing),
         person: (asked) => saidBy(server, context, asked),
+        isStructured,
       }),
+      isStructured,
     );
     await progress.done();
     told('ok');
@@ -124,8 +139,11 @@ function saidBy<Form extends z.ZodObject>(
   throw new PersonNeeded({ [key]: inputRequired.elicit({ message, requestedSchema: form }) });
 }
 
-function resultOf({ structured, text }: Drafted): CallToolResult {
-  return { content: [{ type: 'text', text }], structuredContent: structured };
+function resultOf({ structured, text }: Drafted, isStructured: boolean): CallToolResult {
+  return {
+    content: [{ type: 'text', text }],
+    ...(isStructured && { structuredContent: structured }),
+  };
 }
 
 export function failed(error: unknown): CallToolResult {

@@ -153,6 +153,14 @@ const shape = (z: Zod) =>
       })
       .optional(),
     prompt: promptSchema(z).optional(),
+    mcp: z
+      .strictObject({
+        /** Sets of tools that are offered; by default the core. */
+        tools: z.array(z.string().min(1)).min(1).max(16).readonly().optional(),
+        /** Answers as data besides the text. */
+        structure: z.boolean().optional(),
+      })
+      .optional(),
     critic: criticSchema(z).optional(),
     /** The language model for questions about code and the runners `model` and `prompt`; absent: none. */
     model: modelSchema(z).optional(),

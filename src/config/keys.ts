@@ -11,6 +11,7 @@ import { invalid, readPrivate, writePrivate } from './private-file.js';
  *     server.curve          CURVE key pair of the broker; only tcp needs it
  *     <role>.key            secret of a role that must prove itself, also on this machine
  *     names.key             makes the keys that the names of this home's agents are bound to
+ *     a2a.jwk               signs the agent cards that the A2A server shows
  *     agents/<agent>.json   who may come over tcp, see agent-keys.ts
  */
 export function keysFolder(home: string): string {

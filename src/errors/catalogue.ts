@@ -305,13 +305,19 @@ const entries = {
     'the arguments of {tool} are not valid: {detail}',
     'Correct the named argument; see the input schema of the tool.',
   ),
-  MCP_TOKEN: usage(
+
+  // --- servers over HTTP
+  SERVER_TOKEN: usage(
     'the bearer token is missing or wrong',
-    'Send `Authorization: Bearer TOKEN`; `sigma mcp --http` prints the file that holds the token.',
+    'Send `Authorization: Bearer TOKEN`; `{command}` prints the file that holds the token.',
   ),
-  MCP_ADDRESS: retry(
-    'MCP cannot be served at {address}: {detail}',
-    'Free that port, or name another one with --http PORT.',
+  SERVER_FOREIGN: usage(
+    'the request names {name}, which is not this machine',
+    'Name 127.0.0.1 or localhost; requests of web pages and for other names are refused.',
+  ),
+  SERVER_ADDRESS: retry(
+    'the server cannot listen at {address}: {detail}',
+    'Free that port, or name another one with the option that names it.',
   ),
 
   // --- tasks
@@ -707,6 +713,10 @@ const entries = {
   NOT_FOUND: failed(
     'nothing was found in the index that answers the question',
     'Use names, paths or messages from the code base.',
+  ),
+  NOTHING_LEFT: failed(
+    'no answer is known that ended with {id}',
+    'Explore again with the question or the names.',
   ),
   QUESTION_UNREADABLE: usage(
     'the question is not text',

@@ -13,13 +13,14 @@ import type {
   Card,
   LatticeQuery,
   QueryProgress,
+  SourcesAnswer,
   TopologyAnswer,
   TraceAnswer,
   Verdict,
 } from '../pgc/shapes.js';
 import { verify, type Judged, type Reading } from '../pgc/answer/verify.js';
 import { ask } from './ask.js';
-import { calleesOf, callersOf, implementationsOf } from './trace/call-sites.js';
+import { calleesOf, callersOf, implementationsOf, sourcesOf } from './trace/call-sites.js';
 import type { Journal } from './query/journal.js';
 import { locate } from './route/locate.js';
 import type { Lattice } from './lattice.js';
@@ -86,11 +87,20 @@ export class LatticeQuestions implements Questions {
     return locate(this.lattice, request, { clock: this.clock, ...options });
   }
 
+  sources({ symbols }: { symbols: string[] }, options: AskingOptions): Promise<SourcesAnswer> {
+    return sourcesOf(this.lattice, symbols, until(options));
+  }
+
   callers(
-    { symbol, cite = 0, ...rows }: Rows & { cite?: number },
+    {
+      symbol,
+      cite = 0,
+      calls_alone: isOfCallsAlone = false,
+      ...rows
+    }: Rows & { cite?: number; calls_alone?: boolean },
     options: AskingOptions,
   ): Promise<CallersAnswer> {
-    return callersOf(this.lattice, symbol, { ...rowsOf(rows, options), cite });
+    return callersOf(this.lattice, symbol, { ...rowsOf(rows, options), cite, isOfCallsAlone });
   }
 
   references({ symbol, ...rows }: Rows, options: AskingOptions): Promise<CallersAnswer> {

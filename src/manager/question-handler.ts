@@ -11,6 +11,7 @@ import type { Analyses } from '../pgc/analyse/analyses.js';
 import type { LocateRequest } from '../pgc/search/locate/locate.js';
 import { TreeStates, type TreeState } from '../pgc/plan/tree-state.js';
 import {
+  asker,
   latticeMessages,
   queryProgress,
   type MessageType,
@@ -19,7 +20,7 @@ import {
 import type { CallersAnswer, CodedError } from '../pgc/shapes.js';
 import { analyse, questionCharsMax } from '../pgc/search/question/question.js';
 import { remoteAnalyses } from '../remote/analyses.js';
-import { choose, type Shards } from '../remote/shards.js';
+import { choose, isWithin, ranked, type Shards } from '../remote/shards.js';
 import { citableTrees } from './citations.js';
 import { inOneState, mixed } from './one-state.js';
 
@@ -51,25 +52,29 @@ export class QuestionHandler {
   serveOn(client: Client): void {
     const serve = <Q, A>(
       message: MessageType<Q, A>,
-      answer: (request: Q, options: AskingOptions) => Promise<A>,
+      answer: (request: Q, options: Asked) => Promise<A>,
     ): void => {
       client.serve({
         [message.type]: async (incoming: Incoming) =>
           message.answer.encode(
-            await answer(message.request.decode(incoming.body), optionsOf(incoming)),
+            await answer(message.request.decode(incoming.body), askedIn(incoming)),
           ),
       });
     };
     const its = latticeMessages;
     client.serve({ [its.query.type]: (incoming) => this.#query(incoming) });
     serve(its.ask, async (request, options) =>
-      this.#inOneState(await this.#lattice(byWords(request.question)), options, (tree, left) =>
-        tree.ask(request, left),
+      this.#inOneState(
+        await this.#lattice(byWords(request.question), options),
+        options,
+        (tree, left) => tree.ask(request, left),
       ),
     );
     serve(its.locate, async (request, options) =>
-      this.#inOneState(await this.#lattice(byWords(beginningOf(request))), options, (tree, left) =>
-        tree.locate(request, left),
+      this.#inOneState(
+        await this.#lattice(byWords(beginningOf(request)), options),
+        options,
+        (tree, left) => tree.locate(request, left),
       ),
     );
     serve(its.callers, (request, options) =>
@@ -86,6 +91,14 @@ export class QuestionHandler {
         options,
         (tree, left) => tree.references(request, left),
         isUsed,
+      ),
+    );
+    serve(its.sources, (request, options) =>
+      this.#aboutSymbol(
+        request.symbols[0] ?? '',
+        options,
+        (tree, left) => tree.sources(request, left),
+        ({ sources }) => sources.length > 0,
       ),
     );
     serve(its.callees, (request, options) =>
@@ -117,23 +130,29 @@ export class QuestionHandler {
       const unknown = all.flatMap((lattice) => lattice.unknownShards().map(({ agent }) => agent));
       return { known: all.flatMap(({ cards }) => [...cards.keys()]), unknown };
     });
-    serve(its.topology, async () => (await this.#about(bySize)).topology());
-    serve(its.path, async (request) => (await this.#about(byAgent(request.from))).path(request));
+    serve(its.topology, async (_, options) => (await this.#about(bySize, options)).topology());
+    serve(its.path, async (request) =>
+      (await this.#about(byAgent(request.from), named)).path(request),
+    );
     serve(its.blastRadius, (request, options) =>
-      this.#analysed(bySymbol(request.symbol), (tree) => tree.blastRadius(request, options)),
+      this.#analysed(bySymbol(request.symbol), options, (tree) =>
+        tree.blastRadius(request, options),
+      ),
     );
     serve(its.securityBlastRadius, (request, options) =>
-      this.#analysed(bySymbol(request.symbol), (tree) =>
+      this.#analysed(bySymbol(request.symbol), options, (tree) =>
         tree.securityBlastRadius(request, options),
       ),
     );
     serve(its.patterns, (request, options) =>
-      this.#analysed(bySize, (tree) => tree.patterns(request, options)),
+      this.#analysed(bySize, options, (tree) => tree.patterns(request, options)),
     );
     serve(its.algebra, (request, options) =>
-      this.#analysed(bySize, (tree) => tree.algebra(request, options)),
+      this.#analysed(bySize, options, (tree) => tree.algebra(request, options)),
     );
-    serve(its.states, async (request) => ({ trees: await this.#states(request) }));
+    serve(its.states, async (request, { folder }) => ({
+      trees: await this.#states(request, folder),
+    }));
     serve(its.verify, async ({ citations }, options) => {
       const trees = await citableTrees(this.#shards, this.#home);
       return { results: await verifyAll(trees, citations, options) };
@@ -144,8 +163,8 @@ export class QuestionHandler {
   async #query(incoming: Incoming): Promise<Buffer> {
     const { query } = latticeMessages;
     const request = query.request.decode(incoming.body);
-    const options = optionsOf(incoming);
-    const questions = await this.#about(byWords(request.question));
+    const options = askedIn(incoming);
+    const questions = await this.#about(byWords(request.question), options);
     const key = `${incoming.from}\0${incoming.body.toString('base64')}`;
     const untilMs = systemClock.nowMs() + options.deadlineMs;
     const { versions, kept } = questions.lattice;
@@ -161,21 +180,18 @@ export class QuestionHandler {
   }
 
   /**
-   * First the trees that export the symbol; then the rest, whose private symbols no card names. A tree that lacks a
+   * First the asker's own tree, then those that export the symbol; then the rest, whose private symbols no card names. A tree that lacks a
    * shard does not keep the question from the next one.
    */
   async #aboutSymbol<A extends { errors: CodedError[] }>(
     symbol: string,
-    options: AskingOptions,
+    options: Asked,
     ask: (questions: ProseQuestions, options: AskingOptions) => Promise<A>,
     isKnown: (answer: A) => boolean,
   ): Promise<A> {
-    const rank = bySymbol(symbol);
-    const lattices = [...(await this.#shards.lattices()).values()].sort(
-      (a, b) => rank(b) - rank(a),
-    );
+    const lattices = ranked(await this.#shards.lattices(), bySymbol(symbol), options.folder);
     let first: A | undefined;
-    for (const lattice of lattices) {
+    for (const [, lattice] of lattices) {
       const answer = await this.#inOneState(lattice, options, ask);
       if (isKnown(answer)) return answer;
       first ??= answer;
@@ -185,10 +201,13 @@ export class QuestionHandler {
   }
 
   /** Of the trees that this home has an index of: what stands in the folder of another card is not told. */
-  async #states({ agents, paths, compares }: StatesRequest): Promise<TreeState[]> {
+  async #states({ agents, paths, compares }: StatesRequest, folder: string): Promise<TreeState[]> {
     const asked = new Set(agents);
     const cards = await citableTrees(this.#shards, this.#home);
-    const meant = cards.filter((card) => asked.has(card.agent) || asked.has(card.alias));
+    const named = cards.filter((card) => asked.has(card.agent) || asked.has(card.alias));
+    // Shards of two trees may have the same name: the asker's own tree answers first.
+    const own = named.filter(({ root }) => isWithin(folder, root));
+    const meant = own.length > 0 ? own : named;
     const trees = new Map<string, Map<string, string>>();
     for (const { root, alias, index_version } of meant.length > 0 ? meant : cards)
       trees.set(root, (trees.get(root) ?? new Map<string, string>()).set(alias, index_version));
@@ -201,9 +220,10 @@ export class QuestionHandler {
   /** By the first tree that knows the symbol, in order of their rank. */
   async #analysed<A>(
     rank: (lattice: Lattice) => number,
+    { folder }: Asked,
     ask: (analyses: Analyses) => Promise<A>,
   ): Promise<A> {
-    const lattices = [...(await this.#shards.lattices())].sort(([, a], [, b]) => rank(b) - rank(a));
+    const lattices = ranked(await this.#shards.lattices(), rank, folder);
     let unknown: unknown = new BusError('NO_SHARDS');
     for (const [root] of lattices) {
       try {
@@ -226,17 +246,36 @@ export class QuestionHandler {
     );
   }
 
-  async #about(rank: (lattice: Lattice) => number): Promise<ProseQuestions> {
-    return this.#questions(await this.#lattice(rank));
+  async #about(
+    rank: (lattice: Lattice) => number,
+    asked: Pick<Asked, 'folder'>,
+  ): Promise<ProseQuestions> {
+    return this.#questions(await this.#lattice(rank, asked));
   }
 
-  async #lattice(rank: (lattice: Lattice) => number): Promise<Lattice> {
-    return choose(await this.#shards.lattices(), rank);
+  async #lattice(
+    rank: (lattice: Lattice) => number,
+    { folder }: Pick<Asked, 'folder'>,
+  ): Promise<Lattice> {
+    return choose(await this.#shards.lattices(), rank, folder);
   }
 
   #questions(lattice: Lattice): ProseQuestions {
     return new ProseQuestions(this.#prose, lattice, systemClock);
   }
+}
+
+interface Asked extends AskingOptions {
+  /** Where the asker is. */
+  folder: string;
+}
+
+/** What is named by an agent of it is in one tree. */
+const named = { folder: '' };
+
+function askedIn(incoming: Incoming): Asked {
+  const { asker_folder: folder } = asker.decode(incoming.body);
+  return { ...optionsOf(incoming), folder };
 }
 
 function isDefined({ definitions }: { definitions: object[]; errors: CodedError[] }): boolean {

@@ -81,7 +81,7 @@ export const queryAgent: Operation<typeof queryInput> = {
   name: 'query_agent',
   title: 'Ask one agent',
   description:
-    'Ask the agent that owns a piece of code (list_agents says who) instead of reading its files. The answer shows the lines that decide, as path:line; each can be checked with verify_citations.',
+    'Ask the agent that owns a piece of code (list_agents says who) instead of reading its files. The answer shows the lines that decide, as path:line.',
   input: queryInput,
   output: answerOutput,
   annotations: looks,

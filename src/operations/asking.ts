@@ -1,19 +1,25 @@
 import type { Client } from '../client/client.js';
 import { RemoteCritic } from '../remote/critic.js';
 import { askAgent, remoteQuestions } from '../remote/questions.js';
+import { LeftPlaces } from './explore/left.js';
 import type { Asking } from './operation.js';
 
-/** Asks over a bus. `client`: one that is connected. */
-export function askingOver(client: () => Promise<Client>, folder = process.cwd()): Asking {
+/** Asks over a bus. `client`: one that is connected. `home`: where is kept what an answer has no room for. */
+export function askingOver(
+  client: () => Promise<Client>,
+  { home, folder = process.cwd() }: { home?: string; folder?: string } = {},
+): Asking {
+  const questions = async (): Promise<ReturnType<typeof remoteQuestions>> =>
+    remoteQuestions(await client(), folder);
   return {
     client,
     folder,
+    left: home === undefined ? undefined : new LeftPlaces(home),
     critic: async () => new RemoteCritic(await client()),
-    questions: async () => remoteQuestions(await client()),
-    analyses: async () => remoteQuestions(await client()),
-    locator: async () => remoteQuestions(await client()),
-    states: async (request, options) =>
-      (await remoteQuestions(await client()).states(request, options)).trees,
+    questions,
+    analyses: questions,
+    locator: questions,
+    states: async (request, options) => (await (await questions()).states(request, options)).trees,
     askAgent: async (agent, request, { deadlineMs, signal }) =>
       askAgent(await client(), agent, request, deadlineMs, signal),
     asPerson: async (work) => work(await client()),

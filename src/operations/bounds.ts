@@ -35,6 +35,7 @@ export function listsOf<V extends object>(...names: (keyof V)[]): Cut<V> {
 }
 
 export interface Drafted {
+  /** Empty where only the text is wanted. */
   structured: Record<string, unknown>;
   text: string;
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { TreeState } from '../pgc/plan/tree-state.js';
+import { isWithin } from '../remote/shards.js';
+import { line, shellWord } from '../render/terminal.js';
 import { statesText } from '../render/tree-state.js';
 import type { Call, Operation, Reply } from './operation.js';
 
@@ -33,7 +35,10 @@ export function dated<Input extends z.ZodObject>(operation: Operation<Input>): O
         ...state,
         is_replaced: state.is_replaced || (began.get(state.root) ?? state.index) !== state.index,
       }));
-      return trees.length === 0 ? reply : withStates(reply, trees);
+      if (trees.length === 0) return reply;
+      const isOwn =
+        call.person === 'caller' || trees.some(({ root }) => isWithin(call.bus.folder, root));
+      return withStates(reply, trees, isOwn ? '' : unindexed(call.bus.folder));
     },
   };
 }
@@ -51,7 +56,16 @@ function statesFor({ bus, deadlineMs, signal }: Call, names?: Names): Promise<Tr
   return bus.states(request, options).catch(() => []);
 }
 
-function withStates<V extends object>(reply: Reply<V>, trees: readonly TreeState[]): Reply<V> {
+/** A model that works in a folder takes an answer for one about that folder. */
+function unindexed(folder: string): string {
+  return line`\nThis folder has no index, and the answer is not about it: run \`sigma up ${shellWord(folder)}\` once.`;
+}
+
+function withStates<V extends object>(
+  reply: Reply<V>,
+  trees: readonly TreeState[],
+  note: string,
+): Reply<V> {
   const { text, screen, structure = (part: V): object => part, document = reply.value } = reply;
   /** Of what is left out of the part, nothing is named. */
   const treesOf = (part: V): TreeState[] => {
@@ -63,7 +77,7 @@ function withStates<V extends object>(reply: Reply<V>, trees: readonly TreeState
   };
   return {
     ...reply,
-    text: (part) => `${text(part)}\n\n${statesText(treesOf(part))}`,
+    text: (part) => `${text(part)}\n\n${statesText(treesOf(part))}${note}`,
     ...(screen !== undefined && {
       screen: (part, isPlain) => `${screen(part, isPlain)}\n\n${statesText(treesOf(part))}`,
     }),

@@ -10,6 +10,7 @@ import type { Answer, AskRequest } from '../pgc/shapes.js';
 import type { CriticPort } from '../remote/critic.js';
 import { printableLines } from '../render/terminal.js';
 import { answerTokens, charsPerToken, fitted, listsOf, type Cut, type Drafted } from './bounds.js';
+import type { LeftPlaces } from './explore/left.js';
 import { readWith } from './fields.js';
 
 /** For a whole call, unless it names another. Most clients give up after a minute. */
@@ -84,6 +85,8 @@ export interface Asking {
   critic(): Promise<CriticPort>;
   /** Where the files of the caller are. */
   readonly folder: string;
+  /** What answers had no room for; undefined: it is not kept. */
+  readonly left: LeftPlaces | undefined;
   /** With the rights of the person who calls, or who was asked. */
   asPerson<T>(work: (client: Client) => Promise<T>): Promise<T>;
 }
@@ -305,7 +308,7 @@ export async function textOf<Input extends z.ZodObject>(
 export async function drafted<Input extends z.ZodObject>(
   tool: Operation<Input>,
   args: unknown,
-  call: Pick<Call, 'bus' | 'signal' | 'tell' | 'person'>,
+  call: Pick<Call, 'bus' | 'signal' | 'tell' | 'person'> & { isStructured?: boolean },
 ): Promise<Drafted> {
   const { timeout_seconds, max_tokens, ...given } = argumentsOf(tool.name, inputOf(tool), args);
   // What only people say has its default.
@@ -318,7 +321,7 @@ export async function drafted<Input extends z.ZodObject>(
     ...{ actor: '', session: '', keep: () => undefined },
     charsMax: max_tokens * charsPerToken,
   });
-  return replied(answer, max_tokens);
+  return replied(answer, max_tokens, call.isStructured);
 }
 
 /** Checked against `schema`. Throws TOOL_INPUT. */
@@ -334,13 +337,18 @@ function argumentsOf(
 }
 
 /** As much of an answer as `maxTokens` allow. */
-function bounds<V extends object>(answer: Reply<V>, maxTokens: number): Drafted {
+function bounds<V extends object>(
+  answer: Reply<V>,
+  maxTokens: number,
+  isStructured: boolean,
+): Drafted {
   const { value, cut, total, shown, rest, text, structure = (part: V) => part } = answer;
   return fitted(value, cut, maxTokens * charsPerToken, (part, isCut) => {
     const rows = shown(part);
     const note = isCut || rows !== total ? rest(rows) : '';
+    const bounded = { truncated: isCut, shown: rows, total, rest: note };
     return {
-      structured: { ...structure(part), truncated: isCut, shown: rows, total, rest: note },
+      structured: isStructured ? { ...structure(part), ...bounded } : {},
       text: printableLines(
         text(part) + (note === '' ? '' : `\n(${rows} of ${total} shown. ${note})`),
       ),
@@ -355,10 +363,14 @@ export function failureText(error: unknown): string {
 }
 
 /** What a model gets of it. Throws the failure of an answer that holds nothing else. */
-export function replied<V extends object>(reply: Reply<V>, maxTokens: number): Drafted {
+export function replied<V extends object>(
+  reply: Reply<V>,
+  maxTokens: number,
+  isStructured = true,
+): Drafted {
   if (reply.isEmpty === true && reply.failure) throw new RemoteError(reply.failure);
   const { value, brief = (whole: V) => whole, settle = () => true } = reply;
-  const drafted = bounds({ ...reply, value: brief(value) }, maxTokens);
+  const drafted = bounds({ ...reply, value: brief(value) }, maxTokens, isStructured);
   if (!settle()) throw new BusError('BROKER_LOST');
   return drafted;
 }

@@ -29,6 +29,14 @@ export const registry: readonly Registered[] = [
     },
   },
   {
+    commands: 'explore symbol',
+    load: async () => {
+      const { explore } = await import('./explore/explore.js');
+      const { symbol } = await import('./explore/symbol.js');
+      return allDated(explore, symbol);
+    },
+  },
+  {
     commands: 'lattice',
     load: async () => {
       const { topology, latticePath } = await import('./topology.js');

@@ -244,7 +244,7 @@ const delegateTask: Operation<typeof delegateInput> = {
 };
 
 /** Words that ask are a question; others order a change, and that is the work of an agent: unless the flags say otherwise. */
-function inWords(fields: Record<string, unknown>): object {
+export function inWords(fields: Record<string, unknown>): object {
   const isQuestion = isOnlyAsked(String(fields.task));
   const hasStrategy = (fields.grounding as { strategy?: string } | undefined)?.strategy;
   return {

@@ -93,6 +93,12 @@ export type HopAnswer = Plain<
   { references: Reference[]; evidence: Evidence[]; flow: FlowEdge[] }
 >;
 export type Definition = Plain<sigma.pgc.Definition, { role?: string; language?: string }>;
+/** A definition with its lines; none where the indexed content is gone. */
+export type SourceText = Plain<
+  sigma.pgc.SourceText,
+  { definition: Definition; lines: ExcerptLine[] }
+>;
+export type SourcesAnswer = Plain<sigma.pgc.SourcesAnswer, { sources: SourceText[] }>;
 export type CallSite = Plain<
   sigma.pgc.CallSite,
   { lookup: Lookup | null; role?: string; certainty: Certainty | '' }
@@ -120,6 +126,8 @@ export interface ShardPort {
   hop(request: HopRequest, signal?: AbortSignal): Promise<HopAnswer>;
   /** `symbols`: `name`, `path#name`, `path:name` or `path:line`. */
   definitions(symbols: string[], signal?: AbortSignal): Promise<Definition[]>;
+  /** What these define, with its lines; at most `sourcesMax`. */
+  sources(symbols: string[], signal?: AbortSignal): Promise<SourceText[]>;
   /** All call sites of these names, complete. */
   callers(symbols: string[], signal?: AbortSignal): Promise<CallSite[]>;
   /** Also where they are used without being called. */

@@ -1,6 +1,7 @@
 import { BusError } from '../errors/bus-error.js';
 import { clausesMax, nextMax } from '../pgc/answer/ask.js';
 import { excerptLinesMax, lineCharsMax } from '../pgc/answer/deciding.js';
+import { sourceLinesMax, sourcesMax } from '../pgc/answer/sources.js';
 import {
   citationsMax,
   contentMax,
@@ -8,6 +9,7 @@ import {
   type Evidence,
   type HopAnswer,
   type SeekAnswer,
+  type SourceText,
   type WordCounts,
 } from '../pgc/shapes.js';
 
@@ -74,6 +76,20 @@ export function isSaneHop(answer: HopAnswer): boolean {
   const { references, likelihood } = answer;
   return (
     isSane(answer, hopEvidenceMax) && references.length <= hopReferencesMax && isShare(likelihood)
+  );
+}
+
+/** Definitions with their lines. */
+export function areSaneSources(sources: readonly SourceText[]): boolean {
+  const limits = { text: evidenceCharsMax, list: sourceLinesMax, whole: answerCharsMax };
+  return (
+    sources.length <= sourcesMax &&
+    isBounded([...sources], limits) &&
+    // An absent message decodes as null, against its type.
+    sources.every(
+      ({ definition, lines }) =>
+        (definition as unknown) !== null && lines.every(({ text }) => text.length <= lineCharsMax),
+    )
   );
 }
 

@@ -2,11 +2,13 @@ import type { Client } from '../client/client.js';
 import type { AskingOptions } from '../lattice/questions.js';
 import {
   askedBy,
+  asker,
   latticeMessages,
   latticeService,
   queryProgress,
   shardMessages,
   type AskedBy,
+  type MessageType,
 } from '../pgc/serve/messages.js';
 import type { Answer, AskRequest } from '../pgc/shapes.js';
 import { insane, isSaneAnswer } from './foreign-answer.js';
@@ -26,13 +28,26 @@ export async function askAgent(
   return answer;
 }
 
-/** The manager's answers over the bus, analyses included. */
-export function remoteQuestions(client: Client): AskedBy<typeof latticeMessages, AskingOptions> {
+/** The manager's answers over the bus, analyses included. `folder`: of several trees, the one with it answers. */
+export function remoteQuestions(
+  client: Client,
+  folder: string,
+): AskedBy<typeof latticeMessages, AskingOptions> {
+  const said = asker.encode({ asker_folder: folder });
   return askedBy(latticeMessages, (message, request, { onProgress, ...options }: AskingOptions) =>
-    ask(client, `service:${latticeService}`, message, request, {
+    ask(client, `service:${latticeService}`, askedFrom(said, message), request, {
       ...options,
       isIdempotent: true,
       onPartial: (body) => onProgress?.(queryProgress.decode(body)),
     }),
   );
+}
+
+/** A message of protobuf may be said in pieces. */
+function askedFrom<Q, A>(
+  said: Buffer,
+  { request, ...message }: MessageType<Q, A>,
+): MessageType<Q, A> {
+  const encode = (value: Q): Buffer => Buffer.concat([request.encode(value), said]);
+  return { ...message, request: { ...request, encode } };
 }

@@ -24,9 +24,11 @@ import {
   type HopRequest,
   type SeekAnswer,
   type ShardPort,
+  type SourceText,
   type WordCounts,
 } from '../pgc/shapes.js';
 import {
+  areSaneSources,
   insane,
   isSaneAnswer,
   isSaneCounts,
@@ -104,6 +106,12 @@ export class RemoteShard implements ShardPort, WordsPort {
     return this.#rows(
       (await this.#ask(shardMessages.definitions, { symbols }, signal)).definitions,
     );
+  }
+
+  async sources(symbols: string[], signal?: AbortSignal): Promise<SourceText[]> {
+    const { sources } = await this.#ask(shardMessages.sources, { symbols }, signal);
+    this.#check(areSaneSources(sources));
+    return sources;
   }
 
   async callers(symbols: string[], signal?: AbortSignal): Promise<CallSite[]> {

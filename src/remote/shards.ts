@@ -219,13 +219,31 @@ function isSame(before: Lattice, now: Lattice): boolean {
 export function choose(
   lattices: ReadonlyMap<string, Lattice>,
   rank: (lattice: Lattice) => number,
+  folder = '',
 ): Lattice {
-  const all = [...lattices.values()];
-  const [first] = all;
+  const [first] = ranked(lattices, rank, folder);
   if (first === undefined) throw new BusError('NO_SHARDS');
-  if (all.length === 1) return first;
-  return (
-    all.map((lattice) => ({ lattice, rank: rank(lattice) })).sort((a, b) => b.rank - a.rank)[0]
-      ?.lattice ?? first
-  );
+  return first[1];
+}
+
+/** All trees: first the one that holds this folder, the innermost of several; then by their rank. */
+export function ranked(
+  lattices: ReadonlyMap<string, Lattice>,
+  rank: (lattice: Lattice) => number,
+  folder = '',
+): [root: string, lattice: Lattice][] {
+  if (lattices.size < 2) return [...lattices];
+  return [...lattices]
+    .map(([root, lattice]) => ({
+      ...{ root, lattice },
+      depth: isWithin(folder, root) ? root.length : 0,
+      rank: rank(lattice),
+    }))
+    .sort((one, other) => other.depth - one.depth || other.rank - one.rank)
+    .map(({ root, lattice }) => [root, lattice]);
+}
+
+/** Also of a folder itself. */
+export function isWithin(folder: string, root: string): boolean {
+  return folder === root || folder.startsWith(root.endsWith('/') ? root : `${root}/`);
 }

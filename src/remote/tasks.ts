@@ -129,22 +129,34 @@ export class Tasks {
   async follow(
     view: TaskView,
     onChange: (view: TaskView) => void,
-    { withinMs = Infinity, ...options }: Waiting & { withinMs?: number } = {},
+    options: Waiting & { withinMs?: number } = {},
   ): Promise<TaskView> {
+    let last = view;
+    for await (last of this.revisions(view, options)) onChange(last);
+    return last;
+  }
+
+  /** The same one by one; `alsoAsking`: while it waits for a person, too. */
+  async *revisions(
+    view: TaskView,
+    {
+      withinMs = Infinity,
+      alsoAsking = false,
+      ...options
+    }: Waiting & { withinMs?: number; alsoAsking?: boolean } = {},
+  ): AsyncGenerator<TaskView, void, undefined> {
     const untilMs = performance.now() + withinMs;
     let now = view;
-    onChange(now);
-    while (!isOver(now) && !isAsking(now)) {
+    yield now;
+    while (!isOver(now) && (alsoAsking || !isAsking(now))) {
       const leftMs = Math.floor(untilMs - performance.now());
-      if (leftMs < 1) break;
+      if (leftMs < 1) return;
       const { id, revision } = now;
       const query = { id, revision, wait_ms: Math.min(waitMs, leftMs) };
       const asked = { ...options, isIdempotent: true, deadlineMs: query.wait_ms + marginMs };
-      const next = await this.#ask(taskMessages.show, query, asked);
-      if (next.revision !== revision) onChange(next);
-      now = next;
+      now = await this.#ask(taskMessages.show, query, asked);
+      if (now.revision !== revision) yield now;
     }
-    return now;
   }
 
   #ask<Q, A>(message: Exchange<Q, A>, request: Q, options: RequestOptions): Promise<A> {

@@ -83,6 +83,11 @@ function body(answer: Answer, style: Style): string[] {
   ];
 }
 
+/** The same for agents. */
+export function headlineOf(answer: Answer): string[] {
+  return headline(answer, markdown);
+}
+
 /** What was found, how surely, and what of the question was not. */
 function headline(
   { clauses, evidence, confidence, unsure, errors }: Answer,
@@ -191,12 +196,16 @@ function numbered(lines: readonly ExcerptLine[]): string[] {
   });
 }
 
-/** In a fence that no line of it can close. */
 function fenced(lines: readonly ExcerptLine[]): string[] {
+  return fence(numbered(lines));
+}
+
+/** Lines in a fence that none of them can close. */
+export function fence(lines: readonly string[]): string[] {
   if (lines.length === 0) return [];
-  const runs = lines.flatMap(({ text }) => text.match(/`+/g) ?? []).map(({ length }) => length);
-  const fence = '`'.repeat(Math.max(3, ...runs.map((run) => run + 1)));
-  return [fence, ...numbered(lines), fence];
+  const runs = lines.flatMap((text) => text.match(/`+/g) ?? []).map(({ length }) => length);
+  const marks = '`'.repeat(Math.max(3, ...runs.map((run) => run + 1)));
+  return [marks, ...lines, marks];
 }
 
 function unsureOf({ unsure, next }: Answer, style: Style): string[] {
@@ -261,14 +270,14 @@ const inlineMark = /[\\`*<>[\]|~]|&(?=#?\w+;)|(?<![\p{L}\p{N}_])_+|_+(?![\p{L}\p
 const leadingMark = /^(\s*)(?:(?=#{1,6}(?:\s|$)|[-+](?:\s|$)|[-=]+\s*$)|(\d{1,9})(?=[.)](?:\s|$)))/;
 
 /** In one line, and without what Markdown would read as markup. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return printable(text)
     .replace(inlineMark, (signs) => signs.replaceAll(/./g, '\\$&'))
     .replace(leadingMark, '$1$2\\');
 }
 
 /** In one line as code, in which nothing is markup but its end. */
-function code(text: string): string {
+export function code(text: string): string {
   return `\`${printable(text).replaceAll('`', "'")}\``;
 }
 

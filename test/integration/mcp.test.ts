@@ -1,4 +1,5 @@
 import type { Client as McpClient } from '@modelcontextprotocol/client';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { request } from 'node:http';
@@ -117,6 +118,8 @@ const on = (name: string): McpClient => clients.get(name)!;
 const tools = [
   'list_agents',
   'query_agent',
+  'explore',
+  'symbol',
   'query_lattice',
   'ask',
   'locate',
@@ -161,6 +164,17 @@ test.each(transports)(
   },
 );
 
+test('what a client is offered by default costs little to read, in the order of its worth', async () => {
+  const client = await stdioClient(repository.home, { isPlain: true });
+  const { tools: listed } = await client.listTools();
+  const said = client.getInstructions() ?? '';
+  await client.close();
+  const names = ['explore', 'symbol', 'trace', 'locate', 'list_agents', 'query_agent'];
+  expect(listed.map((each) => each.name)).toEqual(names);
+  expect(countTokens(JSON.stringify({ tools: listed }))).toBeLessThan(2_500);
+  expect(countTokens(said)).toBeLessThan(150);
+});
+
 /** The client itself checks what it gets against the listed output schema, and throws where it differs. */
 test.each(twoTransports)('%s: every tool answers a right question', async (name) => {
   const client = on(name);
@@ -199,6 +213,14 @@ test.each(twoTransports)('%s: every tool answers a right question', async (name)
     { status: 'valid' },
     { status: 'malformed', reason: 'content is not a text' },
   ]);
+  const explored = await right('explore', { question: 'How is the ring allocated?' });
+  expect(explored.pieces[0]).toMatchObject({ id: 1, agent: 'drivers' });
+  const further = await right('explore', { more: explored.more });
+  expect(further.pieces.length).toBe(explored.more_total);
+  const named = await right('explore', { names: ['nic_open', 'nic_setup_rx_ring'] });
+  expect(named.flow).toMatchObject([{ from: 'nic_open', to: 'nic_setup_rx_ring', evidence: 1 }]);
+  const [symbol] = (await right('symbol', { symbol: 'nic_log' })).pieces;
+  expect([symbol.symbol, symbol.callers.total]).toEqual(['nic_log', 3]);
   const routed = await right('query_lattice', {
     question: 'How does the nic driver allocate its ring?',
   });
@@ -238,6 +260,12 @@ test.each(twoTransports)('%s: every tool refuses a wrong question with a code', 
     ['query_lattice', { question: 'x', from: 'nobody' }, 'UNKNOWN_AGENT'],
     ['ask', { question: '   ' }, 'EMPTY_QUESTION'],
     ['ask', { question: 'zzyzx qwxyz' }, 'NOT_FOUND'],
+    ['explore', {}, 'USAGE'],
+    ['explore', { question: 'x', names: ['y'] }, 'USAGE'],
+    ['explore', { question: 'zzyzx qwxyz' }, 'NOT_FOUND'],
+    ['explore', { names: ['no_such_thing'] }, 'NO_SUCH_SYMBOL'],
+    ['explore', { more: '../x' }, 'NOTHING_LEFT'],
+    ['symbol', { symbol: 'no_such_thing' }, 'NO_SUCH_SYMBOL'],
     ['locate', { report: 7 }, 'TOOL_INPUT'],
     ['callers', { symbol: 'no_such_thing' }, 'NO_SUCH_SYMBOL'],
     ['callees', { symbol: 'no_such_thing' }, 'NO_SUCH_SYMBOL'],
@@ -541,7 +569,7 @@ test('on stdout there is the protocol and nothing else, whatever comes in', asyn
     tooLong,
     JSON.stringify({ jsonrpc: '2.0', ...last }),
   ];
-  const { stdout } = await sigmaProcess(repository.home, ['mcp'], {
+  const { stdout } = await sigmaProcess(repository.home, ['mcp', '--structure'], {
     input: `${input.join('\n')}\n`,
   });
   const said = stdout

@@ -21,6 +21,8 @@ export type Texts = Record<string, string>;
 
 /** A tree in memory that is bound, changed and bound again. */
 export class BoundUnits {
+  /** Calls and uses that the last change has bound anew. */
+  sites = 0;
   readonly #miner = new Miner();
   readonly #texts: Texts = {};
   #units: Segment[] = [];
@@ -55,13 +57,13 @@ export class BoundUnits {
       each === undefined ? [] : [[unit, unit]],
     );
     const written: number[] = [];
-    this.#bound = [
-      ...bindChange(new Change(this.#units, before, same), languageRules([])).end(),
-    ].map((writer, unit) => {
+    const update = bindChange(new Change(this.#units, before, same), languageRules([]));
+    this.#bound = [...update.end()].map((writer, unit) => {
       if (writer === 'as before') return before[unit]?.bound as BoundCalls;
       written.push(unit);
       return boundIn(writer);
     });
+    this.sites = update.sites;
     const whole = this.#whole();
     const wrong = this.#units.flatMap((index, unit) =>
       differences(index, this.#bound[unit] as BoundCalls, whole[unit] as BoundCalls),

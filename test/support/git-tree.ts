@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -33,8 +33,25 @@ export class TemporaryTree implements AsyncDisposable {
     });
   }
 
+  /** What `git init` makes, without a process. */
   #begin(): void {
-    if (!existsSync(join(this.root, '.git'))) this.git('init', '-q', '-b', 'main', '--template=');
+    const folder = join(this.root, '.git');
+    if (existsSync(folder)) return;
+    for (const each of ['objects', 'refs/heads'])
+      mkdirSync(join(folder, each), { recursive: true });
+    writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/main\n');
+    writeFileSync(
+      join(folder, 'config'),
+      '[core]\n\trepositoryformatversion = 0\n\tbare = false\n',
+    );
+  }
+
+  /** The commit that was just made, which is not packed. */
+  #head(): string {
+    const read = (name: string): string =>
+      readFileSync(join(this.root, '.git', name), 'utf8').trim();
+    const head = read('HEAD');
+    return head.startsWith('ref: ') ? read(head.slice('ref: '.length)) : head;
   }
 
   commitAll(): void {
@@ -59,7 +76,7 @@ export class TemporaryTree implements AsyncDisposable {
         stdio: 'pipe',
       },
     );
-    return this.git('rev-parse', 'HEAD').trim();
+    return this.#head();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

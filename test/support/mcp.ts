@@ -26,11 +26,16 @@ function newClient(era: Era, person?: Person): Client {
   return client;
 }
 
+/** All tools, with their answers as data. */
+const everything = ['--tools', 'all', '--structure'];
+
 interface StdioOptions {
   era?: Era;
   args?: string[];
   cwd?: string;
   person?: Person;
+  /** As a client finds it that says nothing of tools. */
+  isPlain?: true;
 }
 
 /** The official client, connected to a `sigma mcp` inside this process. */
@@ -54,11 +59,15 @@ class PipeTransport implements Transport {
   ) {}
 
   start(): Promise<void> {
-    const { args = [], cwd: folder } = this.options;
+    const { args = [], cwd: folder, isPlain = false } = this.options;
     const its = { env: environment(this.home), folder };
-    this.#command = startCommand(['mcp', ...args], its, (stream, text) => {
-      if (stream === 'stdout') this.#take(text);
-    });
+    this.#command = startCommand(
+      ['mcp', ...(isPlain ? [] : everything), ...args],
+      its,
+      (stream, text) => {
+        if (stream === 'stdout') this.#take(text);
+      },
+    );
     void this.#command.ended.then(() => this.onclose?.());
     return Promise.resolve();
   }
@@ -89,7 +98,7 @@ export interface HttpServer extends Running {
 }
 
 export async function startHttp(home: string, args: string[] = []): Promise<HttpServer> {
-  const running = startSigma(home, ['mcp', '--http', '0', ...args]);
+  const running = startSigma(home, ['mcp', ...everything, '--http', '0', ...args]);
   await eventually(() => {
     if (!/^token in /m.test(running.output())) throw new Error(running.output());
   });

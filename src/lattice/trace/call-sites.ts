@@ -9,6 +9,8 @@ import {
   type Definition,
   type Expansion,
   type ImplementationsAnswer,
+  type SourcesAnswer,
+  type SourceText,
 } from '../../pgc/shapes.js';
 import { sortedOut } from '../../pgc/bind/call-sites.js';
 import { nearness } from '../../pgc/bind/visibility.js';
@@ -173,6 +175,25 @@ export async function calleesOf(
     definitions,
     callees: sorted(resolved.sites.filter((each) => hasRole(each, roles))),
     errors: failed.length > 0 ? failed : await missing(lattice, symbol, definitions.length, signal),
+  };
+}
+
+/** What these symbols define, with its lines: definitions before declarations, in the order of path and line. */
+export async function sourcesOf(
+  lattice: Lattice,
+  symbols: string[],
+  signal: AbortSignal | undefined,
+): Promise<SourcesAnswer> {
+  const ports = [...lattice.ports.values()];
+  const found = await fanOut(ports, signal, (port) => port.sources(symbols, signal));
+  const all = found.answers.flat();
+  const order = new Map(
+    sortedDefinitions(all.map(({ definition }) => definition)).map((each, at) => [each, at]),
+  );
+  const placeOf = ({ definition }: SourceText): number => order.get(definition) ?? 0;
+  return {
+    sources: all.sort((one, other) => placeOf(one) - placeOf(other)),
+    errors: merged(found.errors),
   };
 }
 

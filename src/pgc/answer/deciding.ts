@@ -71,6 +71,11 @@ export function plainLines(lines: readonly string[], first: number): ExcerptLine
     .flatMap((text, at) => (isTelling(text) ? lineAt(text, first + at, false) : []));
 }
 
+/** All of them but those that show a credential. */
+export function linesAsTheyStand(lines: readonly string[], first: number): ExcerptLine[] {
+  return lines.flatMap((text, at) => lineAt(text, first + at, false));
+}
+
 function lineAt(text: string | undefined, line: number, decides: boolean): ExcerptLine[] {
   const read = text?.slice(0, readCharsMax);
   if (text === undefined || withoutCredentials(read ?? '') !== read) return [];

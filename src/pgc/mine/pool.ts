@@ -18,6 +18,11 @@ const workedShare = 1 / 2;
 const timesMax = 20;
 /** Files that wait for a worker, per worker: enough that none is ever idle. */
 export const queuedPerJob = 2;
+/**
+ * A thread begins with its grammar to load and code that is not compiled, for which it takes as long as for so much text later on:
+ * for less, another one pays only in time of the processor.
+ */
+const bytesPerJob = 1024 * 1024;
 /** Of JavaScript's own, per worker. */
 const workerHeapMegabytes = 1_024;
 
@@ -46,7 +51,7 @@ interface Slot {
 }
 
 /**
- * Mines on `jobs` threads; 0 means in this one. A worker that dies or takes too long is replaced, and only
+ * Mines on up to `jobs` threads; 0 means in this one. A worker that dies or takes too long is replaced, and only
  * the file it was reading is lost.
  */
 export class MinerPool implements AsyncDisposable {
@@ -60,6 +65,8 @@ export class MinerPool implements AsyncDisposable {
   readonly #slots = new Set<Slot>();
   readonly #inThread: Miner | undefined;
   #waiting: (() => void)[] = [];
+  /** Of all texts that were to be mined so far. */
+  #bytes = 0;
   #isClosed = false;
 
   constructor(jobs: number, options: MinerPoolOptions = {}) {
@@ -91,6 +98,7 @@ export class MinerPool implements AsyncDisposable {
     return new Promise((resolve, reject) => {
       // A copy that the worker can own: the caller's bytes may share their memory with others.
       const job = { language, source: new Uint8Array(source), resolve, reject };
+      this.#bytes += source.byteLength;
       if (this.#isClosed || !this.#queue.offer(job)) reject(new BusError('CANCELLED'));
       else this.#assign();
     });
@@ -149,7 +157,8 @@ export class MinerPool implements AsyncDisposable {
   }
 
   #start(): Slot | undefined {
-    if (this.#slots.size >= this.#jobs) return undefined;
+    const worth = 1 + Math.floor(this.#bytes / bytesPerJob);
+    if (this.#slots.size >= Math.min(this.#jobs, worth)) return undefined;
     const worker = new Worker(this.#workerUrl, {
       workerData: { rules: this.#rules },
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMegabytes },

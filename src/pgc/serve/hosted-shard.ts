@@ -98,6 +98,9 @@ export class HostedShard {
     answer(shardMessages.definitions, async (its, { symbols }) => ({
       definitions: await its.definitions(symbols),
     }));
+    answer(shardMessages.sources, async (its, { symbols }) => ({
+      sources: await its.sources(symbols),
+    }));
     answer(shardMessages.callers, async (its, { symbols }) => ({
       sites: await its.callers(symbols),
     }));

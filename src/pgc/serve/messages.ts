@@ -36,6 +36,8 @@ import type {
   LatticeQuery,
   QueryProgress,
   SeekAnswer,
+  SourcesAnswer,
+  SourceText,
   TopologyAnswer,
   TraceAnswer,
   Verdict,
@@ -106,6 +108,11 @@ export const shardMessages = {
     pgc.SymbolsRequest,
     pgc.DefinitionsAnswer,
   ),
+  sources: messageType<{ symbols: string[] }, { sources: SourceText[] }>(
+    'pgc.sources',
+    pgc.SymbolsRequest,
+    pgc.SourcesAnswer,
+  ),
   callers: messageType<{ symbols: string[] }, { sites: CallSite[] }>(
     'pgc.callers',
     pgc.SymbolsRequest,
@@ -138,6 +145,9 @@ export const shardMessages = {
 
 /** Said after each of these answers: a message of protobuf may be said in pieces. */
 export const indexState = codec<{ index_state: string }>(pgc.IndexState);
+
+/** Said after each request to the manager: of several trees, the one with the asker's folder answers. */
+export const asker = codec<{ asker_folder: string }>(pgc.Asker);
 
 /** Requests that need the whole tree. */
 function analysisMessages(prefix: string) {
@@ -202,8 +212,14 @@ export const questionMessages = {
     pgc.LocateRequest,
     pgc.LocateAnswer,
   ),
-  /** `cite`: number of call sites that are cited, at most 10. */
-  callers: messageType<RowsRequest & { cite?: number }, CallersAnswer>(
+  /** What these symbols define, with its lines. */
+  sources: messageType<{ symbols: string[] }, SourcesAnswer>(
+    'lattice.sources',
+    pgc.SymbolsRequest,
+    pgc.SourcesAnswer,
+  ),
+  /** `cite`: number of call sites that are cited, at most 10. `calls_alone`: other uses are not counted. */
+  callers: messageType<RowsRequest & { cite?: number; calls_alone?: boolean }, CallersAnswer>(
     'lattice.callers',
     pgc.SymbolRequest,
     pgc.CallersAnswer,

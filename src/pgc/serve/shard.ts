@@ -27,6 +27,7 @@ import type {
   WordsPort,
 } from '../search/locate/words-port.js';
 import type { WordsShard } from '../search/locate/words-shard.js';
+import { sourcesOf } from '../answer/sources.js';
 import { Search, type SearchPart } from '../search/search.js';
 import type { ShardOverlays } from '../overlay/shard-overlays.js';
 import type { ShardIndex } from '../format/shard-index.js';
@@ -42,6 +43,7 @@ import type {
   HopRequest,
   SeekAnswer,
   ShardPort,
+  SourceText,
   WordCounts,
 } from '../shapes.js';
 
@@ -104,6 +106,10 @@ export class Shard implements ShardPort, WordsPort {
 
   async definitions(symbols: string[]): Promise<Definition[]> {
     return Promise.resolve(definitionsOf(this.index, bounded(symbols)));
+  }
+
+  async sources(symbols: string[]): Promise<SourceText[]> {
+    return Promise.resolve(sourcesOf(this.index, this.excerpts, bounded(symbols)));
   }
 
   async callers(symbols: string[]): Promise<CallSite[]> {

@@ -87,7 +87,7 @@ export class Tree {
         project: 'p',
         root: '',
         scope: [],
-        languages: [],
+        languages: [...new Set(texts.map(([, { file }]) => file.language))],
       };
       await writeSections(
         path,

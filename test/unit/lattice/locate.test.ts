@@ -109,6 +109,7 @@ function remote(shard: Shard, change: Partial<Shard> = {}): ShardPort {
     implementations: (symbols) => shard.implementations(symbols),
     citeCalls: (callee, sites) => shard.citeCalls(callee, sites),
     expand: (anchors) => shard.expand(anchors),
+    sources: (symbols) => shard.sources(symbols),
     ...words,
     ...its,
   };

@@ -50,6 +50,7 @@ async function withShard(agent: string, answer: () => Promise<never>): Promise<L
           implementations: answer,
           references: answer,
           expand: answer,
+          sources: answer,
         }
       : shard,
   );

@@ -32,10 +32,11 @@ const operation: Operation<z.ZodObject> = {
 /** Answers with these states in turn. */
 async function answered(
   states: readonly TreeState[],
-  maxTokens = 6_000,
+  { maxTokens = 6_000, folder = '/p/src' } = {},
 ): Promise<{ text: string; trees: TreeState[]; asked: StatesRequest[] }> {
   const asked: StatesRequest[] = [];
   const bus = {
+    folder,
     states: (request: StatesRequest) => {
       asked.push(request);
       return Promise.resolve([states[asked.length - 1]]);
@@ -58,7 +59,7 @@ test('all files of an answer are compared, also those that stand within a place'
 test('of an answer that is cut, only changed files that it still shows are named', async () => {
   const changed = ['src/file_0.go', 'src/file_399.go'];
   const now = { ...state, files_changed: 400, changed };
-  const { text, trees } = await answered([state, now], 700);
+  const { text, trees } = await answered([state, now], { maxTokens: 700 });
   expect(trees[0]?.changed).toEqual(['src/file_0.go']);
   expect(text).toContain('; 400 files changed since, shown here: src/file_0.go');
 });
@@ -68,4 +69,11 @@ test('an answer during which the index was exchanged does not say that it is up 
   expect(trees[0]?.is_replaced).toBe(true);
   expect(text).toContain('a newer index came while this was answered');
   expect(text).not.toContain('up to date');
+});
+
+test('who works in a folder without an index is told so, and what to run', async () => {
+  const { text } = await answered([state, state], { folder: '/pieces/of a' });
+  expect(text).toContain('This folder has no index');
+  expect(text).toContain('run `sigma up "/pieces/of a"` once');
+  expect((await answered([state, state])).text).not.toContain('no index');
 });

@@ -105,23 +105,29 @@ export class Change {
     this.isInOrder = this.#isInOrder();
   }
 
+  /** What new texts define is looked at wherever it is mentioned, so where they stand does not count. */
   #isInOrder(): boolean {
     let last = -1;
-    const places = [...this.units.keys()].flatMap((unit): number[] => {
-      const same = this.#unitBefore.get(unit);
-      if (same !== undefined) return [same * filesMax];
-      const index = this.units[unit];
-      return Array.from({ length: index?.fileCount ?? 0 }, (_, file) => {
-        const path = index?.file(file).path ?? '';
-        const was = (this.#kept.get(path) ?? this.#changed.get(path))?.before;
-        return was === undefined ? last : was.unit * filesMax + was.file;
-      });
-    });
-    for (const each of places) {
-      if (each < last) return false;
-      last = each;
-    }
+    for (const [unit, index] of this.units.entries())
+      for (const at of this.#placesBefore(unit, index)) {
+        if (at < last) return false;
+        last = at;
+      }
     return true;
+  }
+
+  /** Where the texts of a unit were, in its order. */
+  *#placesBefore(unit: number, index: ShardIndex): Generator<number> {
+    const same = this.#unitBefore.get(unit);
+    if (same !== undefined) {
+      yield same * filesMax;
+      return;
+    }
+    for (let file = 0; file < index.fileCount; file += 1) {
+      const { path } = index.file(file);
+      const was = (this.#kept.get(path) ?? this.#changed.get(path))?.before;
+      if (was !== undefined) yield was.unit * filesMax + was.file;
+    }
   }
 
   /** Undefined: its content is as before. */

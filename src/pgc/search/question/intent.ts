@@ -26,6 +26,8 @@ const changed =
   /\b(?:want|plan|like|consider|wish|intend|going) (?:to |of )?(?:add|chang|replac|alter|remov|mov|renam|swap|set)|\bif (?:i|we) chang|\baffected\b|\bwhat\b.{0,80}\bbreaks?\b|\bimpact of\b/i;
 /** Words of a program between quotation marks, and that something went wrong. */
 const printed = /(?<!\w)["“'‘](?=[^"”\n]{0,120}\s)[^"”\n]{12,400}["”'’](?!\w)/;
+/** A question that is a quotation and nothing else gives the message itself. */
+const quotation = /^\s*["“'‘](?=[^"”\n]{0,120}\s)[^"”\n]{8,400}["”'’]\s*$/;
 const wrong =
   /\b(?:errors?|fail(?:s|ed|ure)?|messages?|logs?|says?|saying|warnings?|dies|stops|refuse[sd]?|crash(?:es|ed)?|get)\b/i;
 const decided =
@@ -50,7 +52,7 @@ const intents: [Intent, RegExp][] = [
 export function intentOf(text: string, asks: Asked | undefined, isNamed: boolean): Intent {
   if ((asks === 'callers' || asks === 'chain') && isNamed) return 'usage';
   if (asks === 'implementations') return 'implementations';
-  if (printed.test(text) && wrong.test(text)) return 'symptom';
+  if (quotation.test(text) || (printed.test(text) && wrong.test(text))) return 'symptom';
   if (several.test(text)) return 'implementations';
   if (changed.test(text)) return 'impact';
   if (sorts.test(text)) return 'implementations';

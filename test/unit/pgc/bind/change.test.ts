@@ -32,6 +32,21 @@ test('a result that is another one changes what is called on it elsewhere', asyn
   expect(units.callsTo('Get')).toEqual(['b/b.go:3 exact a/x/t.go']);
 });
 
+test('a text that is new or gone binds no more than what mentions it', async () => {
+  const units = await BoundUnits.of({
+    ...goTexts,
+    'b/y.go': 'package b\nimport "q/a/y"\nfunc far() { y.New(); other() }\nfunc other() {}\n',
+    'c/d.go': go('c', ...Array.from({ length: 20 }, (_, at) => `func f${at}() { helper() }`)),
+  });
+  const added = go('y', 'func New() { own() }', 'func own() {}');
+  expect((await units.change({ 'a/y/y.go': added })).wrong).toEqual([]);
+  expect(units.callsTo('New')).toEqual(['b/y.go:3 exact a/y/y.go']);
+  expect(units.sites).toBeLessThan(10);
+  expect((await units.change({ 'a/y/y.go': undefined })).wrong).toEqual([]);
+  expect(units.sites).toBeLessThan(10);
+  expect((await units.change({ 'a/x/a.go': go('z', 'func Make() {}') })).wrong).toEqual([]);
+});
+
 test('what a type implements may be changed by a method of it', async () => {
   const texts = {
     ...goTexts,

@@ -85,6 +85,9 @@ describe('with a worker that misbehaves', () => {
   test('recycling ends what is idle at once, and what is at work after its file', async () => {
     await using pool = new MinerPool(2, { worker: moody });
     const who = () => textOf(pool.mine('c', Buffer.from('who')));
+    expect(new Set(await Promise.all([who(), who()])).size).toBe(1);
+    // With so much to do a second thread pays.
+    await pool.mine('c', Buffer.alloc(1024 * 1024));
     const before = await Promise.all([who(), who()]);
     expect(new Set(before).size).toBe(2);
     const open = who();

@@ -11,6 +11,8 @@ interface Described {
   head: string;
   rows: readonly TypeRow[];
   text: string;
+  /** Its text is new, or gone. */
+  isAlone: boolean;
 }
 
 /** Names of which a text says something else than before; see `affectedNames`. */
@@ -26,9 +28,13 @@ export class ChangedNames {
     this.#rules = rules;
     for (const { path, before, now } of change.texts) {
       if (!isOurs(path)) continue;
+      const isAlone = before === undefined || now === undefined;
       const was = describedIn(change.before[before?.unit ?? -1]?.index, before, rules);
       const is = describedIn(change.units[now?.unit ?? -1], now, rules);
-      this.#compare(was, is);
+      this.#compare(
+        was.map((each) => ({ ...each, isAlone })),
+        is.map((each) => ({ ...each, isAlone })),
+      );
     }
   }
 
@@ -95,6 +101,10 @@ export class ChangedNames {
         if (this.#rules.namespaces === true && symbol >= 0) this.names.add(partToken);
         return;
       case 'package':
+        // All that it defines is noted, and imports are compared: they know which packages there are.
+        if (definition.isAlone) this.#note(name);
+        else this.isWide = true;
+        return;
       case 'using':
         this.isWide = true;
         return;
@@ -152,7 +162,7 @@ function describedIn(
   index: Change['units'][number] | undefined,
   place: TextPlace | undefined,
   rules: LanguageRules,
-): Described[] {
+): Omit<Described, 'isAlone'>[] {
   if (index === undefined || place === undefined) return [];
   const isBare = !rules.languages.includes(index.file(place.file).language);
   const rows = new Map<number, TypeRow[]>();

@@ -1,17 +1,18 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import path from 'node:path';
-import { invalid, readPrivate, writePrivate } from '../../src/config/private-file.js';
+import { invalid, readPrivate, writePrivate } from '../src/config/private-file.js';
 
 const tokenBytes = 32;
 const pattern = /^[0-9a-f]{64}$/;
 
-export function tokenFile(home: string): string {
-  return path.join(home, 'mcp', 'token');
+/** Of one server, by its name: who may use one may not use the other. */
+export function tokenFile(home: string, server: string): string {
+  return path.join(home, server, 'token');
 }
 
-/** The token of this home, made at its first use (0600). Throws KEY_FILE_INVALID, STORE_UNAVAILABLE. */
-export function ensureToken(home: string): string {
-  const file = tokenFile(home);
+/** The token of this server of this home, made at its first use (0600). Throws KEY_FILE_INVALID, STORE_UNAVAILABLE. */
+export function ensureToken(home: string, server: string): string {
+  const file = tokenFile(home, server);
   // Of two servers that start at once only one makes it, and both read the same.
   if (readPrivate(file) === undefined)
     writePrivate(file, `${randomBytes(tokenBytes).toString('hex')}\n`, { replace: false });

@@ -2,25 +2,24 @@ import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '../../src/client/client.js';
-import { plainRecord } from '../../src/client/registration.js';
-import type { Config } from '../../src/config/config.js';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
-import { traceTo, type Logger } from '../../src/observe/log.js';
-import { isListening } from '../../src/transport/probe.js';
-import type { AskingOptions, Questions } from '../../src/lattice/questions.js';
-import { askingOver } from '../../src/operations/asking.js';
-import type { Asking } from '../../src/operations/operation.js';
-import type { Analyses } from '../../src/pgc/analyse/analyses.js';
-import type { StatesRequest } from '../../src/pgc/serve/messages.js';
-import type { Answer, AskRequest } from '../../src/pgc/shapes.js';
-import { withClient } from '../../src/remote/with-client.js';
-import type { CriticPort } from '../../src/remote/critic.js';
-import { remoteIdentity } from '../../src/remote/identity.js';
-import { openClient } from '../../src/remote/open-client.js';
+import type { Client } from '../src/client/client.js';
+import { plainRecord } from '../src/client/registration.js';
+import type { Config } from '../src/config/config.js';
+import { asBusError, BusError } from '../src/errors/bus-error.js';
+import { traceTo, type Logger } from '../src/observe/log.js';
+import { isListening } from '../src/transport/probe.js';
+import type { AskingOptions, Questions } from '../src/lattice/questions.js';
+import { askingOver } from '../src/operations/asking.js';
+import type { LeftPlaces } from '../src/operations/explore/left.js';
+import type { Asking } from '../src/operations/operation.js';
+import type { Analyses } from '../src/pgc/analyse/analyses.js';
+import type { StatesRequest } from '../src/pgc/serve/messages.js';
+import type { Answer, AskRequest } from '../src/pgc/shapes.js';
+import { withClient } from '../src/remote/with-client.js';
+import type { CriticPort } from '../src/remote/critic.js';
+import { remoteIdentity } from '../src/remote/identity.js';
+import { openClient } from '../src/remote/open-client.js';
 
-/** Over ipc. No proven role: a model behind this server decides only for itself. */
-const role = 'mcp';
 /** A broker that accepts connections greets within this, or something is wrong with it. */
 const greetingMsMax = 3_000;
 /** Between two looks for a broker while there is none. */
@@ -33,24 +32,41 @@ const serversMax = 16;
  * one; from then on the client mends itself.
  */
 export class Bus implements Asking, AsyncDisposable {
-  readonly #asking = askingOver(() => this.client());
+  readonly #asking: Asking;
   readonly #config: Config;
   readonly #log: Logger;
   /** The project this server works for, without links. */
   readonly folder: string;
   readonly #as: string | undefined;
+  readonly #role: string;
   readonly #ended = new AbortController();
   #client: Client | undefined;
   #opening: Promise<Client> | undefined;
   #running = 0;
 
-  /** `folder`: the project this server works for. `as`: the agent's name, otherwise it follows from the folder. */
-  constructor(parts: { config: Config; log: Logger; folder: string; as: string | undefined }) {
+  /**
+   * `folder`: the project this server works for. `as`: the agent's name, otherwise it follows from the folder. `role`: over ipc; no
+   * proven one, a model behind this server decides only for itself.
+   */
+  constructor(parts: {
+    config: Config;
+    log: Logger;
+    folder: string;
+    as: string | undefined;
+    role: string;
+  }) {
     this.#config = parts.config;
     this.#log = parts.log;
     this.folder = realpathSync(parts.folder);
     this.#as = parts.as;
+    this.#role = parts.role;
+    const { home } = parts.config;
+    this.#asking = askingOver(() => this.client(), { home, folder: this.folder });
     void this.#attend();
+  }
+
+  get left(): LeftPlaces | undefined {
+    return this.#asking.left;
   }
 
   /** Calls under way. */
@@ -143,12 +159,12 @@ export class Bus implements Asking, AsyncDisposable {
     await this.#assertListening();
     const remote = remoteIdentity(this.#config, this.#as);
     const agent = remote?.agent ?? this.#as ?? (await this.#freeName());
-    const identity = { agent, role: remote?.role ?? role, isEphemeral: false };
+    const identity = { agent, role: remote?.role ?? this.#role, isEphemeral: false };
     const client = openClient(this.#config, identity, traceTo(this.#log));
     try {
       await client.ready({ withinMs: greetingMsMax });
       const project = path.basename(this.folder);
-      await client.register(plainRecord(agent, ['mcp'], { project }));
+      await client.register(plainRecord(agent, [this.#role], { project }));
     } catch (error) {
       // What refused us for good is said to every call, and not asked for again.
       if (client.state !== 'closed' || this.#as === undefined) {
@@ -169,14 +185,16 @@ export class Bus implements Asking, AsyncDisposable {
   /** The same for every server of this folder, unless an earlier one is at work under it. */
   async #freeName(): Promise<string> {
     const digest = createHash('sha256').update(this.folder).digest('hex').slice(0, 12);
+    const role = this.#role;
+    const own = `${role}-${digest}`;
     const names = Array.from({ length: serversMax }, (_, at) =>
-      at === 0 ? `mcp-${digest}` : `mcp-${digest}-${at + 1}`,
+      at === 0 ? own : `${own}-${at + 1}`,
     );
     const agents = await withClient(this.#config, (client) => client.agents({ role }));
     const taken = new Set(
       agents.filter(({ state }) => state === 'online').map(({ record }) => record.id),
     );
-    return names.find((name) => !taken.has(name)) ?? names.at(-1) ?? `mcp-${digest}`;
+    return names.find((name) => !taken.has(name)) ?? names.at(-1) ?? own;
   }
 
   async #assertListening(): Promise<void> {
