@@ -16,12 +16,18 @@ export function withValue(text: string, path: readonly string[], value: unknown)
   if (root === undefined) return text;
   if (findNodeAtLocation(root, [...path]) !== undefined)
     return applyEdits(text, modify(text, [...path], value, {}));
-  let depth = path.length - 1;
-  while (depth > 0 && findNodeAtLocation(root, path.slice(0, depth)) === undefined) depth -= 1;
-  const parent = depth === 0 ? root : findNodeAtLocation(root, path.slice(0, depth))!;
-  const [key, ...inner] = path.slice(depth);
+  // As far down as there is something to put it into.
+  let parent = root;
+  let rest = path;
+  for (let depth = 1; depth < path.length; depth += 1) {
+    const inner = findNodeAtLocation(root, path.slice(0, depth));
+    if (inner === undefined) break;
+    parent = inner;
+    rest = path.slice(depth);
+  }
+  const [key = '', ...inner] = rest;
   const whole = inner.reduceRight((its: unknown, name) => ({ [name]: its }), value);
-  return applyEdits(text, inserted(text, parent, key!, whole));
+  return applyEdits(text, inserted(text, parent, key, whole));
 }
 
 export function withoutValue(text: string, path: readonly string[]): string {
@@ -71,7 +77,7 @@ function inLine(value: unknown): string {
 
 function indentAt(text: string, offset: number): string {
   const line = text.lastIndexOf('\n', offset - 1) + 1;
-  return /^[ \t]*/.exec(text.slice(line, offset))![0];
+  return /^[ \t]*/.exec(text.slice(line, offset))?.[0] ?? '';
 }
 
 function unitOf(text: string): string {

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi, type MockInstance } from 'vitest';
 import { addSetupCommand } from '../../../services/cli/setup/setup.js';
 
 /** Settings as people have them: comments, tabs, Windows lines, a mark of the encoding, trailing commas, no line at the end. */
@@ -20,10 +20,11 @@ const samples: Record<string, string> = {
 };
 
 let folder = '';
+let written: MockInstance<typeof process.stdout.write>;
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sigma-setup-'));
   vi.stubEnv('HOME', path.join(folder, 'home'));
-  vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
 });
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -63,7 +64,7 @@ interface Change {
 async function setup(...args: string[]): Promise<Change[]> {
   const sigma = new Command().exitOverride();
   addSetupCommand(sigma);
-  const written = vi.mocked(process.stdout.write).mockClear();
+  written.mockClear();
   const home = path.join(folder, 'state');
   await sigma.parseAsync(['setup', ...args, '--json', '--home', home], { from: 'user' });
   return (JSON.parse(String(written.mock.calls[0]![0])) as { changes: Change[] }).changes;
