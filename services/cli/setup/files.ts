@@ -10,6 +10,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import path from 'node:path';
+import { BusError } from '../../../src/errors/bus-error.js';
 import { Refusal } from './edits.js';
 import { spliceOf, undone, type Splice } from './splice.js';
 
@@ -26,13 +27,15 @@ export class Changes {
     this.#splices = new Map(Object.entries(splices));
   }
 
+  /** Throws CONFIG_INVALID: what cannot be read cannot be undone. */
   static async open(home: string): Promise<Changes> {
     const file = path.join(home, 'setup.json');
-    const text = await textOf(file);
-    return new Changes(
-      file,
-      text === undefined ? {} : (JSON.parse(text) as Record<string, Splice>),
-    );
+    try {
+      const text = (await textOf(file)) ?? '{}';
+      return new Changes(file, JSON.parse(text) as Record<string, Splice>);
+    } catch {
+      throw new BusError('CONFIG_INVALID', { detail: `${file} cannot be read` });
+    }
   }
 
   /** The text as it was before us; undefined: that cannot be said any more. */

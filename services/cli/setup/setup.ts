@@ -3,7 +3,7 @@ import { constants, existsSync } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { table } from '../../../src/render/terminal.js';
+import { printableText, table } from '../../../src/render/terminal.js';
 import { program } from '../../program.js';
 import { configOf, list, withCommon, type CommonOptions } from '../options.js';
 import { print, usage } from '../output.js';
@@ -55,7 +55,8 @@ export function addSetupCommand(sigma: Command): void {
       const steps: Step[] = [];
       for (const part of partsOf(chosen(options, places), places))
         steps.push(await step(part, changes, options.remove === true));
-      if (options.json !== true) for (const { diff } of steps) if (diff !== '') say(`${diff}\n`);
+      if (options.json !== true)
+        for (const { diff } of steps) if (diff !== '') say(printableText(`${diff}\n`));
       if (await isWanted(steps, options)) {
         // Folders that were made for several files are empty once the first of them is gone.
         for (const each of options.remove === true ? steps.toReversed() : steps) await take(each);
@@ -63,7 +64,7 @@ export function addSetupCommand(sigma: Command): void {
       const rows = steps.map(({ client, what, file, state, detail, diff }) => ({
         ...{ client, what, file, state, detail, diff },
       }));
-      print(options, { changes: rows }, () => render(steps, options));
+      print(options, { changes: rows }, () => render(steps, options, places));
       if (steps.some(({ state }) => state === 'refused')) process.exitCode = 1;
     });
 }
@@ -193,7 +194,11 @@ const stateWords: Record<State, string> = {
   refused: 'left as it is',
 };
 
-function render(steps: readonly Step[], { remove, client }: SetupOptions): string {
+function render(
+  steps: readonly Step[],
+  { remove, client }: SetupOptions,
+  { command }: Places,
+): string {
   const shown = remove === true ? steps.filter(({ state }) => state !== 'absent') : steps;
   if (shown.length === 0) return 'There is nothing of Sigma Bus to take out.';
   const rows = shown.map(({ client: name, what, file, state, detail }) => [
@@ -203,6 +208,9 @@ function render(steps: readonly Step[], { remove, client }: SetupOptions): strin
   return [
     table([['CLIENT', 'WHAT', 'FILE', 'STATE'], ...rows]),
     ...(isDone ? ['', 'Start `sigma up .` in the project, and the clients again.'] : []),
+    ...(command.length > 1 && steps.some(({ state }) => state === 'written' || state === 'to write')
+      ? ['', '`sigma` is not on your path: the settings name this program by its place.']
+      : []),
     ...(client === undefined && remove !== true && steps.every((each) => each.client === 'agents')
       ? ['', 'No client was found on this machine; --client all writes for each.']
       : []),

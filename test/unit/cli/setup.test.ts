@@ -213,6 +213,15 @@ test('the settings of the user are where each client has them', async () => {
   await expect(readdir(home)).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
+test('where it is not known what was changed before, nothing is', async () => {
+  await put(samples);
+  await apply();
+  const before = await all();
+  await writeFile(path.join(folder, 'state/setup.json'), '{');
+  await expect(apply('--remove')).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+  expect(await all()).toEqual(before);
+});
+
 test('without a terminal nothing is written unless it is said', async () => {
   await put(samples);
   await expect(setup(project(), '--client', 'all')).rejects.toMatchObject({ code: 'USAGE' });
