@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '../src/client/client.js';
+import { inTrace } from '../src/base/trace-context.js';
 import { plainRecord } from '../src/client/registration.js';
 import type { Config } from '../src/config/config.js';
 import { asBusError, BusError } from '../src/errors/bus-error.js';
@@ -15,6 +16,7 @@ import type { Asking } from '../src/operations/operation.js';
 import type { Analyses } from '../src/pgc/analyse/analyses.js';
 import type { StatesRequest } from '../src/pgc/serve/messages.js';
 import type { Answer, AskRequest } from '../src/pgc/shapes.js';
+import { noMail } from '../src/wire/messages.js';
 import { withClient } from '../src/remote/with-client.js';
 import type { CriticPort } from '../src/remote/critic.js';
 import { remoteIdentity } from '../src/remote/identity.js';
@@ -39,6 +41,7 @@ export class Bus implements Asking, AsyncDisposable {
   readonly folder: string;
   readonly #as: string | undefined;
   readonly #role: string;
+  readonly #capabilities: string[];
   readonly #ended = new AbortController();
   #client: Client | undefined;
   #opening: Promise<Client> | undefined;
@@ -46,7 +49,7 @@ export class Bus implements Asking, AsyncDisposable {
 
   /**
    * `folder`: the project this server works for. `as`: the agent's name, otherwise it follows from the folder. `role`: over ipc; no
-   * proven one, a model behind this server decides only for itself.
+   * proven one, a model behind this server decides only for itself. `reads`: it has use for messages of others.
    */
   constructor(parts: {
     config: Config;
@@ -54,12 +57,14 @@ export class Bus implements Asking, AsyncDisposable {
     folder: string;
     as: string | undefined;
     role: string;
+    reads: boolean;
   }) {
     this.#config = parts.config;
     this.#log = parts.log;
     this.folder = realpathSync(parts.folder);
     this.#as = parts.as;
     this.#role = parts.role;
+    this.#capabilities = [parts.role, ...(parts.reads ? [] : [noMail])];
     const { home } = parts.config;
     this.#asking = askingOver(() => this.client(), { home, folder: this.folder });
     void this.#attend();
@@ -151,7 +156,8 @@ export class Bus implements Asking, AsyncDisposable {
 
   #open(): Promise<Client> {
     if (this.#client !== undefined) return Promise.resolve(this.#client);
-    this.#opening ??= this.#connect().finally(() => (this.#opening = undefined));
+    // What keeps the connection up is of no trace, although a call may have opened it.
+    this.#opening ??= inTrace('', () => this.#connect()).finally(() => (this.#opening = undefined));
     return this.#opening;
   }
 
@@ -164,7 +170,7 @@ export class Bus implements Asking, AsyncDisposable {
     try {
       await client.ready({ withinMs: greetingMsMax });
       const project = path.basename(this.folder);
-      await client.register(plainRecord(agent, [this.#role], { project }));
+      await client.register(plainRecord(agent, this.#capabilities, { project }));
     } catch (error) {
       // What refused us for good is said to every call, and not asked for again.
       if (client.state !== 'closed' || this.#as === undefined) {

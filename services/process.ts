@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
 import type { Client } from '../src/client/client.js';
 import { whenClosed } from '../src/client/registration.js';
 import type { Logger } from '../src/observe/log.js';
+import { reportStopping } from './systemd.js';
 
 /** Signals closer together than this are one. */
 const secondSignalMs = 500;
@@ -35,14 +35,6 @@ export function untilStopped(): Promise<string> {
   });
 }
 
-/** Tells systemd, where the unit has Type=notify. Node has no Unix datagrams, hence the helper. */
-export function notifySystemd(...states: string[]): Promise<void> {
-  if (process.env.NOTIFY_SOCKET === undefined) return Promise.resolve();
-  return new Promise((resolve) => {
-    execFile('systemd-notify', [`--pid=${process.pid}`, ...states], () => resolve());
-  });
-}
-
 /**
  * Resolves when this process should end: it got a signal, or newer processes took over all its agents.
  * Throws what made the broker refuse them for good, so that the supervisor learns of it.
@@ -54,7 +46,7 @@ export async function endOf(
 ): Promise<void> {
   const why = await Promise.race([stopped, Promise.all(clients.map(whenClosed))]);
   log.info({ why: typeof why === 'string' ? why : 'no agent is left' }, 'stopping');
-  void notifySystemd('STOPPING=1');
+  reportStopping();
   const trouble = clients.find((client) => client.state === 'closed')?.trouble;
   if (typeof why !== 'string' && trouble !== undefined && trouble.code !== 'SUPERSEDED')
     throw trouble;

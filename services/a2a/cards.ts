@@ -99,7 +99,7 @@ export class Cards {
 
 function cardOf(agent: CardedAgent, origin: string): AgentCard {
   const { id, alias, role, last_seen_ms: _seen, load: _load, ...its } = agent;
-  const { description, skill } = useOf(role);
+  const { description, skill } = useOf(agent);
   const modes = ['text/markdown', 'application/json'];
   return {
     name: alias === '' ? id : alias,
@@ -132,7 +132,7 @@ function cardOf(agent: CardedAgent, origin: string): AgentCard {
     securityRequirements: [{ schemes: { [bearer]: { list: [] } } }],
     defaultInputModes: ['text/plain', ...modes],
     defaultOutputModes: modes,
-    skills: [{ ...skill, inputModes: [], outputModes: [], securityRequirements: [] }],
+    skills: skill ? [{ ...skill, inputModes: [], outputModes: [], securityRequirements: [] }] : [],
     signatures: [],
   };
 }

@@ -26,7 +26,7 @@ import { readTask } from '../../src/delegation/task/schema.js';
 import type { ListedAgent } from '../../src/operations/agents.js';
 import { drafted } from '../../src/operations/operation.js';
 import { inWords } from '../../src/operations/tasks.js';
-import { isOver, Tasks, tasksListedMax } from '../../src/remote/tasks.js';
+import { isOver, Tasks } from '../../src/remote/tasks.js';
 import type { TaskView } from '../../src/task/requests/messages.js';
 import type { Bus } from '../bus.js';
 import { told, toldEach } from './failure.js';
@@ -44,6 +44,8 @@ import {
 
 /** A client that waits for a task gets it as it is then. Most HTTP clients give up after five minutes. */
 const waitMsMax = 240_000;
+/** Tasks that a list is made of: more than a week of them, which is how long they are kept. */
+const listedMax = 10_000;
 const pageSize = { default: 50, max: 100 } as const;
 /** The characters of an id of a task; what is left of its length is the task's own. */
 const contextPattern = /^[a-z0-9][a-z0-9_-]{0,70}$/;
@@ -137,12 +139,12 @@ export class Desk implements A2ARequestHandler {
   }
 
   get #isAnswering(): boolean {
-    return useOf(this.#agent.role).operation !== undefined;
+    return useOf(this.#agent).operation !== undefined;
   }
 
   /** By an operation, in Markdown and as data. */
   async #answer({ words, data, context, taskId }: Said): Promise<Message> {
-    const { operation, argumentsOf } = useOf(this.#agent.role);
+    const { operation, argumentsOf } = useOf(this.#agent);
     if (taskId !== '' || operation === undefined) throw noTask(taskId);
     const input = { ...data, ...argumentsOf?.(this.#agent.id, words) };
     const { text, structured } = await drafted(operation, input, {
@@ -207,7 +209,7 @@ export class Desk implements A2ARequestHandler {
     if (size < 1 || size > pageSize.max || Number.isNaN(afterMs))
       throw new RequestMalformedError(`pageSize is 1 to ${pageSize.max}, a time is of ISO 8601`);
     const { tasks, me } = await this.#desk();
-    const found = (await tasks.list({ states: [], parent: me }, tasksListedMax)).tasks
+    const found = (await tasks.list({ states: [], parent: me }, listedMax)).tasks
       .filter((view) => this.#isMine(view, me))
       .filter((view) => contextId === '' || contextOf(view) === contextId)
       .filter((view) => status === TaskState.TASK_STATE_UNSPECIFIED || stateOf(view) === status)

@@ -3,6 +3,7 @@ import {
   RequestMalformedError,
   TaskNotCancelableError,
   TaskNotFoundError,
+  UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
 import { asBusError } from '../../src/errors/bus-error.js';
 
@@ -19,6 +20,8 @@ export function failureOf(error: unknown): A2AError {
       return new TaskNotFoundError(told);
     case 'TASK_STATE':
       return new TaskNotCancelableError(told);
+    case 'NO_MAILBOX':
+      return new UnsupportedOperationError(told);
     default:
       return coded.exit === usageExit ? new RequestMalformedError(told) : new A2AError(told);
   }

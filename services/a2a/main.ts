@@ -23,7 +23,9 @@ export async function runA2a(config: Config, { port, as }: A2aOptions): Promise<
   const stopped = untilStopped();
   const { key, published } = ensureCardKey(config.home);
   const { alg, kid } = published;
-  await using bus = new Bus({ config, log, folder: process.cwd(), as, role: 'a2a' });
+  // The manager keeps what became of tasks; a message about it would wait for ever.
+  const its = { folder: process.cwd(), as, role: 'a2a', reads: false };
+  await using bus = new Bus({ config, log, ...its });
   await using server = await A2aHttp.open({
     ...{ port, bus, log, published },
     token: ensureToken(config.home, 'a2a'),

@@ -1,10 +1,13 @@
 import type { AgentSkill } from '@a2a-js/sdk';
+import type { ListedAgent } from '../../src/operations/agents.js';
 import { registry, type AnyOperation } from '../../src/operations/registry.js';
+import { noMail } from '../../src/wire/messages.js';
 
 /** What a message to an agent is, by its role. */
 export interface Use {
   description: string;
-  skill: Pick<AgentSkill, 'id' | 'name' | 'description' | 'tags' | 'examples'>;
+  /** Absent: it takes no messages. */
+  skill?: Pick<AgentSkill, 'id' | 'name' | 'description' | 'tags' | 'examples'>;
   /** Answered at once by this operation; absent: the message becomes a task. */
   operation?: AnyOperation;
   /** The arguments that its words are; the others are in its data. */
@@ -68,6 +71,8 @@ const uses: Readonly<Record<string, Use>> = {
   },
 };
 
+type UsedAgent = Pick<ListedAgent, 'role'> & Partial<Pick<ListedAgent, 'capabilities'>>;
+
 const mail: Use = {
   description: 'An agent with a mailbox. A message is stored for it until it is read.',
   skill: {
@@ -79,6 +84,7 @@ const mail: Use = {
   argumentsOf: (to, message) => ({ to, message }),
 };
 
-export function useOf(role: string): Use {
-  return uses[role] ?? mail;
+export function useOf({ role, capabilities = [] }: UsedAgent): Use {
+  const { skill: _, ...refused } = { ...mail, description: 'Takes no messages.' };
+  return uses[role] ?? (capabilities.includes(noMail) ? refused : mail);
 }

@@ -20,12 +20,11 @@ const ends: Readonly<Record<string, TaskState>> = {
   completed: TaskState.TASK_STATE_COMPLETED,
   cancelled: TaskState.TASK_STATE_CANCELED,
 };
-const notBegun: ReadonlySet<string> = new Set(['queued', 'pending', 'attending']);
 
-export function stateOf(view: Pick<TaskView, 'state' | 'asks'>): TaskState {
+export function stateOf(view: TaskView): TaskState {
   if (isOver(view)) return ends[view.state] ?? TaskState.TASK_STATE_FAILED;
   if (isAsking(view)) return TaskState.TASK_STATE_INPUT_REQUIRED;
-  return notBegun.has(view.state) ? TaskState.TASK_STATE_SUBMITTED : TaskState.TASK_STATE_WORKING;
+  return view.attempt === 0 ? TaskState.TASK_STATE_SUBMITTED : TaskState.TASK_STATE_WORKING;
 }
 
 /** `historyLength` absent: all that was said. */

@@ -15,9 +15,9 @@ import { openLog, traceTo } from '../../src/observe/log.js';
 import { LoopLag } from '../../src/observe/loop-lag.js';
 import { isListening } from '../../src/transport/probe.js';
 import type { StatusAnswer } from '../../src/wire/messages.js';
-import { notifySystemd, untilStopped } from '../process.js';
+import { untilStopped } from '../process.js';
+import { reportReady, reportStopping } from '../systemd.js';
 import { version } from '../version.js';
-import { startWatchdog } from '../watchdog.js';
 import { listenOn, serverKeysOf } from './listening.js';
 import { openStore } from '../bus-store.js';
 
@@ -65,12 +65,11 @@ export async function runBroker(config: Config): Promise<void> {
     }),
   );
   health.server = await openHealth(config, broker, audit, trace);
-  scope.own(startWatchdog());
   log.info({ address: config.bus, listen: config.listen, agents: broker.registry.size }, 'serving');
-  await notifySystemd('READY=1');
+  await reportReady();
   const why = await stopped;
   log.info({ why }, 'stopping');
-  void notifySystemd('STOPPING=1');
+  reportStopping();
 }
 
 function openAudit(config: Config, trace: Trace): AuditLog | undefined {

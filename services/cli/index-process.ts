@@ -15,21 +15,30 @@ export interface Report {
   questions: string[];
 }
 
+interface IndexWishes {
+  /** What may have changed since the last run, where the watcher knows. */
+  changed?: ReadonlySet<string> | undefined;
+  /** Questions, too. */
+  suggests?: true;
+  /** While another process builds it. */
+  waits?: true;
+}
+
 /**
- * Indexes in a process of its own, whose memory is given back when it ends. Its progress goes to our stderr. `changed`:
- * what may have changed since the last run, where the watcher knows. `suggests`: questions, too.
+ * Indexes in a process of its own, whose memory is given back when it ends. Its progress goes to our stderr.
  */
 export async function index(
   repo: string,
   config: Config,
   shards: string | undefined,
   signal: AbortSignal,
-  { changed, suggests }: { changed?: ReadonlySet<string> | undefined; suggests?: true } = {},
+  { changed, suggests, waits }: IndexWishes = {},
 ): Promise<Report> {
   const plan = shards === undefined ? [] : ['--shards', shards];
   const told = changed === undefined ? [] : ['--changed'];
-  const more = suggests === undefined ? told : [...told, '--questions'];
-  const args = [program, 'index', repo, '--json', ...argumentsOf(config), ...plan, ...more];
+  const more = [...(suggests ? ['--questions'] : []), ...(waits ? ['--wait'] : [])];
+  const its = [...plan, ...told, ...more];
+  const args = [program, 'index', repo, '--json', ...argumentsOf(config), ...its];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], signal });
   // A child that has ended reads no more; its exit code is handled below.
   child.stdin.on('error', () => undefined);

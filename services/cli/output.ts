@@ -1,6 +1,7 @@
 import { hyperlinked, opensHyperlinks } from '../../src/render/hyperlinks.js';
 import { printable, printableText } from '../../src/render/terminal.js';
 import { BusError, asBusError } from '../../src/errors/bus-error.js';
+import { isJournal, journalLine } from '../../src/observe/journal.js';
 
 /** Errors in the options are printed in this form, too. */
 export interface OutputForm {
@@ -41,7 +42,12 @@ export function printFailure(form: OutputForm, error: unknown): number {
   const failure = { ...coded.toFailure(), next: coded.next };
   const next = hint === '' ? coded.next : `${coded.next}\n  ${hint}`;
   if (form.json === true) process.stdout.write(`${JSON.stringify({ error: failure, ...facts })}\n`);
-  else process.stderr.write(`sigma: ${printable(coded.message)} (${coded.code})\n  ${next}\n`);
+  else if (isJournal(2))
+    process.stderr.write(journalLine('error', { msg: coded.message, code: coded.code, next }));
+  else
+    process.stderr.write(`sigma: ${printable(coded.message)} (${coded.code})
+  ${next}
+`);
   return coded.exit;
 }
 

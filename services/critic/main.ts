@@ -15,7 +15,8 @@ import { Shards } from '../../src/remote/shards.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { plainRecord, untilAccepted } from '../../src/client/registration.js';
 import { noMail } from '../../src/wire/messages.js';
-import { endOf, notifySystemd, untilStopped } from '../process.js';
+import { endOf, untilStopped } from '../process.js';
+import { reportReady } from '../systemd.js';
 import { CriticHandler } from '../../src/critic/serve/requests.js';
 import { openCritic, openStore, type Critic } from '../../src/critic/serve/open-critic.js';
 
@@ -75,7 +76,7 @@ async function introduce(client: Client, log: Logger): Promise<void> {
   await client.register(plainRecord(criticRole, ['critique', noMail]));
   await client.offer([criticService]);
   log.info('serving');
-  await notifySystemd('READY=1');
+  await reportReady();
 }
 
 /** Only trees that the lattice knows: no caller can have another folder opened. */

@@ -15,7 +15,8 @@ import { LevelStore } from '../../src/store/level-store.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { plainRecord, untilAccepted } from '../../src/client/registration.js';
 import { generateOverlays } from '../overlay-process.js';
-import { endOf, notifySystemd, untilStopped } from '../process.js';
+import { endOf, untilStopped } from '../process.js';
+import { reportReady } from '../systemd.js';
 import { runnersOf, type ExecutorOptions } from '../../src/executor/runners/available.js';
 import { Attendant } from '../../src/executor/attendant.js';
 import { Book } from '../../src/executor/book.js';
@@ -78,7 +79,7 @@ export async function runExecutor(config: Config, options: ExecutorOptions): Pro
       await executor.receive();
     });
     log.info({ runners: [...runners.keys()], slots }, 'serving');
-    await notifySystemd('READY=1');
+    await reportReady();
   });
   try {
     await Promise.race([introduced, stopped]);

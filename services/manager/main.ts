@@ -16,7 +16,8 @@ import { openClient } from '../../src/remote/open-client.js';
 import { plainRecord, untilAccepted } from '../../src/client/registration.js';
 import { generateOverlays } from '../overlay-process.js';
 import type { MakeOverlays } from '../../src/manager/overlay-maker.js';
-import { endOf, notifySystemd, untilStopped } from '../process.js';
+import { endOf, untilStopped } from '../process.js';
+import { reportReady } from '../systemd.js';
 import { Shards } from '../../src/remote/shards.js';
 import { attentionParts } from '../../src/manager/risk.js';
 import { QuestionHandler } from '../../src/manager/question-handler.js';
@@ -143,5 +144,5 @@ async function introduce(client: Client, journals: KeptJournals, log: Logger): P
   await register(client, journals);
   await client.offer([latticeService]);
   log.info('serving');
-  await notifySystemd('READY=1');
+  await reportReady();
 }

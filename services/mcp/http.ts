@@ -2,7 +2,8 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import { LocalHttp } from '../local-http.js';
 import { HttpSessions } from './http-sessions.js';
-import { newServer, type Offer } from './server.js';
+import { newServer } from './server.js';
+import type { Offer } from './tool.js';
 
 const endpoint = '/mcp';
 const bodyBytesMax = 4 * 1024 * 1024;
@@ -19,10 +20,12 @@ export class McpHttp implements AsyncDisposable {
   static async open(parts: { port: number; token: string; offer: Offer }): Promise<McpHttp> {
     const { port, token, offer } = parts;
     const { log } = offer;
-    const fresh = () => newServer(offer);
     const onerror = (error: Error): void => log.warn({ detail: error.message }, 'request failed');
-    const sessions = new HttpSessions({ newServer: fresh, bodyBytesMax });
-    const stateless = createMcpHandler(fresh, {
+    const sessions = new HttpSessions({
+      newServer: () => newServer(offer, 'legacy'),
+      bodyBytesMax,
+    });
+    const stateless = createMcpHandler(({ era }) => newServer(offer, era), {
       legacy: 'reject',
       maxRequestBodySize: bodyBytesMax,
       onerror,

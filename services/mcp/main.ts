@@ -3,6 +3,7 @@ import { openLog } from '../../src/observe/log.js';
 import { setsDefault, toolsOf } from '../../src/operations/tool-sets.js';
 import { untilStopped } from '../process.js';
 import { Bus } from '../bus.js';
+import { HandedOverCalls } from './calls.js';
 import { McpHttp } from './http.js';
 import { serveStdioUntil } from './stdio.js';
 import { ensureToken, tokenFile } from '../token.js';
@@ -28,8 +29,9 @@ export async function runMcp(config: Config, options: McpOptions): Promise<void>
   const offered = await toolsOf(tools);
   const log = openLog(config, { service: 'mcp' });
   const stopped = untilStopped();
-  await using bus = new Bus({ config, log, folder: process.cwd(), as, role: 'mcp' });
-  const offer = { bus, log, tools: offered, isStructured };
+  await using bus = new Bus({ config, log, folder: process.cwd(), as, role: 'mcp', reads: true });
+  using calls = new HandedOverCalls();
+  const offer = { bus, log, calls, tools: offered, isStructured };
   if (http === undefined) return await serveStdioUntil(stopped, offer);
   await using server = await McpHttp.open({
     port: http,

@@ -1,28 +1,23 @@
-import { McpServer } from '@modelcontextprotocol/server';
+import { McpServer, type McpRequestContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Logger } from '../../src/observe/log.js';
 import { version } from '../version.js';
-import type { AnyOperation } from '../../src/operations/registry.js';
-import type { Bus } from '../bus.js';
 import { discoverThenDelegate, instructions } from './guidance.js';
 import { addResources } from './resources.js';
-import { addTool } from './tool.js';
+import { addTools, type Offer } from './tool.js';
 
 const goalCharsMax = 20_000;
 
-/** What a server offers its clients. */
-export interface Offer {
-  bus: Bus;
-  log: Logger;
-  tools: readonly AnyOperation[];
-  /** Answers as data, too, beside the same in text: that costs half more. */
-  isStructured: boolean;
-}
+/** Not told: a client asks anew. */
+const unchanging = { listChanged: false };
+const capabilities = { tools: unchanging, prompts: unchanging, resources: unchanging };
 
 /** What one client talks to. Cheap: over HTTP there may be one for each request; all share the bus. */
-export function newServer(offer: Offer): McpServer {
-  const server = new McpServer({ name: 'sigma', title: 'Sigma Bus', version }, { instructions });
-  for (const each of offer.tools) addTool(server, each, offer);
+export function newServer(offer: Offer, era: McpRequestContext['era']): McpServer {
+  const its = { name: 'sigma', title: 'Sigma Bus', version };
+  const server = new McpServer(its, { instructions, capabilities });
+  addTools(server, offer);
+  // Clients of 2025 know tasks of another kind.
+  if (era === 'modern') offer.calls.serveOn(server);
   addResources(server, offer.bus);
   server.registerPrompt(
     'discover-then-delegate',

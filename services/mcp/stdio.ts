@@ -3,7 +3,8 @@ import { PassThrough } from 'node:stream';
 import { BusError } from '../../src/errors/bus-error.js';
 import type { Bus } from '../bus.js';
 import { LineLimit } from './line-limit.js';
-import { newServer, type Offer } from './server.js';
+import { newServer } from './server.js';
+import type { Offer } from './tool.js';
 
 /** One message. The messages of a client are small; the largest hold a log or a hundred citations. */
 const lineBytesMax = 4 * 1024 * 1024;
@@ -28,7 +29,7 @@ export async function serveStdioUntil(stopped: Promise<unknown>, offer: Offer): 
     process.stdin.on('close', () => resolve());
   });
   process.stdin.pipe(lines).pipe(input, { end: false });
-  const handle = serveStdio(() => newServer(offer), {
+  const handle = serveStdio(({ era }) => newServer(offer, era), {
     transport: new StdioServerTransport(input, process.stdout, {
       // Twice a line: what is read in one piece may hold the end of one and all of the next.
       maxBufferSize: 2 * lineBytesMax,

@@ -1,15 +1,17 @@
 import {
   type CallToolResult,
-  type ClientCapabilities,
   type InputRequiredResult,
   type McpServer,
   type ServerContext,
   type StandardSchemaWithJSON,
-  CLIENT_CAPABILITIES_META_KEY,
   acceptedContent,
   inputRequired,
+  isInputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { inTrace } from '../../src/base/trace-context.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Drafted } from '../../src/operations/bounds.js';
@@ -17,10 +19,14 @@ import {
   drafted,
   failureText,
   inputOf,
+  type Call,
   type Decision,
   type Operation,
 } from '../../src/operations/operation.js';
+import type { AnyOperation } from '../../src/operations/registry.js';
 import type { Bus } from '../bus.js';
+import { callMsMax, type HandedOverCalls, type Working } from './calls.js';
+import { clientOf, traceparentOf } from './envelope.js';
 import { Progress } from './progress.js';
 
 type Questions = NonNullable<Parameters<typeof inputRequired>[0]['inputRequests']>;
@@ -39,23 +45,42 @@ const bounded = {
   rest: z.string().describe('How to get what is missing; empty when nothing is.'),
 };
 
-/** Registers a tool whose arguments are checked, whose answer is bounded and whose failures are coded. */
-export function addTool<Input extends z.ZodObject>(
-  server: McpServer,
-  tool: Operation<Input>,
-  parts: { bus: Bus; log: Logger; isStructured: boolean },
-): void {
-  const input = inputOf(tool);
-  const config = {
-    title: tool.title,
-    description: tool.description,
-    inputSchema: unchecked(input),
-    annotations: tool.annotations,
-    ...(parts.isStructured && { outputSchema: tool.output.extend(bounded) }),
-  };
-  server.registerTool(tool.name, config, (args, context) =>
-    parts.bus.running(() => answered(tool, args, context, { ...parts, server })),
-  );
+/** What a server offers its clients. */
+export interface Offer {
+  bus: Bus;
+  log: Logger;
+  calls: HandedOverCalls;
+  tools: readonly AnyOperation[];
+  /** Answers as data, too, beside the same in text: that costs half more. */
+  isStructured: boolean;
+}
+
+type Answer = CallToolResult | InputRequiredResult;
+
+/** Registers tools whose arguments are checked, whose answers are bounded and whose failures are coded. */
+export function addTools(mcp: McpServer, offer: Offer): void {
+  const called = new Map<string, (args: unknown, context: ServerContext) => Promise<Answer>>();
+  for (const tool of offer.tools) {
+    const config = {
+      title: tool.title,
+      description: tool.description,
+      inputSchema: unchecked(inputOf(tool)),
+      annotations: tool.annotations,
+      ...(offer.isStructured && { outputSchema: tool.output.extend(bounded) }),
+    };
+    const call = (args: unknown, context: ServerContext): Promise<Answer> =>
+      inTrace(traceparentOf(context), () =>
+        offer.bus.running(() => answer(tool, args, context, { mcp, offer })),
+      );
+    mcp.registerTool(tool.name, config, call);
+    called.set(tool.name, call);
+  }
+  // That of the SDK holds a task, which has no structure yet, against the schema of the answer.
+  mcp.server.setRequestHandler('tools/call', ({ params: { name, arguments: args } }, context) => {
+    const call = called.get(name);
+    if (call !== undefined) return call(args ?? {}, context);
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${name} not found`);
+  });
 }
 
 /** The schema as it is listed; checked by us, so that a wrong argument has a code like every other failure. */
@@ -75,35 +100,43 @@ function unchecked(schema: z.ZodObject): StandardSchemaWithJSON {
   };
 }
 
-async function answered<Input extends z.ZodObject>(
+async function answer<Input extends z.ZodObject>(
   tool: Operation<Input>,
   args: unknown,
   context: ServerContext,
-  {
-    bus,
-    log,
-    server,
-    isStructured,
-  }: { bus: Bus; log: Logger; server: McpServer; isStructured: boolean },
-): Promise<CallToolResult | InputRequiredResult> {
+  { mcp, offer }: { mcp: McpServer; offer: Offer },
+): Promise<Answer> {
+  const { signal } = context.mcpReq;
+  const hasForms = showsForms(mcp, context);
+  const person: Call['person'] = (asked) => saidBy(hasForms, context, asked);
+  if (tool.isLong === true && offer.calls.takes(context)) {
+    const work = ({ ask, ...its }: Working): Promise<Answer> => {
+      const call = { ...its, person, patienceMs: callMsMax, ...(hasForms && { ask }) };
+      return answered(tool, args, call, offer);
+    };
+    return offer.calls.begin(work, signal);
+  }
+  using progress = new Progress(context, tool.doing);
+  const tell = (doing: string): void => progress.tell(doing);
+  const result = await answered(tool, args, { signal, tell, person }, offer);
+  if (result.isError !== true && !isInputRequiredResult(result)) await progress.done();
+  return result;
+}
+
+async function answered<Input extends z.ZodObject>(
+  tool: Operation<Input>,
+  args: unknown,
+  call: Pick<Call, 'signal' | 'tell' | 'person' | 'ask'> & { patienceMs?: number },
+  { bus, log, isStructured }: Offer,
+): Promise<Answer> {
   const startedMs = performance.now();
   const told = (outcome: string): void => {
     const elapsed_ms = Math.round(performance.now() - startedMs);
     log.info({ tool: tool.name, outcome, elapsed_ms }, 'tool called');
   };
   try {
-    using progress = new Progress(context, tool.doing);
-    const result = resultOf(
-      await drafted(tool, args, {
-        bus,
-        signal: context.mcpReq.signal,
-        tell: (doing) => progress.tell(doing),
-        person: (asked) => saidBy(server, context, asked),
-        isStructured,
-      }),
-      isStructured,
-    );
-    await progress.done();
+    const draft = await drafted(tool, args, { bus, isStructured, ...call });
+    const result = resultOf(draft, isStructured);
     told('ok');
     return result;
   } catch (error) {
@@ -117,23 +150,19 @@ async function answered<Input extends z.ZodObject>(
 }
 
 /** As the request says it, or the connection, by the version of the protocol. */
-function showsForms(server: McpServer, envelope: object | undefined): boolean {
-  const said = (envelope as Readonly<Record<string, unknown>> | undefined)?.[
-    CLIENT_CAPABILITIES_META_KEY
-  ] as ClientCapabilities | undefined;
-  // The requests of 2025 say nothing of themselves.
+function showsForms({ server }: McpServer, context: ServerContext): boolean {
   // oxlint-disable-next-line typescript/no-deprecated
-  const can = said ?? server.server.getClientCapabilities();
+  const can = clientOf(context) ?? server.getClientCapabilities();
   return can?.elicitation !== undefined;
 }
 
 /** By the person before the client, in a form of it. Throws PersonNeeded until they were asked, NO_FORM where they cannot be. */
 function saidBy<Form extends z.ZodObject>(
-  server: McpServer,
-  { mcpReq: { inputResponses: said, envelope } }: ServerContext,
+  hasForms: boolean,
+  { mcpReq: { inputResponses: said } }: ServerContext,
   { key, message, form, command }: Decision<Form>,
 ): z.output<Form> | undefined {
-  if (!showsForms(server, envelope)) throw new BusError('NO_FORM', { command });
+  if (!hasForms) throw new BusError('NO_FORM', { command });
   if (said !== undefined && key in said)
     return acceptedContent(said, key, form) as z.output<Form> | undefined;
   throw new PersonNeeded({ [key]: inputRequired.elicit({ message, requestedSchema: form }) });

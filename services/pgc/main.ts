@@ -8,7 +8,8 @@ import type { AskShard } from '../../src/pgc/serve/hosted-shard.js';
 import type { HostBus } from '../../src/pgc/serve/take-over.js';
 import { serveTree } from '../../src/pgc/serve/tree-agent.js';
 import { openClient } from '../../src/remote/open-client.js';
-import { notifySystemd, untilStopped } from '../process.js';
+import { untilStopped } from '../process.js';
+import { reportReady, reportStopping } from '../systemd.js';
 import { proseOf } from '../prose.js';
 
 /** How often the host checks for a newer index: it looks at one file. */
@@ -38,10 +39,10 @@ export async function runPgc(config: Config, folder: string, options: HostOption
   scope.defer(() => clearInterval(polling));
   // The broker may start later than this process; a signal must not wait for it.
   const first = await Promise.race([loaded.then(() => 'registered'), stopped]);
-  if (first === 'registered') await notifySystemd('READY=1');
+  if (first === 'registered') await reportReady();
   const why = await Promise.race([stopped, host.left]);
   log.info({ why: typeof why === 'string' ? why : 'no agent is left' }, 'stopping');
-  void notifySystemd('STOPPING=1');
+  reportStopping();
   if (typeof why === 'object') throw why;
 }
 

@@ -1,6 +1,7 @@
 import { BoundedMap } from '../base/bounded-map.js';
 import type { Clock } from '../base/clock.js';
 import type { Trace } from '../base/trace.js';
+import { inTrace, isSampled } from '../base/trace-context.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { Command, type Frame } from '../wire/frame.js';
 import type { Credit, Settle } from '../wire/messages.js';
@@ -57,6 +58,7 @@ export interface ReceiveOptions {
 
 interface InFlight {
   message: Message;
+  trace: string;
   abort: AbortController;
   lane: string;
   receiver: Receiver;
@@ -230,7 +232,8 @@ export class Inbox implements Disposable {
       storedMs: envelope.stored_ms,
       signal: abort.signal,
     };
-    const item = { message, abort, lane, receiver, isRunning: false, startedMs: 0 };
+    const { trace } = envelope;
+    const item = { message, trace, abort, lane, receiver, isRunning: false, startedMs: 0 };
     this.#inFlight.set(seq, item);
     const queue = this.#lanes.get(lane);
     if (queue !== undefined) return void queue.push(item);
@@ -268,8 +271,13 @@ export class Inbox implements Disposable {
   }
 
   async #run(item: InFlight): Promise<unknown> {
+    const { message, receiver, trace } = item;
     try {
-      await item.receiver.handle(item.message);
+      await inTrace(trace, () => {
+        const { type, from } = message;
+        if (isSampled()) this.#parts.trace('info', 'took a message', { type, from });
+        return receiver.handle(message);
+      });
       return undefined;
     } catch (error) {
       return error ?? new BusError('INTERNAL', { detail: 'the handler threw nothing' });

@@ -1,6 +1,7 @@
 import { ChurnMap } from '../base/churn-map.js';
 import type { Clock } from '../base/clock.js';
 import type { Trace } from '../base/trace.js';
+import { inTrace, isSampled } from '../base/trace-context.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { Command, makeFrame, type Frame } from '../wire/frame.js';
 import { encodeFailure } from '../wire/messages.js';
@@ -109,7 +110,11 @@ export class Responder {
     for (const [type, handler] of Object.entries(handlers)) this.#handlers.set(type, handler);
   }
 
-  async onRequest(frame: Frame): Promise<void> {
+  onRequest(frame: Frame): Promise<void> {
+    return inTrace(frame.envelope.trace, () => this.#handle(frame));
+  }
+
+  async #handle(frame: Frame): Promise<void> {
     const { from, type } = frame.envelope;
     const handler = this.#handlers.get(type);
     if (handler === undefined)
@@ -121,6 +126,7 @@ export class Responder {
     const progress = (part: Buffer): boolean => this.#answer(frame, `${type}.part`, part, true);
     const serving = new Serving(frame, this.#clock, progress);
     this.#serving.set(key, serving);
+    if (isSampled()) this.#trace('info', 'asked', { type, from });
     try {
       const body = await handler(serving);
       if (body.length <= clientLimits.replyBytesMax) this.#answer(frame, `${type}.reply`, body);

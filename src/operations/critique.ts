@@ -147,6 +147,7 @@ export const critique: Operation<typeof critiqueInput> = {
   output: critiqueOutput,
   annotations: { ...acts, openWorldHint: false },
   doing: 'asking the critic',
+  isLong: true,
   async run(input, { bus, deadlineMs, signal, tell }) {
     const text = input.text ?? (await textOf(bus, input.path));
     const request = requestOf(input, text, await placeIn(bus, input.path));

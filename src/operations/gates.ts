@@ -16,6 +16,8 @@ import {
   listing,
   looks,
   plain,
+  type Call,
+  type Decision,
   type Operation,
   type Reply,
 } from './operation.js';
@@ -189,15 +191,29 @@ export const judgeGate: Operation<typeof judgementInput> = {
   async run({ id, judgement, direction }, { bus, person }) {
     const shown = await new Gates(await bus.client()).show(id);
     const given = judgement && { judgement, direction };
-    // Of another action the answer would be one to another question.
-    const key = `judge-${shown.id}-${shown.classification.digest.action}`;
-    const command = `sigma gate show ${shown.id}`;
-    const asked = { key, message: renderGate(shown), form, command };
-    const said = person === 'caller' ? given : person(asked);
+    const said = person === 'caller' ? given : person(decisionOn(shown));
     if (said === undefined) return judged(shown);
     return judged(await bus.asPerson((client) => new Gates(client).judge(shown, said)));
   },
 };
+
+/** Has the person judge a gate for which work stands still, until the signal takes the question back. False: they said nothing. */
+export async function judgedHere(
+  gate: Gate,
+  { bus, ask, signal }: Pick<Call, 'bus' | 'ask' | 'signal'>,
+): Promise<boolean> {
+  const said = await ask?.(decisionOn(gate), signal);
+  if (said === undefined) return false;
+  await bus.asPerson((client) => new Gates(client).judge(gate, said));
+  return true;
+}
+
+function decisionOn(gate: Gate): Decision<typeof form> {
+  const { id, classification } = gate;
+  // Of another action the answer would be one to another question.
+  const key = `judge-${id}-${classification.digest.action}`;
+  return { key, message: renderGate(gate), form, command: `sigma gate show ${id}` };
+}
 
 /** `gate show`: one in whole. */
 export const showGate = forPeople({

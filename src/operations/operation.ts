@@ -122,7 +122,15 @@ export interface Call {
   person:
     | 'caller'
     | (<Form extends z.ZodObject>(asked: Decision<Form>) => z.output<Form> | undefined);
+  /** The person before the client, while the work stands still; the signal takes the question back. Undefined: they said nothing. Absent: they cannot be asked meanwhile. */
+  ask?: <Form extends z.ZodObject>(
+    asked: Decision<Form>,
+    signal: AbortSignal,
+  ) => Promise<z.output<Form> | undefined>;
 }
+
+/** Why the signal of a call aborts whose client wants an end of the work, and not only of its own waiting. */
+export const unwanted = Symbol('unwanted');
 
 /** For scripts the facts, for people the hint. */
 export interface Known {
@@ -176,6 +184,8 @@ export interface Operation<Input extends z.ZodObject> {
   cli?: CommandLine | readonly CommandLine[];
   /** What a model may say: the rest of `input` is for people. Absent: all. */
   offered?: z.ZodObject;
+  /** It may take longer than a client waits: one that can come back for the answer need not wait. What it asks by `person` it asks at once. */
+  isLong?: true;
   /** False: models are not offered it. */
   isTool?: false;
   /** What no schema says, before anything is asked: a slip costs no connection. */
@@ -304,17 +314,22 @@ export async function textOf<Input extends z.ZodObject>(
   return (await drafted(tool, args, { ...call, person: () => undefined })).text;
 }
 
-/** The answer of a tool to a model, within what it may take. Throws TOOL_INPUT, and what the tool throws. */
+/** The answer of a tool to a model, within what it may take. `patienceMs`: its longest wait where the model names none. Throws TOOL_INPUT, and what the tool throws. */
 export async function drafted<Input extends z.ZodObject>(
   tool: Operation<Input>,
   args: unknown,
-  call: Pick<Call, 'bus' | 'signal' | 'tell' | 'person'> & { isStructured?: boolean },
+  call: Pick<Call, 'bus' | 'signal' | 'tell' | 'person' | 'ask'> & {
+    isStructured?: boolean;
+    patienceMs?: number;
+  },
 ): Promise<Drafted> {
   const { timeout_seconds, max_tokens, ...given } = argumentsOf(tool.name, inputOf(tool), args);
   // What only people say has its default.
   const input = tool.input.parse(given);
   tool.check?.(input);
-  const deadlineMs = timeout_seconds * 1_000;
+  const isTimed = (args as { timeout_seconds?: unknown } | null)?.timeout_seconds !== undefined;
+  const saidMs = timeout_seconds * 1_000;
+  const deadlineMs = isTimed ? saidMs : (call.patienceMs ?? saidMs);
   const answer = await tool.run(input, {
     ...call,
     ...{ deadlineMs, waitMs: Math.max(0, deadlineMs - marginMs) },

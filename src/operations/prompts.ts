@@ -13,7 +13,8 @@ import { printable } from '../render/terminal.js';
 import { taskMessages } from '../task/requests/messages.js';
 import { waitInput } from './shapes.js';
 import { acts, plain, type CommandLine, type Operation } from './operation.js';
-import { begun, delegated, outcome, taskOutput, waited, waitFlag } from './tasks.js';
+import { waitedForOwn } from './task-wait.js';
+import { begun, delegated, outcome, taskOutput, waitFlag } from './tasks.js';
 
 /** Prompts, of people and models: pushed into a queue, or run at once. */
 
@@ -173,6 +174,7 @@ const run: Operation<typeof runInput> = {
   output: taskOutput,
   annotations: acts,
   doing: 'running the prompt',
+  isLong: true,
   offered: runOffer,
   cli: {
     ...promptCommand,
@@ -206,7 +208,7 @@ const run: Operation<typeof runInput> = {
     }
     const view = await delegated(client, task, call, actor);
     if (!wait) return begun(view, `runs as ${printable(view.id)}`);
-    const now = await waited(client, view, call);
+    const now = await waitedForOwn(client, view, call);
     if (actor !== '' && isOver(now)) await takeResult(client, actor, id);
     return outcome(now);
   },

@@ -9,13 +9,14 @@ import type { DelegatedTask, EvidenceCitation } from '../delegation/task/shapes.
 import { finalStates } from '../task/life/states.js';
 import type { TaskIteration } from '../task/life/task-iteration.js';
 import type { TasksAnswer, TaskView } from '../task/requests/messages.js';
-import { renderTask, renderTasks, stepLine } from '../render/task.js';
+import { renderTask, renderTasks } from '../render/task.js';
 import { renderStory, storyOf, type Story } from '../render/task-story.js';
 import { printable } from '../render/terminal.js';
 import { Attends } from '../remote/attends.js';
 import { isAsking, isOver, Tasks, tasksListedMax } from '../remote/tasks.js';
 import { placeOf } from '../pgc/answer/evidence-line.js';
 import { taskReview } from './task-review.js';
+import { waited, waitedForOwn } from './task-wait.js';
 import { sigmaTaskUpdate, taskCancel, taskRetry, taskUpdate } from './task-update.js';
 import { failureOutput, nameCharsMax, rounded, waitInput } from './shapes.js';
 import {
@@ -136,6 +137,7 @@ const delegateTask: Operation<typeof delegateInput> = {
   output: taskOutput,
   annotations: acts,
   doing: 'handing the task over',
+  isLong: true,
   offered: delegateOffer,
   cli: {
     command: 'delegate',
@@ -238,7 +240,7 @@ const delegateTask: Operation<typeof delegateInput> = {
     const task = readTask({ ...its, project, session: session ?? call.session }, newId('task'));
     const client = await call.bus.client();
     const view = await delegated(client, task, call, call.actor);
-    if (wait) return outcome(await waited(client, view, call));
+    if (wait) return outcome(await waitedForOwn(client, view, call));
     return begun(view, `delegated as ${view.id} (${view.state})`);
   },
 };
@@ -334,6 +336,7 @@ const taskStatus: Operation<typeof statusInput> = {
   output: statusOutput,
   annotations: looks,
   doing: 'asking the manager',
+  isLong: true,
   async run({ id, wait, states, everybody }, call) {
     const client = await call.bus.client();
     const tasks = new Tasks(client);
@@ -407,16 +410,6 @@ const taskStory = forPeople({
     return plain(told, renderStory(told));
   },
 });
-
-/** As long as the call may take; the task goes on in any case. */
-export function waited(
-  client: Client,
-  view: TaskView,
-  { waitMs, signal, tell }: Pick<Call, 'waitMs' | 'signal' | 'tell'>,
-): Promise<TaskView> {
-  const say = (now: TaskView): void => tell(stepLine(now));
-  return new Tasks(client).follow(view, say, { withinMs: waitMs, signal });
-}
 
 function taskAnswer(view: TaskView): Reply<TaskAnswer> {
   const { id, state, asks, may, assigned_to, attempt, progress, response, error } = view;

@@ -70,7 +70,10 @@ export function exploredText(found: Explored): string {
     ...shown.flatMap((piece) => ['', ...withLines(piece, ids)]),
     ...section(
       'Also',
-      named.map((piece) => headOf(piece) + (piece.said === '' ? '' : ` — ${plain(piece.said)}`)),
+      named.map(
+        (piece) =>
+          headOf(piece) + (piece.said === '' ? '' : ` — ${plain(beginningOf(piece.said))}`),
+      ),
     ),
     ...section('Not shown', unsure.map(plain)),
     ...(errors.length === 0 ? [] : ['', ...renderErrors(errors)]),
@@ -78,6 +81,13 @@ export function exploredText(found: Explored): string {
       ? []
       : ['', line`More: explore with more=${more} shows ${count(more_total, 'further place')}.`]),
   ].join('\n');
+}
+
+/** Of what is said about a place that is only named. */
+const saidCharsMax = 100;
+
+function beginningOf(said: string): string {
+  return said.length <= saidCharsMax ? said : `${said.slice(0, saidCharsMax)}…`;
 }
 
 function section(title: string, rows: readonly string[]): string[] {
@@ -105,7 +115,10 @@ function withLines(piece: Piece, ids: Ids): string[] {
     ...(implementations === null || implementations.total === 0
       ? []
       : [
-          `implemented by ${listed(implementations.rows.map(implementationOf), implementations.total - implementations.rows.length)}`,
+          `implemented by ${listed(
+            implementations.rows.map((each) => implementationOf(each, piece)),
+            implementations.total - implementations.rows.length,
+          )}`,
         ]),
     ...fence(numbered(lines)),
   ];
@@ -165,9 +178,12 @@ function callerOf(sites: readonly CallSite[], piece: Piece, ids: Ids): string {
   return `${name}${id === undefined ? '' : ` [${id}]`} ${site}${noted([doubt, role])}`;
 }
 
-function implementationOf({ symbol, container, file_path, line: at }: Definition): string {
+function implementationOf(
+  { symbol, container, file_path, line: at }: Definition,
+  piece: Piece,
+): string {
   const name = container === '' ? symbol : `${container}.${symbol}`;
-  return `${nameOf(name)} ${code(`${file_path}:${at}`)}`;
+  return `${nameOf(name)} ${code(near(`${file_path}:${at}`, piece.file_path))}`;
 }
 
 /** `tryAgain [5] :535`: the callee, where it is defined, and the line of the call. */

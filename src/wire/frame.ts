@@ -1,3 +1,4 @@
+import { traceOf } from '../base/trace-context.js';
 import { BusError } from '../errors/bus-error.js';
 import { bus } from './codec.js';
 import { crc32 } from './crc.js';
@@ -75,13 +76,15 @@ function envelopeOf(fields: EnvelopeFields): Envelope {
   return envelope as Envelope;
 }
 
-/** A frame of our own making. */
+/** A frame of our own making, of the trace that its maker works for. */
 export function makeFrame(
   command: Command,
   envelope: EnvelopeFields,
   body: Buffer = emptyBody,
 ): Frame {
-  return { command, envelope: envelopeOf(envelope), body, bodyCrc: crc32(body) };
+  const made = envelopeOf(envelope);
+  if (made.trace === '') made.trace = traceOf();
+  return { command, envelope: made, body, bodyCrc: crc32(body) };
 }
 
 /** The same body under another command and envelope; the sender's checksum stays, end to end. */

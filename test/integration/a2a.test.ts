@@ -16,8 +16,12 @@ import {
 import { readFileSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Client as BusClient } from '../../src/client/client.js';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/base/clock.js';
+import { Client as BusClient } from '../../src/client/client.js';
+import { plainRecord } from '../../src/client/registration.js';
+import { loadConfig } from '../../src/config/config.js';
+import { ZeromqLink } from '../../src/transport/zeromq.js';
 import { eventually } from '../support/eventually.js';
 import { chainAliases, chainRepository } from '../support/repository.js';
 import { startSigma, type Running } from '../support/sigma.js';
@@ -113,6 +117,8 @@ test('agents have signed cards, which the registry lists, filters and gets', asy
   expect(names.sort()).toEqual(chainAliases);
   expect((await read('/agents?role=pgc&offset=1')).agents).toHaveLength(chainAliases.length - 1);
   expect((await read('/agents?colour=red')).error.code).toBe('TOOL_INPUT');
+  const [itself] = (await read('/agents?role=a2a')).agents;
+  expect(itself).toMatchObject({ description: 'Takes no messages.' });
   const front = AgentCard.fromJSON(await (await fetch(`${origin}${cardPath}`)).json());
   const own = AgentCard.fromJSON(await read('/agents/mm'));
   for (const card of [
@@ -121,6 +127,8 @@ test('agents have signed cards, which the registry lists, filters and gets', asy
     ...shards.agents.map((each: unknown) => AgentCard.fromJSON(each)),
   ])
     await verify(card);
+  // The SDK prints what did not verify.
+  using _quiet = vi.spyOn(console, 'debug').mockReturnValue();
   await expect(verify({ ...own, description: 'another' })).rejects.toThrow('No valid signatures');
   expect(own.capabilities?.extensions[0]?.params).toMatchObject({ role: 'pgc', scope: ['mm'] });
   expect((await read('/agents/nobody')).error.code).toBe('UNKNOWN_AGENT');
@@ -145,6 +153,22 @@ test('a message to an agent of code is a question, answered in Markdown and as d
   for await (const { payload } of client.sendMessageStream(asked)) streamed.push(payload?.$case);
   expect(streamed).toEqual(['message']);
   await expect(client.sendMessage(saying('  '))).rejects.toThrow(/question/);
+});
+
+test('a message to an agent with a mailbox is mail', async () => {
+  await using reader = BusClient.connect({
+    link: new ZeromqLink(loadConfig({ SIGMA_HOME: repository.home }).bus),
+    identity: { agent: 'reader', role: 'tester', isEphemeral: false },
+    clock: systemClock,
+    random: Math.random,
+  });
+  await reader.ready({ withinMs: 5_000 });
+  await reader.register(plainRecord('reader', []));
+  const reply = (await (await clientOf('reader')).sendMessage(saying('look here'))) as Message;
+  expect(wordsOf(reply)).toContain('Stored for reader');
+  const { view, body } = await reader.take({ deadlineMs: 2_000 });
+  reader.settle([view.seq]);
+  expect(Buffer.from(body).toString()).toBe('look here');
 });
 
 test('a message to the manager is a task, sent again the same one; its result is an artifact', async () => {

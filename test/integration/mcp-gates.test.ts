@@ -1,9 +1,12 @@
 import type { Client as McpClient } from '@modelcontextprotocol/client';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { userName } from '../../src/base/user-name.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.js';
-import { failureOf, stdioClient, type Era, type Person } from '../support/mcp.js';
+import { failureOf, startHttp, stdioClient, type Era, type Person } from '../support/mcp.js';
+import { asking, taskIn } from '../support/mcp-tasks.js';
+import { sigma } from '../support/sigma.js';
 import { Stack } from '../support/stack.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -87,3 +90,61 @@ function judgesIn(era: Era): void {
     await bare.close();
   }, 90_000);
 }
+
+test('a call that can be fetched later stands still at a gate, and goes on as the person says', async () => {
+  const http = await startHttp(home, ['--as', 'later']);
+  const token = readFileSync(http.tokenFile, 'utf8').trim();
+  const ask = asking(fetch, http.url, { token });
+  try {
+    const begun = async (what: string): Promise<string> => {
+      const action = { argv: ['git', 'push', '--force', 'origin', what] };
+      const args = {
+        name: 'delegate_task',
+        arguments: { id: `later-${what}`, task: 'push', action },
+      };
+      let answer: any;
+      await eventually(async () => {
+        answer = await ask('tools/call', args);
+        expect(answer.isError, JSON.stringify(answer)).not.toBe(true);
+      }, 20_000);
+      expect(answer.resultType).toBe('task');
+      return answer.taskId;
+    };
+    const judgedTask = await begun('main');
+    const standing = await taskIn(ask, judgedTask, 'input_required', 'completed');
+    const [[key, form]] = Object.entries<any>(standing.inputRequests) as [[string, any]];
+    expect(form.params.message).toMatch(/git push --force origin main/);
+    const content = { judgement: 'halt', direction: '' };
+    await ask('tasks/update', {
+      taskId: judgedTask,
+      inputResponses: { [key]: { action: 'accept', content } },
+    });
+    const { result } = await taskIn(ask, judgedTask, 'completed');
+    expect(result.structuredContent).toMatchObject({ id: 'later-main', state: 'halted' });
+
+    // A word that came first, from elsewhere, is as good.
+    const elsewhere = await begun('elsewhere');
+    await taskIn(ask, elsewhere, 'input_required', 'completed');
+    const { gates } = (await sigma(home, ['gate', 'list', '--json'])).json;
+    const gate = gates.find((each: any) => each.task === 'later-elsewhere').id;
+    expect((await sigma(home, ['gate', 'halt', gate])).code).toBe(0);
+    const other = await taskIn(ask, elsewhere, 'completed');
+    expect(other.result.content[0].text).toMatch(/later-elsewhere is halted/);
+
+    // To take it back ends the work itself, not the waiting alone.
+    const cancelled = await begun('other');
+    await taskIn(ask, cancelled, 'input_required', 'completed');
+    await ask('tasks/cancel', { taskId: cancelled });
+    await taskIn(ask, cancelled, 'cancelled');
+    await eventually(async () => {
+      const status = await ask('tools/call', {
+        name: 'task_status',
+        arguments: { id: 'later-other' },
+      });
+      expect(status.structuredContent.task.state).toBe('cancelled');
+    });
+  } finally {
+    http.process.kill('SIGTERM');
+    await http.ended;
+  }
+}, 90_000);

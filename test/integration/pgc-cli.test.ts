@@ -1,8 +1,16 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { placeOf } from '../../src/pgc/plan/manifest.js';
+import { realRoot } from '../../src/pgc/source/source-tree.js';
+import { factsLayout } from '../../src/store/layouts.js';
 import { TemporaryTree } from '../support/git-tree.js';
 import { sigma, type Ran } from '../support/sigma.js';
+import { openTestStore } from '../support/store.js';
+
+/** Longer than a run takes to find the index held. */
+const heldMs = 300;
 
 const rules = {
   rules: [
@@ -221,6 +229,18 @@ describe('index', () => {
     expectFailure(ran, 2, 'CONFIG_INVALID');
     expect(ran.json.error.text).toContain('.sigma/security.json: rules[0].id: ');
     await tree.write({ '.sigma/security.json': JSON.stringify(rules) });
+  });
+
+  test('waits, when told so, for the run that holds the index', async () => {
+    const place = placeOf(await realRoot(tree.root), home.root);
+    const held = await openTestStore(place.facts, factsLayout);
+    const index = ['index', tree.root, '--jobs', '1', '--json'];
+    expectFailure(await sigma(home.root, index), 1, 'INDEX_BUILDING');
+    const waiting = sigma(home.root, [...index, '--wait']);
+    const isWaiting = delay(heldMs, 'waiting');
+    expect(await Promise.race([waiting, isWaiting])).toBe('waiting');
+    await held[Symbol.asyncDispose]();
+    expect((await waiting).code).toBe(0);
   });
 
   test('check tells whether what is served is whole', async () => {

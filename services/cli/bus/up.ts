@@ -10,7 +10,8 @@ import { isListening } from '../../../src/transport/probe.js';
 import { memoryBytesMin } from '../../../src/pgc/serve/shard-memory.js';
 import { agentIdOf } from '../../../src/pgc/serve/hosted-shard.js';
 import { servedAmong } from '../../../src/pgc/serve/take-over.js';
-import { notifySystemd, untilStopped } from '../../process.js';
+import { untilStopped } from '../../process.js';
+import { reportReady, reportStopping } from '../../systemd.js';
 import { withClient, withQuestions } from '../connect.js';
 import { detach } from './detach.js';
 import { index, type Report } from '../index-process.js';
@@ -125,12 +126,12 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
   if (outcome instanceof BusError) throw outcome;
   if (typeof outcome === 'string') throw new BusError('INTERRUPTED');
   announce(config, outcome);
-  await notifySystemd('READY=1');
+  await reportReady();
   if (options.firstQuestion !== undefined) {
     await Promise.race([askFirst(config, outcome, options.firstQuestion), refused, stopped]);
   }
   const end = await Promise.race([refused, stopped]);
-  void notifySystemd('STOPPING=1');
+  reportStopping();
   if (end instanceof BusError) throw end;
 }
 

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Option, type Command } from 'commander';
-import { BusError } from '../../../src/errors/bus-error.js';
+import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { suggestQuestions } from '../../../src/lattice/suggestions.js';
 import { checkIndex } from '../../../src/pgc/build/index-check.js';
 import {
@@ -33,6 +34,9 @@ const questionShardsMax = 4;
 /** A thousand paths, each as long as a path may be. */
 const changedBytesMax = 8 * 1024 * 1024;
 
+/** Most refreshes take less. */
+const busyPollMs = 500;
+
 const memoryHint =
   'Give more with --memory, or cut smaller shards with --shards. What was mined is kept.';
 
@@ -45,6 +49,7 @@ interface IndexOptions extends CommonOptions {
   asOf?: string;
   memory?: number;
   disk?: number;
+  wait?: boolean;
   watch?: boolean;
   changed?: boolean;
   questions?: boolean;
@@ -82,6 +87,7 @@ export function addIndexCommand(sigma: Command): void {
       '--pull <place>',
       'take over the index of this commit, or of the nearest one, from there; with --as-of that of this revision alone',
     )
+    .option('--wait', 'wait while another process builds the index of this tree')
     .option('--watch', 'keep running, and refresh the index when files change')
     .addOption(
       new Option(
@@ -110,7 +116,7 @@ export function addIndexCommand(sigma: Command): void {
       const progress = progressTo(process.stderr);
       let report: IndexReport;
       try {
-        report = await indexFolder({
+        report = await indexed(options.wait === true, {
           root: repo,
           home,
           ...(options.shards === undefined
@@ -145,6 +151,18 @@ export function addIndexCommand(sigma: Command): void {
         listed?.map(({ path, reason }) => `  ${printable(JSON.stringify(path))}  ${reason}`) ?? [];
       print(options, whole, () => [render(whole), ...lines].join('\n'));
     });
+}
+
+/** Throws INDEX_BUILDING where it does not wait, and what `indexFolder` throws. */
+async function indexed(waits: boolean, request: IndexRequest): Promise<IndexReport> {
+  for (;;)
+    try {
+      return await indexFolder(request);
+    } catch (error) {
+      if (!waits || asBusError(error).code !== 'INDEX_BUILDING') throw error;
+      // An interrupted wait ends with INTERRUPTED in the next round.
+      await delay(busyPollMs, undefined, { signal: request.signal }).catch(() => undefined);
+    }
 }
 
 /** Commander says true where neither option was given. */

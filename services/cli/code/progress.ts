@@ -1,3 +1,4 @@
+import { isJournal, journalLine } from '../../../src/observe/journal.js';
 import type { IndexProgress } from '../../../src/pgc/build/source-mining.js';
 
 const barWidth = 28;
@@ -26,7 +27,8 @@ export function progressTo(stream: NodeJS.WriteStream): {
       if (!isDue || (!stream.isTTY && nowMs - startedMs < pipeEveryMs)) return;
       lastMs = nowMs;
       const text = describe(progress, (nowMs - phaseMs) / 1_000);
-      stream.write(stream.isTTY ? `\r\u001b[K${bar(progress)} ${text}` : `${text}\n`);
+      if (stream.isTTY) stream.write(`\r\u001b[K${bar(progress)} ${text}`);
+      else stream.write(isJournal(2) ? journalLine('info', { msg: text }) : `${text}\n`);
       isDrawn = stream.isTTY;
     },
     end: () => {

@@ -8,7 +8,8 @@ import { realRoot } from '../../../src/pgc/source/source-tree.js';
 import { Refresher, type Changed } from '../../../src/pgc/build/watch/refresher.js';
 import { TreeWatch } from '../../../src/pgc/build/watch/tree-watch.js';
 import { WatchNotice } from '../../../src/pgc/build/watch/watch-notice.js';
-import { notifySystemd, untilStopped } from '../../process.js';
+import { untilStopped } from '../../process.js';
+import { reportReady } from '../../systemd.js';
 import { index } from '../index-process.js';
 
 export interface WatchOptions {
@@ -30,7 +31,7 @@ export async function runWatch(config: Config, repo: string, options: WatchOptio
   const watching = new Watching(config, root, log, over.signal);
   try {
     await watching.begin(options);
-    await notifySystemd('READY=1');
+    await reportReady();
     await stopped;
   } catch (error) {
     if (!over.signal.aborted) throw error;
@@ -70,7 +71,7 @@ class Watching implements AsyncDisposable {
     );
     // Errors of the tree end this command; changes during this run are seen by the next.
     if (!isIndexed || shards !== undefined)
-      await index(this.#root, this.#config, shards, this.#signal);
+      await index(this.#root, this.#config, shards, this.#signal, { waits: true });
     this.#notice = await WatchNotice.begin(place, this.#root);
     this.#refresher = new Refresher({
       clock: systemClock,

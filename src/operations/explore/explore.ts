@@ -39,13 +39,14 @@ const ofOneNameMax = 3;
 const calledMax = 8;
 /** And those whose calls are. */
 const callingMax = 6;
+const implementationsShown = 12;
 /** Names that one piece calls. */
-const calleesShown = 12;
+const calleesShown = 8;
 /** Names that no call connects: pairs between which a chain is looked for. */
 const chainsMax = 3;
 const chainMsMax = 3_000;
-/** Of the room of an answer, what lines may take: flow, callers and names take the rest. */
-const linesShare = 0.65;
+/** Of the room of an answer, what lines may take: flow, callers and names take the rest, and most readers need no more. */
+const linesShare = 0.4;
 
 const input = z.strictObject({
   question: questionInput
@@ -150,6 +151,7 @@ function leftOf(pieces: readonly Piece[], flow: readonly FlowEdge[]): string[] {
     ...flow.map(({ definition }) => definition),
     ...pieces.flatMap(({ callees }) => callees?.rows ?? []).map(({ definition }) => definition),
     ...pieces.flatMap(({ callers }) => callers?.rows ?? []).map(({ definition }) => definition),
+    ...pieces.flatMap(({ implementations }) => implementations?.rows ?? []).map(placeOf),
   ];
   return [...new Set(places)].filter((each) => each !== '' && !shown.has(each)).slice(0, placesMax);
 }
@@ -160,7 +162,7 @@ async function answering(question: string, { questions, options }: Asked): Promi
   const drafts = await piecesOf(answer, questions, options);
   const asked = { questions, options };
   const called = await allWithCallers(drafts, asked, calledMax);
-  const calling = await withCallees(called, asked, callingMax);
+  const calling = await withRelations(called, asked, callingMax);
   // What a piece calls is told with it.
   const told = new Set(calling.flatMap(({ piece }) => (piece.callees === null ? [] : piece.id)));
   const flow = answer.flow.filter(({ evidence }) => !told.has(evidence));
@@ -216,7 +218,7 @@ async function about(names: string[], asked: Asked): Promise<Found> {
   const distinct = new Map(each.flat().map((one) => [placeOf(one.definition), one]));
   const drafts = numbered([...distinct.values()].map(draftOf));
   const every = namesMax * ofOneNameMax;
-  const called = await withCallees(await allWithCallers(drafts, asked, every), asked, every);
+  const called = await withRelations(await allWithCallers(drafts, asked, every), asked, every);
   const flow = among(called.map(({ piece }) => piece));
   const isJoined = flow.length > 0 || each.length < 2;
   const chains = isJoined ? [] : await chainsOf(each, asked);
@@ -263,20 +265,32 @@ async function allWithCallers(
   );
 }
 
-async function withCallees(
+/** The first of them with what they call, and what may run or stand in their place. */
+async function withRelations(
   drafts: readonly Draft[],
   { questions, options }: Asked,
   most: number,
 ): Promise<Draft[]> {
   return Promise.all(
-    drafts.map(async (draft, at) => {
-      if (at >= most || !isCallable(draft.piece)) return draft;
-      const found = await questions
-        .callees({ symbol: referenceTo(draft.piece) }, options)
-        .catch(() => undefined);
-      if (found === undefined) return draft;
-      const own = nearestFirst(found.callees.filter(isOwn), draft.piece.file_path);
-      return { ...draft, piece: { ...draft.piece, callees: calling(own) } };
+    drafts.map(async ({ piece, ...lines }, at) => {
+      // Of what is no definition the graph knows nothing.
+      if (at >= most || lines.whole.length === 0) return { piece, ...lines };
+      const symbol = referenceTo(piece);
+      const [called, implementing] = await Promise.all([
+        isCallable(piece)
+          ? questions.callees({ symbol }, options).catch(() => undefined)
+          : undefined,
+        questions.implementations({ symbol }, options).catch(() => undefined),
+      ]);
+      const own = nearestFirst(called?.callees.filter(isOwn) ?? [], piece.file_path);
+      return {
+        ...lines,
+        piece: {
+          ...piece,
+          callees: called === undefined ? null : calling(own),
+          implementations: related(implementing?.implementations ?? [], implementationsShown),
+        },
+      };
     }),
   );
 }

@@ -42,6 +42,8 @@ const { values } = parseArgs({
 const home = temporaryFolder('sigma-a2a');
 const claims = [];
 const claimed = (name, holds, detail = '') => claims.push(claim(name, holds, detail));
+/** Scenarios of the kit by how they ended. */
+const kit = {};
 const rig = await rigAt(home);
 try {
   await byClient(rig);
@@ -49,7 +51,7 @@ try {
 } finally {
   await rig.stop();
 }
-process.exitCode = told('a2a', { json: false, figures: {}, claims });
+process.exitCode = told('a2a', { json: false, figures: kit, claims });
 
 async function byClient({ origin, token }) {
   const shown = (secret) => (url, init) =>
@@ -108,8 +110,8 @@ async function byKit(folder) {
   const report = path.join(home, 'kit.xml');
   const args = ['-m', 'pytest', 'tests/compatibility', '-q', '--tb=line', '-p', 'no:cacheprovider'];
   args.push(`--sut-host=${proxy.address}`, '--transport=jsonrpc', `--junitxml=${report}`);
-  const kit = spawn(values.python, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-  await once(kit, 'exit');
+  const run = spawn(values.python, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+  await once(run, 'exit');
   proxy.close();
   for (const [, className, name, inside = ''] of readFileSync(report, 'utf8').matchAll(caseForm)) {
     const [, what = 'passed', why = ''] = outcomeForm.exec(inside) ?? [];
@@ -119,6 +121,8 @@ async function byKit(folder) {
     const [, reason] = Object.entries(apart).find(([each]) => full.includes(each)) ?? [];
     const isBad = ['failure', 'error'].includes(what) || outcome === 'expected failure';
     const told = what === 'passed' ? '' : ` (${reason ?? why.slice(0, whyCharsMax)})`;
-    claimed(`${outcome}: ${full}${told}`, !isBad || reason !== undefined, why);
+    const heading = isBad && reason !== undefined ? 'apart' : outcome;
+    kit[heading] = (kit[heading] ?? 0) + 1;
+    claimed(`${heading}: ${full}${told}`, !isBad || reason !== undefined, why);
   }
 }

@@ -1,6 +1,9 @@
+import { fstatSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { inTrace } from '../../../src/base/trace-context.js';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { openLog, traceTo, type Logger } from '../../../src/observe/log.js';
+import { isJournal } from '../../../src/observe/journal.js';
+import { openLog, prioritized, traceTo, type Logger } from '../../../src/observe/log.js';
 import { redactedText } from '../../../src/observe/redaction.js';
 
 const secret = 'hunter2-0123456789abcdef';
@@ -118,4 +121,34 @@ test('a value without end costs a line, not the process', () => {
     big: '10',
     circle: { name: 'circle' },
   });
+});
+
+test('a line of a trace has its id; one of none, or of what is no trace, has none', () => {
+  const { log, text } = captured();
+  const id = '4bf92f3577b34da6a3ce929d0e0e4736';
+  inTrace(`00-${id}-00f067aa0ba902b7-01`, () => log.info({}, 'traced'));
+  inTrace(`00-${id}`, () => log.info({}, 'not traced'));
+  inTrace(`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, () => log.info({}, 'not traced'));
+  const lines = text().trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).trace_id)).toEqual([id, undefined, undefined]);
+});
+
+test('in the journal each line begins with its priority', () => {
+  let text = '';
+  const log = openLog(
+    { log: 'debug' },
+    {},
+    prioritized((line) => void (text += line)),
+  );
+  for (const level of ['debug', 'info', 'warn', 'error'] as const) log[level](level);
+  const lines = text.trimEnd().split('\n');
+  expect(lines.map((line) => line.slice(0, 3))).toEqual(['<7>', '<6>', '<4>', '<3>']);
+  const levels = lines.map((line) => (JSON.parse(line.slice(3)) as { level: string }).level);
+  expect(levels).toEqual(['debug', 'info', 'warn', 'error']);
+});
+
+test('only what goes to the journal itself is taken for it', () => {
+  const { dev, ino } = fstatSync(2);
+  expect(isJournal(2, `${dev}:${ino}`)).toBe(true);
+  expect(isJournal(2, `${dev}:${ino + 1}`)).toBe(false);
 });
