@@ -70,11 +70,15 @@ module.exports = {
     })),
     { name: 'no-circles', severity: 'error', from: { path: program }, to: { circular: true } },
     {
-      // An installed package has none of them.
-      name: 'no-development-packages',
+      // What is imported is shipped: the build puts it into the bundle.
+      name: 'no-package-without-a-place',
       severity: 'error',
       from: { path: program },
-      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+      to: {
+        dependencyTypes: ['npm', 'npm-dev'],
+        dependencyTypesNot: ['type-only'],
+        pathNot: `(^|node_modules/)(${Object.keys(packages).join('|')})(/|$)`,
+      },
     },
     {
       name: 'nothing-unresolved',

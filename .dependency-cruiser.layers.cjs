@@ -91,7 +91,7 @@ const rooms = {
 /** Package → the one place that may import it. */
 const packages = {
   zeromq: '^src/transport/',
-  level: '^src/store/',
+  'classic-level': '^src/store/',
   pino: '^src/observe/',
   'prom-client': '^src/observe/',
   protobufjs: '^src/wire/',
@@ -99,7 +99,8 @@ const packages = {
   re2js: '^src/secrets/',
   xstate: '^src/machine/|\\.machine\\.ts$|^src/broker/session/sessions\\.ts',
   'web-tree-sitter': '^src/pgc/mine/',
-  '@repomix/tree-sitter-wasms': '^src/pgc/mine/',
+  'jsonc-parser': '^services/cli/setup/',
+  'smol-toml': '^(src/critic/claims|services/cli/setup)/',
   commander: '^services/cli/',
   zod: '^(src/(attention|config|critic|delegation|lattice|model|pgc|prompt|task|remote|operations)/|src/(base/lazy-schema|errors/objection)\\.ts$|services/mcp/)',
   unbash: '^src/attention/',

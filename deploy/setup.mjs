@@ -22,18 +22,6 @@ const tables = path.join(root, 'src/attention/tables');
 const dist = path.join(root, 'dist');
 /** By its path: what reads the imports for the layers needs the earlier one, in the same folder of programs. */
 const compiler = 'node_modules/typescript-native/bin/tsc';
-/** What begins a thread, by the name of its bundle. */
-const threads = {
-  mine: 'src/pgc/mine/worker.js',
-  shard: 'src/pgc/build/shard-worker.js',
-  tree: 'src/pgc/serve/tree-worker.js',
-  audit: 'src/observe/audit-writer.js',
-};
-
-/** Small packages that most programs load: bundled with our code. All others load as installed. */
-const bundled =
-  /^(commander|entities|linkify-it|markdown-it|mdurl|uc\.micro|xstate|yaml|zod)(\/|$)/;
-const packageOf = /.*[\\/]node_modules[\\/]([^\\/]+)/;
 const stampFile = path.join(dist, '.stamp');
 const flags = new Set(process.argv.slice(2));
 
@@ -104,8 +92,9 @@ async function build() {
   rmSync(next, { recursive: true, force: true });
   if (!runNode(compiler, ['-p', 'tsconfig.json', '--outDir', next]))
     fail('tsc failed; its output is above.');
-  // By their names as late as this: the packages may have just been installed.
-  const [{ rolldown }, { minifySync }] = [await import('rolldown'), await import('rolldown/utils')];
+  // As late as this: the packages may have just been installed.
+  const { minifySync } = await import('rolldown/utils');
+  const { bundle } = await import('./bundle.mjs');
   // Without remarks and long names it is a quarter, and every process reads it when it starts.
   const codecs = minifySync('proto.js', readFileSync(path.join(generated, 'proto.js'), 'utf8'));
   if (codecs.errors.length > 0) fail(`proto.js cannot be shortened: ${codecs.errors[0].message}`);
@@ -113,60 +102,27 @@ async function build() {
   writeFileSync(path.join(next, 'src/wire/generated/proto.js'), codecs.code);
   for (const file of readAtRun()) cpSync(path.join(root, file), path.join(next, file));
   await readPolicy(next);
-  await bundle(rolldown, next);
+  await copyGrammars(next);
+  await bundle(root, next);
   writeFileSync(path.join(next, '.stamp'), stamp);
   for (const program of ['sigma', 'ps-critic'])
     chmodSync(path.join(root, `services/cli/${program}.mjs`), 0o755);
+  writeManual(next);
   rmSync(dist, { recursive: true, force: true });
   renameSync(next, dist);
 }
 
-/**
- * The same program in fewer and larger files, which start a process in two thirds of the time, and a thread in half of it.
- * A thread's file stands where it was compiled to, and loads its bundle.
- */
-async function bundle(rolldown, next) {
-  await write(rolldown, next, 'bundle', { main: 'services/cli/main.js' });
-  await write(rolldown, next, 'bundle/threads', threads);
-  for (const [name, file] of Object.entries(threads)) {
-    const place = path.relative(path.dirname(file), `bundle/threads/${name}.js`);
-    writeFileSync(
-      path.join(next, file),
-      `import ${JSON.stringify(place.split(path.sep).join('/'))};\n`,
-    );
-  }
-}
-
-/** `input`: by name, below `next`. What is read at run time stays where it was compiled to. */
-async function write(rolldown, next, folder, input) {
-  const itsPlace = {
-    name: 'its-place',
-    transform(code, id) {
-      if (!id.startsWith(next) || !code.includes('import.meta.url')) return undefined;
-      const place = path.relative(path.join(next, folder), id).split(path.sep).join('/');
-      const here = `new URL(${JSON.stringify(place)}, import.meta.url).href`;
-      return { code: code.replaceAll('import.meta.url', here), map: null };
-    },
-  };
-  const its = await rolldown({
-    input: Object.fromEntries(
-      Object.entries(input).map(([name, file]) => [name, path.join(next, file)]),
-    ),
-    platform: 'node',
-    external: (id) => !/^[./]/.test(id) && !bundled.test(id),
-    plugins: [itsPlace],
-    // A command whose code another one has, too, is loaded with it: no harm.
-    checks: { ineffectiveDynamicImport: false },
+/** npm puts it where `man` looks. */
+function writeManual(next) {
+  const program = `import { main } from ${JSON.stringify(pathToFileURL(path.join(next, 'bundle/main.js')).href)};
+    await main(['node', 'sigma', 'manual']);`;
+  const args = ['--input-type=module', '--eval', program];
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    ...{ cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
   });
-  // Each package is a file of its own, so that a program loads only what it needs.
-  const debugName = 'packages';
-  const groups = [{ debugName, test: packageOf, name: (id) => packageOf.exec(id)[1] }];
-  await its.write({
-    ...{ dir: path.join(next, folder), format: 'esm' },
-    ...{ entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
-    codeSplitting: { groups },
-  });
-  await its.close();
+  if (status !== 0) fail('the manual page could not be made');
+  mkdirSync(path.join(next, 'man'));
+  writeFileSync(path.join(next, 'man/sigma.1'), stdout);
 }
 
 /** Beside the tables what they say: to read so much YAML takes every manager and executor a third of a second. */
@@ -175,6 +131,22 @@ async function readPolicy(next) {
   const reader = path.join(folder, '../policy/policy-file.js');
   const { readTables } = await import(pathToFileURL(reader).href);
   writeFileSync(path.join(folder, 'policy.json'), JSON.stringify(readTables(tables)));
+}
+
+/** The few of all languages that we read, and what runs them. */
+async function copyGrammars(next) {
+  const folder = path.join(next, 'src/pgc/mine/grammars');
+  const { grammarLanguages } = await import(
+    pathToFileURL(path.join(next, 'src/pgc/format/facts.js')).href
+  );
+  const packages = path.join(root, 'node_modules');
+  mkdirSync(folder, { recursive: true });
+  const runtime = 'web-tree-sitter.wasm';
+  cpSync(path.join(packages, 'web-tree-sitter', runtime), path.join(folder, runtime));
+  for (const language of grammarLanguages) {
+    const name = `tree-sitter-${language}.wasm`;
+    cpSync(path.join(packages, '@repomix/tree-sitter-wasms/out', name), path.join(folder, name));
+  }
 }
 
 /** Files that programs read at run time: policies, and instructions for models. */
@@ -210,7 +182,12 @@ function digestOfSources() {
     }
   };
   for (const folder of ['src', 'services', 'proto']) walk(path.join(root, folder));
-  for (const file of ['tsconfig.json', 'package-lock.json', 'deploy/setup.mjs'])
+  for (const file of [
+    'tsconfig.json',
+    'package-lock.json',
+    'deploy/setup.mjs',
+    'deploy/bundle.mjs',
+  ])
     add(path.join(root, file));
   return hash.digest('hex');
 }

@@ -10,6 +10,7 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
   ['up', async () => (await import('./bus/up.js')).addUpCommand],
   ['index', async () => (await import('./code/index-repo.js')).addIndexCommand],
   ['export', async () => (await import('./code/export-index.js')).addExportCommand],
+  ['setup', async () => (await import('./setup/setup.js')).addSetupCommand],
   ['doctor', async () => (await import('./bus/doctor.js')).addDoctorCommand],
   ['error', async () => (await import('./bus/error.js')).addErrorCommand],
   ['overlay', async () => (await import('./code/overlay.js')).addOverlayCommands],
@@ -23,12 +24,16 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
   ['audit', async () => (await import('./bus/audit.js')).addAuditCommand],
   ['keys', async () => (await import('./bus/keys.js')).addKeysCommands],
   ['mcp', async () => (await import('./bus/mcp.js')).addMcpCommand],
+  [
+    'completion manual',
+    async () => (await import('./manual/manual.js')).manualCommands(() => program([])),
+  ],
   ['a2a', async () => (await import('./bus/a2a.js')).addA2aCommand],
 ];
 
 /** The help in parts, each in this order. */
 const helpGroups: Record<string, string> = {
-  'Start:': 'up index export doctor error',
+  'Start:': 'up index setup export doctor error completion manual',
   'Ask about code:':
     'explore symbol ask query lattice callers references callees implementations trace blast-radius security patterns algebra locate verify overlay',
   'Tasks:': 'delegate run push queue kill task gate attend critic',
@@ -74,7 +79,8 @@ async function program(argv: string[]): Promise<Command> {
     .configureOutput({ outputError: () => undefined })
     .exitOverride();
   if (argv[2] === '--version' || argv[2] === '-V') return sigma;
-  const isWanted = (names: string): boolean => names.split(' ').includes(argv[2] ?? '');
+  const isWanted = (names: string): boolean =>
+    argv[2] !== undefined && names.split(' ').includes(argv[2]);
   const own = modules.filter(([names]) => isWanted(names));
   const derived = registry.filter(({ commands }) => isWanted(commands));
   const isKnown = own.length + derived.length > 0;

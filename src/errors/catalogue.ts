@@ -663,7 +663,7 @@ const entries = {
   ),
   WATCH_LIMITED: failed(
     'file events are not available for {path}: {detail}',
-    'Raise the limit (`sysctl fs.inotify.max_user_watches=524288`), or install @parcel/watcher (`npm ci`). Until then the tree is polled, which notices changes later.',
+    'Raise the limit (`sysctl fs.inotify.max_user_watches=524288`), or install Sigma Bus with its optional packages. Until then the tree is polled, which notices changes later.',
   ),
   ALREADY_WATCHED: failed(
     'process {pid} already watches {path}',

@@ -159,10 +159,10 @@ test('a task that wants evidence pays for no prose', async () => {
 });
 
 test('where no model is configured answers say nothing of one, and its client is not even loaded', async () => {
-  // Whoever loads the package fails.
+  // What loads the package, which is a file of its own in the bundle, fails.
   const folder = path.dirname(stage.root);
   const hooks = `export const resolve = (name, context, next) => {
-    if (name === 'openai') throw new Error('openai was loaded');
+    if (/^\\.\\/openai-/.test(name)) throw new Error('openai was loaded');
     return next(name, context);
   };`;
   writeFileSync(path.join(folder, 'hooks.mjs'), hooks);

@@ -96,7 +96,7 @@ function plantedForEachRule(): Planted[] {
     plantIn('services', 'services-are-started-from-one-table', 'services/cli/x.js'),
     plantIn('src/broker', 'a-service-is-imported-by-services-only', 'services/x.js'),
     {
-      rule: 'no-development-packages',
+      rule: 'no-package-without-a-place',
       file: 'src/base/planted-package.ts',
       text: "import { x } from 'only-to-build';\nexport const y = x;\n",
     },

@@ -74,7 +74,7 @@ async function nativeCheck(): Promise<Check> {
     await import('../../../src/store/level-store.js');
     return ok('native parts', 'zeromq and level are loaded');
   } catch (error) {
-    return { ...broken('native parts', error), next: 'Run npm ci on this machine.' };
+    return { ...broken('native parts', error), next: 'Install Sigma Bus on this machine again.' };
   }
 }
 

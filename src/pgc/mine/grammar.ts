@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { Language, type Node, Parser, Query } from 'web-tree-sitter';
 import { BusError } from '../../errors/bus-error.js';
 import type { GrammarLanguage } from '../format/facts.js';
@@ -41,9 +41,13 @@ function tablesOf(language: GrammarLanguage): Promise<Language> {
 }
 
 async function loaded(language: GrammarLanguage): Promise<Language> {
-  await Parser.init();
-  const name = `@repomix/tree-sitter-wasms/out/tree-sitter-${language}.wasm`;
-  return Language.load(createRequire(import.meta.url).resolve(name));
+  await Parser.init({ locateFile });
+  return Language.load(locateFile(`tree-sitter-${language}.wasm`));
+}
+
+/** The build copies them: of the packages that they come from, most is not wanted. */
+function locateFile(name: string): string {
+  return fileURLToPath(new URL(`grammars/${name}`, import.meta.url));
 }
 
 /** One loaded grammar with a query. Lives in WebAssembly memory until disposed of. */

@@ -165,16 +165,29 @@ interface Waiting {
   reject: (error: BusError) => void;
 }
 
+/** How often it is looked at what memory a thread has that works. */
+const lookMs = 100;
+
+interface Heap {
+  used_heap_size: number;
+}
+
 /** Has one job at a time. */
 class TreeThread {
-  readonly #worker: Worker;
+  /** Node tells of the memory of a thread from 22.16 on. */
+  readonly #worker: Worker & { getHeapStatistics?(): Promise<Heap> };
+  readonly #memoryBytes: number;
+  #look: NodeJS.Timeout | undefined;
   readonly #reserved: Disposable;
   #waiting: Waiting | undefined;
   #count = 0;
   isAlive = true;
 
   constructor(module: URL, workerData: TreeWorkerData, { memoryBytes, reserve }: TreeMemory) {
-    const maxOldGenerationSizeMb = Math.floor(memoryBytes / 1024 / 1024);
+    this.#memoryBytes = memoryBytes;
+    // In Node 24 V8 may end the process, not the thread, at its limit: where we can look ourselves, that is the second one.
+    const canLook = 'getHeapStatistics' in Worker.prototype;
+    const maxOldGenerationSizeMb = Math.floor(memoryBytes / 1024 / 1024) * (canLook ? 2 : 1);
     this.#worker = new Worker(module, { workerData, resourceLimits: { maxOldGenerationSizeMb } });
     // After the thread: without one (the system has no room for it) nothing would give the memory back.
     this.#reserved = reserve();
@@ -188,8 +201,17 @@ class TreeThread {
     const id = (this.#count += 1);
     return new Promise((resolve, reject) => {
       this.#waiting = { id, resolve, reject };
+      this.#look = setInterval(() => void this.#endIfLarge(), lookMs).unref();
       this.#worker.postMessage({ ...job, id } satisfies TreeJob);
     });
+  }
+
+  async #endIfLarge(): Promise<void> {
+    // A thread that is not yet there, or not any more, does not tell.
+    const heap = await this.#worker.getHeapStatistics?.().catch(() => undefined);
+    if (heap === undefined || heap.used_heap_size <= this.#memoryBytes) return;
+    this.#die('its thread needs more than the memory');
+    await this.end();
   }
 
   async end(): Promise<void> {
@@ -200,6 +222,7 @@ class TreeThread {
     const waiting = this.#waiting;
     if (waiting?.id !== id) return;
     this.#waiting = undefined;
+    clearInterval(this.#look);
     if (body !== undefined) waiting.resolve(Buffer.from(body));
     else waiting.reject(new BusError(failure.code, failure.data));
   }
@@ -207,6 +230,7 @@ class TreeThread {
   #die(detail: string): void {
     if (!this.isAlive) return;
     this.isAlive = false;
+    clearInterval(this.#look);
     this.#reserved[Symbol.dispose]();
     this.#waiting?.reject(new BusError('AGENT_FAILED', { agent: 'the tree', detail }));
     this.#waiting = undefined;

@@ -18,7 +18,7 @@ const source = `
   import { parentPort, threadId } from 'node:worker_threads';
   parentPort.on('message', ({ id, body }) => {
     while (body[0] === 1);
-    for (const kept = []; body[0] === 2;) kept.push(new Array(1000).fill(kept.length));
+    for (const kept = []; body[0] === 2;) kept.push({ a: kept.length, b: [1, 2, 3] });
     parentPort.postMessage({ id, body: Buffer.from(String(threadId)) });
   });
 `;
