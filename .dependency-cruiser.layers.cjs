@@ -91,7 +91,7 @@ const rooms = {
 /** Package → the one place that may import it. */
 const packages = {
   zeromq: '^src/transport/',
-  'classic-level': '^src/store/',
+  level: '^src/store/',
   pino: '^src/observe/',
   'prom-client': '^src/observe/',
   protobufjs: '^src/wire/',

@@ -1,13 +1,15 @@
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { ClassicLevel } from 'classic-level';
+import { Level } from 'level';
 import { BusError } from '../errors/bus-error.js';
 import { prefixEnd } from './keys.js';
 import type { Range } from './port.js';
 
-/** LevelDB in a folder. */
-export type Db = ClassicLevel<string, Buffer>;
+/** LevelDB in a folder. In Node, `level` is classic-level, whose own calls are not in its types. */
+export type Db = Level<string, Buffer> & {
+  compactRange(start: string, end: string): Promise<void>;
+};
 
 /** What one step of a walk takes out of LevelDB at most. */
 const stepEntriesMax = 1_000;
@@ -26,12 +28,12 @@ export interface OpenOptions {
 /** Throws STORE_LOCKED or STORE_UNAVAILABLE. The folder is created with mode 0700. */
 export async function openLevel(folder: string, options: OpenOptions = {}): Promise<Db> {
   const { writeBufferBytes, isNew = false } = options;
-  const db = new ClassicLevel<string, Buffer>(folder, {
+  const db = new Level<string, Buffer>(folder, {
     keyEncoding: 'utf8',
     valueEncoding: 'buffer',
     errorIfExists: isNew,
     ...(writeBufferBytes === undefined ? {} : { writeBufferSize: writeBufferBytes }),
-  });
+  }) as Db;
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await db.open();

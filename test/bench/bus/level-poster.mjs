@@ -2,14 +2,14 @@
 // 3 with an index of its mailbox and one of ids seen, as a queue on LevelDB usually has, 1 as the broker writes it.
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { ClassicLevel } from 'classic-level';
+import { Level } from 'level';
 import { serveRuns } from './load.mjs';
 
 const [folder, bytes, keys] = process.argv.slice(2);
 const isIndexed = keys === '3';
 /** The index keys lead to the bare body; what needs none of them is a frame with its head and envelope. */
 const value = randomBytes(Number(bytes) + (isIndexed ? 0 : 116));
-const db = new ClassicLevel(folder, { keyEncoding: 'utf8', valueEncoding: 'buffer' });
+const db = new Level(folder, { keyEncoding: 'utf8', valueEncoding: 'buffer' });
 await db.open();
 const nothing = Buffer.alloc(0);
 let seq = 0;

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { ClassicLevel } from 'classic-level';
+import { Level } from 'level';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { layoutKey, schemaKey } from '../../../src/store/keys.js';
 import { factsLayout } from '../../../src/store/layouts.js';
@@ -15,10 +15,7 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 async function makeStore(entries: [key: string, value: Buffer][]): Promise<void> {
-  const db = new ClassicLevel<string, Buffer>(place, {
-    keyEncoding: 'utf8',
-    valueEncoding: 'buffer',
-  });
+  const db = new Level<string, Buffer>(place, { keyEncoding: 'utf8', valueEncoding: 'buffer' });
   await db.batch(entries.map(([key, value]) => ({ type: 'put' as const, key, value })));
   await db.close();
 }
