@@ -63,7 +63,9 @@ export function exploredText(found: Explored): string {
   const { head, pieces, unsure, errors, more, more_total } = found;
   const shown = pieces.filter(({ lines }) => lines.length > 0);
   const named = pieces.filter(({ lines }) => lines.length === 0);
-  const ids = new Map(pieces.map((piece) => [placeOf(piece), piece.id]));
+  // A file begins where its first function does.
+  const symbols = pieces.filter(({ symbol }) => symbol !== '');
+  const ids = new Map(symbols.map((piece) => [placeOf(piece), piece.id]));
   return [
     ...head,
     ...flowOf(found, ids),
@@ -79,7 +81,10 @@ export function exploredText(found: Explored): string {
     ...(errors.length === 0 ? [] : ['', ...renderErrors(errors)]),
     ...(more === ''
       ? []
-      : ['', line`More: explore with more=${more} shows ${count(more_total, 'further place')}.`]),
+      : [
+          '',
+          line`More: explore with more=${more} (--more ${more}) shows ${count(more_total, 'further place')}.`,
+        ]),
   ].join('\n');
 }
 

@@ -69,5 +69,5 @@ test('what there was no room for is named, with the way to it', () => {
     ...{ pieces: [piece({ lines: [], said: 'It *does*.' })], more: 'ab', more_total: 1 },
   });
   expect(said).toContain('**Also**\n  [1] `src/a.py:10-12` f (method of A) — It \\*does\\*.');
-  expect(said).toContain('More: explore with more=ab shows 1 further place.');
+  expect(said).toContain('More: explore with more=ab (--more ab) shows 1 further place.');
 });
