@@ -19,7 +19,11 @@ const env = folder === undefined ? process.env : { ...process.env, TMPDIR: folde
 process.once('exit', () => {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    for (const { child } of [lint, ...tests]) child.kill('SIGTERM');
+    process.exitCode = 1;
+  });
 
 // Go collects its garbage four times as seldom, which costs a quarter less time and little more memory.
 const lint = start('npm', ['run', 'lint', '--silent'], 'pipe', { ...env, GOGC: '400' });

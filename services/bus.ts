@@ -97,8 +97,8 @@ export class Bus implements Asking, AsyncDisposable {
     }
   }
 
-  questions(): Promise<Questions> {
-    return this.#asking.questions();
+  questions(folder?: string): Promise<Questions> {
+    return this.#asking.questions(folder);
   }
 
   analyses(): Promise<Analyses> {

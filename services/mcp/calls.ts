@@ -122,6 +122,7 @@ class HandedOver {
     const key = `${what}-${(this.#questions += 1)}`;
     const request = inputRequired.elicit({ message, requestedSchema: form });
     const response = await new Promise<unknown>((said) => {
+      if (signal.aborted || this.#abort.signal.aborted) return said(undefined);
       this.#asked.set(key, { request, said });
       signal.addEventListener('abort', () => said(undefined));
       this.#changed();
@@ -154,6 +155,7 @@ export class HandedOverCalls implements Disposable {
     this.#calls.set(call.id, call);
     const end = (): void => call.end();
     signal.addEventListener('abort', end);
+    if (signal.aborted) end();
     const answered = work(call.working);
     const early = await Promise.race([answered, delay(this.#limits.atOnceMs)]);
     signal.removeEventListener('abort', end);

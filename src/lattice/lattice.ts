@@ -37,6 +37,11 @@ export class Lattice {
     return this.#cards;
   }
 
+  /** Of the tree; empty: no shard has said it yet. */
+  get root(): string {
+    return [...this.cards.values()][0]?.root ?? '';
+  }
+
   /** Shards that sent no card: their content is unknown, and no answer is complete without them. */
   unknownShards(): CodedError[] {
     return [...this.ports.keys()]

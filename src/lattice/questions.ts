@@ -79,8 +79,9 @@ export class LatticeQuestions implements Questions {
     return beside === undefined ? way : withFound(way, beside);
   }
 
-  ask(request: AskRequest, options: AskingOptions): Promise<Answer> {
-    return ask(this.lattice, request, until(options));
+  async ask(request: AskRequest, options: AskingOptions): Promise<Answer> {
+    const answer = await ask(this.lattice, request, until(options));
+    return { ...answer, root: this.lattice.root };
   }
 
   locate(request: LocateRequest, options: AskingOptions): Promise<LocateAnswer> {

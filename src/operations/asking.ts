@@ -9,16 +9,16 @@ export function askingOver(
   client: () => Promise<Client>,
   { home, folder = process.cwd() }: { home?: string; folder?: string } = {},
 ): Asking {
-  const questions = async (): Promise<ReturnType<typeof remoteQuestions>> =>
-    remoteQuestions(await client(), folder);
+  const questions = async (its = folder): Promise<ReturnType<typeof remoteQuestions>> =>
+    remoteQuestions(await client(), its);
   return {
     client,
     folder,
     left: home === undefined ? undefined : new LeftPlaces(home),
     critic: async () => new RemoteCritic(await client()),
     questions,
-    analyses: questions,
-    locator: questions,
+    analyses: () => questions(),
+    locator: () => questions(),
     states: async (request, options) => (await (await questions()).states(request, options)).trees,
     askAgent: async (agent, request, { deadlineMs, signal }) =>
       askAgent(await client(), agent, request, deadlineMs, signal),

@@ -72,7 +72,8 @@ export function inLines<V extends object>(rows: AsyncIterable<object>, list?: st
 export interface Asking {
   /** Throws NEEDS_BUS where there is only an index. */
   client(): Promise<Client>;
-  questions(): Promise<Questions>;
+  /** `folder`: of several trees the one with it answers; absent: that of the caller. */
+  questions(folder?: string): Promise<Questions>;
   /** Of a whole tree. */
   analyses(): Promise<Analyses>;
   /** Of a whole tree, too. */

@@ -96,7 +96,7 @@ export function signsOf(client: ClientName, places: Places): string[] {
 function clientParts(client: ClientName, its: Client, places: Places): Part[] {
   const [program, ...before] = places.command;
   const entry = { ...its.extra, command: program, args: [...before, 'mcp'] };
-  const value = { path: [its.key, name] as const, valueOf: ownServer(entry) };
+  const value = { path: [its.key, name] as const, valueOf: ownServer(entry), written: entry };
   const file =
     places.folder === undefined ? its.user(homesOf(places)) : path.join(places.folder, its.project);
   if (client === 'codex') {
@@ -135,8 +135,14 @@ function pluginPart({ folder, ...places }: Places): Part {
       : path.join(folder, '.claude/settings.local.json');
   const source = { source: 'directory', path: fileURLToPath(new URL('claude', shipped)) };
   const edit = jsonEdit([
-    { path: ['extraKnownMarketplaces', 'sigma-bus'], valueOf: () => ({ source }) },
-    { path: ['enabledPlugins', `${name}@sigma-bus`], valueOf: (found) => found ?? true },
+    {
+      path: ['extraKnownMarketplaces', 'sigma-bus'],
+      ...{ valueOf: () => ({ source }), written: { source } },
+    },
+    {
+      path: ['enabledPlugins', `${name}@sigma-bus`],
+      ...{ valueOf: (found) => found ?? true, written: true },
+    },
   ]);
   return { client: 'claude', what: 'plugin with a skill', file, edit };
 }

@@ -6,8 +6,11 @@ import { withoutValue, withValue } from './json-text.js';
 export interface Edit {
   /** The same text, where it is in there. Throws Refusal. */
   into(text: string): string;
-  /** By its form alone; the same text, where it is not in there. Throws Refusal. */
-  outOf(text: string): string;
+  /**
+   * By its form; the same text, where it is not in there. `isWritten`: it is known to be ours, with what the user has changed in it since.
+   * Throws Refusal.
+   */
+  outOf(text: string, isWritten: boolean): string;
 }
 
 /** Why a file is left as it is, in words. */
@@ -15,10 +18,11 @@ export class Refusal extends Error {}
 
 type Path = readonly [string, ...string[]];
 
-/** `valueOf` says what is to stand there, from what does; it throws Refusal for what is not ours. */
+/** `valueOf` says what is to stand there, from what does; it throws Refusal for what is not ours. `written`: what stands there when nothing did. */
 export interface JsonValue {
   path: Path;
   valueOf: (found: unknown) => unknown;
+  written: unknown;
 }
 
 export function jsonEdit(values: readonly JsonValue[]): Edit {
@@ -34,12 +38,13 @@ export function jsonEdit(values: readonly JsonValue[]): Edit {
         isBlank ? '{}\n' : text,
       );
     },
-    outOf(text) {
+    outOf(text, isWritten) {
       if (text.trim() === '') return text;
-      return values.reduce((before, { path, valueOf }) => {
+      return values.reduce((before, { path, valueOf, written }) => {
         const found = jsonAt(before, path);
         if (found === undefined) return before;
-        valueOf(found);
+        if (isWritten) valueOf(found);
+        else if (!isSame(found, written)) throw notOurs(path);
         return changed(before, path, undefined);
       }, text);
     },
@@ -77,10 +82,14 @@ export interface Marks {
 /** Lines of ours between two marks, at the end of a file. */
 export function blockEdit({ open, close }: Marks, lines: readonly string[]): Edit {
   const place = (text: string): [from: number, to: number] | undefined => {
-    const from = text.indexOf(open);
-    if (from === -1) return undefined;
-    const end = text.indexOf(close, from);
-    if (end === -1) throw new Refusal(`the line "${close}" is missing`);
+    const [from, ...others] = linesOf(text, open);
+    const ends = linesOf(text, close);
+    if (from === undefined && ends.length === 0) return undefined;
+    if (others.length > 0 || ends.length > 1)
+      throw new Refusal(`the lines "${open}" and "${close}" stand there more than once`);
+    const [end] = ends;
+    if (end === undefined || from === undefined || end < from)
+      throw new Refusal(`the line "${end === undefined ? close : open}" is missing`);
     const line = text.indexOf('\n', end);
     return [from, line === -1 ? text.length : line + 1];
   };
@@ -101,6 +110,17 @@ export function blockEdit({ open, close }: Marks, lines: readonly string[]): Edi
   };
 }
 
+/** Where lines begin that are this one and nothing else: a sentence may speak of it. */
+function linesOf(text: string, line: string): number[] {
+  const found: number[] = [];
+  let at = 0;
+  for (const each of text.split('\n')) {
+    if (each.trimEnd() === line) found.push(at);
+    at += each.length + 1;
+  }
+  return found;
+}
+
 /** A table of a TOML file, as text: `valueOf` as for JSON. */
 export function tomlEdit(block: Edit, { path, valueOf }: JsonValue): Edit {
   const found = (text: string): unknown => at(readToml(text), path);
@@ -112,13 +132,16 @@ export function tomlEdit(block: Edit, { path, valueOf }: JsonValue): Edit {
       if (found(after) === undefined) throw new Refusal(`${path.join('.')} has no place in it`);
       return after;
     },
-    outOf(text) {
-      const after = block.outOf(text);
-      if (after === text && found(text) !== undefined)
-        throw new Refusal(`${path.join('.')} was not written by sigma setup: take it out by hand`);
+    outOf(text, isWritten) {
+      const after = block.outOf(text, isWritten);
+      if (after === text && found(text) !== undefined) throw notOurs(path);
       return after;
     },
   };
+}
+
+function notOurs(path: Path): Refusal {
+  return new Refusal(`${path.join('.')} is not as sigma setup writes it: take it out by hand`);
 }
 
 function readToml(text: string): unknown {

@@ -44,6 +44,11 @@ export class Changes {
     return splice && undone(text, splice);
   }
 
+  /** Something of ours was written there. */
+  knows(file: string): boolean {
+    return this.#splices.has(file);
+  }
+
   /** It did not exist before us, and holds nothing else. */
   isWhollyOurs(file: string, text: string): boolean {
     const splice = this.#splices.get(file);

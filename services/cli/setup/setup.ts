@@ -135,11 +135,12 @@ async function step(part: Part, changes: Changes, isRemoval: boolean): Promise<S
 /** As it was before, where that is known and holds nothing of ours; else by the form of what is ours. */
 function without({ file, edit }: Part, changes: Changes, text: string): string {
   const before = changes.before(file, text);
-  if (before === undefined) return edit.outOf(text);
+  const byForm = (): string => edit.outOf(text, changes.knows(file));
+  if (before === undefined) return byForm();
   try {
-    return edit.outOf(before) === before ? before : edit.outOf(text);
+    return edit.outOf(before, false) === before ? before : byForm();
   } catch (error) {
-    if (error instanceof Refusal) return edit.outOf(text);
+    if (error instanceof Refusal) return byForm();
     throw error;
   }
 }

@@ -332,7 +332,7 @@ class QueryRun {
       query_path: path,
       hops,
       safety: { max_hops: this.#maxHops, actual_hops: path.length, visited_agents: path },
-      root: [...this.#lattice.cards.values()][0]?.root ?? '',
+      root: this.#lattice.root,
     };
   }
 

@@ -194,6 +194,7 @@ export async function sourcesOf(
   return {
     sources: all.sort((one, other) => placeOf(one) - placeOf(other)),
     errors: merged(found.errors),
+    root: lattice.root,
   };
 }
 

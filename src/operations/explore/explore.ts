@@ -9,6 +9,7 @@ import {
   type CallSite,
   type CodedError,
   type FlowEdge,
+  type SourcesAnswer,
   type SourceText,
 } from '../../pgc/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
@@ -16,7 +17,7 @@ import { headlineOf } from '../../render/answer.js';
 import { exploredText, type Explored, type Piece, type Related } from '../../render/explored.js';
 import { count } from '../../render/terminal.js';
 import { answerTokens, charsPerToken, listsOf } from '../bounds.js';
-import { looks, type Call, type Operation, type Reply } from '../operation.js';
+import { looks, type Asking, type Call, type Operation, type Reply } from '../operation.js';
 import { nameCharsMax, questionBytesMax, questionInput } from '../shapes.js';
 import { laidOut } from './layout.js';
 import {
@@ -30,7 +31,7 @@ import {
   withoutLines,
   type Draft,
 } from './pieces.js';
-import { placesMax } from './left.js';
+import { placesMax, type Left } from './left.js';
 
 const namesMax = 10;
 /** Definitions of one name that are shown. */
@@ -96,17 +97,22 @@ export const explore: Operation<typeof input> = {
   },
   async run({ question, names, more }, call): Promise<Reply<Explored>> {
     const { bus, deadlineMs, signal } = call;
-    const asking = { questions: await bus.questions(), options: { deadlineMs, signal } };
-    if (question !== '') return replyOf(await answering(question, asking), call);
-    if (more !== '') return replyOf(await atPlaces(placesOf(bus, more), asking), call);
-    return replyOf(await about(names, asking), call);
+    const options = { deadlineMs, signal };
+    if (question !== '') return replyOf(await answering(question, bus, options), call);
+    if (more !== '') return replyOf(await atPlaces(leftIn(bus, more), bus, options), call);
+    return replyOf(await about(names, bus, options), call);
   },
 };
 
 /** Throws NOTHING_LEFT. */
-function placesOf({ left }: Call['bus'], id: string): string[] {
+function leftIn({ left }: Asking, id: string): Left {
   if (left === undefined) throw new BusError('NOTHING_LEFT', { id });
   return left.of(id);
+}
+
+/** The tree of what was found: another one may have the same places. */
+async function askingIn(root: string, bus: Asking, options: AskingOptions): Promise<Asked> {
+  return { questions: await bus.questions(root === '' ? undefined : root), options };
 }
 
 interface Asked {
@@ -116,6 +122,8 @@ interface Asked {
 
 /** What is known before it is laid out. */
 interface Found {
+  /** Of the tree that it stands in. */
+  root: string;
   head: string[];
   drafts: Draft[];
   flow: FlowEdge[];
@@ -124,11 +132,11 @@ interface Found {
 }
 
 /** As much as there is room for; the rest is kept, to be gone on with. */
-function replyOf({ drafts, ...its }: Found, { bus, charsMax }: Call): Reply<Explored> {
+function replyOf({ drafts, root, ...its }: Found, { bus, charsMax }: Call): Reply<Explored> {
   const room = Number.isFinite(charsMax) ? charsMax : answerTokens.default * charsPerToken;
   const pieces = laidOut(drafts, room * linesShare);
   const left = leftOf(pieces, its.flow);
-  const more = left.length === 0 ? '' : (bus.left?.keep(left) ?? '');
+  const more = left.length === 0 ? '' : (bus.left?.keep({ root, places: left }) ?? '');
   const value: Explored = { ...its, pieces, more, more_total: left.length };
   return {
     value,
@@ -156,19 +164,21 @@ function leftOf(pieces: readonly Piece[], flow: readonly FlowEdge[]): string[] {
   return [...new Set(places)].filter((each) => each !== '' && !shown.has(each)).slice(0, placesMax);
 }
 
-async function answering(question: string, { questions, options }: Asked): Promise<Found> {
+async function answering(question: string, bus: Asking, options: AskingOptions): Promise<Found> {
   const request = { question, overlays: [], query_hints: [], roles: [], engine: engineName };
-  const answer = await questions.ask({ ...request, top_k: citationsMax }, options);
-  const drafts = await piecesOf(answer, questions, options);
-  const asked = { questions, options };
+  const all = await bus.questions();
+  const answer = await all.ask({ ...request, top_k: citationsMax }, options);
+  const asked = await askingIn(answer.root, bus, options);
+  const drafts = await piecesOf(answer, asked.questions, options);
   const called = await allWithCallers(drafts, asked, calledMax);
   const calling = await withRelations(called, asked, callingMax);
   // What a piece calls is told with it.
   const told = new Set(calling.flatMap(({ piece }) => (piece.callees === null ? [] : piece.id)));
   const flow = answer.flow.filter(({ evidence }) => !told.has(evidence));
   return {
-    ...{ head: headlineOf(answer), drafts: calling, flow, unsure: unsureIn(answer) },
-    errors: answer.errors,
+    ...{ head: headlineOf(answer), drafts: calling, flow },
+    unsure: [...unsureIn(answer), ...withoutLines(calling.filter(({ hidden }) => hidden > 0))],
+    ...{ errors: answer.errors, root: answer.root },
   };
 }
 
@@ -181,7 +191,12 @@ function unsureIn({ unsure, left_out, overlay_warnings }: Answer): string[] {
 }
 
 /** Names that an earlier answer had no room for. */
-async function atPlaces(places: string[], asked: Asked): Promise<Found> {
+async function atPlaces(
+  { root, places }: Left,
+  bus: Asking,
+  options: AskingOptions,
+): Promise<Found> {
+  const asked = await askingIn(root, bus, options);
   const { sources, errors } = await asked.questions.sources({ symbols: places }, asked.options);
   const order = new Map(places.map((place, at) => [place, at]));
   const rank = ({ definition }: SourceText): number => order.get(placeOf(definition)) ?? 0;
@@ -195,43 +210,55 @@ async function atPlaces(places: string[], asked: Asked): Promise<Found> {
       ...(gone > 0 ? [`${count(gone, 'place')} no longer there: the index has changed since`] : []),
       ...withoutLines(drafts),
     ],
-    errors,
+    ...{ errors, root },
   };
 }
 
-async function about(names: string[], asked: Asked): Promise<Found> {
-  const unsure: string[] = [];
-  const errors: CodedError[] = [];
-  const each = await Promise.all(
-    names.map(async (name) => {
-      const found = await asked.questions.sources({ symbols: [name] }, asked.options);
-      errors.push(...found.errors);
-      const all = meant(found.sources);
-      if (all.length === 0) unsure.push(`no symbol ${name} is defined here`);
-      if (all.length > ofOneNameMax)
-        unsure.push(
-          `${name} has ${count(all.length, 'definition')}; of the others none is shown: name one as path#name, such as ${referenceOf(all[ofOneNameMax])}`,
-        );
-      return all.slice(0, ofOneNameMax);
-    }),
+async function about(names: string[], bus: Asking, options: AskingOptions): Promise<Found> {
+  const anywhere = await bus.questions();
+  const found = await Promise.all(
+    names.map((name) => anywhere.sources({ symbols: [name] }, options)),
   );
-  const distinct = new Map(each.flat().map((one) => [placeOf(one.definition), one]));
+  const root = found.find(({ sources }) => sources.length > 0)?.root ?? '';
+  const asked = await askingIn(root, bus, options);
+  const each = found.map((its) => (its.root === root ? meant(its.sources) : []));
+  const unsure = names.flatMap((name, at) => notShown(name, each[at] ?? [], found[at], root));
+  const errors = found.flatMap((its) => its.errors);
+  const shown = each.map((all) => all.slice(0, ofOneNameMax));
+  const distinct = new Map(shown.flat().map((one) => [placeOf(one.definition), one]));
   const drafts = numbered([...distinct.values()].map(draftOf));
   const every = namesMax * ofOneNameMax;
   const called = await withRelations(await allWithCallers(drafts, asked, every), asked, every);
   const flow = among(called.map(({ piece }) => piece));
-  const isJoined = flow.length > 0 || each.length < 2;
-  const chains = isJoined ? [] : await chainsOf(each, asked);
+  const isJoined = flow.length > 0 || shown.length < 2;
+  const chains = isJoined ? [] : await chainsOf(shown, asked);
   const unknown = errors[0] ?? {
     ...new BusError('NO_SUCH_SYMBOL', { symbol: names.join(', ') }).toFailure(),
     agent: '',
   };
   return {
     head: [`${count(called.length, 'definition')} of ${count(names.length, 'name')}.`],
-    ...{ drafts: called, flow: [...flow, ...chains] },
+    ...{ drafts: called, flow: [...flow, ...chains], root },
     unsure: [...unsure, ...withoutLines(called)],
     errors: called.length === 0 ? [unknown] : errors,
   };
+}
+
+/** What of a name is not in the answer. That there is none is known only when every shard has answered. */
+function notShown(
+  name: string,
+  meaning: readonly SourceText[],
+  found: SourcesAnswer | undefined,
+  root: string,
+): string[] {
+  if (found === undefined || found.errors.length > 0) return [];
+  if (found.sources.length === 0) return [`no symbol ${name} is defined here`];
+  if (found.root !== root) return [`${name} is defined in another code base, ${found.root}`];
+  if (meaning.length <= ofOneNameMax) return [];
+  const all = count(meaning.length, 'definition');
+  return [
+    `${name} has ${all}, of which ${ofOneNameMax} are shown: name one as path#name, such as ${referenceOf(meaning[ofOneNameMax])}`,
+  ];
 }
 
 function numbered(drafts: readonly Draft[]): Draft[] {

@@ -12,10 +12,16 @@ export const placesMax = sourcesMax;
 
 const idChars = 8;
 const isId = /^[0-9a-f]{8}$/;
-const kept = z.array(z.string().max(4_096)).max(placesMax);
+const kept = z.strictObject({
+  root: z.string().max(4_096),
+  places: z.array(z.string().max(4_096)).max(placesMax),
+});
+
+/** Places of one tree, `path:line`. */
+export type Left = z.output<typeof kept>;
 
 /**
- * What answers had no room for: places of the code, `path:line`, under an id that any process of this home can go on with. Nothing of the question is
+ * What answers had no room for: places of the code, under an id that any process of this home can go on with. Nothing of the question is
  * kept.
  */
 export class LeftPlaces {
@@ -25,9 +31,17 @@ export class LeftPlaces {
     this.#folder = path.join(home, 'explored');
   }
 
-  /** The id. The same places have the same one. */
-  keep(places: readonly string[]): string {
-    const text = JSON.stringify(places.slice(0, placesMax));
+  /** The id; the same places have the same one. Empty where nothing can be written: the answer is worth more than its rest. */
+  keep(left: Left): string {
+    try {
+      return this.#kept(left);
+    } catch {
+      return '';
+    }
+  }
+
+  #kept({ root, places }: Left): string {
+    const text = JSON.stringify({ root, places: places.slice(0, placesMax) });
     const id = createHash('sha256').update(text).digest('hex').slice(0, idChars);
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     writeFileSync(this.#fileOf(id), text, { mode: 0o600 });
@@ -36,7 +50,7 @@ export class LeftPlaces {
   }
 
   /** Throws NOTHING_LEFT. */
-  of(id: string): string[] {
+  of(id: string): Left {
     if (!isId.test(id)) throw new BusError('NOTHING_LEFT', { id });
     try {
       return kept.parse(JSON.parse(readFileSync(this.#fileOf(id), 'utf8')));

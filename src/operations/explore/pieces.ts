@@ -8,6 +8,7 @@ import type {
   SourceText,
 } from '../../pgc/shapes.js';
 import type { Piece, Related } from '../../render/explored.js';
+import { count } from '../../render/terminal.js';
 
 /** Callers that are named of one piece, and of those that may be meant. */
 export const callersShown = 5;
@@ -18,6 +19,8 @@ export interface Draft {
   piece: Piece;
   whole: ExcerptLine[];
   excerpt: ExcerptLine[];
+  /** Lines of the whole that show a credential, and are not in it. */
+  hidden: number;
 }
 
 export const isCallable = ({ kind }: Piece): boolean => kind === 'function' || kind === 'method';
@@ -42,18 +45,19 @@ export async function piecesOf(
     const place = definitionIn(each);
     const source = place === undefined ? undefined : known.get(place);
     const whole = source === undefined || source.cut ? [] : decidingIn(source.lines, each.excerpt);
-    return { piece: pieceOf(each, source?.definition), whole, excerpt: each.excerpt };
+    const hidden = source?.hidden ?? 0;
+    return { piece: pieceOf(each, source?.definition), whole, excerpt: each.excerpt, hidden };
   });
 }
 
 /** Definitions themselves. */
-export function draftOf({ definition, lines }: SourceText): Draft {
+export function draftOf({ definition, lines, hidden }: SourceText): Draft {
   const { symbol, container, kind, file_path, line, line_end, agent, role = '', doc } = definition;
   const piece: Piece = {
     ...{ id: 0, symbol, container, kind, file_path, line_start: line, line_end, agent, role },
     ...{ said: doc, why: [], lines: [], ...unasked },
   };
-  return { piece, whole: lines, excerpt: lines };
+  return { piece, whole: lines, excerpt: lines, hidden };
 }
 
 /** Where the evidence is a definition. */
@@ -96,11 +100,17 @@ export async function withCallers(
   };
 }
 
-/** Definitions whose lines are gone: their files have changed since they were indexed. */
+/** Definitions of which lines are missing, and why: they show a credential, or their file has changed since it was indexed. */
 export function withoutLines(drafts: readonly Draft[]): string[] {
-  return drafts
-    .filter(({ whole }) => whole.length === 0)
-    .map(({ piece }) => `${piece.file_path} has changed since ${piece.symbol} was indexed`);
+  return drafts.flatMap(({ piece, whole, hidden }) => {
+    if (hidden > 0)
+      return [
+        `${count(hidden, 'line')} of ${piece.symbol} left out: a credential may be seen there`,
+      ];
+    return whole.length > 0
+      ? []
+      : [`${piece.file_path} has changed since ${piece.symbol} was indexed`];
+  });
 }
 
 export const referenceTo = ({ file_path, line_start }: Piece): string =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AskingOptions, Questions } from '../../lattice/questions.js';
 import type { CallSite } from '../../pgc/shapes.js';
-import { BusError } from '../../errors/bus-error.js';
+import { asBusError, BusError } from '../../errors/bus-error.js';
 import { exploredText, type Explored, type Piece } from '../../render/explored.js';
 import { count } from '../../render/terminal.js';
 import { answerTokens, charsPerToken, listsOf } from '../bounds.js';
@@ -45,23 +45,26 @@ export const symbol: Operation<typeof input> = {
     arguments: ['symbol'],
   },
   async run({ symbol: name }, { bus, deadlineMs, signal, charsMax }): Promise<Reply<Explored>> {
-    const questions = await bus.questions();
     const options = { deadlineMs, signal };
-    const { sources, errors } = await questions.sources({ symbols: [name] }, options);
+    const anywhere = await bus.questions();
+    const { sources, errors, root } = await anywhere.sources({ symbols: [name] }, options);
+    // Another tree may have the same places.
+    const questions = await bus.questions(root === '' ? undefined : root);
     const all = meant(sources);
     const room = Number.isFinite(charsMax) ? charsMax : answerTokens.default * charsPerToken;
     const drafts = all.slice(0, definitionsMax).map(draftOf);
+    const unsure = withoutLines(drafts);
     const pieces = await Promise.all(
       laidOut(drafts, room * linesShare).map((piece, at) =>
-        known({ ...piece, id: at + 1 }, questions, options),
+        known({ ...piece, id: at + 1 }, questions, options, unsure),
       ),
     );
     const left = all.slice(definitionsMax).map(({ definition }) => placeOf(definition));
-    const more = left.length === 0 ? '' : (bus.left?.keep(left) ?? '');
+    const more = left.length === 0 ? '' : (bus.left?.keep({ root, places: left }) ?? '');
     const unknown = { ...new BusError('NO_SUCH_SYMBOL', { symbol: name }).toFailure(), agent: '' };
     const value: Explored = {
       head: [`${count(all.length, 'definition')} of ${name}.`],
-      ...{ pieces, flow: [], unsure: withoutLines(drafts), more, more_total: left.length },
+      ...{ pieces, flow: [], unsure, more, more_total: left.length },
       errors: pieces.length === 0 && errors.length === 0 ? [unknown] : errors,
     };
     return {
@@ -80,26 +83,48 @@ export const symbol: Operation<typeof input> = {
   },
 };
 
-async function known(piece: Piece, questions: Questions, options: AskingOptions): Promise<Piece> {
+/** What could not be asked is null, and said in `unsure`: it costs no answer. */
+async function known(
+  piece: Piece,
+  questions: Questions,
+  options: AskingOptions,
+  unsure: string[],
+): Promise<Piece> {
   const place = { symbol: referenceTo(piece) };
+  const asked = async <A>(what: string, answer: Promise<A>): Promise<A | undefined> => {
+    try {
+      return await answer;
+    } catch (error) {
+      unsure.push(`${what} ${piece.symbol} is not known: ${asBusError(error).message}`);
+      return undefined;
+    }
+  };
   const [used, called, implementing] = await Promise.all([
-    questions.references(place, options),
-    questions.callees(place, options),
-    questions.implementations(place, options),
+    asked('who uses', questions.references(place, options)),
+    asked('what is called by', questions.callees(place, options)),
+    asked('what implements', questions.implementations(place, options)),
   ]);
-  const sites = sourcesFirst(used.callers);
+  const sites = sourcesFirst(used?.callers ?? []);
   const calls = sites.filter(isCall);
-  const callees = nearestFirst(called.callees.filter(isOwn), piece.file_path);
+  const callees = nearestFirst(called?.callees.filter(isOwn) ?? [], piece.file_path);
+  const isCalled = isCallable(piece) || calls.length > 0;
   return {
     ...piece,
-    callers: isCallable(piece) || calls.length > 0 ? related(calls, rowsShown) : null,
-    uses: related(
-      sites.filter((each) => !isCall(each)),
-      rowsShown,
-    ),
-    possible: { ...related(used.possible, possibleShown), total: used.possible_total },
-    callees: related(callees, rowsShown),
-    implementations: related(implementing.implementations, rowsShown),
+    callers: used !== undefined && isCalled ? related(calls, rowsShown) : null,
+    uses:
+      used === undefined
+        ? null
+        : related(
+            sites.filter((each) => !isCall(each)),
+            rowsShown,
+          ),
+    possible:
+      used === undefined
+        ? null
+        : { ...related(used.possible, possibleShown), total: used.possible_total },
+    callees: called === undefined ? null : related(callees, rowsShown),
+    implementations:
+      implementing === undefined ? null : related(implementing.implementations, rowsShown),
   };
 }
 

@@ -61,24 +61,30 @@ export function excerptLines(
   }
   return [...shown]
     .sort((one, other) => one - other)
-    .flatMap((at) => lineAt(read[at], first + at, deciding.has(at)));
+    .flatMap((at) => lineAt(read, at, first, deciding.has(at)));
 }
 
 /** Lines as they stand, none of which decides more than another. */
 export function plainLines(lines: readonly string[], first: number): ExcerptLine[] {
   return lines
     .slice(0, excerptLinesMax)
-    .flatMap((text, at) => (isTelling(text) ? lineAt(text, first + at, false) : []));
+    .flatMap((text, at) => (isTelling(text) ? lineAt(lines, at, first, false) : []));
 }
 
 /** All of them but those that show a credential. */
 export function linesAsTheyStand(lines: readonly string[], first: number): ExcerptLine[] {
-  return lines.flatMap((text, at) => lineAt(text, first + at, false));
+  return lines.flatMap((_, at) => lineAt(lines, at, first, false));
 }
 
-function lineAt(text: string | undefined, line: number, decides: boolean): ExcerptLine[] {
-  const read = text?.slice(0, readCharsMax);
-  if (text === undefined || withoutCredentials(read ?? '') !== read) return [];
+function lineAt(
+  lines: readonly string[],
+  at: number,
+  first: number,
+  decides: boolean,
+): ExcerptLine[] {
+  const text = lines[at];
+  if (text === undefined || showsCredential(lines, at)) return [];
+  const line = first + at;
   const isSplit = /[\ud800-\udbff]/.test(text.charAt(lineCharsMax - 1));
   return [{ line, text: text.slice(0, isSplit ? lineCharsMax - 1 : lineCharsMax), decides }];
 }
@@ -127,4 +133,14 @@ function isComment(line: string): boolean {
 /** Not blank, and more than a bracket. */
 function isTelling(line: string | undefined): line is string {
   return line !== undefined && /[\p{L}\p{N}]/u.test(line);
+}
+
+/** Also of a name on the line before: formatters put a long value below it. */
+function showsCredential(lines: readonly string[], at: number): boolean {
+  const [before = '', line = ''] = [lines[at - 1], lines[at]].map((each) =>
+    each?.slice(0, readCharsMax),
+  );
+  if (withoutCredentials(line) !== line) return true;
+  const joined = `${before.trimEnd()} ${line.trimStart()}`;
+  return withoutCredentials(joined) !== joined && withoutCredentials(before) === before;
 }

@@ -19,11 +19,9 @@ export function sourcesOf(
   return all.slice(0, sourcesMax).map((symbol) => {
     const { file, line_start, line_end } = index.symbolPlace(symbol);
     const to = Math.min(line_end, line_start + sourceLinesMax - 1);
-    const lines = excerpts.lines(index.file(file), line_start, to) ?? [];
-    return {
-      definition: definitionOf(index, symbol),
-      lines: linesAsTheyStand(lines, line_start),
-      cut: to < line_end,
-    };
+    const read = excerpts.lines(index.file(file), line_start, to) ?? [];
+    const lines = linesAsTheyStand(read, line_start);
+    const definition = definitionOf(index, symbol);
+    return { definition, lines, cut: to < line_end, hidden: read.length - lines.length };
   });
 }

@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { moduleOf } from './modules.js';
 import type { Definition } from '../shapes.js';
 import type { ShardIndex } from '../format/shard-index.js';
+import { withoutCredentials } from '../mine/items/redaction.js';
 import { saidRole, saidRoleAt } from '../source/role.js';
 
 /**
@@ -65,12 +66,12 @@ export function definitionOf(index: ShardIndex, symbol: number): Definition {
     file_path: path,
     line: row.line_start,
     line_end: row.line_end,
-    signature: row.signature,
+    signature: withoutCredentials(row.signature),
     exported: row.exported,
     agent: index.info.agent,
     declaration: row.declaration,
     container: row.container,
-    doc: row.doc,
+    doc: withoutCredentials(row.doc),
     role: saidRoleAt(index, row.file, symbol),
     language,
   };

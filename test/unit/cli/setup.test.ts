@@ -157,6 +157,28 @@ test('ours is taken out by its form where nothing is known of it', async () => {
   });
 });
 
+test('what the user wrote themselves is not taken out', async () => {
+  const own = '{"mcpServers":{"sigma":{"command":"sigma","args":["mcp","--tools","all"]}}}\n';
+  const open = '<!-- sigma-bus: begin -->';
+  const close = '<!-- sigma-bus: end -->';
+  const told = `It writes between \`${open}\` and my words and \`${close}\`.\n`;
+  await put({ '.mcp.json': own, 'AGENTS.md': told });
+  await apply();
+  expect(await all()).toMatchObject({ '.mcp.json': own });
+  expect((await all())['AGENTS.md']).toContain(told);
+  const removed = await apply('--remove');
+  expect(removed.find(({ file }) => file.endsWith('.mcp.json'))?.state).toBe('refused');
+  expect(await all()).toMatchObject({ '.mcp.json': own, 'AGENTS.md': told });
+});
+
+test('of two blocks neither is touched', async () => {
+  const block = '<!-- sigma-bus: begin -->\nx\n<!-- sigma-bus: end -->\n';
+  await put({ 'AGENTS.md': block + block });
+  const [agents] = (await apply()).filter(({ client }) => client === 'agents');
+  expect(agents?.state).toBe('refused');
+  expect(await all()).toMatchObject({ 'AGENTS.md': block + block });
+});
+
 test('an older text of ours is replaced, and the file still goes back to what it was', async () => {
   await put(samples);
   await apply();

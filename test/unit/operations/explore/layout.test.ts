@@ -12,7 +12,10 @@ function draft(lines: number): Draft {
     ...{ symbol: 'f', kind: 'function', file_path: 'a.c', line: 1, line_end: lines, doc: '' },
     ...{ signature: '', exported: true, agent: 'a', declaration: false, container: '' },
   };
-  return { ...draftOf({ definition, lines: whole, cut: false }), excerpt: whole.slice(0, 2) };
+  return {
+    ...draftOf({ definition, lines: whole, cut: false, hidden: 0 }),
+    excerpt: whole.slice(0, 2),
+  };
 }
 
 const shown = (drafts: Draft[], chars: number): number[] =>
