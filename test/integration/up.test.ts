@@ -189,6 +189,12 @@ describe('up, as long as it runs', () => {
         path.join(twin.root, 'mm/twin.c'),
         'int only_in_the_twin(void) { return 1; }\nint calls_it(void) { return only_in_the_twin(); }\n',
       );
+      // Where the first tree has any function, the second has another one.
+      const lines = Array.from(
+        { length: 99 },
+        (_, at) => `int twin_${at + 1}(void) { return twin_${at + 2}(); }\n`,
+      );
+      writeFileSync(path.join(twin.root, 'mm/pages.c'), lines.join(''));
       const second = startProcess(repository.home, ['up', twin.root, '--shards', twin.plan]);
       running.push(second);
       await eventually(() => expect(second.output()).toMatch(/^ready tree: 4 shards/m), 30_000);
@@ -197,6 +203,16 @@ describe('up, as long as it runs', () => {
       expect(
         (await sigma(repository.home, ['callers', 'nic_log', '--json'])).json.callers,
       ).toHaveLength(3);
+      const one = await sigma(repository.home, ['symbol', 'alloc_pages_near', '--json']);
+      const [{ file_path, line_start, lines: text }] = one.json.pieces;
+      expect([file_path, text[0].text]).toEqual([
+        'mm/pages.c',
+        expect.stringContaining('alloc_pages_near'),
+      ]);
+      const twins = await sigma(repository.home, ['explore', `twin_${line_start}`, '--json']);
+      expect(twins.json.pieces[0].lines[0].text).toBe(lines[line_start - 1]?.trimEnd());
+      const more = await sigma(repository.home, ['explore', '--more', twins.json.more, '--json']);
+      expect(more.json.pieces[0].lines[0].text).toMatch(/^int twin_\d+\(void\)/);
       const asked = await sigma(repository.home, ['ask', 'only_in_the_twin', '--json']);
       const verified = await sigma(repository.home, ['verify', '--json'], {
         input: JSON.stringify(asked.json.evidence),
