@@ -89,7 +89,7 @@ export function exploredText(found: Explored): string {
 }
 
 /** Of what is said about a place that is only named. */
-const saidCharsMax = 60;
+const saidCharsMax = 100;
 
 function beginningOf(said: string): string {
   return said.length <= saidCharsMax ? said : `${said.slice(0, saidCharsMax)}…`;

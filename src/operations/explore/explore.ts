@@ -47,7 +47,7 @@ const calleesShown = 8;
 const chainsMax = 3;
 const chainMsMax = 3_000;
 /** Of the room of an answer, what lines may take: flow, callers and names take the rest, and most readers need no more. */
-const linesShare = 0.22;
+const linesShare = 0.4;
 
 const input = z.strictObject({
   question: questionInput

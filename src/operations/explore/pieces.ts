@@ -11,7 +11,7 @@ import type { Piece, Related } from '../../render/explored.js';
 import { count } from '../../render/terminal.js';
 
 /** Callers that are named of one piece, and of those that may be meant. */
-export const callersShown = 5;
+export const callersShown = 6;
 const possibleShown = 2;
 
 /** A piece and what its lines may be: the whole definition, or those that decide. */
