@@ -125,7 +125,7 @@ function withLines(piece: Piece, ids: Ids): string[] {
             implementations.total - implementations.rows.length,
           )}`,
         ]),
-    ...fence(numbered(lines)),
+    ...fence([...numbered(lines), ...((lines.at(-1)?.line ?? 0) < piece.line_end ? ['…'] : [])]),
   ];
 }
 

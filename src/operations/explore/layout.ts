@@ -17,12 +17,20 @@ export function laidOut(drafts: readonly Draft[], charsMax: number): Piece[] {
   let isFull = false;
   return drafts.map(({ piece, whole, excerpt }) => {
     const lines = whole.length > 0 && costOf(whole) <= charsMax * wholeShare ? whole : excerpt;
-    const cost = costOf(lines);
-    isFull ||= cost > left;
     if (isFull) return { ...piece, lines: [] };
+    const cost = costOf(lines);
+    isFull = cost > left;
+    // Of what was asked for by its name, nothing decides more than its beginning.
+    if (isFull) return { ...piece, lines: excerpt === whole ? beginningOf(lines, left) : [] };
     left -= cost;
     return { ...piece, lines };
   });
+}
+
+function beginningOf(lines: readonly ExcerptLine[], charsMax: number): ExcerptLine[] {
+  let left = charsMax;
+  const end = lines.findIndex((line) => (left -= costOf([line])) < 0);
+  return lines.slice(0, end);
 }
 
 function costOf(lines: readonly ExcerptLine[]): number {

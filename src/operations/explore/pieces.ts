@@ -40,10 +40,14 @@ export async function piecesOf(
 ): Promise<Draft[]> {
   const places = evidence.flatMap((each) => definitionIn(each) ?? []);
   const { sources } = await questions.sources({ symbols: places }, options);
-  const known = new Map(sources.map((each) => [placeOf(each.definition), each]));
+  // Two may begin on one line.
+  const keyOf = (place: string, name: string): string => `${place} ${name}`;
+  const known = new Map(
+    sources.map((each) => [keyOf(placeOf(each.definition), each.definition.symbol), each]),
+  );
   return evidence.map((each): Draft => {
     const place = definitionIn(each);
-    const source = place === undefined ? undefined : known.get(place);
+    const source = place === undefined ? undefined : known.get(keyOf(place, each.name));
     const whole = source === undefined || source.cut ? [] : decidingIn(source.lines, each.excerpt);
     const hidden = source?.hidden ?? 0;
     return { piece: pieceOf(each, source?.definition), whole, excerpt: each.excerpt, hidden };

@@ -32,3 +32,10 @@ test('a long one is shown by what decides, and leaves room to the others', () =>
 test('behind the first for which there is no room, places are only named', () => {
   expect(shown([draft(10), draft(12), draft(3), draft(1)], 2_400)).toEqual([10, 12, 0, 0]);
 });
+
+test('of a definition that was asked for by its name, as much is shown as fits', () => {
+  const { piece, whole, hidden } = draft(290);
+  const asked = { piece, whole, excerpt: whole, hidden };
+  expect(shown([asked, draft(1)], 3_000)).toEqual([30, 0]);
+  expect(shown([draft(25), asked], 3_000)).toEqual([2, 28]);
+});
