@@ -207,7 +207,10 @@ async function atPlaces(
     drafts: numbered(await allWithCallers(drafts, asked, calledMax)),
     flow: [],
     unsure: [
-      ...(gone > 0 ? [`${count(gone, 'place')} no longer there: the index has changed since`] : []),
+      // Known only when every shard has answered. A file, or a call that was shown, is none; and the index may have changed.
+      ...(gone > 0 && errors.length === 0
+        ? [`at ${count(gone, 'place')} of the answer before no definition begins`]
+        : []),
       ...withoutLines(drafts),
     ],
     ...{ errors, root },
@@ -315,7 +318,10 @@ async function withRelations(
         piece: {
           ...piece,
           callees: called === undefined ? null : calling(own),
-          implementations: related(implementing?.implementations ?? [], implementationsShown),
+          implementations:
+            implementing === undefined
+              ? null
+              : related(implementing.implementations, implementationsShown),
         },
       };
     }),
