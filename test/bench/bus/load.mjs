@@ -23,10 +23,15 @@ export async function drive(once, { window, ms }) {
     }
   };
   await Promise.all(Array.from({ length: window }, lane));
-  const perSecond = (count / (performance.now() - startedMs)) * 1_000;
-  const sorted = latenciesMs.slice(0, count).sort();
+  return figuresOf(latenciesMs.slice(0, count), performance.now() - startedMs);
+}
+
+/** Sorts them. */
+export function figuresOf(latencies, elapsedMs) {
+  const count = latencies.length;
+  const sorted = latencies.sort();
   const at = (percent) => sorted[Math.max(0, Math.ceil((percent / 100) * count) - 1)];
-  return { count, perSecond, p50Ms: at(50), p99Ms: at(99) };
+  return { count, perSecond: (count / elapsedMs) * 1_000, p50Ms: at(50), p99Ms: at(99) };
 }
 
 /** Makes this process a load generator: one run per message of its parent. */

@@ -13,6 +13,7 @@ import { temporaryFolder } from '../kernel/process.mjs';
 import { measureParts } from './parts.mjs';
 import {
   auditedRequests,
+  batchedRequests,
   bareRequests,
   bodyBytes,
   ensureNatsServer,
@@ -30,8 +31,11 @@ const windows = [1, 64, 512];
 const comparisons = {
   requests: {
     what: 'requests and replies',
-    sides: [sigmaRequests, natsRequests, bareRequests, auditedRequests],
+    sides: [sigmaRequests, batchedRequests, natsRequests, bareRequests, auditedRequests],
     rows: [
+      { window: 64, figure: 'perSecond', peer: 'batched', bar: 0.8 },
+      { window: 512, figure: 'perSecond', peer: 'batched', bar: 0.8 },
+      { window: 1, figure: 'p50Ms', peer: 'batched', bar: 1.15 },
       { window: 64, figure: 'perSecond', peer: 'nats', bar: 1.3 },
       { window: 512, figure: 'perSecond', peer: 'nats', bar: 2 },
       { window: 1, figure: 'p50Ms', peer: 'nats', bar: 1 },

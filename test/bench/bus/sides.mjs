@@ -42,6 +42,15 @@ export async function bareRequests(folder) {
   return side('zeromq', { requester, broker, worker });
 }
 
+/** zeromq.js with batches and nothing else: what the socket can do. */
+export async function batchedRequests(folder) {
+  const address = `ipc://${path.join(folder, 'batched.sock')}`;
+  const broker = await forkScript('batched.mjs', ['broker', address]);
+  const worker = await forkScript('batched.mjs', ['worker', address]);
+  const requester = await forkScript('batched.mjs', ['requester', address, bytes]);
+  return side('batched', { requester, broker, worker });
+}
+
 /** Durable messages: accepted means stored and synced. */
 export async function sigmaPosts(folder) {
   const { broker, address } = await sigmaBroker(path.join(folder, 'sigma'), { audit: 'off' });

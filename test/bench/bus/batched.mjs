@@ -1,0 +1,140 @@
+// ZeroMQ alone at its best: what waits for a peer leaves as one message. A record is its length, whom it is for
+// and its body; no checksum, envelope, session, deadline or promise a request. An upper bound, not a bus.
+//
+//     batched.mjs broker|worker ADDRESS        batched.mjs requester ADDRESS BYTES
+import { performance } from 'node:perf_hooks';
+import * as zmq from 'zeromq';
+import { endWithParent, figuresOf, serveRuns } from './load.mjs';
+
+const [role, address, bytes] = process.argv.slice(2);
+const options = { sendHighWaterMark: 0, receiveHighWaterMark: 0, linger: 0 };
+const headBytes = 5;
+
+if (role === 'broker') await runBroker();
+if (role === 'worker') await runWorker();
+if (role === 'requester') await runRequester(headBytes + Number(bytes));
+
+async function runBroker() {
+  const router = new zmq.Router(options);
+  await router.bind(address);
+  const waiting = new Map();
+  let isSending = false;
+  const flush = async () => {
+    if (isSending) return;
+    isSending = true;
+    while (waiting.size > 0) {
+      const [[to, records]] = waiting;
+      waiting.delete(to);
+      await router.send([to, joined(records)]);
+    }
+    isSending = false;
+  };
+  const flushSoon = onceATurn(flush);
+  void (async () => {
+    for await (const [from, batch] of router) {
+      for (const record of recordsIn(batch)) {
+        const to = record.toString('latin1', 4, headBytes);
+        const changed = Buffer.from(record);
+        changed[4] = from[0];
+        const records = waiting.get(to);
+        if (records === undefined) waiting.set(to, [changed]);
+        else records.push(changed);
+      }
+      flushSoon();
+    }
+  })();
+  endWithParent();
+}
+
+async function runWorker() {
+  const dealer = await connected('W');
+  let waiting = [];
+  const flushSoon = onceATurn(sender(dealer, () => waiting.splice(0)));
+  void (async () => {
+    for await (const [batch] of dealer) {
+      waiting.push(...recordsIn(batch));
+      flushSoon();
+    }
+  })();
+  endWithParent();
+}
+
+async function runRequester(length) {
+  const dealer = await connected('C');
+  let waiting = [];
+  const flush = sender(dealer, () => waiting.splice(0));
+  const make = () => {
+    const record = Buffer.alloc(length, 1);
+    record.writeUInt32LE(length, 0);
+    record[4] = 'W'.charCodeAt(0);
+    return record;
+  };
+  const run = async ({ window, ms }) => {
+    const latenciesMs = [];
+    const begun = [];
+    let ended = 0;
+    const startedMs = performance.now();
+    let isOver = false;
+    const pump = () => {
+      while (!isOver && begun.length - ended < window) {
+        begun.push(performance.now());
+        waiting.push(make());
+      }
+      void flush();
+    };
+    pump();
+    while (ended < begun.length) {
+      const [batch] = await dealer.receive();
+      const nowMs = performance.now();
+      for (const _ of recordsIn(batch)) latenciesMs.push(nowMs - begun[ended++]);
+      isOver = nowMs > startedMs + ms;
+      pump();
+    }
+    return figuresOf(Float64Array.from(latenciesMs), performance.now() - startedMs);
+  };
+  serveRuns(run);
+}
+
+function* recordsIn(batch) {
+  for (let at = 0; at < batch.length;) {
+    const length = batch.readUInt32LE(at);
+    yield batch.subarray(at, at + length);
+    at += length;
+  }
+}
+
+function sender(dealer, take) {
+  let isSending = false;
+  return async () => {
+    if (isSending) return;
+    isSending = true;
+    for (let records = take(); records.length > 0; records = take())
+      await dealer.send(joined(records));
+    isSending = false;
+  };
+}
+
+function joined(records) {
+  return records.length === 1 ? records[0] : Buffer.concat(records);
+}
+
+function onceATurn(work) {
+  let isDue = false;
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    setImmediate(() => {
+      isDue = false;
+      void work();
+    });
+  };
+}
+
+/** Known to the broker by its routing id. */
+async function connected(routingId) {
+  const dealer = new zmq.Dealer({ ...options, immediate: true, routingId });
+  const isUp = new Promise((resolve) => dealer.events.on('handshake', resolve));
+  dealer.connect(address);
+  await isUp;
+  return dealer;
+}
