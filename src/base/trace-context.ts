@@ -28,6 +28,8 @@ export function traceId(): string | undefined {
 
 /** Its caller records this trace, and wants each step of it recorded. */
 export function isSampled(): boolean {
-  const flags = form.exec(traceOf())?.[2] ?? '0';
+  const trace = traceOf();
+  if (trace === '') return false;
+  const flags = form.exec(trace)?.[2] ?? '0';
   return (parseInt(flags, 16) & sampledFlag) !== 0;
 }

@@ -6,18 +6,8 @@ import { assert } from '../base/assert.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import { start, step } from '../machine/step.js';
 import type { Store, Upkeep } from '../store/port.js';
-import type { Listener, PeerId } from '../transport/port.js';
-import {
-  Command,
-  decodeFrames,
-  encodeFrame,
-  headBytes,
-  makeFrame,
-  protocolVersion,
-  type Decoded,
-  type EnvelopeFields,
-  type Frame,
-} from '../wire/frame.js';
+import type { Listener } from '../transport/port.js';
+import { Command, makeFrame, type EnvelopeFields, type Frame } from '../wire/frame.js';
 import {
   presenceCodec,
   messageAnswerCodec,
@@ -29,9 +19,9 @@ import {
   type StatusAnswer,
 } from '../wire/messages.js';
 import { AcceptLatency } from './mail/accept-latency.js';
-import { commandTable } from './commands/table.js';
 import type { BrokerCore } from './core.js';
 import { SessionHandler, type Claim, type ProofNeeded } from './session/session-handler.js';
+import { Incoming } from './incoming.js';
 import { lifecycleMachine, type LifecycleEvent } from './lifecycle.machine.js';
 import { defaultLimits, type BrokerLimits } from './limits.js';
 import { viewOf } from './mail/stored-message.js';
@@ -89,9 +79,9 @@ export class Broker implements BrokerCore, AsyncDisposable {
   readonly #trace: Trace;
   readonly #sparse: SparseTrace;
   readonly #parts: BrokerParts;
-  readonly #strangerRates: StrangerRates;
   readonly #writer: Writer;
   readonly #sessionHandler: SessionHandler;
+  readonly #incoming: Incoming;
   readonly #startedMs: number;
   #mailboxes: Mailboxes | undefined;
   #lifecycle = start(lifecycleMachine, undefined).snapshot;
@@ -99,15 +89,13 @@ export class Broker implements BrokerCore, AsyncDisposable {
   readonly #homeNames: HomeNames;
   #ticker: Disposable | undefined;
   #closing: Promise<void> | undefined;
-  #framesIn = 0;
-  #framesCorrupt = 0;
 
   private constructor(
     readonly registry: Registry,
     parts: BrokerParts,
   ) {
     this.limits = { ...defaultLimits, ...parts.limits };
-    this.requests = new Requests(this.limits);
+    this.requests = new Requests(this.limits, () => this.sessions.all());
     this.clock = parts.clock;
     this.#listener = parts.listener;
     this.#trace = parts.trace ?? noTrace;
@@ -115,7 +103,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
     this.#parts = parts;
     this.#homeNames = new HomeNames(parts.keyOfName, this.limits.agentsMax);
     this.#permissions = parts.permissions ?? new Permissions();
-    this.#strangerRates = new StrangerRates(this.limits.strangersMax);
+    const strangerRates = new StrangerRates(this.limits.strangersMax);
     this.topics = new Topics({
       limits: this.limits,
       publish: (topic, bytes) => this.#listener.publish(topic, bytes),
@@ -136,12 +124,20 @@ export class Broker implements BrokerCore, AsyncDisposable {
       outboxes: this.#outboxes,
       listener: this.#listener,
       permissions: this.#permissions,
-      strangerRates: this.#strangerRates,
+      strangerRates,
       proofFor: parts.proofFor,
       keyOfName: parts.keyOfName ?? (() => undefined),
       random: parts.random,
       version: parts.version,
       trace: this.#sparse,
+    });
+    this.#incoming = new Incoming({
+      core: this,
+      sessionHandler: this.#sessionHandler,
+      strangerRates,
+      writer: this.#writer,
+      trace: this.#trace,
+      sparse: this.#sparse,
     });
   }
 
@@ -188,7 +184,9 @@ export class Broker implements BrokerCore, AsyncDisposable {
   }
 
   send(to: Session, frame: Frame): boolean {
-    return this.#outboxes.offer(to.peer, encodeFrame(frame));
+    const isTaken = to.outbox.offer(frame);
+    if (isTaken) this.#outboxes.framesOut += 1;
+    return isTaken;
   }
 
   answer(
@@ -285,7 +283,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
       record,
       state: silentMs > session.silenceMaxMs / 2 ? 'stale' : 'online',
       last_seen_ms: Math.round(this.clock.nowMs() - silentMs),
-      load: this.requests.load(session.peer),
+      load: session.toAnswer,
       of_home,
     };
   }
@@ -305,9 +303,9 @@ export class Broker implements BrokerCore, AsyncDisposable {
       agents_known: this.registry.size,
       requests_open: this.requests.size,
       services: this.sessions.services(),
-      frames_in: this.#framesIn,
+      frames_in: this.#incoming.frames,
       frames_out: this.#outboxes.framesOut,
-      frames_corrupt: this.#framesCorrupt,
+      frames_corrupt: this.#incoming.framesCorrupt,
       rss_bytes: process.memoryUsage.rss(),
       messages: size.messages,
       message_bytes: size.bytes,
@@ -332,7 +330,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
     for (const effect of effects) {
       switch (effect.type) {
         case 'traffic.open':
-          this.#listener.listen((peer, part) => this.#onPart(peer, part));
+          this.#listener.listen((peer, part) => this.#incoming.onPart(peer, part));
           this.#armTick(this.clock.monotonicMs());
           break;
         case 'traffic.refuse':
@@ -381,130 +379,10 @@ export class Broker implements BrokerCore, AsyncDisposable {
     }
     for (const request of this.requests.expired(tick.nowMs)) {
       this.#writer.reject(
-        request.requester,
+        request.requester.peer,
         request.id,
         new BusError('DEADLINE_EXCEEDED', { ms: request.budgetMs }),
       );
-    }
-  }
-
-  // --- what comes in
-
-  #onPart(peer: PeerId, part: Buffer): void {
-    for (const decoded of decodeFrames(part)) {
-      this.#framesIn += 1;
-      try {
-        const retryAfterMs = this.#charge(peer, decoded);
-        if (retryAfterMs > 0) {
-          const isOver = this.#onTooMuch(peer, decoded, retryAfterMs);
-          if (isOver) return;
-        } else if (decoded.ok) this.#onFrame(peer, decoded.frame);
-        else this.#onCorrupt(peer, decoded);
-      } catch (error) {
-        // One bad frame must not end the loop that serves all peers.
-        this.#sparse.log('error', 'a frame could not be handled', {
-          detail: asBusError(error).message,
-        });
-      }
-    }
-  }
-
-  /** Charges the rate limit; 0: allowed, else milliseconds to wait. A session that is not live has a stranger's rate and no sign of life. */
-  #charge(peer: PeerId, decoded: Decoded): number {
-    const bytes = decoded.ok ? decoded.frame.body.length + headBytes : headBytes;
-    const session = this.sessions.of(peer);
-    const nowMs = this.clock.monotonicMs();
-    if (session?.snapshot.value !== 'live') return this.#strangerRates.take(peer, 1, bytes, nowMs);
-    session.lastHeardMs = nowMs;
-    const retryAfterMs = session.rate.take(1, bytes, nowMs);
-    // A GOODBYE is never rate-limited: the peer sends less afterwards.
-    return decoded.ok && decoded.frame.command === Command.GOODBYE ? 0 : retryAfterMs;
-  }
-
-  /** True: the rest of this part is skipped. A stranger gets one rejection per part, without the ids of an earlier session. */
-  #onTooMuch(peer: PeerId, decoded: Decoded, retryAfterMs: number): boolean {
-    const session = this.sessions.of(peer);
-    const isLive = session?.snapshot.value === 'live';
-    const command = decoded.ok ? decoded.frame.command : undefined;
-    const isNamed = isLive || command === Command.HELLO || command === Command.PROOF;
-    const id = decoded.ok ? decoded.frame.envelope.id : decoded.id;
-    const agent = session?.agent ?? 'a stranger';
-    const tooMuch = new BusError('RATE_LIMITED', { agent, retryAfterMs });
-    this.#writer.reject(peer, isNamed ? id : '', tooMuch);
-    return !isLive;
-  }
-
-  #onCorrupt(peer: PeerId, decoded: { corruption: string; id: string; version: number }): void {
-    this.#framesCorrupt += 1;
-    this.#sparse.log('warn', 'a frame was corrupt', { part: decoded.corruption });
-    if (decoded.corruption === 'version') {
-      return this.#writer.reject(
-        peer,
-        '',
-        new BusError('VERSION', { got: decoded.version, supported: protocolVersion }),
-      );
-    }
-    if (decoded.id !== '')
-      return this.#writer.reject(
-        peer,
-        decoded.id,
-        new BusError('FRAME_CORRUPT', { part: decoded.corruption }),
-      );
-    const session = this.sessions.of(peer);
-    if (session !== undefined) this.#sessionHandler.step(session, { type: 'frame.corrupt' });
-    else this.#writer.reset(peer, 'FRAME_CORRUPT');
-  }
-
-  #onFrame(peer: PeerId, frame: Frame): void {
-    const session = this.sessions.of(peer);
-    if (frame.command === Command.HELLO) return this.#sessionHandler.onHello(peer, session, frame);
-    if (session === undefined) return this.#writer.reset(peer, 'UNKNOWN_SESSION');
-    if (frame.command === Command.GOODBYE)
-      return this.#sessionHandler.step(session, { type: 'peer.left' });
-    if (frame.command === Command.PROOF) return this.#sessionHandler.onProof(session, frame);
-    const run = commandTable.get(frame.command);
-    if (session.snapshot.value !== 'live' || run === undefined) {
-      const state = session.snapshot.value;
-      return this.#writer.reject(
-        peer,
-        frame.envelope.id,
-        new BusError('PROTOCOL_UNEXPECTED_EVENT', {
-          event: Command[frame.command] || `command ${frame.command}`,
-          state,
-        }),
-      );
-    }
-    if (frame.body.length > this.limits.bodyBytesSoft) this.#logLargeBody(session, frame);
-    this.#run(() => run(this, session, frame), session, frame);
-  }
-
-  /** A large body delays every frame behind it; it should travel as a blob. */
-  #logLargeBody(session: Session, frame: Frame): void {
-    const nowMs = this.clock.monotonicMs();
-    if (nowMs - session.largeLoggedMs < this.limits.largeLogMs) return;
-    session.largeLoggedMs = nowMs;
-    const { agent } = session;
-    const [bytes, limit] = [frame.body.length, this.limits.bodyBytesSoft];
-    this.#trace('warn', 'a large message; share it as a blob', { agent, bytes, limit });
-  }
-
-  #run(work: () => void | Promise<void>, session: Session, frame: Frame): void {
-    const refuse = (error: unknown): void => {
-      const coded = asBusError(error);
-      if (coded.code === 'INTERNAL')
-        this.#trace('error', 'a command failed', {
-          command: Command[frame.command],
-          detail: coded.message,
-        });
-      if (frame.command === Command.SEND)
-        this.audit('refused', session.agent, frame.envelope.to, frame, coded.code);
-      this.#writer.reject(session.peer, frame.envelope.id, coded);
-    };
-    try {
-      const pending = work();
-      if (pending !== undefined) pending.catch(refuse);
-    } catch (error) {
-      refuse(error);
     }
   }
 

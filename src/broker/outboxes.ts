@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.js';
 import { within } from '../base/within.js';
 import { Outbox } from '../transport/outbox.js';
 import type { PeerId, SendOutcome } from '../transport/port.js';
+import type { Frame } from '../wire/frame.js';
 
 interface OutboxesParts {
   send: (peer: PeerId, part: Buffer) => Promise<SendOutcome>;
@@ -31,11 +32,13 @@ export class Outboxes {
   }
 
   /** The peer sent HELLO: its outbox is kept, with a stranger's limit until it is authenticated. */
-  keep(peer: PeerId): void {
+  keep(peer: PeerId): Outbox {
     const passing = this.#passing.get(peer);
     this.#passing.delete(peer);
     // What was said to the stranger leaves first.
-    this.#kept.set(peer, passing ?? this.#open(peer, this.#parts.strangerBytesMax));
+    const outbox = passing ?? this.#open(peer, this.#parts.strangerBytesMax);
+    this.#kept.set(peer, outbox);
+    return outbox;
   }
 
   /** The peer is authenticated. */
@@ -52,7 +55,7 @@ export class Outboxes {
   }
 
   /** False: this peer does not read and its outbox is full. */
-  offer(peer: PeerId, frame: Buffer): boolean {
+  offer(peer: PeerId, frame: Frame | Buffer): boolean {
     const isTaken = this.#outboxOf(peer)?.offer(frame) ?? false;
     if (isTaken) this.framesOut += 1;
     return isTaken;

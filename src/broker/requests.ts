@@ -1,103 +1,78 @@
-import { ChurnMap } from '../base/churn-map.js';
-import type { PeerId } from '../transport/port.js';
 import type { BrokerLimits } from './limits.js';
+import type { Session } from './session/sessions.js';
 
 /** A live request that was delivered and not yet answered for good. */
 export interface OpenRequest {
   id: string;
-  requester: PeerId;
-  requesterAgent: string;
-  responder: PeerId;
+  requester: Session;
+  responder: Session;
   /** What it was given in all, for the text of its failure. */
   budgetMs: number;
   expiresAtMs: number;
 }
 
-/** All open live requests: which session may answer, and which requesters to notify when a responder goes away. */
+/** All open live requests: who may answer, and whom to tell when a responder goes away. Each session holds its own. */
 export class Requests {
-  /** By requesting agent, then by id: two agents may choose the same. */
-  readonly #open = new Map<string, ChurnMap<string, OpenRequest>>();
-  /** How many each session has asked and has to answer; forgotten with it. */
-  readonly #asked = new Map<PeerId, number>();
-  readonly #toAnswer = new Map<PeerId, number>();
   readonly #limits: BrokerLimits;
+  readonly #sessions: () => Iterable<Session>;
   #size = 0;
 
-  constructor(limits: BrokerLimits) {
+  constructor(limits: BrokerLimits, sessions: () => Iterable<Session>) {
     this.#limits = limits;
+    this.#sessions = sessions;
   }
 
   get size(): number {
     return this.#size;
   }
 
-  load(responder: PeerId): number {
-    return this.#toAnswer.get(responder) ?? 0;
-  }
-
-  isFull(requester: PeerId): boolean {
-    return (
-      this.#size >= this.#limits.requestsMax ||
-      (this.#asked.get(requester) ?? 0) >= this.#limits.requestsPerSessionMax
-    );
+  isFull(requester: Session): boolean {
+    const { requestsMax, requestsPerSessionMax } = this.#limits;
+    return this.#size >= requestsMax || requester.asked.size >= requestsPerSessionMax;
   }
 
   /** A request resent under the same id replaces the earlier one: the earlier answer, if any, is refused. */
   add(request: OpenRequest): void {
-    const { id, requesterAgent } = request;
-    const earlier = this.of(requesterAgent, id);
+    const { asked } = request.requester;
+    const earlier = asked.get(request.id);
     if (earlier !== undefined) this.end(earlier);
-    let ofAgent = this.#open.get(requesterAgent);
-    if (ofAgent === undefined) {
-      ofAgent = new ChurnMap();
-      this.#open.set(requesterAgent, ofAgent);
-    }
-    ofAgent.set(id, request);
-    this.#count(request, 1);
+    asked.set(request.id, request);
+    request.responder.toAnswer += 1;
+    this.#size += 1;
   }
 
-  /** The request that this peer may answer. */
-  answerable(requesterAgent: string, id: string, responder: PeerId): OpenRequest | undefined {
-    const request = this.of(requesterAgent, id);
+  /** The request of this id that this session may answer. */
+  answerable(requester: Session, id: string, responder: Session): OpenRequest | undefined {
+    const request = requester.asked.get(id);
     return request?.responder === responder ? request : undefined;
   }
 
-  /** The open request that this agent made under this id. */
-  of(requesterAgent: string, id: string): OpenRequest | undefined {
-    return this.#open.get(requesterAgent)?.get(id);
-  }
-
   end(request: OpenRequest): void {
-    const ofAgent = this.#open.get(request.requesterAgent);
-    if (ofAgent?.get(request.id) !== request) return;
-    ofAgent.delete(request.id);
-    this.#count(request, -1);
+    const { asked } = request.requester;
+    if (asked.get(request.id) !== request) return;
+    asked.delete(request.id);
+    request.responder.toAnswer -= 1;
+    this.#size -= 1;
   }
 
   /** A session is over: requests it asked are dropped, those it should have answered are returned. */
-  forget(peer: PeerId): OpenRequest[] {
-    for (const request of this.#matching(({ requester }) => requester === peer)) this.end(request);
-    const orphans = this.#matching(({ responder }) => responder === peer);
-    for (const request of orphans) this.end(request);
-    this.#asked.delete(peer);
-    this.#toAnswer.delete(peer);
-    for (const [agent, ofAgent] of this.#open) if (ofAgent.size === 0) this.#open.delete(agent);
-    return orphans;
+  forget(session: Session): OpenRequest[] {
+    for (const request of session.asked.values()) this.end(request);
+    if (session.toAnswer === 0) return [];
+    return this.#ended(({ responder }) => responder === session);
   }
 
   expired(nowMs: number): OpenRequest[] {
-    const over = this.#matching(({ expiresAtMs }) => expiresAtMs <= nowMs);
-    for (const request of over) this.end(request);
-    return over;
+    return this.#ended(({ expiresAtMs }) => expiresAtMs <= nowMs);
   }
 
-  #matching(isMeant: (request: OpenRequest) => boolean): OpenRequest[] {
-    return [...this.#open.values()].flatMap((ofAgent) => ofAgent.values().filter(isMeant));
-  }
-
-  #count({ requester, responder }: OpenRequest, by: 1 | -1): void {
-    this.#size += by;
-    this.#asked.set(requester, (this.#asked.get(requester) ?? 0) + by);
-    this.#toAnswer.set(responder, (this.#toAnswer.get(responder) ?? 0) + by);
+  /** Ends those that are meant. */
+  #ended(isMeant: (request: OpenRequest) => boolean): OpenRequest[] {
+    const meant: OpenRequest[] = [];
+    for (const { asked } of this.#sessions()) {
+      if (asked.size > 0) meant.push(...asked.values().filter(isMeant));
+    }
+    for (const request of meant) this.end(request);
+    return meant;
   }
 }

@@ -1,7 +1,7 @@
 import type { SparseTrace } from '../base/sparse-trace.js';
 import type { BusError } from '../errors/bus-error.js';
 import type { PeerId } from '../transport/port.js';
-import { Command, encodeFrame, makeFrame, type EnvelopeFields } from '../wire/frame.js';
+import { Command, makeFrame, type EnvelopeFields } from '../wire/frame.js';
 import { encodeFailure } from '../wire/messages.js';
 import type { Outboxes } from './outboxes.js';
 
@@ -22,7 +22,7 @@ export class Writer {
 
   /** Throws TOO_LARGE. Dropped if the peer does not read. */
   write(peer: PeerId, command: Command, envelope: EnvelopeFields, body?: Buffer): void {
-    if (this.#outboxes.offer(peer, encodeFrame(makeFrame(command, envelope, body)))) return;
+    if (this.#outboxes.offer(peer, makeFrame(command, envelope, body))) return;
     this.#trace.log('warn', 'an answer was dropped: the peer does not read');
   }
 

@@ -78,7 +78,7 @@ export class Blobs {
    */
   async fetch(
     ref: BlobRef,
-    options: { deadlineMs: number; signal?: AbortSignal },
+    options: { deadlineMs: number; signal?: AbortSignal | undefined },
   ): Promise<Buffer> {
     const limit = this.#limits.bytesMax;
     if (!namePattern.test(ref.sha256) || !Number.isSafeInteger(ref.bytes) || ref.bytes < 0)

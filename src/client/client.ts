@@ -6,7 +6,15 @@ import type { Clock } from '../base/clock.js';
 import { noTrace, type Trace } from '../base/trace.js';
 import { asBusError, BusError, RemoteError } from '../errors/bus-error.js';
 import type { Link } from '../transport/port.js';
-import { amend, Command, makeFrame, type EnvelopeFields, type Frame } from '../wire/frame.js';
+import {
+  amend,
+  Command,
+  frameOf,
+  makeFrame,
+  newEnvelope,
+  type EnvelopeFields,
+  type Frame,
+} from '../wire/frame.js';
 import {
   agentRecordCodec,
   agentsAnswerCodec,
@@ -33,7 +41,7 @@ import {
   type Welcome,
 } from '../wire/messages.js';
 import { clientLimits, comebackBackoff, restoreBackoff } from './limits.js';
-import { PendingRequests, type Reply } from './pending.js';
+import { PendingRequests, type Ended, type PendingOptions, type Reply } from './pending.js';
 import type { RequestOptions } from './request.js';
 import { blobReplyType, Responder, type Handler } from './responder.js';
 import type { SubscribeOptions } from './follower.js';
@@ -67,6 +75,7 @@ export type { ClientState, Identity };
 /** A connection to the broker that mends itself. One object speaks for one agent. */
 export class Client implements AsyncDisposable {
   readonly identity: Identity;
+  readonly #replyTo: string;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #connection: Connection;
@@ -90,6 +99,7 @@ export class Client implements AsyncDisposable {
 
   private constructor(parts: ClientParts) {
     this.identity = parts.identity;
+    this.#replyTo = `agent:${parts.identity.agent}`;
     this.#clock = parts.clock;
     this.#random = parts.random;
     this.#trace = parts.trace ?? noTrace;
@@ -105,7 +115,17 @@ export class Client implements AsyncDisposable {
       onRefused: (id, error) => this.#onRefused(id, error),
       onPublication: (topic, bytes) => this.#subscriptions.onPublication(topic, bytes),
     });
-    this.#pending = new PendingRequests(parts.clock, () => this.trouble);
+    this.#pending = new PendingRequests({
+      clock: parts.clock,
+      unavailable: () => this.trouble,
+      whole: (reply, request) =>
+        reply.type === blobReplyType ? this.#fetched(reply, request) : reply,
+      again: (error, request) =>
+        error.code === 'RESPONDER_LOST' && mayMove(request)
+          ? this.#again(request, error)
+          : undefined,
+      onCancelled: (frame) => this.#onCancelled(frame),
+    });
     this.#responder = new Responder({
       agent: parts.identity.agent,
       clock: parts.clock,
@@ -207,33 +227,26 @@ export class Client implements AsyncDisposable {
    * Asks `agent:<id or alias>` or `service:<name>` and waits for the last reply. Throws what the
    * responder or the broker answered, NO_BROKER when not connected, DEADLINE_EXCEEDED, CANCELLED, BROKER_LOST.
    */
-  async request(
-    to: string,
-    type: string,
-    body: Buffer,
-    options: RequestOptions = {},
-  ): Promise<Reply> {
+  request(to: string, type: string, body: Buffer, options: RequestOptions = {}): Promise<Reply> {
     const deadlineMs = Math.max(1, Math.round(options.deadlineMs ?? clientLimits.deadlineMs));
-    const untilMs = this.#clock.monotonicMs() + deadlineMs;
-    const frame = makeFrame(
-      Command.SEND,
-      {
-        id: this.#ids.next(),
-        to,
-        type,
-        reply_to: `agent:${this.identity.agent}`,
-        deadline_ms: deadlineMs,
-      },
-      body,
-    );
-    const reply = await this.#await(frame, { ...options, deadlineMs }).catch((error: unknown) =>
-      this.#again(frame, error, { ...options, untilMs }),
-    );
-    if (reply.type !== blobReplyType) return reply;
+    const envelope = newEnvelope();
+    envelope.id = this.#ids.next();
+    envelope.to = to;
+    envelope.type = type;
+    envelope.reply_to = this.#replyTo;
+    envelope.deadline_ms = deadlineMs;
+    const { isIdempotent, signal, onPartial } = options;
+    // Written out: a spread costs more than the rest of this.
+    const its = { deadlineMs, isIdempotent, signal, onPartial };
+    return this.#await(frameOf(Command.SEND, envelope, body), its);
+  }
+
+  /** The body of a reply that is only named in it. */
+  async #fetched(reply: Reply, { frame, options, expiresAtMs }: Ended): Promise<Reply> {
     const ref = blobRefCodec.decode(reply.body);
-    const leftMs = Math.max(1, Math.round(untilMs - this.#clock.monotonicMs()));
-    const whole = await this.blobs.fetch(ref, { ...options, deadlineMs: leftMs });
-    return { ...reply, type: `${type}.reply`, body: whole };
+    const leftMs = Math.max(1, Math.round(expiresAtMs - this.#clock.monotonicMs()));
+    const body = await this.blobs.fetch(ref, { ...options, deadlineMs: leftMs });
+    return { ...reply, type: `${frame.envelope.type}.reply`, body };
   }
 
   /** One way, at most once. Throws NO_BROKER, BROKER_BUSY, TOO_LARGE. */
@@ -555,24 +568,20 @@ export class Client implements AsyncDisposable {
    * The responder is lost. Another process may have its name already, or will when a supervisor restarts it: an
    * idempotent request is sent there. Throws the first failure if none comes back.
    */
-  async #again(
-    { envelope, body }: Frame,
-    lost: unknown,
-    options: RequestOptions & { untilMs: number },
-  ): Promise<Reply> {
+  async #again({ frame, options, expiresAtMs }: Ended, lost: BusError): Promise<Reply> {
     const { comebackMsMax, movesMax } = clientLimits;
-    let error = lost;
+    let error: unknown = lost;
     let moves = 0;
     let goneUntilMs = this.#clock.monotonicMs() + comebackMsMax;
     for (let attempt = 0; moves < movesMax; attempt += 1) {
       const nowMs = this.#clock.monotonicMs();
-      const deadlineMs = Math.round(options.untilMs - nowMs);
-      const isLost = asBusError(error).code === 'RESPONDER_LOST';
-      if (options.isIdempotent !== true || !isLost || deadlineMs < 1) throw error;
-      const { to, type, reply_to } = envelope;
+      const deadlineMs = Math.round(expiresAtMs - nowMs);
+      if (asBusError(error).code !== 'RESPONDER_LOST' || deadlineMs < 1) throw error;
+      const { to, type, reply_to } = frame.envelope;
       const fields = { id: this.#ids.next(), to, type, reply_to, deadline_ms: deadlineMs };
       try {
-        return await this.#await(makeFrame(Command.SEND, fields, body), { ...options, deadlineMs });
+        const next = makeFrame(Command.SEND, fields, frame.body);
+        return await this.#await(next, { ...options, deadlineMs, isMoved: true });
       } catch (another) {
         const { code } = asBusError(another);
         if (code === 'AGENT_OFFLINE' || code === 'NO_RESPONDER') {
@@ -590,34 +599,38 @@ export class Client implements AsyncDisposable {
     throw error;
   }
 
-  async #await(frame: Frame, options: RequestOptions & { deadlineMs: number }): Promise<Reply> {
-    if (options.signal?.aborted === true) throw new BusError('CANCELLED');
-    this.#assertLive();
-    if (this.#connection.isLameDuck && frame.command === Command.SEND)
-      throw new BusError('BROKER_DRAINING');
-    const { requestsMax: limit } = this.#connection;
-    if (this.#pending.size >= limit) throw new BusError('BROKER_BUSY', { limit });
-    // Queued first: a request that cannot leave must not wait for an answer.
-    if (!this.#connection.enqueue(frame)) {
-      throw new BusError('BROKER_BUSY', { limit: clientLimits.outboxBytesMax });
+  #await(frame: Frame, options: PendingOptions): Promise<Reply> {
+    try {
+      if (options.signal?.aborted === true) throw new BusError('CANCELLED');
+      this.#assertLive();
+      if (this.#connection.isLameDuck && frame.command === Command.SEND)
+        throw new BusError('BROKER_DRAINING');
+      const { requestsMax: limit } = this.#connection;
+      if (this.#pending.size >= limit) throw new BusError('BROKER_BUSY', { limit });
+      // Queued first: a request that cannot leave must not wait for an answer.
+      if (!this.#connection.enqueue(frame))
+        throw new BusError('BROKER_BUSY', { limit: clientLimits.outboxBytesMax });
+    } catch (error) {
+      return Promise.reject(asBusError(error));
     }
-    return this.#pending.add(frame, {
-      deadlineMs: options.deadlineMs,
-      isIdempotent: options.isIdempotent ?? false,
-      signal: options.signal,
-      onPartial: options.onPartial,
-      // Best effort: tell the other side to stop as well.
-      onCancelled: () => {
-        const { id: correlation } = frame.envelope;
-        const isKnownThere = frame.command === Command.SEND || frame.command === Command.TAKE;
-        if (this.state !== 'live' || !isKnownThere) return;
-        this.#connection.say(makeFrame(Command.CANCEL, { id: this.#ids.next(), correlation }));
-      },
-    });
+    return this.#pending.add(frame, options);
+  }
+
+  /** Best effort: tells the other side to stop as well. */
+  #onCancelled(frame: Frame): void {
+    const { id: correlation } = frame.envelope;
+    const isKnownThere = frame.command === Command.SEND || frame.command === Command.TAKE;
+    if (this.state !== 'live' || !isKnownThere) return;
+    this.#connection.say(makeFrame(Command.CANCEL, { id: this.#ids.next(), correlation }));
   }
 
   #assertLive(): void {
     const { trouble } = this.#connection;
     if (trouble !== undefined) throw trouble;
   }
+}
+
+/** Only what may be asked twice, and what was not sent there by `#again`, which goes on by itself. */
+function mayMove({ frame, options }: Ended): boolean {
+  return frame.command === Command.SEND && options.isIdempotent === true && !options.isMoved;
 }

@@ -8,14 +8,7 @@ import { isErrorCode, type ErrorCode } from '../errors/catalogue.js';
 import { start, step } from '../machine/step.js';
 import { Outbox } from '../transport/outbox.js';
 import type { Link, SendOutcome } from '../transport/port.js';
-import {
-  Command,
-  decodeFrames,
-  encodeFrame,
-  makeFrame,
-  protocolVersion,
-  type Frame,
-} from '../wire/frame.js';
+import { Command, makeFrame, PartReader, protocolVersion, type Frame } from '../wire/frame.js';
 import {
   challengeCodec,
   decodeFailure,
@@ -174,7 +167,7 @@ export class Connection implements AsyncDisposable {
 
   /** False when the outbox is full. Throws TOO_LARGE. */
   enqueue(frame: Frame): boolean {
-    return this.#outbox.offer(encodeFrame(frame));
+    return this.#outbox.offer(frame);
   }
 
   /** For frames that are repeated anyway: HELLO, PING, a replay. */
@@ -294,7 +287,8 @@ export class Connection implements AsyncDisposable {
 
   #onPart(part: Buffer): void {
     this.#heartbeat.heard();
-    for (const decoded of decodeFrames(part)) {
+    const reader = new PartReader(part);
+    for (let decoded = reader.next(); decoded !== undefined; decoded = reader.next()) {
       try {
         if (decoded.ok) this.#onFrame(decoded.frame);
         // The answer cannot be assigned. Another HELLO loses nothing and has

@@ -1,12 +1,12 @@
 import type { Reply } from './pending.js';
 
 export interface RequestOptions {
-  deadlineMs?: number;
+  deadlineMs?: number | undefined;
   /** Safe to deliver twice: the request survives a lost connection, within its deadline. */
-  isIdempotent?: boolean;
-  signal?: AbortSignal;
+  isIdempotent?: boolean | undefined;
+  signal?: AbortSignal | undefined;
   /** Parts of the answer, or progress, as they come. */
-  onPartial?: (body: Buffer) => void;
+  onPartial?: ((body: Buffer) => void) | undefined;
 }
 
 /** The part of a client that asks. */

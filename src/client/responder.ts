@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.js';
 import type { Trace } from '../base/trace.js';
 import { inTrace, isSampled } from '../base/trace-context.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
-import { Command, makeFrame, type Frame } from '../wire/frame.js';
+import { Command, frameOf, newEnvelope, type Frame } from '../wire/frame.js';
 import { encodeFailure } from '../wire/messages.js';
 import { clientLimits } from './limits.js';
 
@@ -78,7 +78,7 @@ class Serving implements Incoming {
 
 /** Runs handlers and sends what they return. Every request that wants a reply gets exactly one. */
 export class Responder {
-  readonly #handlers = new Map<string, Handler>();
+  readonly #handlers = new Map<string, { handle: Handler; replyType: string }>();
   readonly #agent: string;
   readonly #clock: Clock;
   readonly #trace: Trace;
@@ -107,28 +107,43 @@ export class Responder {
   }
 
   add(handlers: Record<string, Handler>): void {
-    for (const [type, handler] of Object.entries(handlers)) this.#handlers.set(type, handler);
+    for (const [type, handle] of Object.entries(handlers))
+      this.#handlers.set(type, { handle, replyType: `${type}.reply` });
   }
 
-  onRequest(frame: Frame): Promise<void> {
-    return inTrace(frame.envelope.trace, () => this.#handle(frame));
+  onRequest(frame: Frame): void {
+    inTrace(frame.envelope.trace, () => this.#handle(frame));
   }
 
-  async #handle(frame: Frame): Promise<void> {
+  #handle(frame: Frame): void {
     const { from, type } = frame.envelope;
-    const handler = this.#handlers.get(type);
-    if (handler === undefined)
+    const known = this.#handlers.get(type);
+    if (known === undefined)
       return this.#fail(frame, new BusError('UNKNOWN_TYPE', { agent: this.#agent, type }));
     if (this.#serving.size >= clientLimits.servingMax) {
       return this.#fail(frame, new BusError('BROKER_BUSY', { limit: clientLimits.servingMax }));
     }
-    const key = keyOf(from, frame.envelope.id);
     const progress = (part: Buffer): boolean => this.#answer(frame, `${type}.part`, part, true);
     const serving = new Serving(frame, this.#clock, progress);
-    this.#serving.set(key, serving);
     if (isSampled()) this.#trace('info', 'asked', { type, from });
     try {
-      const body = await handler(serving);
+      const body = known.handle(serving);
+      // Until it has answered it can be cancelled, and counts.
+      if (body instanceof Promise || body.length > clientLimits.replyBytesMax)
+        return void this.#finish(frame, serving, body);
+      this.#answer(frame, known.replyType, body);
+    } catch (error) {
+      this.#fail(frame, error);
+    }
+    serving.end();
+  }
+
+  async #finish(frame: Frame, serving: Serving, reply: Buffer | Promise<Buffer>): Promise<void> {
+    const { from, id, type } = frame.envelope;
+    const key = keyOf(from, id);
+    this.#serving.set(key, serving);
+    try {
+      const body = await reply;
       if (body.length <= clientLimits.replyBytesMax) this.#answer(frame, `${type}.reply`, body);
       else this.#answer(frame, blobReplyType, await this.#share(body));
     } catch (error) {
@@ -159,8 +174,13 @@ export class Responder {
   #answer(request: Frame, type: string, body: Buffer, more = false): boolean {
     const { id: correlation, reply_to: to } = request.envelope;
     if (to === '') return true;
-    const envelope = { id: this.#nextId(), to, correlation, type, more };
-    if (this.#send(makeFrame(Command.SEND, envelope, body))) return true;
+    const envelope = newEnvelope();
+    envelope.id = this.#nextId();
+    envelope.to = to;
+    envelope.correlation = correlation;
+    envelope.type = type;
+    envelope.more = more;
+    if (this.#send(frameOf(Command.SEND, envelope, body))) return true;
     // The link takes nothing: the requester learns it from its deadline or from the loss of this session.
     // The sender of a part gets the failure at once and may retry.
     if (!more) this.#trace('warn', 'a reply was dropped: the link takes nothing', { type });

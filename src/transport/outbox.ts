@@ -1,25 +1,27 @@
 import type { Clock } from '../base/clock.js';
-import { joinFrames } from '../wire/frame.js';
+import { Batch } from '../wire/batch.js';
+import { frameRoom, type Frame } from '../wire/frame.js';
 import type { SendOutcome } from './port.js';
 
 /** How long a peer that does not read is left alone before the next attempt. */
 const stallRetryMs = 5;
 
 /**
- * Encoded frames on their way to one peer. After a quiet turn the first frames leave at once, with the frames
- * that the same task queued. Later frames of this turn of the event loop leave together at its end, in as few
- * messages as the batch limits allow: the cost is per message, not per byte.
+ * Frames on their way to one peer. All that one piece of work queues, with the promises that it settles, leaves
+ * together when that is done: the cost is per message, not per byte. Nothing waits for company or for a timer.
  */
 export class Outbox {
   readonly #send: (part: Buffer) => Promise<SendOutcome>;
   readonly #onGone: () => void;
   #bytesMax: number;
   readonly #clock: Clock;
-  #frames: Buffer[] = [];
-  /** Frames that were joined and have not left. Never joined anew: a part has a limit of frames. */
+  readonly #batch = new Batch();
+  /** Parts that are whole and have not left. Never joined anew: a part has a limit of frames. */
   #parts: Buffer[] = [];
   #bytes = 0;
-  #flushing: Promise<void> | undefined;
+  /** A flush is due, or runs. */
+  #isFlushing = false;
+  #waiters: (() => void)[] = [];
   /** Counts calls of `clear`, so that a running flush does not send dropped frames. */
   #generation = 0;
 
@@ -36,12 +38,17 @@ export class Outbox {
     this.#clock = parts.clock;
   }
 
-  /** False: the peer does not read and its outbox is full. */
-  offer(frame: Buffer): boolean {
-    if (this.#bytes > 0 && this.#bytes + frame.length > this.#bytesMax) return false;
-    this.#frames.push(frame);
-    this.#bytes += frame.length;
-    this.#flushing ??= this.#flush();
+  /** `Buffer`: a frame that is encoded already. False: the peer does not read and its outbox is full. Throws TOO_LARGE. */
+  offer(frame: Frame | Buffer): boolean {
+    const room = Buffer.isBuffer(frame) ? frame.length : frameRoom(frame);
+    if (!this.#batch.takes(room)) this.#close();
+    const bytes = this.#batch.add(frame, room);
+    if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) {
+      this.#batch.undo(bytes);
+      return false;
+    }
+    this.#bytes += bytes;
+    if (!this.#isFlushing) this.#flushSoon();
     return true;
   }
 
@@ -51,43 +58,53 @@ export class Outbox {
   }
 
   /** Resolves when nothing waits any more. */
-  async flushed(): Promise<void> {
-    await this.#flushing;
+  flushed(): Promise<void> {
+    return this.#isFlushing
+      ? new Promise((resolve) => void this.#waiters.push(resolve))
+      : Promise.resolve();
   }
 
   clear(): void {
     this.#generation += 1;
-    this.#frames = [];
+    this.#batch.clear();
     this.#parts = [];
     this.#bytes = 0;
   }
 
+  /** After the promises that are settled now, and those that they settle: their work queues more. */
+  #flushSoon(): void {
+    this.#isFlushing = true;
+    process.nextTick(() => void this.#flush());
+  }
+
   async #flush(): Promise<void> {
-    // Not at once: the piece of work that queued this frame, a part of many requests say, queues more.
-    await Promise.resolve();
-    while (this.#parts.length + this.#frames.length > 0) {
-      const generation = this.#generation;
-      if (this.#parts.length === 0) {
-        this.#parts = joinFrames(this.#frames);
-        this.#frames = [];
+    this.#close();
+    const generation = this.#generation;
+    for (let part = this.#parts[0]; part !== undefined; part = this.#parts[0]) {
+      const outcome = await this.#send(part);
+      if (generation !== this.#generation) break;
+      if (outcome === 'stalled') {
+        this.#clock.after(stallRetryMs, () => void this.#flush());
+        return;
       }
-      for (const part of [...this.#parts]) {
-        const outcome = await this.#send(part);
-        if (generation !== this.#generation) break;
-        if (outcome === 'gone') {
-          this.clear();
-          this.#flushing = undefined;
-          return this.#onGone();
-        }
-        if (outcome === 'stalled') {
-          await new Promise<void>((resolve) => void this.#clock.after(stallRetryMs, resolve));
-          break;
-        }
-        this.#parts.shift();
-        this.#bytes -= part.length;
+      if (outcome === 'gone') {
+        this.clear();
+        this.#rest();
+        return this.#onGone();
       }
-      await this.#clock.turn();
+      this.#parts.shift();
+      this.#bytes -= part.length;
     }
-    this.#flushing = undefined;
+    if (this.#bytes > 0) this.#flushSoon();
+    else this.#rest();
+  }
+
+  #close(): void {
+    if (!this.#batch.isEmpty) this.#parts.push(this.#batch.take());
+  }
+
+  #rest(): void {
+    this.#isFlushing = false;
+    for (const resolve of this.#waiters.splice(0)) resolve();
   }
 }

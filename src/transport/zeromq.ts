@@ -20,8 +20,8 @@ zmq.context.maxSockets = 8_192;
 const pipeMessagesMax = 64;
 /** Publications are loss-tolerant: a subscriber that lags more than this misses some. */
 const publicationsMax = 10_000;
-/** The iterator serves hundreds of messages a turn; timers and fsync results must get in between. */
-const messagesPerTurn = 64;
+/** What is read before timers, fsync results and other sockets get a turn. */
+const turn = { messages: 64, bytes: 512 * 1024 };
 
 /** Every option is written down; libzmq's defaults queue for ever, wait for ever or linger for ever. */
 const common = {
@@ -231,24 +231,29 @@ export class ZeromqLink implements Link {
   }
 }
 
-/** Reads until the socket is closed. A bad message must not end the loop: `visit` answers for its own errors. */
+/**
+ * Reads until the socket is closed. What it holds is read in one go, since a receive that need not wait is done at
+ * once. A bad message must not end the loop: `visit` answers for its own errors.
+ */
 async function forEachMessage(
-  socket: AsyncIterable<Buffer[]>,
+  socket: { receive(): Promise<Buffer[]> },
   isClosing: () => boolean,
   visit: (parts: Buffer[]) => void,
 ): Promise<void> {
-  let inTurn = 0;
+  let messages = 0;
+  let bytes = 0;
   try {
-    for await (const parts of socket) {
+    for (;;) {
+      const parts = await socket.receive();
       visit(parts);
-      inTurn += 1;
-      if (inTurn >= messagesPerTurn) {
-        inTurn = 0;
-        await new Promise(setImmediate);
-      }
+      messages += 1;
+      bytes += parts.at(-1)?.length ?? 0;
+      if (messages < turn.messages && bytes < turn.bytes) continue;
+      messages = bytes = 0;
+      await new Promise(setImmediate);
     }
   } catch (error) {
-    // A pending receive ends with an error when its socket is unbound or closed; any other is a bug.
+    // A pending receive ends with an error when its socket is closed; any other is a bug.
     if (!isClosing()) throw error;
   }
 }

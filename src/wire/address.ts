@@ -1,15 +1,29 @@
+import { BoundedMap } from '../base/bounded-map.js';
 import { isDottedName, isName } from '../base/ids.js';
 import { BusError } from '../errors/bus-error.js';
 
-export type Address =
+export type Address = Readonly<
   | { kind: 'agent'; name: string }
   | { kind: 'service'; name: string }
   /** Where durable replies to an agent wait until it collects them. */
   | { kind: 'reply'; name: string }
-  | { kind: 'topic'; name: string };
+  | { kind: 'topic'; name: string }
+>;
+
+/** Those of late: an address comes with each message, and is one of few. */
+const parsed = new BoundedMap<string, Address>(1_024);
 
 /** `agent:<id or alias>` · `service:<name>` · `reply:<agent id>` · `topic:<a.b.c>`. Throws INVALID_NAME. */
 export function parseAddress(text: string): Address {
+  let address = parsed.get(text);
+  if (address === undefined) {
+    address = Object.freeze(readAddress(text));
+    parsed.set(text, address);
+  }
+  return address;
+}
+
+function readAddress(text: string): Address {
   const colon = text.indexOf(':');
   const kind = text.slice(0, colon);
   const name = text.slice(colon + 1);

@@ -1,13 +1,21 @@
 import { traceOf } from '../base/trace-context.js';
 import { BusError } from '../errors/bus-error.js';
 import { bus } from './codec.js';
-import { crc32 } from './crc.js';
+import { crc32, crc32Within } from './crc.js';
+import {
+  envelopeOf,
+  envelopeRoom,
+  newEnvelope,
+  readEnvelope,
+  writeEnvelope,
+  type Envelope,
+  type EnvelopeFields,
+} from './envelope.js';
 import type { sigma } from './generated/proto.js';
 
 export const Command = bus.Command;
 export type Command = sigma.bus.Command;
-export type Envelope = InstanceType<typeof bus.Envelope>;
-export type EnvelopeFields = Partial<Omit<Envelope, 'toJSON' | '$unknowns'>>;
+export { newEnvelope, type Envelope, type EnvelopeFields };
 
 export const protocolVersion = 1;
 export const headBytes = 28;
@@ -16,9 +24,7 @@ export const frameBytesMax = 4 * 1024 * 1024;
 /** An envelope holds names and numbers only; more than this is an attack or a bug. */
 export const envelopeBytesMax = 16 * 1024;
 /** Limits of a batch, in bytes and frames; a larger frame travels alone. */
-export const batchBytesMax = 64 * 1024;
-/** The first of several parts is smaller: the receiver works on it while the rest is written. */
-const firstBatchBytesMax = 32 * 1024;
+export const batchBytesMax = 256 * 1024;
 export const batchFramesMax = 256;
 /** Largest ZeroMQ message of a correct peer. */
 export const partBytesMax = frameBytesMax + batchBytesMax;
@@ -42,49 +48,19 @@ export type Decoded =
 const emptyBody = Buffer.alloc(0);
 
 /** A number that is no command reads as UNSPECIFIED, which no table has. */
-const commandNumbers: ReadonlyMap<number, Command> = new Map(
-  Object.values(Command)
-    .filter((each): each is Command => typeof each === 'number')
-    .map((each) => [each, each]),
+const commandNumbers: readonly (Command | undefined)[] = Array.from({ length: 256 }, (_, number) =>
+  Command[number] === undefined ? undefined : number,
 );
 
-/**
- * Field by field, so that all envelopes have one hidden class: `Envelope.create` copies by computed keys,
- * and every set of fields makes a class of its own, with which encoding slows down as well. A literal,
- * because one made by the constructor grows its room three fields at a time.
- */
-function envelopeOf(fields: EnvelopeFields): Envelope {
-  const envelope: Omit<Envelope, 'toJSON'> = {
-    id: fields.id ?? '',
-    from: fields.from ?? '',
-    to: fields.to ?? '',
-    reply_to: fields.reply_to ?? '',
-    correlation: fields.correlation ?? '',
-    more: fields.more ?? false,
-    deadline_ms: fields.deadline_ms ?? 0,
-    attempt: fields.attempt ?? 0,
-    trace: fields.trace ?? '',
-    type: fields.type ?? '',
-    seq: fields.seq ?? 0,
-    durable: fields.durable ?? false,
-    order_key: fields.order_key ?? '',
-    delay_ms: fields.delay_ms ?? 0,
-    ttl_ms: fields.ttl_ms ?? 0,
-    stored_ms: fields.stored_ms ?? 0,
-    after: fields.after ?? '',
-  };
-  return envelope as Envelope;
+/** A frame of our own making, of the trace that its maker works for. */
+export function makeFrame(command: Command, fields: EnvelopeFields, body?: Buffer): Frame {
+  return frameOf(command, envelopeOf(fields), body);
 }
 
-/** A frame of our own making, of the trace that its maker works for. */
-export function makeFrame(
-  command: Command,
-  envelope: EnvelopeFields,
-  body: Buffer = emptyBody,
-): Frame {
-  const made = envelopeOf(envelope);
-  if (made.trace === '') made.trace = traceOf();
-  return { command, envelope: made, body, bodyCrc: crc32(body) };
+/** The same with an envelope that is its own. */
+export function frameOf(command: Command, envelope: Envelope, body: Buffer = emptyBody): Frame {
+  if (envelope.trace === '') envelope.trace = traceOf();
+  return { command, envelope, body, bodyCrc: crc32(body) };
 }
 
 /** The same body under another command and envelope; the sender's checksum stays, end to end. */
@@ -102,102 +78,117 @@ export function amend(frame: Frame, fields: EnvelopeFields): Frame {
   return readdress(frame, frame.command, Object.assign({}, frame.envelope, fields));
 }
 
+/** Bytes that are room enough for a frame. Throws TOO_LARGE where it is clear without writing it. */
+export function frameRoom({ envelope, body }: Frame): number {
+  if (headBytes + body.length > frameBytesMax) throw tooLarge('a frame', headBytes + body.length);
+  return headBytes + envelopeRoom(envelope) + body.length;
+}
+
 /**
- * head | envelope | body in one fresh buffer. Fresh, because ZeroMQ sends by reference: a buffer that
- * is written to after `send` changes what is still queued. Throws TOO_LARGE.
+ * Writes head | envelope | body at `at`, where there is room for it, and returns where it ends. `view`: of `into`. What it is
+ * written to must be sent once and never written again: ZeroMQ sends by reference. Throws TOO_LARGE.
  */
+export function writeFrame(frame: Frame, into: Buffer, view: DataView, at: number): number {
+  const { body } = frame;
+  const envelopeAt = at + headBytes;
+  const bodyAt = writeEnvelope(frame.envelope, into, envelopeAt);
+  const end = bodyAt + body.length;
+  if (end - at > frameBytesMax) throw tooLarge('a frame', end - at);
+  if (bodyAt - envelopeAt > envelopeBytesMax) throw tooLarge('an envelope', bodyAt - envelopeAt);
+  view.setUint16(at, magic, true);
+  view.setUint8(at + 2, protocolVersion);
+  view.setUint8(at + 3, frame.command);
+  view.setUint32(at + 4, 0, true);
+  view.setUint32(at + 8, bodyAt - envelopeAt, true);
+  view.setUint32(at + 12, body.length, true);
+  view.setUint32(at + 16, crc32Within(into, envelopeAt, bodyAt), true);
+  view.setUint32(at + 20, frame.bodyCrc, true);
+  view.setUint32(at + 24, crc32Within(into, at, at + 24), true);
+  if (body.length > 0) into.set(body, bodyAt);
+  return end;
+}
+
+/** One frame in a buffer of its own. Throws TOO_LARGE. */
 export function encodeFrame(frame: Frame): Buffer {
-  const envelope = bus.Envelope.encode(frame.envelope).finish();
-  const bytes = headBytes + envelope.length + frame.body.length;
-  if (bytes > frameBytesMax)
-    throw new BusError('TOO_LARGE', { what: 'a frame', bytes, limit: frameBytesMax });
-  if (envelope.length > envelopeBytesMax) {
-    throw new BusError('TOO_LARGE', {
-      what: 'an envelope',
-      bytes: envelope.length,
-      limit: envelopeBytesMax,
-    });
-  }
-  const out = Buffer.allocUnsafe(bytes);
-  out.writeUInt16LE(magic, 0);
-  out.writeUInt8(protocolVersion, 2);
-  out.writeUInt8(frame.command, 3);
-  out.writeUInt32LE(0, 4);
-  out.writeUInt32LE(envelope.length, 8);
-  out.writeUInt32LE(frame.body.length, 12);
-  out.writeUInt32LE(crc32(envelope), 16);
-  out.writeUInt32LE(frame.bodyCrc, 20);
-  out.writeUInt32LE(crc32(out.subarray(0, 24)), 24);
-  out.set(envelope, headBytes);
-  out.set(frame.body, headBytes + envelope.length);
-  return out;
+  const out = Buffer.allocUnsafe(frameRoom(frame));
+  return out.subarray(0, writeFrame(frame, out, viewOf(out), 0));
 }
 
-/** Joins encoded frames into as few parts as the batch limits allow, in order. */
-export function joinFrames(frames: Buffer[]): Buffer[] {
-  const parts: Buffer[] = [];
-  let batch: Buffer[] = [];
-  let bytes = 0;
-  const close = (): void => {
-    if (batch.length > 0)
-      parts.push(batch.length === 1 ? (batch[0] as Buffer) : Buffer.concat(batch, bytes));
-    batch = [];
-    bytes = 0;
-  };
-  for (const frame of frames) {
-    const bytesMax = parts.length === 0 ? firstBatchBytesMax : batchBytesMax;
-    if (bytes + frame.length > bytesMax || batch.length >= batchFramesMax) close();
-    batch.push(frame);
-    bytes += frame.length;
-  }
-  close();
-  return parts;
+export function viewOf(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Walks a part. Check the head, then believe its lengths, then check the rest. Never throws. */
-export function* decodeFrames(part: Buffer): Generator<Decoded> {
-  let offset = 0;
-  for (let count = 0; offset < part.length; count += 1) {
+function tooLarge(what: 'a frame' | 'an envelope', bytes: number): BusError {
+  const limit = what === 'a frame' ? frameBytesMax : envelopeBytesMax;
+  return new BusError('TOO_LARGE', { what, bytes, limit });
+}
+
+/** Walks a part. Checks a head, then believes its lengths, then checks the rest. Never throws. */
+export class PartReader {
+  readonly #part: Buffer;
+  readonly #view: DataView;
+  #at = 0;
+  #frames = 0;
+
+  constructor(part: Buffer) {
+    this.#part = part;
+    this.#view = viewOf(part);
+  }
+
+  /** Undefined: there is no more, or none that can be found. */
+  next(): Decoded | undefined {
+    const at = this.#at;
+    if (at >= this.#part.length) return undefined;
     // A writer never joins more. Endless tiny frames would delay all other peers.
-    const fault = count >= batchFramesMax ? 'length' : checkHead(part, offset);
+    const fault = this.#frames >= batchFramesMax ? 'length' : this.#checkHead(at);
     if (fault !== undefined) {
-      const version = fault === 'length' ? protocolVersion : (part[offset + 2] ?? 0);
-      yield { ok: false, corruption: fault, id: '', version };
-      return;
+      this.#at = this.#part.length;
+      const version = fault === 'length' ? protocolVersion : (this.#part[at + 2] ?? 0);
+      return { ok: false, corruption: fault, id: '', version };
     }
-    const bodyAt = offset + headBytes + part.readUInt32LE(offset + 8);
-    const end = bodyAt + part.readUInt32LE(offset + 12);
-    yield decodeRest(part, offset, bodyAt, end);
-    offset = end;
+    this.#frames += 1;
+    return this.#read(at);
+  }
+
+  #checkHead(at: number): Corruption | undefined {
+    const part = this.#part;
+    const view = this.#view;
+    const available = part.length - at;
+    if (available < headBytes) return 'head';
+    if (view.getUint32(at + 24, true) !== crc32Within(part, at, at + 24)) return 'head';
+    if (view.getUint16(at, true) !== magic || view.getUint32(at + 4, true) !== 0) return 'head';
+    if (part[at + 2] !== protocolVersion) return 'version';
+    const envelope = view.getUint32(at + 8, true);
+    const bytes = headBytes + envelope + view.getUint32(at + 12, true);
+    if (envelope > envelopeBytesMax || bytes > frameBytesMax || bytes > available) return 'length';
+    return undefined;
+  }
+
+  #read(at: number): Decoded {
+    const part = this.#part;
+    const view = this.#view;
+    const envelopeAt = at + headBytes;
+    const bodyAt = envelopeAt + view.getUint32(at + 8, true);
+    this.#at = bodyAt + view.getUint32(at + 12, true);
+    if (view.getUint32(at + 16, true) !== crc32Within(part, envelopeAt, bodyAt))
+      return corrupt('envelope', '');
+    let envelope: Envelope;
+    try {
+      envelope = readEnvelope(part, envelopeAt, bodyAt);
+    } catch {
+      return corrupt('envelope', '');
+    }
+    const body = this.#at === bodyAt ? emptyBody : part.subarray(bodyAt, this.#at);
+    const bodyCrc = view.getUint32(at + 20, true);
+    if (bodyCrc !== crc32(body)) return corrupt('body', envelope.id);
+    const command = commandNumbers[part[at + 3] as number] ?? Command.UNSPECIFIED;
+    return { ok: true, frame: { command, envelope, body, bodyCrc } };
   }
 }
 
-function checkHead(part: Buffer, at: number): Corruption | undefined {
-  const available = part.length - at;
-  if (available < headBytes) return 'head';
-  if (part.readUInt32LE(at + 24) !== crc32(part.subarray(at, at + 24))) return 'head';
-  if (part.readUInt16LE(at) !== magic || part.readUInt32LE(at + 4) !== 0) return 'head';
-  if (part[at + 2] !== protocolVersion) return 'version';
-  const envelope = part.readUInt32LE(at + 8);
-  const bytes = headBytes + envelope + part.readUInt32LE(at + 12);
-  if (envelope > envelopeBytesMax || bytes > frameBytesMax || bytes > available) return 'length';
-  return undefined;
-}
-
-function decodeRest(part: Buffer, at: number, bodyAt: number, end: number): Decoded {
-  const envelopeBytes = part.subarray(at + headBytes, bodyAt);
-  if (part.readUInt32LE(at + 16) !== crc32(envelopeBytes)) return corrupt('envelope', '');
-  let envelope: Envelope;
-  try {
-    envelope = bus.Envelope.decode(envelopeBytes);
-  } catch {
-    return corrupt('envelope', '');
-  }
-  const body = part.subarray(bodyAt, end);
-  const bodyCrc = part.readUInt32LE(at + 20);
-  if (bodyCrc !== crc32(body)) return corrupt('body', envelope.id);
-  const command = commandNumbers.get(part[at + 3] ?? 0) ?? Command.UNSPECIFIED;
-  return { ok: true, frame: { command, envelope, body, bodyCrc } };
+export function* decodeFrames(part: Buffer): Generator<Decoded> {
+  const reader = new PartReader(part);
+  for (let next = reader.next(); next !== undefined; next = reader.next()) yield next;
 }
 
 function corrupt(corruption: Corruption, id: string): Decoded {

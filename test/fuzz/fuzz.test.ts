@@ -24,7 +24,7 @@ describe('fuzzing', () => {
   });
 
   test('of sessions: whatever strangers say, the broker keeps its bounds and serves honest agents', async () => {
-    const fuzz = await GrammarFuzz.open(1);
+    const fuzz = await GrammarFuzz.open(2);
     await fuzz.run(sequences);
     await fuzz.close();
     const { violations, honest, answered } = fuzz.report;

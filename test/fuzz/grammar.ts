@@ -6,7 +6,6 @@ import {
   Command,
   decodeFrames,
   encodeFrame,
-  joinFrames,
   makeFrame,
   type EnvelopeFields,
 } from '../../src/wire/frame.js';
@@ -255,7 +254,7 @@ export class GrammarFuzz {
     for (let count = random.int(1, 10); count > 0; count -= 1) frames.push(this.#utterance(peer));
     this.report.frames += frames.length;
     // In one part, or in several, with time between them or none.
-    if (random.chance(0.5)) for (const part of joinFrames(frames)) peer.say(part);
+    if (random.chance(0.5)) peer.say(Buffer.concat(frames));
     else
       for (const frame of frames) {
         peer.say(frame);

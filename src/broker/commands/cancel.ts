@@ -12,14 +12,15 @@ export const cancel: CommandRun = async (core, session, frame) => {
   if (core.mailboxes.receivers.cancel(session.peer, correlation))
     return core.answer(session, frame, Command.ACCEPT);
   const from = speaker(core, session, frame);
-  const request = core.requests.of(session.agent, correlation);
+  const request = session.asked.get(correlation);
   const stored = core.mailboxes.messageById(from, correlation);
   // A dead letter can only be purged or requeued.
   const message = stored === undefined || stored.deadMs > 0 ? undefined : stored;
   if (request === undefined && message === undefined)
     throw new BusError('UNKNOWN_REQUEST', { id: correlation });
-  const holder = request?.responder ?? message?.lease?.consumer.peer;
-  const worker = holder === undefined ? undefined : core.sessions.of(holder);
+  const holder = message?.lease?.consumer.peer;
+  const worker =
+    request?.responder ?? (holder === undefined ? undefined : core.sessions.of(holder));
   if (request !== undefined) core.requests.end(request);
   else if (message !== undefined && worker === undefined) {
     await core.mailboxes.purge([message]);

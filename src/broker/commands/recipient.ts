@@ -17,7 +17,7 @@ export function liveRecipient(core: BrokerCore, session: Session, frame: Frame):
     }
     case 'service': {
       permit(session, { kind, name }, type);
-      const responder = core.sessions.responderFor(name, (each) => core.requests.load(each.peer));
+      const responder = core.sessions.responderFor(name);
       if (responder === undefined) throw new BusError('NO_RESPONDER', { service: name });
       return responder;
     }

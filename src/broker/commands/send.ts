@@ -1,6 +1,6 @@
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { parseAddress } from '../../wire/address.js';
-import { Command, readdress, type Frame } from '../../wire/frame.js';
+import { Command, newEnvelope, type Frame } from '../../wire/frame.js';
 import type { BrokerCore, CommandRun } from '../core.js';
 import type { Session } from '../session/sessions.js';
 import { post } from './post.js';
@@ -29,30 +29,23 @@ export const send: CommandRun = (core, session, frame) => {
   const responder = liveRecipient(core, session, frame);
   if (reply_to === '') return deliver(core, session, responder, frame, 0);
 
-  if (core.requests.isFull(session.peer)) {
+  if (core.requests.isFull(session)) {
     const retryAfterMs = core.limits.busyRetryMs;
     throw new BusError('BROKER_BUSY', { limit: core.limits.requestsPerSessionMax, retryAfterMs });
   }
   const budgetMs = Math.min(deadline_ms || core.limits.requestMsMax, core.limits.requestMsMax);
   deliver(core, session, responder, frame, budgetMs);
-  core.requests.add({
-    id,
-    requester: session.peer,
-    requesterAgent: session.agent,
-    responder: responder.peer,
-    budgetMs,
-    expiresAtMs: core.clock.monotonicMs() + budgetMs,
-  });
+  const expiresAtMs = core.clock.monotonicMs() + budgetMs;
+  core.requests.add({ id, requester: session, responder, budgetMs, expiresAtMs });
 };
 
 function reply(core: BrokerCore, session: Session, frame: Frame): void {
   const { to, correlation, more } = frame.envelope;
-  const address = parseAddress(to);
-  const request = core.requests.answerable(address.name, correlation, session.peer);
-  if (request === undefined) throw new BusError('UNKNOWN_REQUEST', { id: correlation });
-  const requester = core.sessions.of(request.requester);
+  const requester = core.sessions.liveOf(parseAddress(to).name);
+  const request = requester && core.requests.answerable(requester, correlation, session);
+  if (requester === undefined || request === undefined)
+    throw new BusError('UNKNOWN_REQUEST', { id: correlation });
   if (!more) core.requests.end(request);
-  if (requester === undefined) throw new BusError('UNKNOWN_REQUEST', { id: correlation });
   try {
     deliver(core, session, requester, frame, 0);
   } catch (error) {
@@ -71,19 +64,20 @@ function deliver(
   budgetMs: number,
 ): void {
   const { id, reply_to, correlation, more, trace, type } = frame.envelope;
-  const delivery = readdress(frame, Command.DELIVER, {
-    id,
-    // Stamped here; the sender's own claims are ignored.
-    from: from.agent,
-    to: `agent:${to.agent}`,
-    reply_to: reply_to === '' ? '' : `agent:${from.agent}`,
-    correlation,
-    more,
-    deadline_ms: budgetMs,
-    attempt: 1,
-    trace,
-    type,
-  });
+  const envelope = newEnvelope();
+  envelope.id = id;
+  // Stamped here; the sender's own claims are ignored.
+  envelope.from = from.agent;
+  envelope.to = to.address;
+  if (reply_to !== '') envelope.reply_to = from.address;
+  envelope.correlation = correlation;
+  envelope.more = more;
+  envelope.deadline_ms = budgetMs;
+  envelope.attempt = 1;
+  envelope.trace = trace;
+  envelope.type = type;
+  const { body, bodyCrc } = frame;
+  const delivery = { command: Command.DELIVER, envelope, body, bodyCrc };
   if (!core.send(to, delivery)) throw new BusError('PEER_STALLED', { agent: to.agent });
   core.audit('delivered', from.agent, to.agent, frame);
 }

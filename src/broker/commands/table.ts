@@ -13,7 +13,7 @@ import { take } from './take.js';
 import { ack, nack, term, working } from './settle.js';
 
 /** What a live session may say. HELLO, PROOF and GOODBYE belong to the session machine. */
-export const commandTable: ReadonlyMap<Command, CommandRun> = new Map([
+const commands: [Command, CommandRun][] = [
   [Command.PING, ping],
   [Command.REGISTER, register],
   [Command.OFFER, offer],
@@ -29,4 +29,10 @@ export const commandTable: ReadonlyMap<Command, CommandRun> = new Map([
   [Command.PUBLISH, publish],
   [Command.QUERY, query],
   [Command.ADMIN, admin],
-]);
+];
+
+/** By the number of the command: one look a frame. */
+export const commandTable: readonly (CommandRun | undefined)[] = Array.from(
+  { length: Math.max(...commands.map(([command]) => command)) + 1 },
+  (_, command) => commands.find(([each]) => each === command)?.[1],
+);

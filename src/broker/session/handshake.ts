@@ -1,6 +1,8 @@
+import { ChurnMap } from '../../base/churn-map.js';
 import { isName, newId } from '../../base/ids.js';
 import { BusError } from '../../errors/bus-error.js';
 import { start } from '../../machine/step.js';
+import type { Outbox } from '../../transport/outbox.js';
 import type { PeerId } from '../../transport/port.js';
 import { protocolVersion } from '../../wire/frame.js';
 import { helloCodec, type Hello } from '../../wire/messages.js';
@@ -68,13 +70,14 @@ export function newSession(
   parts: {
     limits: BrokerLimits;
     rights: Rights;
+    outbox: Outbox;
     isRemote: boolean;
     nowMs: number;
     /** Sessions there are already. */
     sessions: number;
   },
 ): Session {
-  const { limits, rights, isRemote, nowMs, sessions } = parts;
+  const { limits, rights, outbox, isRemote, nowMs, sessions } = parts;
   const bearableMs = Math.round((sessions / limits.heartbeatsPerSecondMax) * 1_000);
   const wished = Math.max(hello.heartbeat_ms || limits.heartbeatMs, bearableMs);
   const heartbeatMs = Math.min(Math.max(wished, limits.heartbeatMsMin), limits.heartbeatMsMax);
@@ -83,6 +86,7 @@ export function newSession(
     id: newId('session'),
     snapshot: start(sessionMachine, undefined).snapshot,
     agent: hello.agent,
+    address: `agent:${hello.agent}`,
     role: hello.role,
     person: personOf(hello, isRemote),
     incarnation: hello.incarnation,
@@ -96,6 +100,9 @@ export function newSession(
     isRemote,
     rights,
     rate: new RateLimit(rights, nowMs),
+    outbox,
+    asked: new ChurnMap(),
+    toAnswer: 0,
     largeLoggedMs: -Infinity,
     held: hello.held,
     posting: 0,

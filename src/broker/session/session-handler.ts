@@ -143,12 +143,12 @@ export class SessionHandler {
     const session = newSession(peer, hello, {
       limits: this.#core.limits,
       rights: this.#parts.permissions.of(hello.role),
+      outbox: this.#parts.outboxes.keep(peer),
       isRemote: this.#parts.listener.isRemote(peer),
       nowMs: this.#core.clock.monotonicMs(),
       sessions: this.#core.sessions.size,
     });
     this.#core.sessions.add(session);
-    this.#parts.outboxes.keep(peer);
     return session;
   }
 
@@ -254,9 +254,9 @@ export class SessionHandler {
   #withdraw(session: Session, reason: GoodbyeReason): void {
     const wasLast = this.#core.sessions.withdraw(session);
     this.#core.mailboxes.sessionEnded(session.peer, reason === 'superseded');
-    for (const orphan of this.#core.requests.forget(session.peer)) {
+    for (const orphan of this.#core.requests.forget(session)) {
       this.#writer.reject(
-        orphan.requester,
+        orphan.requester.peer,
         orphan.id,
         new BusError('RESPONDER_LOST', { agent: session.agent }),
       );

@@ -1,5 +1,8 @@
 import type { SnapshotFrom } from 'xstate';
+import type { ChurnMap } from '../../base/churn-map.js';
+import type { Outbox } from '../../transport/outbox.js';
 import type { PeerId } from '../../transport/port.js';
+import type { OpenRequest } from '../requests.js';
 import type { sessionMachine } from './session.machine.js';
 import type { Rights } from './permissions.js';
 import type { Peer } from './silence.js';
@@ -10,7 +13,9 @@ export interface Session extends Peer {
   readonly peer: PeerId;
   readonly id: string;
   snapshot: SnapshotFrom<typeof sessionMachine>;
-  agent: string;
+  readonly agent: string;
+  /** `agent:` and its name. */
+  readonly address: string;
   role: string;
   /** Who uses it, as it says; empty: no person. */
   person: string;
@@ -26,6 +31,11 @@ export interface Session extends Peer {
   readonly isRemote: boolean;
   readonly rights: Rights;
   readonly rate: RateLimit;
+  readonly outbox: Outbox;
+  /** Its open requests, by their ids. */
+  readonly asked: ChurnMap<string, OpenRequest>;
+  /** How many it has to answer. */
+  toAnswer: number;
   /** Monotonic time of the last log line about a large body. */
   largeLoggedMs: number;
   /** Durable messages that its agent still works on, named in its HELLO. */
@@ -100,13 +110,14 @@ export class Sessions {
    * The session that answers next for a service: the one with the least load; among equals the one that
    * waited longest, because an asked session moves to the end of the set.
    */
-  responderFor(service: string, load: (session: Session) => number): Session | undefined {
+  responderFor(service: string): Session | undefined {
     const offering = this.#byService.get(service);
     let best: Session | undefined;
     let least = Infinity;
     for (const session of offering ?? []) {
-      const current = load(session);
-      if (current < least) [best, least] = [session, current];
+      if (session.toAnswer >= least) continue;
+      best = session;
+      least = session.toAnswer;
     }
     if (best !== undefined && offering !== undefined && offering.size > 1) {
       offering.delete(best);

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { defaultLimits } from '../../../src/broker/limits.js';
+import { systemClock } from '../../../src/base/clock.js';
+import { Outbox } from '../../../src/transport/outbox.js';
 import { newSession } from '../../../src/broker/session/handshake.js';
 import { Permissions } from '../../../src/broker/session/permissions.js';
 
@@ -16,7 +18,13 @@ test.each([
       ...{ heartbeat_ms: 0, ephemeral: true, held: [], person, key: Buffer.alloc(0) },
     };
     const rights = new Permissions().of('client');
-    const parts = { limits: defaultLimits, rights, isRemote, nowMs: 0, sessions: 0 };
+    const outbox = new Outbox({
+      send: () => Promise.resolve('gone'),
+      onGone: () => undefined,
+      bytesMax: 0,
+      clock: systemClock,
+    });
+    const parts = { limits: defaultLimits, rights, outbox, isRemote, nowMs: 0, sessions: 0 };
     expect(newSession('peer', hello, parts).person).toBe(told);
   },
 );

@@ -8,7 +8,13 @@ const reply: Reply = { from: 'worker', type: 'echo.reply', body: Buffer.alloc(0)
 
 function requests() {
   const clock = new VirtualClock();
-  const pending = new PendingRequests(clock, () => undefined);
+  const pending = new PendingRequests({
+    clock,
+    unavailable: () => undefined,
+    whole: (its) => its,
+    again: () => undefined,
+    onCancelled: () => undefined,
+  });
   const ended: string[] = [];
   const ask = (id: string, deadlineMs: number): void => {
     const frame = makeFrame(Command.SEND, { id });

@@ -21,7 +21,7 @@ function outbox(answer: (part: Buffer) => SendOutcome | Promise<SendOutcome>, by
   return { box, sent, gone: () => gone };
 }
 
-/** More of them than a flush needs; no turn of the event loop ends meanwhile. */
+/** Promises that settle one behind the other; no turn of the event loop ends meanwhile. */
 async function microtasks(): Promise<void> {
   for (let count = 0; count < 32; count += 1) await Promise.resolve();
 }
@@ -68,17 +68,17 @@ test('what could not leave keeps its parts, so that none holds more frames than 
   );
 });
 
-test('the first of a turn leaves at once, what comes after it leaves together', async () => {
+test('what a turn offers leaves together when its promises are done, and waits for no other turn', async () => {
   const { box, sent } = outbox(() => 'sent');
-  box.offer(Buffer.from('a'));
-  await microtasks();
-  for (const text of ['b', 'c']) {
+  const endsOfTurns: string[] = [];
+  setImmediate(() => endsOfTurns.push(sent.join()));
+  for (const text of ['a', 'b', 'c']) {
     box.offer(Buffer.from(text));
     await microtasks();
   }
-  expect(sent).toEqual(['a']);
-  await box.flushed();
-  expect(sent).toEqual(['a', 'bc']);
+  expect(sent).toEqual([]);
+  await new Promise(setImmediate);
+  expect(endsOfTurns).toEqual(['abc']);
 });
 
 test('what was cleared is not sent, what comes after it is', async () => {
@@ -126,7 +126,7 @@ test('strangers are answered, cost nothing that lasts, and are not answered with
   await boxes.flushed(1_000);
   await new Promise(setImmediate);
   expect(['d', 'e'].map((peer) => boxes.offer(peer, Buffer.from('reset')))).toEqual([true, true]);
-  // Whoever has greeted is answered all the same, with little room until it is known who it is.
+  // A peer that has greeted is answered all the same, with little room until it is known who it is.
   boxes.keep('kept');
   expect([8, 8].map((bytes) => boxes.offer('kept', Buffer.alloc(bytes)))).toEqual([true, false]);
   boxes.widen('kept');
