@@ -60,12 +60,17 @@ function figuresTable(windows, names, runs) {
         `${Math.round(Math.min(...rates))}..${Math.round(Math.max(...rates))}`,
         milliseconds(median(all.map(({ p50Ms }) => p50Ms))),
         milliseconds(median(all.map(({ p99Ms }) => p99Ms))),
-        median(all.map(({ refused = 0 }) => refused)).toFixed(2),
+        refusedText(all),
         cpuText(all),
       ];
     }),
   );
   return `${table([head, ...lines])}\n\nrefused: how often a call had to be made again. CPU per call in µs: main thread + all others of the process.`;
+}
+
+function refusedText(all) {
+  const refused = median(all.map((each) => each.refused ?? 0));
+  return refused === 0 ? '' : refused.toFixed(2);
 }
 
 function cpuText(all) {

@@ -12,32 +12,24 @@ import {
   sigmaRequests,
 } from './sides.mjs';
 
-/** Requests per second at these windows, and the median latency at window 1; undefined: no bar. */
-function against(peer, { perSecond = {}, p50Ms } = {}, windows = [64, 512]) {
-  const rates = windows.map((window) => ({
-    ...{ peer, window, figure: 'perSecond', bar: perSecond[window] },
-  }));
-  return p50Ms === undefined
-    ? rates
-    : [...rates, { peer, window: 1, figure: 'p50Ms', bar: p50Ms ?? undefined }];
-}
+/** `bar`: how the ratio of our median to the peer's is to be. Of a latency, less is better. */
+const rate = (peer, window, bar) => ({ peer, window, figure: 'perSecond', bar });
+const latency = (peer, bar) => ({ peer, window: 1, figure: 'p50Ms', bar });
 
 const windows = [1, 64, 512];
-const overheadNote = 'Each with a requester, a broker and a worker in processes of their own.';
 
-/** `bar`: how the ratio of our median to the peer's is to be. Of a latency, less is better. */
 export const comparisons = {
   requests: {
     what: 'requests and replies',
-    note: `${overheadNote} Sigma Bus over ipc, without and with its audit log; ZeroMQ over ipc, one message a frame (zeromq) and what waits in batches (batched); nats-server over tcp.`,
+    note: `Each side a requester, a broker and a worker in processes of their own: Sigma Bus over ipc, without and with its audit log; ZeroMQ over ipc, one message a frame (zeromq) and what waits in batches (batched); nats-server over tcp.`,
     bodies: [1_024],
     windows,
     sides: [sigmaRequests, batchedRequests, natsRequests, bareRequests, auditedRequests],
     rows: [
-      ...against('batched', { perSecond: { 64: 0.8, 512: 0.8 }, p50Ms: 1.15 }),
-      ...against('nats', { perSecond: { 64: 1.3, 512: 2 }, p50Ms: 1 }),
-      ...against('zeromq', { p50Ms: null }),
-      ...against('audited', { p50Ms: null }),
+      ...[rate('batched', 64, 0.8), rate('batched', 512, 0.8), latency('batched', 1.15)],
+      ...[rate('nats', 64, 1.3), rate('nats', 512, 2), latency('nats', 1)],
+      ...[rate('zeromq', 64), rate('zeromq', 512), latency('zeromq')],
+      ...[rate('audited', 64), rate('audited', 512), latency('audited')],
     ],
   },
   sizes: {
@@ -46,7 +38,7 @@ export const comparisons = {
     bodies: [64, 65_536],
     windows: [64, 512],
     sides: [sigmaRequests, batchedRequests, natsRequests],
-    rows: [...against('batched'), ...against('nats')],
+    rows: ['batched', 'nats'].flatMap((peer) => [rate(peer, 64), rate(peer, 512)]),
   },
   curve: {
     what: 'tcp with CURVE',
@@ -54,7 +46,7 @@ export const comparisons = {
     bodies: [1_024],
     windows,
     sides: [sigmaCurveRequests, batchedCurveRequests, natsRequests],
-    rows: [...against('batched', { p50Ms: null }), ...against('nats', { p50Ms: null })],
+    rows: ['batched', 'nats'].flatMap((peer) => [rate(peer, 64), rate(peer, 512), latency(peer)]),
   },
   posts: {
     what: 'durable messages accepted',
@@ -63,8 +55,8 @@ export const comparisons = {
     windows,
     sides: [sigmaPosts, levelPosts, jetstreamPosts],
     rows: [
-      ...against('level', { perSecond: { 64: 0.9, 512: 0.9 } }),
-      ...against('jetstream', { perSecond: { 64: 1, 512: 1 } }),
+      ...[rate('level', 64, 0.9), rate('level', 512, 0.9)],
+      ...[rate('jetstream', 64, 1), rate('jetstream', 512, 1)],
     ],
   },
 };
