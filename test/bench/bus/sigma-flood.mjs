@@ -9,7 +9,7 @@ import { serveSwitch } from './load.mjs';
 import { echoType, openClient } from './sigma-client.mjs';
 
 /** Between a refusal and the next attempt; without it refusals alone would fill the processor. */
-const refusedPauseMs = 10;
+const refusedPauseMs = 50;
 
 const [address, service, bytes] = process.argv.slice(2);
 const body = randomBytes(Number(bytes));
