@@ -8,8 +8,8 @@ import { clientLimits } from '../../../dist/src/client/limits.js';
 import { serveSwitch } from './load.mjs';
 import { echoType, openClient } from './sigma-client.mjs';
 
-/** Between a refusal and the next attempt; without it refusals alone would fill the processor. */
-const refusedPauseMs = 50;
+/** Between a refusal and the next attempt, as the broker asks; a frame is made for each attempt. */
+const refusedPauseMs = 250;
 
 const [address, service, bytes] = process.argv.slice(2);
 const body = randomBytes(Number(bytes));

@@ -5,7 +5,7 @@ import { drive, serveRuns } from './load.mjs';
 import { echoService, echoType, openClient } from './sigma-client.mjs';
 
 /** The bus refuses what is more than it may keep, so that a caller waits: more than 16 MiB of one client, for example. */
-const refusedPauseMs = 10;
+const refusedPauseMs = 50;
 
 const [address, bytes] = process.argv.slice(2);
 const body = randomBytes(Number(bytes));
