@@ -1,14 +1,22 @@
-// ZeroMQ alone at its best: what waits for a peer leaves as one message. A record is its length, whom it is for
+// ZeroMQ alone at its best: what waits for a peer leaves together. A record is its length, whom it is for
 // and its body; no checksum, envelope, session, deadline or promise a request. An upper bound, not a bus.
 //
 //     batched.mjs broker|worker ADDRESS        batched.mjs requester ADDRESS BYTES
+//
+// BENCH_CURVE: the CURVE key pair of the broker, as JSON; absent: without CURVE.
 import { performance } from 'node:perf_hooks';
 import * as zmq from 'zeromq';
 import { endWithParent, figuresOf, serveRuns } from './load.mjs';
 
 const [role, address, bytes] = process.argv.slice(2);
-const options = { sendHighWaterMark: 0, receiveHighWaterMark: 0, linger: 0 };
+const serverKeys = JSON.parse(process.env.BENCH_CURVE ?? 'null');
+const options = {
+  ...{ sendHighWaterMark: 0, receiveHighWaterMark: 0, linger: 0 },
+  ...(serverKeys && curveOptions()),
+};
 const headBytes = 5;
+/** A larger message would keep the next process waiting for all of it. */
+const batchBytesMax = 256 * 1024;
 
 if (role === 'broker') await runBroker();
 if (role === 'worker') await runWorker();
@@ -25,7 +33,7 @@ async function runBroker() {
     while (waiting.size > 0) {
       const [[to, records]] = waiting;
       waiting.delete(to);
-      await router.send([to, joined(records)]);
+      for (const batch of batchesOf(records)) await router.send([to, batch]);
     }
     isSending = false;
   };
@@ -109,13 +117,18 @@ function sender(dealer, take) {
     if (isSending) return;
     isSending = true;
     for (let records = take(); records.length > 0; records = take())
-      await dealer.send(joined(records));
+      for (const batch of batchesOf(records)) await dealer.send(batch);
     isSending = false;
   };
 }
 
-function joined(records) {
-  return records.length === 1 ? records[0] : Buffer.concat(records);
+function* batchesOf(records) {
+  for (let from = 0, to = 0; from < records.length; from = to) {
+    let length = 0;
+    do length += records[to++].length;
+    while (to < records.length && length + records[to].length <= batchBytesMax);
+    yield to - from === 1 ? records[from] : Buffer.concat(records.slice(from, to), length);
+  }
 }
 
 function onceATurn(work) {
@@ -127,6 +140,15 @@ function onceATurn(work) {
       isDue = false;
       void work();
     });
+  };
+}
+
+function curveOptions() {
+  if (role === 'broker') return { curveServer: true, curveSecretKey: serverKeys.secretKey };
+  const { publicKey, secretKey } = zmq.curveKeyPair();
+  return {
+    ...{ curvePublicKey: publicKey, curveSecretKey: secretKey },
+    curveServerKey: serverKeys.publicKey,
   };
 }
 

@@ -1,29 +1,28 @@
-// LevelDB alone: one synced batch after the other, of a whole window of messages. `keys`: how many each costs;
-// 3 with an index of its mailbox and one of ids seen, as a queue on LevelDB usually has, 1 as the broker writes it.
+// LevelDB alone, as the broker opens it and with what the broker writes: one key a message, and under it
+// the frame that will be delivered. One synced batch after the other, of a whole window.
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { Level } from 'level';
-import { serveRuns } from './load.mjs';
+import { busLayout } from '../../../dist/src/store/layouts.js';
+import { figuresOf, serveRuns } from './load.mjs';
 
-const [folder, bytes, keys] = process.argv.slice(2);
-const isIndexed = keys === '3';
-/** The index keys lead to the bare body; what needs none of them is a frame with its head and envelope. */
-const value = randomBytes(Number(bytes) + (isIndexed ? 0 : 116));
-const db = new Level(folder, { keyEncoding: 'utf8', valueEncoding: 'buffer' });
+/** Head and envelope of a stored frame. */
+const frameBytesBesides = 107;
+
+const [folder, bytes] = process.argv.slice(2);
+const value = randomBytes(Number(bytes) + frameBytesBesides);
+const db = new Level(folder, {
+  ...{ keyEncoding: 'utf8', valueEncoding: 'buffer' },
+  writeBufferSize: busLayout.writeBufferBytes,
+});
 await db.open();
-const nothing = Buffer.alloc(0);
 let seq = 0;
 
 function operationsOf(window) {
-  const operations = [];
-  for (let at = 0; at < window; at += 1) {
-    const key = (seq += 1).toString(16).padStart(16, '0');
-    operations.push({ type: 'put', key: `message/${key}`, value });
-    if (!isIndexed) continue;
-    operations.push({ type: 'put', key: `inbox/bench/${key}`, value: nothing });
-    operations.push({ type: 'put', key: `seen/bench/${key}`, value: nothing });
-  }
-  return operations;
+  return Array.from({ length: window }, () => {
+    const key = `message/${(seq += 1).toString(16).padStart(16, '0')}`;
+    return { type: 'put', key, value };
+  });
 }
 
 serveRuns(async ({ window, ms }) => {
@@ -35,9 +34,10 @@ serveRuns(async ({ window, ms }) => {
     nowMs = performance.now();
     latenciesMs.push(nowMs - beganMs);
   }
-  const count = latenciesMs.length * window;
-  const perSecond = (count / (performance.now() - startedMs)) * 1_000;
-  latenciesMs.sort((a, b) => a - b);
-  const at = (percent) => latenciesMs[Math.ceil((percent / 100) * latenciesMs.length) - 1];
-  return { count, perSecond, p50Ms: at(50), p99Ms: at(99) };
+  const figures = figuresOf(Float64Array.from(latenciesMs), performance.now() - startedMs);
+  return {
+    ...figures,
+    count: figures.count * window,
+    perSecond: figures.perSecond * window,
+  };
 });

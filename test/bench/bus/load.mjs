@@ -5,16 +5,16 @@ import { performance } from 'node:perf_hooks';
 const latenciesMs = new Float64Array(1 << 20);
 
 /**
- * Keeps `window` calls of `once` under way for `ms`, at most as many as latencies are kept. Returns
- * `{ count, perSecond, p50Ms, p99Ms }`. A call that fails ends the process: a bench that loses calls
- * measures nothing.
+ * Keeps `window` calls of `once` under way for `ms`, at most `callsMax` or as many as latencies are kept.
+ * Returns `{ count, perSecond, p50Ms, p99Ms }`. A call that fails ends the process: a bench that loses
+ * calls measures nothing.
  */
-export async function drive(once, { window, ms }) {
+export async function drive(once, { window, ms, callsMax = latenciesMs.length }) {
   let count = 0;
   const startedMs = performance.now();
   const untilMs = startedMs + ms;
   const lane = async () => {
-    for (let nowMs = startedMs; nowMs < untilMs && count + window <= latenciesMs.length;) {
+    for (let nowMs = startedMs; nowMs < untilMs && count + window <= callsMax;) {
       const beganMs = nowMs;
       await once();
       nowMs = performance.now();
@@ -37,7 +37,16 @@ export function figuresOf(latencies, elapsedMs) {
 /** Makes this process a load generator: one run per message of its parent. */
 export function serveRuns(run) {
   process.on('message', (load) => {
+    if ('probe' in load) return;
     void run(load).then((figures) => process.send({ figures }));
+  });
+  endWithParent();
+}
+
+/** Makes this process a disturbance that its parent switches on and off; `off` resolves with its figures. */
+export function serveSwitch({ on, off }) {
+  process.on('message', ({ isOn }) => {
+    void Promise.resolve(isOn ? on() : off()).then((figures) => process.send({ figures }));
   });
   endWithParent();
 }

@@ -58,8 +58,13 @@ export async function startServer(command, args, pattern) {
 
 /** One run of a load generator: its figures. */
 export async function runLoad(child, load) {
-  child.send(load);
-  return (await nextMessage(child, 'a load', load.ms + startMsMax)).figures;
+  return (await ask(child, load, load.ms + startMsMax)).figures;
+}
+
+/** Sends a message; resolves with the next one that comes back. */
+export function ask(child, message, withinMs = startMsMax) {
+  child.send(message);
+  return nextMessage(child, JSON.stringify(message), withinMs);
 }
 
 /** One after the other, each in its orderly way. */
@@ -87,6 +92,12 @@ export function cpuOf(pid) {
     else cpu.othersMs += ms;
   }
   return cpu;
+}
+
+/** Resident memory in bytes. */
+export function residentBytes(pid) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)[1]) * 1_024;
 }
 
 function keep(child) {

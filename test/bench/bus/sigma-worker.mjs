@@ -1,7 +1,9 @@
+//     sigma-worker.mjs ADDRESS [SERVICE AGENT]
 import { endWithParent } from './load.mjs';
 import { echoService, echoType, openClient } from './sigma-client.mjs';
 
-const client = await openClient(process.argv[2], 'bench-worker');
+const [address, service = echoService, agent = 'bench-worker'] = process.argv.slice(2);
+const client = await openClient(address, agent);
 client.serve({ [echoType]: (request) => request.body });
-await client.offer([echoService]);
+await client.offer([service]);
 endWithParent();
