@@ -14,6 +14,7 @@ export class Heartbeat implements Disposable {
   #timer: Disposable | undefined;
   #lastHeardMs: number;
   #lastSentMs: number;
+  #silentBeats = 0;
   intervalMs: number;
 
   constructor(parts: {
@@ -40,6 +41,7 @@ export class Heartbeat implements Disposable {
 
   heard(): void {
     this.#lastHeardMs = this.#clock.monotonicMs();
+    this.#silentBeats = 0;
   }
 
   sent(): void {
@@ -60,10 +62,10 @@ export class Heartbeat implements Disposable {
     });
   }
 
-  /** `hasSlept`: this process stalled, so that silence proves nothing about the broker. */
+  /** `hasSlept`: this process stalled. Silence is counted in beats, so that a stall is no silence of the broker. */
   #beat(nowMs: number, hasSlept: boolean): void {
-    const isSilent = nowMs - this.#lastHeardMs > this.intervalMs * silentIntervalsMax;
-    if (isSilent && !hasSlept) return this.#onSilence();
+    if (!hasSlept) this.#silentBeats += 1;
+    if (this.#silentBeats > silentIntervalsMax) return this.#onSilence();
     // Due when we have been silent, and also when only we have been talking.
     const quietMs = nowMs - Math.min(this.#lastSentMs, this.#lastHeardMs);
     if (quietMs >= this.intervalMs * dueShare) this.#onDue();

@@ -51,9 +51,11 @@ async function untilItServes<T>(review: () => Promise<T>, signal?: AbortSignal):
       return await review();
     } catch (error) {
       const nowMs = performance.now();
+      const { code } = asBusError(error);
       // It was there: what was asked waited for longer than it takes to be refused.
-      if (nowMs - askedMs > absentMsMax) thereMs = nowMs;
-      const isAbsent = asBusError(error).code === 'NO_RESPONDER';
+      if (code === 'NO_RESPONDER' && nowMs - askedMs > absentMsMax) thereMs = nowMs;
+      // The broker may not know yet that it was killed. One that is lost later was at work: its client has tried again.
+      const isAbsent = code === 'NO_RESPONDER' || code === 'RESPONDER_LOST';
       if (!isAbsent || nowMs - thereMs > absentMsMax) throw error;
       await delay(retryMs, undefined, { ...(signal === undefined ? {} : { signal }) });
     }

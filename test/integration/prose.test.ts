@@ -187,7 +187,7 @@ test('where no model is configured answers say nothing of one, and its client is
   } finally {
     bare.remove();
   }
-});
+}, 60_000);
 
 test('sigma doctor says which model is there, and whether it answers', async () => {
   await server.play([{ system: '^Answer with the word ok', answer: { text: 'ok' } }]);

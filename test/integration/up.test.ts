@@ -179,6 +179,7 @@ describe('up, as long as it runs', () => {
     const reviewed = ['critic', '--mode', 'chain-of-verification', '--artifact', file, '--json'];
     const { json } = await sigma(repository.home, reviewed);
     rmSync(file);
+    expect(json.error).toBeUndefined();
     expect(json.reports[0].findings).toMatchObject([{ rule: 'CLAIM_CONTRADICTED', line_start: 1 }]);
   }, 90_000);
 

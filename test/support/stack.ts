@@ -44,12 +44,12 @@ export class Stack implements AsyncDisposable {
 
   /** Starts a service; resolves when it serves. `env`: beside what the others have. */
   start(args: string[], env: Record<string, string> = {}): Promise<Running> {
-    return this.#serving(startSigma(this.home, [...args, '--log', this.log], env));
+    return this.#serving(args, startSigma(this.home, [...args, '--log', this.log], env));
   }
 
   /** The same in a child process, which can be killed. */
   startProcess(args: string[]): Promise<Running> {
-    return this.#serving(startProcess(this.home, [...args, '--log', this.log]));
+    return this.#serving(args, startProcess(this.home, [...args, '--log', this.log]));
   }
 
   async stop(running: Running, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
@@ -67,9 +67,11 @@ export class Stack implements AsyncDisposable {
     return this.#running.map((running) => running.output());
   }
 
-  async #serving(running: Running): Promise<Running> {
+  async #serving(args: string[], running: Running): Promise<Running> {
     this.#running.push(running);
-    await eventually(() => expect(running.output()).toContain('"serving'), startMsMax);
+    // A manager serves questions before it takes tasks.
+    const says = args.at(-1) === 'manager' ? '"tasks are taken"' : '"serving';
+    await eventually(() => expect(running.output()).toContain(says), startMsMax);
     return running;
   }
 

@@ -43,6 +43,11 @@ export class VirtualClock implements Clock {
     this.#nowMs = untilMs;
   }
 
+  /** The process stands still: timers that fall due run later. */
+  stall(ms: number): void {
+    this.#nowMs += ms;
+  }
+
   #due(untilMs: number): [number, { atMs: number; fn: () => void }] | undefined {
     let first: [number, { atMs: number; fn: () => void }] | undefined;
     for (const each of this.#timers)

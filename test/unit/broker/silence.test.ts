@@ -13,5 +13,11 @@ test('who was silent for too long has expired', () => {
 });
 
 test('a tick that comes late accuses nobody: we slept, they may not have', () => {
-  expect(expired({ nowMs: 10_000, previousMs: 7_000, intervalMs: 100 })).toEqual([]);
+  const slept = peers.map((peer) => ({ ...peer }));
+  const at = (nowMs: number, previousMs: number): string[] =>
+    expiredPeers(slept, { nowMs, previousMs, intervalMs: 100 }).map(({ id }) => id);
+  expect(at(10_000, 7_000)).toEqual([]);
+  // Nor does the next one for what was slept: only for what comes after it.
+  expect(at(10_100, 10_000)).toEqual([]);
+  expect(at(11_101, 11_001)).toEqual(['fresh', 'silent']);
 });
