@@ -501,7 +501,7 @@ export class Client implements AsyncDisposable {
       case Command.DELIVER:
         if (frame.envelope.durable) return this.#onDurable(frame);
         return frame.envelope.correlation === ''
-          ? void this.#responder.onRequest(frame)
+          ? this.#responder.onRequest(frame)
           : this.#onReply(frame);
       default:
         return;

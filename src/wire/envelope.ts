@@ -75,7 +75,7 @@ export function writeEnvelope(envelope: Envelope, into: Buffer, at: number): num
   end = writeNumber(into, end, 16, envelope.stored_ms);
   end = writeText(into, end, 17, envelope.after);
   if (end > 0) return end;
-  const bytes = bus.Envelope.encode(envelope as sigma.bus.Envelope).finish();
+  const bytes = bus.Envelope.encode(envelope).finish();
   into.set(bytes, at);
   return at + bytes.length;
 }
@@ -121,8 +121,7 @@ function writeTag(into: Buffer, at: number, tag: number): number {
 /** Throws where these bytes are no envelope. */
 export function readEnvelope(bytes: Buffer, start: number, end: number): Envelope {
   return (
-    readSimple(bytes, start, end) ??
-    envelopeOf(bus.Envelope.decode(bytes.subarray(start, end)) as EnvelopeFields)
+    readSimple(bytes, start, end) ?? envelopeOf(bus.Envelope.decode(bytes.subarray(start, end)))
   );
 }
 

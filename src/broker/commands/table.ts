@@ -13,26 +13,20 @@ import { take } from './take.js';
 import { ack, nack, term, working } from './settle.js';
 
 /** What a live session may say. HELLO, PROOF and GOODBYE belong to the session machine. */
-const commands: [Command, CommandRun][] = [
-  [Command.PING, ping],
-  [Command.REGISTER, register],
-  [Command.OFFER, offer],
-  [Command.WITHDRAW, withdraw],
-  [Command.SEND, send],
-  [Command.ACK, ack],
-  [Command.NACK, nack],
-  [Command.TERM, term],
-  [Command.WORKING, working],
-  [Command.CREDIT, credit],
-  [Command.TAKE, take],
-  [Command.CANCEL, cancel],
-  [Command.PUBLISH, publish],
-  [Command.QUERY, query],
-  [Command.ADMIN, admin],
-];
-
-/** By the number of the command: one look a frame. */
-export const commandTable: readonly (CommandRun | undefined)[] = Array.from(
-  { length: Math.max(...commands.map(([command]) => command)) + 1 },
-  (_, command) => commands.find(([each]) => each === command)?.[1],
-);
+export const commandTable: Readonly<Partial<Record<Command, CommandRun>>> = {
+  [Command.PING]: ping,
+  [Command.REGISTER]: register,
+  [Command.OFFER]: offer,
+  [Command.WITHDRAW]: withdraw,
+  [Command.SEND]: send,
+  [Command.ACK]: ack,
+  [Command.NACK]: nack,
+  [Command.TERM]: term,
+  [Command.WORKING]: working,
+  [Command.CREDIT]: credit,
+  [Command.TAKE]: take,
+  [Command.CANCEL]: cancel,
+  [Command.PUBLISH]: publish,
+  [Command.QUERY]: query,
+  [Command.ADMIN]: admin,
+};

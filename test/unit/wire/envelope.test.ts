@@ -7,7 +7,6 @@ import {
   readEnvelope,
   writeEnvelope,
   type Envelope,
-  type EnvelopeFields,
 } from '../../../src/wire/envelope.js';
 
 const text = fc.oneof(
@@ -42,8 +41,7 @@ const fields = fc.record(
 
 const byLibrary = (envelope: Envelope): Buffer =>
   Buffer.from(bus.Envelope.encode(bus.Envelope.fromObject(envelope)).finish());
-const readByLibrary = (bytes: Buffer): Envelope =>
-  envelopeOf(bus.Envelope.decode(bytes) as EnvelopeFields);
+const readByLibrary = (bytes: Buffer): Envelope => envelopeOf(bus.Envelope.decode(bytes));
 
 function written(envelope: Envelope): Buffer {
   const into = Buffer.alloc(envelopeRoom(envelope) + 7);
