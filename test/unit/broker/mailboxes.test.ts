@@ -77,10 +77,15 @@ function open(): Promise<Mailboxes> {
   });
 }
 
-async function post(id: string, fields: { ttl_ms?: number; mailbox?: string } = {}) {
+function post(id: string, fields: { ttl_ms?: number; mailbox?: string } = {}) {
   const { mailbox = box, ttl_ms = 0 } = fields;
   const frame = makeFrame(Command.SEND, { id, type: 'x', durable: true, ttl_ms }, Buffer.from(id));
-  return (await mailboxes.post(frame, 'sender', mailbox)).seq;
+  return new Promise<number>((resolve, reject) => {
+    mailboxes.post(frame, 'sender', mailbox, (error, seq) => {
+      if (error === undefined) resolve(seq);
+      else reject(error);
+    });
+  });
 }
 
 const message = (seq: number) => mailboxes.messageBySeq(seq)!;
@@ -204,9 +209,8 @@ test('a store that can only be read half way is read again, and hides nothing', 
     }
   };
   await until(() => mailboxes.isLoading);
-  expect(codeOf(() => void mailboxes.post(makeFrame(Command.SEND, { id: 'four' }), 's', box))).toBe(
-    'STORE_UNAVAILABLE',
-  );
+  const four = makeFrame(Command.SEND, { id: 'four' });
+  expect(codeOf(() => mailboxes.post(four, 's', box, () => undefined))).toBe('STORE_UNAVAILABLE');
   unreadable = undefined;
   await until(() => !mailboxes.isLoading);
   mailboxes.credit('worker', box, 10, 1_000_000);
