@@ -9,8 +9,6 @@ import type { Operation } from './port.js';
  */
 const groupOperationsMax = 256;
 const groupBytesMax = 8 * 1024 * 1024;
-/** A smaller group waits for the end of the turn, so that callers of one task share an fsync. */
-const groupOperationsMin = 32;
 /** Bytes that may wait for the disk before `hasRoom` says no. */
 const waitingBytesMax = 64 * 1024 * 1024;
 
@@ -92,9 +90,8 @@ export class GroupCommit {
 
   async #run(): Promise<void> {
     while (this.#groups.length > 0) {
-      // Callers released by the last write return in this turn: together they cost one fsync.
-      const [first] = this.#groups;
-      if (this.#groups.length === 1 && (first?.operations ?? 0) < groupOperationsMin)
+      // What the sockets hold by now, and callers released by the last write, share its fsync.
+      if (this.#groups.length === 1 && (this.#groups[0]?.operations ?? 0) < groupOperationsMax)
         await this.#clock.turn();
       const group = this.#groups.shift();
       if (group === undefined) break;

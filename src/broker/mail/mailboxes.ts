@@ -600,7 +600,7 @@ export class Mailboxes {
     }
     if (this.#isExpired(message)) this.#makeDead(message, 'EXPIRED');
     else if (message.dueMs > nowMs) return;
-    else if (message.isQueued) mailbox.wake(message);
+    else if (message.lane !== undefined) mailbox.wake(message);
     else mailbox.queue(message);
     this.#pumpAll(mailbox);
   }
@@ -707,7 +707,7 @@ export class Mailboxes {
   async requeue(messages: StoredMessage[]): Promise<void> {
     const dead = [...new Set(messages)].filter((message) => message.deadMs > 0);
     const again = { deadMs: 0, attempts: 0, expiresMs: 0, dueMs: 0, reason: 'REQUEUED' };
-    const fresh = dead.map((message) => ({ ...message, ...again, isQueued: false, isHeld: false }));
+    const fresh = dead.map((message) => ({ ...message, ...again, lane: undefined, isHeld: false }));
     try {
       await this.#index.commit(
         fresh.flatMap((message) => [

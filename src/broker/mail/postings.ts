@@ -1,8 +1,12 @@
+import { ChurnMap } from '../../base/churn-map.js';
 import { asBusError, type BusError } from '../../errors/bus-error.js';
 import type { StoredMessage } from './mailbox.js';
 
 /** How a SEND ended, called once. `error`: it was not accepted. `isDuplicate`: accepted before, nothing was stored. */
 export type OnPosted = (error: BusError | undefined, seq: number, isDuplicate: boolean) => void;
+
+/** Messages handed over together at most, so that the disk begins with the first while others come. */
+const batchMax = 256;
 
 /** A message on its way to disk, with its bytes there. */
 export interface Posting {
@@ -20,7 +24,7 @@ export interface Posting {
 export class Postings {
   readonly #commit: (batch: readonly Posting[]) => Promise<void>;
   readonly #onEnded: (batch: readonly Posting[], error: BusError | undefined) => void;
-  readonly #bySeq = new Map<number, Posting>();
+  readonly #bySeq = new ChurnMap<number, Posting>();
   #forming: Posting[] = [];
   /** Bytes that were not handed over yet. */
   formingBytes = 0;
@@ -40,10 +44,11 @@ export class Postings {
     if (this.#forming.length === 0) queueMicrotask(() => void this.#handOver());
     this.#forming.push(posting);
     this.formingBytes += bytes.length;
+    if (this.#forming.length >= batchMax) void this.#handOver();
   }
 
   has(seq: number): boolean {
-    return this.#bySeq.has(seq);
+    return this.#bySeq.get(seq) !== undefined;
   }
 
   /** Another SEND of the same message ends as the first one does. False: it is on its way no more. */
@@ -57,6 +62,7 @@ export class Postings {
 
   async #handOver(): Promise<void> {
     const batch = this.#forming;
+    if (batch.length === 0) return;
     this.#forming = [];
     this.formingBytes = 0;
     let failure: BusError | undefined;
