@@ -179,10 +179,21 @@ export class Mailboxes {
       this.#thin(batch);
     }
     for (const { message, onPosted, repeats } of batch) {
-      onPosted(error, message.seq, false);
-      for (const each of repeats ?? []) each(error, message.seq, true);
+      this.#tell(onPosted, error, message.seq, false);
+      for (const each of repeats ?? []) this.#tell(each, error, message.seq, true);
     }
     for (const mailbox of touched) this.#pumpAll(mailbox);
+  }
+
+  /** One that fails must not keep the others of its batch from hearing. */
+  #tell(onPosted: OnPosted, ...how: Parameters<OnPosted>): void {
+    try {
+      onPosted(...how);
+    } catch (error) {
+      this.#parts.trace('error', 'a sender was not answered', {
+        detail: asBusError(error).message,
+      });
+    }
   }
 
   /** Forgets ids that are too many after these. */
