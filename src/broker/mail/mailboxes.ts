@@ -114,7 +114,7 @@ export class Mailboxes {
     const seq = this.#dedupe.seqOf(from, id);
     if (seq === undefined) return false;
     this.counts.duplicates += 1;
-    if (!this.#postings.repeat(seq, onPosted)) onPosted(undefined, seq, true);
+    if (!this.#postings.repeat(seq, onPosted)) this.#tell(onPosted, undefined, seq, true);
     return true;
   }
 
