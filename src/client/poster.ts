@@ -1,8 +1,9 @@
 import { backoffMs } from '../base/backoff.js';
+import { ChurnMap } from '../base/churn-map.js';
 import type { Clock } from '../base/clock.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import type { ErrorCode } from '../errors/catalogue.js';
-import { amend, Command, makeFrame, type Frame } from '../wire/frame.js';
+import { Command, makeFrame, type Frame } from '../wire/frame.js';
 import { clientLimits, postBackoff } from './limits.js';
 
 export interface PostOptions {
@@ -88,7 +89,7 @@ const corruptionsMax = 3;
  */
 export class Poster implements Disposable {
   readonly #parts: PosterParts;
-  readonly #posts = new Map<string, Post>();
+  readonly #posts = new ChurnMap<string, Post>();
   readonly #lanes = new Map<string, Lane>();
   /** Those that are not out, in order. */
   #unsent = new Set<Post>();
@@ -148,6 +149,7 @@ export class Poster implements Disposable {
     });
     // As the broker counts them: messages of other senders do not wait for it.
     const lane = this.#laneOf(`${frame.envelope.from}\0${to}\0${frame.envelope.order_key}`);
+    const nowMs = this.#parts.clock.monotonicMs();
     const post: Post = {
       frame,
       accepted,
@@ -159,13 +161,16 @@ export class Poster implements Disposable {
       corruptions: 0,
       before: lane.last,
       behind: undefined,
-      expiresMs: this.#parts.clock.monotonicMs() + deadlineMs,
+      expiresMs: nowMs + deadlineMs,
     };
     if (lane.last !== undefined) lane.last.behind = post;
     lane.last = post;
     this.#posts.set(id, post);
-    this.#unsent.add(post);
-    this.#pump();
+    // Nearly always it leaves at once.
+    if (this.#unsent.size > 0 || !this.#mayLeave(post, nowMs) || !this.#leave(post)) {
+      this.#unsent.add(post);
+      if (this.#unsent.size > 1) this.#pump();
+    }
     this.#arm();
     return accepted;
   }
@@ -212,7 +217,7 @@ export class Poster implements Disposable {
   }
 
   failAll(error: BusError): void {
-    for (const id of [...this.#posts.keys()]) this.#fail(id, error);
+    for (const [id] of this.#posts.entries()) this.#fail(id, error);
   }
 
   #again(post: Post, error: BusError): void {
@@ -235,21 +240,30 @@ export class Poster implements Disposable {
     const nowMs = this.#parts.clock.monotonicMs();
     for (const post of this.#unsent) {
       if (this.#out >= this.#window) return;
-      // One in front of it that came back goes first.
-      if (post.lane.pausedUntilMs > nowMs || post.before?.isSent === false) continue;
-      const after = post.before?.frame.envelope.id;
-      const frame = after === undefined ? post.frame : amend(post.frame, { after });
-      try {
-        if (!this.#parts.send(frame)) return;
-      } catch (error) {
-        // Too large for a frame: its own failure, not that of those behind it.
-        this.#fail(post.frame.envelope.id, asBusError(error));
-        continue;
-      }
-      post.isSent = true;
+      if (!this.#mayLeave(post, nowMs)) continue;
+      if (!this.#leave(post)) return;
       this.#unsent.delete(post);
-      this.#out += 1;
     }
+  }
+
+  #mayLeave({ lane, before }: Post, nowMs: number): boolean {
+    // One in front of it that came back goes first.
+    return this.#out < this.#window && lane.pausedUntilMs <= nowMs && before?.isSent !== false;
+  }
+
+  /** False: the link takes nothing just now. */
+  #leave(post: Post): boolean {
+    const { envelope } = post.frame;
+    envelope.after = post.before?.frame.envelope.id ?? '';
+    try {
+      if (!this.#parts.send(post.frame)) return false;
+      post.isSent = true;
+      this.#out += 1;
+    } catch (error) {
+      // Too large for a frame: its own failure, not that of those behind it.
+      this.#fail(envelope.id, asBusError(error));
+    }
+    return true;
   }
 
   #recall(): void {
@@ -267,8 +281,8 @@ export class Poster implements Disposable {
     const post = this.#posts.get(id);
     if (post === undefined) return undefined;
     this.#posts.delete(id);
-    this.#unsent.delete(post);
     if (post.isSent) this.#out -= 1;
+    else this.#unsent.delete(post);
     const { lane, before, behind } = post;
     if (before !== undefined) before.behind = behind;
     if (behind !== undefined) behind.before = before;
@@ -292,7 +306,7 @@ export class Poster implements Disposable {
     this.#sweep = this.#parts.clock.after(sweepMs, () => {
       this.#sweep = undefined;
       const nowMs = this.#parts.clock.monotonicMs();
-      for (const [id, post] of this.#posts) {
+      for (const [id, post] of this.#posts.entries()) {
         if (post.expiresMs > nowMs) continue;
         const late = new BusError('DEADLINE_EXCEEDED', { ms: post.deadlineMs });
         this.#fail(id, post.lane.refusal ?? this.#parts.trouble() ?? late);

@@ -2,19 +2,27 @@ import { isName } from '../../base/ids.js';
 import { BusError } from '../../errors/bus-error.js';
 import { Command, type Frame } from '../../wire/frame.js';
 import type { BrokerCore } from '../core.js';
+import type { OnPosted } from '../mail/postings.js';
 import type { Session } from '../session/sessions.js';
 import { overReason } from './enrol.js';
 import { giveUpUnread, mailboxFor } from './recipient.js';
 import { checkStored, textCharsMax } from './texts.js';
 
 /** A durable SEND: ACCEPT once it is stored and synced, else REJECT and nothing has happened. */
-export async function post(core: BrokerCore, session: Session, frame: Frame): Promise<void> {
-  const { id } = frame.envelope;
-  try {
-    await accept(core, session, frame);
-  } catch (error) {
-    remember(session, id, core.limits.windowMax);
+export function post(core: BrokerCore, session: Session, frame: Frame): void | Promise<void> {
+  const failed = (error: unknown): never => {
+    remember(session, frame.envelope.id, core.limits.windowMax);
     throw error;
+  };
+  try {
+    if (core.isDraining) throw new BusError('BROKER_DRAINING');
+    checkStored(frame.envelope);
+    const from = speaker(core, session, frame);
+    const coming = from === session.agent ? undefined : makeKnown(core, session, from);
+    if (coming === undefined) return accept(core, session, frame, from);
+    return coming.then(() => accept(core, session, frame, from)).catch(failed);
+  } catch (error) {
+    return failed(error);
   }
 }
 
@@ -26,39 +34,52 @@ function remember({ refused }: Session, id: string, max: number): void {
   if (refused.size > max && oldest !== undefined) refused.delete(oldest);
 }
 
-async function accept(core: BrokerCore, session: Session, frame: Frame): Promise<void> {
-  if (core.isDraining) throw new BusError('BROKER_DRAINING');
-  checkStored(frame.envelope);
-  const from = speaker(core, session, frame);
-  if (from !== session.agent) await makeKnown(core, session, from);
+function accept(core: BrokerCore, session: Session, frame: Frame, from: string): void {
   const { windowMax: limit, busyRetryMs: retryAfterMs } = core.limits;
   if (session.posting >= limit) throw new BusError('BROKER_BUSY', { limit, retryAfterMs });
-  session.posting += 1;
+  const { id, after } = frame.envelope;
+  if (after !== '' && (session.refused.has(after) || !core.mailboxes.isTaken(from, after)))
+    throw new BusError('OUT_OF_ORDER', { id, after });
+  session.refused.delete(id);
   const startedMs = core.clock.monotonicMs();
-  try {
-    const { id, after } = frame.envelope;
-    if (after !== '' && (session.refused.has(after) || !core.mailboxes.isTaken(from, after)))
-      throw new BusError('OUT_OF_ORDER', { id, after });
-    session.refused.delete(id);
-    // Checked first: an accepted message stays accepted even if its recipient is gone.
-    const earlier = core.mailboxes.earlier(from, id);
-    const mailbox = earlier === undefined ? mailboxFor(core, session, frame, from) : '';
-    const isForHosted = isOfHosted(core, mailbox);
-    const { seq, isDuplicate } = await (earlier ?? core.mailboxes.post(frame, from, mailbox));
+  let mailbox = '';
+  /** Whose mailbox it is, if it is one of an agent. */
+  let agent = '';
+  let isForHosted = false;
+  const onPosted: OnPosted = (error, seq, isDuplicate) => {
+    session.posting -= 1;
+    if (error !== undefined) return refuse(core, session, frame, error);
     // The agent was dismissed during the write.
-    if (isForHosted && !isOfHosted(core, mailbox)) core.mailboxes.close([mailbox], overReason);
-    if (mailbox.startsWith('agent:')) giveUpUnread(core, mailbox.slice('agent:'.length));
+    if (isForHosted && !isOfHosted(core, agent)) core.mailboxes.close([mailbox], overReason);
+    if (agent !== '') giveUpUnread(core, agent);
     core.answer(session, frame, Command.ACCEPT, undefined, { seq });
     if (isDuplicate) return;
     core.acceptLatency.record(core.clock.monotonicMs() - startedMs);
     core.audit('stored', from, mailbox, frame);
-  } finally {
+  };
+  session.posting += 1;
+  try {
+    // Checked first: an accepted message stays accepted even if its recipient is gone.
+    if (core.mailboxes.repeat(from, id, onPosted)) return;
+    mailbox = mailboxFor(core, session, frame, from);
+    if (mailbox.startsWith('agent:')) agent = mailbox.slice('agent:'.length);
+    isForHosted = isOfHosted(core, agent);
+    core.mailboxes.post(frame, from, mailbox, onPosted);
+  } catch (error) {
     session.posting -= 1;
+    throw error;
   }
 }
 
-function isOfHosted(core: BrokerCore, mailbox: string): boolean {
-  return core.isHostedRole(core.registry.record(mailbox.replace(/^agent:/, ''))?.role);
+/** The disk refused it. */
+function refuse(core: BrokerCore, session: Session, frame: Frame, error: BusError): void {
+  remember(session, frame.envelope.id, core.limits.windowMax);
+  core.audit('refused', session.agent, frame.envelope.to, frame, error.code);
+  core.reject(session, frame.envelope.id, error);
+}
+
+function isOfHosted(core: BrokerCore, agent: string): boolean {
+  return core.isHostedRole(core.registry.record(agent)?.role);
 }
 
 /**
@@ -87,12 +108,16 @@ export function actingFor(core: BrokerCore, session: Session, agent: string): st
   return agent;
 }
 
-/** Registers an agent that uses a mailbox, so that messages reach it while it is away. */
-export async function makeKnown(core: BrokerCore, session: Session, agent: string): Promise<void> {
+/** Registers an agent that uses a mailbox, so that messages reach it while it is away. Undefined: it is known already. */
+export function makeKnown(
+  core: BrokerCore,
+  session: Session,
+  agent: string,
+): Promise<void> | undefined {
   // These are enrolled and dismissed by others.
-  if (core.isHostedRole(session.role)) return;
-  if (core.registry.record(agent) !== undefined) return;
+  if (core.isHostedRole(session.role)) return undefined;
+  if (core.registry.record(agent) !== undefined) return undefined;
   const none = { model: '', project: '', scope: [], overlays: {}, capabilities: [] };
   const record = { ...none, id: agent, alias: '', role: session.role, protocol_versions: [] };
-  await core.enroll(record, false);
+  return core.enroll(record, false);
 }

@@ -40,7 +40,8 @@ export function mailboxFor(core: BrokerCore, session: Session, frame: Frame, fro
       const role = core.sessions.liveOf(id)?.role ?? core.registry.record(id)?.role;
       permit(session, { kind, name: id, ...(role !== undefined && { role }) }, type);
       if (readsNoMail(core, id)) throw new BusError('NO_MAILBOX', { agent: name });
-      return `agent:${id}`;
+      // Nearly always the same text, and that has its hash already.
+      return id === name ? to : `agent:${id}`;
     }
     case 'service':
       permit(session, { kind, name }, type);

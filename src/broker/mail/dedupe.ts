@@ -46,14 +46,23 @@ export class Dedupe {
     return this.#senders.get(sender)?.get(id)?.mailbox;
   }
 
-  remember(sender: string, id: string, seen: Readonly<Seen>): void {
+  /** Owns `seen` from now on. */
+  remember(sender: string, id: string, seen: Seen): void {
     let ids = this.#senders.get(sender);
     if (ids === undefined) {
       ids = new Map();
       this.#senders.set(sender, ids);
     }
     if (!ids.has(id)) this.#size += 1;
-    ids.set(id, { ...seen });
+    ids.set(id, seen);
+  }
+
+  /** Its message was not stored after all. */
+  forget(sender: string, id: string): void {
+    const ids = this.#senders.get(sender);
+    if (ids?.delete(id) !== true) return;
+    this.#size -= 1;
+    if (ids.size === 0) this.#senders.delete(sender);
   }
 
   /** Its message is settled. False: the id is forgotten already, and needs no entry on disk. */

@@ -1,6 +1,7 @@
 import { asBusError } from '../../errors/bus-error.js';
 import {
   deadPrefix,
+  messageKey,
   messagePrefix,
   nextSeqKey,
   seenPrefix,
@@ -11,6 +12,7 @@ import type { Operation, Store } from '../../store/port.js';
 import { decodeFrame } from '../../wire/frame.js';
 import { messageViewCodec, type MessageView } from '../../wire/messages.js';
 import type { Dedupe } from './dedupe.js';
+import type { Posting } from './postings.js';
 import { storedMessageOf, readSeen, restore } from './stored-message.js';
 import type { StoredMessage } from './mailbox.js';
 
@@ -83,24 +85,28 @@ export class MailIndex {
     return fresh;
   }
 
-  /** The next sequence number; `operations` is given what must be written with it. */
-  takeSeq(operations: Operation[]): number {
+  takeSeq(): number {
     const seq = this.#nextSeq;
     this.#nextSeq += 1;
-    if (seq >= this.#reservedSeq) {
-      const value = Buffer.from(String(seq + seqBlock));
-      operations.push({ type: 'put', key: nextSeqKey, value });
-    }
     return seq;
   }
 
-  /** Synced. Throws STORE_UNAVAILABLE; it may be on disk all the same, which `load` finds out. */
-  async commit(operations: Operation[]): Promise<void> {
+  /** Synced, with the reservation of their numbers where it is due. Throws STORE_UNAVAILABLE as `commit` does. */
+  async store(batch: readonly Posting[]): Promise<void> {
+    const operations: Operation[] = [];
+    const reserved = this.#nextSeq > this.#reservedSeq ? this.#nextSeq + seqBlock : 0;
+    if (reserved > 0)
+      operations.push({ type: 'put', key: nextSeqKey, value: Buffer.from(String(reserved)) });
+    for (const { message, bytes } of batch)
+      operations.push({ type: 'put', key: messageKey(message.seq), value: bytes });
     await this.#store.commit(operations);
     // Reserved only now: a block whose record was refused is not.
-    const reserved = operations.find((each) => each.key === nextSeqKey);
-    if (reserved?.type === 'put')
-      this.#reservedSeq = Math.max(this.#reservedSeq, Number(reserved.value.toString()));
+    this.#reservedSeq = Math.max(this.#reservedSeq, reserved);
+  }
+
+  /** Synced. Throws STORE_UNAVAILABLE; it may be on disk all the same, which `load` finds out. */
+  commit(operations: Operation[]): Promise<void> {
+    return this.#store.commit(operations);
   }
 
   /** Writes a change of state without fsync: after a power loss the message is delivered once more. */

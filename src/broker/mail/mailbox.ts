@@ -29,8 +29,8 @@ export interface StoredMessage {
   lease: Lease | undefined;
   /** The last holder vanished, perhaps because of this message: the next lease counts as another attempt. */
   isSuspect: boolean;
-  /** In its lane; else not due yet. */
-  isQueued: boolean;
+  /** Where it is queued; undefined: not due yet. */
+  lane: Lane | undefined;
   /** Failed; blocks its lane until woken. */
   isHeld: boolean;
 }
@@ -52,18 +52,29 @@ export interface Consumer {
   isFetching: boolean;
 }
 
+function keyOf({ from, orderKey }: { from: string; orderKey: string }): string {
+  return `${from}\0${orderKey}`;
+}
+
 /** Settled places at the head of a lane before it is copied; copying each time would cost O(n). */
 const gapMax = 1_024;
 
 /** Messages of one sender with one order key, delivered in order, oldest first. */
-class Lane {
+export class Lane {
   #messages: (StoredMessage | undefined)[] = [];
   /** Places before it are settled. */
   #head = 0;
   /** The first that is not leased. */
   next = 0;
 
-  constructor(readonly key: string) {}
+  constructor(
+    readonly from: string,
+    readonly orderKey: string,
+  ) {}
+
+  get key(): string {
+    return keyOf(this);
+  }
 
   get isEmpty(): boolean {
     return this.#head === this.#messages.length;
@@ -118,6 +129,8 @@ export class Mailbox {
   readonly consumers = new Map<PeerId, Consumer>();
   readonly #lanes = new Map<string, Lane>();
   readonly #ready = new Set<Lane>();
+  /** Of the last message that was queued; nearly always the next one's as well. */
+  #latest: Lane | undefined;
   /** Stored messages, with dead letters and those being stored. */
   depth = 0;
   bytes = 0;
@@ -151,14 +164,9 @@ export class Mailbox {
 
   /** Puts a due message into its lane. */
   queue(message: StoredMessage): void {
-    const key = `${message.from}\0${message.orderKey}`;
-    let lane = this.#lanes.get(key);
-    if (lane === undefined) {
-      lane = new Lane(key);
-      this.#lanes.set(key, lane);
-    }
+    const lane = this.#laneFor(message);
     lane.insert(message);
-    message.isQueued = true;
+    message.lane = lane;
     this.#ready.add(lane);
     if (!message.isHeld) this.#freed.push(message);
   }
@@ -166,7 +174,7 @@ export class Mailbox {
   /** Releases a held message. */
   wake(message: StoredMessage): void {
     message.isHeld = false;
-    const lane = this.#laneOf(message);
+    const { lane } = message;
     if (lane === undefined) return;
     this.#ready.add(lane);
     this.#freed.push(message);
@@ -200,16 +208,13 @@ export class Mailbox {
 
   /** Leases this message out of order; its lane goes on without it. */
   take(consumer: Consumer, message: StoredMessage, untilMs: number): void {
-    const lane = this.#laneOf(message);
-    const place = lane?.placeOf(message) ?? -1;
-    if (lane !== undefined && place >= 0) this.#leave(lane, place);
-    message.isQueued = false;
+    this.#leave(message);
     this.#grant(consumer, message, untilMs);
   }
 
   /** A new session says that its agent still works on this message. True: it keeps the lease. */
   adopt(consumer: Consumer, message: StoredMessage, untilMs: number): boolean {
-    const lane = this.#laneOf(message);
+    const { lane } = message;
     const at = lane?.placeOf(message) ?? -1;
     if (lane === undefined || at !== lane.next || message.lease !== undefined) return false;
     const holder = lane.at(at - 1)?.lease?.consumer;
@@ -234,30 +239,32 @@ export class Mailbox {
   remove(message: StoredMessage): void {
     this.messages.delete(message.seq);
     this.#release(message);
-    const lane = this.#laneOf(message);
-    const at = lane?.placeOf(message) ?? -1;
-    if (lane !== undefined && at >= 0) this.#leave(lane, at);
+    this.#leave(message);
   }
 
-  #leave(lane: Lane, place: number): void {
-    lane.remove(place);
+  #leave(message: StoredMessage): void {
+    const { lane } = message;
+    if (lane === undefined) return;
+    message.lane = undefined;
+    lane.remove(lane.placeOf(message));
     if (lane.isEmpty) {
       this.#lanes.delete(lane.key);
       this.#ready.delete(lane);
+      if (this.#latest === lane) this.#latest = undefined;
     } else if (lane.at(lane.next) !== undefined) this.#ready.add(lane);
   }
 
   /** Returns the message to its lane, with those delivered behind it. `isHeld`: it stays there until queued or woken. */
   giveBack(message: StoredMessage, isHeld: boolean): void {
-    if (!message.isQueued) {
+    const { lane } = message;
+    if (lane === undefined) {
       this.#release(message);
       if (!isHeld) this.queue(message);
       return;
     }
     message.isHeld = isHeld;
-    const lane = this.#laneOf(message);
-    const at = lane?.placeOf(message) ?? -1;
-    if (lane === undefined || at < 0 || at >= lane.next) return;
+    const at = lane.placeOf(message);
+    if (at >= lane.next) return;
     for (let place = at; place < lane.next; place += 1) {
       const each = lane.at(place);
       if (each === undefined) continue;
@@ -274,7 +281,7 @@ export class Mailbox {
     for (const message of [...consumer.leased.values()]) {
       // Already back with one in front of it.
       if (message.lease?.consumer !== consumer) continue;
-      const front = (message.isQueued ? this.#laneOf(message)?.front : undefined) ?? message;
+      const front = message.lane?.front ?? message;
       if (front.lease?.consumer === consumer) front.isSuspect = true;
       this.giveBack(front.lease?.consumer === consumer ? front : message, false);
     }
@@ -290,8 +297,13 @@ export class Mailbox {
     return overdue.sort((a, b) => a.seq - b.seq);
   }
 
-  #laneOf(message: StoredMessage): Lane | undefined {
-    return this.#lanes.get(`${message.from}\0${message.orderKey}`);
+  #laneFor(message: StoredMessage): Lane {
+    const { from, orderKey } = message;
+    if (this.#latest?.from === from && this.#latest.orderKey === orderKey) return this.#latest;
+    const key = keyOf(message);
+    this.#latest = this.#lanes.get(key) ?? new Lane(from, orderKey);
+    this.#lanes.set(key, this.#latest);
+    return this.#latest;
   }
 
   #grant(consumer: Consumer, message: StoredMessage, untilMs: number): void {

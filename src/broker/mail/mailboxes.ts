@@ -23,6 +23,7 @@ import {
 import type { BrokerLimits } from '../limits.js';
 import { Mailbox, type Consumer, type StoredMessage } from './mailbox.js';
 import { MailIndex } from './mail-index.js';
+import { Postings, type OnPosted, type Posting } from './postings.js';
 import { fits, WaitingReceivers, type WaitingReceiver } from './waiting-receivers.js';
 import { Schedule } from './schedule.js';
 
@@ -34,12 +35,6 @@ const duePerTickMax = 10_000;
 const reloadRetryMs = 1_000;
 /** Entries of settled messages that the schedule keeps before it is pruned. */
 const scheduleSlack = 1_024;
-
-export interface Posted {
-  seq: number;
-  /** Accepted before; nothing was stored. */
-  isDuplicate: boolean;
-}
 
 export interface MailboxesParts {
   store: Store;
@@ -67,8 +62,10 @@ export class Mailboxes {
   readonly #dedupe: Dedupe;
   readonly #mailboxes = new Map<string, Mailbox>();
   readonly #schedule = new Schedule<StoredMessage>();
-  /** SENDs whose batch is on its way to disk, by sender and id. */
-  readonly #posting = new Map<string, Promise<Posted>>();
+  readonly #postings = new Postings({
+    commit: (batch) => this.#index.store(batch),
+    onEnded: (batch, error) => this.#onPosted(batch, error),
+  });
   /** Mailboxes with returned messages that wait for a session's list of held ones. */
   readonly #returned = new Set<Mailbox>();
   #bytes = 0;
@@ -112,45 +109,23 @@ export class Mailboxes {
 
   // --- accept
 
-  /** The outcome of an earlier SEND with this id by this sender; undefined: there was none. */
-  earlier(from: string, id: string): Promise<Posted> | undefined {
+  /** Whether this sender sent this id before; then `onPosted` hears how that ended, or will end. */
+  repeat(from: string, id: string, onPosted: OnPosted): boolean {
     const seq = this.#dedupe.seqOf(from, id);
-    const posted = seq === undefined ? this.#posting.get(`${from}\0${id}`) : { seq };
-    if (posted === undefined) return undefined;
+    if (seq === undefined) return false;
     this.counts.duplicates += 1;
-    return Promise.resolve(posted).then((each) => ({ seq: each.seq, isDuplicate: true }));
+    if (!this.#postings.repeat(seq, onPosted)) this.#tell(onPosted, undefined, seq, true);
+    return true;
   }
 
   /**
-   * Stores a message for `mailbox` and resolves after fsync. Ask `earlier` first.
-   * Throws INBOX_FULL, BROKER_BUSY at once, and rejects STORE_UNAVAILABLE; then the message was not accepted.
+   * Stores a message for `mailbox`; `onPosted` is called after fsync, or with STORE_UNAVAILABLE: then it was not
+   * accepted. Ask `repeat` first. Throws INBOX_FULL, BROKER_BUSY, STORE_UNAVAILABLE.
    */
-  post(frame: Frame, from: string, mailbox: string): Promise<Posted> {
-    const key = `${from}\0${frame.envelope.id}`;
-    const { message, bytes, operations } = this.#admit(frame, from, mailbox);
-    const posting = this.#store(message, bytes, operations).finally(() => {
-      this.#posting.delete(key);
-    });
-    this.#posting.set(key, posting);
-    return posting;
-  }
-
-  /** It is stored, or on its way to the store. */
-  isTaken(from: string, id: string): boolean {
-    return this.#dedupe.seqOf(from, id) !== undefined || this.#posting.has(`${from}\0${id}`);
-  }
-
-  /** Reserves a sequence number and space. */
-  #admit(
-    frame: Frame,
-    from: string,
-    name: string,
-  ): { message: StoredMessage; bytes: Buffer; operations: Operation[] } {
+  post(frame: Frame, from: string, mailbox: string, onPosted: OnPosted): void {
     if (this.#isLoading || !this.#index.isStoreServing) throw storeBusy('it is being reopened');
     const { id, reply_to, correlation, more, trace, type } = frame.envelope;
     const { delay_ms, ttl_ms, order_key } = frame.envelope;
-    const operations: Operation[] = [];
-    const seq = this.#index.takeSeq(operations);
     const stored = readdress(frame, Command.DELIVER, {
       // Written out: this runs for every message, and a spread costs a microsecond.
       id,
@@ -162,8 +137,8 @@ export class Mailboxes {
       delay_ms,
       ttl_ms,
       order_key,
-      seq,
-      to: name,
+      seq: this.#index.takeSeq(),
+      to: mailbox,
       reply_to: reply_to === '' ? '' : `reply:${from}`,
       attempt: 1,
       durable: true,
@@ -171,33 +146,69 @@ export class Mailboxes {
     });
     const bytes = encodeFrame(stored);
     // Checked at once: a later refusal would come behind messages sent after this one.
-    if (!this.#parts.store.hasRoom(bytes.length)) throw storeBusy('too much waits for the disk');
-    this.#reserve(name, bytes.length);
-    operations.push({ type: 'put', key: messageKey(seq), value: bytes });
-    return { message: storedMessageOf(stored, bytes), bytes, operations };
+    if (!this.#parts.store.hasRoom(this.#postings.formingBytes + bytes.length))
+      throw storeBusy('too much waits for the disk');
+    this.#reserve(mailbox, bytes.length);
+    const message = storedMessageOf(stored, bytes);
+    this.#remember(message);
+    this.#postings.add(message, bytes, onPosted);
   }
 
-  async #store(message: StoredMessage, bytes: Buffer, operations: Operation[]): Promise<Posted> {
-    const { from, seq } = message;
-    const mailbox = this.#mailbox(message.mailbox);
-    try {
-      await this.#index.commit(operations);
-    } catch (error) {
-      this.#free(mailbox, bytes.length);
-      throw error;
+  /** It is stored, or on its way to the store. */
+  isTaken(from: string, id: string): boolean {
+    return this.#dedupe.seqOf(from, id) !== undefined;
+  }
+
+  /** A batch is on disk, or was refused. Its senders hear of it before the receivers do. */
+  #onPosted(batch: readonly Posting[], error: BusError | undefined): void {
+    const touched = new Set<Mailbox>();
+    for (const { message, bytes } of batch) {
+      const mailbox = this.#mailbox(message.mailbox);
+      if (error === undefined) {
+        this.#keepFrame(message, bytes);
+        this.#index.messages.set(message.seq, message);
+        this.#enter(mailbox, message);
+        touched.add(mailbox);
+      } else {
+        this.#dedupe.forget(message.from, message.id);
+        this.#free(mailbox, bytes.length);
+      }
     }
-    this.counts.accepted += 1;
-    this.#remember(message, mailbox);
-    this.#index.writeBestEffort(this.#dedupe.thin(from, this.#clock.nowMs()));
-    this.#keepFrame(message, bytes);
-    this.#index.messages.set(seq, message);
-    this.#enter(mailbox, message);
-    this.#pumpAll(mailbox);
-    return { seq, isDuplicate: false };
+    if (error === undefined) {
+      this.counts.accepted += batch.length;
+      this.#thin(batch);
+    }
+    for (const { message, onPosted, repeats } of batch) {
+      this.#tell(onPosted, error, message.seq, false);
+      for (const each of repeats ?? []) this.#tell(each, error, message.seq, true);
+    }
+    for (const mailbox of touched) this.#pumpAll(mailbox);
   }
 
-  #remember({ from, id, seq, storedMs: atMs }: StoredMessage, { name }: Mailbox): void {
-    this.#dedupe.remember(from, id, { seq, mailbox: name, atMs, isSettled: false });
+  /** One that fails must not keep the others of its batch from hearing. */
+  #tell(onPosted: OnPosted, ...how: Parameters<OnPosted>): void {
+    try {
+      onPosted(...how);
+    } catch (error) {
+      this.#parts.trace('error', 'a sender was not answered', {
+        detail: asBusError(error).message,
+      });
+    }
+  }
+
+  /** Forgets ids that are too many after these. */
+  #thin(batch: readonly Posting[]): void {
+    const nowMs = this.#clock.nowMs();
+    let last: string | undefined;
+    for (const { message } of batch) {
+      if (message.from === last) continue;
+      last = message.from;
+      this.#index.writeBestEffort(this.#dedupe.thin(last, nowMs));
+    }
+  }
+
+  #remember({ from, id, seq, mailbox, storedMs: atMs }: StoredMessage): void {
+    this.#dedupe.remember(from, id, { seq, mailbox, atMs, isSettled: false });
   }
 
   /** Throws INBOX_FULL or BROKER_BUSY. */
@@ -600,7 +611,7 @@ export class Mailboxes {
     }
     if (this.#isExpired(message)) this.#makeDead(message, 'EXPIRED');
     else if (message.dueMs > nowMs) return;
-    else if (message.isQueued) mailbox.wake(message);
+    else if (message.lane !== undefined) mailbox.wake(message);
     else mailbox.queue(message);
     this.#pumpAll(mailbox);
   }
@@ -662,6 +673,8 @@ export class Mailboxes {
 
   /** The mailbox of what this agent sent under this id within the dedupe window; see `Dedupe.mailboxOf`. */
   sentTo(agent: string, id: string): string | undefined {
+    const seq = this.#dedupe.seqOf(agent, id);
+    if (seq === undefined || this.#postings.has(seq)) return undefined;
     return this.#dedupe.mailboxOf(agent, id);
   }
 
@@ -705,7 +718,7 @@ export class Mailboxes {
   async requeue(messages: StoredMessage[]): Promise<void> {
     const dead = [...new Set(messages)].filter((message) => message.deadMs > 0);
     const again = { deadMs: 0, attempts: 0, expiresMs: 0, dueMs: 0, reason: 'REQUEUED' };
-    const fresh = dead.map((message) => ({ ...message, ...again, isQueued: false, isHeld: false }));
+    const fresh = dead.map((message) => ({ ...message, ...again, lane: undefined, isHeld: false }));
     try {
       await this.#index.commit(
         fresh.flatMap((message) => [
@@ -767,7 +780,7 @@ export class Mailboxes {
     for (const message of await this.#index.load()) {
       const mailbox = this.#mailbox(message.mailbox);
       this.#index.messages.set(message.seq, message);
-      this.#remember(message, mailbox);
+      this.#remember(message);
       mailbox.depth += 1;
       mailbox.bytes += message.bytes;
       this.#depth += 1;

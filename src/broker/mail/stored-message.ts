@@ -29,7 +29,7 @@ export function storedMessageOf(frame: Frame, bytes: Buffer): StoredMessage {
     frame: undefined,
     lease: undefined,
     isSuspect: false,
-    isQueued: false,
+    lane: undefined,
     isHeld: false,
   };
 }

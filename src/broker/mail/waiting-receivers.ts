@@ -17,7 +17,7 @@ export interface WaitingReceiver {
 /** Whether the receiver may have this message now. */
 export function fits(message: StoredMessage, want: Take): boolean {
   return (
-    message.isQueued &&
+    message.lane !== undefined &&
     !message.isHeld &&
     message.lease === undefined &&
     (want.from === '' || want.from === message.from) &&

@@ -9,7 +9,7 @@ function message(from: string, fields: Partial<StoredMessage> = {}): StoredMessa
     ...{ seq, id: String(seq), from, mailbox: 'agent:a', type: 't', correlation: '', replyTo: '' },
     ...{ more: false, orderKey: '', bytes: 100, storedMs: 0, expiresMs: 0, dueMs: 0, attempts: 0 },
     ...{ reason: '', deadMs: 0, frame: undefined, lease: undefined },
-    ...{ isSuspect: false, isQueued: false, isHeld: false },
+    ...{ isSuspect: false, lane: undefined, isHeld: false },
     ...fields,
   };
 }

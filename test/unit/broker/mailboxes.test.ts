@@ -25,6 +25,8 @@ let taken: string[];
 let reopened: () => void;
 /** What reading messages fails with, if it does. */
 let unreadable: Error | undefined;
+/** What storing fails with, if it does. */
+let unwritable: Error | undefined;
 
 beforeEach(async () => {
   folder = temporaryFolder();
@@ -33,6 +35,7 @@ beforeEach(async () => {
   delivered = [];
   taken = [];
   unreadable = undefined;
+  unwritable = undefined;
   mailboxes = await open();
 });
 afterEach(async () => {
@@ -58,6 +61,8 @@ function watched(): Store {
           }
         };
       }
+      const failure = unwritable;
+      if (name === 'commit' && failure !== undefined) return () => Promise.reject(failure);
       const value: unknown = Reflect.get(level, name);
       return typeof value === 'function' ? (value.bind(level) as unknown) : value;
     },
@@ -77,10 +82,15 @@ function open(): Promise<Mailboxes> {
   });
 }
 
-async function post(id: string, fields: { ttl_ms?: number; mailbox?: string } = {}) {
+function post(id: string, fields: { ttl_ms?: number; mailbox?: string } = {}) {
   const { mailbox = box, ttl_ms = 0 } = fields;
   const frame = makeFrame(Command.SEND, { id, type: 'x', durable: true, ttl_ms }, Buffer.from(id));
-  return (await mailboxes.post(frame, 'sender', mailbox)).seq;
+  return new Promise<number>((resolve, reject) => {
+    mailboxes.post(frame, 'sender', mailbox, (error, seq) => {
+      if (error === undefined) resolve(seq);
+      else reject(error);
+    });
+  });
 }
 
 const message = (seq: number) => mailboxes.messageBySeq(seq)!;
@@ -204,13 +214,34 @@ test('a store that can only be read half way is read again, and hides nothing', 
     }
   };
   await until(() => mailboxes.isLoading);
-  expect(codeOf(() => void mailboxes.post(makeFrame(Command.SEND, { id: 'four' }), 's', box))).toBe(
-    'STORE_UNAVAILABLE',
-  );
+  const four = makeFrame(Command.SEND, { id: 'four' });
+  expect(codeOf(() => mailboxes.post(four, 's', box, () => undefined))).toBe('STORE_UNAVAILABLE');
   unreadable = undefined;
   await until(() => !mailboxes.isLoading);
   mailboxes.credit('worker', box, 10, 1_000_000);
   await new Promise((resolve) => setTimeout(resolve, 20));
   mailboxes.resume('worker');
   expect(delivered.map((each) => each.split(' ')[1]).sort()).toEqual(['one', 'three', 'two']);
+});
+
+test('a message that is sent again while it is on its way to disk ends as the first, and is stored once', async () => {
+  const first = post('one');
+  const again = new Promise<[number, boolean]>((resolve) => {
+    mailboxes.repeat('sender', 'one', (_error, seq, isDuplicate) => resolve([seq, isDuplicate]));
+  });
+  expect(mailboxes.sentTo('sender', 'one')).toBeUndefined();
+  expect(await again).toEqual([await first, true]);
+  expect([mailboxes.counts.accepted, mailboxes.sentTo('sender', 'one')]).toEqual([1, box]);
+});
+
+test('when the disk refuses a batch, all of it hear so, nothing of it is there, and each may come again', async () => {
+  unwritable = new BusError('STORE_UNAVAILABLE', { path: 'store', detail: 'EIO' });
+  const ends = await Promise.all(
+    ['one', 'two'].map((id) => post(id).catch((error: unknown) => (error as BusError).code)),
+  );
+  expect(ends).toEqual(['STORE_UNAVAILABLE', 'STORE_UNAVAILABLE']);
+  expect([mailboxes.size.messages, mailboxes.isTaken('sender', 'one')]).toEqual([0, false]);
+  unwritable = undefined;
+  await post('one');
+  expect(mailboxes.size.messages).toBe(1);
 });
