@@ -7,7 +7,14 @@ import { asBusError, BusError } from '../errors/bus-error.js';
 import { start, step } from '../machine/step.js';
 import type { Store, Upkeep } from '../store/port.js';
 import type { Listener } from '../transport/port.js';
-import { Command, makeFrame, type EnvelopeFields, type Frame } from '../wire/frame.js';
+import {
+  Command,
+  envelopeOf,
+  frameOf,
+  makeFrame,
+  type EnvelopeFields,
+  type Frame,
+} from '../wire/frame.js';
 import {
   presenceCodec,
   messageAnswerCodec,
@@ -196,7 +203,10 @@ export class Broker implements BrokerCore, AsyncDisposable {
     body?: Buffer,
     fields: EnvelopeFields = {},
   ): void {
-    this.#writer.write(to.peer, command, { ...fields, correlation: request.envelope.id }, body);
+    const envelope = envelopeOf(fields);
+    envelope.correlation = request.envelope.id;
+    if (this.send(to, frameOf(command, envelope, body))) return;
+    this.#sparse.log('warn', 'an answer was dropped: the peer does not read');
   }
 
   reject(to: Session, id: string, error: BusError): void {

@@ -3,7 +3,7 @@ import { ChurnMap } from '../base/churn-map.js';
 import type { Clock } from '../base/clock.js';
 import { asBusError, BusError } from '../errors/bus-error.js';
 import type { ErrorCode } from '../errors/catalogue.js';
-import { Command, makeFrame, type Frame } from '../wire/frame.js';
+import { Command, frameOf, newEnvelope, type Frame } from '../wire/frame.js';
 import { clientLimits, postBackoff } from './limits.js';
 
 export interface PostOptions {
@@ -115,24 +115,20 @@ export class Poster implements Disposable {
   ): Promise<Accepted> {
     if (this.#posts.size >= clientLimits.postsMax)
       return Promise.reject(new BusError('BROKER_BUSY', { limit: clientLimits.postsMax }));
-    const frame = makeFrame(
-      Command.SEND,
-      {
-        // Written out: this runs for every message, and a spread costs a microsecond.
-        id,
-        to,
-        type,
-        durable: true,
-        from: options.from ?? '',
-        order_key: options.orderKey ?? '',
-        delay_ms: Math.round(options.delayMs ?? 0),
-        ttl_ms: Math.round(options.ttlMs ?? 0),
-        reply_to: options.wantsReply === true ? 'reply' : '',
-        correlation: options.correlation ?? '',
-        more: options.more ?? false,
-      },
-      body,
-    );
+    // Field by field: this runs for every message.
+    const envelope = newEnvelope();
+    envelope.id = id;
+    envelope.to = to;
+    envelope.type = type;
+    envelope.durable = true;
+    envelope.from = options.from ?? '';
+    envelope.order_key = options.orderKey ?? '';
+    envelope.delay_ms = Math.round(options.delayMs ?? 0);
+    envelope.ttl_ms = Math.round(options.ttlMs ?? 0);
+    if (options.wantsReply === true) envelope.reply_to = 'reply';
+    envelope.correlation = options.correlation ?? '';
+    envelope.more = options.more ?? false;
+    const frame = frameOf(Command.SEND, envelope, body);
     const earlier = this.#posts.get(id);
     if (earlier !== undefined) {
       // For example a reply whose handler ran twice.

@@ -9,10 +9,8 @@ import type { Operation } from './port.js';
  */
 const groupOperationsMax = 256;
 const groupBytesMax = 8 * 1024 * 1024;
-/** A write that took longer is worth a wait for the callers that it released, which ask for the next. */
-const slowMs = 4;
-/** The part of that time which is waited at most. */
-const patience = 0.25;
+/** A smaller group waits for the end of the turn, so that callers of one task share an fsync. */
+const groupOperationsMin = 32;
 /** Bytes that may wait for the disk before `hasRoom` says no. */
 const waitingBytesMax = 64 * 1024 * 1024;
 
@@ -20,8 +18,6 @@ interface Group {
   batch: ReturnType<typeof newBatch>;
   operations: number;
   bytes: number;
-  /** Callers on board. */
-  riders: number;
   /** An operation of the group needs fsync. */
   isSynced: boolean;
   done: Promise<void>;
@@ -45,11 +41,6 @@ export class GroupCommit {
   #groups: Group[] = [];
   #waitingBytes = 0;
   #running: Promise<void> | undefined;
-  /** How long the last write took, and how many callers rode in it or waited behind it. */
-  #lastMs = 0;
-  #expected = 0;
-  /** Ends the wait for them. */
-  #depart: (() => void) | undefined;
   #failure: BusError | undefined;
 
   constructor(parts: { db: Db; path: string; clock: Clock; onFailed: (error: BusError) => void }) {
@@ -74,13 +65,11 @@ export class GroupCommit {
       if (each.type === 'put') group.batch.put(each.key, each.value);
       else group.batch.del(each.key);
     }
-    group.riders += 1;
     group.operations += operations.length;
     group.bytes += bytes;
     group.isSynced ||= isSynced;
     this.#waitingBytes += bytes;
     this.#running ??= this.#run();
-    if (group.riders >= this.#expected || this.#groups.length > 1) this.#depart?.();
     return group.done;
   }
 
@@ -103,10 +92,12 @@ export class GroupCommit {
 
   async #run(): Promise<void> {
     while (this.#groups.length > 0) {
-      await this.#company();
+      // Callers released by the last write return in this turn: together they cost one fsync.
+      const [first] = this.#groups;
+      if (this.#groups.length === 1 && (first?.operations ?? 0) < groupOperationsMin)
+        await this.#clock.turn();
       const group = this.#groups.shift();
       if (group === undefined) break;
-      const startedMs = this.#clock.monotonicMs();
       try {
         // `sync` is false by default: a power cut would lose what was acknowledged.
         await group.batch.write({ sync: group.isSynced });
@@ -115,28 +106,9 @@ export class GroupCommit {
         break;
       }
       this.#waitingBytes -= group.bytes;
-      this.#lastMs = this.#clock.monotonicMs() - startedMs;
-      this.#expected = group.riders + (this.#groups[0]?.riders ?? 0);
       group.resolve();
     }
     this.#running = undefined;
-  }
-
-  /** Others that share an fsync cost nothing: what the sockets hold by now, and callers that the last write released. */
-  async #company(): Promise<void> {
-    const [first] = this.#groups;
-    if (first === undefined || this.#groups.length > 1 || first.operations >= groupOperationsMax)
-      return;
-    await this.#clock.turn();
-    if (this.#lastMs < slowMs || this.#groups.length > 1 || first.riders >= this.#expected) return;
-    await new Promise<void>((resolve) => {
-      const timer = this.#clock.after(this.#lastMs * patience, resolve);
-      this.#depart = () => {
-        timer[Symbol.dispose]();
-        resolve();
-      };
-    });
-    this.#depart = undefined;
   }
 
   #fail(groups: Group[], error: BusError): void {
@@ -169,16 +141,7 @@ function newGroup(db: Db): Group {
     reject = onFailed;
   });
   done.catch(ignore);
-  return {
-    batch: newBatch(db),
-    operations: 0,
-    bytes: 0,
-    riders: 0,
-    isSynced: false,
-    done,
-    resolve,
-    reject,
-  };
+  return { batch: newBatch(db), operations: 0, bytes: 0, isSynced: false, done, resolve, reject };
 }
 
 function bytesOf(operations: readonly Operation[]): number {

@@ -15,7 +15,7 @@ import type { sigma } from './generated/proto.js';
 
 export const Command = bus.Command;
 export type Command = sigma.bus.Command;
-export { newEnvelope, type Envelope, type EnvelopeFields };
+export { envelopeOf, newEnvelope, type Envelope, type EnvelopeFields };
 
 export const protocolVersion = 1;
 export const headBytes = 28;

@@ -5,7 +5,14 @@ import { asBusError, BusError } from '../../errors/bus-error.js';
 import { deadKey, messageKey, stateKey } from '../../store/keys.js';
 import type { Operation, Store } from '../../store/port.js';
 import type { PeerId } from '../../transport/port.js';
-import { Command, decodeFrame, encodeFrame, readdress, type Frame } from '../../wire/frame.js';
+import {
+  Command,
+  decodeFrame,
+  encodeFrame,
+  newEnvelope,
+  type Envelope,
+  type Frame,
+} from '../../wire/frame.js';
 import {
   messageViewCodec,
   type MailboxView,
@@ -124,26 +131,9 @@ export class Mailboxes {
    */
   post(frame: Frame, from: string, mailbox: string, onPosted: OnPosted): void {
     if (this.#isLoading || !this.#index.isStoreServing) throw storeBusy('it is being reopened');
-    const { id, reply_to, correlation, more, trace, type } = frame.envelope;
-    const { delay_ms, ttl_ms, order_key } = frame.envelope;
-    const stored = readdress(frame, Command.DELIVER, {
-      // Written out: this runs for every message, and a spread costs a microsecond.
-      id,
-      from,
-      correlation,
-      more,
-      trace,
-      type,
-      delay_ms,
-      ttl_ms,
-      order_key,
-      seq: this.#index.takeSeq(),
-      to: mailbox,
-      reply_to: reply_to === '' ? '' : `reply:${from}`,
-      attempt: 1,
-      durable: true,
-      stored_ms: this.#clock.nowMs(),
-    });
+    const { body, bodyCrc } = frame;
+    const stored: Frame = { command: Command.DELIVER, envelope: newEnvelope(), body, bodyCrc };
+    this.#address(stored.envelope, frame.envelope, from, mailbox);
     const bytes = encodeFrame(stored);
     // Checked at once: a later refusal would come behind messages sent after this one.
     if (!this.#parts.store.hasRoom(this.#postings.formingBytes + bytes.length))
@@ -152,6 +142,25 @@ export class Mailboxes {
     const message = storedMessageOf(stored, bytes);
     this.#remember(message);
     this.#postings.add(message, bytes, onPosted);
+  }
+
+  /** Field by field: this runs for every message. */
+  #address(its: Envelope, sent: Envelope, from: string, mailbox: string): void {
+    its.id = sent.id;
+    its.from = from;
+    its.to = mailbox;
+    if (sent.reply_to !== '') its.reply_to = `reply:${from}`;
+    its.correlation = sent.correlation;
+    its.more = sent.more;
+    its.attempt = 1;
+    its.trace = sent.trace;
+    its.type = sent.type;
+    its.seq = this.#index.takeSeq();
+    its.durable = true;
+    its.order_key = sent.order_key;
+    its.delay_ms = sent.delay_ms;
+    its.ttl_ms = sent.ttl_ms;
+    its.stored_ms = this.#clock.nowMs();
   }
 
   /** It is stored, or on its way to the store. */
