@@ -75,7 +75,6 @@ export type { ClientState, Identity };
 /** A connection to the broker that mends itself. One object speaks for one agent. */
 export class Client implements AsyncDisposable {
   readonly identity: Identity;
-  readonly #replyTo: string;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #connection: Connection;
@@ -99,7 +98,6 @@ export class Client implements AsyncDisposable {
 
   private constructor(parts: ClientParts) {
     this.identity = parts.identity;
-    this.#replyTo = `agent:${parts.identity.agent}`;
     this.#clock = parts.clock;
     this.#random = parts.random;
     this.#trace = parts.trace ?? noTrace;
@@ -233,7 +231,8 @@ export class Client implements AsyncDisposable {
     envelope.id = this.#ids.next();
     envelope.to = to;
     envelope.type = type;
-    envelope.reply_to = this.#replyTo;
+    // The broker puts the address in.
+    envelope.reply_to = 'reply';
     envelope.deadline_ms = deadlineMs;
     const { isIdempotent, signal, onPartial } = options;
     // Written out: a spread costs more than the rest of this.
