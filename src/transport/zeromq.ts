@@ -2,7 +2,7 @@ import { chmodSync, rmSync } from 'node:fs';
 import * as zmq from 'zeromq';
 import { noTrace, type Trace } from '../base/trace.js';
 import { BusError } from '../errors/bus-error.js';
-import { partBytesMax } from '../wire/frame.js';
+import { batchBytesMax, partBytesMax } from '../wire/frame.js';
 import { isTcp, topicsAddressFrom, topicsAddressOf } from './address.js';
 import { linkOptions, listenerOptions, type LinkKeys, type ListenerKeys } from './curve.js';
 import { checkIpcFolder, ipcPath, prepareIpcFolder } from './ipc-address.js';
@@ -18,6 +18,8 @@ zmq.context.maxSockets = 8_192;
 
 /** Messages in a peer's pipe. Above it the peer counts as stalled and the sender's own queue holds the rest. */
 const pipeMessagesMax = 64;
+/** The kernel takes a part in one piece. By default it takes two or three, and wakes the other side for each. tcp finds its own size. */
+const localBuffers = { sendBufferSize: 2 * batchBytesMax, receiveBufferSize: 2 * batchBytesMax };
 /** Publications are loss-tolerant: a subscriber that lags more than this misses some. */
 const publicationsMax = 10_000;
 /** What is read before timers, fsync results and other sockets get a turn. */
@@ -72,6 +74,7 @@ export class ZeromqListener implements Listener {
     }
     const router = new zmq.Router({
       ...secured,
+      ...(isTcp(address) ? {} : localBuffers),
       mandatory: true,
       // Answer at once. Any other value lets one slow peer block every send.
       sendTimeout: 0,
@@ -160,6 +163,7 @@ export class ZeromqLink implements Link {
     if (!isTcp(address)) checkIpcFolder(address);
     this.#dealer = new zmq.Dealer({
       ...secured,
+      ...(isTcp(address) ? {} : localBuffers),
       sendTimeout: 0,
       // Without it a DEALER reports "sent" without a connection, and floods the broker later.
       immediate: true,

@@ -24,7 +24,7 @@ export const frameBytesMax = 4 * 1024 * 1024;
 /** An envelope holds names and numbers only; more than this is an attack or a bug. */
 export const envelopeBytesMax = 16 * 1024;
 /** Limits of a batch, in bytes and frames; a larger frame travels alone. */
-export const batchBytesMax = 256 * 1024;
+export const batchBytesMax = 128 * 1024;
 export const batchFramesMax = 256;
 /** Largest ZeroMQ message of a correct peer. */
 export const partBytesMax = frameBytesMax + batchBytesMax;
