@@ -5,9 +5,6 @@ import type { StoredMessage } from './mailbox.js';
 /** How a SEND ended, called once. `error`: it was not accepted. `isDuplicate`: accepted before, nothing was stored. */
 export type OnPosted = (error: BusError | undefined, seq: number, isDuplicate: boolean) => void;
 
-/** Messages handed over together at most, so that the disk begins with the first while others come. */
-const batchMax = 256;
-
 /** A message on its way to disk, with its bytes there. */
 export interface Posting {
   readonly message: StoredMessage;
@@ -44,7 +41,6 @@ export class Postings {
     if (this.#forming.length === 0) queueMicrotask(() => void this.#handOver());
     this.#forming.push(posting);
     this.formingBytes += bytes.length;
-    if (this.#forming.length >= batchMax) void this.#handOver();
   }
 
   has(seq: number): boolean {
@@ -62,7 +58,6 @@ export class Postings {
 
   async #handOver(): Promise<void> {
     const batch = this.#forming;
-    if (batch.length === 0) return;
     this.#forming = [];
     this.formingBytes = 0;
     let failure: BusError | undefined;
