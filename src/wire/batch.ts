@@ -45,10 +45,16 @@ export class Batch {
   add(frame: Frame | Buffer, room: number): number {
     const { bytes, view } = this.#withRoom(room);
     const before = this.#end;
-    if (Buffer.isBuffer(frame)) {
-      bytes.set(frame, before);
-      this.#end += frame.length;
-    } else this.#end = writeFrame(frame, bytes, view, before);
+    try {
+      if (Buffer.isBuffer(frame)) {
+        bytes.set(frame, before);
+        this.#end += frame.length;
+      } else this.#end = writeFrame(frame, bytes, view, before);
+    } catch (error) {
+      // Nothing may follow for long, and the room of what was too large is of megabytes.
+      if (this.isEmpty) this.clear();
+      throw error;
+    }
     this.#frames += 1;
     return this.#end - before;
   }

@@ -107,3 +107,13 @@ test('what is begun for many peers at once takes little memory, and grows where 
   const held = new Set(parts.slice(50, 150).map(({ buffer }) => buffer));
   expect([...held].every(({ byteLength }) => byteLength <= 4 * 1024)).toBe(true);
 });
+
+test('a frame that is too large leaves no room taken', () => {
+  const envelope = { id: 'x'.repeat(17 * 1024) };
+  const large = makeFrame(Command.SEND, envelope, Buffer.alloc(1024 * 1024));
+  for (let count = 0; count < 50; count += 1)
+    expect(() => new Batch().add(large, frameRoom(large))).toThrow('an envelope');
+  const next = new Batch();
+  next.add(frame('1', 600), frameRoom(frame('1', 600)));
+  expect(next.take().buffer.byteLength).toBeGreaterThan(4 * 1024);
+});
