@@ -41,7 +41,7 @@ const kind = { number: 0, text: 2 };
 /** Seven bits a byte. */
 const oneByteMax = 0x7f;
 const twoBytesMax = 0x3fff;
-const number32Max = 0xffff_ffff;
+const numberMax = Number.MAX_SAFE_INTEGER;
 
 /** What the fields of an envelope take at most, if all its texts are short: a tag, a length or a number each. */
 const fieldsBytesMax = 17 * 10;
@@ -67,12 +67,12 @@ export function writeEnvelope(envelope: Envelope, into: Buffer, at: number): num
   end = writeNumber(into, end, 8, envelope.attempt);
   end = writeText(into, end, 9, envelope.trace);
   end = writeText(into, end, 10, envelope.type);
-  end = writeNumber(into, end, 11, envelope.seq, Number.MAX_SAFE_INTEGER);
+  end = writeNumber(into, end, 11, envelope.seq);
   if (envelope.durable) end = writeNumber(into, end, 12, 1);
   end = writeText(into, end, 13, envelope.order_key);
   end = writeNumber(into, end, 14, envelope.delay_ms);
   end = writeNumber(into, end, 15, envelope.ttl_ms);
-  end = writeNumber(into, end, 16, envelope.stored_ms, Number.MAX_SAFE_INTEGER);
+  end = writeNumber(into, end, 16, envelope.stored_ms);
   end = writeText(into, end, 17, envelope.after);
   if (end > 0) return end;
   const bytes = bus.Envelope.encode(envelope).finish();
@@ -95,15 +95,9 @@ function writeText(into: Buffer, at: number, field: number, text: string): numbe
   return end;
 }
 
-function writeNumber(
-  into: Buffer,
-  at: number,
-  field: number,
-  value: number,
-  max = number32Max,
-): number {
+function writeNumber(into: Buffer, at: number, field: number, value: number): number {
   if (value === 0 || at < 0) return at;
-  if (!(value > 0 && value <= max)) return -1;
+  if (!(value > 0 && value <= numberMax)) return -1;
   let end = writeTag(into, at, (field << 3) | kind.number);
   let rest = value;
   while (rest > oneByteMax) {
@@ -181,12 +175,12 @@ function readSimple(bytes: Buffer, start: number, end: number): Envelope | undef
       let weight = 1;
       let byte: number;
       do {
-        if (at >= end || weight > Number.MAX_SAFE_INTEGER / 256) return undefined;
+        if (at >= end || weight > numberMax / 256) return undefined;
         byte = bytes[at++] as number;
         value += (byte & oneByteMax) * weight;
         weight *= 128;
       } while (byte > oneByteMax);
-      const isSmall = value <= number32Max;
+      const isSmall = value <= 0xffff_ffff;
       switch (tag) {
         case 6 << 3:
           envelope.more = value !== 0;

@@ -52,7 +52,7 @@ test('what a handler returns or throws at once is sent at once, in order, each o
   ]);
 });
 
-test('what is answered at once does not count; while too much is under way that is refused too', async () => {
+test('what is answered at once does not count; while too much is under way that is refused too', () => {
   const { ask, replies } = world({ now: () => Buffer.from('x'), never });
   const { servingMax } = clientLimits;
   for (let at = 0; at <= servingMax; at += 1) ask(`now-${at}`, 'now');
