@@ -71,7 +71,7 @@ export class Outboxes {
     const known = this.#kept.get(peer) ?? this.#passing.get(peer);
     if (known !== undefined || this.#passing.size >= this.#parts.strangersMax) return known;
     const outbox = this.#open(peer, this.#parts.strangerBytesMax);
-    // After the frame that is about to be offered has left.
+    // After the frame for which it is opened was offered.
     queueMicrotask(() => this.#pass(peer, outbox));
     this.#passing.set(peer, outbox);
     return outbox;

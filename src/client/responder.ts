@@ -151,7 +151,8 @@ export class Responder {
       this.#fail(frame, error);
     } finally {
       serving.end();
-      this.#serving.delete(key);
+      // The same request may have come again meanwhile, in a later session.
+      if (this.#serving.get(key) === serving) this.#serving.delete(key);
     }
   }
 

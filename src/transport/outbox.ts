@@ -41,13 +41,9 @@ export class Outbox {
   /** `Buffer`: a frame that is encoded already. False: the peer does not read and its outbox is full. Throws TOO_LARGE. */
   offer(frame: Frame | Buffer): boolean {
     const room = Buffer.isBuffer(frame) ? frame.length : frameRoom(frame);
+    if (this.#bytes > 0 && this.#bytes + room > this.#bytesMax) return false;
     if (!this.#batch.takes(room)) this.#close();
-    const bytes = this.#batch.add(frame, room);
-    if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) {
-      this.#batch.undo(bytes);
-      return false;
-    }
-    this.#bytes += bytes;
+    this.#bytes += this.#batch.add(frame, room);
     if (!this.#isFlushing) this.#flushSoon();
     return true;
   }
@@ -78,7 +74,8 @@ export class Outbox {
   }
 
   async #flush(): Promise<void> {
-    this.#close();
+    // While a part waits the next one grows: a peer that does not read would collect small ones.
+    if (this.#parts.length === 0) this.#close();
     const generation = this.#generation;
     for (let part = this.#parts[0]; part !== undefined; part = this.#parts[0]) {
       const outcome = await this.#send(part);

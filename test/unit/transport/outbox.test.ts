@@ -68,6 +68,19 @@ test('what could not leave keeps its parts, so that none holds more frames than 
   );
 });
 
+test('what a peer that does not read is told meanwhile becomes one part, not one for each attempt', async () => {
+  let stalls = 4;
+  const { box, sent } = outbox(() => {
+    if (stalls <= 0) return 'sent';
+    stalls -= 1;
+    box.offer(Buffer.from(String(stalls)));
+    return 'stalled';
+  });
+  box.offer(Buffer.from('first'));
+  await box.flushed();
+  expect(sent).toEqual(['first', '3210']);
+});
+
 test('what a turn offers leaves together when its promises are done, and waits for no other turn', async () => {
   const { box, sent } = outbox(() => 'sent');
   const endsOfTurns: string[] = [];

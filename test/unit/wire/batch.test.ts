@@ -81,12 +81,39 @@ test('no byte of a part is written again, by this batch or another', () => {
   for (const { part, copy } of parts) expect(part.equals(copy)).toBe(true);
 });
 
-test('what was taken back is not sent', () => {
+test('a small part keeps little memory, also where others share its room', () => {
   const batch = new Batch();
-  for (const id of ['1', '2', '3']) {
-    const each = frame(id, 10);
-    const bytes = batch.add(each, frameRoom(each));
-    if (id === '2') batch.undo(bytes);
+  const held = new Set<ArrayBufferLike>();
+  for (let round = 0; round < 2_000; round += 1) {
+    const small = frame('refusal', 100);
+    batch.add(small, frameRoom(small));
+    held.add(batch.take().buffer);
+    // What others are told meanwhile uses up rooms.
+    const large = frame('large', 10_000);
+    batch.add(large, frameRoom(large));
+    batch.take();
   }
-  expect(framesIn(batch.take()).map(({ envelope }) => envelope.id)).toEqual(['1', '3']);
+  const bytes = [...held].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  expect(bytes).toBeLessThan(1024 * 1024);
+});
+
+test('what is begun for many peers at once takes little memory, and grows where more is said', () => {
+  const batches = Array.from({ length: 200 }, () => new Batch());
+  for (const batch of batches) batch.add(frame('1', 600), frameRoom(frame('1', 600)));
+  const last = batches.at(-1)!;
+  for (const id of ['2', '3', '4']) last.add(frame(id, 3_000), frameRoom(frame(id, 3_000)));
+  const parts = batches.map((batch) => batch.take());
+  expect(framesIn(parts.at(-1)!).map(({ envelope }) => envelope.id)).toEqual(['1', '2', '3', '4']);
+  const held = new Set(parts.slice(50, 150).map(({ buffer }) => buffer));
+  expect([...held].every(({ byteLength }) => byteLength <= 4 * 1024)).toBe(true);
+});
+
+test('a frame that is too large leaves no room taken', () => {
+  const envelope = { id: 'x'.repeat(17 * 1024) };
+  const large = makeFrame(Command.SEND, envelope, Buffer.alloc(1024 * 1024));
+  for (let count = 0; count < 50; count += 1)
+    expect(() => new Batch().add(large, frameRoom(large))).toThrow('an envelope');
+  const next = new Batch();
+  next.add(frame('1', 600), frameRoom(frame('1', 600)));
+  expect(next.take().buffer.byteLength).toBeGreaterThan(4 * 1024);
 });
