@@ -1,15 +1,5 @@
 import type { BrokerLimits } from './limits.js';
-import type { Session } from './session/sessions.js';
-
-/** A live request that was delivered and not yet answered for good. */
-export interface OpenRequest {
-  id: string;
-  requester: Session;
-  responder: Session;
-  /** What it was given in all, for the text of its failure. */
-  budgetMs: number;
-  expiresAtMs: number;
-}
+import type { OpenRequest, Session } from './session/sessions.js';
 
 /** All open live requests: who may answer, and whom to tell when a responder goes away. Each session holds its own. */
 export class Requests {

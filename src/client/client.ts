@@ -41,8 +41,8 @@ import {
   type Welcome,
 } from '../wire/messages.js';
 import { clientLimits, comebackBackoff, restoreBackoff } from './limits.js';
-import { PendingRequests, type Ended, type PendingOptions, type Reply } from './pending.js';
-import type { RequestOptions } from './request.js';
+import { PendingRequests, type Ended, type PendingOptions } from './pending.js';
+import type { Reply, RequestOptions } from './request.js';
 import { blobReplyType, Responder, type Handler } from './responder.js';
 import type { SubscribeOptions } from './follower.js';
 import { Blobs } from './blobs.js';

@@ -2,15 +2,7 @@ import { ChurnMap } from '../base/churn-map.js';
 import type { Clock } from '../base/clock.js';
 import { BusError } from '../errors/bus-error.js';
 import type { Frame } from '../wire/frame.js';
-import type { RequestOptions } from './request.js';
-
-export interface Reply {
-  from: string;
-  type: string;
-  body: Buffer;
-  /** Of an ACCEPT: the broker's sequence number. */
-  seq: number;
-}
+import type { Reply, RequestOptions } from './request.js';
 
 /** A timer of Node may fire this much before its time. */
 const timerEarlyMsMax = 1;

@@ -1,4 +1,10 @@
-import type { Reply } from './pending.js';
+export interface Reply {
+  from: string;
+  type: string;
+  body: Buffer;
+  /** Of an ACCEPT: the broker's sequence number. */
+  seq: number;
+}
 
 export interface RequestOptions {
   deadlineMs?: number | undefined;

@@ -2,7 +2,6 @@ import type { SnapshotFrom } from 'xstate';
 import type { ChurnMap } from '../../base/churn-map.js';
 import type { Outbox } from '../../transport/outbox.js';
 import type { PeerId } from '../../transport/port.js';
-import type { OpenRequest } from '../requests.js';
 import type { sessionMachine } from './session.machine.js';
 import type { Rights } from './permissions.js';
 import type { Peer } from './silence.js';
@@ -44,6 +43,16 @@ export interface Session extends Peer {
   posting: number;
   /** The latest ids of durable SENDs that were refused and not sent again. */
   readonly refused: Set<string>;
+}
+
+/** A live request that was delivered and not yet answered for good. */
+export interface OpenRequest {
+  id: string;
+  requester: Session;
+  responder: Session;
+  /** What it was given in all, for the text of its failure. */
+  budgetMs: number;
+  expiresAtMs: number;
 }
 
 /** All sessions, by connection, by agent and by service. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { ChurnMap } from '../../../src/base/churn-map.js';
 import { defaultLimits } from '../../../src/broker/limits.js';
-import { Requests, type OpenRequest } from '../../../src/broker/requests.js';
-import type { Session } from '../../../src/broker/session/sessions.js';
+import { Requests } from '../../../src/broker/requests.js';
+import type { OpenRequest, Session } from '../../../src/broker/session/sessions.js';
 
 /** What requests know of a session. */
 function session(agent: string): Session {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { BusError } from '../../../src/errors/bus-error.js';
-import { PendingRequests, type Reply } from '../../../src/client/pending.js';
+import { PendingRequests } from '../../../src/client/pending.js';
+import type { Reply } from '../../../src/client/request.js';
 import { Command, makeFrame } from '../../../src/wire/frame.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
