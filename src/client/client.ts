@@ -129,7 +129,7 @@ export class Client implements AsyncDisposable {
       clock: parts.clock,
       trace: this.#trace,
       nextId: () => this.#ids.next(),
-      send: (frame) => this.#connection.enqueue(frame),
+      send: (frame, reserve) => this.#connection.enqueue(frame, reserve),
       share: async (body) => blobRefCodec.encode(await this.blobs.offer(body)),
     });
     this.#subscriptions = new Subscriptions({

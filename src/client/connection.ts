@@ -165,9 +165,9 @@ export class Connection implements AsyncDisposable {
     });
   }
 
-  /** False when the outbox is full. Throws TOO_LARGE. */
-  enqueue(frame: Frame): boolean {
-    return this.#outbox.offer(frame);
+  /** `reserve`: bytes that this frame may use beyond the limit. False when the outbox is full. Throws TOO_LARGE. */
+  enqueue(frame: Frame, reserve = 0): boolean {
+    return this.#outbox.offer(frame, reserve);
   }
 
   /** For frames that are repeated anyway: HELLO, PING, a replay. */

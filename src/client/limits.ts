@@ -14,6 +14,8 @@ export const clientLimits = {
   servingMax: 256,
   /** Bytes that wait for the link; beyond it a send fails with BROKER_BUSY. */
   outboxBytesMax: 16 * 1024 * 1024,
+  /** Beyond it only errors are sent, up to so many bytes: a requester is told why no answer comes. */
+  errorBytesMax: 1024 * 1024,
   /** A request without a deadline gets this one. */
   deadlineMs: 30_000,
   /** What an administrator asks for may take long: a backup, for example. */

@@ -83,18 +83,18 @@ export class Responder {
   readonly #clock: Clock;
   readonly #trace: Trace;
   readonly #nextId: () => string;
-  readonly #send: (frame: Frame) => boolean;
+  readonly #send: (frame: Frame, reserve: number) => boolean;
   readonly #share: (body: Buffer) => Promise<Buffer>;
   /** By requester and request. */
   readonly #serving = new ChurnMap<string, Serving>();
 
-  /** `send`: false when nothing more can be queued; throws TOO_LARGE. */
   constructor(parts: {
     agent: string;
     clock: Clock;
     trace: Trace;
     nextId: () => string;
-    send: (frame: Frame) => boolean;
+    /** `reserve`: bytes beyond the limit of the link. False when nothing more can be queued; throws TOO_LARGE. */
+    send: (frame: Frame, reserve: number) => boolean;
     /** Offers a body that is too large for a reply; returns the BlobRef that is sent instead. */
     share: (body: Buffer) => Promise<Buffer>;
   }) {
@@ -181,10 +181,13 @@ export class Responder {
     envelope.correlation = correlation;
     envelope.type = type;
     envelope.more = more;
-    if (this.#send(frameOf(Command.SEND, envelope, body))) return true;
-    // The link takes nothing: the requester learns it from its deadline or from the loss of this session.
-    // The sender of a part gets the failure at once and may retry.
-    if (!more) this.#trace('warn', 'a reply was dropped: the link takes nothing', { type });
+    const isError = type === 'error';
+    const reserve = isError ? clientLimits.errorBytesMax : 0;
+    if (this.#send(frameOf(Command.SEND, envelope, body), reserve)) return true;
+    // The sender of a part may send it again. The requester waits for the end, and is told.
+    if (more) return false;
+    this.#trace('warn', 'a reply was dropped: the link takes nothing', { type });
+    if (!isError) this.#fail(request, new BusError('REPLY_DROPPED', { agent: this.#agent }));
     return false;
   }
 }

@@ -211,6 +211,10 @@ const entries = {
     '{agent} is connected, but does not take what is sent to it',
     'Ask again later, or restart that agent.',
   ),
+  REPLY_DROPPED: retry(
+    '{agent} did the work, but its connection had no room for the answer',
+    'See what it has done before you ask again; ask for less at once.',
+  ),
   UNKNOWN_REQUEST: failed(
     'no open request has the id {id}',
     'Drop the reply: the requester gave up, or already has an answer.',

@@ -38,10 +38,13 @@ export class Outbox {
     this.#clock = parts.clock;
   }
 
-  /** `Buffer`: a frame that is encoded already. False: the peer does not read and its outbox is full. Throws TOO_LARGE. */
-  offer(frame: Frame | Buffer): boolean {
+  /**
+   * `Buffer`: a frame that is encoded already. `reserve`: bytes that this frame may use beyond the limit.
+   * False: the peer does not read and its outbox is full. Throws TOO_LARGE.
+   */
+  offer(frame: Frame | Buffer, reserve = 0): boolean {
     const room = Buffer.isBuffer(frame) ? frame.length : frameRoom(frame);
-    if (this.#bytes > 0 && this.#bytes + room > this.#bytesMax) return false;
+    if (this.#bytes > 0 && this.#bytes + room > this.#bytesMax + reserve) return false;
     if (!this.#batch.takes(room)) this.#close();
     this.#bytes += this.#batch.add(frame, room);
     if (!this.#isFlushing) this.#flushSoon();

@@ -5,6 +5,7 @@ import { drive, serveRuns } from './load.mjs';
 import { echoService, echoType, openClient } from './sigma-client.mjs';
 
 /** The bus refuses what is more than it may keep, so that a caller waits: more than 16 MiB of one client, for example. */
+const refusals = new Set(['BROKER_BUSY', 'PEER_STALLED', 'REPLY_DROPPED']);
 const refusedPauseMs = 50;
 
 const [address, bytes] = process.argv.slice(2);
@@ -21,7 +22,7 @@ async function once() {
       if (reply.body.length !== body.length) throw new Error('the echo differs');
       return;
     } catch (error) {
-      if (error.code !== 'BROKER_BUSY' && error.code !== 'PEER_STALLED') throw error;
+      if (!refusals.has(error.code)) throw error;
       refused += 1;
     }
     await wait(refusedPauseMs);

@@ -6,14 +6,17 @@ import { Responder, type Handler } from '../../../src/client/responder.js';
 import { Command, makeFrame, type Frame } from '../../../src/wire/frame.js';
 import { decodeFailure } from '../../../src/wire/messages.js';
 
-function world(handlers: Record<string, Handler>) {
+function world(
+  handlers: Record<string, Handler>,
+  takes: (frame: Frame, reserve: number) => boolean = () => true,
+) {
   const sent: Frame[] = [];
   const responder = new Responder({
     agent: 'worker-1',
     clock: systemClock,
     trace: noTrace,
     nextId: () => 'r',
-    send: (frame) => sent.push(frame) > 0,
+    send: (frame, reserve) => takes(frame, reserve) && sent.push(frame) > 0,
     share: (body) => Promise.resolve(body.subarray(0, 1)),
   });
   responder.add(handlers);
@@ -60,6 +63,29 @@ test('what is answered at once does not count; while too much is under way that 
   ask('one more', 'now');
   expect(replies()).toHaveLength(servingMax + 2);
   expect(replies().at(-1)).toBe('one more error BROKER_BUSY');
+});
+
+test('an answer for which the link has no room is told in place of it; an error may use the reserve', () => {
+  const said: boolean[] = [];
+  const { ask, replies } = world(
+    {
+      full: (request) => {
+        said.push(request.progress(Buffer.from('half')));
+        return Buffer.from('whole');
+      },
+    },
+    (_, reserve) => reserve > 0,
+  );
+  ask('1', 'full');
+  ask('2', 'unheard');
+  expect(said).toEqual([false]);
+  expect(replies()).toEqual(['1 error REPLY_DROPPED', '2 error UNKNOWN_TYPE']);
+});
+
+test('where not even an error can leave, nothing is sent', () => {
+  const { ask, replies } = world({ now: () => Buffer.from('x') }, () => false);
+  ask('1', 'now');
+  expect(replies()).toEqual([]);
 });
 
 test('a reply that is too large is shared, also where the handler returns it at once', async () => {

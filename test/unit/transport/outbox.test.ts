@@ -48,6 +48,17 @@ test('a peer that does not read gets everything later, in order; what exceeds th
   expect(sent.join('')).toBe('abcdgh');
 });
 
+test('a frame may use a reserve beyond the limit, and no more', async () => {
+  let stalls = 1;
+  const { box, sent } = outbox(() => (stalls-- > 0 ? 'stalled' : 'sent'), 4);
+  expect(box.offer(Buffer.from('abcd'))).toBe(true);
+  expect(box.offer(Buffer.from('e'))).toBe(false);
+  expect(box.offer(Buffer.from('fg'), 2)).toBe(true);
+  expect(box.offer(Buffer.from('h'), 2)).toBe(false);
+  await box.flushed();
+  expect(sent.join('')).toBe('abcdfg');
+});
+
 test('what could not leave keeps its parts, so that none holds more frames than may be read', async () => {
   let stalls = 3;
   const parts: Buffer[] = [];
