@@ -29,6 +29,8 @@ export function post(core: BrokerCore, session: Session, frame: Frame): void | P
 /** Remembers a refused id: a message sent behind it must not overtake it, even one stored before. */
 function remember({ refused }: Session, id: string, max: number): void {
   if (id.length > textCharsMax) return;
+  // The newest: those that are sent again stay, those that were given up go.
+  refused.delete(id);
   refused.add(id);
   const [oldest] = refused;
   if (refused.size > max && oldest !== undefined) refused.delete(oldest);
