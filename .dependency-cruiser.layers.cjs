@@ -15,6 +15,7 @@ const parts = {
   observe: ['base', 'errors', 'wire', 'config'],
   store: ['base', 'errors', 'wire'],
   transport: ['base', 'errors', 'wire'],
+  nats: ['base', 'errors', 'wire', 'store', 'transport'],
   broker: ['base', 'errors', 'wire', 'machine', 'store', 'transport'],
   client: ['base', 'errors', 'wire', 'machine', 'transport'],
   model: ['base', 'errors'],
@@ -92,6 +93,7 @@ const rooms = {
 const packages = {
   zeromq: '^src/transport/',
   level: '^src/store/',
+  '@nats-io': '^src/nats/',
   pino: '^src/observe/',
   'prom-client': '^src/observe/',
   protobufjs: '^src/wire/',

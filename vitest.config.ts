@@ -8,6 +8,8 @@ const root = path.dirname(fileURLToPath(import.meta.url));
  * ten times as long to start another one as one of 100 MB.
  */
 const trees = ['test/unit/pgc/{build,source,plan,analyse,overlay}/**/*.test.ts'];
+/** They need nats-server; `npm run test:nats` runs them. */
+const onNats = 'test/nats/**/*.test.ts';
 const units = ['unit', 'table', 'conformance'].map((part) => `test/${part}/**/*.test.ts`);
 
 /** Tests import the compiled program, which test/support/build.ts makes: it is compiled once, and what ships is tested. */
@@ -39,12 +41,13 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          ...{ name: 'processes', include: ['test/**/*.test.ts'], exclude: units },
+          ...{ name: 'processes', include: ['test/**/*.test.ts'], exclude: [...units, onNats] },
           // They wait for timers, sockets and processes, so that two cores carry three workers.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },
+      { extends: true, test: { name: 'nats', include: [onNats], sequence: { groupOrder: 2 } } },
     ],
   },
 });

@@ -117,6 +117,18 @@ const entries = {
     'no encrypted connection to {address} could be set up',
     'Check that the identity file belongs to this broker and that only clients connect there.',
   ),
+  NATS_MISSING: failed(
+    'the client of NATS is not installed',
+    'Install Sigma Bus again with its optional packages (`npm install --include=optional`).',
+  ),
+  NATS_UNAVAILABLE: offline(
+    'no NATS server answers at {address}: {detail}',
+    'Start the servers, or check the address and the certificates.',
+  ),
+  NATS_REFUSED: offline(
+    'the NATS server at {address} refuses this agent: {detail}',
+    'Ask the operator for an identity that it knows: `sigma keys add`, then have the servers read their users again.',
+  ),
 
   // --- wire
   FRAME_CORRUPT: retry(

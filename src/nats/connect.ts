@@ -1,0 +1,74 @@
+import type { NatsConnection } from '@nats-io/transport-node';
+import { BusError } from '../errors/bus-error.js';
+import type { NatsAddress } from './address.js';
+
+/** Who connects, and where. */
+export interface NatsAccess extends NatsAddress {
+  /** As configured, for messages. */
+  text: string;
+  /** Also the first token of its inboxes, so that no other user may read its answers. */
+  agent: string;
+  /** Of its nkey; without one the server must know it otherwise. */
+  seed?: string | undefined;
+  /** The certificate of the authority, as PEM. */
+  ca?: string | undefined;
+}
+
+const dialMsMax = 5_000;
+/** The server is asked whether it is still there. */
+const pingMs = 5_000;
+const pingsMax = 2;
+
+/**
+ * One connection; it does not come back by itself unless `isLasting`. Throws NATS_MISSING, NATS_REFUSED,
+ * NATS_UNAVAILABLE.
+ */
+export async function connectNats(
+  access: NatsAccess,
+  { isLasting = false }: { isLasting?: boolean } = {},
+): Promise<NatsConnection> {
+  const { connect, nkeyAuthenticator } = await load();
+  const { servers, isTls, ca, seed, agent, text } = access;
+  try {
+    return await connect({
+      servers: [...servers],
+      name: agent,
+      inboxPrefix: `_INBOX.${agent}`,
+      reconnect: isLasting,
+      maxReconnectAttempts: -1,
+      timeout: dialMsMax,
+      pingInterval: pingMs,
+      maxPingOut: pingsMax,
+      ...(isTls ? { tls: ca === undefined ? {} : { ca } } : {}),
+      ...(seed === undefined
+        ? {}
+        : { authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)) }),
+    });
+  } catch (error) {
+    throw refusalOf(text, error);
+  }
+}
+
+async function load(): Promise<typeof import('@nats-io/transport-node')> {
+  try {
+    return await import('@nats-io/transport-node');
+  } catch (error) {
+    throw new BusError('NATS_MISSING', {}, { cause: error });
+  }
+}
+
+/** What went wrong between us and the server, with the code that says so. */
+export function refusalOf(address: string, error: unknown): BusError {
+  if (error instanceof BusError) return error;
+  const name = error instanceof Error ? error.name : '';
+  const detail = error instanceof Error ? error.message : String(error);
+  const isRefused =
+    name === 'AuthorizationError' ||
+    name === 'UserAuthenticationExpiredError' ||
+    name === 'PermissionViolationError';
+  return new BusError(
+    isRefused ? 'NATS_REFUSED' : 'NATS_UNAVAILABLE',
+    { address, detail },
+    { cause: error },
+  );
+}
