@@ -22,7 +22,9 @@ export interface NatsServer {
 }
 
 /** A real server with JetStream on a free port of this machine. `config`: further lines of its configuration. */
-export async function startNats(config: (folder: string) => string = () => ''): Promise<NatsServer> {
+export async function startNats(
+  config: (folder: string) => string = () => '',
+): Promise<NatsServer> {
   const folder = temporaryFolder();
   const port = await freePort();
   const file = path.join(folder.path, 'nats.conf');
@@ -44,7 +46,10 @@ export async function startNats(config: (folder: string) => string = () => ''): 
     async start() {
       child = spawn('nats-server', ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
       let said = '';
-      child.stderr?.on('data', (part: Buffer) => (said = `${said}${part.toString()}`.slice(-4_000)));
+      child.stderr?.on(
+        'data',
+        (part: Buffer) => (said = `${said}${part.toString()}`.slice(-4_000)),
+      );
       while (!(await answers(port))) {
         if (child.exitCode !== null) throw new Error(`nats-server ended: ${said}`);
         await wait(10);
