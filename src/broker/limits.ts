@@ -30,6 +30,8 @@ export interface BrokerLimits {
   drainMsMax: number;
   /** Durable SENDs of a session without their ACCEPT; one more is refused BROKER_BUSY. */
   windowMax: number;
+  /** Refused ids that are remembered of a session: as many messages as a client keeps waiting. */
+  refusedMax: number;
   /** Messages and bytes stored for one mailbox, dead letters included; one more is refused INBOX_FULL. */
   mailboxMessagesMax: number;
   mailboxBytesMax: number;
@@ -93,6 +95,7 @@ export const defaultLimits: BrokerLimits = {
   heartbeatsPerSecondMax: 50,
   drainMsMax: 5_000,
   windowMax: 1_024,
+  refusedMax: 4_096,
   mailboxMessagesMax: 100_000,
   mailboxBytesMax: 1024 * 1024 * 1024,
   messagesMax: 1_000_000,

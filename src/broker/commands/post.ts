@@ -11,7 +11,7 @@ import { checkStored, textCharsMax } from './texts.js';
 /** A durable SEND: ACCEPT once it is stored and synced, else REJECT and nothing has happened. */
 export function post(core: BrokerCore, session: Session, frame: Frame): void | Promise<void> {
   const failed = (error: unknown): never => {
-    remember(session, frame.envelope.id, core.limits.windowMax);
+    remember(session, frame.envelope.id, core.limits.refusedMax);
     throw error;
   };
   try {
@@ -75,7 +75,7 @@ function accept(core: BrokerCore, session: Session, frame: Frame, from: string):
 
 /** The disk refused it. */
 function refuse(core: BrokerCore, session: Session, frame: Frame, error: BusError): void {
-  remember(session, frame.envelope.id, core.limits.windowMax);
+  remember(session, frame.envelope.id, core.limits.refusedMax);
   core.audit('refused', session.agent, frame.envelope.to, frame, error.code);
   core.reject(session, frame.envelope.id, error);
 }
