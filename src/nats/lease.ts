@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import type { KV } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '../base/clock.js';
+import { pause } from '../base/pause.js';
+import { noTrace, type Trace } from '../base/trace.js';
+import { refusalOf } from './connect.js';
+
+/**
+ * A lease that was not renewed for so long is free. A cluster that lost a server elects anew for up to nine seconds,
+ * in which nothing can be renewed: that must not cost the leader its office.
+ */
+const leaseMs = 15_000;
+/** The holder gives up earlier than others may take over: no two clocks run alike. */
+const marginMs = 2_000;
+/** Between two renewals of the holder, and two looks of those who wait. */
+const beatMs = 1_000;
+const answerMsMax = 2_000;
+/** Looks in a row in which the holder was gone. */
+const goneLooks = 2;
+
+export interface LeaseParts {
+  connection: NatsConnection;
+  /** Of the bucket; it is made where there is none. */
+  bucket: string;
+  replicas: number;
+  /** What is led. */
+  key: string;
+  /** Who wants to lead, for those who look. */
+  holder: string;
+  address: string;
+  clock: Clock;
+  trace?: Trace | undefined;
+  /** Whether the holder is known to be gone, so that its time need not run out. It may err: writes are fenced. */
+  isGone?: () => Promise<boolean>;
+}
+
+/**
+ * Who leads, by one key of a JetStream bucket that is written with the revision that was read. The lease spares two
+ * leaders their quarrel; what an old one would still write is refused by the log (`LogStore.lead`), not by the lease.
+ */
+export class Lease implements AsyncDisposable {
+  /** Larger than that of every leader before. */
+  readonly epoch: number;
+  /** Resolves when it is held no more: given back, taken by another, or not renewed in time. */
+  readonly lost: Promise<void>;
+  readonly #parts: LeaseParts;
+  readonly #kv: KV;
+  readonly #end = new AbortController();
+  /** What the key says while this process leads. */
+  readonly #value: string;
+  #revision: number;
+  #renewedMs: number;
+
+  private constructor(
+    parts: LeaseParts,
+    { kv, value, revision, atMs }: { kv: KV; value: string; revision: number; atMs: number },
+  ) {
+    this.#parts = parts;
+    this.#value = value;
+    this.#kv = kv;
+    this.epoch = revision;
+    this.#revision = revision;
+    this.#renewedMs = atMs;
+    this.lost = this.#hold();
+  }
+
+  /** Waits until this process leads. Undefined: the signal came first. */
+  static async take(parts: LeaseParts, signal: AbortSignal): Promise<Lease | undefined> {
+    const { clock, trace = noTrace, key, address } = parts;
+    // A second process of the same name must not pass for this one.
+    const value = `${parts.holder} ${randomBytes(8).toString('hex')}`;
+    let kv: KV | undefined;
+    let seen: { revision: number; sinceMs: number } | undefined;
+    let goneCount = 0;
+    while (!signal.aborted) {
+      const nowMs = clock.monotonicMs();
+      try {
+        kv ??= await bucketOf(parts);
+        const entry = await kv.get(key);
+        const revision = entry?.revision ?? 0;
+        if (seen?.revision !== revision) seen = { revision, sinceMs: nowMs };
+        const isFree = entry === null || entry.length === 0 || nowMs - seen.sinceMs > leaseMs;
+        goneCount = !isFree && (await parts.isGone?.()) === true ? goneCount + 1 : 0;
+        if (isFree || goneCount >= goneLooks) {
+          const taken =
+            revision === 0 ? await kv.create(key, value) : await kv.update(key, value, revision);
+          return new Lease(parts, { kv, value, revision: taken, atMs: nowMs });
+        }
+      } catch (error) {
+        // Another was faster, or JetStream does not answer just now.
+        const { code, message } = refusalOf(address, error);
+        trace('debug', 'the lease was not taken', { key, code, message });
+      }
+      await pause(clock, beatMs, signal);
+    }
+    return undefined;
+  }
+
+  /** Gives it back, so that another leads at once. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#end.signal.aborted) return this.lost;
+    this.#end.abort();
+    await this.lost;
+    await this.#kv.update(this.#parts.key, '', this.#revision).catch(() => undefined);
+  }
+
+  async #hold(): Promise<void> {
+    const { clock, key, address, trace = noTrace } = this.#parts;
+    const { signal } = this.#end;
+    for (;;) {
+      await pause(clock, beatMs, signal);
+      if (signal.aborted) return;
+      const nowMs = clock.monotonicMs();
+      try {
+        this.#revision = await this.#kv.update(key, this.#value, this.#revision, answerMsMax);
+        this.#renewedMs = nowMs;
+      } catch (error) {
+        const isTaken = await this.#isTaken();
+        const isOver = clock.monotonicMs() - this.#renewedMs > leaseMs - marginMs;
+        trace('warn', 'the lease was not renewed', {
+          key,
+          ...refusalOf(address, error).toFailure(),
+        });
+        if (isTaken || isOver) return this.#end.abort();
+      }
+    }
+  }
+
+  /** Another has written. A renewal of ours whose answer was lost is found, too. */
+  async #isTaken(): Promise<boolean> {
+    try {
+      const entry = await this.#kv.get(this.#parts.key);
+      if (entry?.string() !== this.#value) return true;
+      this.#revision = entry.revision;
+      return false;
+    } catch {
+      return false;
+    }
+  }
+}
+
+async function bucketOf({ connection, bucket, replicas }: LeaseParts): Promise<KV> {
+  const { Kvm } = await import('@nats-io/kv');
+  const { jetstream } = await import('@nats-io/jetstream');
+  const client = jetstream(connection, { timeout: answerMsMax });
+  return new Kvm(client).create(bucket, { replicas, history: 1 });
+}

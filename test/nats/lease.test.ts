@@ -1,0 +1,99 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { systemClock } from '../../src/base/clock.js';
+import { connectNats } from '../../src/nats/connect.js';
+import { Lease } from '../../src/nats/lease.js';
+import { natsMissing, startNats, type NatsServer } from '../support/nats-server.js';
+
+describe.skipIf(natsMissing !== undefined)(natsMissing ?? 'a lease', () => {
+  let server: NatsServer;
+  const connections: NatsConnection[] = [];
+  let buckets = 0;
+  beforeAll(async () => {
+    server = await startNats();
+  });
+  afterEach(async () => {
+    for (const connection of connections.splice(0)) await connection.close();
+  });
+  afterAll(() => server.close());
+
+  const contenders = async (isGone?: () => Promise<boolean>) => {
+    buckets += 1;
+    const bucket = `lease_${buckets}`;
+    const address = `127.0.0.1:${server.port}`;
+    const access = { servers: [address], isTls: false, bus: 'main', text: address };
+    return async (agent: string, signal = new AbortController().signal) => {
+      const connection = await connectNats({ ...access, agent }, { isLasting: true });
+      connections.push(connection);
+      return Lease.take(
+        {
+          ...{ connection, bucket, replicas: 1, key: 'bus', holder: agent, address },
+          ...{ clock: systemClock, ...(isGone && { isGone }) },
+        },
+        signal,
+      );
+    };
+  };
+
+  test('one of several leads; the next one follows when it is given back, in a later epoch', async () => {
+    const take = await contenders();
+    const all = ['a', 'b', 'c'].map((name) => take(name));
+    const order: number[] = [];
+    const first = await Promise.race(all);
+    const others = all.filter((each) => each !== undefined);
+    for (let lease = first; lease !== undefined; ) {
+      order.push(lease.epoch);
+      await lease[Symbol.asyncDispose]();
+      await lease.lost;
+      if (order.length === 3) break;
+      const settled = await Promise.race(
+        others.map(async (each) => {
+          const its = await each;
+          return order.includes(its!.epoch) ? new Promise<never>(() => undefined) : its;
+        }),
+      );
+      lease = settled;
+    }
+    expect(order).toHaveLength(3);
+    expect([...order].sort((one, other) => one - other)).toEqual(order);
+  });
+
+  test('a holder that is gone without a word is followed when others know it, and then learns it', async () => {
+    let isGone = false;
+    const take = await contenders(() => Promise.resolve(isGone));
+    const old = await take('old');
+    const waiting = new AbortController();
+    const next = take('next', waiting.signal);
+    let hasNext = false;
+    void next.then(() => (hasNext = true));
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    expect(hasNext).toBe(false);
+    isGone = true;
+    const its = await next;
+    expect(its!.epoch).toBeGreaterThan(old!.epoch);
+    await old!.lost;
+    await its![Symbol.asyncDispose]();
+  });
+
+  test('who waits can stop waiting', async () => {
+    const take = await contenders();
+    const held = await take('held');
+    const stop = new AbortController();
+    const waiting = take('waits', stop.signal);
+    stop.abort();
+    expect(await waiting).toBeUndefined();
+    await held![Symbol.asyncDispose]();
+  });
+
+  test('it outlives a server that is away for a moment', async () => {
+    const take = await contenders();
+    const held = await take('held');
+    let isLost = false;
+    void held!.lost.then(() => (isLost = true));
+    await server.kill();
+    await server.start();
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    expect(isLost).toBe(false);
+    await held![Symbol.asyncDispose]();
+  });
+});
