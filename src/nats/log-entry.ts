@@ -163,7 +163,9 @@ export class StepReader {
   /** Undefined: more of the step follows. Throws LOG_CORRUPT, STORE_SCHEMA; then nothing was taken. */
   take(sequence: number, bytes: Buffer): Taken | undefined {
     const { kind, previous, body, crc } = decodeEntry(bytes, this.#log, sequence);
-    if (previous !== this.position.crc)
+    // One that leads may not know what it stands behind.
+    const isAnywhere = kind === 'lead' && previous === start.crc;
+    if (previous !== this.position.crc && !isAnywhere)
       throw this.#corrupt(sequence, 'it does not follow the entry before it');
     let taken: Taken | undefined;
     if (kind === 'last') taken = { kind: 'step', operations: this.#step(sequence, body) };

@@ -58,7 +58,7 @@ export class Snapshots {
     let messages = 0;
     let crc = start.crc;
     const publish = async (entry: Buffer): Promise<void> => {
-      await this.#stream.publish(subject, entry);
+      await this.#stream.publish(entry, subject);
       crc = crcOf(entry);
       messages += 1;
     };

@@ -10,7 +10,7 @@ import type { Layout } from '../store/layout.js';
 import { unavailable } from '../store/level-folder.js';
 import type { LevelStore } from '../store/level-store.js';
 import type { BackupReport, Operation, Range, Store, StoreState, Upkeep } from '../store/port.js';
-import { crcOf, encodeEntry, encodeLead, encodeStep, writerBytes } from './log-entry.js';
+import { crcOf, encodeEntry, encodeLead, encodeStep, start, writerBytes } from './log-entry.js';
 import { LogFollower, type Led } from './log-follower.js';
 import { logLimits, type LogLimits } from './log-limits.js';
 import { nameOf, Snapshots } from './log-snapshot.js';
@@ -19,6 +19,8 @@ import { Replica } from './replica.js';
 
 /** Between two attempts to follow, or to lead again. */
 const retryBackoff = { baseMs: 100, capMs: 5_000 };
+/** A process that takes over tries so often to write exactly behind what it knows. */
+const politeAttempts = 3;
 /** The newest snapshot, and one in case that it cannot be read. The log goes back to the older one. */
 const snapshotsKept = 2;
 
@@ -253,14 +255,19 @@ export class LogStore implements Store, Upkeep {
   async #takeOver(led?: Led): Promise<void> {
     const { signal } = this.#ending;
     const body = encodeLead({ writer: this.#writer, layout: nameOf(this.#options.layout) });
-    while (!signal.aborted) {
+    for (let attempt = 1; !signal.aborted; attempt += 1) {
       const { last, bytes, messages } = await this.#log.bounds();
       await this.#follower.catchUp({ to: last, signal, ...(led && { led }) });
-      const { sequence, crc } = this.#follower.position;
-      const entry = encodeEntry('lead', crc, body);
-      // An earlier leader may still write in between.
-      if (!(await this.#log.append(entry, sequence, signal))) continue;
-      await this.#follower.apply([], { sequence: sequence + 1, crc: crcOf(entry) });
+      if (led === undefined && attempt > politeAttempts) {
+        // One that writes without pause always comes in between. This has no place that can be taken.
+        const to = await this.#log.publish(encodeEntry('lead', start.crc, body));
+        await this.#follower.catchUp({ to, signal });
+      } else {
+        const { sequence, crc } = this.#follower.position;
+        const entry = encodeEntry('lead', crc, body);
+        if (!(await this.#log.append(entry, sequence, signal))) continue;
+        await this.#follower.apply([], { sequence: sequence + 1, crc: crcOf(entry) });
+      }
       const [snapshot] = await this.#snapshots.whole();
       const since = Math.min(messages, last - (snapshot?.manifest.sequence ?? 0));
       this.#grown = { bytes: messages === 0 ? 0 : (bytes * since) / messages, messages: since };
@@ -303,8 +310,9 @@ export class LogStore implements Store, Upkeep {
   async #write(operations: readonly Operation[]): Promise<void> {
     let position = this.#follower.position;
     for (const entry of encodeStep(operations, position.crc, this.#log.entryBytesMax)) {
+      // `leadAgain` finds out who.
       if (!(await this.#log.append(entry, position.sequence, this.#ending.signal)))
-        throw this.#fence('another process leads');
+        throw this.#unavailable('another process wrote');
       position = { sequence: position.sequence + 1, crc: crcOf(entry) };
       this.#grown.bytes += entry.length;
       this.#grown.messages += 1;
@@ -339,8 +347,9 @@ export class LogStore implements Store, Upkeep {
         return this.#tell();
       } catch (error) {
         const why = asBusError(error);
+        if (!this.#is('failed')) return;
         trace('warn', 'the log cannot be written', { code: why.code, detail: why.message });
-        if (this.#is('failed')) this.#life = { role: 'failed', why };
+        this.#life = { role: 'failed', why };
       }
       await pause(clock, backoffMs(retryBackoff, attempt, random()), signal);
     }

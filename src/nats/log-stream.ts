@@ -123,9 +123,9 @@ export class LogStream {
     }
   }
 
-  /** Appends as it is, without a place. */
-  async publish(subject: string, entry: Buffer): Promise<void> {
-    await this.#asked(() => this.#client.publish(subject, entry));
+  /** Appends behind what is there; returns where. Unlike `append` it may be there although this throws. */
+  async publish(entry: Buffer, subject = this.#parts.subject): Promise<number> {
+    return (await this.#asked(() => this.#client.publish(subject, entry))).seq;
   }
 
   async read(query: number | { last_by_subj: string }): Promise<LogMessage | undefined> {
