@@ -108,6 +108,7 @@ const packages = {
   unbash: '^src/attention/',
   yaml: '^src/(attention|critic)/',
   'markdown-it': '^src/critic/artifact/markdown\\.ts$',
+  '@nats-io': '^src/nats/',
   '@modelcontextprotocol': '^services/mcp/',
   '@a2a-js/sdk': '^services/a2a/',
   openai: '^src/model/chat\\.ts$',

@@ -281,6 +281,10 @@ const entries = {
     'the stored record {key} cannot be read: {detail}',
     'Check the disk. All other records are served; `sigma task list` shows the state of the task.',
   ),
+  LOG_CORRUPT: failed(
+    'entry {sequence} of the log in {log} cannot be read: {detail}',
+    'Let a machine lead whose replica is past that entry: its next snapshot replaces the log up to there.',
+  ),
   STORE_NOT_EMPTY: failed(
     'the store at {path} is not empty',
     'Add --force to move it aside, or name another home.',

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import type { BusError } from '../errors/bus-error.js';
-import { unavailable, type Db } from './level-folder.js';
+import { unavailable } from './level-folder.js';
 import type { Operation } from './port.js';
 
 /**
@@ -14,8 +14,15 @@ const groupOperationsMin = 32;
 /** Bytes that may wait for the disk before `hasRoom` says no. */
 const waitingBytesMax = 64 * 1024 * 1024;
 
+/** Takes the operations of one group as they come, and writes them together. */
+export interface Batch {
+  put(key: string, value: Buffer): unknown;
+  del(key: string): unknown;
+  write(options: { sync: boolean }): Promise<void>;
+}
+
 interface Group {
-  batch: ReturnType<typeof newBatch>;
+  batch: Batch;
   operations: number;
   bytes: number;
   /** An operation of the group needs fsync. */
@@ -26,14 +33,14 @@ interface Group {
 }
 
 /**
- * Writes to one open database: operations that come while a group is being written go into the
+ * Writes to one open database, or to a log: operations that come while a group is being written go into the
  * next one, in the order of the calls. All that ride together share one promise. Operations are encoded
  * when they are handed over, which overlaps with the fsync of the group before.
  *
  * A failure ends it: everything on board and waiting is rejected, and so is everything that follows.
  */
 export class GroupCommit {
-  readonly #db: Db;
+  readonly #newBatch: () => Batch;
   readonly #path: string;
   readonly #clock: Clock;
   readonly #onFailed: (error: BusError) => void;
@@ -43,8 +50,13 @@ export class GroupCommit {
   #running: Promise<void> | undefined;
   #failure: BusError | undefined;
 
-  constructor(parts: { db: Db; path: string; clock: Clock; onFailed: (error: BusError) => void }) {
-    this.#db = parts.db;
+  constructor(parts: {
+    newBatch: () => Batch;
+    path: string;
+    clock: Clock;
+    onFailed: (error: BusError) => void;
+  }) {
+    this.#newBatch = parts.newBatch;
     this.#path = parts.path;
     this.#clock = parts.clock;
     this.#onFailed = parts.onFailed;
@@ -85,7 +97,7 @@ export class GroupCommit {
       last.operations + operations <= groupOperationsMax &&
       last.bytes + bytes <= groupBytesMax;
     if (isRoomy) return last;
-    const group = newGroup(this.#db);
+    const group = newGroup(this.#newBatch());
     this.#groups.push(group);
     return group;
   }
@@ -129,11 +141,7 @@ export function refused(error: BusError): Promise<never> {
 
 const ignore = (): void => undefined;
 
-function newBatch(db: Db) {
-  return db.batch();
-}
-
-function newGroup(db: Db): Group {
+function newGroup(batch: Batch): Group {
   let resolve: () => void = () => undefined;
   let reject: (error: BusError) => void = () => undefined;
   const done = new Promise<void>((onDone, onFailed) => {
@@ -141,10 +149,10 @@ function newGroup(db: Db): Group {
     reject = onFailed;
   });
   done.catch(ignore);
-  return { batch: newBatch(db), operations: 0, bytes: 0, isSynced: false, done, resolve, reject };
+  return { batch, operations: 0, bytes: 0, isSynced: false, done, resolve, reject };
 }
 
-function bytesOf(operations: readonly Operation[]): number {
+export function bytesOf(operations: readonly Operation[]): number {
   let bytes = 0;
   for (const each of operations)
     bytes += each.key.length + (each.type === 'put' ? each.value.length : 0);

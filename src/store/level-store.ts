@@ -150,7 +150,7 @@ export class LevelStore implements Store, Upkeep {
 
   #serve(db: Db): void {
     const commits = new GroupCommit({
-      db,
+      newBatch: () => db.batch(),
       path: this.#path,
       clock: this.#options.clock,
       onFailed: (why) => this.#fail(db, why),

@@ -1,18 +1,18 @@
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { blobsContract } from '../contract/blobs.js';
 import { busContract } from '../contract/bus.js';
 import { mailContract } from '../contract/mail.js';
 import { topicsContract } from '../contract/topics.js';
 import { transportContract } from '../contract/transport.js';
 import { natsHarness } from '../support/nats-network.js';
-import { natsMissing, startNats, type NatsServer } from '../support/nats-server.js';
+import { describeNats, startNats, type NatsServer } from '../support/nats-server.js';
 
-describe.skipIf(natsMissing !== undefined)(natsMissing ?? 'over NATS', () => {
+describeNats('over NATS', () => {
   let server: NatsServer;
   beforeAll(async () => {
     server = await startNats();
   });
-  afterAll(() => server.close());
+  afterAll(() => server[Symbol.asyncDispose]());
 
   const harness = () => natsHarness(server);
   transportContract('NATS', harness);

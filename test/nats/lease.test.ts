@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { systemClock } from '../../src/base/clock.js';
 import { connectNats } from '../../src/nats/connect.js';
 import { Lease } from '../../src/nats/lease.js';
-import { natsMissing, startNats, type NatsServer } from '../support/nats-server.js';
+import { describeNats, startNats, type NatsServer } from '../support/nats-server.js';
 
-describe.skipIf(natsMissing !== undefined)(natsMissing ?? 'a lease', () => {
+describeNats('a lease', () => {
   let server: NatsServer;
   const connections: NatsConnection[] = [];
   let buckets = 0;
@@ -15,12 +15,12 @@ describe.skipIf(natsMissing !== undefined)(natsMissing ?? 'a lease', () => {
   afterEach(async () => {
     for (const connection of connections.splice(0)) await connection.close();
   });
-  afterAll(() => server.close());
+  afterAll(() => server[Symbol.asyncDispose]());
 
   const contenders = async (isGone?: () => Promise<boolean>) => {
     buckets += 1;
     const bucket = `lease_${buckets}`;
-    const address = `127.0.0.1:${server.port}`;
+    const address = server.address;
     const access = { servers: [address], isTls: false, bus: 'main', text: address };
     return async (agent: string, signal = new AbortController().signal) => {
       const connection = await connectNats({ ...access, agent }, { isLasting: true });

@@ -24,10 +24,10 @@ export function natsHarness(server: NatsServer): TransportHarness {
   const ring = new KeyRing(folder.path, systemClock);
   let epoch = 0;
   const access = (agent: string): NatsAccess => ({
-    servers: [`127.0.0.1:${server.port}`],
+    servers: [server.address],
     isTls: false,
     bus,
-    text: `nats://127.0.0.1:${server.port}/${bus}`,
+    text: `${server.url}/${bus}`,
     agent,
   });
   const letIn = (agent: string, role = 'tester'): void => {

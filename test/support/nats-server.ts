@@ -1,83 +1,122 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, connect } from 'node:net';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { describe } from 'vitest';
+import { eventually } from './eventually.js';
+import { takePortPair } from './ports.js';
 import { temporaryFolder } from './temporary.js';
 
-/** Why tests that need it are skipped; undefined: it is there. */
-export const natsMissing =
-  spawnSync('nats-server', ['--version']).status === 0
-    ? undefined
-    : 'SKIPPED: nats-server is not installed (apt-get install nats-server)';
+const isThere = spawnSync('nats-server', ['--version']).status === 0;
 
-export interface NatsServer {
-  readonly port: number;
-  /** Has it read its configuration again. */
-  reload(): void;
-  kill(signal?: NodeJS.Signals): Promise<void>;
-  start(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** A real server with JetStream on a free port of this machine. `config`: further lines of its configuration. */
-export async function startNats(
-  config: (folder: string) => string = () => '',
-): Promise<NatsServer> {
-  const folder = temporaryFolder();
-  const port = await freePort();
-  const file = path.join(folder.path, 'nats.conf');
-  writeFileSync(
-    file,
-    `listen: "127.0.0.1:${port}"\njetstream { store_dir: ${JSON.stringify(folder.path)} }\n${config(folder.path)}\n`,
+/** Tests that need a real server. */
+export function describeNats(name: string, tests: () => void): void {
+  if (!isThere) process.stderr.write(`SKIPPED ${name}: nats-server is not installed\n`);
+  describe.skipIf(!isThere)(
+    isThere ? name : `${name} (SKIPPED: nats-server is not installed)`,
+    tests,
   );
-  let child: ChildProcess | undefined;
-  const server: NatsServer = {
-    port,
-    reload: () => void child?.kill('SIGHUP'),
-    async kill(signal = 'SIGKILL') {
-      if (child === undefined || child.exitCode !== null) return;
-      const ended = once(child, 'exit');
-      child.kill(signal);
-      await ended;
-      child = undefined;
-    },
-    async start() {
-      child = spawn('nats-server', ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
-      let said = '';
-      child.stderr?.on(
-        'data',
-        (part: Buffer) => (said = `${said}${part.toString()}`.slice(-4_000)),
-      );
-      while (!(await answers(port))) {
-        if (child.exitCode !== null) throw new Error(`nats-server ended: ${said}`);
-        await wait(10);
-      }
-    },
-    async close() {
-      await server.kill();
+}
+
+export interface NatsServer extends AsyncDisposable {
+  readonly url: string;
+  /** Without the scheme. */
+  readonly address: string;
+  /** A connection that the server closes with itself; it never gives up. */
+  connect(): Promise<NatsConnection>;
+  /** Without warning. */
+  kill(): Promise<void>;
+  /** Again, with what it had on disk. */
+  start(): Promise<void>;
+}
+
+/** With JetStream, in a folder of its own. `lines`: more of its configuration. */
+export async function startNats(lines = ''): Promise<NatsServer> {
+  const [server] = await startAll(1, () => lines);
+  return server as NatsServer;
+}
+
+/** Servers that keep copies of each other's streams. */
+export function startCluster(size: number): Promise<NatsServer[]> {
+  return startAll(
+    size,
+    (at, ports) =>
+      `server_name: n${at}\ncluster { name: c, listen: "127.0.0.1:${(ports[at] ?? 0) + 1}", routes: [${ports
+        .map((port) => `"nats://127.0.0.1:${port + 1}"`)
+        .join(', ')}] }\n`,
+  );
+}
+
+async function startAll(
+  size: number,
+  linesOf: (at: number, ports: number[]) => string,
+): Promise<NatsServer[]> {
+  const pairs = Array.from({ length: size }, takePortPair);
+  const ports = pairs.map((each) => each.port);
+  const servers = pairs.map(({ port, release }, at) => {
+    const folder = temporaryFolder('sigma-nats-');
+    const conf = path.join(folder.path, 'nats.conf');
+    const store = path.join(folder.path, 'jetstream');
+    mkdirSync(store);
+    writeFileSync(
+      conf,
+      `listen: "127.0.0.1:${port}"\njetstream { store_dir: "${store}", max_file_store: 200GB, max_memory_store: 256MB }\n${linesOf(at, ports)}`,
+    );
+    return new Server(conf, port, () => {
+      release();
       folder.remove();
-    },
-  };
-  await server.start();
-  return server;
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('data', () => resolve(true));
-    socket.once('error', () => resolve(false));
-    socket.once('close', () => resolve(false));
-    socket.once('data', () => socket.destroy());
+    });
   });
+  await Promise.all(servers.map((each) => each.start()));
+  return servers;
 }
 
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
+class Server implements NatsServer {
+  readonly address: string;
+  readonly url: string;
+  readonly #conf: string;
+  readonly #release: () => void;
+  readonly #connections: NatsConnection[] = [];
+  #process: ChildProcess | undefined;
+
+  constructor(conf: string, port: number, release: () => void) {
+    this.address = `127.0.0.1:${port}`;
+    this.url = `nats://${this.address}`;
+    this.#conf = conf;
+    this.#release = release;
+  }
+
+  async start(): Promise<void> {
+    this.#process = spawn('nats-server', ['-c', this.#conf], { stdio: 'ignore' });
+    await eventually(async () => {
+      const connection = await connect({ servers: this.url, reconnect: false, timeout: 1_000 });
+      await connection.close();
+    });
+  }
+
+  async connect(): Promise<NatsConnection> {
+    const options = { maxReconnectAttempts: -1, reconnectTimeWait: 50, reconnectJitter: 0 };
+    const connection = await connect({ servers: this.url, ...options });
+    this.#connections.push(connection);
+    return connection;
+  }
+
+  kill(): Promise<void> {
+    return this.#end('SIGKILL');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#connections.map((each) => each.close()));
+    await this.#end('SIGKILL');
+    this.#release();
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const its = this.#process;
+    this.#process = undefined;
+    if (its === undefined) return;
+    const exited = new Promise((resolve) => its.once('exit', resolve));
+    its.kill(signal);
+    await exited;
+  }
 }

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
 import { busLayout, factsLayout } from '../../../src/store/layouts.js';
 import type { LevelStore } from '../../../src/store/level-store.js';
-import type { Store } from '../../../src/store/port.js';
 import { restoreStore, type RestoreReport } from '../../../src/store/restore.js';
 import { openTestStore } from '../../support/store.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -33,20 +32,6 @@ const put = (key: string, value: Buffer | string) => ({
 const restore = (target: string, isForced = false): Promise<RestoreReport> =>
   restoreStore(backup, target, { layout: busLayout, clock: systemClock, isForced });
 
-async function entriesOf(from: Store): Promise<Record<string, string>> {
-  const entries: Record<string, string> = {};
-  for await (const [key, value] of from.entries({ prefix: '' }))
-    entries[key] = value.toString('hex');
-  return entries;
-}
-
-async function restored(): Promise<Record<string, string>> {
-  const target = path.join(folder.path, 'elsewhere/store');
-  await restore(target);
-  await using copy = await openTestStore(target);
-  return await entriesOf(copy);
-}
-
 /** The largest file of the backup's database: where its entries are. */
 function dataFile(): string {
   const database = path.join(backup, 'store');
@@ -55,60 +40,6 @@ function dataFile(): string {
     .sort((a, b) => readFileSync(b).length - readFileSync(a).length);
   return bySize[0]!;
 }
-
-describe('a backup', () => {
-  test('that is restored holds what the store held, and nothing that came later', async () => {
-    for (let at = 0; at < 50; at += 1) await store.commit([put(`n/${at}`, randomBytes(30_000))]);
-    const before = await entriesOf(store);
-    const report = await store.backup(backup);
-    await store.commit([put('later', '1'), { type: 'del', key: 'n/1' }]);
-    expect(await restored()).toEqual(before);
-    expect(report.entries).toBe(Object.keys(before).length);
-  });
-
-  test('that is taken while others write is the store of one moment', async () => {
-    const first = Array.from({ length: 3_000 }, (_, at) =>
-      store.write([put(`left/${at}`, '0'), put(`right/${at}`, '0')]),
-    );
-    await Promise.all(first);
-    let isDone = false;
-    const writing = (async () => {
-      for (let round = 1; !isDone; round += 1) {
-        const at = round % 3_000;
-        const value = String(round);
-        await store.write([put(`left/${at}`, value), put(`right/${at}`, value)]);
-      }
-    })();
-    await store.backup(backup);
-    isDone = true;
-    await writing;
-    const entries = await restored();
-    const halves = Array.from({ length: 3_000 }, (_, at) => [
-      entries[`left/${at}`],
-      entries[`right/${at}`],
-    ]);
-    expect(halves.filter(([left, right]) => left === undefined || left !== right)).toEqual([]);
-  });
-
-  test('goes to an empty folder only, by an absolute path, outside the store', async () => {
-    mkdirSync(backup, { recursive: true });
-    writeFileSync(path.join(backup, 'mine'), '');
-    for (const where of [backup, 'backups/monday', path.join(place, 'backup'), place])
-      await expect(store.backup(where)).rejects.toMatchObject({ code: 'BACKUP_FOLDER' });
-    expect(readdirSync(backup)).toEqual(['mine']);
-  });
-
-  test('of a store that closes meanwhile ends with a coded error and leaves nothing', async () => {
-    for (let at = 0; at < 50; at += 1) void store.write([put(`n/${at}`, randomBytes(100_000))]);
-    await store.write([put('last', '')]);
-    const outcome = expect(store.backup(backup)).rejects.toMatchObject({
-      code: 'STORE_UNAVAILABLE',
-    });
-    await store[Symbol.asyncDispose]();
-    await outcome;
-    expect(existsSync(backup)).toBe(false);
-  });
-});
 
 describe('a restore', () => {
   beforeEach(async () => {

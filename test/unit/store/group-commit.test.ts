@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { GroupCommit } from '../../../src/store/group-commit.js';
-import type { Db } from '../../../src/store/level-folder.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
 const clock = new VirtualClock();
@@ -16,18 +15,18 @@ function setUp() {
   /** Keys of each write that has begun. */
   const writes: string[][] = [];
   let end: () => void = () => undefined;
-  const batch = () => {
+  const newBatch = () => {
     const keys: string[] = [];
     return {
       put: (key: string) => keys.push(key),
+      del: (key: string) => keys.push(key),
       write: () => {
         writes.push(keys);
         return new Promise<void>((resolve) => (end = resolve));
       },
     };
   };
-  const db = { batch } as unknown as Db;
-  const commits = new GroupCommit({ db, path: 'store', clock, onFailed: () => undefined });
+  const commits = new GroupCommit({ newBatch, path: 'store', clock, onFailed: () => undefined });
   const add = (...keys: string[]): void => {
     for (const key of keys) void commits.add([{ type: 'put', key, value: Buffer.alloc(0) }], true);
   };

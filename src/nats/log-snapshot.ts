@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { BusError } from '../errors/bus-error.js';
+import { Contents } from '../store/contents.js';
+import { appliedKey, hex64 } from '../store/keys.js';
+import type { Layout } from '../store/layout.js';
+import { unavailable } from '../store/level-folder.js';
+import type { LevelStore } from '../store/level-store.js';
+import type { Operation } from '../store/port.js';
+import { crcOf, decodeEntry, encodeEntry, encodeStep, start, StepReader } from './log-entry.js';
+import type { LogStream } from './log-stream.js';
+import { positionOf } from './replica.js';
+
+/** Entries of a store in one step of a snapshot. */
+const stepBytes = 256 * 1024;
+
+/** Last entry of a snapshot; without it there is none. */
+interface Manifest {
+  layout: string;
+  /** The entry of the log up to which it goes. */
+  sequence: number;
+  entries: number;
+  sha256: string;
+}
+
+export interface Snapshot {
+  subject: string;
+  manifest: Manifest;
+  /** Message of the manifest. */
+  end: number;
+}
+
+/**
+ * Copies of a replica at one place in the log, each under a subject of its own in a stream beside the log: steps as in the log,
+ * then the manifest. Subjects sort by that place, so that the newest is the last one.
+ */
+export class Snapshots {
+  readonly #stream: LogStream;
+  readonly #subject: string;
+  readonly #layout: string;
+
+  constructor(stream: LogStream, subject: string, layout: Layout) {
+    this.#stream = stream;
+    this.#subject = subject;
+    this.#layout = nameOf(layout);
+  }
+
+  /**
+   * Writes one of this store as it is now; returns the place in the log up to which it goes. Throws STORE_UNAVAILABLE, also when
+   * not all of it arrived; a half one is no snapshot.
+   */
+  async write(level: LevelStore): Promise<number> {
+    // Not later than what the walk below sees.
+    const mark = await level.get(appliedKey);
+    const least = mark === undefined ? 0 : positionOf(mark).sequence;
+    const subject = `${this.#subject}.${hex64(least)}.${randomBytes(4).toString('hex')}`;
+    const contents = new Contents();
+    let sequence = 0;
+    let messages = 0;
+    let crc = start.crc;
+    const publish = async (entry: Buffer): Promise<void> => {
+      await this.#stream.publish(entry, subject);
+      crc = crcOf(entry);
+      messages += 1;
+    };
+    for await (const operations of stepsOf(level)) {
+      for (const { key, value } of operations) {
+        contents.add(key, value);
+        if (key === appliedKey) sequence = positionOf(value).sequence;
+      }
+      for (const entry of encodeStep(operations, crc, this.#stream.entryBytesMax))
+        await publish(entry);
+    }
+    const { entries } = contents;
+    const layout = this.#layout;
+    const manifest = { layout, sequence, entries, sha256: contents.digest() };
+    await publish(encodeEntry('end', crc, Buffer.from(JSON.stringify(manifest))));
+    if ((await this.#stream.subjects()).get(subject) !== messages)
+      throw unavailable(this.#stream.name, 'a part of the snapshot is not there');
+    return sequence;
+  }
+
+  /** Those that are whole, newest first. */
+  async whole(): Promise<Snapshot[]> {
+    const found = await Promise.all((await this.#newestFirst()).map((each) => this.#find(each)));
+    return found.filter((each) => each !== undefined);
+  }
+
+  /** Fills an empty store. Throws LOG_CORRUPT, STORE_SCHEMA, STORE_UNAVAILABLE. */
+  async restore(
+    { subject, manifest, end }: Snapshot,
+    level: LevelStore,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { layout: got, sha256, entries } = manifest;
+    const path = this.#stream.name;
+    if (got !== this.#layout)
+      throw new BusError('STORE_SCHEMA', { path, got, wanted: this.#layout });
+    const corrupt = (detail: string): BusError =>
+      new BusError('LOG_CORRUPT', { log: path, sequence: manifest.sequence, detail });
+    const contents = new Contents();
+    const reader = new StepReader(path, start);
+    const messages = this.#stream.messages({ from: 1, to: end, subject, signal });
+    for await (const { sequence, bytes } of messages) {
+      const taken = reader.take(sequence, bytes);
+      if (taken === undefined) continue;
+      if (taken.kind === 'step') {
+        for (const each of taken.operations)
+          if (each.type === 'put') contents.add(each.key, each.value);
+        await level.write(taken.operations);
+        continue;
+      }
+      if (contents.entries === entries && contents.digest() === sha256) return;
+      throw corrupt('the digest or number of entries of the snapshot differs');
+    }
+    if (signal.aborted) throw unavailable(path, 'it is closed');
+    throw corrupt('the snapshot has no end');
+  }
+
+  /** Removes all that are older than these, also what was never finished. */
+  async removeOlder(kept: readonly Snapshot[]): Promise<void> {
+    const subjects = new Set(kept.map((each) => each.subject));
+    // One that is newer may still be written by the process that leads now.
+    const newest = kept[0]?.subject ?? '';
+    for (const subject of await this.#newestFirst())
+      if (subject < newest && !subjects.has(subject)) await this.#stream.purge({ subject });
+  }
+
+  async #newestFirst(): Promise<string[]> {
+    return [...(await this.#stream.subjects()).keys()].sort().reverse();
+  }
+
+  /** Undefined: it was not finished. */
+  async #find(subject: string): Promise<Snapshot | undefined> {
+    const last = await this.#stream.read({ last_by_subj: subject });
+    if (last === undefined) return undefined;
+    const { kind, body } = decodeEntry(last.bytes, this.#stream.name, last.sequence);
+    if (kind !== 'end') return undefined;
+    return { subject, manifest: JSON.parse(body.toString()) as Manifest, end: last.sequence };
+  }
+}
+
+export const nameOf = (layout: Layout): string => `${layout.name} ${layout.version}`;
+
+async function* stepsOf(
+  level: LevelStore,
+): AsyncGenerator<Extract<Operation, { type: 'put' }>[], void> {
+  let step: Extract<Operation, { type: 'put' }>[] = [];
+  let bytes = 0;
+  for await (const [key, value] of level.entries({ prefix: '' })) {
+    step.push({ type: 'put', key, value });
+    bytes += key.length + value.length;
+    if (bytes < stepBytes) continue;
+    yield step;
+    step = [];
+    bytes = 0;
+  }
+  if (step.length > 0) yield step;
+}

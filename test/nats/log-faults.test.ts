@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Scope } from '../../src/base/scope.js';
+import type { LogStore } from '../../src/nats/log-store.js';
+import { eventually } from '../support/eventually.js';
+import { digestOf, openLogStore, stepsOf } from '../support/log-store.js';
+import { describeNats, startCluster, startNats, type NatsServer } from '../support/nats-server.js';
+import { temporaryFolder } from '../support/temporary.js';
+
+const ignore = (): void => undefined;
+const put = (key: string, text: string) => ({
+  ...{ type: 'put' as const, key, value: Buffer.from(text) },
+});
+
+/** Commits numbers, many at a time, until told to stop. */
+function committing(store: LogStore) {
+  const acknowledged: number[] = [];
+  const refused: number[] = [];
+  let next = 0;
+  let isOver = false;
+  const write = async (): Promise<void> => {
+    while (!isOver) {
+      const n = next;
+      next += 1;
+      await store.commit([put(`n/${n}`, 'x'.repeat(300))]).then(
+        () => acknowledged.push(n),
+        async (error: unknown) => {
+          expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
+          refused.push(n);
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        },
+      );
+    }
+  };
+  const writing = Promise.all(Array.from({ length: 20 }, write));
+  const stop = async (): Promise<void> => {
+    isOver = true;
+    await writing;
+  };
+  return { acknowledged, refused, stop };
+}
+
+describeNats('a log store whose server fails', () => {
+  let scope: Scope;
+  let folder: ReturnType<typeof temporaryFolder>;
+  let log: string;
+  beforeEach(() => {
+    scope = new Scope();
+    folder = temporaryFolder();
+    log = randomUUID();
+  });
+  afterEach(async () => {
+    await scope[Symbol.asyncDispose]();
+    folder.remove();
+  });
+
+  const open = async (server: NatsServer, name: string, more = {}): Promise<LogStore> =>
+    scope.own(
+      await openLogStore(await server.connect(), {
+        ...{ log, folder: path.join(folder.path, name), ...more },
+      }),
+    );
+  const expectOnce = (steps: { key: string }[][], acknowledged: number[]): void => {
+    const keys = steps.flat().map((each) => each.key);
+    expect(new Set(keys).size).toBe(keys.length);
+    const there = new Set(keys);
+    expect(acknowledged.filter((n) => !there.has(`n/${n}`))).toEqual([]);
+  };
+  const expectEqual = (...stores: LogStore[]): Promise<void> =>
+    eventually(async () => {
+      const all = await Promise.all(stores.map(digestOf));
+      expect(new Set(all).size).toBe(1);
+    });
+
+  test('loses nothing that was acknowledged, and doubles nothing, when it is killed and starts again', async () => {
+    const server = scope.own(await startNats());
+    const leader = await open(server, 'a');
+    const follower = await open(server, 'b');
+    await leader.lead(ignore);
+    const { acknowledged, refused, stop } = committing(leader);
+    for (let round = 1; round <= 3; round += 1) {
+      const enough = acknowledged.length + 200;
+      await eventually(() => expect(acknowledged.length).toBeGreaterThan(enough));
+      await server.kill();
+      await server.start();
+    }
+    const enough = acknowledged.length + 200;
+    await eventually(() => expect(acknowledged.length).toBeGreaterThan(enough));
+    await stop();
+    expect(refused).toEqual([]);
+    expectOnce(await stepsOf(await server.connect(), log), acknowledged);
+    await expectEqual(leader, follower);
+  }, 60_000);
+
+  test('refuses what waits for too long, and serves again when the server is back', async () => {
+    const server = scope.own(await startNats());
+    const leader = await open(server, 'a', { limits: { awayMsMax: 300, requestMsMax: 200 } });
+    await leader.lead(ignore);
+    let reopened = 0;
+    leader.onReopened(() => (reopened += 1));
+    await leader.commit([put('before', '1')]);
+    await server.kill();
+    await expect(leader.commit([put('meanwhile', '1')])).rejects.toMatchObject({
+      ...{ code: 'STORE_UNAVAILABLE', retryable: true },
+    });
+    expect(leader.state).toBe('failed');
+    await expect(leader.get('before')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await server.start();
+    await eventually(() => expect(leader.state).toBe('serving'));
+    expect(reopened).toBe(1);
+    await leader.commit([put('after', '1')]);
+    expect(await leader.getMany(['before', 'after'])).toEqual([Buffer.from('1'), Buffer.from('1')]);
+    await expectEqual(leader, await open(server, 'b'));
+  });
+
+  test('closes while the server is away', async () => {
+    const server = scope.own(await startNats());
+    const limits = { awayMsMax: 300, requestMsMax: 200 };
+    const leader = await open(server, 'a', { limits });
+    const follower = await open(server, 'b', { limits });
+    await leader.lead(ignore);
+    await server.kill();
+    const refused = leader.commit([put('x', '1')]);
+    await Promise.all([leader, follower].map((each) => each[Symbol.asyncDispose]()));
+    await expect(refused).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  });
+
+  test('keeps all that was acknowledged when one of three servers is killed', async () => {
+    const servers = await startCluster(3);
+    for (const each of servers) scope.own(each);
+    const [first, second, third] = servers as [NatsServer, NatsServer, NatsServer];
+    const leader = await open(first, 'a', { replicas: 3 });
+    const follower = await open(second, 'b', { replicas: 3 });
+    await leader.lead(ignore);
+    const { acknowledged, stop } = committing(leader);
+    for (const each of [third, second, first]) {
+      const enough = acknowledged.length + 200;
+      await eventually(() => expect(acknowledged.length).toBeGreaterThan(enough), 30_000);
+      await each.kill();
+      if (each !== first) {
+        const more = acknowledged.length + 100;
+        await eventually(() => expect(acknowledged.length).toBeGreaterThan(more), 30_000);
+      }
+      await each.start();
+    }
+    const enough = acknowledged.length + 200;
+    await eventually(() => expect(acknowledged.length).toBeGreaterThan(enough), 30_000);
+    await stop();
+    await follower.lead(ignore);
+    expectOnce(await stepsOf(await second.connect(), log), acknowledged);
+    await expectEqual(follower, await open(third, 'c', { replicas: 3 }));
+  }, 180_000);
+});
