@@ -14,7 +14,7 @@ const operatorAgent = 'operator';
 /** Every command is another agent: approvals of a person are remembered for all commands together. */
 export const operatorSession = operatorAgent;
 
-/** The agent that a command acts as: `as`, else that of the identity file over tcp, else the operator. */
+/** The agent that a command acts as: `as`, else that of the identity file over a network, else the operator. */
 export function actorOf(config: Config, as: string | undefined): string {
   return as ?? remoteIdentity(config)?.agent ?? operatorAgent;
 }

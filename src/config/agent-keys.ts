@@ -2,9 +2,10 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { z } from 'zod';
 import { isName } from '../base/ids.js';
-import { lazily } from '../base/lazy-schema.js';
+import { lazily, type Zod } from '../base/lazy-schema.js';
 import { BusError } from '../errors/bus-error.js';
-import { asText, curveKey, hexSecret, keysFolder, newSecret, parsed } from './keys.js';
+import { asText, curveKey, hasField, hexSecret, keysFolder, newSecret, parsed } from './keys.js';
+import { nkeyPublic } from './nkey.js';
 import { readPrivate, removePrivate, writePrivate } from './private-file.js';
 
 /** One more is refused IDENTITIES_FULL; the broker reads all of them when one has changed. */
@@ -12,19 +13,32 @@ export const identitiesMax = 1_024;
 
 const suffix = '.json';
 
-const agentKeysShape = lazily((z) =>
+const common = (z: Zod) => ({
+  agent: z.string().refine(isName, 'is no name'),
+  role: z.string().refine(isName, 'is no name'),
+  /** Hex; proves the agent in its greeting. Apart from the other key, which proves only that it may connect. */
+  secret: hexSecret(z),
+  created: z.string(),
+});
+const curveShape = lazily((z) => z.strictObject({ ...common(z), curve_public: curveKey(z) }));
+const natsShape = lazily((z) =>
   z.strictObject({
-    agent: z.string().refine(isName, 'is no name'),
-    role: z.string().refine(isName, 'is no name'),
-    curve_public: curveKey(z),
-    /** Hex; proves the agent in its greeting. Apart from the CURVE key, which proves only that it may connect. */
-    secret: hexSecret(z),
-    created: z.string(),
+    ...common(z),
+    nats_public: nkeyPublic(z),
+    /** Name of the bus; on the same servers there may be others. */
+    nats_bus: z.string().refine(isName, 'is no name'),
   }),
 );
+const agentKeysShape = (value: unknown): z.ZodType<AgentKeys> =>
+  hasField(value, 'nats_public') ? natsShape() : curveShape();
 
-/** What the broker keeps of an agent that may come over tcp: not its CURVE secret, which only the agent has. */
-export type AgentKeys = Readonly<z.infer<ReturnType<typeof agentKeysShape>>>;
+export type NatsAgentKeys = Readonly<z.infer<ReturnType<typeof natsShape>>>;
+
+/** What the broker keeps of an agent of another machine: not the secret of its key, which only the agent has. */
+export type AgentKeys = Readonly<z.infer<ReturnType<typeof curveShape>>> | NatsAgentKeys;
+
+/** What the broker knows it by when it connects over tcp, or over NATS. */
+export type PublicHalf = { curve_public: string } | Pick<NatsAgentKeys, 'nats_public' | 'nats_bus'>;
 
 export function agentsFolder(home: string): string {
   return path.join(keysFolder(home), 'agents');
@@ -37,21 +51,13 @@ function agentFile(home: string, agent: string): string {
 }
 
 /** Throws INVALID_NAME. */
-export function newAgentKeys(wanted: {
-  agent: string;
-  role: string;
-  curvePublic: string;
-  nowMs: number;
-}): AgentKeys {
-  checkName(wanted.agent, 'agent id');
-  checkName(wanted.role, 'role');
-  return {
-    agent: wanted.agent,
-    role: wanted.role,
-    curve_public: wanted.curvePublic,
-    secret: newSecret(),
-    created: new Date(wanted.nowMs).toISOString(),
-  };
+export function newAgentKeys(
+  { agent, role, nowMs }: { agent: string; role: string; nowMs: number },
+  half: PublicHalf,
+): AgentKeys {
+  checkName(agent, 'agent id');
+  checkName(role, 'role');
+  return { agent, role, ...half, secret: newSecret(), created: new Date(nowMs).toISOString() };
 }
 
 /**
@@ -72,7 +78,7 @@ export function readAgentKeys(home: string, agent: string): AgentKeys {
   const file = agentFile(home, agent);
   const text = readPrivate(file);
   if (text === undefined) throw new BusError('UNKNOWN_IDENTITY', { agent });
-  const keys = parsed(file, text, agentKeysShape());
+  const keys = parsed(file, text, agentKeysShape);
   if (keys.agent !== agent)
     throw new BusError('KEY_FILE_INVALID', { path: file, detail: `it is of ${keys.agent}` });
   return keys;

@@ -121,11 +121,11 @@ const shape = (z: Zod) =>
   z.strictObject({
     /** Folder of all state. */
     home: z.string().min(1),
-    /** Where the broker listens, and where clients look for it: `ipc:///path`, or `tcp://host:port` with keys. */
+    /** Where the broker listens, and where clients look for it: `ipc:///path`; with keys `tcp://host:port`, or `tls://host:port` (NATS). */
     bus: z.string().min(1),
     /** Where the broker listens besides; topics of `tcp://host:port` are at the next port. */
     listen: z.array(z.string().min(1)).max(listenMax).readonly(),
-    /** Over tcp: the identity file of this client, or a folder with one an agent, `<agent>.json`. */
+    /** Over tcp and NATS: the identity file of this client, or a folder with one an agent, `<agent>.json`. */
     identity: z.string().min(1).optional(),
     /** The name of the user in judgements; by default the user of the system. */
     person: z.string().min(1).max(96).optional(),

@@ -33,7 +33,7 @@ export class KeyRing {
   readonly #clock: Clock;
   readonly #trace: Trace;
   #byAgent = new Map<string, AgentKeys>();
-  #publicKeys = new Set<string>();
+  #curveKeys = new Set<string>();
   /** The folder's change that was read, in nanoseconds; undefined: look again. */
   #seen: bigint | undefined;
 
@@ -43,10 +43,10 @@ export class KeyRing {
     this.#trace = trace;
   }
 
-  /** Whether the owner of this public key (Z85) may connect. Throws STORE_UNAVAILABLE. */
+  /** Whether the owner of this CURVE key (Z85) may connect. Throws STORE_UNAVAILABLE. */
   isAllowed(curvePublic: string): boolean {
     this.#look();
-    return this.#publicKeys.has(curvePublic);
+    return this.#curveKeys.has(curvePublic);
   }
 
   /** What proves the claim. Never throws: keys that cannot be read prove nothing. */
@@ -95,6 +95,8 @@ export class KeyRing {
       }
     }
     this.#byAgent = byAgent;
-    this.#publicKeys = new Set([...byAgent.values()].map((each) => each.curve_public));
+    this.#curveKeys = new Set(
+      [...byAgent.values()].flatMap((each) => ('curve_public' in each ? [each.curve_public] : [])),
+    );
   }
 }

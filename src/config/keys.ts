@@ -12,7 +12,7 @@ import { invalid, readPrivate, writePrivate } from './private-file.js';
  *     <role>.key            secret of a role that must prove itself, also on this machine
  *     names.key             makes the keys that the names of this home's agents are bound to
  *     a2a.jwk               signs the agent cards that the A2A server shows
- *     agents/<agent>.json   who may come over tcp, see agent-keys.ts
+ *     agents/<agent>.json   who may come from other machines, see agent-keys.ts
  */
 export function keysFolder(home: string): string {
   return path.join(home, 'bus', 'keys');
@@ -81,7 +81,7 @@ export function readServerKeys(home: string): CurvePair | undefined {
   const file = serverFile(home);
   const text = readPrivate(file);
   if (text === undefined) return undefined;
-  const { curve_public, curve_secret } = parsed(file, text, serverShape());
+  const { curve_public, curve_secret } = parsed(file, text, serverShape);
   return { publicKey: curve_public, secretKey: curve_secret };
 }
 
@@ -160,15 +160,27 @@ export function asText(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** What is wrong is named by its place, never by its content. Throws KEY_FILE_INVALID. */
-export function parsed<T>(file: string, text: string, shape: z.ZodType<T>): T {
+/** Whether a parsed file is of the kind that has this field. */
+export function hasField(value: unknown, field: string): boolean {
+  return typeof value === 'object' && value !== null && field in value;
+}
+
+/**
+ * `shapeOf` tells the kind of a file by its value. What is wrong is named by its place, never by its content.
+ * Throws KEY_FILE_INVALID.
+ */
+export function parsed<T>(
+  file: string,
+  text: string,
+  shapeOf: (value: unknown) => z.ZodType<T>,
+): T {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw invalid(file, 'it is not JSON');
   }
-  const result = shape.safeParse(value);
+  const result = shapeOf(value).safeParse(value);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const where = issue?.path.join('.') ?? '';

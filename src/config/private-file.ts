@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
+  chmodSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -36,12 +37,27 @@ export function readPrivate(file: string): string | undefined {
  * this returns. False when it is there and may not be replaced. Throws STORE_UNAVAILABLE.
  */
 export function writePrivate(file: string, text: string, options: { replace: boolean }): boolean {
+  return writeWhole(file, text, { ...options, mode: 0o600 });
+}
+
+/** The same for a file without secrets, which all may read. Throws STORE_UNAVAILABLE. */
+export function writePublic(file: string, text: string): void {
+  writeWhole(file, text, { replace: true, mode: 0o644 });
+}
+
+function writeWhole(
+  file: string,
+  text: string,
+  options: { replace: boolean; mode: number },
+): boolean {
   const folder = path.dirname(file);
   const draft = path.join(folder, `.${path.basename(file)}.${randomBytes(6).toString('hex')}`);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     try {
       writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+      // Not when it is made: the umask would take from it.
+      if (options.mode !== 0o600) chmodSync(draft, options.mode);
       if (options.replace) renameSync(draft, file);
       // Atomic: of two processes one creates it, and no reader sees half of it.
       else linkSync(draft, file);

@@ -299,7 +299,7 @@ const entries = {
   ),
   SOCKET_PATH: usage(
     'the socket address {address} cannot be used: {detail}',
-    'Choose a shorter SIGMA_HOME, or set SIGMA_BUS to an ipc:// path of at most 100 bytes in a folder that only you can enter.',
+    'Correct the address. An ipc:// path has at most 100 bytes and is in a folder that only you can enter: choose a shorter SIGMA_HOME, or set SIGMA_BUS.',
   ),
 
   // --- blobs

@@ -1,18 +1,27 @@
 import type { Config } from '../config/config.js';
-import { readIdentity, type IdentityFile } from '../config/identity.js';
+import {
+  isNatsIdentity,
+  readIdentity,
+  type CurveIdentity,
+  type IdentityFile,
+} from '../config/identity.js';
 import { BusError } from '../errors/bus-error.js';
-import { isTcp } from '../transport/address.js';
+import { isNats, isNetwork } from '../transport/address.js';
 import type { LinkKeys } from '../transport/curve.js';
 
 /**
- * Who a client is over tcp, by its identity file, or by that of `agent` where the configuration names a
+ * Who a client is over tcp or NATS, by its identity file, or by that of `agent` where the configuration names a
  * folder; undefined over ipc, where the folder of the socket is proof enough. Throws KEYS_MISSING, KEY_FILE_INVALID.
  */
 export function remoteIdentity(config: Config, agent?: string): IdentityFile | undefined {
-  if (!isTcp(config.bus)) return undefined;
+  const { bus } = config;
+  if (!isNetwork(bus)) return undefined;
   if (config.identity === undefined)
-    throw new BusError('KEYS_MISSING', { address: config.bus, detail: 'no identity is named' });
-  return readIdentity(config.identity, agent);
+    throw new BusError('KEYS_MISSING', { address: bus, detail: 'no identity is named' });
+  const identity = readIdentity(config.identity, agent);
+  if (isNatsIdentity(identity) === isNats(bus)) return identity;
+  const detail = isNats(bus) ? 'it is for tcp, not for NATS' : 'it is for NATS, not for tcp';
+  throw new BusError('KEY_FILE_INVALID', { path: config.identity, detail });
 }
 
 /** The same, and it must be the one asked for. Throws KEYS_MISSING, KEY_FILE_INVALID. */
@@ -29,7 +38,7 @@ export function remoteIdentityOf(
   });
 }
 
-export function linkKeysOf(identity: IdentityFile): LinkKeys {
+export function linkKeysOf(identity: CurveIdentity): LinkKeys {
   return {
     publicKey: identity.curve_public,
     secretKey: identity.curve_secret,

@@ -2,6 +2,7 @@ import { systemClock } from '../base/clock.js';
 import type { Trace } from '../base/trace.js';
 import { Client, type Identity } from '../client/client.js';
 import type { Config } from '../config/config.js';
+import { isNatsIdentity } from '../config/identity.js';
 import { readNameKey, readSecret } from '../config/keys.js';
 import { ZeromqLink } from '../transport/zeromq.js';
 import { linkKeysOf, remoteIdentityOf } from './identity.js';
@@ -16,12 +17,12 @@ const heartbeatMsMax = 30_000;
 
 /**
  * A client of the configured broker; it connects in the background.
- * Throws SOCKET_PATH, and over tcp KEYS_MISSING, KEY_FILE_INVALID.
+ * Throws SOCKET_PATH, and over tcp and NATS KEYS_MISSING, KEY_FILE_INVALID.
  */
 export function openClient(config: Config, identity: Identity, trace?: Trace): Client {
   const keys = remoteIdentityOf(config, identity);
   return Client.connect({
-    link: new ZeromqLink(config.bus, keys && linkKeysOf(keys)),
+    link: new ZeromqLink(config.bus, keys && !isNatsIdentity(keys) ? linkKeysOf(keys) : undefined),
     identity,
     clock: systemClock,
     random: Math.random,

@@ -2,7 +2,7 @@ import { BusError } from '../errors/bus-error.js';
 
 /**
  * Addresses of the bus: `ipc:///absolute/path` or `tcp://host:port`. Topics have a socket of their own:
- * the same path with a suffix, or the next port.
+ * the same path with a suffix, or the next port. Those of a bus on NATS are read in src/nats/address.ts.
  */
 
 export const topicsSuffix = '.topics';
@@ -18,6 +18,15 @@ interface TcpEndpoint {
 
 export function isTcp(address: string): boolean {
   return address.startsWith('tcp://');
+}
+
+export function isNats(address: string): boolean {
+  return address.startsWith('nats://') || address.startsWith('tls://');
+}
+
+/** Where each agent needs keys of its own. */
+export function isNetwork(address: string): boolean {
+  return isTcp(address) || isNats(address);
 }
 
 /** Throws SOCKET_PATH. */

@@ -6,10 +6,10 @@ import {
   storeAgentKeys,
 } from '../../src/config/agent-keys.js';
 import { KeyRing } from '../../src/config/key-ring.js';
+import { newNkey } from '../../src/config/nkey.js';
 import type { NatsAccess } from '../../src/nats/connect.js';
 import { NatsLink } from '../../src/nats/link.js';
 import { NatsListener } from '../../src/nats/listener.js';
-import { newCurveKeyPair } from '../../src/transport/curve.js';
 import type { TransportHarness } from '../contract/transport.js';
 import type { NatsServer } from './nats-server.js';
 import { temporaryFolder } from './temporary.js';
@@ -32,8 +32,8 @@ export function natsHarness(server: NatsServer): TransportHarness {
   });
   const letIn = (agent: string, role = 'tester'): void => {
     if (agentsWithKeys(folder.path).includes(agent)) return;
-    const curvePublic = newCurveKeyPair().publicKey;
-    const keys = newAgentKeys({ agent, role, curvePublic, nowMs: Date.now() });
+    const half = { nats_public: newNkey().publicKey, nats_bus: bus };
+    const keys = newAgentKeys({ agent, role, nowMs: Date.now() }, half);
     storeAgentKeys(folder.path, keys, { replace: false });
   };
   return {

@@ -65,7 +65,7 @@ export function curveHarness(): CurveHarness {
     if (known === undefined) {
       pairs.set(agent, curve);
       const nowMs = Date.now();
-      const keys = newAgentKeys({ agent, role, curvePublic: curve.publicKey, nowMs });
+      const keys = newAgentKeys({ agent, role, nowMs }, { curve_public: curve.publicKey });
       storeAgentKeys(folder.path, keys, { replace: false });
     }
     return { ...curve, serverKey: server.publicKey };

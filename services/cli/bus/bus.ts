@@ -6,7 +6,7 @@ import { BusError } from '../../../src/errors/bus-error.js';
 import { busLayout } from '../../../src/store/layouts.js';
 import type { LevelStore } from '../../../src/store/level-store.js';
 import { restoreStore } from '../../../src/store/restore.js';
-import { isTcp } from '../../../src/transport/address.js';
+import { isNetwork } from '../../../src/transport/address.js';
 import { isListening } from '../../../src/transport/probe.js';
 import { backupAnswerCodec, backupRequestCodec } from '../../../src/wire/messages.js';
 import { asOwner, openPresentStore, storeFolder } from '../../bus-store.js';
@@ -59,7 +59,7 @@ export function addBusCommands(sigma: Command): void {
       const { options, config } = settingsOf(command);
       const store = storeFolder(config);
       // Its store may be closed for want of space, and then its lock is free.
-      if (!isTcp(config.bus) && (await isListening(config.bus)))
+      if (!isNetwork(config.bus) && (await isListening(config.bus)))
         throw new BusError('BROKER_RUNNING', { path: store });
       const isForced = options.force === true;
       const { takenMs, movedTo, elapsedMs, ...counts } = await asOwner(
@@ -100,9 +100,9 @@ function settingsOf(command: Command): { options: BusOptions; config: Config } {
   return { options, config: configOf(options) };
 }
 
-/** Over tcp the store is not ours to open. */
+/** Over a network the store is not ours to open. */
 async function isServed(config: Config): Promise<boolean> {
-  return isTcp(config.bus) || (await isListening(config.bus));
+  return isNetwork(config.bus) || (await isListening(config.bus));
 }
 
 async function remoteBackup(config: Config, folder: string): Promise<Copied> {

@@ -3,7 +3,7 @@ import type { RunnerName } from '../../delegation/task/shapes.js';
 import { BusError } from '../../errors/bus-error.js';
 import type { Chat } from '../../model/chat.js';
 import type { Store } from '../../store/port.js';
-import { isTcp } from '../../transport/address.js';
+import { isNetwork } from '../../transport/address.js';
 import type { Sandbox } from '../sandbox.js';
 import { agentRunner } from './agent.js';
 import { answerRunner } from './answer.js';
@@ -42,8 +42,8 @@ export async function runnersOf(
       model === undefined
         ? 'name its endpoint: `model` in config.json, or SIGMA_MODEL_BASE_URL and SIGMA_MODEL'
         : modelRunner(await chatWith(model, env)),
-    prompt: isTcp(config.bus)
-      ? 'over tcp each agent has keys, and the agent of a task has none: start the executor beside the broker'
+    prompt: isNetwork(config.bus)
+      ? 'over tcp and NATS each agent has keys, and the agent of a task has none: start the executor beside the broker'
       : promptRunner({ config, store, root: options.reads ?? executor.reads ?? root, env }),
     agent:
       executor.agent === undefined

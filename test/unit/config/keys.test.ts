@@ -11,7 +11,13 @@ import {
   revokeAgentKeys,
   storeAgentKeys,
 } from '../../../src/config/agent-keys.js';
-import { readIdentity, writeIdentity, type IdentityFile } from '../../../src/config/identity.js';
+import {
+  isNatsIdentity,
+  readIdentity,
+  writeIdentity,
+  type CurveIdentity,
+  type NatsIdentity,
+} from '../../../src/config/identity.js';
 import { KeyRing } from '../../../src/config/key-ring.js';
 import {
   ensureRoleSecrets,
@@ -25,6 +31,7 @@ import {
   rotateRoleSecret,
   serverKeysFor,
 } from '../../../src/config/keys.js';
+import { newNkey } from '../../../src/config/nkey.js';
 import { newCurveKeyPair } from '../../../src/transport/curve.js';
 import { temporaryFolder } from '../../support/temporary.js';
 
@@ -41,7 +48,7 @@ const modeOf = (file: string): number => statSync(file).mode & 0o777;
 
 function add(agent: string, role = 'tester', replace = false): { publicKey: string } {
   const { publicKey } = newCurveKeyPair();
-  const keys = newAgentKeys({ agent, role, curvePublic: publicKey, nowMs: 0 });
+  const keys = newAgentKeys({ agent, role, nowMs: 0 }, { curve_public: publicKey });
   storeAgentKeys(home, keys, { replace });
   return { publicKey };
 }
@@ -129,9 +136,9 @@ describe('keys of an agent', () => {
   test('are replaced only when that is asked for', () => {
     const first = add('worker-1');
     expect(() => add('worker-1')).toThrow(coded('IDENTITY_EXISTS'));
-    expect(readAgentKeys(home, 'worker-1').curve_public).toBe(first.publicKey);
+    expect(readAgentKeys(home, 'worker-1')).toMatchObject({ curve_public: first.publicKey });
     const second = add('worker-1', 'tester', true);
-    expect(readAgentKeys(home, 'worker-1').curve_public).toBe(second.publicKey);
+    expect(readAgentKeys(home, 'worker-1')).toMatchObject({ curve_public: second.publicKey });
   });
 
   test.each(['../operator', '..', 'a/b', '.hidden', 'A', '', 'x\0', '-x', 'a.json'])(
@@ -168,6 +175,19 @@ describe('a running broker', () => {
     add('worker-1', 'tester');
     const ring = new KeyRing(home, systemClock);
     expect(ring.proofFor({ agent: 'worker-1', role: 'tester', isRemote: false })).toBe('none');
+  });
+
+  test('has an agent on NATS prove its role, too, and lets its key in nowhere over tcp', () => {
+    const { publicKey } = newNkey();
+    const half = { nats_public: publicKey, nats_bus: 'main' };
+    const keys = newAgentKeys({ agent: 'worker-1', role: 'pgc', nowMs: 0 }, half);
+    storeAgentKeys(home, keys, { replace: false });
+    expect(readAgentKeys(home, 'worker-1')).toEqual(keys);
+    const ring = new KeyRing(home, systemClock);
+    const claim = { agent: 'worker-1', role: 'pgc', isRemote: true };
+    expect(ring.proofFor(claim)).toEqual(Buffer.from(keys.secret, 'hex'));
+    expect(ring.proofFor({ ...claim, role: 'operator' })).toBe('refused');
+    expect(ring.isAllowed(publicKey)).toBe(false);
   });
 
   test('refuses a role of its own machine whose secret is gone', () => {
@@ -240,7 +260,7 @@ describe('a running broker', () => {
 
 describe('an identity file', () => {
   const key = newCurveKeyPair();
-  const identity: IdentityFile = {
+  const identity: CurveIdentity = {
     agent: 'worker-1',
     role: 'pgc',
     curve_public: key.publicKey,
@@ -249,12 +269,27 @@ describe('an identity file', () => {
     secret: 'ab'.repeat(32),
     bus: '',
   };
+  const nats: NatsIdentity = {
+    agent: 'worker-1',
+    role: 'pgc',
+    nats_seed: newNkey().seed,
+    secret: 'ab'.repeat(32),
+    bus: 'tls://nats-1.example:4222',
+  };
+  const damaged = nats.nats_seed.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
   const file = (): string => path.join(home, 'worker-1.json');
 
   test('is read as it was written, for its owner alone', () => {
     expect(writeIdentity(file(), identity, { replace: false })).toBe(true);
     expect(readIdentity(file())).toEqual(identity);
     expect(modeOf(file())).toBe(0o600);
+  });
+
+  test('for NATS is told from one for tcp by what it holds', () => {
+    writeIdentity(file(), nats, { replace: false });
+    const read = readIdentity(file());
+    expect(read).toEqual(nats);
+    expect([isNatsIdentity(read), isNatsIdentity(identity)]).toEqual([true, false]);
   });
 
   test('is found by its agent in a folder of them', () => {
@@ -286,6 +321,11 @@ describe('an identity file', () => {
     ['with a short key', JSON.stringify({ ...identity, curve_secret: 'short' })],
     ['with a name that is none', JSON.stringify({ ...identity, agent: '../x' })],
     ['with more than it should have', JSON.stringify({ ...identity, extra: 1 })],
+    ['for both', JSON.stringify({ ...identity, ...nats })],
+    ['for NATS without servers', JSON.stringify({ ...nats, bus: '' })],
+    ['for NATS with a seed that is damaged', JSON.stringify({ ...nats, nats_seed: damaged })],
+    ['for NATS with a public key', JSON.stringify({ ...nats, nats_seed: newNkey().publicKey })],
+    ['for NATS with a CA that is none', JSON.stringify({ ...nats, ca: '/etc/ca.pem' })],
   ])('that is %s is refused, and what it holds is not repeated', (_what, text) => {
     writeFileSync(file(), text, { mode: 0o600 });
     try {
@@ -293,7 +333,7 @@ describe('an identity file', () => {
       expect.unreachable();
     } catch (error) {
       expect(error).toMatchObject({ code: 'KEY_FILE_INVALID' });
-      for (const secret of [identity.secret, identity.curve_secret])
+      for (const secret of [identity.secret, identity.curve_secret, nats.nats_seed])
         expect((error as Error).message).not.toContain(secret);
     }
   });

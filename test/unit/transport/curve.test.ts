@@ -186,8 +186,11 @@ test('a refused client comes in by itself once its key is restored', async () =>
   watched.link.connectTopics(listener.topicsAddress);
   watched.link.subscribe('news');
   await eventually(() => expect(watched.link.refusal?.code).toBe('CURVE_REFUSED'));
-  const restored = { agent: 'returner', role: 'tester', curvePublic: keys.publicKey, nowMs: 0 };
-  storeAgentKeys(network.home, newAgentKeys(restored), { replace: false });
+  const restored = newAgentKeys(
+    { agent: 'returner', role: 'tester', nowMs: 0 },
+    { curve_public: keys.publicKey },
+  );
+  storeAgentKeys(network.home, restored, { replace: false });
   await eventually(() => {
     listener.publish('news', Buffer.from('x'));
     expect([watched.ups(), watched.link.refusal]).toEqual([1, undefined]);

@@ -1,0 +1,126 @@
+import { subjectsOf } from './subjects.js';
+
+/**
+ * What a NATS server lets each agent do, so that none acts as another: the server alone knows whose key a connection has.
+ * An agent publishes its own frames, and asks for the broker; it subscribes to frames for itself, to the broker's words, and to
+ * answers to itself. A broker may do the other half of each.
+ *
+ * JetStream is for brokers, and for roles with a log of their own. It writes what it is asked for to any subject that the
+ * question names, unchecked: who may use it is trusted like a broker. No other role has any of it.
+ */
+
+/** Who runs the bus: a candidate to lead it. */
+const brokerRole = 'broker';
+/** Roles with a log of their own, which is called as they are; so is their lease. */
+const rolesWithLog: readonly string[] = ['manager'];
+
+export interface NatsUser {
+  agent: string;
+  role: string;
+  /** Its public nkey. */
+  key: string;
+  bus: string;
+}
+
+interface Permissions {
+  publish: string[];
+  subscribe: string[];
+}
+
+/**
+ * The variable `sigma_agents` for the configuration of a server. Not the whole block `authorization`: that of an empty file
+ * would let all in, while a variable that is missing is an error. For the same reason there must be one user at least.
+ */
+export function usersText(users: readonly NatsUser[]): string {
+  const lines = users.map((user) => {
+    const { publish, subscribe } = permissionsOf(user);
+    return [
+      `  # ${user.agent}, ${user.role} of ${user.bus}`,
+      `  { nkey: ${user.key}, permissions: {`,
+      `    publish: ${JSON.stringify(publish)}`,
+      `    subscribe: ${JSON.stringify(subscribe)}`,
+      '  } }',
+    ].join('\n');
+  });
+  return ['sigma_agents = [', ...lines, ']', ''].join('\n');
+}
+
+function permissionsOf({ agent, role, bus }: NatsUser): Permissions {
+  const subjects = subjectsOf(bus);
+  const { find, leader } = subjects;
+  const topics = subjects.topic('*', '>');
+  const inbox = `_INBOX.${agent}.>`;
+  if (role === brokerRole)
+    return {
+      publish: [
+        ...[subjects.out('*', '>'), leader, topics, '_INBOX.>'],
+        ...[...logRights(bus, 'bus'), `$KV.sigma_${bus}.>`],
+        ...streamRights(leasesOf(bus)),
+        ...[...streamsOf(bus, 'bus'), leasesOf(bus)].flatMap((each) =>
+          calls(['STREAM.UPDATE'], each),
+        ),
+      ],
+      subscribe: [subjects.allIn('*'), find, leader, inbox],
+    };
+  const hasLog = rolesWithLog.includes(role);
+  return {
+    publish: [
+      ...[subjects.in('*', `${agent}.>`), find],
+      ...(hasLog ? [...logRights(bus, role), ...leaseRights(bus, role)] : []),
+    ],
+    subscribe: [subjects.out('*', `${agent}.>`), leader, topics, inbox],
+  };
+}
+
+// --- JetStream
+
+const calls = (names: readonly string[], rest: string): string[] =>
+  names.map((name) => `$JS.API.${name}.${rest}`);
+
+/** To make a stream and read it; not to change what it takes in, and not to delete it. */
+function streamRights(stream: string): string[] {
+  return [
+    '$JS.API.INFO',
+    ...calls(['STREAM.CREATE', 'STREAM.INFO', 'STREAM.PURGE', 'STREAM.MSG.GET'], stream),
+    ...calls(['DIRECT.GET', 'CONSUMER.CREATE'], stream),
+    ...calls(['DIRECT.GET', 'CONSUMER.CREATE'], `${stream}.>`),
+    ...calls(['CONSUMER.MSG.NEXT'], `${stream}.*`),
+    ...readerRights(stream),
+  ];
+}
+
+function readerRights(stream: string): string[] {
+  return [
+    ...calls(['CONSUMER.INFO', 'CONSUMER.DELETE'], `${stream}.*`),
+    `$JS.ACK.${stream}.>`,
+    `$JS.FC.${stream}.>`,
+  ];
+}
+
+/** Of a log, and of the snapshots beside it. */
+function streamsOf(bus: string, name: string): string[] {
+  const stream = `SIGMA_${bus}_${name}`;
+  return [stream, `${stream}_snapshots`];
+}
+
+function logRights(bus: string, name: string): string[] {
+  const subject = subjectsOf(bus).log(name);
+  return [subject, `${subject}.>`, ...streamsOf(bus, name).flatMap(streamRights)];
+}
+
+function leasesOf(bus: string): string {
+  return `KV_sigma_${bus}`;
+}
+
+/** Of the leases, which brokers keep, the one. */
+function leaseRights(bus: string, role: string): string[] {
+  const stream = leasesOf(bus);
+  const key = `$KV.sigma_${bus}.${role}`;
+  return [
+    key,
+    ...calls(['STREAM.INFO', 'STREAM.MSG.GET'], stream),
+    ...calls(['DIRECT.GET'], `${stream}.${key}`),
+    ...calls(['CONSUMER.CREATE'], `${stream}.*.${key}`),
+    ...readerRights(stream),
+  ];
+}

@@ -1,0 +1,423 @@
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { Socket } from 'node:net';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { Kvm } from '@nats-io/kv';
+import {
+  PermissionViolationError,
+  type NatsConnection,
+  type QueuedIterator,
+  type Status,
+} from '@nats-io/transport-node';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { readIdentity, type NatsIdentity } from '../../src/config/identity.js';
+import { newNkey } from '../../src/config/nkey.js';
+import { parseNatsAddress } from '../../src/nats/address.js';
+import { connectNats } from '../../src/nats/connect.js';
+import { eventually } from '../support/eventually.js';
+import { natsMissing, startNats, type NatsServer } from '../support/nats-server.js';
+import { sigma } from '../support/sigma.js';
+import { temporaryFolder } from '../support/temporary.js';
+
+const deploy = fileURLToPath(new URL('../../deploy/nats', import.meta.url));
+const folder = temporaryFolder();
+const home = path.join(folder.path, 'home');
+const at = (name: string): string => path.join(folder.path, name);
+const users = at('sigma-agents.conf');
+const open: NatsConnection[] = [];
+let server: NatsServer;
+let address = '';
+
+const writeUsers = () => sigma(home, ['keys', 'nats', '--out', users, '--json']);
+
+/** Keys by the command line, as an operator makes them. */
+async function add(agent: string, role: string): Promise<NatsIdentity> {
+  const where = ['--bus', address, '--ca', at('ca.pem'), '--out', at(`${agent}.json`)];
+  const added = await sigma(home, ['keys', 'add', agent, '--role', role, ...where]);
+  expect(added.code).toBe(0);
+  return readIdentity(at(`${agent}.json`)) as NatsIdentity;
+}
+
+/** As a client or a broker does it. */
+async function connectWith(identity: NatsIdentity): Promise<NatsConnection> {
+  const { agent, bus: text, nats_seed: seed, ca } = identity;
+  const connection = await connectNats({ ...parseNatsAddress(text), text, agent, seed, ca });
+  open.push(connection);
+  return connection;
+}
+
+const refusal = expect.objectContaining({ code: 'NATS_REFUSED' }) as Error;
+
+/** Has the server take in the agents of the home; `isDone` once it has. */
+async function reload(isDone: () => Promise<unknown>): Promise<void> {
+  expect((await writeUsers()).code).toBe(0);
+  server.reload();
+  await eventually(async () => void (await isDone()));
+}
+
+/** The subjects that the server refuses in this work; it says so before it answers the flush. */
+async function refused(nats: NatsConnection, work: () => unknown): Promise<string[]> {
+  const found: string[] = [];
+  const statuses = nats.status() as QueuedIterator<Status>;
+  const reading = (async () => {
+    for await (const each of statuses)
+      if (each.type === 'error' && each.error instanceof PermissionViolationError)
+        found.push(`${each.error.operation} ${each.error.subject}`);
+  })();
+  await work();
+  await nats.flush();
+  statuses.stop();
+  await reading;
+  return found;
+}
+
+/** All that arrives at a subject, and why nothing does. */
+function heard(nats: NatsConnection, subject: string): string[] {
+  const found: string[] = [];
+  nats.subscribe(subject, {
+    callback: (error, message) => void found.push(error?.message ?? message.subject),
+  });
+  return found;
+}
+
+const ignored = { callback: () => undefined };
+const authority = (): string => readFileSync(at('ca.pem'), 'utf8');
+let ann: NatsIdentity;
+let bob: NatsIdentity;
+let candidate: NatsIdentity;
+let chief: NatsIdentity;
+
+describe.skipIf(natsMissing !== undefined)(natsMissing ?? 'keys on NATS', () => {
+  beforeAll(async () => {
+    mkdirSync(home, { mode: 0o700 });
+    const made = at('certificates');
+    execFileSync('sh', [path.join(deploy, 'certificates.sh'), made, 'localhost'], {
+      stdio: 'pipe',
+    });
+    for (const name of ['ca.pem', 'localhost.pem', 'localhost-key.pem'])
+      copyFileSync(path.join(made, name), at(name));
+    expect((await writeUsers()).json).toEqual({ file: users, agents: [] });
+    server = await startNats((its) =>
+      [
+        // An absolute path would be taken as one below the configuration.
+        `include "${path.relative(its, users)}"`,
+        'authorization { users: $sigma_agents }',
+        `tls { cert_file: "${at('localhost.pem')}", key_file: "${at('localhost-key.pem')}" }`,
+      ].join('\n'),
+    );
+    address = `tls://localhost:${server.port}`;
+  });
+  afterEach(async () => {
+    for (const each of open.splice(0)) await each.close();
+  });
+  afterAll(async () => {
+    await server.close();
+    folder.remove();
+  });
+
+  test('a server whose file names no agent lets none in', async () => {
+    const stranger = { agent: 'ann', role: 'client', secret: '', bus: address, ca: authority() };
+    await expect(connectWith({ ...stranger, nats_seed: newNkey().seed })).rejects.toThrow(refusal);
+    const keyless = { ...parseNatsAddress(address), text: address, agent: 'ann', ca: authority() };
+    await expect(connectNats(keyless)).rejects.toThrow(refusal);
+  });
+
+  describe('a server that has taken in the agents of a home', () => {
+    beforeAll(async () => {
+      ann = await add('ann', 'client');
+      bob = await add('bob', 'client');
+      candidate = await add('bus-1', 'broker');
+      chief = await add('chief', 'manager');
+      await reload(() => connectWith(ann));
+      expect((await writeUsers()).json.agents).toMatchObject(
+        ['ann', 'bob', 'bus-1', 'chief'].map((agent) => ({ agent, bus: 'main' })),
+      );
+    });
+
+    test('lets nobody in without a key, with an unknown one, or in plain text', async () => {
+      const where = { ...parseNatsAddress(address), text: address };
+      await expect(connectNats({ ...where, agent: 'ann', ca: authority() })).rejects.toThrow(
+        refusal,
+      );
+      await expect(connectWith({ ...ann, nats_seed: newNkey().seed })).rejects.toThrow(refusal);
+      const plain = new Socket().connect(server.port, '127.0.0.1');
+      plain.write('CONNECT {"verbose":false}\r\nPING\r\n');
+      const said = (await plain.toArray()).join('');
+      expect(said).toContain('"tls_required":true');
+      expect(said).not.toContain('PONG');
+    });
+
+    test('is believed only with a certificate of the authority', async () => {
+      const { ca: _, ...other } = ann;
+      const refused = { code: 'NATS_UNAVAILABLE', message: expect.stringContaining('certificate') };
+      await expect(connectWith(other)).rejects.toMatchObject(refused);
+    });
+
+    test('carries frames between an agent and the broker', async () => {
+      const [agent, broker] = [await connectWith(ann), await connectWith(candidate)];
+      const frames = heard(broker, 'sigma.main.in.*.>');
+      const own = heard(agent, 'sigma.main.out.*.ann.>');
+      const topics = heard(agent, 'sigma.main.topic.*.>');
+      broker.subscribe('sigma.main.find', { callback: (_, asked) => void asked.respond('here') });
+      await broker.flush();
+      expect((await agent.request('sigma.main.find')).string()).toBe('here');
+      agent.publish('sigma.main.in.1.ann.s1');
+      await agent.flush();
+      broker.publish('sigma.main.out.1.ann.s1');
+      broker.publish('sigma.main.topic.1.presence.ann');
+      await eventually(() => {
+        expect(frames).toEqual(['sigma.main.in.1.ann.s1']);
+        expect([...own, ...topics]).toEqual([
+          ...['sigma.main.out.1.ann.s1', 'sigma.main.topic.1.presence.ann'],
+        ]);
+      });
+    });
+
+    test.each([
+      ['speaks in the name of another', 'sigma.main.in.1.ann.s1'],
+      ['speaks in the name of all', 'sigma.main.in.1.*.s1'],
+      ['speaks as the broker to another', 'sigma.main.out.1.ann.s1'],
+      ['speaks as the broker to itself', 'sigma.main.out.1.bob.s1'],
+      ['says where the broker is', 'sigma.main.leader'],
+      ['publishes on a topic', 'sigma.main.topic.1.presence.ann'],
+      ['writes the log', 'sigma.main.log.bus'],
+      ['answers a request of another', '_INBOX.ann.x'],
+      ['takes the lease', '$KV.sigma_main.bus'],
+      ['puts a snapshot', 'sigma.main.log.bus.snapshot.3.a'],
+      ['reads the log', '$JS.API.STREAM.MSG.GET.SIGMA_main_bus'],
+      ['reads the log directly', '$JS.API.DIRECT.GET.SIGMA_main_bus'],
+      ['has the log sent', '$JS.API.CONSUMER.CREATE.SIGMA_main_bus'],
+      ['makes a stream', '$JS.API.STREAM.CREATE.mine'],
+      ['deletes the log', '$JS.API.STREAM.DELETE.SIGMA_main_bus'],
+      ['is on another bus', 'sigma.other.in.1.bob.s1'],
+    ])('does not let an agent that %s publish', async (_what, subject) => {
+      const [agent, witness] = [await connectWith(bob), await connectWith(candidate)];
+      const frames = heard(witness, 'sigma.main.in.*.>');
+      await witness.flush();
+      const found = await refused(agent, () => {
+        agent.publish(subject, '{}', { reply: '_INBOX.bob.x' });
+        agent.publish('sigma.main.in.1.bob.s1');
+      });
+      expect(found).toEqual([`publish ${subject}`]);
+      await eventually(() => expect(frames).toEqual(['sigma.main.in.1.bob.s1']));
+    });
+
+    test.each([
+      ['reads what is for another', 'sigma.main.out.*.ann.>'],
+      ['reads what is for all', 'sigma.main.out.>'],
+      ['reads what all say', 'sigma.main.in.>'],
+      ['reads what another says', 'sigma.main.in.1.ann.s1'],
+      ['answers in the place of the broker', 'sigma.main.find'],
+      ['reads answers to another', '_INBOX.ann.>'],
+      ['reads all answers', '_INBOX.>'],
+      ['reads the log as it is written', 'sigma.main.log.>'],
+      ['reads all', '>'],
+      ['watches the leases', '$KV.sigma_main.>'],
+      ['is on another bus', 'sigma.other.topic.>'],
+    ])('does not let an agent that %s subscribe', async (_what, subject) => {
+      const agent = await connectWith(bob);
+      expect(await refused(agent, () => agent.subscribe(subject, ignored))).toEqual([
+        `subscription ${subject}`,
+      ]);
+    });
+
+    test('lets a broker keep its log, snapshots of it, and its lease', async () => {
+      const broker = await connectWith(candidate);
+      const found = await refused(broker, async () => {
+        const manager = await jetstreamManager(broker);
+        await manager.streams.add({ name: 'SIGMA_main_bus', subjects: ['sigma.main.log.bus'] });
+        const stream = manager.jetstream();
+        for (const body of ['1', '2', '3']) await stream.publish('sigma.main.log.bus', body);
+        const reader = await stream.consumers.get('SIGMA_main_bus');
+        const read: string[] = [];
+        for await (const each of await reader.consume()) {
+          read.push(each.string());
+          if (read.length === 3) break;
+        }
+        expect(read).toEqual(['1', '2', '3']);
+        await manager.streams.purge('SIGMA_main_bus', { seq: 3 });
+        await manager.streams.update('SIGMA_main_bus', { max_bytes: 1024 ** 3 });
+        const last = await manager.streams.getMessage('SIGMA_main_bus', {
+          last_by_subj: 'sigma.main.log.bus',
+        });
+        expect(last?.string()).toBe('3');
+
+        const beside = {
+          name: 'SIGMA_main_bus_snapshots',
+          subjects: ['sigma.main.log.bus.snapshot.>'],
+        };
+        await manager.streams.add(beside);
+        await stream.publish('sigma.main.log.bus.snapshot.3.a', 'all');
+
+        const leases = await new Kvm(broker).create('sigma_main', { history: 1, ttl: 60_000 });
+        const revision = await leases.create('bus', 'bus-1');
+        await leases.update('bus', 'bus-1 again', revision);
+        expect((await leases.get('bus'))?.string()).toBe('bus-1 again');
+        for await (const each of await leases.watch({ key: 'bus' })) {
+          expect(each.string()).toBe('bus-1 again');
+          break;
+        }
+        await leases.delete('bus');
+      });
+      expect(found).toEqual([]);
+    });
+
+    test('lets a manager keep a log and a lease of its own, and touch no other', async () => {
+      await new Kvm(await connectWith(candidate)).create('sigma_main');
+      const agent = await connectWith(chief);
+      const works = await refused(agent, async () => {
+        const manager = await jetstreamManager(agent);
+        await manager.streams.add({
+          ...{
+            name: 'SIGMA_main_manager',
+            subjects: ['sigma.main.log.manager'],
+            allow_direct: true,
+          },
+        });
+        await manager.jetstream().publish('sigma.main.log.manager', '1');
+        const reader = await manager.jetstream().consumers.get('SIGMA_main_manager');
+        expect((await reader.next())?.string()).toBe('1');
+        const leases = await new Kvm(agent).open('sigma_main');
+        await leases.put('manager', 'chief');
+        expect((await leases.get('manager'))?.string()).toBe('chief');
+        for await (const each of await leases.watch({ key: 'manager' })) {
+          expect(each.string()).toBe('chief');
+          break;
+        }
+      });
+      expect(works).toEqual([]);
+      const others = [
+        ...[
+          '$KV.sigma_main.bus',
+          'sigma.main.log.bus',
+          'sigma.main.topic.x',
+          'sigma.main.in.1.ann.s',
+        ],
+        ...['GET.SIGMA_main_bus', 'DELETE.SIGMA_main_manager'].map(
+          (call) => `$JS.API.STREAM.MSG.${call}`,
+        ),
+        ...['UPDATE.SIGMA_main_manager', 'CREATE.SIGMA_main_bus', 'CREATE.mine'].map(
+          (call) => `$JS.API.STREAM.${call}`,
+        ),
+        '$JS.API.CONSUMER.CREATE.KV_sigma_main.mine.$KV.sigma_main.bus',
+      ];
+      const found = await refused(agent, () => others.forEach((each) => agent.publish(each)));
+      expect(found).toEqual(others.map((each) => `publish ${each}`));
+    });
+
+    test('ends the connection of a revoked agent, and refuses its next one', async () => {
+      const leaver = await add('leaver', 'client');
+      await reload(() => connectWith(leaver));
+      const [gone, stays] = [await connectWith(leaver), await connectWith(ann)];
+      const revoked = await sigma(home, ['keys', 'revoke', 'leaver']);
+      expect(revoked.stdout).toContain('sigma keys nats');
+      await reload(() => gone.closed());
+      await expect(connectWith(leaver)).rejects.toThrow(refusal);
+      await stays.flush();
+      expect(stays.isClosed()).toBe(false);
+    });
+
+    test('takes in a key that was replaced, and no more the one before', async () => {
+      const before = await add('turner', 'client');
+      const rotate = ['keys', 'rotate', 'turner', '--out', at('turner.json'), '--json'];
+      const lost = await sigma(home, [...rotate, '--bus', 'tcp://127.0.0.1:7447']);
+      const other = await sigma(home, [...rotate, '--bus', `${address}/other`]);
+      for (const each of [lost, other]) expect(each.json.error.code).toBe('USAGE');
+      const done = await sigma(home, [...rotate, '--bus', address, '--ca', at('ca.pem')]);
+      expect(done.json).toMatchObject({
+        agent: 'turner',
+        role: 'client',
+        nats_bus: 'main',
+        bus: address,
+      });
+      await reload(() => connectWith(readIdentity(at('turner.json')) as NatsIdentity));
+      await expect(connectWith(before)).rejects.toThrow(refusal);
+    });
+  });
+
+  test('keys are for their owners alone, and no secret is printed', async () => {
+    const listed = await sigma(home, ['keys', 'list', '--json']);
+    const written = await writeUsers();
+    const kept = readFileSync(path.join(home, 'bus/keys/agents/ann.json'), 'utf8');
+    const [its] = (listed.json.agents as { agent: string }[]).filter(
+      ({ agent }) => agent === 'ann',
+    );
+    expect(its).toEqual({
+      ...{ agent: 'ann', role: 'client', nats_bus: 'main' },
+      nats_public: expect.stringMatching(/^U/) as string,
+      created: expect.any(String) as string,
+    });
+    const shown = [listed.stdout, written.stdout, readFileSync(users, 'utf8')];
+    for (const text of shown)
+      for (const secret of [ann.secret, ann.nats_seed]) expect(text).not.toContain(secret);
+    expect(kept).not.toContain(ann.nats_seed);
+    expect(statSync(at('ann.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(users).mode & 0o777).toBe(0o644);
+  });
+
+  describe('a wrong command is refused and writes nothing:', () => {
+    const remote = 'tls://nats.example:4222';
+    test.each([
+      [['add', 'eve', '--role', 'no role', '--bus', remote], 'INVALID_NAME'],
+      [['add', '../eve', '--role', 'client', '--bus', remote], 'INVALID_NAME'],
+      [['add', 'eve', '--role', 'client', '--bus', 'tls://nonsense'], 'SOCKET_PATH'],
+      [['add', 'eve', '--role', 'client', '--bus', 'tls://h:4222/No Bus'], 'SOCKET_PATH'],
+      [['add', 'eve', '--role', 'client', '--bus', 'nats://nats.example:4222'], 'SOCKET_PATH'],
+      [['add', 'eve', '--role', 'client', '--bus', remote, '--ca', at('none.pem')], 'USAGE'],
+      [
+        ['add', 'eve', '--role', 'client', '--bus', remote, '--ca', at('localhost-key.pem')],
+        'USAGE',
+      ],
+      [
+        ['add', 'eve', '--role', 'client', '--bus', 'nats://[::1]:4222', '--ca', at('ca.pem')],
+        'USAGE',
+      ],
+      [['add', 'ann', '--role', 'client', '--bus', remote], 'IDENTITY_EXISTS'],
+    ])('sigma keys %j', async (args, code) => {
+      const its = await sigma(home, ['keys', ...args, '--out', at('eve.json'), '--json']);
+      expect(its.json.error.code).toBe(code);
+      expect(existsSync(at('eve.json'))).toBe(false);
+    });
+
+    test('sigma keys nats does not replace a file that is none of its own', async () => {
+      writeFileSync(at('mine.conf'), 'port: 4222\n');
+      for (const out of [at('mine.conf'), folder.path]) {
+        const its = await sigma(home, ['keys', 'nats', '--out', out, '--json']);
+        expect(its.json.error.code).toBe('USAGE');
+      }
+      expect(readFileSync(at('mine.conf'), 'utf8')).toBe('port: 4222\n');
+    });
+  });
+
+  describe('a server accepts', () => {
+    const accepts = (folder: string, file: string): string =>
+      execFileSync('nats-server', ['-t', '-c', file], {
+        ...{ cwd: folder, encoding: 'utf8', stdio: 'pipe' },
+        env: { ...process.env, SIGMA_NATS_NAME: 'nats-1' },
+      });
+
+    test.each(['nats-server.conf', 'cluster.conf'])('deploy/nats/%s', (name) => {
+      const its = at(`etc-${name}`);
+      mkdirSync(its);
+      for (const each of ['nats-server.conf', 'cluster.conf'])
+        copyFileSync(path.join(deploy, each), path.join(its, each));
+      copyFileSync(at('localhost.pem'), path.join(its, 'server.pem'));
+      copyFileSync(at('localhost-key.pem'), path.join(its, 'server-key.pem'));
+      copyFileSync(at('ca.pem'), path.join(its, 'ca.pem'));
+      expect(() => accepts(its, name)).toThrow(/sigma-agents.conf/);
+      writeFileSync(path.join(its, 'sigma-agents.conf'), '');
+      expect(() => accepts(its, name)).toThrow(/sigma_agents/);
+      copyFileSync(users, path.join(its, 'sigma-agents.conf'));
+      expect(() => accepts(its, name)).not.toThrow();
+    });
+  });
+});
