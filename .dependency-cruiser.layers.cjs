@@ -41,8 +41,8 @@ const parts = {
     'critic',
   ],
   remote: [
-    ...['base', 'errors', 'wire', 'config', 'observe', 'transport', 'client', 'pgc', 'lattice'],
-    ...['attention', 'delegation', 'critic', 'task'],
+    ...['base', 'errors', 'wire', 'config', 'observe', 'transport', 'nats', 'client', 'pgc'],
+    ...['lattice', 'attention', 'delegation', 'critic', 'task'],
   ],
   manager: [
     ...['base', 'errors', 'wire', 'machine', 'config', 'observe', 'store', 'client', 'pgc'],

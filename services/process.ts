@@ -20,6 +20,7 @@ export function untilStopped(): Promise<string> {
       stoppingSinceMs ??= nowMs;
       // npm and shells pass a Ctrl-C on that has reached us already: only a later one means impatience.
       if (nowMs - stoppingSinceMs > secondSignalMs) process.exit(1);
+      reportStopping();
       resolve(why);
     };
     process.on('SIGTERM', () => stop('SIGTERM'));
@@ -46,7 +47,7 @@ export async function endOf(
 ): Promise<void> {
   const why = await Promise.race([stopped, Promise.all(clients.map(whenClosed))]);
   log.info({ why: typeof why === 'string' ? why : 'no agent is left' }, 'stopping');
-  reportStopping();
+  if (typeof why !== 'string') reportStopping();
   const trouble = clients.find((client) => client.state === 'closed')?.trouble;
   if (typeof why !== 'string' && trouble !== undefined && trouble.code !== 'SUPERSEDED')
     throw trouble;

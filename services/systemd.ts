@@ -5,6 +5,8 @@ import { execFile } from 'node:child_process';
 /** A late sign of life costs a restart, so three are given in the time of one. */
 const signsPerPeriod = 3;
 
+let signs: NodeJS.Timeout | undefined;
+
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -14,7 +16,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 export async function reportReady(): Promise<void> {
   const periodMs = watchdogMs(process.env, process.pid);
   if (periodMs !== undefined)
-    setInterval(() => void notify('WATCHDOG=1'), periodMs / signsPerPeriod).unref();
+    signs ??= setInterval(() => void notify('WATCHDOG=1'), periodMs / signsPerPeriod).unref();
   await notify('READY=1');
 }
 

@@ -11,15 +11,19 @@ import type { Trace } from '../../src/base/trace.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { AuditLog } from '../../src/observe/audit.js';
 import { HealthServer, verdictOn, type Verdict } from '../../src/observe/health-server.js';
-import { openLog, traceTo } from '../../src/observe/log.js';
+import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { LoopLag } from '../../src/observe/loop-lag.js';
+import { busLayout } from '../../src/store/layouts.js';
+import { isNats } from '../../src/transport/address.js';
+import type { CurveKeyPair } from '../../src/transport/curve.js';
 import { isListening } from '../../src/transport/probe.js';
 import type { StatusAnswer } from '../../src/wire/messages.js';
 import { untilStopped } from '../process.js';
-import { reportReady, reportStopping } from '../systemd.js';
+import { reportReady } from '../systemd.js';
 import { version } from '../version.js';
 import { listenOn, serverKeysOf } from './listening.js';
-import { openStore } from '../bus-store.js';
+import { openStore, storeFolder } from '../bus-store.js';
+import { inOffice, type Office } from '../office.js';
 
 /**
  * A quiet spell makes V8 shrink the room it gives a small heap, and the buffers of a burst of messages
@@ -27,21 +31,44 @@ import { openStore } from '../bus-store.js';
  */
 const heapGrowth = '--heap-growing-percent=300';
 
-/** `sigma bus`: runs the broker until a signal stops it. Throws BROKER_RUNNING, STORE_*, SOCKET_PATH, KEYS_MISSING. */
+/**
+ * `sigma bus`: runs the broker until a signal stops it; on NATS, whenever it leads. Throws BROKER_RUNNING, STORE_*, SOCKET_PATH,
+ * KEYS_MISSING, NATS_*.
+ */
 export async function runBroker(config: Config): Promise<void> {
   setFlagsFromString(heapGrowth);
   const log = openLog(config, { service: 'broker' });
   const stopped = untilStopped();
-  const trace = traceTo(log);
   const server = serverKeysOf(config);
-  await using scope = new Scope();
   // A broker whose disk is full has let go of its lock, and listens on.
-  if (await isListening(config.bus)) throw new BusError('BROKER_RUNNING', { path: config.bus });
+  if (!isNats(config.bus) && (await isListening(config.bus)))
+    throw new BusError('BROKER_RUNNING', { path: config.bus });
+  const parts = {
+    ...{
+      name: 'bus',
+      agent: 'broker',
+      layout: busLayout,
+      folder: storeFolder(config),
+      log,
+      stopped,
+    },
+    openLocal: () => openStore(config),
+  };
+  await inOffice(config, parts, (office) => serve(config, office, { server, log }));
+}
+
+async function serve(
+  config: Config,
+  { open, nats, ended }: Office,
+  { server, log }: { server: CurveKeyPair | undefined; log: Logger },
+): Promise<void> {
+  const trace = traceTo(log);
+  await using scope = new Scope();
   // The lock before the sockets: binding would take over those of another broker.
-  const store = scope.own(await openStore(config));
+  const store = scope.own(await open());
   ensureRoleSecrets(config.home);
   const ring = new KeyRing(config.home, systemClock, trace);
-  const listener = await listenOn(config, { server, ring, scope, trace });
+  const listener = await listenOn(config, { server, nats, ring, scope, trace });
   const lag = scope.own(new LoopLag());
   const audit = openAudit(config, trace);
   if (audit !== undefined) scope.own(audit);
@@ -67,9 +94,8 @@ export async function runBroker(config: Config): Promise<void> {
   health.server = await openHealth(config, broker, audit, trace);
   log.info({ address: config.bus, listen: config.listen, agents: broker.registry.size }, 'serving');
   await reportReady();
-  const why = await stopped;
+  const why = await ended;
   log.info({ why }, 'stopping');
-  reportStopping();
 }
 
 function openAudit(config: Config, trace: Trace): AuditLog | undefined {

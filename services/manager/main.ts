@@ -16,6 +16,7 @@ import { openClient } from '../../src/remote/open-client.js';
 import { plainRecord, untilAccepted } from '../../src/client/registration.js';
 import { generateOverlays } from '../overlay-process.js';
 import type { MakeOverlays } from '../../src/manager/overlay-maker.js';
+import { inOffice, type Office } from '../office.js';
 import { endOf, untilStopped } from '../process.js';
 import { reportReady } from '../systemd.js';
 import { Shards } from '../../src/remote/shards.js';
@@ -25,11 +26,26 @@ import type { NoticeCounts } from '../../src/manager/gate-notices.js';
 import { KeptTasks } from '../../src/manager/kept-tasks.js';
 import { TaskHandler } from '../../src/manager/task-handler.js';
 
-/** `sigma agent manager`: answers questions over all shards and manages tasks, until a signal stops it. */
+/** `sigma agent manager`: answers questions over all shards and manages tasks, until a signal stops it; on NATS, while it leads. */
 export async function runManager(config: Config): Promise<void> {
-  const noticeWays = noticeWaysOf(config, process.env);
   const log = openLog(config, { service: 'manager' });
   const stopped = untilStopped();
+  const folder = path.join(config.home, 'manager', 'tasks');
+  const openLocal = (): Promise<LevelStore> => openTasks(folder);
+  const parts = {
+    name: 'manager',
+    agent: 'manager',
+    layout: tasksLayout,
+    folder,
+    log,
+    stopped,
+    openLocal,
+  };
+  await inOffice(config, parts, (office) => manage(config, office, log));
+}
+
+async function manage(config: Config, { open, ended }: Office, log: Logger): Promise<void> {
+  const noticeWays = noticeWaysOf(config, process.env);
   // Known before anything is served: a second manager of this home ends here.
   let onChange = (): void => undefined;
   await using journals = await KeptJournals.open({
@@ -53,7 +69,7 @@ export async function runManager(config: Config): Promise<void> {
   const makeOverlays: MakeOverlays = async (...tree) => (await generate(...tree)) === undefined;
   const tasks = new KeptTasks({
     open: async () => {
-      const store = await openTasks(config);
+      const store = await open();
       try {
         const attention = attentionParts(config);
         const { upstream } = policyOf(config);
@@ -74,8 +90,8 @@ export async function runManager(config: Config): Promise<void> {
   await using health = await openHealth(config, tasks, traceTo(log));
   if (health !== undefined) log.info({ port: health.port }, 'serving metrics of tasks');
   try {
-    await Promise.race([introduced, stopped]);
-    await endOf(stopped, [client], log);
+    await Promise.race([introduced, ended]);
+    await endOf(ended, [client], log);
   } finally {
     // What waits for a broker that is gone ends with the client, not before.
     const ended = tasks[Symbol.asyncDispose]();
@@ -117,8 +133,7 @@ function noticesSample(values: NoticeCounts) {
 }
 
 /** Throws as `openStore`. */
-function openTasks({ home }: Config): Promise<LevelStore> {
-  const folder = path.join(home, 'manager', 'tasks');
+function openTasks(folder: string): Promise<LevelStore> {
   return LevelStore.open(folder, { layout: tasksLayout, clock: systemClock, random: Math.random });
 }
 

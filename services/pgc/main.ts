@@ -9,7 +9,7 @@ import type { HostBus } from '../../src/pgc/serve/take-over.js';
 import { serveTree } from '../../src/pgc/serve/tree-agent.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { untilStopped } from '../process.js';
-import { reportReady, reportStopping } from '../systemd.js';
+import { reportReady } from '../systemd.js';
 import { proseOf } from '../prose.js';
 
 /** How often the host checks for a newer index: it looks at one file. */
@@ -42,7 +42,6 @@ export async function runPgc(config: Config, folder: string, options: HostOption
   if (first === 'registered') await reportReady();
   const why = await Promise.race([stopped, host.left]);
   log.info({ why: typeof why === 'string' ? why : 'no agent is left' }, 'stopping');
-  reportStopping();
   if (typeof why === 'object') throw why;
 }
 

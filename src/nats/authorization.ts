@@ -53,7 +53,7 @@ function permissionsOf({ agent, role, bus }: NatsUser): Permissions {
   if (role === brokerRole)
     return {
       publish: [
-        ...[subjects.out('*', '>'), leader, topics, '_INBOX.>'],
+        ...[subjects.out('*', '>'), find, leader, topics, '_INBOX.>'],
         ...[...logRights(bus, 'bus'), `$KV.sigma_${bus}.>`],
         ...streamRights(leasesOf(bus)),
         ...[...streamsOf(bus, 'bus'), leasesOf(bus)].flatMap((each) =>

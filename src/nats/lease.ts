@@ -31,8 +31,8 @@ export interface LeaseParts {
   address: string;
   clock: Clock;
   trace?: Trace | undefined;
-  /** Whether the holder is known to be gone, so that its time need not run out. It may err: writes are fenced. */
-  isGone?: () => Promise<boolean>;
+  /** Whether this holder is known to be gone, so that its time need not run out. It may err: writes are fenced. */
+  isGone?: (holder: string) => Promise<boolean>;
 }
 
 /**
@@ -81,7 +81,7 @@ export class Lease implements AsyncDisposable {
         const revision = entry?.revision ?? 0;
         if (seen?.revision !== revision) seen = { revision, sinceMs: nowMs };
         const isFree = entry === null || entry.length === 0 || nowMs - seen.sinceMs > leaseMs;
-        goneCount = !isFree && (await parts.isGone?.()) === true ? goneCount + 1 : 0;
+        goneCount = !isFree && (await parts.isGone?.(entry.string())) === true ? goneCount + 1 : 0;
         if (isFree || goneCount >= goneLooks) {
           const taken =
             revision === 0 ? await kv.create(key, value) : await kv.update(key, value, revision);
@@ -144,5 +144,13 @@ async function bucketOf({ connection, bucket, replicas }: LeaseParts): Promise<K
   const { Kvm } = await import('@nats-io/kv');
   const { jetstream } = await import('@nats-io/jetstream');
   const client = jetstream(connection, { timeout: answerMsMax });
-  return new Kvm(client).create(bucket, { replicas, history: 1 });
+  const kvm = new Kvm(client);
+  try {
+    const kv = await kvm.open(bucket);
+    await kv.status();
+    return kv;
+  } catch {
+    // Only a broker may make it.
+    return kvm.create(bucket, { replicas, history: 1 });
+  }
 }

@@ -6,13 +6,12 @@ import { pause } from '../base/pause.js';
 import type { BusError } from '../errors/bus-error.js';
 import type { Link, LinkEvents, SendOutcome } from '../transport/port.js';
 import { connectNats, refusalOf, type NatsAccess } from './connect.js';
+import { findBroker } from './find.js';
 import { Outflow, PartReceiver, PartSender } from './parts.js';
 import { decodeWord, isLater, runOf, subjectsOf, type Word } from './subjects.js';
 
 /** Between two attempts to reach a server, or to find the broker. */
 const dialBackoff: BackoffPolicy = { baseMs: 250, capMs: 2_000 };
-/** Waited for the broker's word before it is asked again. */
-const findMs = 1_000;
 /** Between two looks whether the broker still answers. */
 const lookMs = 1_000;
 /** What was sent and heard nothing for so long may have reached no broker. */
@@ -48,6 +47,7 @@ export class NatsLink implements Link {
   /** The latest that was heard of. */
   #word: Word | undefined;
   #isSeeking = false;
+  #timer: Disposable | undefined;
   #running: Promise<void> | undefined;
   refusal: BusError | undefined;
 
@@ -94,6 +94,7 @@ export class NatsLink implements Link {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
+    this.#timer?.[Symbol.dispose]();
     this.#events = undefined;
     const connection = this.#connection;
     if (this.#session !== undefined) {
@@ -175,14 +176,9 @@ export class NatsLink implements Link {
 
   /** Undefined: no broker serves. */
   async #find(): Promise<Word | undefined> {
-    try {
-      const options = { timeout: findMs };
-      const answer = await this.#connection?.request(this.#subjects.find, undefined, options);
-      const word = answer && decodeWord(answer.string());
-      return word?.isServing === true ? word : undefined;
-    } catch {
-      return undefined;
-    }
+    if (this.#connection === undefined) return undefined;
+    const word = await findBroker(this.#connection, this.#access.bus);
+    return typeof word === 'object' && word.isServing ? word : undefined;
   }
 
   async #begin(word: Word): Promise<boolean> {
@@ -237,7 +233,7 @@ export class NatsLink implements Link {
   /** A broker that ended without a word is not there any more, and neither is what was sent to it. */
   #look(): void {
     if (this.#closing.signal.aborted) return;
-    this.#clock.after(lookMs, () => {
+    this.#timer = this.#clock.after(lookMs, () => {
       void this.#check().finally(() => this.#look());
     });
   }

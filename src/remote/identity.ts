@@ -6,6 +6,8 @@ import {
   type IdentityFile,
 } from '../config/identity.js';
 import { BusError } from '../errors/bus-error.js';
+import { parseNatsAddress } from '../nats/address.js';
+import type { NatsAccess } from '../nats/connect.js';
 import { isNats, isNetwork } from '../transport/address.js';
 import type { LinkKeys } from '../transport/curve.js';
 
@@ -36,6 +38,15 @@ export function remoteIdentityOf(
     path: config.identity ?? '',
     detail: `it is of ${identity.agent} as ${identity.role}, not of ${who.agent} as ${who.role}`,
   });
+}
+
+/** How a client reaches the servers of NATS. `agent`: see `remoteIdentity`. Throws SOCKET_PATH, KEYS_MISSING, KEY_FILE_INVALID. */
+export function natsAccess(config: Config, agent?: string): NatsAccess {
+  const identity = remoteIdentity(config, agent);
+  if (identity === undefined || !isNatsIdentity(identity))
+    throw new BusError('KEYS_MISSING', { address: config.bus, detail: 'it is not on NATS' });
+  const { nats_seed: seed, ca, agent: its } = identity;
+  return { ...parseNatsAddress(config.bus), text: config.bus, agent: its, seed, ca };
 }
 
 export function linkKeysOf(identity: CurveIdentity): LinkKeys {

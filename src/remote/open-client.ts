@@ -2,10 +2,12 @@ import { systemClock } from '../base/clock.js';
 import type { Trace } from '../base/trace.js';
 import { Client, type Identity } from '../client/client.js';
 import type { Config } from '../config/config.js';
-import { isNatsIdentity } from '../config/identity.js';
+import { isNatsIdentity, type IdentityFile } from '../config/identity.js';
 import { readNameKey, readSecret } from '../config/keys.js';
+import { NatsLink } from '../nats/link.js';
+import type { Link } from '../transport/port.js';
 import { ZeromqLink } from '../transport/zeromq.js';
-import { linkKeysOf, remoteIdentityOf } from './identity.js';
+import { linkKeysOf, natsAccess, remoteIdentityOf } from './identity.js';
 
 /**
  * Over a hundred shards the manager computes for seconds at a time, on a busy machine for many. A broker that takes it
@@ -22,7 +24,7 @@ const heartbeatMsMax = 30_000;
 export function openClient(config: Config, identity: Identity, trace?: Trace): Client {
   const keys = remoteIdentityOf(config, identity);
   return Client.connect({
-    link: new ZeromqLink(config.bus, keys && !isNatsIdentity(keys) ? linkKeysOf(keys) : undefined),
+    link: linkOf(config, keys),
     identity,
     clock: systemClock,
     random: Math.random,
@@ -32,6 +34,13 @@ export function openClient(config: Config, identity: Identity, trace?: Trace): C
     heartbeatMs: heartbeatMsOf(config, identity.role),
     ...(trace === undefined ? {} : { trace }),
   });
+}
+
+function linkOf(config: Config, keys: IdentityFile | undefined): Link {
+  if (keys === undefined) return new ZeromqLink(config.bus);
+  if (!isNatsIdentity(keys)) return new ZeromqLink(config.bus, linkKeysOf(keys));
+  const access = natsAccess(config, keys.agent);
+  return new NatsLink({ access, clock: systemClock, random: Math.random });
 }
 
 function heartbeatMsOf({ heartbeatMs }: Config, role: string): number {

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { isTcp, tcpEndpoint } from './address.js';
+import { isNats, isTcp, tcpEndpoint } from './address.js';
 import { ipcPath } from './ipc-address.js';
 
 /** Milliseconds without an answer after which no process listens: a network may swallow packets. */
@@ -7,10 +7,14 @@ const tcpAnswerMsMax = 3_000;
 
 /**
  * Whether a process accepts connections there; a socket file alone may be left over from one that was
- * killed. Throws SOCKET_PATH.
+ * killed. Of a bus on NATS: whether one of its servers does; they alone know its broker. Throws SOCKET_PATH.
  */
-export function isListening(address: string): Promise<boolean> {
-  return isTcp(address) ? isTcpListening(address) : isIpcListening(address);
+export async function isListening(address: string): Promise<boolean> {
+  if (isTcp(address)) return isTcpListening(address);
+  if (!isNats(address)) return isIpcListening(address);
+  for (const server of (address.split('/')[2] ?? '').split(','))
+    if (await isTcpListening(`tcp://${server}`)) return true;
+  return false;
 }
 
 function isIpcListening(address: string): Promise<boolean> {

@@ -6,12 +6,13 @@ import { criticService } from '../../../src/critic/review/messages.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
 import { latticeMessages, latticeService } from '../../../src/pgc/serve/messages.js';
 import { realRoot } from '../../../src/pgc/source/source-tree.js';
+import { isNats } from '../../../src/transport/address.js';
 import { isListening } from '../../../src/transport/probe.js';
 import { memoryBytesMin } from '../../../src/pgc/serve/shard-memory.js';
 import { agentIdOf } from '../../../src/pgc/serve/hosted-shard.js';
 import { servedAmong } from '../../../src/pgc/serve/take-over.js';
 import { untilStopped } from '../../process.js';
-import { reportReady, reportStopping } from '../../systemd.js';
+import { reportReady } from '../../systemd.js';
 import { withClient, withQuestions } from '../connect.js';
 import { detach } from './detach.js';
 import { index, type Report } from '../index-process.js';
@@ -92,7 +93,8 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
   const refused = supervisor.failed();
   const over = new AbortController();
   const startUp = async (): Promise<Report> => {
-    const isOurs = !(await isListening(config.bus));
+    // On NATS another machine may lead just now, and not tomorrow.
+    const isOurs = isNats(config.bus) || !(await isListening(config.bus));
     if (isOurs) supervisor.start('broker', ['bus', ...argumentsOf(config)]);
     const report = await index(repo, config, options.shards, over.signal, { suggests: true });
     const root = await realRoot(repo);
@@ -100,7 +102,7 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
     await whenUnserved(config, root, report, over.signal);
     for (const [name, args] of hostsOf(repo, report.shards.length, options))
       supervisor.start(name, [...args, ...argumentsOf(config)]);
-    if (!(await hasManager(config))) {
+    if (isNats(config.bus) || !(await hasManager(config))) {
       supervisor.start('manager', ['agent', 'manager', ...argumentsOf(config)]);
     }
     await whenAnswering(config, root, report, over.signal);
@@ -131,7 +133,6 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
     await Promise.race([askFirst(config, outcome, options.firstQuestion), refused, stopped]);
   }
   const end = await Promise.race([refused, stopped]);
-  reportStopping();
   if (end instanceof BusError) throw end;
 }
 

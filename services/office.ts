@@ -1,0 +1,112 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { systemClock } from '../src/base/clock.js';
+import { Scope } from '../src/base/scope.js';
+import type { Config } from '../src/config/config.js';
+import { asBusError } from '../src/errors/bus-error.js';
+import { connectNats, type NatsAccess } from '../src/nats/connect.js';
+import { watchBroker } from '../src/nats/find.js';
+import { Lease } from '../src/nats/lease.js';
+import { LogStore } from '../src/nats/log-store.js';
+import { subjectsOf } from '../src/nats/subjects.js';
+import { traceTo, type Logger } from '../src/observe/log.js';
+import { natsAccess } from '../src/remote/identity.js';
+import type { Layout } from '../src/store/layout.js';
+import type { Store, Upkeep } from '../src/store/port.js';
+import { isNats } from '../src/transport/address.js';
+import { reportReady } from './systemd.js';
+
+/** Copies of what is kept, where the servers are a cluster. */
+const clusterReplicas = 3;
+/** Before the next attempt, after this one has failed. */
+const againMs = 1_000;
+
+/** What a process that leads has. */
+export interface Office {
+  /** Its store, once. The caller closes it. */
+  open: () => Promise<Store & Upkeep>;
+  /** On NATS: who it is there, and the number of its leadership, larger than that of every one before. */
+  nats?: { access: NatsAccess; epoch: number };
+  /** Resolves with the reason when it is to end. */
+  ended: Promise<string>;
+}
+
+export interface OfficeParts {
+  /** What is led. */
+  name: string;
+  /** Whose identity the process has on NATS, where the configuration names a folder of them. */
+  agent: string;
+  layout: Layout;
+  folder: string;
+  log: Logger;
+  stopped: Promise<string>;
+  /** Where the bus is on this machine. */
+  openLocal: () => Promise<Store & Upkeep>;
+}
+
+/**
+ * Runs `serve` with the store that this process owns, until `stopped`. Where the bus is on NATS, several processes may hold the same
+ * office: one leads, the others follow its store and take over when it is gone. One that has lost the office waits for it anew.
+ * Throws what `serve` throws, NATS_MISSING, NATS_REFUSED, KEYS_MISSING.
+ */
+export async function inOffice(
+  config: Config,
+  parts: OfficeParts,
+  serve: (office: Office) => Promise<void>,
+): Promise<void> {
+  const { stopped, log } = parts;
+  if (!isNats(config.bus)) {
+    return serve({ open: parts.openLocal, ended: stopped });
+  }
+  const access = natsAccess(config, parts.agent);
+  const stopping = new AbortController();
+  void stopped.then(() => stopping.abort());
+  while (!stopping.signal.aborted) {
+    try {
+      await leadOnce(access, parts, stopping.signal, serve);
+    } catch (error) {
+      const { code, message, retryable } = asBusError(error);
+      if (!retryable || code === 'NATS_REFUSED') throw error;
+      log.warn({ code }, message);
+    }
+    await wait(againMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+  }
+}
+
+async function leadOnce(
+  access: NatsAccess,
+  parts: OfficeParts,
+  stopping: AbortSignal,
+  serve: (office: Office) => Promise<void>,
+): Promise<void> {
+  const { name, layout, folder, log } = parts;
+  const { bus, text: address } = access;
+  const trace = traceTo(log);
+  await using scope = new Scope();
+  const connection: NatsConnection = await connectNats(access, { isLasting: true });
+  scope.defer(() => connection.close());
+  const replicas = connection.info?.cluster === undefined ? 1 : clusterReplicas;
+  const shared = { connection, replicas, clock: systemClock, trace };
+  const store = scope.own(
+    await LogStore.open({
+      ...{ ...shared, random: Math.random, layout, folder },
+      ...{ stream: `SIGMA_${bus}_${name}`, subject: subjectsOf(bus).log(name) },
+    }),
+  );
+  log.info({ address }, 'waiting to lead');
+  await reportReady();
+  const isGone = watchBroker(connection, bus);
+  const wanted = { ...shared, bucket: `sigma_${bus}`, key: name, holder: access.agent, address };
+  const lease = await Lease.take({ ...wanted, ...(name === 'bus' && { isGone }) }, stopping);
+  if (lease === undefined) return;
+  scope.own(lease);
+  let onFenced = (): void => undefined;
+  const fenced = new Promise<string>((resolve) => (onFenced = () => resolve('another leads')));
+  await store.lead(() => onFenced());
+  log.info({ epoch: lease.epoch }, 'leading');
+  const lost = lease.lost.then(() => 'the lease is lost');
+  const ended = Promise.race([parts.stopped, fenced, lost]);
+  const open = (): Promise<LogStore> => Promise.resolve(store);
+  await serve({ open, nats: { access, epoch: lease.epoch }, ended });
+  log.info({ why: await ended }, 'leads no more');
+}
