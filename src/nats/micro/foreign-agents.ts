@@ -31,7 +31,7 @@ const questions = `$SRV.INFO.${agentsService}`;
 export class ForeignAgents implements AsyncDisposable {
   readonly #parts: ForeignParts;
   readonly #newInbox: () => string;
-  /** Where answers to INFO come. */
+  /** Where answers to INFO and status come. */
   readonly #inbox: string;
   readonly #instances = new Map<string, Instance>();
   /** Ids that are ours, or of nothing that can be asked. */
@@ -57,7 +57,10 @@ export class ForeignAgents implements AsyncDisposable {
     const foreign = new ForeignAgents(parts, () => createInbox(parts.inboxPrefix));
     // First, so that no agent is missed that begins between.
     foreign.#subscribe(heartbeatSubjects, (msg) => foreign.#beaten(msg));
-    foreign.#subscribe(foreign.#inbox, (msg) => foreign.#introduced(msg));
+    foreign.#subscribe(foreign.#inbox, (msg) => {
+      foreign.#introduced(msg);
+      foreign.#beaten(msg);
+    });
     foreign.#sweep();
     return foreign;
   }
@@ -145,12 +148,16 @@ export class ForeignAgents implements AsyncDisposable {
   #introduced({ data }: Msg): void {
     const found = foreignAgentIn(data);
     if (found === undefined) return;
-    const { agent, instance } = found;
+    const { agent, instance, status } = found;
     if (agent.metadata[busKey] === this.#parts.bus) return this.#ignored.set(instance, true);
     if (!this.#instances.has(instance) && this.#isFull(agent)) return;
-    // From the first heartbeat on they decide.
-    const untilMs = this.#beats.get(instance) ?? this.#until(foreignLimits.intervalMsDefault);
+    // Heartbeats decide, where there are any: who answers without is there, too.
+    const beatenMs = this.#beats.get(instance) ?? 0;
+    const isBeating = beatenMs > this.#parts.clock.monotonicMs();
+    const untilMs = isBeating ? beatenMs : this.#until(foreignLimits.intervalMsDefault);
     this.#instances.set(instance, { agent, untilMs });
+    // How often it beats is then known before it has beaten.
+    if (!isBeating && status !== undefined) this.#question(status);
     this.#changed();
   }
 

@@ -20,6 +20,14 @@ export interface ForeignAgent {
   bytesMax: number;
 }
 
+interface Introduction {
+  agent: ForeignAgent;
+  /** The process that says so. */
+  instance: string;
+  /** Where it answers with a heartbeat. */
+  status: string | undefined;
+}
+
 const prefix = `${foreignRole}-`;
 /** Of an agent on our bus. */
 const nameCharsMax = 96;
@@ -30,9 +38,7 @@ const bytesMaxDefault = 64 * 1024;
  * What an agent answers to INFO. Undefined: it is none of this version, or cannot be asked by us. Subjects of the protocol only: what
  * an agent names elsewhere may be of another program, which would get our text.
  */
-export function foreignAgentIn(
-  body: Uint8Array,
-): { agent: ForeignAgent; instance: string } | undefined {
+export function foreignAgentIn(body: Uint8Array): Introduction | undefined {
   const { name, id, description, metadata, endpoints } =
     objectIn(body, foreignLimits.infoBytesMax) ?? {};
   if (name !== agentsService || typeof id !== 'string' || !isInstance(id)) return undefined;
@@ -40,16 +46,18 @@ export function foreignAgentIn(
   const { agent = '', owner = '', session = '' } = its;
   const [version] = /^\d+\.\d+/.exec(its.protocol_version ?? '') ?? [];
   if (agent === '' || owner === '' || version !== protocolVersion) return undefined;
-  const prompt = Array.isArray(endpoints)
-    ? endpoints.filter(isObject).find((each) => each.name === 'prompt')
-    : undefined;
-  const subject = prompt?.subject;
-  if (typeof subject !== 'string' || !/^agents\./.test(subject)) return undefined;
-  if (subject.length > foreignLimits.wordCharsMax || !isForeignSubject(subject)) return undefined;
+  const named = (which: string): Record<string, unknown> | undefined =>
+    Array.isArray(endpoints)
+      ? endpoints.filter(isObject).find((each) => each.name === which)
+      : undefined;
+  const prompt = named('prompt');
+  const subject = subjectOf(prompt);
+  if (subject === undefined) return undefined;
   const { max_payload: size = '', min_sender_trust: trust = 'any' } = wordsOf(prompt?.metadata);
   if (trust !== 'any') return undefined;
   return {
     instance: id,
+    status: subjectOf(named('status')),
     agent: {
       ...{ name: nameOf(subject, [agent, owner, session]), agent, owner, session, subject },
       description:
@@ -59,6 +67,12 @@ export function foreignAgentIn(
       ...{ metadata: its, bytesMax: bytesIn(size) ?? bytesMaxDefault },
     },
   };
+}
+
+function subjectOf(endpoint: Record<string, unknown> | undefined): string | undefined {
+  const subject = endpoint?.subject;
+  if (typeof subject !== 'string' || subject.length > foreignLimits.wordCharsMax) return undefined;
+  return subject.startsWith('agents.') && isForeignSubject(subject) ? subject : undefined;
 }
 
 /** Other values than texts are written as JSON: some agents say `true`. */

@@ -35,7 +35,7 @@ export class Kept implements AsyncDisposable {
   /** Resolves when all is as wanted, as far as it could be begun. */
   refresh(): Promise<void> {
     this.#isDue = true;
-    this.#work ??= this.#settle().finally(() => (this.#work = undefined));
+    this.#work ??= this.#settle();
     return this.#work;
   }
 
@@ -53,9 +53,11 @@ export class Kept implements AsyncDisposable {
         ([key, { print }]) => wanted.get(key)?.print !== print,
       );
       for (const [key] of over) this.#running.delete(key);
-      await Promise.all(over.map(([, { its }]) => its[Symbol.asyncDispose]()));
+      // One that cannot end keeps none of the others.
+      await Promise.allSettled(over.map(([, { its }]) => its[Symbol.asyncDispose]()));
       await this.#begin([...wanted].filter(([key]) => !this.#running.has(key)));
     }
+    this.#work = undefined;
   }
 
   async #begin(missing: readonly [string, Wanted][]): Promise<void> {

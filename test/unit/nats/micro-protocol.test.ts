@@ -76,7 +76,7 @@ const readInfo = (value: object): ReturnType<typeof foreignAgentIn> =>
 
 test('an agent is read as what it says of itself, in bounds', () => {
   expect(readInfo(info)).toEqual({
-    instance: 'A1',
+    ...{ instance: 'A1', status: 'agents.status.pi.mario.x-1' },
     agent: {
       ...{ name: 'foreign-pi_mario_x-1', agent: 'pi', owner: 'mario', session: 'x-1', subject },
       ...{ description: 'one two [2Jthree', metadata, bytesMax: 1024 ** 2 },
