@@ -164,7 +164,7 @@ function asked(value: Answer): Reply<Answer> {
     screen: renderAnswer,
     // Words alone are an answer, too: those of an agent that knows no code.
     ...(value.evidence.length === 0 &&
-      value.prose === '' && { failure: value.errors[0], isEmpty: true }),
+      (value.prose === '' ? { failure: value.errors[0], isEmpty: true } : { isDateless: true })),
   };
 }
 

