@@ -303,6 +303,39 @@ test('an answer of a foreign agent that is none has a code', async () => {
   expect(await codeOf(answerOf(agents, name, 'x'))).toBe('AGENT_OFFLINE');
 });
 
+test('when the servers were away, both sides find each other again', async () => {
+  const first = await natsServer();
+  const options = { servers: first.url, reconnectTimeWait: 100, maxReconnectAttempts: -1 };
+  const away = await connect(options);
+  const theirs = await connect(options);
+  const port = new Port();
+  port.views = [view('net')];
+  const its = { clock: systemClock, trace: noTrace, bus: 'main', connection: away, port };
+  const gate = await AgentsGateway.open({ ...its, version: '1.2.3', heartbeatMs: 200 });
+  // To this one they are foreign.
+  const agents = await ForeignAgents.open({ ...its, bus: 'other', connection: theirs });
+  let second: NatsServer | undefined;
+  try {
+    const name = 'foreign-sigma_main_net';
+    const isThere = (): void => expect(agents.list().map((each) => each.name)).toEqual([name]);
+    await eventually(isThere);
+    await first.stop();
+    await eventually(() => expect(agents.list()).toEqual([]));
+    // One that comes meanwhile is shown, too.
+    port.set(view('net'), view('mm'));
+    second = await natsServer('-p', new URL(first.url).port);
+    await eventually(() => expect(agents.list()).toHaveLength(2));
+    expect(await answerOf(agents, name, 'there?')).toBe('You asked: net there??');
+  } finally {
+    await agents[Symbol.asyncDispose]();
+    await gate[Symbol.asyncDispose]();
+    await away.close();
+    await theirs.close();
+    await first.stop();
+    await second?.stop();
+  }
+});
+
 test('an agent of another version, or whose subject is not of the protocol, is not seen', async () => {
   await serving('old', { version: '0.2', interval: 1 });
   await serving('sly', { prompt: 'sigma.main.in', interval: 1 });

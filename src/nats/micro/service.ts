@@ -95,7 +95,8 @@ export class Microservice implements AsyncDisposable {
           service.#reply(msg, JSON.stringify(service.#said(verb))),
         );
     // What is started can be found. Without a connection it can once there is one again.
-    await within(parts.clock, microLimits.startMs, parts.connection.flush());
+    const known = parts.connection.flush().catch(() => undefined);
+    await within(parts.clock, microLimits.startMs, known);
     return service;
   }
 
