@@ -47,7 +47,13 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'nats', include: [onNats], sequence: { groupOrder: 2 } } },
+      {
+        extends: true,
+        test: {
+          ...{ name: 'nats', include: [onNats], globalSetup: 'test/support/nats-needed.ts' },
+          sequence: { groupOrder: 2 },
+        },
+      },
     ],
   },
 });

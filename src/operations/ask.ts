@@ -162,7 +162,9 @@ function asked(value: Answer): Reply<Answer> {
       evidence: evidence.map(evidenceOf),
     }),
     screen: renderAnswer,
-    ...(value.evidence.length === 0 && { failure: value.errors[0], isEmpty: true }),
+    // Words alone are an answer, too: those of an agent that knows no code.
+    ...(value.evidence.length === 0 &&
+      (value.prose === '' ? { failure: value.errors[0], isEmpty: true } : { isDateless: true })),
   };
 }
 

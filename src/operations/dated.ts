@@ -29,13 +29,14 @@ export function dated<Input extends z.ZodObject>(operation: Operation<Input>): O
       const before = await statesFor(call);
       const reply = await operation.run(input, call);
       if (reply.rows !== undefined) return reply;
+      if (reply.isDateless === true) return stateless(reply);
       const after = await statesFor(call, namesIn(reply.value as object));
       const began = new Map(before.map(({ root, index }) => [root, index]));
       const trees = after.map((state) => ({
         ...state,
         is_replaced: state.is_replaced || (began.get(state.root) ?? state.index) !== state.index,
       }));
-      if (trees.length === 0) return reply;
+      if (trees.length === 0) return stateless(reply);
       const isOwn =
         call.person === 'caller' || trees.some(({ root }) => isWithin(call.bus.folder, root));
       return withStates(reply, trees, isOwn ? '' : unindexed(call.bus.folder));
@@ -59,6 +60,12 @@ function statesFor({ bus, deadlineMs, signal }: Call, names?: Names): Promise<Tr
 /** A model that works in a folder takes an answer for one about that folder. */
 function unindexed(folder: string): string {
   return line`\nThis folder has no index, and the answer is not about it: run \`sigma up ${shellWord(folder)}\` once.`;
+}
+
+/** The schema of its answer has them, even where there are none. */
+function stateless<V extends object>(reply: Reply<V>): Reply<V> {
+  const { structure = (part: V): object => part } = reply;
+  return { ...reply, structure: (part) => ({ ...structure(part), trees: [] }) };
 }
 
 function withStates<V extends object>(

@@ -167,6 +167,8 @@ export interface Reply<V extends object> {
   failure?: Failure | null | undefined;
   /** Nothing came but the failure, which a model gets instead. */
   isEmpty?: boolean;
+  /** It says nothing of any tree, so that it is of no state of one. */
+  isDateless?: boolean;
   /** Called when it was handed over: settles messages. False: they come again. */
   settle?: () => boolean;
 }

@@ -90,9 +90,10 @@ export function headlineOf(answer: Answer): string[] {
 
 /** What was found, how surely, and what of the question was not. */
 function headline(
-  { clauses, evidence, confidence, unsure, errors }: Answer,
+  { clauses, evidence, confidence, unsure, errors, prose }: Answer,
   style: Style,
 ): string[] {
+  if (evidence.length === 0 && prose !== '') return ['No line of code proves these words:'];
   if (evidence.length === 0)
     return [
       errors.some(({ code }) => code === 'INDEX_BEHIND')

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 import { blobsContract } from '../contract/blobs.js';
 import { busContract } from '../contract/bus.js';
 import { mailContract } from '../contract/mail.js';
 import { topicsContract } from '../contract/topics.js';
 import { transportContract } from '../contract/transport.js';
 import { natsHarness } from '../support/nats-network.js';
-import { describeNats, startNats, type NatsServer } from '../support/nats-server.js';
+import { startNats, type NatsServer } from '../support/nats-server.js';
 
-describeNats('over NATS', () => {
+describe('over NATS', () => {
   let server: NatsServer;
   beforeAll(async () => {
     server = await startNats();

@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { systemClock } from '../../src/base/clock.js';
 import { connectNats } from '../../src/nats/connect.js';
 import { Lease } from '../../src/nats/lease.js';
-import { describeNats, startNats, type NatsServer } from '../support/nats-server.js';
+import { startNats, type NatsServer } from '../support/nats-server.js';
 
-describeNats('a lease', () => {
+describe('a lease', () => {
   let server: NatsServer;
   const connections: NatsConnection[] = [];
   let buckets = 0;
@@ -41,7 +41,7 @@ describeNats('a lease', () => {
     const order: number[] = [];
     const first = await Promise.race(all);
     const others = all.filter((each) => each !== undefined);
-    for (let lease = first; lease !== undefined; ) {
+    for (let lease = first; lease !== undefined;) {
       order.push(lease.epoch);
       await lease[Symbol.asyncDispose]();
       await lease.lost;

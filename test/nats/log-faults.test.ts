@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Scope } from '../../src/base/scope.js';
 import type { LogStore } from '../../src/nats/log-store.js';
 import { eventually } from '../support/eventually.js';
 import { digestOf, openLogStore, stepsOf } from '../support/log-store.js';
-import { describeNats, startCluster, startNats, type NatsServer } from '../support/nats-server.js';
+import { startCluster, startNats, type NatsServer } from '../support/nats-server.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const ignore = (): void => undefined;
@@ -41,7 +41,7 @@ function committing(store: LogStore) {
   return { acknowledged, refused, stop };
 }
 
-describeNats('a log store whose server fails', () => {
+describe('a log store whose server fails', () => {
   let scope: Scope;
   let folder: ReturnType<typeof temporaryFolder>;
   let log: string;

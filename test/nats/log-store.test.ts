@@ -14,7 +14,7 @@ import { factsLayout } from '../../src/store/layouts.js';
 import type { Operation } from '../../src/store/port.js';
 import { eventually } from '../support/eventually.js';
 import { digestOf, openLogStore, stepsOf, streamOf, subjectOf } from '../support/log-store.js';
-import { describeNats, startNats, type NatsServer } from '../support/nats-server.js';
+import { startNats, type NatsServer } from '../support/nats-server.js';
 import { openTestStore } from '../support/store.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -26,7 +26,7 @@ const put = (key: string, value: Buffer | string): Operation => ({
 });
 const ignore = (): void => undefined;
 
-describeNats('a log store', () => {
+describe('a log store', () => {
   let server: NatsServer;
   let connection: NatsConnection;
   let folder: ReturnType<typeof temporaryFolder>;

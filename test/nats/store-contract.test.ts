@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import { storeContract } from '../contract/store.js';
 import { openLogStore } from '../support/log-store.js';
-import { describeNats, startNats, type NatsServer } from '../support/nats-server.js';
+import { startNats, type NatsServer } from '../support/nats-server.js';
 
-describeNats('a store in a log', () => {
+describe('a store in a log', () => {
   let server: NatsServer;
   let connection: NatsConnection;
   let log: string;

@@ -1,22 +1,10 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { describe } from 'vitest';
 import { eventually } from './eventually.js';
 import { takePortPair } from './ports.js';
 import { temporaryFolder } from './temporary.js';
-
-const isThere = spawnSync('nats-server', ['--version']).status === 0;
-
-/** Tests that need a real server. */
-export function describeNats(name: string, tests: () => void): void {
-  if (!isThere) process.stderr.write(`SKIPPED ${name}: nats-server is not installed\n`);
-  describe.skipIf(!isThere)(
-    isThere ? name : `${name} (SKIPPED: nats-server is not installed)`,
-    tests,
-  );
-}
 
 export interface NatsServer extends AsyncDisposable {
   readonly url: string;

@@ -32,7 +32,7 @@ const operation: Operation<z.ZodObject> = {
 /** Answers with these states in turn. */
 async function answered(
   states: readonly TreeState[],
-  { maxTokens = 6_000, folder = '/p/src' } = {},
+  { maxTokens = 6_000, folder = '/p/src', its = operation } = {},
 ): Promise<{ text: string; trees: TreeState[]; asked: StatesRequest[] }> {
   const asked: StatesRequest[] = [];
   const bus = {
@@ -44,7 +44,7 @@ async function answered(
   } as unknown as Asking;
   const call = { bus, signal: AbortSignal.timeout(10_000), tell: () => undefined };
   const given = { ...call, person: () => undefined };
-  const { text, structured } = await drafted(dated(operation), { max_tokens: maxTokens }, given);
+  const { text, structured } = await drafted(dated(its), { max_tokens: maxTokens }, given);
   return { text, trees: (structured as { trees: TreeState[] }).trees, asked };
 }
 
@@ -76,4 +76,15 @@ test('who works in a folder without an index is told so, and what to run', async
   expect(text).toContain('This folder has no index');
   expect(text).toContain('run `sigma up "/pieces/of a"` once');
   expect((await answered([state, state])).text).not.toContain('no index');
+});
+
+test('an answer that is of no tree has no state', async () => {
+  const run: typeof operation.run = async (...its) => ({
+    ...(await operation.run(...its)),
+    isDateless: true,
+  });
+  const { text, trees } = await answered([state, state], { its: { ...operation, run } });
+  expect(text).not.toContain('State:');
+  // A client checks the answer against the schema of the tool.
+  expect(trees).toEqual([]);
 });
