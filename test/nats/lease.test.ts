@@ -17,7 +17,7 @@ describe('a lease', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  const contenders = async (isGone?: () => Promise<boolean>) => {
+  const contenders = (isGone?: () => Promise<boolean>) => {
     buckets += 1;
     const bucket = `lease_${buckets}`;
     const address = server.address;
@@ -36,31 +36,28 @@ describe('a lease', () => {
   };
 
   test('one of several leads; the next one follows when it is given back, in a later epoch', async () => {
-    const take = await contenders();
-    const all = ['a', 'b', 'c'].map((name) => take(name));
-    const order: number[] = [];
-    const first = await Promise.race(all);
-    const others = all.filter((each) => each !== undefined);
-    for (let lease = first; lease !== undefined;) {
-      order.push(lease.epoch);
-      await lease[Symbol.asyncDispose]();
-      await lease.lost;
-      if (order.length === 3) break;
-      const settled = await Promise.race(
-        others.map(async (each) => {
-          const its = await each;
-          return order.includes(its!.epoch) ? new Promise<never>(() => undefined) : its;
-        }),
-      );
-      lease = settled;
-    }
-    expect(order).toHaveLength(3);
-    expect([...order].sort((one, other) => one - other)).toEqual(order);
+    const take = contenders();
+    const epochs: number[] = [];
+    let leaders = 0;
+    await Promise.all(
+      ['a', 'b', 'c'].map(async (name) => {
+        const lease = await take(name);
+        leaders += 1;
+        expect(leaders).toBe(1);
+        epochs.push(lease!.epoch);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        leaders -= 1;
+        await lease![Symbol.asyncDispose]();
+        await lease!.lost;
+      }),
+    );
+    expect(new Set(epochs).size).toBe(3);
+    expect([...epochs].sort((one, other) => one - other)).toEqual(epochs);
   });
 
   test('a holder that is gone without a word is followed when others know it, and then learns it', async () => {
     let isGone = false;
-    const take = await contenders(() => Promise.resolve(isGone));
+    const take = contenders(() => Promise.resolve(isGone));
     const old = await take('old');
     const waiting = new AbortController();
     const next = take('next', waiting.signal);
@@ -76,7 +73,7 @@ describe('a lease', () => {
   });
 
   test('who waits can stop waiting', async () => {
-    const take = await contenders();
+    const take = contenders();
     const held = await take('held');
     const stop = new AbortController();
     const waiting = take('waits', stop.signal);
@@ -86,7 +83,7 @@ describe('a lease', () => {
   });
 
   test('it outlives a server that is away for a moment', async () => {
-    const take = await contenders();
+    const take = contenders();
     const held = await take('held');
     let isLost = false;
     void held!.lost.then(() => (isLost = true));

@@ -314,16 +314,15 @@ test('when the servers were away, both sides find each other again', async () =>
   const gate = await AgentsGateway.open({ ...its, version: '1.2.3', heartbeatMs: 200 });
   // To this one they are foreign.
   const agents = await ForeignAgents.open({ ...its, bus: 'other', connection: theirs });
-  let second: NatsServer | undefined;
   try {
     const name = 'foreign-sigma_main_net';
     const isThere = (): void => expect(agents.list().map((each) => each.name)).toEqual([name]);
     await eventually(isThere);
-    await first.stop();
+    await first.kill();
     await eventually(() => expect(agents.list()).toEqual([]));
     // One that comes meanwhile is shown, too.
     port.set(view('net'), view('mm'));
-    second = await startNats().port);
+    await first.start();
     await eventually(() => expect(agents.list()).toHaveLength(2));
     expect(await answerOf(agents, name, 'there?')).toBe('You asked: net there??');
   } finally {
@@ -331,8 +330,7 @@ test('when the servers were away, both sides find each other again', async () =>
     await gate[Symbol.asyncDispose]();
     await away.close();
     await theirs.close();
-    await first.stop();
-    await second?.stop();
+    await first[Symbol.asyncDispose]();
   }
 });
 
