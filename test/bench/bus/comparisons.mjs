@@ -11,6 +11,7 @@ import {
   sigmaPosts,
   sigmaRequests,
 } from './sides.mjs';
+import { natsSigmaAgents, natsSigmaPosts, natsSigmaRequests, sigmaAgents } from './network.mjs';
 
 /** `bar`: how the ratio of our median to the peer's is to be. Of a latency, less is better. */
 const rate = (peer, window, bar) => ({ peer, window, figure: 'perSecond', bar });
@@ -58,5 +59,29 @@ export const comparisons = {
       ...[rate('level', 64, 0.9), rate('level', 512, 0.9)],
       ...[rate('jetstream', 64, 1), rate('jetstream', 512, 1)],
     ],
+  },
+  network: {
+    what: 'on NATS, requests and replies',
+    note: 'Sigma Bus over ipc, and on one nats-server (on-nats): each request and each reply passes the server twice. nats: without Sigma Bus.',
+    bodies: [1_024],
+    windows,
+    sides: [sigmaRequests, natsSigmaRequests, natsRequests],
+    rows: ['on-nats', 'nats'].flatMap((peer) => [rate(peer, 64), rate(peer, 512), latency(peer)]),
+  },
+  networkPosts: {
+    what: 'on NATS, durable messages accepted',
+    note: 'Sigma Bus on this machine: synced. On one nats-server (on-nats), and jetstream: written, and synced every two minutes.',
+    bodies: [1_024],
+    windows,
+    sides: [sigmaPosts, natsSigmaPosts, jetstreamPosts],
+    rows: ['on-nats', 'jetstream'].flatMap((peer) => [rate(peer, 64), rate(peer, 512)]),
+  },
+  networkAgents: {
+    what: 'on NATS, a list of 1 000 agents',
+    note: 'All pages of it.',
+    bodies: [0],
+    windows: [1],
+    sides: [sigmaAgents, natsSigmaAgents],
+    rows: [rate('on-nats', 1), latency('on-nats')],
   },
 };

@@ -26,6 +26,10 @@ const measures = {
   sizes: () => measure(comparisons.sizes),
   curve: () => measure(comparisons.curve),
   posts: () => measure(comparisons.posts),
+  network: async () => {
+    for (const each of ['network', 'networkPosts', 'networkAgents'])
+      await measure(comparisons[each]);
+  },
   profile: () =>
     measureOurs(
       'where the time of a request goes',

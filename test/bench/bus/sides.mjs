@@ -118,14 +118,14 @@ export function ensureNatsServer() {
 /** `{ broker, address }`, the address of its socket file. */
 export async function sigmaBroker(
   home,
-  { audit = 'off', listen = [], isBundled = true, execArgv = [] } = {},
+  { audit = 'off', listen = [], bus = '', isBundled = true, execArgv = [], env = {} } = {},
 ) {
   mkdirSync(home, { recursive: true });
   writeFileSync(path.join(home, 'config.json'), JSON.stringify({ audit, listen }));
-  const env = { SIGMA_HOME: home, SIGMA_BUS: '', SIGMA_LOG: 'warn' };
+  const its = { SIGMA_HOME: home, SIGMA_BUS: bus, SIGMA_LOG: 'warn', ...env };
   const [script, args] = isBundled ? [sigma, ['bus']] : ['sigma-broker.mjs', []];
   // Its clients find out when it serves.
-  const broker = await forkScript(script, args, { env, execArgv, saysReady: false });
+  const broker = await forkScript(script, args, { env: its, execArgv, saysReady: false });
   return { broker, address: `ipc://${path.join(home, 'run/bus.sock')}` };
 }
 
@@ -153,7 +153,7 @@ function natsServer(args) {
 }
 
 /** Free just now, and so is, most likely, the next one, which topics use. */
-function freePort() {
+export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
@@ -164,7 +164,7 @@ function freePort() {
   });
 }
 
-function side(name, processes) {
+export function side(name, processes) {
   const roles = Object.keys(processes);
   const askAll = async (message) => {
     const answers = {};
