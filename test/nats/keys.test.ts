@@ -27,6 +27,7 @@ import { newNkey } from '../../src/config/nkey.js';
 import { parseNatsAddress } from '../../src/nats/address.js';
 import { connectNats } from '../../src/nats/connect.js';
 import { Lease } from '../../src/nats/lease.js';
+import { NatsListener } from '../../src/nats/listener.js';
 import { LogStore } from '../../src/nats/log-store.js';
 import { busLayout } from '../../src/store/layouts.js';
 import { eventually } from '../support/eventually.js';
@@ -188,6 +189,30 @@ describeNats('keys on NATS', () => {
           ...['sigma.main.out.1.ann.s1', 'sigma.main.topic.1.presence.ann'],
         ]);
       });
+    });
+
+    test('has the broker answer an agent nowhere but in an inbox', async () => {
+      const { agent, bus: text, nats_seed: seed, ca } = candidate;
+      const access = { ...parseNatsAddress(text), text, agent, seed, ca };
+      const parts = { access, epoch: 7, clock: systemClock, random: Math.random };
+      await using listener = await NatsListener.open(parts);
+      const [asker, witness] = [await connectWith(bob), await connectWith(ann)];
+      const spoofed = heard(witness, 'sigma.main.out.*.ann.>');
+      const topics = heard(witness, 'sigma.main.topic.*.>');
+      const { streams } = await jetstreamManager(await connectWith(candidate));
+      const log = { name: 'SIGMA_main_bus', subjects: ['sigma.main.log.bus'] };
+      await streams.add(log);
+      await witness.flush();
+      listener.listen(() => undefined);
+      await eventually(async () => void (await asker.request('sigma.main.find')));
+      const places = ['sigma.main.log.bus', 'sigma.main.out.7-0.ann.s1', 'sigma.main.topic.7-0.x'];
+      for (const reply of [...places, '$KV.sigma_main.bus', '$JS.API.STREAM.PURGE.SIGMA_main_bus'])
+        asker.publish('sigma.main.find', '', { reply });
+      // Asked in order, and so answered.
+      expect((await asker.request('sigma.main.find')).string()).toBe('7-0 serving');
+      await witness.flush();
+      expect([...spoofed, ...topics]).toEqual([]);
+      expect((await streams.info(log.name)).state.last_seq).toBe(0);
     });
 
     test.each([
