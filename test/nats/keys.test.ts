@@ -31,7 +31,7 @@ import { NatsListener } from '../../src/nats/listener.js';
 import { LogStore } from '../../src/nats/log-store.js';
 import { busLayout } from '../../src/store/layouts.js';
 import { eventually } from '../support/eventually.js';
-import { describeNats, startNats, type NatsServer } from '../support/nats-server.js';
+import { startNats, type NatsServer } from '../support/nats-server.js';
 import { sigma } from '../support/sigma.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -104,7 +104,7 @@ let bob: NatsIdentity;
 let candidate: NatsIdentity;
 let chief: NatsIdentity;
 
-describeNats('keys on NATS', () => {
+describe('keys on NATS', () => {
   beforeAll(async () => {
     mkdirSync(home, { mode: 0o700 });
     const made = at('certificates');
