@@ -1,4 +1,4 @@
-import { subjectsOf } from './subjects.js';
+import { inboxOf, subjectsOf } from './subjects.js';
 
 /**
  * What a NATS server lets each agent do, so that none acts as another: the server alone knows whose key a connection has.
@@ -49,11 +49,11 @@ function permissionsOf({ agent, role, bus }: NatsUser): Permissions {
   const subjects = subjectsOf(bus);
   const { find, leader } = subjects;
   const topics = subjects.topic('*', '>');
-  const inbox = `_INBOX.${agent}.>`;
+  const inbox = `${inboxOf(agent)}.>`;
   if (role === brokerRole)
     return {
       publish: [
-        ...[subjects.out('*', '>'), find, leader, topics, '_INBOX.>'],
+        ...[subjects.out('*', '>'), find, leader, topics, inboxOf('>')],
         ...[...logRights(bus, 'bus'), `$KV.sigma_${bus}.>`],
         ...streamRights(leasesOf(bus)),
         ...[...streamsOf(bus, 'bus'), leasesOf(bus)].flatMap((each) =>

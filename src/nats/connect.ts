@@ -1,12 +1,13 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { BusError } from '../errors/bus-error.js';
 import type { NatsAddress } from './address.js';
+import { inboxOf } from './subjects.js';
 
 /** Who connects, and where. */
 export interface NatsAccess extends NatsAddress {
   /** As configured, for messages. */
   text: string;
-  /** Also the first token of its inboxes, so that no other user may read its answers. */
+  /** Its inboxes have its name, see `inboxOf`. */
   agent: string;
   /** Of its nkey; without one the server must know it otherwise. */
   seed?: string | undefined;
@@ -33,7 +34,7 @@ export async function connectNats(
     return await connect({
       servers: [...servers],
       name: agent,
-      inboxPrefix: `_INBOX.${agent}`,
+      inboxPrefix: inboxOf(agent),
       reconnect: isLasting,
       maxReconnectAttempts: -1,
       timeout: dialMsMax,

@@ -6,7 +6,7 @@ import { noTrace, type Trace } from '../base/trace.js';
 import type { Listener, PeerId, SendOutcome } from '../transport/port.js';
 import { connectNats, refusalOf, type NatsAccess } from './connect.js';
 import { Outflow, PartReceiver, PartSender } from './parts.js';
-import { encodeWord, runOf, subjectsOf, type Word } from './subjects.js';
+import { encodeWord, isInbox, runOf, subjectsOf, type Word } from './subjects.js';
 
 const dialBackoff: BackoffPolicy = { baseMs: 100, capMs: 2_000 };
 /** The broker says again that it serves: a client that missed it looks for another one. */
@@ -143,7 +143,7 @@ export class NatsListener implements Listener {
     });
     connection.subscribe(this.#subjects.find, {
       callback: (error, message) => {
-        if (error === null) message.respond(encodeWord(this.#word));
+        if (error === null && isInbox(message.reply)) message.respond(encodeWord(this.#word));
       },
     });
     await connection.flush();

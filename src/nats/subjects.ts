@@ -23,6 +23,21 @@ export function subjectsOf(bus: string) {
   };
 }
 
+const inboxes = '_INBOX.';
+
+/** Answers to an agent go there; no other agent may read them. */
+export function inboxOf(agent: string): string {
+  return `${inboxes}${agent}`;
+}
+
+/**
+ * Whether an answer may be sent there. Who asks names the place, and the server does not check it: an agent could have a broker write
+ * to the log, or in the name of another.
+ */
+export function isInbox(subject: string | undefined): boolean {
+  return subject?.startsWith(inboxes) === true;
+}
+
 /** What a broker says of itself. `epoch` grows with each leader, `connection` with each connection of one. */
 export interface Word {
   epoch: number;

@@ -19,12 +19,19 @@ import {
   type Status,
 } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.js';
+import { Scope } from '../../src/base/scope.js';
+import { noTrace } from '../../src/base/trace.js';
 import { readIdentity, type NatsIdentity } from '../../src/config/identity.js';
 import { newNkey } from '../../src/config/nkey.js';
 import { parseNatsAddress } from '../../src/nats/address.js';
 import { connectNats } from '../../src/nats/connect.js';
+import { Lease } from '../../src/nats/lease.js';
+import { NatsListener } from '../../src/nats/listener.js';
+import { LogStore } from '../../src/nats/log-store.js';
+import { busLayout } from '../../src/store/layouts.js';
 import { eventually } from '../support/eventually.js';
-import { natsMissing, startNats, type NatsServer } from '../support/nats-server.js';
+import { startNats, type NatsServer } from '../support/nats-server.js';
 import { sigma } from '../support/sigma.js';
 import { temporaryFolder } from '../support/temporary.js';
 
@@ -35,6 +42,7 @@ const at = (name: string): string => path.join(folder.path, name);
 const users = at('sigma-agents.conf');
 const open: NatsConnection[] = [];
 let server: NatsServer;
+let port = 0;
 let address = '';
 
 const writeUsers = () => sigma(home, ['keys', 'nats', '--out', users, '--json']);
@@ -96,7 +104,7 @@ let bob: NatsIdentity;
 let candidate: NatsIdentity;
 let chief: NatsIdentity;
 
-describe.skipIf(natsMissing !== undefined)(natsMissing ?? 'keys on NATS', () => {
+describe('keys on NATS', () => {
   beforeAll(async () => {
     mkdirSync(home, { mode: 0o700 });
     const made = at('certificates');
@@ -106,21 +114,22 @@ describe.skipIf(natsMissing !== undefined)(natsMissing ?? 'keys on NATS', () => 
     for (const name of ['ca.pem', 'localhost.pem', 'localhost-key.pem'])
       copyFileSync(path.join(made, name), at(name));
     expect((await writeUsers()).json).toEqual({ file: users, agents: [] });
-    server = await startNats((its) =>
+    server = await startNats(
       [
-        // An absolute path would be taken as one below the configuration.
-        `include "${path.relative(its, users)}"`,
+        // From the folder of the server; an absolute path would be taken as one below it.
+        `include "../${path.basename(folder.path)}/sigma-agents.conf"`,
         'authorization { users: $sigma_agents }',
         `tls { cert_file: "${at('localhost.pem')}", key_file: "${at('localhost-key.pem')}" }`,
       ].join('\n'),
     );
-    address = `tls://localhost:${server.port}`;
+    port = Number(server.address.split(':').at(-1));
+    address = `tls://localhost:${port}`;
   });
   afterEach(async () => {
     for (const each of open.splice(0)) await each.close();
   });
   afterAll(async () => {
-    await server.close();
+    await server[Symbol.asyncDispose]();
     folder.remove();
   });
 
@@ -149,7 +158,7 @@ describe.skipIf(natsMissing !== undefined)(natsMissing ?? 'keys on NATS', () => 
         refusal,
       );
       await expect(connectWith({ ...ann, nats_seed: newNkey().seed })).rejects.toThrow(refusal);
-      const plain = new Socket().connect(server.port, '127.0.0.1');
+      const plain = new Socket().connect(port, '127.0.0.1');
       plain.write('CONNECT {"verbose":false}\r\nPING\r\n');
       const said = (await plain.toArray()).join('');
       expect(said).toContain('"tls_required":true');
@@ -180,6 +189,30 @@ describe.skipIf(natsMissing !== undefined)(natsMissing ?? 'keys on NATS', () => 
           ...['sigma.main.out.1.ann.s1', 'sigma.main.topic.1.presence.ann'],
         ]);
       });
+    });
+
+    test('has the broker answer an agent nowhere but in an inbox', async () => {
+      const { agent, bus: text, nats_seed: seed, ca } = candidate;
+      const access = { ...parseNatsAddress(text), text, agent, seed, ca };
+      const parts = { access, epoch: 7, clock: systemClock, random: Math.random };
+      await using listener = await NatsListener.open(parts);
+      const [asker, witness] = [await connectWith(bob), await connectWith(ann)];
+      const spoofed = heard(witness, 'sigma.main.out.*.ann.>');
+      const topics = heard(witness, 'sigma.main.topic.*.>');
+      const { streams } = await jetstreamManager(await connectWith(candidate));
+      const log = { name: 'SIGMA_main_bus', subjects: ['sigma.main.log.bus'] };
+      await streams.add(log);
+      await witness.flush();
+      listener.listen(() => undefined);
+      await eventually(async () => void (await asker.request('sigma.main.find')));
+      const places = ['sigma.main.log.bus', 'sigma.main.out.7-0.ann.s1', 'sigma.main.topic.7-0.x'];
+      for (const reply of [...places, '$KV.sigma_main.bus', '$JS.API.STREAM.PURGE.SIGMA_main_bus'])
+        asker.publish('sigma.main.find', '', { reply });
+      // Asked in order, and so answered.
+      expect((await asker.request('sigma.main.find')).string()).toBe('7-0 serving');
+      await witness.flush();
+      expect([...spoofed, ...topics]).toEqual([]);
+      expect((await streams.info(log.name)).state.last_seq).toBe(0);
     });
 
     test.each([
@@ -230,71 +263,56 @@ describe.skipIf(natsMissing !== undefined)(natsMissing ?? 'keys on NATS', () => 
       ]);
     });
 
-    test('lets a broker keep its log, snapshots of it, and its lease', async () => {
-      const broker = await connectWith(candidate);
-      const found = await refused(broker, async () => {
-        const manager = await jetstreamManager(broker);
-        await manager.streams.add({ name: 'SIGMA_main_bus', subjects: ['sigma.main.log.bus'] });
-        const stream = manager.jetstream();
-        for (const body of ['1', '2', '3']) await stream.publish('sigma.main.log.bus', body);
-        const reader = await stream.consumers.get('SIGMA_main_bus');
-        const read: string[] = [];
-        for await (const each of await reader.consume()) {
-          read.push(each.string());
-          if (read.length === 3) break;
-        }
-        expect(read).toEqual(['1', '2', '3']);
-        await manager.streams.purge('SIGMA_main_bus', { seq: 3 });
-        await manager.streams.update('SIGMA_main_bus', { max_bytes: 1024 ** 3 });
-        const last = await manager.streams.getMessage('SIGMA_main_bus', {
-          last_by_subj: 'sigma.main.log.bus',
+    /** With what brokers and the manager do it with: a log, snapshots of it, and a lease. */
+    async function keepsLog(identity: NatsIdentity, name: string): Promise<void> {
+      const { agent: holder } = identity;
+      await using scope = new Scope();
+      const connection = await connectWith(identity);
+      const open = async (folder: string): Promise<LogStore> =>
+        scope.own(
+          await LogStore.open({
+            ...{ connection, stream: `SIGMA_main_${name}`, subject: `sigma.main.log.${name}` },
+            ...{ replicas: 1, folder: at(`${name}-${folder}`), layout: busLayout },
+            ...{ clock: systemClock, random: Math.random, trace: noTrace },
+            limits: { snapshotAfterMessages: 5 },
+          }),
+        );
+      const found = await refused(connection, async () => {
+        const leader = await open('first');
+        await leader.lead(() => undefined);
+        const { streams } = await jetstreamManager(connection);
+        // Each snapshot lets the log go that is older than the one before.
+        await eventually(async () => {
+          await leader.commit([{ type: 'put', key: 'x', value: Buffer.from('last') }]);
+          const { state } = await streams.info(`SIGMA_main_${name}`);
+          expect(state.first_seq).toBeGreaterThan(1);
         });
-        expect(last?.string()).toBe('3');
+        const follower = await open('second');
+        await eventually(async () => expect(await follower.get('x')).toEqual(Buffer.from('last')));
 
-        const beside = {
-          name: 'SIGMA_main_bus_snapshots',
-          subjects: ['sigma.main.log.bus.snapshot.>'],
-        };
-        await manager.streams.add(beside);
-        await stream.publish('sigma.main.log.bus.snapshot.3.a', 'all');
-
-        const leases = await new Kvm(broker).create('sigma_main', { history: 1, ttl: 60_000 });
-        const revision = await leases.create('bus', 'bus-1');
-        await leases.update('bus', 'bus-1 again', revision);
-        expect((await leases.get('bus'))?.string()).toBe('bus-1 again');
-        for await (const each of await leases.watch({ key: 'bus' })) {
-          expect(each.string()).toBe('bus-1 again');
+        const lease = await Lease.take(
+          {
+            ...{ connection, bucket: 'sigma_main', replicas: 1, key: name, holder, address },
+            ...{ clock: systemClock },
+          },
+          AbortSignal.timeout(10_000),
+        );
+        expect(lease?.epoch).toBeGreaterThan(0);
+        await lease?.[Symbol.asyncDispose]();
+        for await (const each of await (
+          await new Kvm(connection).open('sigma_main')
+        ).watch({ key: name })) {
+          expect(each.string()).toBe('');
           break;
         }
-        await leases.delete('bus');
       });
       expect(found).toEqual([]);
-    });
+    }
 
-    test('lets a manager keep a log and a lease of its own, and touch no other', async () => {
-      await new Kvm(await connectWith(candidate)).create('sigma_main');
+    test('lets a broker keep its log, and after it a manager its own, which touches no other', async () => {
+      await keepsLog(candidate, 'bus');
+      await keepsLog(chief, 'manager');
       const agent = await connectWith(chief);
-      const works = await refused(agent, async () => {
-        const manager = await jetstreamManager(agent);
-        await manager.streams.add({
-          ...{
-            name: 'SIGMA_main_manager',
-            subjects: ['sigma.main.log.manager'],
-            allow_direct: true,
-          },
-        });
-        await manager.jetstream().publish('sigma.main.log.manager', '1');
-        const reader = await manager.jetstream().consumers.get('SIGMA_main_manager');
-        expect((await reader.next())?.string()).toBe('1');
-        const leases = await new Kvm(agent).open('sigma_main');
-        await leases.put('manager', 'chief');
-        expect((await leases.get('manager'))?.string()).toBe('chief');
-        for await (const each of await leases.watch({ key: 'manager' })) {
-          expect(each.string()).toBe('chief');
-          break;
-        }
-      });
-      expect(works).toEqual([]);
       const others = [
         ...[
           '$KV.sigma_main.bus',

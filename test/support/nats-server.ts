@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import path from 'node:path';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { eventually } from './eventually.js';
@@ -14,6 +15,8 @@ export interface NatsServer extends AsyncDisposable {
   connect(): Promise<NatsConnection>;
   /** Without warning. */
   kill(): Promise<void>;
+  /** Has it read its configuration again, in its own time. */
+  reload(): void;
   /** Again, with what it had on disk. */
   start(): Promise<void>;
 }
@@ -63,6 +66,7 @@ class Server implements NatsServer {
   readonly address: string;
   readonly url: string;
   readonly #conf: string;
+  readonly #port: number;
   readonly #release: () => void;
   readonly #connections: NatsConnection[] = [];
   #process: ChildProcess | undefined;
@@ -71,15 +75,17 @@ class Server implements NatsServer {
     this.address = `127.0.0.1:${port}`;
     this.url = `nats://${this.address}`;
     this.#conf = conf;
+    this.#port = port;
     this.#release = release;
   }
 
   async start(): Promise<void> {
     this.#process = spawn('nats-server', ['-c', this.#conf], { stdio: 'ignore' });
-    await eventually(async () => {
-      const connection = await connect({ servers: this.url, reconnect: false, timeout: 1_000 });
-      await connection.close();
-    });
+    await eventually(() => greeted(this.#port));
+  }
+
+  reload(): void {
+    this.#process?.kill('SIGHUP');
   }
 
   async connect(): Promise<NatsConnection> {
@@ -107,4 +113,17 @@ class Server implements NatsServer {
     its.kill(signal);
     await exited;
   }
+}
+
+/** The first word is the server's, whomever it lets in later. */
+function greeted(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = new Socket().connect(port, '127.0.0.1');
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('it closed the connection')));
+    socket.once('data', () => {
+      resolve();
+      socket.destroy();
+    });
+  });
 }
