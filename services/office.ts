@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { NatsConnection } from '@nats-io/transport-node';
 import { systemClock } from '../src/base/clock.js';
 import { Scope } from '../src/base/scope.js';
 import type { Config } from '../src/config/config.js';
@@ -83,7 +82,7 @@ async function leadOnce(
   const { bus, text: address } = access;
   const trace = traceTo(log);
   await using scope = new Scope();
-  const connection: NatsConnection = await connectNats(access, { isLasting: true });
+  const connection = await connectNats(access, { isLasting: true });
   scope.defer(() => connection.close());
   const replicas = connection.info?.cluster === undefined ? 1 : clusterReplicas;
   const shared = { connection, replicas, clock: systemClock, trace };
