@@ -64,9 +64,10 @@ export function topicsContract(name: string, open: () => TransportHarness): void
       await openBus();
       const speaker = await bus!.client('speaker', { role: 'manager' });
       const from: string[] = [];
-      (await bus!.client('listener')).subscribe('log.>', (_topic, frame) =>
+      const listening = (await bus!.client('listener')).subscribe('log.>', (_topic, frame) =>
         from.push(frame.envelope.from),
       );
+      await eventually(() => expect(listening.isLevel).toBe(true));
       expect(await say(speaker, 'log.a', 'x', 'y')).toEqual([1, 2]);
       expect(await say(speaker, 'log.b', 'x')).toEqual([1]);
       expect(await say(speaker, 'task.7.begun', 'x')).toEqual([1]);
