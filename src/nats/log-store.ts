@@ -14,11 +14,16 @@ import { crcOf, encodeEntry, encodeLead, encodeStep, start, writerBytes } from '
 import { LogFollower, type Led } from './log-follower.js';
 import { logLimits, type LogLimits } from './log-limits.js';
 import { nameOf, Snapshots } from './log-snapshot.js';
-import { LogStream } from './log-stream.js';
+import { LogStream, type Bounds } from './log-stream.js';
 import { Replica } from './replica.js';
 
 /** Between two attempts to follow, or to lead again. */
 const retryBackoff = { baseMs: 100, capMs: 5_000 };
+const snapshotBackoff = { baseMs: 1_000, capMs: 60_000 };
+/** What the server keeps with a message, about. */
+const messageOverheadBytes = 256;
+/** A process that takes over a log that is fuller than this makes room first: its own entry could be refused. */
+const fullShare = 0.9;
 /** A process that takes over tries so often to write exactly behind what it knows. */
 const politeAttempts = 3;
 /** The newest snapshot, and one in case that it cannot be read. The log goes back to the older one. */
@@ -64,27 +69,35 @@ export class LogStore implements Store, Upkeep {
   readonly #follower: LogFollower;
   readonly #writer = randomBytes(writerBytes);
   readonly #listeners = new Set<() => void>();
-  readonly #ending = new AbortController();
+  readonly #ending: AbortController;
   #life: Life = { role: 'following' };
   #following: { stop: () => Promise<void> } | undefined;
   #onFenced: OnFenced = () => undefined;
   /** Work of a leader beside its writes: it leads again, or writes a snapshot. */
   #leadingAgain: Promise<void> | undefined;
   #snapshot: Promise<void> | undefined;
-  /** Written since the last snapshot. */
-  #grown = { bytes: 0, messages: 0 };
+  /** Bytes of log since the last snapshot, and of that one. */
+  #grown = 0;
+  #snapshotBytes = 0;
   #watching: Disposable | undefined;
   #closing: Promise<void> | undefined;
 
   private constructor(
     options: LogStoreOptions,
-    parts: { limits: LogLimits; log: LogStream; snapshots: Snapshots; follower: LogFollower },
+    parts: {
+      limits: LogLimits;
+      log: LogStream;
+      snapshots: Snapshots;
+      follower: LogFollower;
+      ending: AbortController;
+    },
   ) {
     this.#options = options;
     this.#limits = parts.limits;
     this.#log = parts.log;
     this.#snapshots = parts.snapshots;
     this.#follower = parts.follower;
+    this.#ending = parts.ending;
   }
 
   /**
@@ -94,7 +107,8 @@ export class LogStore implements Store, Upkeep {
   static async open(options: LogStoreOptions): Promise<LogStore> {
     const { connection, stream, subject, replicas, folder, layout, clock, random } = options;
     const limits = { ...logLimits, ...options.limits };
-    const shared = { connection, replicas, limits, clock, random };
+    const ending = new AbortController();
+    const shared = { connection, replicas, limits, clock, random, signal: ending.signal };
     const replica = await Replica.open(folder, { layout, clock, random });
     try {
       const bytesMax = limits.logBytesMax;
@@ -102,13 +116,13 @@ export class LogStore implements Store, Upkeep {
       const copies = `${subject}.snapshot`;
       const copiesStream = await LogStream.open({
         ...{ ...shared, name: `${stream}_snapshots`, subject: `${copies}.>` },
-        bytesMax: limits.snapshotBytesMax,
+        bytesMax: -1,
       });
       const snapshots = new Snapshots(copiesStream, copies, layout);
       const onRestored = (): void => store.#tell();
-      const followed = { ...options, log, snapshots, replica, onRestored };
+      const followed = { ...options, limits, log, snapshots, replica, onRestored };
       const follower = new LogFollower(followed, await replica.position());
-      const store = new LogStore(options, { limits, log, snapshots, follower });
+      const store = new LogStore(options, { limits, log, snapshots, follower, ending });
       store.#follow();
       return store;
     } catch (error) {
@@ -235,6 +249,7 @@ export class LogStore implements Store, Upkeep {
 
   async #followUntil(signal: AbortSignal): Promise<void> {
     const { clock, random, trace } = this.#options;
+    let told = '';
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       const { sequence } = this.#follower.position;
       try {
@@ -242,7 +257,8 @@ export class LogStore implements Store, Upkeep {
       } catch (error) {
         const { code, message: detail } = asBusError(error);
         const level = code === 'STORE_UNAVAILABLE' ? 'warn' : 'error';
-        trace(level, 'the log cannot be followed', { code, detail });
+        trace(code === told ? 'debug' : level, 'the log cannot be followed', { code, detail });
+        told = code;
       }
       if (this.#follower.position.sequence > sequence) attempt = 0;
       await pause(clock, backoffMs(retryBackoff, attempt, random()), signal);
@@ -256,8 +272,10 @@ export class LogStore implements Store, Upkeep {
     const { signal } = this.#ending;
     const body = encodeLead({ writer: this.#writer, layout: nameOf(this.#options.layout) });
     for (let attempt = 1; !signal.aborted; attempt += 1) {
-      const { last, bytes, messages } = await this.#log.bounds();
-      await this.#follower.catchUp({ to: last, signal, ...(led && { led }) });
+      const bounds = await this.#log.bounds();
+      await this.#follower.catchUp({ to: bounds.last, signal, ...(led && { led }) });
+      if (signal.aborted) break;
+      if (bounds.bytes > bounds.bytesMax * fullShare) await this.#shrink();
       if (led === undefined && attempt > politeAttempts) {
         // One that writes without pause always comes in between. This has no place that can be taken.
         const to = await this.#log.publish(encodeEntry('lead', start.crc, body));
@@ -265,15 +283,20 @@ export class LogStore implements Store, Upkeep {
       } else {
         const { sequence, crc } = this.#follower.position;
         const entry = encodeEntry('lead', crc, body);
-        if (!(await this.#log.append(entry, sequence, signal))) continue;
+        if (!(await this.#log.append(entry, sequence))) continue;
         await this.#follower.apply([], { sequence: sequence + 1, crc: crcOf(entry) });
       }
-      const [snapshot] = await this.#snapshots.whole();
-      const since = Math.min(messages, last - (snapshot?.manifest.sequence ?? 0));
-      this.#grown = { bytes: messages === 0 ? 0 : (bytes * since) / messages, messages: since };
+      await this.#measure(bounds);
       return this.#serve();
     }
     throw this.#refusal();
+  }
+
+  async #measure({ last, bytes, messages }: Bounds): Promise<void> {
+    const [snapshot] = await this.#snapshots.whole();
+    const since = Math.min(messages, last - (snapshot?.manifest.sequence ?? 0));
+    this.#grown = messages === 0 ? 0 : (bytes * since) / messages;
+    this.#snapshotBytes = snapshot?.manifest.bytes ?? 0;
   }
 
   #serve(): void {
@@ -311,11 +334,10 @@ export class LogStore implements Store, Upkeep {
     let position = this.#follower.position;
     for (const entry of encodeStep(operations, position.crc, this.#log.entryBytesMax)) {
       // `leadAgain` finds out who.
-      if (!(await this.#log.append(entry, position.sequence, this.#ending.signal)))
+      if (!(await this.#log.append(entry, position.sequence)))
         throw this.#unavailable('another process wrote');
       position = { sequence: position.sequence + 1, crc: crcOf(entry) };
-      this.#grown.bytes += entry.length;
-      this.#grown.messages += 1;
+      this.#grown += entry.length + messageOverheadBytes;
     }
     await this.#follower.apply(operations, position);
     this.#snapshotIfDue();
@@ -362,31 +384,41 @@ export class LogStore implements Store, Upkeep {
   // --- snapshots
 
   #snapshotIfDue(): void {
-    const { snapshotAfterBytes, snapshotAfterMessages } = this.#limits;
-    const { bytes, messages } = this.#grown;
-    if (this.#snapshot !== undefined) return;
-    if (bytes < snapshotAfterBytes && messages < snapshotAfterMessages) return;
-    this.#grown = { bytes: 0, messages: 0 };
+    const { snapshotAfterBytes, logBytesMax } = this.#limits;
+    const usual = Math.max(snapshotAfterBytes, this.#snapshotBytes);
+    if (this.#snapshot !== undefined || this.#grown < Math.min(usual, logBytesMax / 4)) return;
+    this.#grown = 0;
     this.#snapshot = this.#writeSnapshot().finally(() => (this.#snapshot = undefined));
   }
 
+  /** Until there is one. */
   async #writeSnapshot(): Promise<void> {
+    const { trace, clock, random } = this.#options;
+    const { signal } = this.#ending;
+    for (let attempt = 0; !signal.aborted && !this.#is('fenced'); attempt += 1) {
+      try {
+        await this.#shrink();
+        return;
+      } catch (error) {
+        const { code, message: detail } = asBusError(error);
+        if (!signal.aborted) trace('error', 'no snapshot was written', { code, detail });
+      }
+      await pause(clock, backoffMs(snapshotBackoff, attempt, random()), signal);
+    }
+  }
+
+  /** Writes a snapshot and purges what it replaces. What this replica holds is right, also when another process leads. */
+  async #shrink(): Promise<void> {
     const { trace, clock } = this.#options;
     const begunMs = clock.monotonicMs();
-    try {
-      const sequence = await this.#snapshots.write(this.#level);
-      const kept = (await this.#snapshots.whole()).slice(0, snapshotsKept);
-      const oldest = kept[snapshotsKept - 1];
-      if (oldest !== undefined) await this.#log.purge({ upTo: oldest.manifest.sequence });
-      await this.#snapshots.removeOlder(kept);
-      const elapsedMs = Math.round(clock.monotonicMs() - begunMs);
-      trace('info', 'a snapshot replaces the log', { sequence, elapsedMs });
-    } catch (error) {
-      const { code, message: detail } = asBusError(error);
-      if (this.#ending.signal.aborted) return;
-      // Another is due when the log has grown as much again.
-      trace('error', 'no snapshot was written', { code, detail });
-    }
+    await this.#snapshots.write(this.#level);
+    const kept = (await this.#snapshots.whole()).slice(0, snapshotsKept);
+    const sequence = kept[snapshotsKept - 1]?.manifest.sequence;
+    if (sequence !== undefined) await this.#log.purge({ upTo: sequence });
+    await this.#snapshots.keep(kept);
+    this.#snapshotBytes = kept[0]?.manifest.bytes ?? 0;
+    const elapsedMs = Math.round(clock.monotonicMs() - begunMs);
+    trace('info', 'a snapshot was written', { bytes: this.#snapshotBytes, elapsedMs });
   }
 
   async #close(): Promise<void> {
