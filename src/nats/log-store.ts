@@ -13,22 +13,15 @@ import type { BackupReport, Operation, Range, Store, StoreState, Upkeep } from '
 import { crcOf, encodeEntry, encodeLead, encodeStep, start, writerBytes } from './log-entry.js';
 import { LogFollower, type Led } from './log-follower.js';
 import { logLimits, type LogLimits } from './log-limits.js';
+import { LogShortener } from './log-shortener.js';
 import { nameOf, Snapshots } from './log-snapshot.js';
-import { LogStream, type Bounds } from './log-stream.js';
+import { LogStream } from './log-stream.js';
 import { Replica } from './replica.js';
 
 /** Between two attempts to follow, or to lead again. */
 const retryBackoff = { baseMs: 100, capMs: 5_000 };
-const snapshotBackoff = { baseMs: 1_000, capMs: 60_000 };
-/** What the server keeps with a message, about. */
-const messageOverheadBytes = 256;
-/** A process that takes over a log that is fuller than this makes room first: its own entry could be refused. */
-const fullShare = 0.9;
 /** A process that takes over tries so often to write exactly behind what it knows. */
 const politeAttempts = 3;
-/** The newest snapshot, and one in case that it cannot be read. The log goes back to the older one. */
-const snapshotsKept = 2;
-
 export interface LogStoreOptions {
   connection: NatsConnection;
   /** Name of the stream of the log; that of its snapshots is derived from it. */
@@ -65,20 +58,15 @@ export class LogStore implements Store, Upkeep {
   readonly #options: LogStoreOptions;
   readonly #limits: LogLimits;
   readonly #log: LogStream;
-  readonly #snapshots: Snapshots;
   readonly #follower: LogFollower;
   readonly #writer = randomBytes(writerBytes);
   readonly #listeners = new Set<() => void>();
+  readonly #shortener: LogShortener;
   readonly #ending: AbortController;
   #life: Life = { role: 'following' };
   #following: { stop: () => Promise<void> } | undefined;
   #onFenced: OnFenced = () => undefined;
-  /** Work of a leader beside its writes: it leads again, or writes a snapshot. */
   #leadingAgain: Promise<void> | undefined;
-  #snapshot: Promise<void> | undefined;
-  /** Bytes of log since the last snapshot, and of that one. */
-  #grown = 0;
-  #snapshotBytes = 0;
   #watching: Disposable | undefined;
   #closing: Promise<void> | undefined;
 
@@ -87,16 +75,16 @@ export class LogStore implements Store, Upkeep {
     parts: {
       limits: LogLimits;
       log: LogStream;
-      snapshots: Snapshots;
       follower: LogFollower;
+      shortener: LogShortener;
       ending: AbortController;
     },
   ) {
     this.#options = options;
     this.#limits = parts.limits;
     this.#log = parts.log;
-    this.#snapshots = parts.snapshots;
     this.#follower = parts.follower;
+    this.#shortener = parts.shortener;
     this.#ending = parts.ending;
   }
 
@@ -105,7 +93,7 @@ export class LogStore implements Store, Upkeep {
    * STORE_UNAVAILABLE.
    */
   static async open(options: LogStoreOptions): Promise<LogStore> {
-    const { connection, stream, subject, replicas, folder, layout, clock, random } = options;
+    const { connection, stream, subject, replicas, folder, layout, clock, random, trace } = options;
     const limits = { ...logLimits, ...options.limits };
     const ending = new AbortController();
     const shared = { connection, replicas, limits, clock, random, signal: ending.signal };
@@ -122,7 +110,9 @@ export class LogStore implements Store, Upkeep {
       const onRestored = (): void => store.#tell();
       const followed = { ...options, limits, log, snapshots, replica, onRestored };
       const follower = new LogFollower(followed, await replica.position());
-      const store = new LogStore(options, { limits, log, snapshots, follower, ending });
+      const shortened = { ...shared, log, snapshots, trace };
+      const shortener = new LogShortener({ ...shortened, level: () => follower.level });
+      const store = new LogStore(options, { limits, log, follower, shortener, ending });
       store.#follow();
       return store;
     } catch (error) {
@@ -275,7 +265,7 @@ export class LogStore implements Store, Upkeep {
       const bounds = await this.#log.bounds();
       await this.#follower.catchUp({ to: bounds.last, signal, ...(led && { led }) });
       if (signal.aborted) break;
-      if (bounds.bytes > bounds.bytesMax * fullShare) await this.#shrink();
+      await this.#shortener.makeRoom(bounds);
       if (led === undefined && attempt > politeAttempts) {
         // One that writes without pause always comes in between. This has no place that can be taken.
         const to = await this.#log.publish(encodeEntry('lead', start.crc, body));
@@ -286,17 +276,10 @@ export class LogStore implements Store, Upkeep {
         if (!(await this.#log.append(entry, sequence))) continue;
         await this.#follower.apply([], { sequence: sequence + 1, crc: crcOf(entry) });
       }
-      await this.#measure(bounds);
+      await this.#shortener.measure(bounds);
       return this.#serve();
     }
     throw this.#refusal();
-  }
-
-  async #measure({ last, bytes, messages }: Bounds): Promise<void> {
-    const [snapshot] = await this.#snapshots.whole();
-    const since = Math.min(messages, last - (snapshot?.manifest.sequence ?? 0));
-    this.#grown = messages === 0 ? 0 : (bytes * since) / messages;
-    this.#snapshotBytes = snapshot?.manifest.bytes ?? 0;
   }
 
   #serve(): void {
@@ -337,10 +320,10 @@ export class LogStore implements Store, Upkeep {
       if (!(await this.#log.append(entry, position.sequence)))
         throw this.#unavailable('another process wrote');
       position = { sequence: position.sequence + 1, crc: crcOf(entry) };
-      this.#grown += entry.length + messageOverheadBytes;
+      this.#shortener.grew(entry.length);
     }
     await this.#follower.apply(operations, position);
-    this.#snapshotIfDue();
+    this.#shortener.startIfDue();
   }
 
   #fence(detail: string): BusError {
@@ -381,46 +364,6 @@ export class LogStore implements Store, Upkeep {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  // --- snapshots
-
-  #snapshotIfDue(): void {
-    const { snapshotAfterBytes, logBytesMax } = this.#limits;
-    const usual = Math.max(snapshotAfterBytes, this.#snapshotBytes);
-    if (this.#snapshot !== undefined || this.#grown < Math.min(usual, logBytesMax / 4)) return;
-    this.#grown = 0;
-    this.#snapshot = this.#writeSnapshot().finally(() => (this.#snapshot = undefined));
-  }
-
-  /** Until there is one. */
-  async #writeSnapshot(): Promise<void> {
-    const { trace, clock, random } = this.#options;
-    const { signal } = this.#ending;
-    for (let attempt = 0; !signal.aborted && !this.#is('fenced'); attempt += 1) {
-      try {
-        await this.#shrink();
-        return;
-      } catch (error) {
-        const { code, message: detail } = asBusError(error);
-        if (!signal.aborted) trace('error', 'no snapshot was written', { code, detail });
-      }
-      await pause(clock, backoffMs(snapshotBackoff, attempt, random()), signal);
-    }
-  }
-
-  /** Writes a snapshot and purges what it replaces. What this replica holds is right, also when another process leads. */
-  async #shrink(): Promise<void> {
-    const { trace, clock } = this.#options;
-    const begunMs = clock.monotonicMs();
-    await this.#snapshots.write(this.#level);
-    const kept = (await this.#snapshots.whole()).slice(0, snapshotsKept);
-    const sequence = kept[snapshotsKept - 1]?.manifest.sequence;
-    if (sequence !== undefined) await this.#log.purge({ upTo: sequence });
-    await this.#snapshots.keep(kept);
-    this.#snapshotBytes = kept[0]?.manifest.bytes ?? 0;
-    const elapsedMs = Math.round(clock.monotonicMs() - begunMs);
-    trace('info', 'a snapshot was written', { bytes: this.#snapshotBytes, elapsedMs });
-  }
-
   async #close(): Promise<void> {
     const life = this.#life;
     // A write that is refused while it closes is not written again.
@@ -430,7 +373,7 @@ export class LogStore implements Store, Upkeep {
     await this.#following?.stop();
     await this.#leadingAgain;
     const level = this.#follower[Symbol.asyncDispose]();
-    await this.#snapshot;
+    await this.#shortener.idle();
     await level;
   }
 }

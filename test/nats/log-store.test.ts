@@ -194,6 +194,46 @@ describeNats('a log store', () => {
     await expectEqual(again, fresh);
   });
 
+  test('that found its log full makes room when it leads', async () => {
+    const full = { logBytesMax: 300_000 };
+    const first = await openLeader('a', { ...full, awayMsMax: 200 });
+    // Made with the small limit, and led by one that knows of none: it writes no snapshot.
+    await first[Symbol.asyncDispose]();
+    const second = await openLeader('a', { awayMsMax: 200 });
+    let acknowledged = 0;
+    while (second.state === 'serving')
+      await second.commit([put(`n/${acknowledged}`, randomBytes(10_000))]).then(
+        () => (acknowledged += 1),
+        (error: unknown) => expect(error).toMatchObject(unavailable),
+      );
+    expect(acknowledged).toBeGreaterThan(10);
+    await second[Symbol.asyncDispose]();
+    const third = await openLeader('b', full);
+    for (let at = 0; at < 100; at += 1) await third.commit([put('x', randomBytes(10_000))]);
+    expect(await third.get(`n/${acknowledged - 1}`)).toBeDefined();
+    await expectEqual(third, await open('c'));
+  });
+
+  test('begins with the older snapshot when the newest cannot be read', async () => {
+    const leader = await openLeader('a', { snapshotAfterBytes: 100_000 });
+    while ((await firstOf()) < 50) await leader.commit([put('x', randomBytes(4_000))]);
+    await leader[Symbol.asyncDispose]();
+    const { streams } = await jetstreamManager(connection);
+    const copies = `${streamOf(log)}_snapshots`;
+    const { subjects = {} } = (await streams.info(copies, { subjects_filter: '>' })).state;
+    const newest = Object.keys(subjects).sort().at(-1)!;
+    // As many messages as before, and a manifest at the end: one of them is not what was written.
+    const end = await streams.getMessage(copies, { last_by_subj: newest });
+    await streams.purge(copies, { filter: newest });
+    for (let at = 1; at < subjects[newest]!; at += 1)
+      await jetstream(connection).publish(newest, Buffer.from('damaged'));
+    await jetstream(connection).publish(newest, end!.data);
+    const fresh = await open('b');
+    await fresh.lead(ignore);
+    expect(traced.join()).toContain('a snapshot cannot be read');
+    await expectEqual(fresh, await open('a'));
+  });
+
   test('is there again when the folder of its replica was deleted', async () => {
     const leader = await openLeader('a');
     for (let at = 0; at < 100; at += 1) await leader.commit([put(`n/${at}`, randomBytes(100))]);
