@@ -20,6 +20,8 @@ export function describeNats(name: string, tests: () => void): void {
 
 export interface NatsServer extends AsyncDisposable {
   url: string;
+  /** What it has on disk. */
+  folder: string;
   /** A connection that the server closes with itself; it never gives up. */
   connect(): Promise<NatsConnection>;
   /** Without warning. */
@@ -60,7 +62,7 @@ async function startAll(
       conf,
       `listen: "127.0.0.1:${port}"\njetstream { store_dir: "${store}", max_file_store: 200GB, max_memory_store: 256MB }\n${linesOf(at, ports)}`,
     );
-    return new Server(conf, port, () => {
+    return new Server(conf, store, port, () => {
       release();
       folder.remove();
     });
@@ -71,13 +73,15 @@ async function startAll(
 
 class Server implements NatsServer {
   readonly url: string;
+  readonly folder: string;
   readonly #conf: string;
   readonly #release: () => void;
   readonly #connections: NatsConnection[] = [];
   #process: ChildProcess | undefined;
 
-  constructor(conf: string, port: number, release: () => void) {
+  constructor(conf: string, folder: string, port: number, release: () => void) {
     this.url = `nats://127.0.0.1:${port}`;
+    this.folder = folder;
     this.#conf = conf;
     this.#release = release;
   }
