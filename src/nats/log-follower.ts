@@ -7,14 +7,14 @@ import { unavailable } from '../store/level-folder.js';
 import type { LevelStore } from '../store/level-store.js';
 import type { Operation } from '../store/port.js';
 import { decodeEntry, decodeLead, StepReader, type Position, type Taken } from './log-entry.js';
+import type { LogLimits } from './log-limits.js';
 import { nameOf, type Snapshot, type Snapshots } from './log-snapshot.js';
 import type { LogStream } from './log-stream.js';
 import type { Replica } from './replica.js';
 
 /** Entries may be on their way into the replica up to so many bytes. */
 const applyingBytesMax = 8 * 1024 * 1024;
-/** A server that has just come to lead a stream may not know its end for a moment. */
-const endChecks = 4;
+/** A server that has just come to lead a stream may not know its end for a while. */
 const endCheckMs = 500;
 
 export interface FollowerParts {
@@ -23,6 +23,7 @@ export interface FollowerParts {
   replica: Replica;
   folder: string;
   layout: Layout;
+  limits: LogLimits;
   clock: Clock;
   trace: Trace;
   onRestored: () => void;
@@ -125,10 +126,13 @@ export class LogFollower implements AsyncDisposable {
   }
 
   async #bounds(signal: AbortSignal): Promise<{ first: number; last: number }> {
-    for (let check = 1; ; check += 1) {
-      const bounds = await this.#parts.log.bounds();
-      if (this.position.sequence <= bounds.last || check === endChecks) return bounds;
-      await pause(this.#parts.clock, endCheckMs, signal);
+    const { log, clock, limits } = this.#parts;
+    const untilMs = clock.monotonicMs() + limits.awayMsMax;
+    while (true) {
+      const bounds = await log.bounds();
+      if (this.position.sequence <= bounds.last || clock.monotonicMs() >= untilMs) return bounds;
+      await pause(clock, endCheckMs, signal);
+      if (signal.aborted) throw unavailable(log.name, 'it is closed');
     }
   }
 
@@ -137,7 +141,7 @@ export class LogFollower implements AsyncDisposable {
     if (sequence > last) return false;
     if (sequence < first) return true;
     const { log } = this.#parts;
-    const message = await log.read(sequence);
+    const message = await log.read({ seq: sequence });
     return message === undefined || decodeEntry(message.bytes, log.name, sequence).crc === crc;
   }
 

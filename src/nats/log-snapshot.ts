@@ -18,7 +18,11 @@ interface Manifest {
   layout: string;
   /** The entry of the log up to which it goes. */
   sequence: number;
+  /** Of the snapshot, without this one. */
+  messages: number;
   entries: number;
+  /** Of keys and values. */
+  bytes: number;
   sha256: string;
 }
 
@@ -44,15 +48,23 @@ export class Snapshots {
     this.#layout = nameOf(layout);
   }
 
-  /**
-   * Writes one of this store as it is now; returns the place in the log up to which it goes. Throws STORE_UNAVAILABLE, also when
-   * not all of it arrived; a half one is no snapshot.
-   */
-  async write(level: LevelStore): Promise<number> {
+  /** Writes one of this store as it is now. Throws STORE_UNAVAILABLE; then nothing is left of it. */
+  async write(level: LevelStore): Promise<void> {
     // Not later than what the walk below sees.
     const mark = await level.get(appliedKey);
     const least = mark === undefined ? 0 : positionOf(mark).sequence;
     const subject = `${this.#subject}.${hex64(least)}.${randomBytes(4).toString('hex')}`;
+    // Of leaders that died; that of one that leads now is newer.
+    await this.#remove(subject, await this.whole());
+    try {
+      await this.#write(level, subject);
+    } catch (error) {
+      await this.#stream.purge({ subject }).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #write(level: LevelStore, subject: string): Promise<void> {
     const contents = new Contents();
     let sequence = 0;
     let messages = 0;
@@ -70,18 +82,17 @@ export class Snapshots {
       for (const entry of encodeStep(operations, crc, this.#stream.entryBytesMax))
         await publish(entry);
     }
-    const { entries } = contents;
-    const layout = this.#layout;
-    const manifest = { layout, sequence, entries, sha256: contents.digest() };
+    const { entries, bytes } = contents;
+    const manifest: Manifest = {
+      ...{ layout: this.#layout, sequence, messages, entries, bytes, sha256: contents.digest() },
+    };
     await publish(encodeEntry('end', crc, Buffer.from(JSON.stringify(manifest))));
-    if ((await this.#stream.subjects()).get(subject) !== messages)
-      throw unavailable(this.#stream.name, 'a part of the snapshot is not there');
-    return sequence;
   }
 
-  /** Those that are whole, newest first. */
+  /** Those that are whole, newest first. Throws STORE_UNAVAILABLE, STORE_SCHEMA. */
   async whole(): Promise<Snapshot[]> {
-    const found = await Promise.all((await this.#newestFirst()).map((each) => this.#find(each)));
+    const subjects = [...(await this.#stream.subjects())].sort(([a], [b]) => (a < b ? 1 : -1));
+    const found = await Promise.all(subjects.map(([each, count]) => this.#find(each, count)));
     return found.filter((each) => each !== undefined);
   }
 
@@ -116,26 +127,32 @@ export class Snapshots {
     throw corrupt('the snapshot has no end');
   }
 
-  /** Removes all that are older than these, also what was never finished. */
-  async removeOlder(kept: readonly Snapshot[]): Promise<void> {
+  /** Removes all older ones but these, also what was never finished. */
+  async keep(kept: readonly Snapshot[]): Promise<void> {
+    await this.#remove(kept[0]?.subject ?? '', kept);
+  }
+
+  async #remove(before: string, kept: readonly Snapshot[]): Promise<void> {
     const subjects = new Set(kept.map((each) => each.subject));
-    // One that is newer may still be written by the process that leads now.
-    const newest = kept[0]?.subject ?? '';
-    for (const subject of await this.#newestFirst())
-      if (subject < newest && !subjects.has(subject)) await this.#stream.purge({ subject });
+    for (const subject of (await this.#stream.subjects()).keys())
+      if (subject < before && !subjects.has(subject)) await this.#stream.purge({ subject });
   }
 
-  async #newestFirst(): Promise<string[]> {
-    return [...(await this.#stream.subjects()).keys()].sort().reverse();
-  }
-
-  /** Undefined: it was not finished. */
-  async #find(subject: string): Promise<Snapshot | undefined> {
+  /** Undefined: it is not whole. */
+  async #find(subject: string, count: number): Promise<Snapshot | undefined> {
     const last = await this.#stream.read({ last_by_subj: subject });
     if (last === undefined) return undefined;
-    const { kind, body } = decodeEntry(last.bytes, this.#stream.name, last.sequence);
-    if (kind !== 'end') return undefined;
-    return { subject, manifest: JSON.parse(body.toString()) as Manifest, end: last.sequence };
+    try {
+      const { kind, body } = decodeEntry(last.bytes, this.#stream.name, last.sequence);
+      if (kind !== 'end') return undefined;
+      const manifest = JSON.parse(body.toString()) as Manifest;
+      return manifest.messages + 1 === count
+        ? { subject, manifest, end: last.sequence }
+        : undefined;
+    } catch (error) {
+      if (error instanceof BusError && error.code === 'LOG_CORRUPT') return undefined;
+      throw error;
+    }
   }
 }
 

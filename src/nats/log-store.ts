@@ -13,6 +13,7 @@ import type { BackupReport, Operation, Range, Store, StoreState, Upkeep } from '
 import { crcOf, encodeEntry, encodeLead, encodeStep, start, writerBytes } from './log-entry.js';
 import { LogFollower, type Led } from './log-follower.js';
 import { logLimits, type LogLimits } from './log-limits.js';
+import { LogShortener } from './log-shortener.js';
 import { nameOf, Snapshots } from './log-snapshot.js';
 import { LogStream } from './log-stream.js';
 import { Replica } from './replica.js';
@@ -21,9 +22,6 @@ import { Replica } from './replica.js';
 const retryBackoff = { baseMs: 100, capMs: 5_000 };
 /** A process that takes over tries so often to write exactly behind what it knows. */
 const politeAttempts = 3;
-/** The newest snapshot, and one in case that it cannot be read. The log goes back to the older one. */
-const snapshotsKept = 2;
-
 export interface LogStoreOptions {
   connection: NatsConnection;
   /** Name of the stream of the log; that of its snapshots is derived from it. */
@@ -60,31 +58,34 @@ export class LogStore implements Store, Upkeep {
   readonly #options: LogStoreOptions;
   readonly #limits: LogLimits;
   readonly #log: LogStream;
-  readonly #snapshots: Snapshots;
   readonly #follower: LogFollower;
   readonly #writer = randomBytes(writerBytes);
   readonly #listeners = new Set<() => void>();
-  readonly #ending = new AbortController();
+  readonly #shortener: LogShortener;
+  readonly #ending: AbortController;
   #life: Life = { role: 'following' };
   #following: { stop: () => Promise<void> } | undefined;
   #onFenced: OnFenced = () => undefined;
-  /** Work of a leader beside its writes: it leads again, or writes a snapshot. */
   #leadingAgain: Promise<void> | undefined;
-  #snapshot: Promise<void> | undefined;
-  /** Written since the last snapshot. */
-  #grown = { bytes: 0, messages: 0 };
   #watching: Disposable | undefined;
   #closing: Promise<void> | undefined;
 
   private constructor(
     options: LogStoreOptions,
-    parts: { limits: LogLimits; log: LogStream; snapshots: Snapshots; follower: LogFollower },
+    parts: {
+      limits: LogLimits;
+      log: LogStream;
+      follower: LogFollower;
+      shortener: LogShortener;
+      ending: AbortController;
+    },
   ) {
     this.#options = options;
     this.#limits = parts.limits;
     this.#log = parts.log;
-    this.#snapshots = parts.snapshots;
     this.#follower = parts.follower;
+    this.#shortener = parts.shortener;
+    this.#ending = parts.ending;
   }
 
   /**
@@ -92,9 +93,10 @@ export class LogStore implements Store, Upkeep {
    * STORE_UNAVAILABLE.
    */
   static async open(options: LogStoreOptions): Promise<LogStore> {
-    const { connection, stream, subject, replicas, folder, layout, clock, random } = options;
+    const { connection, stream, subject, replicas, folder, layout, clock, random, trace } = options;
     const limits = { ...logLimits, ...options.limits };
-    const shared = { connection, replicas, limits, clock, random };
+    const ending = new AbortController();
+    const shared = { connection, replicas, limits, clock, random, signal: ending.signal };
     const replica = await Replica.open(folder, { layout, clock, random });
     try {
       const bytesMax = limits.logBytesMax;
@@ -102,13 +104,15 @@ export class LogStore implements Store, Upkeep {
       const copies = `${subject}.snapshot`;
       const copiesStream = await LogStream.open({
         ...{ ...shared, name: `${stream}_snapshots`, subject: `${copies}.>` },
-        bytesMax: limits.snapshotBytesMax,
+        bytesMax: -1,
       });
       const snapshots = new Snapshots(copiesStream, copies, layout);
       const onRestored = (): void => store.#tell();
-      const followed = { ...options, log, snapshots, replica, onRestored };
+      const followed = { ...options, limits, log, snapshots, replica, onRestored };
       const follower = new LogFollower(followed, await replica.position());
-      const store = new LogStore(options, { limits, log, snapshots, follower });
+      const shortened = { ...shared, log, snapshots, trace };
+      const shortener = new LogShortener({ ...shortened, level: () => follower.level });
+      const store = new LogStore(options, { limits, log, follower, shortener, ending });
       store.#follow();
       return store;
     } catch (error) {
@@ -235,6 +239,7 @@ export class LogStore implements Store, Upkeep {
 
   async #followUntil(signal: AbortSignal): Promise<void> {
     const { clock, random, trace } = this.#options;
+    let told = '';
     for (let attempt = 0; !signal.aborted; attempt += 1) {
       const { sequence } = this.#follower.position;
       try {
@@ -242,7 +247,8 @@ export class LogStore implements Store, Upkeep {
       } catch (error) {
         const { code, message: detail } = asBusError(error);
         const level = code === 'STORE_UNAVAILABLE' ? 'warn' : 'error';
-        trace(level, 'the log cannot be followed', { code, detail });
+        trace(code === told ? 'debug' : level, 'the log cannot be followed', { code, detail });
+        told = code;
       }
       if (this.#follower.position.sequence > sequence) attempt = 0;
       await pause(clock, backoffMs(retryBackoff, attempt, random()), signal);
@@ -256,8 +262,10 @@ export class LogStore implements Store, Upkeep {
     const { signal } = this.#ending;
     const body = encodeLead({ writer: this.#writer, layout: nameOf(this.#options.layout) });
     for (let attempt = 1; !signal.aborted; attempt += 1) {
-      const { last, bytes, messages } = await this.#log.bounds();
-      await this.#follower.catchUp({ to: last, signal, ...(led && { led }) });
+      const bounds = await this.#log.bounds();
+      await this.#follower.catchUp({ to: bounds.last, signal, ...(led && { led }) });
+      if (signal.aborted) break;
+      await this.#shortener.makeRoom(bounds);
       if (led === undefined && attempt > politeAttempts) {
         // One that writes without pause always comes in between. This has no place that can be taken.
         const to = await this.#log.publish(encodeEntry('lead', start.crc, body));
@@ -265,12 +273,10 @@ export class LogStore implements Store, Upkeep {
       } else {
         const { sequence, crc } = this.#follower.position;
         const entry = encodeEntry('lead', crc, body);
-        if (!(await this.#log.append(entry, sequence, signal))) continue;
+        if (!(await this.#log.append(entry, sequence))) continue;
         await this.#follower.apply([], { sequence: sequence + 1, crc: crcOf(entry) });
       }
-      const [snapshot] = await this.#snapshots.whole();
-      const since = Math.min(messages, last - (snapshot?.manifest.sequence ?? 0));
-      this.#grown = { bytes: messages === 0 ? 0 : (bytes * since) / messages, messages: since };
+      await this.#shortener.measure(bounds);
       return this.#serve();
     }
     throw this.#refusal();
@@ -311,14 +317,13 @@ export class LogStore implements Store, Upkeep {
     let position = this.#follower.position;
     for (const entry of encodeStep(operations, position.crc, this.#log.entryBytesMax)) {
       // `leadAgain` finds out who.
-      if (!(await this.#log.append(entry, position.sequence, this.#ending.signal)))
+      if (!(await this.#log.append(entry, position.sequence)))
         throw this.#unavailable('another process wrote');
       position = { sequence: position.sequence + 1, crc: crcOf(entry) };
-      this.#grown.bytes += entry.length;
-      this.#grown.messages += 1;
+      this.#shortener.grew(entry.length);
     }
     await this.#follower.apply(operations, position);
-    this.#snapshotIfDue();
+    this.#shortener.startIfDue();
   }
 
   #fence(detail: string): BusError {
@@ -359,36 +364,6 @@ export class LogStore implements Store, Upkeep {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  // --- snapshots
-
-  #snapshotIfDue(): void {
-    const { snapshotAfterBytes, snapshotAfterMessages } = this.#limits;
-    const { bytes, messages } = this.#grown;
-    if (this.#snapshot !== undefined) return;
-    if (bytes < snapshotAfterBytes && messages < snapshotAfterMessages) return;
-    this.#grown = { bytes: 0, messages: 0 };
-    this.#snapshot = this.#writeSnapshot().finally(() => (this.#snapshot = undefined));
-  }
-
-  async #writeSnapshot(): Promise<void> {
-    const { trace, clock } = this.#options;
-    const begunMs = clock.monotonicMs();
-    try {
-      const sequence = await this.#snapshots.write(this.#level);
-      const kept = (await this.#snapshots.whole()).slice(0, snapshotsKept);
-      const oldest = kept[snapshotsKept - 1];
-      if (oldest !== undefined) await this.#log.purge({ upTo: oldest.manifest.sequence });
-      await this.#snapshots.removeOlder(kept);
-      const elapsedMs = Math.round(clock.monotonicMs() - begunMs);
-      trace('info', 'a snapshot replaces the log', { sequence, elapsedMs });
-    } catch (error) {
-      const { code, message: detail } = asBusError(error);
-      if (this.#ending.signal.aborted) return;
-      // Another is due when the log has grown as much again.
-      trace('error', 'no snapshot was written', { code, detail });
-    }
-  }
-
   async #close(): Promise<void> {
     const life = this.#life;
     // A write that is refused while it closes is not written again.
@@ -398,7 +373,7 @@ export class LogStore implements Store, Upkeep {
     await this.#following?.stop();
     await this.#leadingAgain;
     const level = this.#follower[Symbol.asyncDispose]();
-    await this.#snapshot;
+    await this.#shortener.idle();
     await level;
   }
 }

@@ -15,13 +15,14 @@ import type { LogLimits } from './log-limits.js';
 /** Messages that a reader asks for at once, and how long the server keeps such a question. */
 const fetchMax = 64;
 const fetchMs = 5_000;
+/** Up to so many messages are asked for one by one, which takes no reader. */
+const readSinglyMax = 16;
 /** The server forgets a reader that is gone. */
 const readerIdleMs = 30_000;
 /** What a message may have besides its body. */
 const headerBytesMax = 1_024;
-const appendBackoff = { baseMs: 20, capMs: 500 };
-/** Codes of JetStream. */
-const noMessageFound = 10_037;
+const askBackoff = { baseMs: 20, capMs: 500 };
+/** A code of JetStream. */
 const streamNotFound = 10_059;
 
 export interface StreamParts {
@@ -33,6 +34,16 @@ export interface StreamParts {
   limits: LogLimits;
   clock: Clock;
   random: () => number;
+  /** Given: nothing is asked again. */
+  signal: AbortSignal;
+}
+
+export interface Bounds {
+  first: number;
+  last: number;
+  messages: number;
+  bytes: number;
+  bytesMax: number;
 }
 
 export interface LogMessage {
@@ -56,28 +67,22 @@ export class LogStream {
 
   /** Makes the stream if it is not there; one that is there stays as it is. */
   static async open(parts: StreamParts): Promise<LogStream> {
-    const { connection, name, subject, replicas, bytesMax, limits, clock, random } = parts;
+    const { connection, name, subject, replicas, bytesMax, limits } = parts;
     const { jetstream, jetstreamManager } = await import('@nats-io/jetstream');
     const options = { timeout: limits.requestMsMax, checkAPI: false };
-    const untilMs = clock.monotonicMs() + limits.awayMsMax;
     const wanted = {
       ...{ name, subjects: [subject], num_replicas: replicas, max_bytes: bytesMax },
       ...{ retention: 'limits', storage: 'file', discard: 'new', deny_delete: true },
     } as StreamConfig;
-    // A cluster that has just started refuses for a while.
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        const manager = await jetstreamManager(connection, options);
-        await manager.streams.info(name).catch((error: unknown) => {
-          if (codeOf(error) !== streamNotFound) throw error;
-          return manager.streams.add(wanted);
-        });
-        return new LogStream(parts, jetstream(connection, options), manager);
-      } catch (error) {
-        if (clock.monotonicMs() >= untilMs) throw unavailable(`stream ${name}`, error);
-      }
-      await pause(clock, backoffMs(appendBackoff, attempt, random()));
-    }
+    const manager = await jetstreamManager(connection, options);
+    const stream = new LogStream(parts, jetstream(connection, options), manager);
+    await stream.#asked(() =>
+      manager.streams.info(name).catch((error: unknown) => {
+        if (codeOf(error) !== streamNotFound) throw error;
+        return manager.streams.add(wanted);
+      }),
+    );
+    return stream;
   }
 
   /** The largest entry that one message carries. */
@@ -86,18 +91,23 @@ export class LogStream {
   }
 
   /** Sequences of the first and the last message; `first` is behind `last` when there is none. */
-  async bounds(): Promise<{ first: number; last: number; bytes: number; messages: number }> {
-    const { state } = await this.#asked(() => this.#manager.streams.info(this.#parts.name));
+  bounds(): Promise<Bounds> {
+    return this.#asked(() => this.#bounds());
+  }
+
+  async #bounds(): Promise<Bounds> {
+    const { state, config } = await this.#manager.streams.info(this.#parts.name);
     const { first_seq: first, last_seq: last, bytes, messages } = state;
-    return { first: messages === 0 ? last + 1 : first, last, bytes, messages };
+    const bytesMax = config.max_bytes > 0 ? config.max_bytes : Infinity;
+    return { first: messages === 0 ? last + 1 : first, last, bytes, messages, bytesMax };
   }
 
   /**
    * Appends behind the message `expected`, if that is still the last one. False: something else stands there. An answer that is
    * lost does no harm: what stands in that place decides, and a repetition has no other place to go.
    */
-  async append(entry: Buffer, expected: number, signal: AbortSignal): Promise<boolean> {
-    const { clock, random, limits, subject } = this.#parts;
+  async append(entry: Buffer, expected: number): Promise<boolean> {
+    const { clock, random, limits, subject, signal } = this.#parts;
     const untilMs = clock.monotonicMs() + limits.awayMsMax;
     const expect = { lastSequence: expected, streamName: this.#parts.name };
     for (let attempt = 0; ; attempt += 1) {
@@ -109,34 +119,36 @@ export class LogStream {
         why = error;
       }
       // In this order: `last` is not newer than what we then look for.
-      const last = await this.bounds().then(
+      const last = await this.#bounds().then(
         (bounds) => bounds.last,
         () => undefined,
       );
       const found =
-        last === undefined ? undefined : await this.read(expected + 1).catch(() => null);
+        last === undefined ? undefined : await this.#read({ seq: expected + 1 }).catch(() => null);
       if (found) return found.bytes.equals(entry);
       // It was there, and was purged by the one that leads now.
       if (found === undefined && last !== undefined && last > expected) return false;
       if (signal.aborted || clock.monotonicMs() >= untilMs) throw this.#away(why);
-      await pause(clock, backoffMs(appendBackoff, attempt, random()), signal);
+      await pause(clock, backoffMs(askBackoff, attempt, random()), signal);
     }
   }
 
   /** Appends behind what is there; returns where. Unlike `append` it may be there although this throws. */
   async publish(entry: Buffer, subject = this.#parts.subject): Promise<number> {
-    return (await this.#asked(() => this.#client.publish(subject, entry))).seq;
-  }
-
-  async read(query: number | { last_by_subj: string }): Promise<LogMessage | undefined> {
-    const its = typeof query === 'number' ? { seq: query } : query;
     try {
-      const found = await this.#manager.streams.getMessage(this.#parts.name, its);
-      return found === null ? undefined : { sequence: found.seq, bytes: bufferOf(found.data) };
+      return (await this.#client.publish(subject, entry)).seq;
     } catch (error) {
-      if (codeOf(error) === noMessageFound) return undefined;
       throw this.#away(error);
     }
+  }
+
+  read(query: { seq: number } | { last_by_subj: string }): Promise<LogMessage | undefined> {
+    return this.#asked(() => this.#read(query));
+  }
+
+  async #read(query: { seq: number } | { last_by_subj: string }): Promise<LogMessage | undefined> {
+    const found = await this.#manager.streams.getMessage(this.#parts.name, query);
+    return found === null ? undefined : { sequence: found.seq, bytes: bufferOf(found.data) };
   }
 
   /**
@@ -150,20 +162,24 @@ export class LogStream {
     signal: AbortSignal;
   }): AsyncGenerator<LogMessage, void> {
     const { from, to = Infinity, subject, signal } = options;
+    if (subject === undefined && to - from < readSinglyMax)
+      return yield* this.#singly(from, to, signal);
     const isOver = (): boolean => signal.aborted;
-    if (from > to || isOver()) return;
-    const reader = await this.#asked(() =>
-      this.#client.consumers.get(this.#parts.name, {
-        opt_start_seq: Math.max(1, from),
-        inactive_threshold: readerIdleMs,
-        ...(subject !== undefined && { filter_subjects: subject }),
-      }),
+    const reader = await this.#asked(
+      () =>
+        this.#client.consumers.get(this.#parts.name, {
+          opt_start_seq: Math.max(1, from),
+          inactive_threshold: readerIdleMs,
+          ...(subject !== undefined && { filter_subjects: subject }),
+        }),
+      signal,
     );
     try {
       while (!isOver()) {
         let isIdle = true;
-        const batch = await this.#asked(() =>
-          reader.fetch({ max_messages: fetchMax, expires: fetchMs }),
+        const batch = await this.#asked(
+          () => reader.fetch({ max_messages: fetchMax, expires: fetchMs }),
+          signal,
         );
         using _closing = this.#closing(batch, signal);
         for await (const { seq, data } of batch) {
@@ -178,6 +194,14 @@ export class LogStream {
       if (!isOver()) throw this.#away(error);
     } finally {
       void reader.delete().catch(() => undefined);
+    }
+  }
+
+  async *#singly(from: number, to: number, signal: AbortSignal): AsyncGenerator<LogMessage, void> {
+    for (let seq = from; seq <= to && !signal.aborted; seq += 1) {
+      const message = await this.read({ seq });
+      if (message === undefined) throw this.#away(`message ${seq} is not there`);
+      yield message;
     }
   }
 
@@ -210,11 +234,17 @@ export class LogStream {
     };
   }
 
-  async #asked<T>(question: () => Promise<T>): Promise<T> {
-    try {
-      return await question();
-    } catch (error) {
-      throw this.#away(error);
+  /** Again while the server is away, or a cluster has no leader yet. */
+  async #asked<T>(question: () => Promise<T>, signal = this.#parts.signal): Promise<T> {
+    const { clock, random, limits } = this.#parts;
+    const untilMs = clock.monotonicMs() + limits.awayMsMax;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await question();
+      } catch (error) {
+        if (signal.aborted || clock.monotonicMs() >= untilMs) throw this.#away(error);
+      }
+      await pause(clock, backoffMs(askBackoff, attempt, random()), signal);
     }
   }
 

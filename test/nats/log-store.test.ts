@@ -158,6 +158,7 @@ describe('a log store', () => {
     await next.commit([put('next', '1')]);
     await expectEqual(next, other);
     expect(await other.getMany(['half', 'next'])).toEqual([undefined, Buffer.from('1')]);
+    expect(traced).toEqual([]);
   });
 
   test('refuses a step above the limit, and goes on', async () => {
@@ -179,7 +180,7 @@ describe('a log store', () => {
     for (let at = 0; (await firstOf()) < 100 && at < 5_000; at += 1)
       await leader.commit([put(`n/${at % 50}`, randomBytes(4_000)), put('at', String(at))]);
     expect(await firstOf()).toBeGreaterThan(100);
-    expect(traced.filter((each) => !each.includes('a snapshot replaces'))).toEqual([]);
+    expect(traced.filter((each) => !each.includes('a snapshot was written'))).toEqual([]);
     const again = await open('late');
     const fresh = await open('new');
     await leader.commit([put('last', '1')]);
@@ -192,6 +193,46 @@ describe('a log store', () => {
     await fresh.lead(ignore);
     await fresh.commit([put('new leader', '1')]);
     await expectEqual(again, fresh);
+  });
+
+  test('that found its log full makes room when it leads', async () => {
+    const full = { logBytesMax: 300_000 };
+    const first = await openLeader('a', { ...full, awayMsMax: 200 });
+    // Made with the small limit, and led by one that knows of none: it writes no snapshot.
+    await first[Symbol.asyncDispose]();
+    const second = await openLeader('a', { awayMsMax: 200 });
+    let acknowledged = 0;
+    while (second.state === 'serving')
+      await second.commit([put(`n/${acknowledged}`, randomBytes(10_000))]).then(
+        () => (acknowledged += 1),
+        (error: unknown) => expect(error).toMatchObject(unavailable),
+      );
+    expect(acknowledged).toBeGreaterThan(10);
+    await second[Symbol.asyncDispose]();
+    const third = await openLeader('b', full);
+    for (let at = 0; at < 100; at += 1) await third.commit([put('x', randomBytes(10_000))]);
+    expect(await third.get(`n/${acknowledged - 1}`)).toBeDefined();
+    await expectEqual(third, await open('c'));
+  });
+
+  test('begins with the older snapshot when the newest cannot be read', async () => {
+    const leader = await openLeader('a', { snapshotAfterBytes: 100_000 });
+    while ((await firstOf()) < 50) await leader.commit([put('x', randomBytes(4_000))]);
+    await leader[Symbol.asyncDispose]();
+    const { streams } = await jetstreamManager(connection);
+    const copies = `${streamOf(log)}_snapshots`;
+    const { subjects = {} } = (await streams.info(copies, { subjects_filter: '>' })).state;
+    const newest = Object.keys(subjects).sort().at(-1)!;
+    // As many messages as before, and a manifest at the end: one of them is not what was written.
+    const end = await streams.getMessage(copies, { last_by_subj: newest });
+    await streams.purge(copies, { filter: newest });
+    for (let at = 1; at < subjects[newest]!; at += 1)
+      await jetstream(connection).publish(newest, Buffer.from('damaged'));
+    await jetstream(connection).publish(newest, end!.data);
+    const fresh = await open('b');
+    await fresh.lead(ignore);
+    expect(traced.join()).toContain('a snapshot cannot be read');
+    await expectEqual(fresh, await open('a'));
   });
 
   test('is there again when the folder of its replica was deleted', async () => {
@@ -240,21 +281,26 @@ describe('a log store', () => {
     expect(found).toEqual([...expected].sort(([a], [b]) => (a < b ? -1 : 1)));
   }, 120_000);
 
-  test('whose leader is killed while it commits has all that was acknowledged', async () => {
+  test('whose leaders are killed while they commit and write snapshots has all that was acknowledged', async () => {
     const standby = await open('b');
     const script = fileURLToPath(new URL('../support/log-writer.mjs', import.meta.url));
-    const child = fork(script, [server.url, log, place('a')]);
     const acknowledged: number[] = [];
-    child.on('message', (n: number) => acknowledged.push(n));
-    const exited = new Promise((resolve) => child.once('exit', resolve));
-    await eventually(() => expect(acknowledged.length).toBeGreaterThan(500));
-    child.kill('SIGKILL');
-    await exited;
+    for (let round = 0; round < 4; round += 1) {
+      const first = round * 1_000_000;
+      const child = fork(script, [server.url, log, place(`a${round % 2}`), String(first)]);
+      const enough = acknowledged.length + 300 + Math.floor(Math.random() * 200);
+      child.on('message', (n: number) => acknowledged.push(n));
+      const exited = new Promise((resolve) => child.once('exit', resolve));
+      await eventually(() => expect(acknowledged.length).toBeGreaterThan(enough));
+      child.kill('SIGKILL');
+      await exited;
+    }
+    expect(await firstOf()).toBeGreaterThan(1);
     await standby.lead(ignore);
     const values = await standby.getMany(acknowledged.map((n) => `n/${n}`));
     expect(acknowledged.filter((_, at) => values[at] === undefined)).toEqual([]);
     await standby.commit([put('next', '1')]);
-    await expectEqual(standby, await open('a'));
+    await expectEqual(standby, await open('a0'), await open('c'));
   });
 
   test('whose log holds what is no entry says so, and does not go past it', async () => {

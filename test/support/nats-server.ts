@@ -11,6 +11,8 @@ export interface NatsServer extends AsyncDisposable {
   readonly url: string;
   /** Without the scheme. */
   readonly address: string;
+  /** What it has on disk. */
+  readonly folder: string;
   /** A connection that the server closes with itself; it never gives up. */
   connect(): Promise<NatsConnection>;
   /** Without warning. */
@@ -53,7 +55,7 @@ async function startAll(
       conf,
       `listen: "127.0.0.1:${port}"\njetstream { store_dir: "${store}", max_file_store: 200GB, max_memory_store: 256MB }\n${linesOf(at, ports)}`,
     );
-    return new Server(conf, port, () => {
+    return new Server(conf, store, port, () => {
       release();
       folder.remove();
     });
@@ -65,15 +67,17 @@ async function startAll(
 class Server implements NatsServer {
   readonly address: string;
   readonly url: string;
+  readonly folder: string;
   readonly #conf: string;
   readonly #port: number;
   readonly #release: () => void;
   readonly #connections: NatsConnection[] = [];
   #process: ChildProcess | undefined;
 
-  constructor(conf: string, port: number, release: () => void) {
+  constructor(conf: string, folder: string, port: number, release: () => void) {
     this.address = `127.0.0.1:${port}`;
     this.url = `nats://${this.address}`;
+    this.folder = folder;
     this.#conf = conf;
     this.#port = port;
     this.#release = release;
