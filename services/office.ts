@@ -36,6 +36,7 @@ export interface OfficeParts {
   /** Whose identity the process has on NATS, where the configuration names a folder of them. */
   agent: string;
   layout: Layout;
+  /** Of the store on this machine; its replica of the log lies beside it. */
   folder: string;
   log: Logger;
   stopped: Promise<string>;
@@ -88,7 +89,7 @@ async function leadOnce(
   const shared = { connection, replicas, clock: systemClock, trace };
   const store = scope.own(
     await LogStore.open({
-      ...{ ...shared, random: Math.random, layout, folder },
+      ...{ ...shared, random: Math.random, layout, folder: `${folder}.replica` },
       ...{ stream: `SIGMA_${bus}_${name}`, subject: subjectsOf(bus).log(name) },
     }),
   );
