@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '../base/clock.js';
+import { proverOf } from '../base/foreign.js';
 import { noTrace, type Trace } from '../base/trace.js';
 import { asBusError } from '../errors/bus-error.js';
 import {
@@ -52,7 +53,7 @@ export class KeyRing {
   /** What proves the claim. Never throws: keys that cannot be read prove nothing. */
   proofFor({ agent, role, isRemote }: Claim): ProofNeeded {
     try {
-      if (isRemote) return this.#proofOfAgent(agent, role);
+      if (isRemote) return this.#proofOfAgent(proverOf({ agent, role }));
       return isProvenRole(role) ? (readRoleSecret(this.#home, role) ?? 'refused') : 'none';
     } catch (error) {
       this.#trace('error', 'keys cannot be read', { agent, detail: asBusError(error).message });
@@ -65,7 +66,7 @@ export class KeyRing {
     return readNameKey(this.#home, agent);
   }
 
-  #proofOfAgent(agent: string, role: string): ProofNeeded {
+  #proofOfAgent({ agent, role }: Omit<Claim, 'isRemote'>): ProofNeeded {
     this.#look();
     const keys = this.#byAgent.get(agent);
     return keys?.role === role ? Buffer.from(keys.secret, 'hex') : 'refused';

@@ -1,3 +1,4 @@
+import { proverOf } from '../base/foreign.js';
 import type { Config } from '../config/config.js';
 import {
   isNatsIdentity,
@@ -26,17 +27,18 @@ export function remoteIdentity(config: Config, agent?: string): IdentityFile | u
   throw new BusError('KEY_FILE_INVALID', { path: config.identity, detail });
 }
 
-/** The same, and it must be the one asked for. Throws KEYS_MISSING, KEY_FILE_INVALID. */
+/** The same, and it must be that which proves this agent. Throws KEYS_MISSING, KEY_FILE_INVALID. */
 export function remoteIdentityOf(
   config: Config,
   who: { agent: string; role: string },
 ): IdentityFile | undefined {
-  const identity = remoteIdentity(config, who.agent);
-  if (identity === undefined || (identity.agent === who.agent && identity.role === who.role))
+  const { agent, role } = proverOf(who);
+  const identity = remoteIdentity(config, agent);
+  if (identity === undefined || (identity.agent === agent && identity.role === role))
     return identity;
   throw new BusError('KEY_FILE_INVALID', {
     path: config.identity ?? '',
-    detail: `it is of ${identity.agent} as ${identity.role}, not of ${who.agent} as ${who.role}`,
+    detail: `it is of ${identity.agent} as ${identity.role}, not of ${agent} as ${role}`,
   });
 }
 
