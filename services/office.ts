@@ -1,9 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { systemClock } from '../src/base/clock.js';
+import { systemClock, type Clock } from '../src/base/clock.js';
 import { Scope } from '../src/base/scope.js';
+import type { Trace } from '../src/base/trace.js';
 import type { Config } from '../src/config/config.js';
 import { asBusError } from '../src/errors/bus-error.js';
-import { connectNats, type NatsAccess } from '../src/nats/connect.js';
+import { connectNats, type NatsAccess, type NatsConnection } from '../src/nats/connect.js';
 import { watchBroker } from '../src/nats/find.js';
 import { Lease } from '../src/nats/lease.js';
 import { LogStore } from '../src/nats/log-store.js';
@@ -30,16 +31,19 @@ export interface Office {
   ended: Promise<string>;
 }
 
-export interface OfficeParts {
+export interface TurnParts {
   /** What is led. */
   name: string;
+  log: Logger;
+  stopped: Promise<string>;
+}
+
+export interface OfficeParts extends TurnParts {
   /** Whose identity the process has on NATS, where the configuration names a folder of them. */
   agent: string;
   layout: Layout;
   /** Of the store on this machine; its replica of the log lies beside it. */
   folder: string;
-  log: Logger;
-  stopped: Promise<string>;
   /** Where the bus is on this machine. */
   openLocal: () => Promise<Store & Upkeep>;
 }
@@ -54,16 +58,58 @@ export async function inOffice(
   parts: OfficeParts,
   serve: (office: Office) => Promise<void>,
 ): Promise<void> {
-  const { stopped, log } = parts;
   if (!isNats(config.bus)) {
-    return serve({ open: parts.openLocal, ended: stopped });
+    return serve({ open: parts.openLocal, ended: parts.stopped });
   }
   const access = natsAccess(config, parts.agent);
+  const { name, layout, folder } = parts;
+  await inTurn(access, parts, async (shared, scope) => {
+    const store = scope.own(
+      await LogStore.open({
+        ...{ ...shared, random: Math.random, layout, folder: `${folder}.replica` },
+        ...{ stream: `SIGMA_${access.bus}_${name}`, subject: subjectsOf(access.bus).log(name) },
+      }),
+    );
+    return async ({ epoch, ended: over }) => {
+      let onFenced = (): void => undefined;
+      const fenced = new Promise<string>((resolve) => (onFenced = () => resolve('another leads')));
+      await store.lead(() => onFenced());
+      const ended = Promise.race([over, fenced]);
+      const open = (): Promise<LogStore> => Promise.resolve(store);
+      await serve({ open, nats: { access, epoch }, ended });
+    };
+  });
+}
+
+/** What all that wait for their turn have, and the one that leads. */
+interface Shared {
+  connection: NatsConnection;
+  replicas: number;
+  clock: Clock;
+  trace: Trace;
+}
+
+/** The time in which one leads. */
+interface Turn {
+  epoch: number;
+  ended: Promise<string>;
+}
+
+/**
+ * Of several processes with this access one leads at a time, until it is `stopped`. `follow`: what each does meanwhile; it gives the
+ * work of the one that leads. Throws what that throws, NATS_MISSING, NATS_REFUSED.
+ */
+export async function inTurn(
+  access: NatsAccess,
+  parts: TurnParts,
+  follow: (shared: Shared, scope: Scope) => Promise<(turn: Turn) => Promise<void>>,
+): Promise<void> {
+  const { stopped, log } = parts;
   const stopping = new AbortController();
   void stopped.then(() => stopping.abort());
   while (!stopping.signal.aborted) {
     try {
-      await leadOnce(access, parts, stopping.signal, serve);
+      await leadOnce(access, parts, stopping.signal, follow);
     } catch (error) {
       const { code, message, retryable } = asBusError(error);
       if (!retryable || code === 'NATS_REFUSED') throw error;
@@ -75,11 +121,11 @@ export async function inOffice(
 
 async function leadOnce(
   access: NatsAccess,
-  parts: OfficeParts,
+  parts: TurnParts,
   stopping: AbortSignal,
-  serve: (office: Office) => Promise<void>,
+  follow: Parameters<typeof inTurn>[2],
 ): Promise<void> {
-  const { name, layout, folder, log } = parts;
+  const { name, log, stopped } = parts;
   const { bus, text: address } = access;
   const trace = traceTo(log);
   await using scope = new Scope();
@@ -87,12 +133,7 @@ async function leadOnce(
   scope.defer(() => connection.close());
   const replicas = connection.info?.cluster === undefined ? 1 : clusterReplicas;
   const shared = { connection, replicas, clock: systemClock, trace };
-  const store = scope.own(
-    await LogStore.open({
-      ...{ ...shared, random: Math.random, layout, folder: `${folder}.replica` },
-      ...{ stream: `SIGMA_${bus}_${name}`, subject: subjectsOf(bus).log(name) },
-    }),
-  );
+  const lead = await follow(shared, scope);
   log.info({ address }, 'waiting to lead');
   await reportReady();
   const isGone = watchBroker(connection, bus);
@@ -100,13 +141,8 @@ async function leadOnce(
   const lease = await Lease.take({ ...wanted, ...(name === 'bus' && { isGone }) }, stopping);
   if (lease === undefined) return;
   scope.own(lease);
-  let onFenced = (): void => undefined;
-  const fenced = new Promise<string>((resolve) => (onFenced = () => resolve('another leads')));
-  await store.lead(() => onFenced());
   log.info({ epoch: lease.epoch }, 'leading');
   const lost = lease.lost.then(() => 'the lease is lost');
-  const ended = Promise.race([parts.stopped, fenced, lost]);
-  const open = (): Promise<LogStore> => Promise.resolve(store);
-  await serve({ open, nats: { access, epoch: lease.epoch }, ended });
-  log.info({ why: await ended }, 'leads no more');
+  await lead({ epoch: lease.epoch, ended: Promise.race([stopped, lost]) });
+  log.info('leads no more');
 }

@@ -1,3 +1,4 @@
+import { gatewayRole } from '../base/prover.js';
 import { inboxOf, subjectsOf } from './subjects.js';
 
 /**
@@ -5,7 +6,7 @@ import { inboxOf, subjectsOf } from './subjects.js';
  * An agent publishes its own frames, and asks for the broker; it subscribes to frames for itself, to the broker's words, and to
  * answers to itself. A broker may do the other half of each.
  *
- * JetStream is for brokers, and for roles with a log of their own. It writes what it is asked for to any subject that the
+ * JetStream is for brokers, for roles with a log of their own, and for those of which one process works at a time. It writes what it is asked for to any subject that the
  * question names, unchecked: who may use it is trusted like a broker. No other role has any of it.
  */
 
@@ -13,6 +14,9 @@ import { inboxOf, subjectsOf } from './subjects.js';
 const brokerRole = 'broker';
 /** Roles with a log of their own, which is called as they are; so is their lease. */
 const rolesWithLog: readonly string[] = ['manager'];
+const rolesWithLease: readonly string[] = [...rolesWithLog, gatewayRole];
+/** Of programs that are none of the bus: they see agents, ask them and are agents, by the Synadia Agent Protocol. */
+const visitorRole = 'visitor';
 
 export interface NatsUser {
   agent: string;
@@ -22,9 +26,11 @@ export interface NatsUser {
   bus: string;
 }
 
-interface Permissions {
-  publish: string[];
-  subscribe: string[];
+type Subjects = string[] | { allow: string[]; deny: string[] };
+
+interface Permissions<Kind = Subjects> {
+  publish: Kind;
+  subscribe: Kind;
 }
 
 /**
@@ -62,13 +68,52 @@ function permissionsOf({ agent, role, bus }: NatsUser): Permissions {
       ],
       subscribe: [subjects.allIn('*'), find, leader, inbox],
     };
-  const hasLog = rolesWithLog.includes(role);
+  if (role === visitorRole) return visitorRights(agent, inbox);
+  const gateway = role === gatewayRole ? gatewayRights(bus) : { publish: [], subscribe: [] };
   return {
     publish: [
       ...[subjects.in('*', `${agent}.>`), find],
-      ...(hasLog ? [...logRights(bus, role), ...leaseRights(bus, role)] : []),
+      ...(rolesWithLog.includes(role) ? logRights(bus, role) : []),
+      ...(rolesWithLease.includes(role) ? leaseRights(bus, role) : []),
+      ...gateway.publish,
     ],
-    subscribe: [subjects.out('*', `${agent}.>`), leader, topics, inbox],
+    subscribe: [subjects.out('*', `${agent}.>`), leader, topics, inbox, ...gateway.subscribe],
+  };
+}
+
+// --- micro services of NATS, and the Synadia Agent Protocol
+
+const askedSubjects = ['$SRV.>', 'agents.prompt.>', 'agents.status.>'];
+const servedSubjects = ['$SRV.*', '$SRV.*.agents', '$SRV.*.agents.*'];
+
+/** Its sessions for agents of others have subjects of its own: who they are is proven in each HELLO. */
+function gatewayRights(bus: string): Permissions<string[]> {
+  return {
+    publish: [`agents.hb.sigma.${bus}.*`, ...askedSubjects, inboxOf('>')],
+    subscribe: [
+      ...servedSubjects,
+      ...['prompt', 'status'].map((verb) => `agents.${verb}.sigma.${bus}.*`),
+      'agents.hb.*.*.*',
+    ],
+  };
+}
+
+/** Its agents have its name as that of their owner, so that none passes for one of another; nor for ours, whose owner is a bus. */
+function visitorRights(name: string, inbox: string): Permissions {
+  const requests = ['prompt', 'status'];
+  return {
+    publish: {
+      allow: [`agents.hb.*.${name}.*`, ...askedSubjects, inboxOf('>')],
+      deny: ['agents.hb.sigma.>'],
+    },
+    subscribe: {
+      allow: [
+        ...servedSubjects,
+        ...requests.map((verb) => `agents.${verb}.*.${name}.*`),
+        ...['agents.hb.*.*.*', inbox],
+      ],
+      deny: requests.map((verb) => `agents.${verb}.sigma.>`),
+    },
   };
 }
 
