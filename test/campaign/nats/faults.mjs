@@ -8,6 +8,7 @@ const stopMs = 25_000;
 const awayMs = [500, 4_000];
 const wellMsMax = 120_000;
 const settleMs = 500;
+const pollMs = 250;
 const fencedMsMax = 30_000;
 
 /** What happens to the machines, one after the other, each only when the one before has been overcome. */
@@ -29,15 +30,21 @@ export class Faults {
   async round() {
     const { machines, chance } = this.#parts;
     const faults = [
-      ...machines.map(({ server }) => ['server killed', () => this.#restarted(() => server)]),
-      ...machines.map((machine) => ['machine killed', () => this.#lost(machine)]),
-      ['leading broker killed', () => this.#restarted(async () => (await this.leader('bus')).bus)],
+      ...machines.map(({ server }) => [
+        'server killed',
+        (begun) => this.#restarted(begun, () => server),
+      ]),
+      ...machines.map((machine) => ['machine killed', (begun) => this.#lost(begun, machine)]),
+      [
+        'leading broker killed',
+        (begun) => this.#restarted(begun, async () => (await this.leader('bus')).bus),
+      ],
       [
         'leading manager killed',
-        () => this.#restarted(async () => (await this.leader('manager')).manager),
+        (begun) => this.#restarted(begun, async () => (await this.leader('manager')).manager),
       ],
-      ['leader cut off', () => this.#cutOff()],
-      ['leading broker stopped', () => this.#stopped()],
+      ['leader cut off', (begun) => this.#cutOff(begun)],
+      ['leading broker stopped', (begun) => this.#stopped(begun)],
     ];
     for (const [kind, run] of chance.shuffled(faults)) await this.#happen(kind, run);
   }
@@ -58,7 +65,7 @@ export class Faults {
       return stuck === undefined || load.isSent ? '' : `${stuck.name} gets nothing accepted`;
     };
     let why = '';
-    await until(async () => (why = await missing()) === '', wellMsMax).catch(() =>
+    await until(async () => (why = await missing()) === '', wellMsMax, pollMs).catch(() =>
       this.unwell.push(`${kind}: ${why}`),
     );
   }
@@ -79,48 +86,53 @@ export class Faults {
   }
 
   async #happen(kind, run) {
-    const fault = { kind, atMs: nowMs() };
-    const begun = (machine) => Object.assign(fault, { atMs: nowMs(), machine: machine?.at });
-    this.#begun = begun;
-    await run();
+    await run((what, machine) => this.#begun(what ?? kind, machine));
     await this.well(kind);
-    fault.untilMs = nowMs();
-    this.happened.push(fault);
-    const seconds = ((fault.untilMs - fault.atMs) / 1_000).toFixed(1);
+    const seconds = ((this.#over() - this.happened.at(-1).atMs) / 1_000).toFixed(1);
     this.#parts.tell(`${kind}: all is well ${seconds} s later`);
     await wait(settleMs);
   }
 
-  #begun = () => undefined;
+  #begun(kind, machine) {
+    this.#over();
+    this.happened.push({ kind, atMs: nowMs(), machine: machine?.at });
+  }
 
-  async #restarted(pick) {
+  #over() {
+    const last = this.happened.at(-1);
+    if (last !== undefined) last.untilMs ??= nowMs();
+    return last?.untilMs;
+  }
+
+  async #restarted(begun, pick) {
     const child = await pick();
-    this.#begun();
+    begun();
     await child.kill();
     await this.#away();
     child.start();
   }
 
-  async #lost(machine) {
-    this.#begun(machine);
+  async #lost(begun, machine) {
+    begun(undefined, machine);
     await machine.kill((worker) => this.#parts.load.kill(worker));
     await this.#away();
     machine.restart();
   }
 
-  async #cutOff() {
+  async #cutOff(begun) {
     const { network } = this.#parts;
     const machine = await this.leader('bus');
-    this.#begun(machine);
+    begun(undefined, machine);
     network.cut(machine.at);
     await wait(cutMs);
+    begun('cut machine joins', machine);
     network.join(machine.at);
   }
 
-  async #stopped() {
+  async #stopped(begun) {
     const { bus } = await this.leader('bus');
     const { pid } = bus;
-    this.#begun();
+    begun();
     process.kill(pid, 'SIGSTOP');
     await wait(stopMs);
     const { length } = this.#parts.said;

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   cpSync,
@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { Child } from '../processes.mjs';
 import { killAllIn, spawnIn } from './network.mjs';
 
@@ -21,7 +22,7 @@ export const hosts = ['nats-1.example', 'nats-2.example', 'nats-3.example'];
 export const bus = `tls://${hosts.map((host) => `${host}:4222`).join(',')}`;
 
 /** Certificates, keys and homes, as deploy/nats/README.md has an operator make them. `agents`: role by name. */
-export function prepare(folder, agents, policy) {
+export async function prepare(folder, agents, policy) {
   const at = (...names) => path.join(folder, ...names);
   execFileSync('sh', [path.join(deploy, 'certificates.sh'), at('certs'), ...hosts], {
     stdio: 'pipe',
@@ -29,12 +30,12 @@ export function prepare(folder, agents, policy) {
   mkdirSync(at('operator'), { mode: 0o700 });
   mkdirSync(at('identities'), { mode: 0o700 });
   const brokers = hosts.map((_, machine) => [`host-${machine}`, 'broker']);
-  for (const [agent, role] of [...brokers, ...Object.entries(agents)]) {
-    const out = at('identities', `${agent}.json`);
-    const ca = ['--bus', bus, '--ca', at('certs', 'ca.pem'), '--out', out];
-    operate(at('operator'), ['keys', 'add', agent, '--role', role, ...ca]);
-  }
-  operate(at('operator'), ['keys', 'nats', '--out', at('sigma-agents.conf')]);
+  const where = ['--bus', bus, '--ca', at('certs', 'ca.pem'), '--out', at('identities')];
+  const added = [...brokers, ...Object.entries(agents)].map(([agent, role]) =>
+    operate(at('operator'), ['keys', 'add', agent, '--role', role, ...where]),
+  );
+  await Promise.all(added);
+  await operate(at('operator'), ['keys', 'nats', '--out', at('sigma-agents.conf')]);
   for (const [machine, host] of hosts.entries()) {
     const its = (...names) => at(`machine-${machine}`, ...names);
     mkdirSync(its('etc'), { recursive: true });
@@ -58,8 +59,7 @@ export function prepare(folder, agents, policy) {
 
 function operate(home, args) {
   const env = { ...process.env, SIGMA_HOME: home, SIGMA_BUS: '', SIGMA_IDENTITY: '' };
-  const { status, stderr } = spawnSync(process.execPath, [sigma, ...args], { env });
-  if (status !== 0) throw new Error(`sigma ${args.join(' ')}: ${String(stderr)}`);
+  return promisify(execFile)(process.execPath, [sigma, ...args], { env });
 }
 
 /** One of the three, with all that runs there. */
@@ -80,7 +80,10 @@ export class Machine {
     this.#onDied = onDied;
     this.server = this.#child('server', ['nats-server', '-c', 'cluster.conf'], {
       cwd: path.join(this.#folder, 'etc'),
-      env: { ...process.env, SIGMA_NATS_NAME: `nats-${at + 1}` },
+      env: {
+        ...process.env,
+        SIGMA_NATS_NAME: hosts[at],
+      },
     });
     this.bus = this.#sigma('bus', ['bus']);
     this.manager = this.#sigma('manager', ['agent', 'manager']);
@@ -118,6 +121,12 @@ export class Machine {
     const child = new Child(name, () => spawnIn(this.#namespace, command, options), onMessage);
     this.#workers.push(child);
     return child;
+  }
+
+  /** What its server could not check of another one. */
+  get routeErrors() {
+    const text = readFileSync(path.join(this.#folder, 'server.log'), 'utf8');
+    return text.split('\n').filter((line) => /route handshake error.*x509/.test(line));
   }
 
   /** Its server says that it has all that it should have. */
