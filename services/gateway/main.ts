@@ -12,7 +12,7 @@ import { AgentsGateway } from '../../src/nats/micro/gateway.js';
 import { inboxOf } from '../../src/nats/subjects.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { askingOver } from '../../src/operations/asking.js';
-import { natsAccess } from '../../src/remote/identity.js';
+import { natsAccess, remoteIdentityOf } from '../../src/remote/identity.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { noMail } from '../../src/wire/messages.js';
 import { AskedAgents } from '../asked-agents.js';
@@ -20,6 +20,7 @@ import { inTurn } from '../office.js';
 import { endOf, untilStopped } from '../process.js';
 import { version } from '../version.js';
 
+const who = { agent: gatewayAgent, role: gatewayRole };
 /** A foreign agent waits for the broker; it is tried again later. */
 const readyMsMax = 5_000;
 
@@ -29,6 +30,7 @@ const readyMsMax = 5_000;
  */
 export async function runGateway(config: Config): Promise<void> {
   const log = openLog(config, { service: 'gateway' });
+  remoteIdentityOf(config, who);
   const stopped = untilStopped();
   const access = natsAccess(config, gatewayAgent);
   await inTurn(access, { name: gatewayRole, log, stopped }, ({ connection }) =>
@@ -45,15 +47,11 @@ async function serve(
   const { bus } = access;
   const trace = traceTo(log);
   const shared = { connection, bus, clock: systemClock, trace };
-  const client = openClient(
-    config,
-    { agent: gatewayAgent, role: gatewayRole, isEphemeral: false },
-    trace,
-  );
+  const client = openClient(config, { ...who, isEphemeral: false }, trace);
   await using scope = new Scope();
   scope.defer(() => client.close());
   const introduced = untilAccepted(client, trace, () =>
-    client.register(plainRecord('', [gatewayRole, noMail])),
+    client.register(plainRecord(gatewayAgent, [gatewayRole, noMail])),
   );
   // What waits for a broker ends with the client.
   introduced.catch(() => undefined);

@@ -26,11 +26,9 @@ export interface NatsUser {
   bus: string;
 }
 
-type Subjects = string[] | { allow: string[]; deny: string[] };
-
-interface Permissions<Kind = Subjects> {
-  publish: Kind;
-  subscribe: Kind;
+interface Permissions {
+  publish: string[];
+  subscribe: string[];
 }
 
 /**
@@ -38,8 +36,9 @@ interface Permissions<Kind = Subjects> {
  * would let all in, while a variable that is missing is an error. For the same reason there must be one user at least.
  */
 export function usersText(users: readonly NatsUser[]): string {
+  const buses = new Set(users.map(({ bus }) => bus));
   const lines = users.map((user) => {
-    const { publish, subscribe } = permissionsOf(user);
+    const { publish, subscribe } = permissionsOf(user, buses);
     return [
       `  # ${user.agent}, ${user.role} of ${user.bus}`,
       `  { nkey: ${user.key}, permissions: {`,
@@ -51,7 +50,9 @@ export function usersText(users: readonly NatsUser[]): string {
   return ['sigma_agents = [', ...lines, ']', ''].join('\n');
 }
 
-function permissionsOf({ agent, role, bus }: NatsUser): Permissions {
+const none: Permissions = { publish: [], subscribe: [] };
+
+function permissionsOf({ agent, role, bus }: NatsUser, buses: ReadonlySet<string>): Permissions {
   const subjects = subjectsOf(bus);
   const { find, leader } = subjects;
   const topics = subjects.topic('*', '>');
@@ -68,8 +69,8 @@ function permissionsOf({ agent, role, bus }: NatsUser): Permissions {
       ],
       subscribe: [subjects.allIn('*'), find, leader, inbox],
     };
-  if (role === visitorRole) return visitorRights(agent, inbox);
-  const gateway = role === gatewayRole ? gatewayRights(bus) : { publish: [], subscribe: [] };
+  if (role === visitorRole) return visitorRights(agent, inbox, !buses.has(agent));
+  const gateway = role === gatewayRole ? gatewayRights(bus) : none;
   return {
     publish: [
       ...[subjects.in('*', `${agent}.>`), find],
@@ -83,38 +84,32 @@ function permissionsOf({ agent, role, bus }: NatsUser): Permissions {
 
 // --- micro services of NATS, and the Synadia Agent Protocol
 
-const askedSubjects = ['$SRV.>', 'agents.prompt.>', 'agents.status.>'];
-const servedSubjects = ['$SRV.*', '$SRV.*.agents', '$SRV.*.agents.*'];
+const discovery = '$SRV.>';
+const heartbeats = 'agents.hb.*.*.*';
+const asking = [discovery, 'agents.prompt.>', 'agents.status.>'];
 
-/** Its sessions for agents of others have subjects of its own: who they are is proven in each HELLO. */
-function gatewayRights(bus: string): Permissions<string[]> {
+/** What has agents of this program and owner: it answers for them, and says that they are there. */
+function serving(program: string, owner: string): Permissions {
+  const its = (verb: string): string => `agents.${verb}.${program}.${owner}.*`;
   return {
-    publish: [`agents.hb.sigma.${bus}.*`, ...askedSubjects, inboxOf('>')],
-    subscribe: [
-      ...servedSubjects,
-      ...['prompt', 'status'].map((verb) => `agents.${verb}.sigma.${bus}.*`),
-      'agents.hb.*.*.*',
-    ],
+    publish: [its('hb'), inboxOf('>')],
+    subscribe: [discovery, its('prompt'), its('status')],
   };
 }
 
-/** Its agents have its name as that of their owner, so that none passes for one of another; nor for ours, whose owner is a bus. */
-function visitorRights(name: string, inbox: string): Permissions {
-  const requests = ['prompt', 'status'];
-  return {
-    publish: {
-      allow: [`agents.hb.*.${name}.*`, ...askedSubjects, inboxOf('>')],
-      deny: ['agents.hb.sigma.>'],
-    },
-    subscribe: {
-      allow: [
-        ...servedSubjects,
-        ...requests.map((verb) => `agents.${verb}.*.${name}.*`),
-        ...['agents.hb.*.*.*', inbox],
-      ],
-      deny: requests.map((verb) => `agents.${verb}.sigma.>`),
-    },
-  };
+/** Its sessions for agents of others have subjects of its own: who they are is proven in each HELLO. */
+function gatewayRights(bus: string): Permissions {
+  const { publish, subscribe } = serving('sigma', bus);
+  return { publish: [...asking, ...publish], subscribe: [heartbeats, ...subscribe] };
+}
+
+/**
+ * The owner of its agents has its name, so that none gets what is for one of another. The owner of ours is their bus: who is called
+ * like one has no agents.
+ */
+function visitorRights(name: string, inbox: string, mayServe: boolean): Permissions {
+  const { publish, subscribe } = mayServe ? serving('*', name) : none;
+  return { publish: [...asking, ...publish], subscribe: [heartbeats, inbox, ...subscribe] };
 }
 
 // --- JetStream
