@@ -10,6 +10,7 @@ import { keysFolder } from '../../src/config/keys.js';
 import { invalid, readPrivate, writePrivate } from '../../src/config/private-file.js';
 
 const curve = 'P-256';
+const pkcs8 = { type: 'pkcs8', format: 'der' } as const;
 
 /** The public half, as a JWK (RFC 7517). */
 export interface PublishedKey {
@@ -26,7 +27,13 @@ export interface PublishedKey {
 export function ensureCardKey(home: string): { key: KeyObject; published: PublishedKey } {
   const file = path.join(keysFolder(home), 'a2a.jwk');
   if (readPrivate(file) === undefined) {
-    const made = generateKeyPairSync('ec', { namedCurve: curve }).privateKey;
+    // Not at once as a JWK: Node 20 stands still for ever when it collects garbage while it exports a key that it has just made.
+    const { privateKey } = generateKeyPairSync('ec', {
+      namedCurve: curve,
+      publicKeyEncoding: { type: 'spki', format: 'der' },
+      privateKeyEncoding: pkcs8,
+    });
+    const made = createPrivateKey({ key: privateKey, ...pkcs8 });
     // Of two servers that start at once only one makes it, and both read the same.
     writePrivate(file, `${JSON.stringify(made.export({ format: 'jwk' }))}\n`, { replace: false });
   }

@@ -17,10 +17,15 @@ export interface Nkey {
 }
 
 export function newNkey(): Nkey {
-  const { x = '', d = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  // Both forms end with the key. As a JWK it would not always come: Node 20 stands still for ever when it collects garbage while it
+  // exports a key that it has just made.
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519', {
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'der' },
+  });
   return {
-    publicKey: encoded(publicPrefix, Buffer.from(x, 'base64url')),
-    seed: encoded(seedPrefix, Buffer.from(d, 'base64url')),
+    publicKey: encoded(publicPrefix, publicKey.subarray(-keyBytes)),
+    seed: encoded(seedPrefix, privateKey.subarray(-keyBytes)),
   };
 }
 

@@ -49,8 +49,8 @@ export class Lease implements AsyncDisposable {
   readonly #end = new AbortController();
   /** What the key says while this process leads. */
   readonly #value: string;
+  readonly #holding: Promise<void>;
   #revision: number;
-  #renewedMs: number;
 
   private constructor(
     parts: LeaseParts,
@@ -61,8 +61,10 @@ export class Lease implements AsyncDisposable {
     this.#kv = kv;
     this.epoch = revision;
     this.#revision = revision;
-    this.#renewedMs = atMs;
-    this.lost = this.#hold();
+    this.lost = new Promise((resolve) =>
+      this.#end.signal.addEventListener('abort', () => resolve(), { once: true }),
+    );
+    this.#holding = this.#hold(atMs);
   }
 
   /** Waits until this process leads. Undefined: the signal came first. */
@@ -99,32 +101,41 @@ export class Lease implements AsyncDisposable {
 
   /** Gives it back, so that another leads at once. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#end.signal.aborted) return this.lost;
+    if (this.#end.signal.aborted) return this.#holding;
     this.#end.abort();
-    await this.lost;
+    await this.#holding;
     await this.#kv.update(this.#parts.key, '', this.#revision).catch(() => undefined);
   }
 
-  async #hold(): Promise<void> {
+  async #hold(atMs: number): Promise<void> {
     const { clock, key, address, trace = noTrace } = this.#parts;
     const { signal } = this.#end;
+    let expiry = this.#expiry(atMs);
     for (;;) {
       await pause(clock, beatMs, signal);
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       const nowMs = clock.monotonicMs();
       try {
         this.#revision = await this.#kv.update(key, this.#value, this.#revision, answerMsMax);
-        this.#renewedMs = nowMs;
+        expiry[Symbol.dispose]();
+        expiry = this.#expiry(nowMs);
       } catch (error) {
         const isTaken = await this.#isTaken();
-        const isOver = clock.monotonicMs() - this.#renewedMs > leaseMs - marginMs;
         trace('warn', 'the lease was not renewed', {
           lease: key,
           ...refusalOf(address, error).toFailure(),
         });
-        if (isTaken || isOver) return this.#end.abort();
+        if (isTaken) this.#end.abort();
       }
     }
+    expiry[Symbol.dispose]();
+  }
+
+  /** Ends it in time, also while an answer is waited for. */
+  #expiry(renewedMs: number): Disposable {
+    const { clock } = this.#parts;
+    const leftMs = renewedMs + leaseMs - marginMs - clock.monotonicMs();
+    return clock.after(leftMs, () => this.#end.abort());
   }
 
   /** Another has written. A renewal of ours whose answer was lost is found, too. */

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { systemClock } from '../../src/base/clock.js';
+import { systemClock, type Clock } from '../../src/base/clock.js';
 import { connectNats } from '../../src/nats/connect.js';
 import { Lease } from '../../src/nats/lease.js';
+import { VirtualClock } from '../support/virtual-clock.js';
 import { startNats, type NatsServer } from '../support/nats-server.js';
 
 describe('a lease', () => {
@@ -22,13 +23,17 @@ describe('a lease', () => {
     const bucket = `lease_${buckets}`;
     const address = server.address;
     const access = { servers: [address], isTls: false, bus: 'main', text: address };
-    return async (agent: string, signal = new AbortController().signal) => {
+    return async (
+      agent: string,
+      signal = new AbortController().signal,
+      clock: Clock = systemClock,
+    ) => {
       const connection = await connectNats({ ...access, agent }, { isLasting: true });
       connections.push(connection);
       return Lease.take(
         {
           ...{ connection, bucket, replicas: 1, key: 'bus', holder: agent, address },
-          ...{ clock: systemClock, ...(isGone && { isGone }) },
+          ...{ clock, ...(isGone && { isGone }) },
         },
         signal,
       );
@@ -92,5 +97,18 @@ describe('a lease', () => {
     await new Promise((resolve) => setTimeout(resolve, 4_000));
     expect(isLost).toBe(false);
     await held![Symbol.asyncDispose]();
+  });
+
+  test('the holder gives up before others take over, also while a server owes it an answer', async () => {
+    const clock = new VirtualClock();
+    const held = await contenders()('held', undefined, clock);
+    let isLost = false;
+    void held!.lost.then(() => (isLost = true));
+    await server.kill();
+    await clock.advance(12_000);
+    expect(isLost).toBe(false);
+    await clock.advance(1_000);
+    expect(isLost).toBe(true);
+    await server.start();
   });
 });

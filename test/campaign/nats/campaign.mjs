@@ -23,7 +23,7 @@ const deadlineMs = 3_600_000;
 
 const { id, folder } = JSON.parse(process.env.SIGMA_CAMPAIGN);
 const { rounds: roundsAsked, ...options } = numbersFrom('campaign:nats', {
-  ...{ messages: 200_000, tasks: 500, rounds: 0, seed: 1 },
+  ...{ messages: 200_000, tasks: 500, rounds: 0, seed: 1, keep: 0 },
 });
 const rounds = roundsAsked || Math.max(1, Math.round(options.messages / messagesPerRound));
 const network = new Network(id, hosts);

@@ -31,10 +31,8 @@ export async function prepare(folder, agents, policy) {
   mkdirSync(at('identities'), { mode: 0o700 });
   const brokers = hosts.map((_, machine) => [`host-${machine}`, 'broker']);
   const where = ['--bus', bus, '--ca', at('certs', 'ca.pem'), '--out', at('identities')];
-  const added = [...brokers, ...Object.entries(agents)].map(([agent, role]) =>
-    operate(at('operator'), ['keys', 'add', agent, '--role', role, ...where]),
-  );
-  await Promise.all(added);
+  for (const [agent, role] of [...brokers, ...Object.entries(agents)])
+    await operate(at('operator'), ['keys', 'add', agent, '--role', role, ...where]);
   await operate(at('operator'), ['keys', 'nats', '--out', at('sigma-agents.conf')]);
   for (const [machine, host] of hosts.entries()) {
     const its = (...names) => at(`machine-${machine}`, ...names);

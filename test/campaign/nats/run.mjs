@@ -2,10 +2,10 @@
 // manager, an executor, a sender and a receiver. Meanwhile servers, machines and leaders are killed, the machine of the leader is cut
 // off the others, and a leader stands still until another leads.
 //
-//   npm run campaign:nats -- [--messages 200000] [--tasks 500] [--rounds N] [--seed 1] [--json]
+//   npm run campaign:nats -- [--messages 200000] [--tasks 500] [--rounds N] [--seed 1] [--keep 1] [--json]
 //
 // A round has each fault; without --rounds there is one for each 66 000 messages. Wants Linux, root, ip, openssl and nats-server.
-// Exits with 1 when a claim does not hold, and then leaves the folder with the logs.
+// Exits with 1 when a claim does not hold, and then, or with --keep 1, leaves the folder with the logs.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -22,7 +22,8 @@ const folder = mkdtempSync(path.join(tmpdir(), 'sigma-nats-'));
 // However it ends: nothing of the network may stay.
 process.on('exit', (code) => {
   network.remove();
-  if (code === 0) rmSync(folder, { recursive: true, force: true });
+  if (code === 0 && !process.argv.includes('--keep'))
+    rmSync(folder, { recursive: true, force: true });
   else process.stderr.write(`campaign:nats: logs and journals are left in ${folder}\n`);
 });
 for (const [signal, code] of [
