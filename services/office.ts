@@ -3,11 +3,9 @@ import { systemClock } from '../src/base/clock.js';
 import { Scope } from '../src/base/scope.js';
 import type { Config } from '../src/config/config.js';
 import { asBusError } from '../src/errors/bus-error.js';
-import { connectNats, type NatsAccess } from '../src/nats/connect.js';
+import type { NatsAccess } from '../src/nats/connect.js';
 import { watchBroker } from '../src/nats/find.js';
-import { Lease } from '../src/nats/lease.js';
-import { LogStore } from '../src/nats/log-store.js';
-import { subjectsOf } from '../src/nats/subjects.js';
+import { Seat } from '../src/nats/seat.js';
 import { traceTo, type Logger } from '../src/observe/log.js';
 import { natsAccess } from '../src/remote/identity.js';
 import type { Layout } from '../src/store/layout.js';
@@ -15,8 +13,6 @@ import type { Store, Upkeep } from '../src/store/port.js';
 import { isNats } from '../src/transport/address.js';
 import { reportReady } from './systemd.js';
 
-/** Copies of what is kept, where the servers are a cluster. */
-const clusterReplicas = 3;
 /** Before the next attempt, after this one has failed. */
 const againMs = 1_000;
 
@@ -80,23 +76,14 @@ async function leadOnce(
 ): Promise<void> {
   const { name, layout, folder, log } = parts;
   const { bus, text: address } = access;
-  const trace = traceTo(log);
   await using scope = new Scope();
-  const connection = await connectNats(access, { isLasting: true });
-  scope.defer(() => connection.close());
-  const replicas = connection.info?.cluster === undefined ? 1 : clusterReplicas;
-  const shared = { connection, replicas, clock: systemClock, trace };
-  const store = scope.own(
-    await LogStore.open({
-      ...{ ...shared, random: Math.random, layout, folder },
-      ...{ stream: `SIGMA_${bus}_${name}`, subject: subjectsOf(bus).log(name) },
-    }),
-  );
+  const tools = { clock: systemClock, random: Math.random, trace: traceTo(log) };
+  const seat = scope.own(await Seat.open({ access, name, layout, ...tools }));
+  const store = scope.own(await seat.openStore(folder));
   log.info({ address }, 'waiting to lead');
   await reportReady();
-  const isGone = watchBroker(connection, bus);
-  const wanted = { ...shared, bucket: `sigma_${bus}`, key: name, holder: access.agent, address };
-  const lease = await Lease.take({ ...wanted, ...(name === 'bus' && { isGone }) }, stopping);
+  const isGone = name === 'bus' ? watchBroker(seat.connection, bus) : undefined;
+  const lease = await seat.takeLease(stopping, isGone);
   if (lease === undefined) return;
   scope.own(lease);
   let onFenced = (): void => undefined;
@@ -105,7 +92,7 @@ async function leadOnce(
   log.info({ epoch: lease.epoch }, 'leading');
   const lost = lease.lost.then(() => 'the lease is lost');
   const ended = Promise.race([parts.stopped, fenced, lost]);
-  const open = (): Promise<LogStore> => Promise.resolve(store);
+  const open = (): Promise<Store & Upkeep> => Promise.resolve(store);
   await serve({ open, nats: { access, epoch: lease.epoch }, ended });
   log.info({ why: await ended }, 'leads no more');
 }
