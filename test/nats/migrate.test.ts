@@ -135,7 +135,7 @@ describe('a bus that moves', () => {
 
     const there = start('nats');
     const chief = await join('nats', 'chief', 'operator');
-    expect(await chief.status()).toMatchObject({ messages: 5, dead_letters: 1 });
+    expect(await chief.status()).toMatchObject({ messages: 4, dead_letters: 1 });
     const again = await join('nats', 'worker', 'executor');
     expect(await bodyOf(again)).toBe('leased');
     expect(await bodyOf(again)).toBe('waits');
