@@ -57,14 +57,14 @@ export async function moveToNats({ config, address, isForced }: Asked): Promise<
   await using scope = new Scope();
   const source = scope.own(await openPresentStore(config));
   const lead = await openSeat(scope, config, address);
-  const replaced = await lead(async (target) => {
+  const replaced = await lead(async (target, signal) => {
     const isUnfinished = (await markOf(target))?.kind === 'in';
     await assertMovable(source, folder, { isForced: isForced || isUnfinished });
     const { kept } = await keptIn(target);
     if (kept.entries > 0 && !isForced && !isUnfinished)
       throw new BusError('STORE_NOT_EMPTY', { path: address });
     await setMark(target, { kind: 'in' });
-    await copyKept(source, target);
+    await copyKept(source, target, { clock: systemClock, signal });
     return kept.entries === 0 || isUnfinished ? undefined : kept;
   });
   // Led anew it reads from the servers what they have.
@@ -93,10 +93,10 @@ export async function moveFromNats({ config, address, isForced }: Asked): Promis
   scope.defer(() => present.lock?.close());
   const lead = await openSeat(scope, config, address);
   const fresh = `${folder}.moving`;
-  return await lead(async (source) => {
+  return await lead(async (source, signal) => {
     await assertMovable(source, address, { isForced: isForced || existsSync(fresh) });
     await rm(fresh, { recursive: true, force: true });
-    await withLevel(fresh, (target) => copyKept(source, target));
+    await withLevel(fresh, (target) => copyKept(source, target, { clock: systemClock, signal }));
     const kept = await withLevel(fresh, (target) => compareKept(source, target, folder));
     await syncFolder(fresh);
     await setMark(source, { kind: 'out', where: `${folder} of ${hostname()}` });
@@ -122,7 +122,8 @@ async function assertMovable(
   if (mark?.kind === 'in' || (mark !== undefined && !isForced)) throw movedError(path, mark);
 }
 
-type Lead = <T>(work: (store: LogStore) => Promise<T>) => Promise<T>;
+/** `signal`: another leads. */
+type Lead = <T>(work: (store: LogStore, signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 /** Keeps others from leading; what it returns runs work with a store that leads, each time with a replica that begins empty. */
 async function openSeat(scope: Scope, config: Config, address: string): Promise<Lead> {
@@ -140,8 +141,9 @@ async function openSeat(scope: Scope, config: Config, address: string): Promise<
     await clear();
     try {
       await using store = await seat.openStore(replica);
-      await store.lead(() => undefined);
-      return await work(store);
+      const ending = new AbortController();
+      await store.lead((why) => ending.abort(why));
+      return await work(store, ending.signal);
     } finally {
       await clear();
     }

@@ -38,7 +38,7 @@ export async function examineServer(
   );
   try {
     const info = await firstLine(socket);
-    const facts = {
+    const facts: ServerFacts = {
       version: String(info.version),
       payloadMax: Number(info.max_payload),
       hasJetStream: info.jetstream === true,
@@ -47,7 +47,11 @@ export async function examineServer(
     if (info.tls_required !== true && info.tls_available !== true) throw new Error('it has no TLS');
     const tls = secure({ socket, servername: host, ...(ca !== undefined && { ca }) });
     await once(tls, 'secureConnect');
-    return { ...facts, certificateEndsMs: Date.parse(tls.getPeerCertificate().valid_to) };
+    facts.certificateEndsMs = Date.parse(tls.getPeerCertificate().valid_to);
+    // Not broken off: a server would note a failed handshake.
+    tls.end();
+    await once(tls, 'close');
+    return facts;
   } catch (error) {
     throw refusalOf(server, error);
   } finally {

@@ -1,4 +1,6 @@
-import { BusError } from '../errors/bus-error.js';
+import type { Clock } from '../base/clock.js';
+import { pause } from '../base/pause.js';
+import { asBusError, BusError } from '../errors/bus-error.js';
 import { Contents } from './contents.js';
 import {
   agentPrefix,
@@ -9,13 +11,17 @@ import {
   moveKey,
   schemaKey,
 } from './keys.js';
-import type { Store } from './port.js';
+import type { Operation, Store } from './port.js';
 import { stepsOf } from './steps.js';
 
 /**
  * What a broker keeps goes from one store to another, and at no moment a broker serves one of them half-full, or both: each has a
  * mark while it is not to be served, and the source has its mark before the target loses its own.
  */
+
+/** A target that took nothing for so long fails. */
+const awayMsMax = 120_000;
+const againMs = 250;
 
 /** `in`: it is being filled. `out`: what it held is elsewhere. */
 export type MoveMark = { kind: 'in' } | { kind: 'out'; where: string };
@@ -79,11 +85,40 @@ export async function keptIn(store: Store): Promise<{ kept: Kept; digest: string
   return { kept, digest: contents.digest() };
 }
 
-/** Replaces what `to` keeps by what `from` keeps. The marks are not touched. */
-export async function copyKept(from: Store, to: Store): Promise<void> {
+/**
+ * Replaces what `to` keeps by what `from` keeps. The marks are not touched. `signal`: given when `to` is of no use any more. Throws
+ * STORE_UNAVAILABLE.
+ */
+export async function copyKept(
+  from: Store,
+  to: Store,
+  tools: { clock: Clock; signal: AbortSignal },
+): Promise<void> {
   for await (const step of stepsOf(to, isKept))
-    await to.commit(step.map(({ key }) => ({ type: 'del', key })));
-  for await (const step of stepsOf(from, isKept)) await to.commit(step);
+    await commit(
+      to,
+      step.map(({ key }) => ({ type: 'del', key })),
+      tools,
+    );
+  for await (const step of stepsOf(from, isKept)) await commit(to, step, tools);
+}
+
+/** Again, which does no harm, while the target is away: a log that is full makes room, servers elect anew. */
+async function commit(
+  store: Store,
+  step: Operation[],
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<void> {
+  const untilMs = clock.monotonicMs() + awayMsMax;
+  while (true) {
+    try {
+      return await store.commit(step);
+    } catch (error) {
+      if (!asBusError(error).retryable || signal.aborted || clock.monotonicMs() > untilMs)
+        throw error;
+    }
+    await pause(clock, againMs, signal);
+  }
 }
 
 /** Throws MOVE_DIFFERS. */

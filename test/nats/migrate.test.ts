@@ -2,13 +2,16 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.js';
 import type { Client } from '../../src/client/client.js';
 import { loadConfig } from '../../src/config/config.js';
 import { BusError } from '../../src/errors/bus-error.js';
 import { openClient } from '../../src/remote/open-client.js';
+import { compareKept, copyKept } from '../../src/store/move.js';
 import type { Store } from '../../src/store/port.js';
 import { recordOf } from '../support/bus.js';
 import { eventually } from '../support/eventually.js';
+import { openLogStore } from '../support/log-store.js';
 import { startNats, type NatsServer } from '../support/nats-server.js';
 import { sigma, startProcess, startSigma, type Running } from '../support/sigma.js';
 import { openTestStore } from '../support/store.js';
@@ -187,6 +190,22 @@ describe('a bus that moves', () => {
     expect(forced).toMatchObject({ code: 0, json: { entries: 3, replaced: { entries: 6 } } });
     expect((await migrate('--from', address)).json).toMatchObject({ entries: 3 });
     expect(beside('')).toHaveLength(2);
+  });
+
+  test('may be larger than the log', async () => {
+    await fill(300, 64 * 1024);
+    await using source = await openTestStore(storePath());
+    const limits = {
+      logBytesMax: 4 * 1024 * 1024,
+      snapshotAfterBytes: 1024 * 1024,
+      awayMsMax: 1,
+    };
+    const log = { log: `large${buses}`, folder: at('replica'), limits };
+    await using target = await openLogStore(await server.connect(), log);
+    await target.lead(() => undefined);
+    const { signal } = new AbortController();
+    await copyKept(source, target, { clock: systemClock, signal });
+    expect(await compareKept(source, target, 'there')).toMatchObject({ entries: 301 });
   });
 
   test('needs a store, a bus on NATS, and one direction', async () => {

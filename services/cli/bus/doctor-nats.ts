@@ -159,8 +159,19 @@ async function sharedChecks(config: Config, shared: Shared): Promise<Check[]> {
       ...(await replicaChecks(storeFolder(config), last)),
     ];
   } catch (error) {
-    return [broken('jetstream', refusalOf(access.text, error)), leader];
+    const rest = ['streams', 'lease'].map((each) => unchecked(each, 'JetStream does not answer'));
+    return [silentCheck(access.text, error), leader, ...rest];
   }
+}
+
+/** The servers are there: a cluster without a majority, or one that elects. */
+function silentCheck(address: string, error: unknown): Check {
+  const name = 'jetstream';
+  const refusal = refusalOf(address, error);
+  if (refusal.code === 'NATS_REFUSED') return broken(name, refusal);
+  const detail = `it does not answer: ${String(refusal.data.detail)}`;
+  const next = 'More than half of the servers must run. Ask again in 10 s: they may just elect.';
+  return { name, state: 'broken', detail, next };
 }
 
 function limitsCheck({ bytesMax, streamsMax }: JetStreamFacts): Check {
