@@ -18,7 +18,7 @@ const parts = {
   nats: ['base', 'errors', 'wire', 'store', 'transport'],
   broker: ['base', 'errors', 'wire', 'machine', 'store', 'transport'],
   client: ['base', 'errors', 'wire', 'machine', 'transport'],
-  'nats/micro': ['base', 'errors', 'wire', 'client', 'pgc'],
+  'nats/micro': ['base', 'errors', 'wire', 'client', 'pgc', 'nats'],
   model: ['base', 'errors'],
   prompt: ['base', 'errors', 'machine', 'observe', 'model', 'delegation'],
   pgc: ['base', 'secrets', 'errors', 'wire', 'store', 'model', 'client'],

@@ -30,6 +30,7 @@ import { asOwner, openPresentStore, storeFolder } from './bus-store.js';
 
 /** A lease that was left behind is free earlier; one that is renewed never is. */
 const leaseWaitMs = 20_000;
+const storeOptions = { layout: busLayout, random: Math.random };
 
 export interface Moved {
   kept: Kept;
@@ -75,7 +76,7 @@ export async function moveToNats({ config, address, isForced }: Asked): Promise<
     return its;
   });
   await source[Symbol.asyncDispose]();
-  // A process of this machine that follows the log needs the place.
+  // The way back finds the place free.
   const aside = `${folder}.moved-${stamp()}`;
   await rename(folder, aside);
   return { kept, ...(replaced && { replaced }), aside };
@@ -128,8 +129,9 @@ type Lead = <T>(work: (store: LogStore, signal: AbortSignal) => Promise<T>) => P
 /** Keeps others from leading; what it returns runs work with a store that leads, each time with a replica that begins empty. */
 async function openSeat(scope: Scope, config: Config, address: string): Promise<Lead> {
   const access = natsAccess({ ...config, bus: address }, 'broker');
-  const tools = { clock: systemClock, random: Math.random, trace: noTrace };
-  const seat = scope.own(await Seat.open({ access, name: 'bus', layout: busLayout, ...tools }));
+  const seat = scope.own(
+    await Seat.open({ access, name: 'bus', clock: systemClock, trace: noTrace }),
+  );
   const word = await findBroker(seat.connection, access.bus);
   const isServed = typeof word === 'object' && word.isServing;
   const lease = isServed ? undefined : await seat.takeLease(AbortSignal.timeout(leaseWaitMs));
@@ -140,7 +142,7 @@ async function openSeat(scope: Scope, config: Config, address: string): Promise<
   return async (work) => {
     await clear();
     try {
-      await using store = await seat.openStore(replica);
+      await using store = await seat.openStore({ ...storeOptions, folder: replica });
       const ending = new AbortController();
       await store.lead((why) => ending.abort(why));
       return await work(store, ending.signal);
@@ -151,8 +153,7 @@ async function openSeat(scope: Scope, config: Config, address: string): Promise<
 }
 
 async function withLevel<T>(folder: string, work: (store: LevelStore) => Promise<T>): Promise<T> {
-  const options = { layout: busLayout, clock: systemClock, random: Math.random };
-  await using store = await LevelStore.open(folder, options);
+  await using store = await LevelStore.open(folder, { ...storeOptions, clock: systemClock });
   return await work(store);
 }
 

@@ -5,6 +5,7 @@ import type { Config } from '../src/config/config.js';
 import { asBusError } from '../src/errors/bus-error.js';
 import type { NatsAccess } from '../src/nats/connect.js';
 import { watchBroker } from '../src/nats/find.js';
+import type { LogStore } from '../src/nats/log-store.js';
 import { Seat } from '../src/nats/seat.js';
 import { traceTo, type Logger } from '../src/observe/log.js';
 import { natsAccess } from '../src/remote/identity.js';
@@ -26,15 +27,19 @@ export interface Office {
   ended: Promise<string>;
 }
 
-export interface OfficeParts {
+export interface TurnParts {
   /** What is led. */
   name: string;
+  log: Logger;
+  stopped: Promise<string>;
+}
+
+export interface OfficeParts extends TurnParts {
   /** Whose identity the process has on NATS, where the configuration names a folder of them. */
   agent: string;
   layout: Layout;
+  /** Of the store on this machine; its replica of the log lies beside it. */
   folder: string;
-  log: Logger;
-  stopped: Promise<string>;
   /** Where the bus is on this machine. */
   openLocal: () => Promise<Store & Upkeep>;
 }
@@ -49,16 +54,51 @@ export async function inOffice(
   parts: OfficeParts,
   serve: (office: Office) => Promise<void>,
 ): Promise<void> {
-  const { stopped, log } = parts;
   if (!isNats(config.bus)) {
-    return serve({ open: parts.openLocal, ended: stopped });
+    return serve({ open: parts.openLocal, ended: parts.stopped });
   }
   const access = natsAccess(config, parts.agent);
+  const { layout, folder } = parts;
+  await inTurn(access, parts, async (seat, scope) => {
+    const options = { layout, random: Math.random, folder: replicaOf(folder) };
+    const store = scope.own(await seat.openStore(options));
+    return async ({ epoch, ended: over }) => {
+      let onFenced = (): void => undefined;
+      const fenced = new Promise<string>((resolve) => (onFenced = () => resolve('another leads')));
+      await store.lead(() => onFenced());
+      const ended = Promise.race([over, fenced]);
+      const open = (): Promise<LogStore> => Promise.resolve(store);
+      await serve({ open, nats: { access, epoch }, ended });
+    };
+  });
+}
+
+/** Of the log, where the bus is on NATS: beside the store of a bus on this machine. */
+export function replicaOf(folder: string): string {
+  return `${folder}.replica`;
+}
+
+/** The time in which one leads. */
+interface Turn {
+  epoch: number;
+  ended: Promise<string>;
+}
+
+/**
+ * Of several processes with this access one leads at a time, until it is `stopped`. `follow`: what each does meanwhile; it gives the
+ * work of the one that leads. Throws what that throws, NATS_MISSING, NATS_REFUSED.
+ */
+export async function inTurn(
+  access: NatsAccess,
+  parts: TurnParts,
+  follow: (seat: Seat, scope: Scope) => Promise<(turn: Turn) => Promise<void>>,
+): Promise<void> {
+  const { stopped, log } = parts;
   const stopping = new AbortController();
   void stopped.then(() => stopping.abort());
   while (!stopping.signal.aborted) {
     try {
-      await leadOnce(access, parts, stopping.signal, serve);
+      await leadOnce(access, parts, stopping.signal, follow);
     } catch (error) {
       const { code, message, retryable } = asBusError(error);
       if (!retryable || code === 'NATS_REFUSED') throw error;
@@ -70,29 +110,25 @@ export async function inOffice(
 
 async function leadOnce(
   access: NatsAccess,
-  parts: OfficeParts,
+  parts: TurnParts,
   stopping: AbortSignal,
-  serve: (office: Office) => Promise<void>,
+  follow: Parameters<typeof inTurn>[2],
 ): Promise<void> {
-  const { name, layout, folder, log } = parts;
+  const { name, log, stopped } = parts;
   const { bus, text: address } = access;
   await using scope = new Scope();
-  const tools = { clock: systemClock, random: Math.random, trace: traceTo(log) };
-  const seat = scope.own(await Seat.open({ access, name, layout, ...tools }));
-  const store = scope.own(await seat.openStore(folder));
+  const seat = scope.own(
+    await Seat.open({ access, name, clock: systemClock, trace: traceTo(log) }),
+  );
+  const lead = await follow(seat, scope);
   log.info({ address }, 'waiting to lead');
   await reportReady();
   const isGone = name === 'bus' ? watchBroker(seat.connection, bus) : undefined;
   const lease = await seat.takeLease(stopping, isGone);
   if (lease === undefined) return;
   scope.own(lease);
-  let onFenced = (): void => undefined;
-  const fenced = new Promise<string>((resolve) => (onFenced = () => resolve('another leads')));
-  await store.lead(() => onFenced());
   log.info({ epoch: lease.epoch }, 'leading');
   const lost = lease.lost.then(() => 'the lease is lost');
-  const ended = Promise.race([parts.stopped, fenced, lost]);
-  const open = (): Promise<Store & Upkeep> => Promise.resolve(store);
-  await serve({ open, nats: { access, epoch: lease.epoch }, ended });
-  log.info({ why: await ended }, 'leads no more');
+  await lead({ epoch: lease.epoch, ended: Promise.race([stopped, lost]) });
+  log.info('leads no more');
 }

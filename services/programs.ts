@@ -8,6 +8,8 @@ export const programs = {
   manager: async () => (await import('./manager/main.js')).runManager,
   executor: async () => (await import('./executor/main.js')).runExecutor,
   critic: async () => (await import('./critic/main.js')).runCritic,
+  miner: async () => (await import('./miner/main.js')).runMiner,
+  gateway: async () => (await import('./gateway/main.js')).runGateway,
   a2a: async () => (await import('./a2a/main.js')).runA2a,
   mcp: async () => (await import('./mcp/main.js')).runMcp,
 } as const;

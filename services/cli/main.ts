@@ -29,6 +29,7 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
     async () => (await import('./manual/manual.js')).manualCommands(() => program([])),
   ],
   ['a2a', async () => (await import('./bus/a2a.js')).addA2aCommand],
+  ['gateway', async () => (await import('./bus/gateway.js')).addGatewayCommand],
 ];
 
 /** The help in parts, each in this order. */
@@ -38,7 +39,7 @@ const helpGroups: Record<string, string> = {
     'explore symbol ask query lattice callers references callees implementations trace blast-radius security patterns algebra locate verify overlay',
   'Tasks:': 'delegate run push queue kill task gate attend critic',
   'Messages:': 'send receive check inbox dead',
-  'Run the bus:': 'agents status bus agent top metrics audit keys mcp a2a',
+  'Run the bus:': 'agents status bus agent top metrics audit keys mcp a2a gateway',
 };
 
 /** Parses the arguments and runs one command. Every failure ends here, as a code and a sentence. */

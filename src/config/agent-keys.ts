@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { z } from 'zod';
+import { isForeignName } from '../base/prover.js';
 import { isName } from '../base/ids.js';
 import { lazily, type Zod } from '../base/lazy-schema.js';
 import { BusError } from '../errors/bus-error.js';
@@ -50,13 +51,15 @@ function agentFile(home: string, agent: string): string {
   return path.join(agentsFolder(home), agent + suffix);
 }
 
-/** Throws INVALID_NAME. */
+/** Throws INVALID_NAME, UNAUTHORISED. */
 export function newAgentKeys(
   { agent, role, nowMs }: { agent: string; role: string; nowMs: number },
   half: PublicHalf,
 ): AgentKeys {
   checkName(agent, 'agent id');
   checkName(role, 'role');
+  if (isForeignName(agent))
+    throw new BusError('UNAUTHORISED', { agent, role, why: 'the gateway proves such names' });
   return { agent, role, ...half, secret: newSecret(), created: new Date(nowMs).toISOString() };
 }
 

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Clock } from '../base/clock.js';
+import { proverOf } from '../base/prover.js';
 import { noTrace, type Trace } from '../base/trace.js';
 import { asBusError } from '../errors/bus-error.js';
 import {
@@ -67,8 +68,10 @@ export class KeyRing {
 
   #proofOfAgent(agent: string, role: string): ProofNeeded {
     this.#look();
-    const keys = this.#byAgent.get(agent);
-    return keys?.role === role ? Buffer.from(keys.secret, 'hex') : 'refused';
+    const own = this.#byAgent.get(agent);
+    const prover = own === undefined ? proverOf({ agent, role }) : { agent, role };
+    const keys = this.#byAgent.get(prover.agent);
+    return keys?.role === prover.role ? Buffer.from(keys.secret, 'hex') : 'refused';
   }
 
   /** A folder's time changes with every file that is made, replaced or removed in it. */

@@ -1,3 +1,4 @@
+import { gatewayRole } from '../base/prover.js';
 import { inboxOf, subjectsOf } from './subjects.js';
 
 /**
@@ -5,7 +6,7 @@ import { inboxOf, subjectsOf } from './subjects.js';
  * An agent publishes its own frames, and asks for the broker; it subscribes to frames for itself, to the broker's words, and to
  * answers to itself. A broker may do the other half of each.
  *
- * JetStream is for brokers, and for roles with a log of their own. It writes what it is asked for to any subject that the
+ * JetStream is for brokers, for roles with a log of their own, and for those of which one process works at a time. It writes what it is asked for to any subject that the
  * question names, unchecked: who may use it is trusted like a broker. No other role has any of it.
  */
 
@@ -13,6 +14,9 @@ import { inboxOf, subjectsOf } from './subjects.js';
 const brokerRole = 'broker';
 /** Roles with a log of their own, which is called as they are; so is their lease. */
 const rolesWithLog: readonly string[] = ['manager'];
+const rolesWithLease: readonly string[] = [...rolesWithLog, gatewayRole];
+/** Of programs that are none of the bus: they see agents, ask them and are agents, by the Synadia Agent Protocol. */
+const visitorRole = 'visitor';
 
 export interface NatsUser {
   agent: string;
@@ -32,8 +36,9 @@ interface Permissions {
  * would let all in, while a variable that is missing is an error. For the same reason there must be one user at least.
  */
 export function usersText(users: readonly NatsUser[]): string {
+  const buses = new Set(users.map(({ bus }) => bus));
   const lines = users.map((user) => {
-    const { publish, subscribe } = permissionsOf(user);
+    const { publish, subscribe } = permissionsOf(user, buses);
     return [
       `  # ${user.agent}, ${user.role} of ${user.bus}`,
       `  { nkey: ${user.key}, permissions: {`,
@@ -45,7 +50,9 @@ export function usersText(users: readonly NatsUser[]): string {
   return ['sigma_agents = [', ...lines, ']', ''].join('\n');
 }
 
-function permissionsOf({ agent, role, bus }: NatsUser): Permissions {
+const none: Permissions = { publish: [], subscribe: [] };
+
+function permissionsOf({ agent, role, bus }: NatsUser, buses: ReadonlySet<string>): Permissions {
   const subjects = subjectsOf(bus);
   const { find, leader } = subjects;
   const topics = subjects.topic('*', '>');
@@ -62,14 +69,47 @@ function permissionsOf({ agent, role, bus }: NatsUser): Permissions {
       ],
       subscribe: [subjects.allIn('*'), find, leader, inbox],
     };
-  const hasLog = rolesWithLog.includes(role);
+  if (role === visitorRole) return visitorRights(agent, inbox, !buses.has(agent));
+  const gateway = role === gatewayRole ? gatewayRights(bus) : none;
   return {
     publish: [
       ...[subjects.in('*', `${agent}.>`), find],
-      ...(hasLog ? [...logRights(bus, role), ...leaseRights(bus, role)] : []),
+      ...(rolesWithLog.includes(role) ? logRights(bus, role) : []),
+      ...(rolesWithLease.includes(role) ? leaseRights(bus, role) : []),
+      ...gateway.publish,
     ],
-    subscribe: [subjects.out('*', `${agent}.>`), leader, topics, inbox],
+    subscribe: [subjects.out('*', `${agent}.>`), leader, topics, inbox, ...gateway.subscribe],
   };
+}
+
+// --- micro services of NATS, and the Synadia Agent Protocol
+
+const discovery = '$SRV.>';
+const heartbeats = 'agents.hb.*.*.*';
+const asking = [discovery, 'agents.prompt.>', 'agents.status.>'];
+
+/** What has agents of this program and owner: it answers for them, and says that they are there. */
+function serving(program: string, owner: string): Permissions {
+  const its = (verb: string): string => `agents.${verb}.${program}.${owner}.*`;
+  return {
+    publish: [its('hb'), inboxOf('>')],
+    subscribe: [discovery, its('prompt'), its('status')],
+  };
+}
+
+/** Its sessions for agents of others have subjects of its own: who they are is proven in each HELLO. */
+function gatewayRights(bus: string): Permissions {
+  const { publish, subscribe } = serving('sigma', bus);
+  return { publish: [...asking, ...publish], subscribe: [heartbeats, ...subscribe] };
+}
+
+/**
+ * The owner of its agents has its name, so that none gets what is for one of another. The owner of ours is their bus: who is called
+ * like one has no agents.
+ */
+function visitorRights(name: string, inbox: string, mayServe: boolean): Permissions {
+  const { publish, subscribe } = mayServe ? serving('*', name) : none;
+  return { publish: [...asking, ...publish], subscribe: [heartbeats, inbox, ...subscribe] };
 }
 
 // --- JetStream

@@ -3,6 +3,8 @@ import { BusError } from '../errors/bus-error.js';
 import type { NatsAddress } from './address.js';
 import { inboxOf } from './subjects.js';
 
+export type { NatsConnection };
+
 /** Who connects, and where. */
 export interface NatsAccess extends NatsAddress {
   /** As configured, for messages. */

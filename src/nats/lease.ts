@@ -91,7 +91,7 @@ export class Lease implements AsyncDisposable {
       } catch (error) {
         // Another was faster, or JetStream does not answer just now.
         const { code, message } = refusalOf(address, error);
-        trace('debug', 'the lease was not taken', { key, code, message });
+        trace('debug', 'the lease was not taken', { lease: key, code, message });
       }
       await pause(clock, beatMs, signal);
     }
@@ -120,7 +120,7 @@ export class Lease implements AsyncDisposable {
         const isTaken = await this.#isTaken();
         const isOver = clock.monotonicMs() - this.#renewedMs > leaseMs - marginMs;
         trace('warn', 'the lease was not renewed', {
-          key,
+          lease: key,
           ...refusalOf(address, error).toFailure(),
         });
         if (isTaken || isOver) return this.#end.abort();

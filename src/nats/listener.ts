@@ -15,8 +15,8 @@ const sayMs = 5_000;
 const unheardMsMax = 150_000;
 /** Sessions; a further one is told to begin anew, and so waits. */
 const peersMax = 131_072;
-/** Of one agent: the commands of one person, for example. */
-const peersPerAgentMax = 256;
+/** Of one identity: the commands of one person, or all shards of the hosts that share one. */
+const peersPerAgentMax = 16_384;
 /** To a peer whose session is over. It is no number, so that it ends the session at the other side. */
 const overToken = 'over';
 

@@ -77,7 +77,8 @@ export class LogShortener {
         return await this.#shorten(snapshotsKept);
       } catch (error) {
         const { code, message: detail } = asBusError(error);
-        if (!signal.aborted) trace('error', 'no snapshot was written', { code, detail });
+        if (!this.#parts.signal.aborted)
+          trace('error', 'no snapshot was written', { code, detail });
       }
       await pause(clock, backoffMs(retryBackoff, attempt, random()), signal);
     }

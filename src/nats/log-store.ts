@@ -264,7 +264,7 @@ export class LogStore implements Store, Upkeep {
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       const bounds = await this.#log.bounds();
       await this.#follower.catchUp({ to: bounds.last, signal, ...(led && { led }) });
-      if (signal.aborted) break;
+      if (this.#ending.signal.aborted) break;
       await this.#shortener.makeRoom(bounds);
       if (led === undefined && attempt > politeAttempts) {
         // One that writes without pause always comes in between. This has no place that can be taken.

@@ -1,8 +1,7 @@
-import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../base/clock.js';
 import type { Trace } from '../base/trace.js';
 import type { Layout } from '../store/layout.js';
-import { connectNats, type NatsAccess } from './connect.js';
+import { connectNats, type NatsAccess, type NatsConnection } from './connect.js';
 import { Lease } from './lease.js';
 import { LogStore } from './log-store.js';
 import { leasesOf, logOf, subjectsOf } from './subjects.js';
@@ -14,9 +13,7 @@ export interface SeatParts {
   access: NatsAccess;
   /** What is led. */
   name: string;
-  layout: Layout;
   clock: Clock;
-  random: () => number;
   trace: Trace;
 }
 
@@ -36,11 +33,11 @@ export class Seat implements AsyncDisposable {
   }
 
   /** Throws as `LogStore.open`. */
-  openStore(folder: string): Promise<LogStore> {
-    const { access, name, layout, random } = this.#parts;
+  openStore(options: { layout: Layout; random: () => number; folder: string }): Promise<LogStore> {
+    const { access, name } = this.#parts;
     const { bus } = access;
     return LogStore.open({
-      ...{ ...this.#shared(), random, layout, folder },
+      ...{ ...this.#shared(), ...options },
       ...{ stream: logOf(bus, name), subject: subjectsOf(bus).log(name) },
     });
   }

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { proverOf } from '../base/prover.js';
 import type { Config } from '../config/config.js';
 import {
+  identityPath,
   isNatsIdentity,
   readIdentity,
   type CurveIdentity,
@@ -26,17 +29,20 @@ export function remoteIdentity(config: Config, agent?: string): IdentityFile | u
   throw new BusError('KEY_FILE_INVALID', { path: config.identity, detail });
 }
 
-/** The same, and it must be the one asked for. Throws KEYS_MISSING, KEY_FILE_INVALID. */
+/** The same, and it must be that of this agent, or the one that proves it. Throws KEYS_MISSING, KEY_FILE_INVALID. */
 export function remoteIdentityOf(
   config: Config,
   who: { agent: string; role: string },
 ): IdentityFile | undefined {
-  const identity = remoteIdentity(config, who.agent);
-  if (identity === undefined || (identity.agent === who.agent && identity.role === who.role))
-    return identity;
+  const prover = proverOf(who);
+  const hasOwn = existsSync(identityPath(config.identity ?? '', who.agent));
+  const identity = remoteIdentity(config, hasOwn ? who.agent : prover.agent);
+  const isOf = ({ agent, role }: typeof who): boolean =>
+    identity?.agent === agent && identity.role === role;
+  if (identity === undefined || isOf(who) || isOf(prover)) return identity;
   throw new BusError('KEY_FILE_INVALID', {
     path: config.identity ?? '',
-    detail: `it is of ${identity.agent} as ${identity.role}, not of ${who.agent} as ${who.role}`,
+    detail: `it is of ${identity.agent} as ${identity.role}, not of ${prover.agent} as ${prover.role}`,
   });
 }
 

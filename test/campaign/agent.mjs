@@ -2,17 +2,25 @@ import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { systemClock } from '../../dist/src/base/clock.js';
 import { Client } from '../../dist/src/client/client.js';
-import { ZeromqLink } from '../../dist/src/transport/zeromq.js';
+import { loadConfig } from '../../dist/src/config/config.js';
 import { readSecret } from '../../dist/src/config/keys.js';
+import { openClient } from '../../dist/src/remote/open-client.js';
+import { isNats } from '../../dist/src/transport/address.js';
+import { ZeromqLink } from '../../dist/src/transport/zeromq.js';
 
 /** Where the broker of this home listens, unless it is told otherwise. */
 export const addressOf = (home) => `ipc://${path.join(home, 'run/bus.sock')}`;
 
-/** A client of that broker, connecting in the background. `parts` replace what a client is made of. */
+/**
+ * A client of that broker, connecting in the background; of the bus on NATS, where the environment names one. `parts` replace what
+ * a client is made of.
+ */
 export function connectTo(home, agent, { role = 'tester', isEphemeral = false, ...parts } = {}) {
+  const identity = { agent, role, isEphemeral };
+  if (isNats(process.env.SIGMA_BUS ?? '')) return openClient(loadConfig(process.env), identity);
   return Client.connect({
     link: parts.link ?? new ZeromqLink(addressOf(home)),
-    identity: { agent, role, isEphemeral },
+    identity,
     clock: systemClock,
     random: Math.random,
     secretOf: () => readSecret(home, role),

@@ -14,10 +14,11 @@ const drainMsMax = 180_000;
 
 /**
  * A broker, senders and receivers, each a process, and one observer in this one. `folder` holds the journals; `home` and
- * `config` are the broker's.
+ * `config` are the broker's. `parts`: another bus in place of the broker, and where its workers run.
  */
 export class MailLoad {
   #settings;
+  #workerOf;
   #progress = new Map();
   /** Refusals of sender incarnations that are over. */
   #refusedBefore = {};
@@ -25,13 +26,14 @@ export class MailLoad {
   resumptions = [];
   failures = [];
 
-  constructor(settings) {
+  constructor(settings, parts = {}) {
     const { home, folder, senders, receivers, config = {} } = settings;
     this.#settings = settings;
+    this.#workerOf = parts.worker ?? worker;
     mkdirSync(home, { recursive: true, mode: 0o700 });
     mkdirSync(folder, { recursive: true });
     writeFileSync(path.join(home, 'config.json'), JSON.stringify(config));
-    this.broker = brokerAt(home, (message, child) => this.#on(message, child));
+    this.broker = parts.broker ?? brokerAt(home, (message, child) => this.#on(message, child));
     const names = (kind, count) => Array.from({ length: count }, (_, at) => `${kind}-${at}`);
     this.receivers = names('receiver', receivers).map((name) => this.#worker(name, 'receiver.mjs'));
     this.senders = names('sender', senders).map((name) => this.#worker(name, 'sender.mjs'));
@@ -63,6 +65,11 @@ export class MailLoad {
 
   get processed() {
     return this.#sum('processed');
+  }
+
+  /** Of one sender, over all its incarnations. */
+  acceptedOf({ name }) {
+    return this.#progress.get(name)?.accepted ?? 0;
   }
 
   get isSent() {
@@ -160,7 +167,7 @@ export class MailLoad {
       messages: Math.ceil(messages / senders),
       recipients: Array.from({ length: receivers }, (_, at) => `receiver-${at}`),
     };
-    return worker(name, script, settings, (message, child) => this.#on(message, child));
+    return this.#workerOf(name, script, settings, (message, child) => this.#on(message, child));
   }
 
   #journal(name) {

@@ -9,6 +9,8 @@ import { Journal, readJournal } from './journal.mjs';
 const readyMsMax = 120_000;
 const progressMs = 50;
 const batchMessages = 64;
+/** At a pace, so often. */
+const batchS = 0.1;
 /** Longer than this without an ACCEPT is an outage, whose end is told. */
 const outageMs = 200;
 const retryMs = 200;
@@ -22,8 +24,12 @@ const {
   journal: file,
   window,
   deadlineMs,
-  perS,
+  perS: pace,
 } = endWithParent();
+let perS = pace;
+process.on('message', ({ type }) => {
+  if (type === 'hurry') perS = undefined;
+});
 const bodies = new Bodies(agent, seed);
 const journal = new Journal(file);
 const intents = new Map();
@@ -55,7 +61,8 @@ const startedMs = nowMs();
 let begun = 0;
 for (let next = intents.size; next < messages;) {
   const batch = [];
-  for (; batch.length < batchMessages && next + batch.length < messages;) {
+  const size = Math.min(batchMessages, Math.ceil((perS ?? Infinity) * batchS));
+  for (; batch.length < size && next + batch.length < messages;) {
     const number = next + batch.length;
     batch.push({ number, to: recipients[number % recipients.length] });
   }
@@ -84,10 +91,10 @@ function post(number, to) {
   const attempt = () =>
     client.post(`agent:${to}`, 'campaign', bodies.of(number), { id, deadlineMs }).then(
       ({ seq }) => {
-        journal.append(`ACCEPT ${number} ${seq}`);
+        const atMs = nowMs();
+        journal.append(`ACCEPT ${number} ${seq} ${Math.round(atMs)}`);
         accepted += 1;
         outstanding -= 1;
-        const atMs = nowMs();
         if (atMs - lastAcceptMs > outageMs) process.send({ type: 'resumed', atMs });
         lastAcceptMs = atMs;
       },

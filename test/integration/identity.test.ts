@@ -81,6 +81,7 @@ test('nobody takes the name of a process of the home, there or away, nor one tha
     'the name executor is kept for processes of the SIGMA_HOME of the broker',
   );
   expect(await greeted(stranger('task-1', 'task'))).toContain('is kept for processes');
+  expect(await greeted(stranger('foreign-a', 'foreign'))).toContain('by way of the gateway');
 });
 
 test('a name of a stranger is that of its first key, also after a restart of the broker', async () => {

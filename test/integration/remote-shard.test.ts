@@ -28,7 +28,7 @@ let counted: Partial<WordCounts> = {};
 beforeAll(async () => {
   bus = testBus(memoryHarness());
   await bus.start();
-  const foreign = await bus.client('foreign-1');
+  const foreign = await bus.client('others-1');
   const { hop, ask, read, definitions, weigh, seek } = shardMessages;
   const nothing = { references: [], errors: [], index_version: '', elapsed_ms: 0, likelihood: 0 };
   foreign.serve({
@@ -43,7 +43,7 @@ beforeAll(async () => {
       return read.answer.encode({ files: told as never });
     },
   });
-  shard = new RemoteShard(await bus.client('asker'), 'foreign', 'foreign-1');
+  shard = new RemoteShard(await bus.client('asker'), 'foreign', 'others-1');
 });
 afterAll(() => bus.close());
 
@@ -127,7 +127,7 @@ test('an answer without its parts, or beyond its limits, is refused; one of no m
   ] as Partial<Answer>[]) {
     const asks = { question: 'x' } as never;
     await expect(shard.ask(asks), JSON.stringify(answered)).rejects.toMatchObject(failure);
-    await expect(askAgent(client, 'foreign-1', asks, 5_000)).rejects.toMatchObject(failure);
+    await expect(askAgent(client, 'others-1', asks, 5_000)).rejects.toMatchObject(failure);
   }
 });
 

@@ -7,7 +7,6 @@ import { startNats, type NatsServer } from '../support/nats-server.js';
 import { eventually } from '../support/eventually.js';
 import { takePortPair } from '../support/ports.js';
 import { sigma, startSigma, type Running } from '../support/sigma.js';
-import { openTestStore } from '../support/store.js';
 import { temporaryFolder } from '../support/temporary.js';
 
 const certificates = fileURLToPath(new URL('../../deploy/nats/certificates.sh', import.meta.url));
@@ -137,16 +136,6 @@ describe('sigma doctor, of a bus on NATS', () => {
     expect(after.of('replica')).toMatchObject({ state: 'ok', detail: saying('0 of') });
     expect(after.of('leader')?.state).toBe('broken');
     expect(after.of('lease')).toMatchObject({ state: 'absent', detail: saying('no process') });
-  });
-
-  test('tells a store of this machine alone from a replica', async () => {
-    const other = at('other');
-    {
-      await using store = await openTestStore(path.join(other, 'bus/store'));
-      await store.commit([{ type: 'put', key: 'kept/one', value: Buffer.from('1') }]);
-    }
-    const { of } = await examined('bus-1', other);
-    expect(of('replica')).toMatchObject({ state: 'broken', next: saying('sigma bus migrate') });
   });
 
   test('names a server that is down, and goes on with the others', async () => {

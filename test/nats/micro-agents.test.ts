@@ -10,11 +10,13 @@ import { bridgeForeignAgents } from '../../src/nats/micro/bridge.js';
 import { ForeignAgents } from '../../src/nats/micro/foreign-agents.js';
 import { AgentsGateway, type AgentsPort } from '../../src/nats/micro/gateway.js';
 import { bridgeLimits, gatewayLimits } from '../../src/nats/micro/limits.js';
+import { inboxOf } from '../../src/nats/subjects.js';
 import { askingOver } from '../../src/operations/asking.js';
 import { queryAgent } from '../../src/operations/ask.js';
 import { dated } from '../../src/operations/dated.js';
 import { textOf } from '../../src/operations/operation.js';
 import type { AgentView } from '../../src/wire/messages.js';
+import type { TransportHarness } from '../contract/transport.js';
 import { testBus } from '../support/bus.js';
 import { eventually } from '../support/eventually.js';
 import { startNats, type NatsServer } from '../support/nats-server.js';
@@ -235,11 +237,10 @@ test('an answer that fails or never ends is ended with an error, and its work is
 
 // --- agents of others for us
 
-function foreign(
-  options: { discoverMs?: number; silenceMs?: number } = {},
-): Promise<ForeignAgents> {
-  const its = { connection: ours, bus: 'main', clock: systemClock, trace: noTrace };
-  return ForeignAgents.open({ ...its, ...options });
+function foreign(options: { discoverMs?: number; silenceMs?: number } = {}): ForeignAgents {
+  const inboxes = inboxOf('gateway');
+  const its = { connection: ours, bus: 'main', inboxes, clock: systemClock, trace: noTrace };
+  return new ForeignAgents({ ...its, ...options });
 }
 
 async function answerOf(agents: ForeignAgents, name: string, text: string): Promise<string> {
@@ -259,7 +260,7 @@ test('foreign agents are found, asked, and gone when they beat no more; ours are
   port.views = [view('net')];
   await using _ = await gateway(port);
   await serving('early', { interval: 1 });
-  await using agents = await foreign();
+  await using agents = foreign();
   await eventually(() =>
     expect(agents.list().map(({ name }) => name)).toEqual(['foreign-stranger_tests_early']),
   );
@@ -283,7 +284,7 @@ test('foreign agents are found, asked, and gone when they beat no more; ours are
 
 test('an answer of a foreign agent that is none has a code', async () => {
   const its = await serving('odd', { interval: 60 });
-  await using agents = await foreign({ silenceMs: 500 });
+  await using agents = foreign({ silenceMs: 500 });
   await eventually(() => expect(agents.list()).toHaveLength(1));
   const name = agents.list()[0]?.name ?? '';
   const codes = {
@@ -313,7 +314,9 @@ test('when the servers were away, both sides find each other again', async () =>
   const its = { clock: systemClock, trace: noTrace, bus: 'main', connection: away, port };
   const gate = await AgentsGateway.open({ ...its, version: '1.2.3', heartbeatMs: 200 });
   // To this one they are foreign.
-  const agents = await ForeignAgents.open({ ...its, bus: 'other', connection: theirs });
+  const agents = new ForeignAgents({
+    ...{ ...its, bus: 'other', inboxes: inboxOf('gateway'), connection: theirs },
+  });
   try {
     const name = 'foreign-sigma_main_net';
     const isThere = (): void => expect(agents.list().map((each) => each.name)).toEqual([name]);
@@ -341,7 +344,7 @@ test('an agent of another version, or whose subject is not of the protocol, is n
   await serving('signed', { promptMetadata: { min_sender_trust: 'signed' }, interval: 1 });
   await serving('of-us', { metadata: { sigma_bus: 'main' }, interval: 1 });
   await serving('good', { interval: 1 });
-  await using agents = await foreign({ discoverMs: 300 });
+  await using agents = foreign({ discoverMs: 300 });
   await eventually(() => expect(agents.list()).toHaveLength(1));
   // All have answered by the second question.
   await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -351,10 +354,16 @@ test('an agent of another version, or whose subject is not of the protocol, is n
 // --- both ends of it on a bus
 
 test('a foreign agent is on our bus: listed, asked by query_agent, and offline when it is gone', async () => {
-  const bus = testBus(memoryHarness());
+  // Of all others the gateway alone may take such a name.
+  const secret = Buffer.from('a secret of the gateway');
+  const keys: TransportHarness['keys'] = {
+    proofFor: ({ role }) => (role === 'foreign' ? secret : 'none'),
+    secretOf: () => secret,
+  };
+  const bus = testBus({ ...memoryHarness(), keys });
   await bus.start();
   const its = await serving('pal', { interval: 1 });
-  const agents = await foreign();
+  const agents = foreign();
   const bridge = bridgeForeignAgents({
     ...{ foreign: agents, clock: systemClock, trace: noTrace },
     open: (agent) => bus.client(agent, { role: 'foreign' }),

@@ -178,8 +178,8 @@ test('an answer goes to no subject of the server or of a bus', async () => {
   const watching = tool.subscribe('>', { callback: (_error, msg) => void seen.push(msg.subject) });
   tool.publish('test.echo', 'a', { reply: 'sigma.main.in.broker', headers: headers() });
   tool.publish('test.echo', 'b', { reply: '$JS.API.STREAM.PURGE.x' });
-  tool.publish('test.echo', 'c', { reply: 'an.inbox' });
-  await eventually(() => expect(seen).toContain('an.inbox'));
+  tool.publish('test.echo', 'c', { reply: '_INBOX.c' });
+  await eventually(() => expect(seen).toContain('_INBOX.c'));
   watching.unsubscribe();
-  expect(seen.filter((each) => each !== 'test.echo')).toEqual(['an.inbox']);
+  expect(seen.filter((each) => each !== 'test.echo')).toEqual(['_INBOX.c']);
 });

@@ -24,13 +24,14 @@ interface AgentOptions extends CommonOptions {
   part?: { part: number; of: number };
   shardsOf?: string[];
   takeOver?: boolean;
+  jobs?: number;
 }
 
 export function addAgentCommands(sigma: Command): void {
   withCommon(
     sigma
       .command('agent')
-      .argument('<role>', 'pgc, manager, executor or critic')
+      .argument('<role>', 'pgc, manager, executor, critic or miner')
       .argument('[repo]', 'for pgc: the indexed tree (default: the current folder)'),
   )
     .description('run one agent in the foreground')
@@ -41,6 +42,7 @@ export function addAgentCommands(sigma: Command): void {
     )
     .option('--part <part>', 'for pgc: serve one part of the shards, like 2/4', part)
     .option('--shards-of <aliases>', 'for pgc: serve only these shards, like net,mm', list)
+    .option('--jobs <n>', 'for miner: worker threads', wholeNumber(1, 64))
     .option('--name <agent>', 'for executor: its name on the bus (default: executor)')
     .option('--runners <names>', 'for executor: any of answer,command,model,agent,prompt', list)
     .option('--slots <n>', 'for executor: tasks at once (default: 4)', wholeNumber(1, 64))
@@ -66,6 +68,11 @@ export function addAgentCommands(sigma: Command): void {
           return (await programs.manager())(config);
         case 'critic':
           return (await programs.critic())(config);
+        case 'miner':
+          return (await programs.miner())(
+            config,
+            options.jobs === undefined ? {} : { jobs: options.jobs },
+          );
         case 'executor': {
           const { name, slots, root, reads } = options;
           const below = (dir: string | undefined) => (dir === undefined ? undefined : resolve(dir));
@@ -76,7 +83,9 @@ export function addAgentCommands(sigma: Command): void {
           });
         }
         default:
-          throw usage(`there is no agent role ${role}; use pgc, manager, executor or critic`);
+          throw usage(
+            `there is no agent role ${role}; use pgc, manager, executor, critic or miner`,
+          );
       }
     });
 }
@@ -87,6 +96,7 @@ function assertOptionsOf(role: string, options: AgentOptions): void {
   const isGiven = (its: readonly unknown[]): boolean => its.some((each) => each !== undefined);
   if (role !== 'executor' && isGiven([name, wanted, slots, root, reads]))
     throw usage('--name, --runners, --slots, --root and --reads are for executor');
+  if (role !== 'miner' && options.jobs !== undefined) throw usage('--jobs is for miner');
   if (role !== 'pgc' && isGiven([memory, share, options.shardsOf, options.takeOver]))
     throw usage('--memory, --part, --shards-of and --take-over are for pgc');
 }

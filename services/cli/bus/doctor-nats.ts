@@ -3,7 +3,12 @@ import path from 'node:path';
 import { systemClock } from '../../../src/base/clock.js';
 import type { Config } from '../../../src/config/config.js';
 import { asBusError, BusError } from '../../../src/errors/bus-error.js';
-import { connectNats, refusalOf, type NatsAccess } from '../../../src/nats/connect.js';
+import {
+  connectNats,
+  refusalOf,
+  type NatsAccess,
+  type NatsConnection,
+} from '../../../src/nats/connect.js';
 import {
   examineJetStream,
   examineServer,
@@ -22,6 +27,7 @@ import { busLayout } from '../../../src/store/layouts.js';
 import { LevelStore } from '../../../src/store/level-store.js';
 import { markOf, movedError } from '../../../src/store/move.js';
 import { storeFolder } from '../../bus-store.js';
+import { replicaOf } from '../../office.js';
 import { broken, ok, unchecked, type Check } from './check.js';
 
 const mib = 1024 * 1024;
@@ -34,8 +40,6 @@ const certificateDaysMin = 30;
 const dayMs = 24 * 3_600_000;
 /** The one that may ask JetStream about the log of a broker; others would be refused, which the operator of the servers sees. */
 const askingRole = 'broker';
-
-type Connection = Awaited<ReturnType<typeof connectNats>>;
 
 /** Of a bus on NATS, by what the identity in use may ask. */
 export async function natsChecks(config: Config): Promise<Check[]> {
@@ -52,7 +56,7 @@ export async function natsChecks(config: Config): Promise<Check[]> {
   const facts = servers.flatMap((each) => each.facts ?? []);
   if (facts.length > 0) checks.push(payloadCheck(facts));
   checks.push(...(await identityChecks(servers, access)));
-  let connection: Connection;
+  let connection: NatsConnection;
   try {
     connection = await connectNats(access);
   } catch (error) {
@@ -127,7 +131,7 @@ async function identityChecks(servers: readonly Server[], access: NatsAccess): P
 // --- what the servers share
 
 interface Shared {
-  connection: Connection;
+  connection: NatsConnection;
   access: NatsAccess;
   role: string | undefined;
   servers: readonly Server[];
@@ -156,7 +160,7 @@ async function sharedChecks(config: Config, shared: Shared): Promise<Check[]> {
       streamsCheck(facts, copiesOf(connection)),
       leader,
       await leaseCheck(shared, facts),
-      ...(await replicaChecks(storeFolder(config), last)),
+      ...(await replicaChecks(replicaOf(storeFolder(config)), last)),
     ];
   } catch (error) {
     const rest = ['streams', 'lease'].map((each) => unchecked(each, 'JetStream does not answer'));
@@ -233,14 +237,9 @@ async function replicaChecks(folder: string, last: number): Promise<Check[]> {
     const options = { layout: busLayout, clock: systemClock, random: Math.random };
     await using store = await LevelStore.open(folder, options);
     const mark = await store.get(appliedKey);
-    if (mark === undefined) {
-      const detail = `${folder} is no replica, but the store of a broker of this machine alone`;
-      const next = 'Move it: `sigma bus migrate --to ADDRESS`.';
-      return [{ name, state: 'broken', detail, next }];
-    }
     const moved = await markOf(store);
     if (moved !== undefined) return [broken(name, movedError(folder, moved))];
-    const behind = last - positionOf(mark).sequence;
+    const behind = last - (mark === undefined ? 0 : positionOf(mark).sequence);
     if (behind >= 0) return [ok(name, `${behind} of ${last} entries behind; no broker runs here`)];
     const next = 'Start `sigma bus`: it moves this replica aside, and begins anew.';
     const detail = `it has ${-behind} entries that the log does not have`;

@@ -26,6 +26,7 @@ import {
 } from '../options.js';
 import { table, printable } from '../../../src/render/terminal.js';
 import { FailureWith, print, usage } from '../output.js';
+import { withMiners } from './miners.js';
 import { progressTo } from './progress.js';
 
 /** Questions are suggested out of this many shards; all of a kernel take a minute to look through. */
@@ -50,6 +51,7 @@ interface IndexOptions extends CommonOptions {
   memory?: number;
   disk?: number;
   wait?: boolean;
+  spread?: boolean;
   watch?: boolean;
   changed?: boolean;
   questions?: boolean;
@@ -87,6 +89,7 @@ export function addIndexCommand(sigma: Command): void {
       '--pull <place>',
       'take over the index of this commit, or of the nearest one, from there; with --as-of that of this revision alone',
     )
+    .option('--spread', 'let miners on the bus (`sigma agent miner`) do a part of the work')
     .option('--wait', 'wait while another process builds the index of this tree')
     .option('--watch', 'keep running, and refresh the index when files change')
     .addOption(
@@ -116,7 +119,7 @@ export function addIndexCommand(sigma: Command): void {
       const progress = progressTo(process.stderr);
       let report: IndexReport;
       try {
-        report = await indexed(options.wait === true, {
+        const request: IndexRequest = {
           root: repo,
           home,
           ...(options.shards === undefined
@@ -131,7 +134,12 @@ export function addIndexCommand(sigma: Command): void {
           ...scipOf(options),
           onProgress: progress.onProgress,
           signal: abort.signal,
-        });
+        };
+        const waits = options.wait === true;
+        report =
+          options.spread === true
+            ? await withMiners(config, (far) => indexed(waits, { ...request, far }))
+            : await indexed(waits, request);
       } catch (error) {
         const isMemory = error instanceof BusError && error.code === 'TOO_LARGE';
         throw isMemory ? new FailureWith(error, {}, memoryHint) : error;

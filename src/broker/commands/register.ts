@@ -1,3 +1,4 @@
+import { isForeignName } from '../../base/prover.js';
 import { isName } from '../../base/ids.js';
 import { BusError } from '../../errors/bus-error.js';
 import { Command } from '../../wire/frame.js';
@@ -26,7 +27,7 @@ export const register: CommandRun = async (core, session, frame) => {
 /** Agents of one role may share an alias. An alias must not be an agent's id or an alias of another role. */
 function isAliasTaken(core: BrokerCore, { agent, role }: Session, alias: string): boolean {
   if (alias === '' || alias === agent) return false;
-  if (alias !== role && core.isProvenRole(alias)) return true;
+  if (isForeignName(alias) || (alias !== role && core.isProvenRole(alias))) return true;
   const isId =
     core.sessions.liveOf(alias) !== undefined || core.registry.record(alias) !== undefined;
   const others = core.registry.withAlias(alias);

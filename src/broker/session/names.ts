@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BoundedMap } from '../../base/bounded-map.js';
+import { foreignRole, isForeignName } from '../../base/prover.js';
 import type { Registry } from '../registry.js';
 import { reserved } from './permission-rules.js';
 import type { Sessions } from './sessions.js';
@@ -66,6 +67,8 @@ export function objectionToName(
   // An agent named like a proven role could be mistaken for it.
   if (role !== agent && parts.isProvenRole(agent))
     return `the name ${agent} is kept for the role ${agent}`;
+  if (isForeignName(agent) && !(isProved && role === foreignRole))
+    return `names that begin like ${agent} are kept for agents of others, which come by way of the gateway`;
   const live = sessions.liveOf(agent);
   const owner = live?.role ?? registry.record(agent)?.role;
   if (owner !== undefined && owner !== role)

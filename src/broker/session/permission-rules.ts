@@ -81,6 +81,8 @@ export const defaultRules: RuleOverrides & { readonly '*': RoleRule } = {
   },
   /** One run of the command line. */
   client: { send: sendsAnything, offer: [], publish: [], administer: [], ...usual },
+  /** An agent of others: it is asked, and asks nothing. */
+  foreign: { send: [], offer: [], publish: [] },
   /** The agent of one task. */
   task: { isHosted: true },
   '*': {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js';
+import { foreignRole } from '../../base/prover.js';
 import type { Trace } from '../../base/trace.js';
 import type { Client } from '../../client/client.js';
 import { plainRecord } from '../../client/registration.js';
@@ -9,7 +10,6 @@ import type { ForeignAgents } from './foreign-agents.js';
 import type { ForeignAgent } from './foreign-info.js';
 import { Kept } from './kept.js';
 import { bridgeLimits } from './limits.js';
-import { foreignRole } from './protocol.js';
 
 type BridgedClient = Pick<Client, 'register' | 'serve' | 'close'>;
 

@@ -1,4 +1,5 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../base/bounded-map.js';
 import type { Clock } from '../../base/clock.js';
 import type { Trace } from '../../base/trace.js';
@@ -12,6 +13,8 @@ interface ForeignParts {
   connection: NatsConnection;
   /** Name of our bus: its own agents are not foreign. */
   bus: string;
+  /** Answers come below this subject, which no other reads: see `inboxOf`. */
+  inboxes: string;
   clock: Clock;
   trace: Trace;
   discoverMs?: number;
@@ -25,12 +28,12 @@ interface Instance {
   untilMs: number;
 }
 
+const inboxBytes = 16;
 const questions = `$SRV.INFO.${agentsService}`;
 
 /** Agents of others that speak the Synadia Agent Protocol on the same servers: who is there, and what they answer. */
 export class ForeignAgents implements AsyncDisposable {
   readonly #parts: ForeignParts;
-  readonly #newInbox: () => string;
   /** Where answers to INFO and status come. */
   readonly #inbox: string;
   readonly #instances = new Map<string, Instance>();
@@ -45,24 +48,17 @@ export class ForeignAgents implements AsyncDisposable {
   #sweeping: Disposable | undefined;
   #discoveredMs = -Infinity;
 
-  private constructor(parts: ForeignParts, newInbox: () => string) {
+  /** The connection stays that of the caller. */
+  constructor(parts: ForeignParts) {
     this.#parts = parts;
-    this.#newInbox = newInbox;
-    this.#inbox = newInbox();
-  }
-
-  /** The connection stays that of the caller. `inboxPrefix`: that of the connection, if it has one of its own. */
-  static async open(parts: ForeignParts & { inboxPrefix?: string }): Promise<ForeignAgents> {
-    const { createInbox } = await import('@nats-io/transport-node');
-    const foreign = new ForeignAgents(parts, () => createInbox(parts.inboxPrefix));
+    this.#inbox = this.#newInbox();
     // First, so that no agent is missed that begins between.
-    foreign.#subscribe(heartbeatSubjects, (msg) => foreign.#beaten(msg));
-    foreign.#subscribe(foreign.#inbox, (msg) => {
-      foreign.#introduced(msg);
-      foreign.#beaten(msg);
+    this.#subscribe(heartbeatSubjects, (msg) => this.#beaten(msg));
+    this.#subscribe(this.#inbox, (msg) => {
+      this.#introduced(msg);
+      this.#beaten(msg);
     });
-    foreign.#sweep();
-    return foreign;
+    this.#sweep();
   }
 
   /** By name; one agent may have several processes. */
@@ -89,6 +85,11 @@ export class ForeignAgents implements AsyncDisposable {
     this.#watchers.clear();
     this.#ended.abort();
     await Promise.resolve();
+  }
+
+  /** Of many bits: who has answered one question cannot guess where another is answered. */
+  #newInbox(): string {
+    return `${this.#parts.inboxes}.${randomBytes(inboxBytes).toString('hex')}`;
   }
 
   #subscribe(subject: string, take: (msg: Msg) => void): void {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { foreignPrefix } from '../../base/prover.js';
 import { foreignLimits } from './limits.js';
-import { agentsService, bytesIn, foreignRole, isInstance, protocolVersion } from './protocol.js';
-import { isForeignSubject } from './subjects.js';
+import { agentsService, bytesIn, isInstance, protocolVersion } from './protocol.js';
+import { isAgentSubject } from './subjects.js';
 import { isObject, objectIn, oneLine } from './words.js';
 
 /** A foreign agent as it says that it is: data, never an instruction. */
@@ -28,15 +29,13 @@ interface Introduction {
   status: string | undefined;
 }
 
-const prefix = `${foreignRole}-`;
 /** Of an agent on our bus. */
 const nameCharsMax = 96;
 const digestChars = 8;
 const bytesMaxDefault = 64 * 1024;
 
 /**
- * What an agent answers to INFO. Undefined: it is none of this version, or cannot be asked by us. Subjects of the protocol only: what
- * an agent names elsewhere may be of another program, which would get our text.
+ * What an agent answers to INFO. Undefined: it is none of this version, or cannot be asked by us.
  */
 export function foreignAgentIn(body: Uint8Array): Introduction | undefined {
   const { name, id, description, metadata, endpoints } =
@@ -46,18 +45,21 @@ export function foreignAgentIn(body: Uint8Array): Introduction | undefined {
   const { agent = '', owner = '', session = '' } = its;
   const [version] = /^\d+\.\d+/.exec(its.protocol_version ?? '') ?? [];
   if (agent === '' || owner === '' || version !== protocolVersion) return undefined;
-  const named = (which: string): Record<string, unknown> | undefined =>
-    Array.isArray(endpoints)
-      ? endpoints.filter(isObject).find((each) => each.name === which)
-      : undefined;
-  const prompt = named('prompt');
-  const subject = subjectOf(prompt);
+  const all = Array.isArray(endpoints) ? endpoints.filter(isObject) : [];
+  const subjectOf = (verb: 'prompt' | 'status'): string | undefined => {
+    const subject = all.find((each) => each.name === verb)?.subject;
+    if (typeof subject !== 'string' || subject.length > foreignLimits.wordCharsMax)
+      return undefined;
+    return isAgentSubject(verb, subject) ? subject : undefined;
+  };
+  const prompt = all.find((each) => each.name === 'prompt');
+  const subject = subjectOf('prompt');
   if (subject === undefined) return undefined;
   const { max_payload: size = '', min_sender_trust: trust = 'any' } = wordsOf(prompt?.metadata);
   if (trust !== 'any') return undefined;
   return {
     instance: id,
-    status: subjectOf(named('status')),
+    status: subjectOf('status'),
     agent: {
       ...{ name: nameOf(subject, [agent, owner, session]), agent, owner, session, subject },
       description:
@@ -67,12 +69,6 @@ export function foreignAgentIn(body: Uint8Array): Introduction | undefined {
       ...{ metadata: its, bytesMax: bytesIn(size) ?? bytesMaxDefault },
     },
   };
-}
-
-function subjectOf(endpoint: Record<string, unknown> | undefined): string | undefined {
-  const subject = endpoint?.subject;
-  if (typeof subject !== 'string' || subject.length > foreignLimits.wordCharsMax) return undefined;
-  return subject.startsWith('agents.') && isForeignSubject(subject) ? subject : undefined;
 }
 
 /** Other values than texts are written as JSON: some agents say `true`. */
@@ -86,9 +82,9 @@ function wordsOf(metadata: unknown): Record<string, string> {
 
 /** Of its tokens where they can only be of this subject, else with a digest of the subject. */
 function nameOf(subject: string, said: readonly string[]): string {
-  const [, verb, ...tokens] = subject.split('.');
-  const isUsual = verb === 'prompt' && tokens.length === 3;
-  const own = `${prefix}${(isUsual ? tokens : said).join('_')}`;
+  const [, , ...tokens] = subject.split('.');
+  const isUsual = tokens.length === 3;
+  const own = `${foreignPrefix}${(isUsual ? tokens : said).join('_')}`;
   const isPlain = tokens.every((each) => /^[a-z0-9-]*[a-z0-9]$/.test(each));
   if (isUsual && isPlain && own.length <= nameCharsMax) return own;
   const digest = createHash('sha256').update(subject).digest('hex').slice(0, digestChars);

@@ -1,5 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../../base/clock.js';
+import { foreignRole } from '../../base/prover.js';
 import type { Trace } from '../../base/trace.js';
 import { givenWithin } from '../../base/within.js';
 import { BusError } from '../../errors/bus-error.js';
@@ -12,7 +13,6 @@ import {
   agentsService,
   agentSubject,
   busKey,
-  foreignRole,
   heartbeatOf,
   promptIn,
   protocolVersion,

@@ -10,8 +10,6 @@ export const heartbeatSubjects = 'agents.hb.*.*.*';
 
 /** In the metadata of our agents, beside what the protocol asks for: the bus that they are on. */
 export const busKey = 'sigma_bus';
-/** On our bus, of the agents of others. */
-export const foreignRole = 'foreign';
 
 type AgentVerb = 'prompt' | 'status' | 'hb';
 

@@ -7,7 +7,7 @@ import { within } from '../../base/within.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
 import { errorHeaders, statusOf } from './errors.js';
 import { microLimits } from './limits.js';
-import { isForeignSubject } from './subjects.js';
+import { isReplySubject } from './subjects.js';
 
 export interface ServiceRequest {
   body: Uint8Array;
@@ -180,7 +180,7 @@ export class Microservice implements AsyncDisposable {
   /** At most once, as all of NATS: an asker that is gone, or a lost connection, is no failure of the service. */
   #reply({ reply = '' }: Msg, body: Uint8Array | string, headers?: MsgHdrs): void {
     const { connection, trace } = this.#parts;
-    if (!isForeignSubject(reply)) return;
+    if (!isReplySubject(reply)) return;
     try {
       connection.publish(reply, body, headers && { headers });
     } catch (error) {

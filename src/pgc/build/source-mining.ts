@@ -5,6 +5,7 @@ import type { FactStore } from '../mine/fact-store.js';
 import type { SeenTree } from './seen-tree.js';
 import type { RulesInForce } from '../mine/items/rules-in-force.js';
 import { MinerPool } from '../mine/pool.js';
+import { SpreadMiners, type FarMiners } from '../mine/spread.js';
 import type { RunBudget } from './run-budget.js';
 import type { FileRow } from '../format/shard-index.js';
 import type { LeftOut, ReadableTree, SourceFile } from '../source/source-tree.js';
@@ -31,8 +32,12 @@ export interface MiningRequest {
   jobs?: number;
   onProgress?: (progress: IndexProgress) => void;
   signal?: AbortSignal;
+  /** Others that mine for this run. */
+  far?: FarMiners | undefined;
   budget: RunBudget;
 }
+
+type Miners = Pick<MinerPool, 'mine'>;
 
 /** The part of an index run that lists, reads and mines. */
 export class SourceMining implements AsyncDisposable {
@@ -102,9 +107,12 @@ export class SourceMining implements AsyncDisposable {
   /** In their order, which is that of the paths. */
   async mine(files: readonly SourceFile[]): Promise<FileRow[]> {
     const { jobs } = this;
-    const { budget } = this.#request;
+    const { budget, far } = this.#request;
     const heapMegabytes = budget.heapMegabytes(jobs);
     await using pool = new MinerPool(jobs, { rules: this.#rules, heapMegabytes });
+    const { digests } = this.#rules;
+    const spread = far && new SpreadMiners({ own: pool, jobs, far, digests });
+    const miners: Miners = spread ?? pool;
     const rows: (FileRow | undefined)[] = [];
     const queue = files.entries();
     let done = 0;
@@ -116,12 +124,13 @@ export class SourceMining implements AsyncDisposable {
         // Before asking for memory, which takes longer than finding out that a file is unchanged.
         const known = this.#recalled(file.path);
         if (known === undefined) await budget.admit(pool);
-        rows[at] = known === undefined ? await this.#mineOne(pool, file) : this.#settled(known);
+        rows[at] = known === undefined ? await this.#mineOne(miners, file) : this.#settled(known);
         done += 1;
         if (done % progressStep === 0) this.progress('mine', done, files.length);
       }
     };
-    const readers = Array.from({ length: Math.max(jobs, 1) * sourcesPerJob }, () =>
+    const lanes = Math.max(jobs, 1) * sourcesPerJob + (far?.places ?? 0);
+    const readers = Array.from({ length: lanes }, () =>
       work().catch((error: unknown) => {
         isBroken = true;
         throw error;
@@ -133,6 +142,7 @@ export class SourceMining implements AsyncDisposable {
     const failed = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     this.progress('mine', files.length, files.length);
+    for (const [by, count] of spread?.shares ?? []) this.notes.push(`${by} mined ${count} files`);
     return rows.filter((row) => row !== undefined);
   }
 
@@ -213,14 +223,14 @@ export class SourceMining implements AsyncDisposable {
     return known !== undefined && ('reason' in known || this.#trustsSeen) ? known : undefined;
   }
 
-  async #mineOne(pool: MinerPool, file: SourceFile): Promise<FileRow | undefined> {
+  async #mineOne(miners: Miners, file: SourceFile): Promise<FileRow | undefined> {
     const source = await this.#tree.read(file);
     if ('reason' in source) return this.#settled(source);
     const { path, language, blob, lines, bytes } = source;
     if (!(await this.#hasFacts({ language, blob }))) {
       let facts: Uint8Array;
       try {
-        facts = await pool.mine(language, bytes);
+        facts = await miners.mine(language, bytes);
       } catch (error) {
         this.#failures += 1;
         this.leftOut.push({ path, reason: 'miner failed' });

@@ -94,7 +94,8 @@ export class MinerPool implements AsyncDisposable {
   async mine(language: FactsLanguage, source: Uint8Array): Promise<Uint8Array> {
     if (this.#inThread !== undefined)
       return encodeFacts(await this.#inThread.mine(language, source));
-    await this.room();
+    // Of several that waited for the same room one comes first; the others wait again.
+    while (!this.#isClosed && this.#queue.size >= this.#queue.limit) await this.room();
     return new Promise((resolve, reject) => {
       // A copy that the worker can own: the caller's bytes may share their memory with others.
       const job = { language, source: new Uint8Array(source), resolve, reject };

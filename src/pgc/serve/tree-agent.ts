@@ -16,7 +16,7 @@ export async function serveTree(
 ): Promise<{ close: () => Promise<void> }> {
   const root = await realRoot(folder);
   const { manifest } = placeOf(root, home);
-  const agent = `tree-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const agent = `pgc-tree-${process.pid}-${randomBytes(4).toString('hex')}`;
   const client = connect({ agent, role: 'pgc', isEphemeral: true });
   const stamp = (): string => stampOf(manifest);
   const analyst = new TreeAnalyst({ folder, home, stamp, memory });

@@ -1,11 +1,14 @@
 // An agent of the Synadia Agent Protocol 0.3 and a caller of such agents, written by its document alone; nothing of ours is used.
 //   node stranger.mjs URL serve NAME [OPTIONS as JSON]     prints "ready" and its id; then what it is asked
 //   node stranger.mjs URL ask NAME TEXT                    finds the agent NAME, asks it, prints each message as JSON
-import { connect, createInbox, headers } from '@nats-io/transport-node';
+import { connect, createInbox, headers, nkeyAuthenticator } from '@nats-io/transport-node';
 import { randomUUID } from 'node:crypto';
 
 const [url, what, name, last = '{}'] = process.argv.slice(2);
-const nc = await connect({ servers: url });
+// With a server that knows its users: the seed of an nkey, and where this one may get answers.
+const { STRANGER_SEED: seed, STRANGER_INBOX: inboxPrefix } = process.env;
+const authenticator = seed && nkeyAuthenticator(new TextEncoder().encode(seed));
+const nc = await connect({ servers: url, ...(seed && { authenticator, inboxPrefix }) });
 const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 if (what === 'serve') await serve(JSON.parse(last));
 else await ask(last);
@@ -71,7 +74,7 @@ function prompted(msg) {
     reason.set('Nats-Service-Error', 'too many of you');
     msg.respond('', { headers: reason });
   } else if (prompt === 'ask back') {
-    send('query', { id: '1', reply_subject: createInbox(), prompt: 'May I?' });
+    send('query', { id: '1', reply_subject: createInbox(inboxPrefix), prompt: 'May I?' });
     return;
   } else if (prompt === 'flood') {
     for (let at = 0; at < 200; at += 1) send('response', 'x'.repeat(64 * 1024));
@@ -95,7 +98,7 @@ async function ask(text) {
     const info = msg.json();
     const endpoint = info.endpoints.find((each) => each.name === 'prompt');
     if (info.metadata.session !== name || endpoint === undefined) continue;
-    const inbox = createInbox();
+    const inbox = createInbox(inboxPrefix);
     const replies = nc.subscribe(inbox, { timeout: 10_000 });
     nc.publish(endpoint.subject, text, { reply: inbox });
     for await (const reply of replies) {

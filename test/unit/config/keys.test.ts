@@ -177,6 +177,30 @@ describe('a running broker', () => {
     expect(ring.proofFor({ agent: 'worker-1', role: 'tester', isRemote: false })).toBe('none');
   });
 
+  test('has names of foreign agents proven by the gateway, and no other by it', () => {
+    const ring = new KeyRing(home, systemClock);
+    const proof = (agent: string, role: string): unknown =>
+      ring.proofFor({ agent, role, isRemote: true });
+    add('gateway', 'tester');
+    expect(proof('foreign-a', 'foreign')).toBe('refused');
+    add('gateway', 'gateway', true);
+    const secret = Buffer.from(readAgentKeys(home, 'gateway').secret, 'hex');
+    expect(proof('foreign-a', 'foreign')).toEqual(secret);
+    for (const [agent, role] of [
+      ...[
+        ['foreign-a', 'tester'],
+        ['foreign-a', 'gateway'],
+        ['foreign', 'foreign'],
+      ],
+      ...[
+        ['a', 'foreign'],
+        ['gateway', 'foreign'],
+      ],
+    ] as [string, string][])
+      expect(proof(agent, role)).toBe('refused');
+    expect(() => add('foreign-a', 'foreign')).toThrow(coded('UNAUTHORISED'));
+  });
+
   test('has an agent on NATS prove its role, too, and lets its key in nowhere over tcp', () => {
     const { publicKey } = newNkey();
     const half = { nats_public: publicKey, nats_bus: 'main' };

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { foreignAgentIn } from '../../../src/nats/micro/foreign-info.js';
 import { foreignLimits } from '../../../src/nats/micro/limits.js';
 import { bytesIn, chunkIn, promptIn, responseChunks } from '../../../src/nats/micro/protocol.js';
-import { isForeignSubject } from '../../../src/nats/micro/subjects.js';
+import { isAgentSubject, isReplySubject } from '../../../src/nats/micro/subjects.js';
 import { isName } from '../../../src/base/ids.js';
 import { codeOf } from '../../support/codes.js';
 
@@ -53,11 +53,15 @@ test('sizes', () => {
   );
 });
 
-test('no subject of the server, of a bus of ours, or with wildcards is published to for others', () => {
-  expect(['_INBOX.a.b', 'agents.prompt.pi.me.x', 'a'].every(isForeignSubject)).toBe(true);
-  const ours = ['$JS.API.STREAM.DELETE.x', '$SRV.PING', 'sigma.main.log.bus', 'sigma.x'];
-  const broken = ['', 'a..b', '.a', 'a.', 'a.*', 'a.>', 'a b', 'a\r\nPUB b'];
-  expect([...ours, ...broken].filter(isForeignSubject)).toEqual([]);
+test('for others nothing is published but to inboxes, and to agents; never with wildcards', () => {
+  const asked = (subject: string): boolean => isAgentSubject('prompt', subject);
+  expect(isReplySubject('_INBOX.a.b')).toBe(true);
+  expect(asked('agents.prompt.pi.me.x')).toBe(true);
+  const ours = ['$JS.API.STREAM.DELETE.x', '$SRV.PING', 'sigma.main.log.bus', 'sigma.x', 'a'];
+  const tails = ['', 'a..b', '.a', 'a.', 'a.*', 'a.>', 'a b', 'a\r\nPUB b'];
+  const broken = ['_INBOX.', 'agents.prompt.'].flatMap((its) => tails.map((tail) => its + tail));
+  expect([...ours, ...broken, 'agents.prompt.a.b.c'].filter(isReplySubject)).toEqual([]);
+  expect([...ours, ...broken, 'agents.hb.a.b.c', '_INBOX.a.b'].filter(asked)).toEqual([]);
 });
 
 const subject = 'agents.prompt.pi.mario.x-1';

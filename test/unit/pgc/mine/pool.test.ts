@@ -82,6 +82,13 @@ describe('with a worker that misbehaves', () => {
     expect(await Promise.all(files)).toEqual(['failed', 'mined 1', 'mined 2']);
   });
 
+  test('many that wait for room are all mined', async () => {
+    await using pool = new MinerPool(1);
+    const texts = Array.from({ length: 20 }, (_, at) => Buffer.from(`int f${at}(void);`));
+    const facts = await Promise.all(texts.map((text) => pool.mine('c', text)));
+    expect(facts).toHaveLength(texts.length);
+  });
+
   test('recycling ends what is idle at once, and what is at work after its file', async () => {
     await using pool = new MinerPool(2, { worker: moody });
     const who = () => textOf(pool.mine('c', Buffer.from('who')));
