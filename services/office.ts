@@ -1,14 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { systemClock, type Clock } from '../src/base/clock.js';
+import { systemClock } from '../src/base/clock.js';
 import { Scope } from '../src/base/scope.js';
-import type { Trace } from '../src/base/trace.js';
 import type { Config } from '../src/config/config.js';
 import { asBusError } from '../src/errors/bus-error.js';
-import { connectNats, type NatsAccess, type NatsConnection } from '../src/nats/connect.js';
+import type { NatsAccess } from '../src/nats/connect.js';
 import { watchBroker } from '../src/nats/find.js';
-import { Lease } from '../src/nats/lease.js';
-import { LogStore } from '../src/nats/log-store.js';
-import { subjectsOf } from '../src/nats/subjects.js';
+import type { LogStore } from '../src/nats/log-store.js';
+import { Seat } from '../src/nats/seat.js';
 import { traceTo, type Logger } from '../src/observe/log.js';
 import { natsAccess } from '../src/remote/identity.js';
 import type { Layout } from '../src/store/layout.js';
@@ -16,8 +14,6 @@ import type { Store, Upkeep } from '../src/store/port.js';
 import { isNats } from '../src/transport/address.js';
 import { reportReady } from './systemd.js';
 
-/** Copies of what is kept, where the servers are a cluster. */
-const clusterReplicas = 3;
 /** Before the next attempt, after this one has failed. */
 const againMs = 1_000;
 
@@ -62,14 +58,10 @@ export async function inOffice(
     return serve({ open: parts.openLocal, ended: parts.stopped });
   }
   const access = natsAccess(config, parts.agent);
-  const { name, layout, folder } = parts;
-  await inTurn(access, parts, async (shared, scope) => {
-    const store = scope.own(
-      await LogStore.open({
-        ...{ ...shared, random: Math.random, layout, folder: `${folder}.replica` },
-        ...{ stream: `SIGMA_${access.bus}_${name}`, subject: subjectsOf(access.bus).log(name) },
-      }),
-    );
+  const { layout, folder } = parts;
+  await inTurn(access, parts, async (seat, scope) => {
+    const options = { layout, random: Math.random, folder: replicaOf(folder) };
+    const store = scope.own(await seat.openStore(options));
     return async ({ epoch, ended: over }) => {
       let onFenced = (): void => undefined;
       const fenced = new Promise<string>((resolve) => (onFenced = () => resolve('another leads')));
@@ -81,12 +73,9 @@ export async function inOffice(
   });
 }
 
-/** What all that wait for their turn have, and the one that leads. */
-interface Shared {
-  connection: NatsConnection;
-  replicas: number;
-  clock: Clock;
-  trace: Trace;
+/** Of the log, where the bus is on NATS: beside the store of a bus on this machine. */
+export function replicaOf(folder: string): string {
+  return `${folder}.replica`;
 }
 
 /** The time in which one leads. */
@@ -102,7 +91,7 @@ interface Turn {
 export async function inTurn(
   access: NatsAccess,
   parts: TurnParts,
-  follow: (shared: Shared, scope: Scope) => Promise<(turn: Turn) => Promise<void>>,
+  follow: (seat: Seat, scope: Scope) => Promise<(turn: Turn) => Promise<void>>,
 ): Promise<void> {
   const { stopped, log } = parts;
   const stopping = new AbortController();
@@ -127,18 +116,15 @@ async function leadOnce(
 ): Promise<void> {
   const { name, log, stopped } = parts;
   const { bus, text: address } = access;
-  const trace = traceTo(log);
   await using scope = new Scope();
-  const connection = await connectNats(access, { isLasting: true });
-  scope.defer(() => connection.close());
-  const replicas = connection.info?.cluster === undefined ? 1 : clusterReplicas;
-  const shared = { connection, replicas, clock: systemClock, trace };
-  const lead = await follow(shared, scope);
+  const seat = scope.own(
+    await Seat.open({ access, name, clock: systemClock, trace: traceTo(log) }),
+  );
+  const lead = await follow(seat, scope);
   log.info({ address }, 'waiting to lead');
   await reportReady();
-  const isGone = watchBroker(connection, bus);
-  const wanted = { ...shared, bucket: `sigma_${bus}`, key: name, holder: access.agent, address };
-  const lease = await Lease.take({ ...wanted, ...(name === 'bus' && { isGone }) }, stopping);
+  const isGone = name === 'bus' ? watchBroker(seat.connection, bus) : undefined;
+  const lease = await seat.takeLease(stopping, isGone);
   if (lease === undefined) return;
   scope.own(lease);
   log.info({ epoch: lease.epoch }, 'leading');

@@ -14,6 +14,7 @@ import { HealthServer, verdictOn, type Verdict } from '../../src/observe/health-
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { LoopLag } from '../../src/observe/loop-lag.js';
 import { busLayout } from '../../src/store/layouts.js';
+import { assertNotMoved } from '../../src/store/move.js';
 import { isNats } from '../../src/transport/address.js';
 import type { CurveKeyPair } from '../../src/transport/curve.js';
 import { isListening } from '../../src/transport/probe.js';
@@ -33,7 +34,7 @@ const heapGrowth = '--heap-growing-percent=300';
 
 /**
  * `sigma bus`: runs the broker until a signal stops it; on NATS, whenever it leads. Throws BROKER_RUNNING, STORE_*, SOCKET_PATH,
- * KEYS_MISSING, NATS_*.
+ * KEYS_MISSING, NATS_*, STORE_MOVED.
  */
 export async function runBroker(config: Config): Promise<void> {
   setFlagsFromString(heapGrowth);
@@ -66,6 +67,7 @@ async function serve(
   await using scope = new Scope();
   // The lock before the sockets: binding would take over those of another broker.
   const store = scope.own(await open());
+  await assertNotMoved(store, isNats(config.bus) ? config.bus : storeFolder(config));
   ensureRoleSecrets(config.home);
   const ring = new KeyRing(config.home, systemClock, trace);
   const listener = await listenOn(config, { server, nats, ring, scope, trace });

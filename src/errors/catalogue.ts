@@ -163,7 +163,7 @@ const entries = {
   ),
   BROKER_RUNNING: failed(
     'another broker owns {path}',
-    'Use the running broker (`sigma status`), or set SIGMA_HOME to another folder.',
+    'Use the running broker (`sigma status`), stop it, or set SIGMA_HOME to another folder.',
   ),
   ALREADY_SERVED: failed(
     'the shards of {path} are already served',
@@ -287,7 +287,15 @@ const entries = {
   ),
   STORE_NOT_EMPTY: failed(
     'the store at {path} is not empty',
-    'Add --force to move it aside, or name another home.',
+    'Add --force: one on this machine is then moved aside, one on NATS is replaced. Or name another.',
+  ),
+  STORE_MOVED: failed(
+    'the store at {path} is not to be served: {detail}',
+    'Run `sigma bus migrate` again to end a move; else serve what was moved from where it is now. With --force what is left here is moved once more.',
+  ),
+  MOVE_DIFFERS: failed(
+    'what arrived at {path} is not what was moved: {detail}',
+    'Run `sigma bus migrate` again; the source is as it was.',
   ),
   BACKUP_FOLDER: usage(
     'cannot write a backup to {path}: {detail}',

@@ -71,7 +71,8 @@ export class Lease implements AsyncDisposable {
   static async take(parts: LeaseParts, signal: AbortSignal): Promise<Lease | undefined> {
     const { clock, trace = noTrace, key, address } = parts;
     // A second process of the same name must not pass for this one.
-    const value = `${parts.holder} ${randomBytes(8).toString('hex')}`;
+    const own = randomBytes(8).toString('hex');
+    const value = `${parts.holder} ${own} ${new Date(clock.nowMs()).toISOString()}`;
     let kv: KV | undefined;
     let seen: { revision: number; sinceMs: number } | undefined;
     let goneCount = 0;
@@ -149,6 +150,30 @@ export class Lease implements AsyncDisposable {
       return false;
     }
   }
+}
+
+export interface LeaseHeld {
+  holder: string;
+  /** When it was taken. */
+  since: string;
+  /** By the clock of the server. Unix milliseconds. */
+  renewedMs: number;
+  /** Others may take it. */
+  isFree: boolean;
+}
+
+/** Who holds a lease of a bucket that is there; undefined: no process does. */
+export async function readLease(
+  connection: NatsConnection,
+  bucket: string,
+  key: string,
+): Promise<LeaseHeld | undefined> {
+  const { Kvm } = await import('@nats-io/kv');
+  const entry = await (await new Kvm(connection).open(bucket)).get(key);
+  if (entry === null || entry.length === 0) return undefined;
+  const [holder = '', , since = ''] = entry.string().split(' ');
+  const renewedMs = entry.created.getTime();
+  return { holder, since, renewedMs, isFree: Date.now() - renewedMs > leaseMs };
 }
 
 async function bucketOf({ connection, bucket, replicas }: LeaseParts): Promise<KV> {

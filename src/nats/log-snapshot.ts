@@ -5,13 +5,10 @@ import { appliedKey, hex64 } from '../store/keys.js';
 import type { Layout } from '../store/layout.js';
 import { unavailable } from '../store/level-folder.js';
 import type { LevelStore } from '../store/level-store.js';
-import type { Operation } from '../store/port.js';
+import { stepsOf } from '../store/steps.js';
 import { crcOf, decodeEntry, encodeEntry, encodeStep, start, StepReader } from './log-entry.js';
 import type { LogStream } from './log-stream.js';
 import { positionOf } from './replica.js';
-
-/** Entries of a store in one step of a snapshot. */
-const stepBytes = 256 * 1024;
 
 /** Last entry of a snapshot; without it there is none. */
 interface Manifest {
@@ -157,19 +154,3 @@ export class Snapshots {
 }
 
 export const nameOf = (layout: Layout): string => `${layout.name} ${layout.version}`;
-
-async function* stepsOf(
-  level: LevelStore,
-): AsyncGenerator<Extract<Operation, { type: 'put' }>[], void> {
-  let step: Extract<Operation, { type: 'put' }>[] = [];
-  let bytes = 0;
-  for await (const [key, value] of level.entries({ prefix: '' })) {
-    step.push({ type: 'put', key, value });
-    bytes += key.length + value.length;
-    if (bytes < stepBytes) continue;
-    yield step;
-    step = [];
-    bytes = 0;
-  }
-  if (step.length > 0) yield step;
-}

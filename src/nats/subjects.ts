@@ -23,6 +23,16 @@ export function subjectsOf(bus: string) {
   };
 }
 
+/** The stream of a log. */
+export function logOf(bus: string, name: string): string {
+  return `SIGMA_${bus}_${name}`;
+}
+
+/** The bucket of the leases. */
+export function leasesOf(bus: string): string {
+  return `sigma_${bus}`;
+}
+
 const inboxes = '_INBOX.';
 
 /** Answers to an agent go there; no other agent may read them. */

@@ -5,6 +5,7 @@
  *     meta/layout                        which layout: bus, facts, manager, tasks, executor, critic
  *     meta/schema                        its version, decimal text
  *     meta/applied                       of a replica of a log: sequence and checksum of the last entry that is in it
+ *     meta/move                          a broker may not serve it: `in`, it is being filled; `out` and where to, what it held was moved
  *     agent/<id>                         REGISTER frame: head, envelope with stored_ms and in `correlation` what the name is bound to, AgentRecord
  *     message/<seq>                      DELIVER frame of a durable message that is not settled
  *     state/<seq>                        MessageView: what changed since: attempts, due, expiry, reason
@@ -35,6 +36,7 @@ export const metaPrefix = 'meta/';
 export const layoutKey = 'meta/layout';
 export const schemaKey = 'meta/schema';
 export const appliedKey = 'meta/applied';
+export const moveKey = 'meta/move';
 
 export const agentPrefix = 'agent/';
 export const agentKey = (id: string): string => `${agentPrefix}${id}`;

@@ -54,7 +54,7 @@ export async function restoreStore(
     await check(copy, backup, manifest);
     await syncFolder(copy);
     const aside = present.isWorthKeeping ? `${store}.before-restore-${stamp}` : undefined;
-    await swap(store, copy, aside);
+    await swapStore(store, copy, aside);
     return {
       entries: manifest.entries,
       bytes: manifest.bytes,
@@ -70,8 +70,11 @@ export async function restoreStore(
   }
 }
 
-/** Throws STORE_LOCKED, and STORE_NOT_EMPTY unless forced. */
-async function lockPresent(
+/**
+ * The lock of the store that is to be replaced, if there is one that can be opened. Throws STORE_LOCKED, and STORE_NOT_EMPTY unless
+ * forced.
+ */
+export async function lockPresent(
   store: string,
   isForced: boolean,
 ): Promise<{ lock?: Db; isWorthKeeping: boolean }> {
@@ -140,7 +143,11 @@ async function check(copy: string, backup: string, manifest: BackupManifest): Pr
 }
 
 /** `aside` absent: the present store is empty. */
-async function swap(store: string, copy: string, aside: string | undefined): Promise<void> {
+export async function swapStore(
+  store: string,
+  copy: string,
+  aside: string | undefined,
+): Promise<void> {
   if (aside === undefined) await rm(store, { recursive: true, force: true });
   else await rename(store, aside);
   try {

@@ -86,9 +86,13 @@ export function startSigma(
 }
 
 /** Starts a command in a child process, which can be killed. */
-export function startProcess(home: string, args: string[]): Running {
+export function startProcess(
+  home: string,
+  args: string[],
+  env: Record<string, string> = {},
+): Running {
   const child = spawn(process.execPath, [program, ...args], {
-    env: environment(home),
+    env: { ...environment(home), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';

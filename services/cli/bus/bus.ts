@@ -14,6 +14,7 @@ import { programs } from '../../programs.js';
 import { withClient } from '../connect.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
 import { print } from '../output.js';
+import { addMigrateCommand } from './migrate.js';
 
 interface BusOptions extends CommonOptions {
   force?: boolean;
@@ -80,6 +81,8 @@ export function addBusCommands(sigma: Command): void {
         ].join('\n'),
       );
     });
+
+  addMigrateCommand(bus);
 
   withCommon(bus.command('compact'))
     .description('free the disk space of deleted entries; the broker keeps running')

@@ -3,28 +3,21 @@ import { existsSync } from 'node:fs';
 import { access, constants, mkdtemp, readdir, readFile, rmdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../../src/config/config.js';
-import { asBusError, BusError } from '../../../src/errors/bus-error.js';
+import { BusError } from '../../../src/errors/bus-error.js';
 import { manifestIn, placeOf } from '../../../src/pgc/plan/manifest.js';
 import { openSandbox } from '../../../src/executor/open-sandbox.js';
 import { assertOutside, wallsOf } from '../../../src/executor/sandbox.js';
+import { isNats } from '../../../src/transport/address.js';
 import { configOf, withCommon, type CommonOptions } from '../options.js';
 import { printable, table } from '../../../src/render/terminal.js';
 import { print } from '../output.js';
+import { broken, ok, type Check } from './check.js';
 
 /** Indexes that are looked at; a home has a handful. */
 const indexesMax = 100;
 /** For one word of a language model. */
 const modelMs = 20_000;
 const nodeMin = [20, 19] as const;
-
-/** `absent`: something that one can do without. */
-interface Check {
-  name: string;
-  state: 'ok' | 'absent' | 'broken';
-  detail: string;
-  /** What to do; empty: nothing. */
-  next: string;
-}
 
 interface KnownIndex {
   root: string;
@@ -54,6 +47,10 @@ async function examined(
   }
   checks.push(ok('settings', path.join(config.home, 'config.json')), await homeCheck(config.home));
   checks.push(await modelCheck(config), await sandboxCheck(config));
+  if (isNats(config.bus)) {
+    const { natsChecks } = await import('./doctor-nats.js');
+    checks.push(...(await natsChecks(config)));
+  }
   const { indexes, problems } = await indexesIn(config.home);
   return { checks: [...checks, ...problems], indexes };
 }
@@ -170,21 +167,12 @@ async function rootIn(file: string): Promise<string> {
   }
 }
 
-function ok(name: string, detail: string): Check {
-  return { name, state: 'ok', detail, next: '' };
-}
-
-function broken(name: string, error: unknown): Check {
-  const { message, next } = asBusError(error);
-  return { name, state: 'broken', detail: message, next };
-}
-
 function render(
   checks: readonly Check[],
   indexes: readonly KnownIndex[],
   isSound: boolean,
 ): string {
-  const marks = { ok: 'ok', absent: '-', broken: 'BROKEN' };
+  const marks = { ok: 'ok', absent: '-', unchecked: 'not checked', broken: 'BROKEN' };
   return [
     table(checks.map(({ name, state, detail }) => [name, marks[state], printable(detail)])),
     ...checks
