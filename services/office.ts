@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { systemClock } from '../src/base/clock.js';
 import { Scope } from '../src/base/scope.js';
 import type { Config } from '../src/config/config.js';
-import { asBusError } from '../src/errors/bus-error.js';
+import { asBusError, BusError } from '../src/errors/bus-error.js';
 import type { NatsAccess } from '../src/nats/connect.js';
 import { watchBroker } from '../src/nats/find.js';
 import type { LogStore } from '../src/nats/log-store.js';
@@ -19,7 +19,7 @@ const againMs = 1_000;
 
 /** What a process that leads has. */
 export interface Office {
-  /** Its store, once. The caller closes it. */
+  /** Its store. The caller closes that of a bus on this machine; on NATS it is closed with the office. */
   open: () => Promise<Store & Upkeep>;
   /** On NATS: who it is there, and the number of its leadership, larger than that of every one before. */
   nats?: { access: NatsAccess; epoch: number };
@@ -65,7 +65,10 @@ export async function inOffice(
     return async ({ epoch, ended: over }) => {
       let onFenced = (): void => undefined;
       const fenced = new Promise<string>((resolve) => (onFenced = () => resolve('another leads')));
-      await store.lead(() => onFenced());
+      // Taking over may take long: a log to read, a snapshot to write.
+      const led = store.lead(() => onFenced()).then(() => true);
+      led.catch(() => undefined);
+      if (!(await Promise.race([led, over.then(() => false)]))) return;
       const ended = Promise.race([over, fenced]);
       const open = (): Promise<LogStore> => Promise.resolve(store);
       await serve({ open, nats: { access, epoch }, ended });
@@ -124,7 +127,12 @@ async function leadOnce(
   log.info({ address }, 'waiting to lead');
   await reportReady();
   const isGone = name === 'bus' ? watchBroker(seat.connection, bus) : undefined;
-  const lease = await seat.takeLease(stopping, isGone);
+  // Refused by its servers twice, a connection that else mends itself does so no more.
+  const closed = new AbortController();
+  void seat.connection.closed().then(() => closed.abort());
+  const lease = await seat.takeLease(AbortSignal.any([stopping, closed.signal]), isGone);
+  if (lease === undefined && !stopping.aborted)
+    throw new BusError('NATS_UNAVAILABLE', { address, detail: 'the connection was closed' });
   if (lease === undefined) return;
   scope.own(lease);
   log.info({ epoch: lease.epoch }, 'leading');

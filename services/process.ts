@@ -47,7 +47,6 @@ export async function endOf(
 ): Promise<void> {
   const why = await Promise.race([stopped, Promise.all(clients.map(whenClosed))]);
   log.info({ why: typeof why === 'string' ? why : 'no agent is left' }, 'stopping');
-  if (typeof why !== 'string') reportStopping();
   const trouble = clients.find((client) => client.state === 'closed')?.trouble;
   if (typeof why !== 'string' && trouble !== undefined && trouble.code !== 'SUPERSEDED')
     throw trouble;

@@ -44,7 +44,7 @@ export async function runManager(config: Config): Promise<void> {
   await inOffice(config, parts, (office) => manage(config, office, log));
 }
 
-async function manage(config: Config, { open, ended }: Office, log: Logger): Promise<void> {
+async function manage(config: Config, { open, nats, ended }: Office, log: Logger): Promise<void> {
   const noticeWays = noticeWaysOf(config, process.env);
   // Known before anything is served: a second manager of this home ends here.
   let onChange = (): void => undefined;
@@ -77,7 +77,8 @@ async function manage(config: Config, { open, ended }: Office, log: Logger): Pro
         const parts = { ...own, attention, noticeWays, upstream, makeOverlays };
         return [await TaskHandler.open(parts), store] as const;
       } catch (error) {
-        await store[Symbol.asyncDispose]();
+        // On NATS the next attempt has the same one.
+        if (nats === undefined) await store[Symbol.asyncDispose]();
         throw error;
       }
     },

@@ -33,7 +33,7 @@ export async function connectNats(
   const { connect, nkeyAuthenticator } = await load();
   const { servers, isTls, ca, seed, agent, text } = access;
   try {
-    return await connect({
+    const connection = await connect({
       servers: [...servers],
       name: agent,
       inboxPrefix: inboxOf(agent),
@@ -47,9 +47,31 @@ export async function connectNats(
         ? {}
         : { authenticator: nkeyAuthenticator(new TextEncoder().encode(seed)) }),
     });
+    if (!isLasting) void closeWhenStale(connection);
+    return connection;
   } catch (error) {
     throw refusalOf(text, error);
   }
+}
+
+/** The library would first wait until a server that is gone has taken what is still to be written. */
+async function closeWhenStale(connection: NatsConnection): Promise<void> {
+  for await (const { type } of connection.status())
+    if (type === 'staleConnection') return connection.close();
+}
+
+/**
+ * Resolves when the server has all that was sent. Rejects when the connection is lost before: the library's own promise would
+ * stay open.
+ */
+export function flushed(connection: NatsConnection): Promise<void> {
+  const lost = connection.closed().then((why) => {
+    throw why instanceof Error
+      ? why
+      : new BusError('NATS_UNAVAILABLE', { address: '', detail: 'it was closed' });
+  });
+  lost.catch(() => undefined);
+  return Promise.race([connection.flush(), lost]);
 }
 
 async function load(): Promise<typeof import('@nats-io/transport-node')> {

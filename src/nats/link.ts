@@ -3,9 +3,10 @@ import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
 import { backoffMs, type BackoffPolicy } from '../base/backoff.js';
 import type { Clock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
+import { within } from '../base/within.js';
 import type { BusError } from '../errors/bus-error.js';
 import type { Link, LinkEvents, SendOutcome } from '../transport/port.js';
-import { connectNats, refusalOf, type NatsAccess } from './connect.js';
+import { connectNats, flushed, refusalOf, type NatsAccess } from './connect.js';
 import { findBroker } from './find.js';
 import { Outflow, PartReceiver, PartSender } from './parts.js';
 import { decodeWord, isLater, runOf, subjectsOf, type Word } from './subjects.js';
@@ -17,14 +18,17 @@ const lookMs = 1_000;
 /** What was sent and heard nothing for so long may have reached no broker. */
 const unheardMsMax = 2_000;
 
+const closingMsMax = 500;
+
 /** One session with one run of the broker. */
 interface Session {
   word: Word;
   sender: PartSender;
   receiver: PartReceiver;
   subscriptions: Subscription[];
-  heardMs: number;
-  /** Since it was heard. */
+  /** A part of the broker has come. */
+  isHeard: boolean;
+  /** Since it was heard last. */
   sentMs: number | undefined;
 }
 
@@ -47,6 +51,8 @@ export class NatsLink implements Link {
   /** The latest that was heard of. */
   #word: Word | undefined;
   #isSeeking = false;
+  /** Sessions in a row of which nothing was heard: the next one waits. */
+  #futile = 0;
   #timer: Disposable | undefined;
   #running: Promise<void> | undefined;
   refusal: BusError | undefined;
@@ -100,7 +106,12 @@ export class NatsLink implements Link {
     if (this.#session !== undefined) {
       // So that the broker does not wait for its silence to end.
       this.#session.sender.send(new Uint8Array());
-      await connection?.flush().catch(() => undefined);
+      if (connection !== undefined)
+        await within(
+          this.#clock,
+          closingMsMax,
+          flushed(connection).catch(() => undefined),
+        );
     }
     this.#end();
     await connection?.close().catch(() => undefined);
@@ -126,6 +137,8 @@ export class NatsLink implements Link {
   async #attend(connection: NatsConnection): Promise<void> {
     if (this.#closing.signal.aborted) return connection.close();
     this.#connection = connection;
+    // What JetStream counts may begin anew with its servers.
+    this.#word = undefined;
     const closed = connection.closed();
     connection.subscribe(this.#subjects.leader, {
       callback: (error, message) => {
@@ -160,6 +173,7 @@ export class NatsLink implements Link {
     if (this.#isSeeking) return;
     this.#isSeeking = true;
     try {
+      if (this.#futile > 0) await this.#pause(this.#futile);
       for (let attempt = 0; this.#connection !== undefined; attempt += 1) {
         const word = await this.#find();
         // An old one that has not noticed yet that it no longer leads may answer, too.
@@ -187,13 +201,12 @@ export class NatsLink implements Link {
     const run = runOf(word);
     const peer = `${this.#access.agent}.${randomBytes(8).toString('hex')}`;
     const flow = new Outflow(connection);
-    const nowMs = this.#clock.monotonicMs();
     const session: Session = {
       word,
       sender: new PartSender(flow, this.#subjects.in(run, peer)),
       receiver: new PartReceiver(),
       subscriptions: [],
-      heardMs: nowMs,
+      isHeard: false,
       sentMs: undefined,
     };
     const callback = (error: Error | null, message: Msg): void => {
@@ -202,7 +215,7 @@ export class NatsLink implements Link {
     session.subscriptions = [connection.subscribe(this.#subjects.out(run, peer), { callback })];
     try {
       // The server knows the subscription before the broker can answer.
-      await connection.flush();
+      await flushed(connection);
     } catch {
       return false;
     }
@@ -215,16 +228,17 @@ export class NatsLink implements Link {
 
   #onMessage(session: Session, error: Error | null, message: Msg): void {
     const part = error === null ? session.receiver.take(message.reply ?? '', message.data) : 'gap';
-    session.heardMs = this.#clock.monotonicMs();
     session.sentMs = undefined;
-    if (part === 'gap') this.#restart();
-    else if (part !== 'unfinished') this.#events?.onPart(part);
+    if (part === 'gap') return this.#restart();
+    session.isHeard = true;
+    if (part !== 'unfinished') this.#events?.onPart(part);
   }
 
   #end(): void {
     const session = this.#session;
     if (session === undefined) return;
     this.#session = undefined;
+    this.#futile = session.isHeard ? 0 : this.#futile + 1;
     for (const each of [...session.subscriptions, ...this.#topics.values()]) stop(each);
     this.#topics.clear();
     this.#events?.onDown();
@@ -242,10 +256,14 @@ export class NatsLink implements Link {
     const session = this.#session;
     const nowMs = this.#clock.monotonicMs();
     if (session?.sentMs === undefined || nowMs - session.sentMs < unheardMsMax) return;
-    const word = await this.#find();
-    if (this.#session !== session) return;
-    if (word !== undefined && runOf(word) === runOf(session.word)) session.sentMs = undefined;
-    else this.#restart();
+    const connection = this.#connection;
+    if (connection === undefined) return;
+    const word = await findBroker(connection, this.#access.bus);
+    if (this.#session !== session || session.sentMs === undefined) return;
+    // No answer proves nothing: it, or this process, may be busy.
+    if (word === undefined) return;
+    if (word !== 'absent' && runOf(word) === runOf(session.word)) session.sentMs = undefined;
+    else if (word === 'absent' || isLater(word, session.word)) this.#restart();
   }
 
   #follow(prefix: string): void {

@@ -2,10 +2,11 @@ import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { backoffMs, type BackoffPolicy } from '../base/backoff.js';
 import type { Clock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
+import { within } from '../base/within.js';
 import { noTrace, type Trace } from '../base/trace.js';
 import type { Listener, PeerId, SendOutcome } from '../transport/port.js';
-import { connectNats, refusalOf, type NatsAccess } from './connect.js';
-import { Outflow, PartReceiver, PartSender } from './parts.js';
+import { connectNats, flushed, refusalOf, type NatsAccess } from './connect.js';
+import { Outflow, PartReceiver, PartSender, Unfinished } from './parts.js';
 import { encodeWord, isInbox, runOf, subjectsOf, type Word } from './subjects.js';
 
 const dialBackoff: BackoffPolicy = { baseMs: 100, capMs: 2_000 };
@@ -13,10 +14,13 @@ const dialBackoff: BackoffPolicy = { baseMs: 100, capMs: 2_000 };
 const sayMs = 5_000;
 /** A peer that sends nothing for longer is forgotten; the longest interval of heartbeats is half a minute. */
 const unheardMsMax = 150_000;
-/** Sessions; a further one is told to begin anew, and so waits. */
-const peersMax = 131_072;
-/** Of one identity: the commands of one person, or all shards of the hosts that share one. */
-const peersPerAgentMax = 16_384;
+/** Sessions; a further one is told to begin anew, and waits before it does. */
+const peersMax = 16_384;
+/** Of one identity: the commands of one person, or all shards of hosts that share one. Others must find room in the broker. */
+const peersPerAgentMax = 1_024;
+/** As a link names its sessions: `AGENT.SESSION`. */
+const peerPattern = /^[a-z0-9_-]{1,96}\.[0-9a-f]{16}$/;
+const closingMsMax = 500;
 /** To a peer whose session is over. It is no number, so that it ends the session at the other side. */
 const overToken = 'over';
 
@@ -38,6 +42,7 @@ export class NatsListener implements Listener {
   /** By agent and session. Of this connection alone: what was on its way when one broke may be lost. */
   readonly #peers = new Map<PeerId, Peer>();
   readonly #agents = new Map<string, number>();
+  readonly #unfinished = new Unfinished();
   #word: Word;
   #connection: NatsConnection;
   #flow: Outflow;
@@ -106,7 +111,11 @@ export class NatsListener implements Listener {
     this.#forgetAll();
     this.#word = { ...this.#word, isServing: false };
     this.#say();
-    await this.#connection.flush().catch(() => undefined);
+    await within(
+      this.#clock,
+      closingMsMax,
+      flushed(this.#connection).catch(() => undefined),
+    );
     await this.#connection.close().catch(() => undefined);
     await this.#running;
   }
@@ -133,7 +142,7 @@ export class NatsListener implements Listener {
 
   /** Until the connection is lost. */
   async #attend(connection: NatsConnection): Promise<void> {
-    if (this.#closing.signal.aborted) return;
+    if (this.#closing.signal.aborted) return connection.close();
     const closed = connection.closed();
     const run = runOf(this.#word);
     connection.subscribe(this.#subjects.allIn(run), {
@@ -146,7 +155,7 @@ export class NatsListener implements Listener {
         if (error === null && isInbox(message.reply)) message.respond(encodeWord(this.#word));
       },
     });
-    await connection.flush();
+    await flushed(connection);
     this.#say();
     const why = await closed;
     if (why instanceof Error) throw why;
@@ -154,6 +163,8 @@ export class NatsListener implements Listener {
 
   #onMessage(run: string, message: Msg): void {
     const id = message.subject.slice(this.#subjects.in(run, '').length);
+    // Nothing of ours; an answer to a name of its length could end our connection.
+    if (!peerPattern.test(id)) return;
     const token = message.reply ?? '';
     const peer = this.#peers.get(id) ?? this.#greet(run, id, token);
     if (peer === undefined) return this.#tellOver(run, id);
@@ -175,25 +186,29 @@ export class NatsListener implements Listener {
     const isFirst = token === '0' || token === '0+';
     if (!isFirst || this.#peers.size >= peersMax || count >= peersPerAgentMax) return undefined;
     const sender = new PartSender(this.#flow, this.#subjects.out(run, id));
-    const peer = { agent, sender, receiver: new PartReceiver(), heardMs: 0 };
+    const peer = { agent, sender, receiver: new PartReceiver(this.#unfinished), heardMs: 0 };
     this.#peers.set(id, peer);
     this.#agents.set(agent, count + 1);
     return peer;
   }
 
-  #forget(id: PeerId, { agent }: Peer): void {
+  #forget(id: PeerId, { agent, receiver }: Peer): void {
     if (!this.#peers.delete(id)) return;
+    receiver.drop();
     const left = (this.#agents.get(agent) ?? 0) - 1;
     if (left > 0) this.#agents.set(agent, left);
     else this.#agents.delete(agent);
   }
 
   #forgetAll(): void {
+    this.#unfinished.bytes = 0;
     this.#peers.clear();
     this.#agents.clear();
   }
 
   #tellOver(run: string, id: PeerId): void {
+    // It finds out by itself then.
+    if (this.#flow.isFull) return;
     this.#connection.publish(this.#subjects.out(run, id), undefined, { reply: overToken });
   }
 

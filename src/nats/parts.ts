@@ -54,7 +54,7 @@ export class Outflow {
     if (this.#sinceAsked < askedAfterBytes) return;
     const confirmed = this.#sinceAsked;
     this.#sinceAsked = 0;
-    // Rejects when the connection is lost, and with it this flow.
+    // Stays open when the connection is lost, and with it this flow.
     this.#connection.flush().then(
       () => (this.#unconfirmed -= confirmed),
       () => undefined,
@@ -84,33 +84,54 @@ export class PartSender {
   }
 }
 
+/** Bytes of parts that are not whole yet, of all peers of a broker together. */
+const unfinishedBytesMax = 64 * 1024 * 1024;
+
+/** What a process holds of parts that are not whole. */
+export class Unfinished {
+  bytes = 0;
+}
+
 /** Puts the parts of one peer together. */
 export class PartReceiver {
-  #next: number;
+  readonly #unfinished: Unfinished;
+  #next = 0;
   #pieces: Uint8Array[] = [];
   #bytes = 0;
 
-  /** `first`: the number that must come first. */
-  constructor(first = 0) {
-    this.#next = first;
+  constructor(unfinished = new Unfinished()) {
+    this.#unfinished = unfinished;
   }
 
-  /** 'gap': something was lost, or it is none of ours; nothing more can be read. */
+  /** 'gap': something was lost, or is too much, or it is none of ours; nothing more can be read. */
   take(token: string, data: Uint8Array): Buffer | 'unfinished' | 'gap' {
     const isUnfinished = token.endsWith(more);
     const number = isUnfinished ? token.slice(0, -1) : token;
-    this.#bytes += data.length;
-    if (number !== String(this.#next) || this.#bytes > partBytesMax) return 'gap';
+    const isTooMuch =
+      this.#bytes + data.length > partBytesMax ||
+      (isUnfinished && this.#unfinished.bytes + data.length > unfinishedBytesMax);
+    if (number !== String(this.#next) || isTooMuch) {
+      this.drop();
+      return 'gap';
+    }
     this.#next += 1;
     if (isUnfinished) {
       this.#pieces.push(data);
+      this.#bytes += data.length;
+      this.#unfinished.bytes += data.length;
       return 'unfinished';
     }
     const part = asBuffer(data);
     const whole = this.#pieces.length === 0 ? part : Buffer.concat([...this.#pieces, part]);
+    this.drop();
+    return whole;
+  }
+
+  /** Gives up what is not whole. */
+  drop(): void {
+    this.#unfinished.bytes -= this.#bytes;
     this.#pieces = [];
     this.#bytes = 0;
-    return whole;
   }
 }
 

@@ -274,7 +274,7 @@ describe('keys on NATS', () => {
             ...{ connection, stream: `SIGMA_main_${name}`, subject: `sigma.main.log.${name}` },
             ...{ replicas: 1, folder: at(`${name}-${folder}`), layout: busLayout },
             ...{ clock: systemClock, random: Math.random, trace: noTrace },
-            limits: { snapshotAfterMessages: 5 },
+            limits: { snapshotAfterBytes: 500 },
           }),
         );
       const found = await refused(connection, async () => {
