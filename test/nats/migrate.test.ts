@@ -70,8 +70,8 @@ const bodyOf = async (client: Client): Promise<string> => {
 };
 
 /** A store with much in it. */
-async function fill(entries: number, bytes: number): Promise<void> {
-  await using store = await openTestStore(storePath());
+async function fill(entries: number, bytes: number, its = home): Promise<void> {
+  await using store = await openTestStore(path.join(its, 'bus/store'));
   for (let n = 0; n < entries; n += 1)
     await store.write([{ type: 'put', key: `much/${n}`, value: Buffer.alloc(bytes, n) }]);
   await store.commit([{ type: 'put', key: 'much/end', value: Buffer.from('end') }]);
@@ -142,11 +142,12 @@ describe('a bus that moves', () => {
     const again = await join('nats', 'worker', 'executor');
     expect(await bodyOf(again)).toBe('leased');
     expect(await bodyOf(again)).toBe('waits');
-    for (const [way, to] of [
-      ['--to', 'from'],
-      ['--from', 'to'],
-    ] as const)
-      expect((await migrate(way, address)).json.error.code, to).toBe('BROKER_RUNNING');
+    await fill(1, 10, at('other'));
+    for (const args of [
+      ['--to', address, '--home', at('other')],
+      ['--from', address],
+    ])
+      expect((await migrate(...args)).json.error.code, args[0]).toBe('BROKER_RUNNING');
     await Promise.all(clients.splice(0).map((each) => each.close()));
     await stop(there);
 
