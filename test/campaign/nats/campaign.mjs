@@ -17,7 +17,7 @@ import { TaskLoad } from './task-load.mjs';
 
 const messagesPerRound = 66_000;
 /** What a round takes, about: messages and tasks are spread over it, and what is left comes at once behind the last fault. */
-const roundS = 200;
+const roundS = 260;
 /** A sender tries as long as the campaign lasts: its order is only kept while nothing fails. */
 const deadlineMs = 3_600_000;
 
