@@ -254,10 +254,10 @@ export class NatsLink implements Link {
 
   async #check(): Promise<void> {
     const session = this.#session;
-    const nowMs = this.#clock.monotonicMs();
-    if (session?.sentMs === undefined || nowMs - session.sentMs < unheardMsMax) return;
     const connection = this.#connection;
-    if (connection === undefined) return;
+    if (session === undefined || connection === undefined) return;
+    const { sentMs = Infinity } = session;
+    if (this.#clock.monotonicMs() - sentMs < unheardMsMax) return;
     const word = await findBroker(connection, this.#access.bus);
     if (this.#session !== session || session.sentMs === undefined) return;
     // No answer proves nothing: it, or this process, may be busy.
