@@ -114,6 +114,14 @@ export class LogFollower implements AsyncDisposable {
   async #settle({ signal, led }: CatchUp): Promise<void> {
     await this.#begin();
     const { first, last } = await this.#bounds(signal);
+    const { log } = this.#parts;
+    const { sequence } = this.position;
+    // A server that missed the end may be asked just now. On a log that lacks what others acknowledged nothing may be built.
+    if (sequence > last && log.replicas > 1)
+      throw unavailable(
+        log.name,
+        `it ends at ${last}, and this replica has ${sequence} entries of it`,
+      );
     const isOfLog = await this.#isOfLog(first, last);
     if (isOfLog && this.position.sequence + 1 >= first) return;
     const why = isOfLog ? 'the log begins behind this replica' : 'the replica is not of this log';

@@ -65,6 +65,11 @@ export class LogStream {
     this.#manager = manager;
   }
 
+  /** Servers that are to keep a copy. */
+  get replicas(): number {
+    return this.#parts.replicas;
+  }
+
   /** Makes the stream if it is not there; one that is there stays as it is. */
   static async open(parts: StreamParts): Promise<LogStream> {
     const { connection, name, subject, replicas, bytesMax, limits } = parts;

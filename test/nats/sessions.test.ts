@@ -77,7 +77,7 @@ test('names that no link has are not answered, and do no harm', async () => {
   const { connection, root, run } = await tool();
   const over: string[] = [];
   connection.subscribe(`${root}.out.>`, {
-    callback: (_error, message) => over.push(message.subject),
+    callback: (_error, message) => void over.push(message.subject),
   });
   await connection.flush();
   for (const id of ['bob', 'bob.x', `bob.${'f'.repeat(3_000)}`, `a.b.${'f'.repeat(16)}`])
