@@ -28,10 +28,10 @@ let counted: Partial<WordCounts> = {};
 beforeAll(async () => {
   bus = testBus(memoryHarness());
   await bus.start();
-  const foreign = await bus.client('others-1');
+  const others = await bus.client('others-1');
   const { hop, ask, read, definitions, weigh, seek } = shardMessages;
   const nothing = { references: [], errors: [], index_version: '', elapsed_ms: 0, likelihood: 0 };
-  foreign.serve({
+  others.serve({
     [hop.type]: () => hop.answer.encode({ ...nothing, evidence: [], flow: [], ...hopped }),
     [definitions.type]: () => definitions.answer.encode({ definitions: defined }),
     [weigh.type]: () => weigh.answer.encode(counted as WordCounts),
@@ -43,11 +43,11 @@ beforeAll(async () => {
       return read.answer.encode({ files: told as never });
     },
   });
-  shard = new RemoteShard(await bus.client('asker'), 'foreign', 'others-1');
+  shard = new RemoteShard(await bus.client('asker'), 'others', 'others-1');
 });
 afterAll(() => bus.close());
 
-const failure = { code: 'AGENT_FAILED', message: expect.stringContaining('foreign') };
+const failure = { code: 'AGENT_FAILED', message: expect.stringContaining('others') };
 const evidenceOf = (count: number): Evidence[] =>
   Array.from({ length: count }, (_, at) => ({ id: at + 1 }) as Evidence);
 
