@@ -69,6 +69,8 @@ export async function inOffice(
       const led = store.lead(() => onFenced()).then(() => true);
       led.catch(() => undefined);
       if (!(await Promise.race([led, over.then(() => false)]))) return;
+      // Said when the log knows it, not before.
+      parts.log.info({ epoch }, 'leading');
       const ended = Promise.race([over, fenced]);
       const open = (): Promise<LogStore> => Promise.resolve(store);
       await serve({ open, nats: { access, epoch }, ended });
@@ -135,8 +137,8 @@ async function leadOnce(
     throw new BusError('NATS_UNAVAILABLE', { address, detail: 'the connection was closed' });
   if (lease === undefined) return;
   scope.own(lease);
-  log.info({ epoch: lease.epoch }, 'leading');
+  log.info({ epoch: lease.epoch }, 'the lease is taken');
   const lost = lease.lost.then(() => 'the lease is lost');
   await lead({ epoch: lease.epoch, ended: Promise.race([stopped, lost]) });
-  log.info('leads no more');
+  log.info({ epoch: lease.epoch }, 'leads no more');
 }
