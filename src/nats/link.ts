@@ -267,10 +267,12 @@ export class NatsLink implements Link {
   }
 
   #follow(prefix: string): void {
-    const { 1: session, 0: connection } = [this.#connection, this.#session];
+    const session = this.#session;
+    const connection = this.#connection;
     if (session === undefined || connection === undefined) return;
-    const subject = this.#subjects.topic(runOf(session.word), patternOf(prefix));
-    const start = subject.length - patternOf(prefix).length;
+    const pattern = patternOf(prefix);
+    const subject = this.#subjects.topic(runOf(session.word), pattern);
+    const start = subject.length - pattern.length;
     let receiver = new PartReceiver();
     const callback = (error: Error | null, message: Msg): void => {
       if (error !== null || this.#session !== session) return;

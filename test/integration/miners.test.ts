@@ -75,6 +75,14 @@ test('where the others fail, or are gone, their files are mined here', async () 
   expect(spread.leftOut).toEqual(here.leftOut);
 });
 
+test('only hosts of shards may offer to mine', async () => {
+  const service = new MineService(1);
+  services.push(service);
+  const stranger = await bus.client('stranger');
+  await expect(service.serveOn(stranger)).rejects.toMatchObject({ code: 'UNAUTHORISED' });
+  expect(await minersOn(stranger)).toBeUndefined();
+});
+
 test('without miners there is none to ask', async () => {
   expect(await minersOn(await bus.client('asker'))).toBeUndefined();
 });

@@ -34,7 +34,10 @@ export type RuleOverrides = Readonly<
 
 /** What only a role whose rule names it may offer (by the part before the first dot) or send, and what only agents of the broker's home are called. */
 export const reserved = {
-  services: ['critic', 'lattice', 'manager', 'operator', 'task', 'tasks', 'broker', 'bus', 'sys'],
+  services: [
+    ...(['critic', 'lattice', 'manager', 'operator', 'task', 'tasks'] as const),
+    ...(['mine', 'broker', 'bus', 'sys'] as const),
+  ],
   /** They start or end work without a further check, or are trusted because of their sender. */
   types: ['task.assign', 'task.withdraw', 'task.finished'],
   /** Of the product's own processes whose roles others may have, too. */
@@ -81,6 +84,8 @@ export const defaultRules: RuleOverrides & { readonly '*': RoleRule } = {
   },
   /** One run of the command line. */
   client: { send: sendsAnything, offer: [], publish: [], administer: [], ...usual },
+  /** A host of shards. What it mines for others goes into their index unseen. */
+  pgc: { offer: ['*', 'mine.*'] },
   /** An agent of others: it is asked, and asks nothing. */
   foreign: { send: [], offer: [], publish: [] },
   /** The agent of one task. */

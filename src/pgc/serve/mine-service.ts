@@ -10,8 +10,8 @@ import {
 import { MinerPool } from '../mine/pool.js';
 import type { FarMiners } from '../mine/spread.js';
 
-/** Facts of another version of the miner are others: who asks finds only those of its own. */
-const mineService = `pgc.mine-${minerVersion}`;
+/** Only hosts of shards may offer it. Facts of another version of the miner are others: who asks finds only those of its own. */
+const mineService = `mine.v${minerVersion}`;
 const mineType = 'pgc.mine';
 const mineRequest = codec<{ language: string; source: Uint8Array }>(pgc.MineRequest);
 /** One file takes half a minute at most, and others wait before it. */
