@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Scope } from '../../src/base/scope.js';
 import type { Config } from '../../src/config/config.js';
 import { optionsOf } from '../../src/lattice/questions.js';
@@ -7,6 +8,7 @@ import { Host, type HostOptions } from '../../src/pgc/serve/host.js';
 import type { AskShard } from '../../src/pgc/serve/hosted-shard.js';
 import type { HostBus } from '../../src/pgc/serve/take-over.js';
 import { serveTree } from '../../src/pgc/serve/tree-agent.js';
+import { heldBy, TreeShare } from '../../src/pgc/serve/tree-share.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { untilStopped } from '../process.js';
 import { reportReady } from '../systemd.js';
@@ -26,16 +28,25 @@ export async function runPgc(config: Config, folder: string, options: HostOption
   const bus: HostBus = { connect: (identity) => openClient(config, identity, trace), trace };
   const { home } = config;
   await using scope = new Scope();
-  const host = new Host({ folder, home, options, bus, askShard: askShardOf(config) });
+  const agent = `pgc-share-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const isShared = options.share === 'placed';
+  const capabilities = isShared ? [heldBy(agent)] : [];
+  const askShard = askShardOf(config);
+  const host = new Host({ folder, home, options, bus, askShard, capabilities });
   scope.defer(() => host.close());
-  const loaded = host.load();
+  const share = new TreeShare({ host, bus, agent, roomBytes: options.memoryBytes });
+  // Before its shards: the others then see that all of it is gone.
+  scope.defer(() => share[Symbol.asyncDispose]());
+  const loaded = host.load().then(() => (isShared ? share.begin() : undefined));
   // A signal may come first; then its failure interests no one.
   loaded.catch(() => undefined);
   const { memoryBytes } = options;
   const memory = { memoryBytes, reserve: (): Disposable => host.reserveTree() };
   const tree = await serveTree(bus, { folder, home, memory });
   scope.defer(() => tree.close());
-  const polling = setInterval(() => void host.reloadIfNewer(), indexPollMs);
+  const polling = setInterval(() => {
+    void host.reloadIfNewer().then(() => (isShared ? share.indexChanged() : undefined));
+  }, indexPollMs);
   scope.defer(() => clearInterval(polling));
   // The broker may start later than this process; a signal must not wait for it.
   const first = await Promise.race([loaded.then(() => 'registered'), stopped]);

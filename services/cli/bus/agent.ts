@@ -23,6 +23,7 @@ interface AgentOptions extends CommonOptions {
   memory?: number;
   part?: { part: number; of: number };
   shardsOf?: string[];
+  shared?: boolean;
   takeOver?: boolean;
   jobs?: number;
 }
@@ -42,6 +43,10 @@ export function addAgentCommands(sigma: Command): void {
     )
     .option('--part <part>', 'for pgc: serve one part of the shards, like 2/4', part)
     .option('--shards-of <aliases>', 'for pgc: serve only these shards, like net,mm', list)
+    .option(
+      '--shared',
+      'for pgc: serve what falls to this host, of all that share the tree, by their --memory',
+    )
     .option('--jobs <n>', 'for miner: worker threads', wholeNumber(1, 64))
     .option('--name <agent>', 'for executor: its name on the bus (default: executor)')
     .option('--runners <names>', 'for executor: any of answer,command,model,agent,prompt', list)
@@ -97,8 +102,11 @@ function assertOptionsOf(role: string, options: AgentOptions): void {
   if (role !== 'executor' && isGiven([name, wanted, slots, root, reads]))
     throw usage('--name, --runners, --slots, --root and --reads are for executor');
   if (role !== 'miner' && options.jobs !== undefined) throw usage('--jobs is for miner');
-  if (role !== 'pgc' && isGiven([memory, share, options.shardsOf, options.takeOver]))
-    throw usage('--memory, --part, --shards-of and --take-over are for pgc');
+  if (
+    role !== 'pgc' &&
+    isGiven([memory, share, options.shardsOf, options.shared, options.takeOver])
+  )
+    throw usage('--memory, --part, --shards-of, --shared and --take-over are for pgc');
 }
 
 /** Throws USAGE for an unknown name. */
@@ -116,9 +124,11 @@ async function hostOptionsOf(options: AgentOptions): Promise<HostOptions> {
   const { memory = memoryBytesDefault, part: share, shardsOf, takeOver = false } = options;
   if (memory < memoryBytesMin)
     throw usage(`--memory must be at least ${memoryBytesMin / 1024 / 1024}m`);
-  if (share !== undefined && shardsOf !== undefined)
-    throw usage('give either --part or --shards-of');
+  const { shared = false } = options;
+  if ([share !== undefined, shardsOf !== undefined, shared].filter(Boolean).length > 1)
+    throw usage('give one of --part, --shards-of and --shared');
+  if (shared && takeOver) throw usage('--shared takes shards from those that share the tree alone');
   if (shardsOf?.length === 0) throw usage('--shards-of needs at least one shard');
   const named = shardsOf === undefined ? 'all' : new Set(shardsOf);
-  return { share: share ?? named, memoryBytes: memory, takesOver: takeOver };
+  return { share: shared ? 'placed' : (share ?? named), memoryBytes: memory, takesOver: takeOver };
 }

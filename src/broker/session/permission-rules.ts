@@ -36,7 +36,7 @@ export type RuleOverrides = Readonly<
 export const reserved = {
   services: [
     ...(['critic', 'lattice', 'manager', 'operator', 'task', 'tasks'] as const),
-    ...(['mine', 'broker', 'bus', 'sys'] as const),
+    ...(['mine', 'shares', 'broker', 'bus', 'sys'] as const),
   ],
   /** They start or end work without a further check, or are trusted because of their sender. */
   types: ['task.assign', 'task.withdraw', 'task.finished'],
@@ -84,8 +84,8 @@ export const defaultRules: RuleOverrides & { readonly '*': RoleRule } = {
   },
   /** One run of the command line. */
   client: { send: sendsAnything, offer: [], publish: [], administer: [], ...usual },
-  /** A host of shards. What it mines for others goes into their index unseen. */
-  pgc: { offer: ['*', 'mine.*'] },
+  /** A host of shards. What it mines for others goes into their index unseen; what it takes for its share others leave to it. */
+  pgc: { offer: ['*', 'mine.*', 'shares.*'] },
   /** An agent of others: it is asked, and asks nothing. */
   foreign: { send: [], offer: [], publish: [] },
   /** The agent of one task. */

@@ -8,6 +8,7 @@ import { aliasOf } from '../plan/planned-shards.js';
 import { ShardPool } from './shard-pool.js';
 import { ShardSource, type ServedShard, type Share } from './shard-source.js';
 import type { Shard } from './shard.js';
+import type { Weighted } from './shard-partition.js';
 import { realRoot } from '../source/source-tree.js';
 import { shardBudget } from './shard-memory.js';
 import { agentIdOf, HostedShard, recordOf, type AskShard } from './hosted-shard.js';
@@ -17,7 +18,8 @@ import { claim, type HostBus } from './take-over.js';
 const openAttemptsMax = 3;
 
 export interface HostOptions {
-  share: Share;
+  /** `placed`: what `take` is told, and nothing at first. */
+  share: Share | 'placed';
   memoryBytes: number;
   /** Shards that another host serves are taken over from it; else they are left alone, and it is an error. */
   takesOver: boolean;
@@ -32,6 +34,18 @@ export interface HostParts {
   bus: HostBus;
   /** Default: from the index alone. */
   askShard?: AskShard;
+  /** What its agents say besides of themselves. */
+  capabilities?: readonly string[];
+}
+
+/** What hosts need to know of an index to share its shards. */
+export interface Plan {
+  /** Of the tree: absolute, without links. */
+  root: string;
+  project: string;
+  shards: readonly Weighted[];
+  /** The agent that serves each. */
+  idOf: ReadonlyMap<string, string>;
 }
 
 /** The shards of one index, or a part of them, each an agent of its own; opened when they are asked. */
@@ -105,6 +119,40 @@ export class Host {
     };
   }
 
+  /** The shards of the index that is served; undefined: none is known yet. */
+  get plan(): Plan | undefined {
+    const source = this.#source;
+    if (source === undefined) return undefined;
+    const { root, project, weights } = source;
+    return { root, project, shards: weights, idOf: idsOf(source) };
+  }
+
+  /** Whether this host answers for a shard. */
+  isServing(id: string): boolean {
+    return this.#hosted.get(id)?.isGone === false;
+  }
+
+  /**
+   * Serves these shards, too; another host that does is asked to hand them over. What others took over before is taken again.
+   * Throws INTERRUPTED.
+   */
+  async take(aliases: readonly string[]): Promise<void> {
+    const source = this.#source;
+    if (source === undefined) return;
+    const { bus } = this.#parts;
+    const shards = aliases.flatMap((alias) => source.shards.get(alias) ?? []);
+    const wanted = new Map(shards.map((shard) => [agentIdOf(shard), shard]));
+    for (const id of wanted.keys()) if (!this.isServing(id)) this.#hosted.delete(id);
+    const planVersion = planVersionOf(source);
+    const { signal } = this.#closing;
+    this.#assertOpen();
+    const request = { ids: [...wanted.keys()], path: source.root, takesOver: true, signal };
+    await claim(bus, request, async (id) => {
+      const shard = wanted.get(id) as ServedShard;
+      await this.#register(this.#host(id, shard.alias), shard, planVersion);
+    });
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all([...this.#hosted.values()].map((hosted) => hosted.close()));
@@ -112,14 +160,11 @@ export class Host {
   }
 
   async #load(): Promise<void> {
-    const { folder, home, options } = this.#parts;
+    const { folder, home } = this.#parts;
     this.#manifest = placeOf(await realRoot(folder), home).manifest;
     // Before reading: what is swapped in meanwhile must count as newer.
     const stamp = this.#stamp();
-    const source = await ShardSource.open(folder, home, {
-      share: options.share,
-      onWarning: (warning) => this.#warn(warning),
-    });
+    const source = await this.#open();
     this.#exchange(source);
     this.#seen = stamp;
     await this.#serve(source);
@@ -165,14 +210,23 @@ export class Host {
 
   /** Only what is read: registering may wait for a broker, and a question waits for this. */
   async #reread(): Promise<void> {
-    const { folder, home, options } = this.#parts;
-    const { share } = options;
-    const onWarning = (warning: string): void => this.#warn(warning);
-    this.#exchange(await ShardSource.open(folder, home, { share, onWarning }));
+    this.#exchange(await this.#open());
+  }
+
+  #open(): Promise<ShardSource> {
+    const { folder, home } = this.#parts;
+    const share = this.#share === 'placed' ? 'all' : this.#share;
+    return ShardSource.open(folder, home, { share, onWarning: (warning) => this.#warn(warning) });
+  }
+
+  get #share(): HostOptions['share'] {
+    return this.#parts.options.share;
   }
 
   async #serve(source: ShardSource): Promise<void> {
-    const wanted = new Map([...source.shards.values()].map((shard) => [agentIdOf(shard), shard]));
+    const isWanted = (id: string): boolean => this.#share !== 'placed' || this.isServing(id);
+    const all = [...source.shards.values()].map((shard) => [agentIdOf(shard), shard] as const);
+    const wanted = new Map(all.filter(([id]) => isWanted(id)));
     for (const [id, hosted] of this.#hosted) {
       if (wanted.has(id)) continue;
       this.#hosted.delete(id);
@@ -192,7 +246,7 @@ export class Host {
         await this.#register(this.#host(id, shard.alias), shard, planVersion);
     };
     const ids = [...wanted.keys()];
-    if (this.#isClaimed) {
+    if (this.#isClaimed || this.#share === 'placed') {
       await Promise.all(ids.map(begin));
       return;
     }
@@ -235,7 +289,7 @@ export class Host {
   #register(hosted: HostedShard, shard: ServedShard, planVersion: string): Promise<void> {
     if (hosted.isGone) return Promise.resolve();
     const { client } = hosted;
-    const record = recordOf(shard, planVersion);
+    const record = recordOf(shard, planVersion, this.#parts.capabilities);
     const longer = { ...record, alias: aliasOf(`${shard.project} ${shard.alias}`) };
     return untilAccepted(client, this.#parts.bus.trace, async () => {
       if (idsOfServices.has(shard.alias)) return client.register(longer);
@@ -255,7 +309,9 @@ export class Host {
     const all = [...this.#hosted.values()];
     if (!all.every((hosted) => hosted.isGone)) return;
     const troubles = all.flatMap(({ client: { trouble } }) => trouble ?? []);
-    this.#leave?.(troubles.find(({ code }) => code !== 'SUPERSEDED' && code !== 'CANCELLED'));
+    const trouble = troubles.find(({ code }) => code !== 'SUPERSEDED' && code !== 'CANCELLED');
+    // More may fall to one that shares the tree.
+    if (this.#share !== 'placed' || trouble !== undefined) this.#leave?.(trouble);
   }
 
   #poolOf(): ShardPool<Shard> {
@@ -285,6 +341,10 @@ const idsOfServices = new Set(['manager', 'executor', 'critic', 'operator']);
 
 /** Sentences that are logged. */
 const warningsMax = 2_048;
+
+function idsOf({ shards }: ShardSource): Map<string, string> {
+  return new Map([...shards.values()].map((shard) => [shard.alias, agentIdOf(shard)]));
+}
 
 /** The same in all processes that share a tree. */
 function planVersionOf({ root, aliases }: ShardSource): string {

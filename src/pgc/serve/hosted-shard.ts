@@ -177,6 +177,7 @@ export function agentIdOf(shard: { root: string; project: string; alias: string 
 export function recordOf(
   shard: Omit<ServedShard, 'version' | 'bytes'>,
   planVersion: string,
+  more: readonly string[] = [],
 ): Omit<AgentRecord, 'id' | 'role'> {
   const { alias, project, scope, indexVersion: version, overlays } = shard;
   return {
@@ -187,7 +188,7 @@ export function recordOf(
     overlays: Object.fromEntries(
       Object.entries(overlays).map(([name, items]) => [name, { state: 'ready', version, items }]),
     ),
-    capabilities: ['pgc', `plan:${planVersion}`, noMail],
+    capabilities: ['pgc', `plan:${planVersion}`, noMail, ...more],
     protocol_versions: ['1.0'],
   };
 }

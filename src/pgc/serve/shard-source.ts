@@ -15,7 +15,7 @@ import {
 } from '../plan/manifest.js';
 import { OpenFiles } from '../format/container/section-file.js';
 import { wordsOf } from './open-shards.js';
-import { partOf, type Part } from './shard-partition.js';
+import { partOf, type Part, type Weighted } from './shard-partition.js';
 import type { ShardIndex } from '../format/shard-index.js';
 import { openShard } from '../plan/open-shard.js';
 import { ShardOverlays } from '../overlay/shard-overlays.js';
@@ -63,6 +63,8 @@ export class ShardSource {
   readonly project: string;
   /** All shards of the index, also those served elsewhere. */
   readonly aliases: readonly string[];
+  /** As they were when the plan was made. */
+  readonly weights: readonly Weighted[];
   /** Memory of all shards of the index open at once. */
   readonly treeBytes: number;
   readonly #place: IndexPlace;
@@ -83,6 +85,7 @@ export class ShardSource {
     this.root = manifest.root;
     this.project = manifest.project;
     this.aliases = manifest.shards.map(({ alias }) => alias);
+    this.weights = manifest.plan.shards;
     this.#place = place;
     this.#manifest = manifest;
     this.#excerpts = new Excerpts(manifest.root);
