@@ -15,7 +15,7 @@ const drawBits = 48;
 
 /**
  * Which host serves each shard: by alias the id of the host. Each shard goes to the host that draws highest for it, weighted by its
- * room (Thaler and Ravishankar, "Using name-based mappings to increase hit rates", 1998), and that has less than its share as yet
+ * room (Thaler and Ravishankar, "Using name-based mappings to increase hit rates", 1998), and with it has not much more than its share
  * (Mirrokni, Thorup and Zadimoghaddam, "Consistent hashing with bounded loads", 2018). So each host computes the same, and when one
  * comes or goes few shards move that need not. Empty without hosts.
  */
@@ -35,14 +35,23 @@ export function placed(
       .map((host) => ({ host, score: scoreOf(host, alias) }))
       .sort((a, b) => b.score - a.score || (a.host.id < b.host.id ? -1 : 1));
     const fits = drawn.find(
-      ({ host: { id, bytes } }) => (loads.get(id) ?? 0) < (overShare * total * bytes) / room,
+      ({ host: { id, bytes } }) =>
+        (loads.get(id) ?? 0) + weight <= (overShare * total * bytes) / room,
     );
-    const { host } = fits ?? drawn[0] ?? {};
+    const { host } = fits ?? freest(drawn, loads) ?? {};
     if (host === undefined) break;
     places.set(alias, host.id);
     loads.set(host.id, (loads.get(host.id) ?? 0) + weight);
   }
   return places;
+}
+
+type Drawn = readonly { host: Room }[];
+
+/** For a shard that is more than any host's share: that with the least for its room. */
+function freest(drawn: Drawn, loads: ReadonlyMap<string, number>): Drawn[number] | undefined {
+  const fullness = ({ host: { id, bytes } }: Drawn[number]): number => (loads.get(id) ?? 0) / bytes;
+  return [...drawn].sort((a, b) => fullness(a) - fullness(b))[0];
 }
 
 /** `-bytes / ln(u)` for a draw u in (0, 1): a host with twice the room wins twice as often. */

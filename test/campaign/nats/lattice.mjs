@@ -1,6 +1,6 @@
 // One tree, its shards on three machines, each a network namespace with a server of one cluster, a candidate broker, a candidate
-// manager and a host of every third shard. The index is built on one machine and pulled on the others. Asked from each machine: the
-// answers must be those of one machine with all shards.
+// manager and a host that shares the tree. The index is built on one machine and pulled by the others. Asked from each machine: the
+// answers must be those of one machine with all shards, also when one host was killed, and when it is back.
 //
 //   npm run campaign:nats-lattice -- [--repo PATH] [--question TEXT]... [--json]
 //
@@ -109,6 +109,18 @@ const isServed = (at, shards, options) => async () => {
   return roles.includes('manager') && roles.filter((role) => role === 'pgc').length >= shards;
 };
 
+/** How many shards each host serves. */
+async function heldBy() {
+  const counts = new Map();
+  for (const { role, capabilities } of await agentsOf(1)) {
+    if (role !== 'pgc') continue;
+    const holder = capabilities.find((each) => each.startsWith('host:'));
+    counts.set(holder, (counts.get(holder) ?? 0) + 1);
+  }
+  return counts;
+}
+const isSpread = (machines) => async () => (await heldBy()).size === machines;
+
 const node = [process.execPath, sigma];
 /** The same commit on each; the index is built on the first. */
 for (const at of hosts.keys())
@@ -134,7 +146,7 @@ async function asked(at, question, options) {
 
 // One machine alone, with all shards.
 const local = { local: true };
-await said(0, ['index', place], local);
+await said(0, ['index', place, '--pull', published], local);
 const alone = [
   background(0, 'alone-bus', [...node, 'bus'], local),
   background(0, 'alone-manager', [...node, 'agent', 'manager'], local),
@@ -147,7 +159,7 @@ for (const question of values.question)
 for (const each of alone) each.kill();
 await Promise.all(alone.map((each) => new Promise((resolve) => each.once('exit', resolve))));
 
-// Three machines, a third of the shards on each.
+// Three machines, and what falls to each.
 for (const at of hosts.keys()) {
   const env = { SIGMA_NATS_NAME: `nats-${at + 1}` };
   const cwd = path.join(machineFolder(at), 'etc');
@@ -156,24 +168,43 @@ for (const at of hosts.keys()) {
 for (const at of hosts.keys()) {
   background(at, 'bus', [...node, 'bus']);
   background(at, 'manager', [...node, 'agent', 'manager']);
-  background(at, 'pgc', [...node, 'agent', 'pgc', place, '--part', `${at + 1}/${hosts.length}`]);
 }
+const serve = (at) => background(at, 'pgc', [...node, 'agent', 'pgc', place, '--shared']);
+const serving = [...hosts.keys()].map(serve);
 await until('three machines serve all shards', isServed(1, shards.length));
-for (const row of rows)
-  for (const at of hosts.keys()) row.machines.push(await asked(at, row.question));
+await until('each machine serves some', isSpread(hosts.length));
+const askAll = async (when, from) => {
+  say(`${when}: shards by host ${[...(await heldBy()).values()].sort().join(', ')}`);
+  for (const row of rows)
+    for (const at of from)
+      row.machines.push({
+        where: `${when}, from machine ${at + 1}`,
+        ...(await asked(at, row.question)),
+      });
+};
+await askAll('three hosts', hosts.keys());
+const all = isServed(1, shards.length);
+const ofTwo = async () => (await all()) && isSpread(2)();
+const killedMs = performance.now();
+serving[2].kill('SIGKILL');
+await until('two machines serve all shards', ofTwo);
+const movedMs = performance.now() - killedMs;
+await askAll('two hosts', [2]);
+serving[2] = serve(2);
+await until('the third machine has its share again', async () => (await all()) && isSpread(3)());
+await askAll('three again', [0]);
 
 let isEqual = true;
 for (const { question, alone: one, machines } of rows) {
   say(`\n${question}`);
   say(`  one machine     ${one.ms.toFixed(0)} ms, ${one.evidence.length} places`);
-  for (const [at, its] of machines.entries()) {
+  for (const its of machines) {
     const isSame = JSON.stringify(its.evidence) === JSON.stringify(one.evidence);
     isEqual &&= isSame && one.evidence.length > 0;
-    say(
-      `  from machine ${at + 1}  ${its.ms.toFixed(0)} ms, ${isSame ? 'the same places' : 'OTHER places'}`,
-    );
+    say(`  ${its.where}  ${its.ms.toFixed(0)} ms, ${isSame ? 'the same places' : 'OTHER places'}`);
   }
 }
+say(`\nshards of a killed host are served again after ${(movedMs / 1_000).toFixed(1)} s`);
 if (values.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
 process.exit(isEqual ? 0 : 1);
 

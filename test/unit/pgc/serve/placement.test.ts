@@ -47,6 +47,13 @@ test('no host has more than a quarter over its share, and one shard', () => {
   );
 });
 
+test('where shards are few and large, each host gets one before any gets two', () => {
+  expect([...loadsOf(shardsOf([10, 10, 10]), hostsOf([1, 1, 1])).values()]).toEqual([10, 10, 10]);
+  expect([...loadsOf(shardsOf([9, 9, 9, 9]), hostsOf([1, 1, 1])).values()].sort()).toEqual(
+    [9, 9, 18].sort(),
+  );
+});
+
 test('a host with three times the room gets about three times as much', () => {
   const loads = loadsOf(shardsOf(new Array<number>(400).fill(10)), hostsOf([1, 3]));
   const ratio = loads.get('host-1')! / loads.get('host-0')!;
