@@ -8,7 +8,7 @@ import { watchBroker } from '../src/nats/find.js';
 import type { LogStore } from '../src/nats/log-store.js';
 import { Seat } from '../src/nats/seat.js';
 import { traceTo, type Logger } from '../src/observe/log.js';
-import { natsAccess } from '../src/remote/identity.js';
+import { officeAccess } from '../src/remote/identity.js';
 import type { Layout } from '../src/store/layout.js';
 import type { Store, Upkeep } from '../src/store/port.js';
 import { isNats } from '../src/transport/address.js';
@@ -35,8 +35,8 @@ export interface TurnParts {
 }
 
 export interface OfficeParts extends TurnParts {
-  /** Whose identity the process has on NATS, where the configuration names a folder of them. */
-  agent: string;
+  /** Of the identity that the process has on NATS. */
+  role: string;
   layout: Layout;
   /** Of the store on this machine; its replica of the log lies beside it. */
   folder: string;
@@ -47,7 +47,7 @@ export interface OfficeParts extends TurnParts {
 /**
  * Runs `serve` with the store that this process owns, until `stopped`. Where the bus is on NATS, several processes may hold the same
  * office: one leads, the others follow its store and take over when it is gone. One that has lost the office waits for it anew.
- * Throws what `serve` throws, NATS_MISSING, NATS_REFUSED, KEYS_MISSING.
+ * Throws what `serve` throws, KEYS_MISSING, KEY_FILE_INVALID, NATS_MISSING, NATS_REFUSED, STORE_NOT_EMPTY, STORE_SCHEMA, LOG_CORRUPT.
  */
 export async function inOffice(
   config: Config,
@@ -57,7 +57,7 @@ export async function inOffice(
   if (!isNats(config.bus)) {
     return serve({ open: parts.openLocal, ended: parts.stopped });
   }
-  const access = natsAccess(config, parts.agent);
+  const access = officeAccess(config, parts.role);
   const { layout, folder } = parts;
   await inTurn(access, parts, async (seat, scope) => {
     const options = { layout, random: Math.random, folder: replicaOf(folder) };
