@@ -5,6 +5,7 @@ import type { Config } from '../src/config/config.js';
 import { asBusError, BusError } from '../src/errors/bus-error.js';
 import type { NatsAccess } from '../src/nats/connect.js';
 import { watchBroker } from '../src/nats/find.js';
+import type { Lease } from '../src/nats/lease.js';
 import type { LogStore } from '../src/nats/log-store.js';
 import { Seat } from '../src/nats/seat.js';
 import { traceTo, type Logger } from '../src/observe/log.js';
@@ -125,6 +126,9 @@ async function leadOnce(
   const seat = scope.own(
     await Seat.open({ access, name, clock: systemClock, trace: traceTo(log) }),
   );
+  let lease: Lease | undefined;
+  // Given back when all else is closed: one that still takes over would fence the next one.
+  scope.defer(() => lease?.[Symbol.asyncDispose]());
   const lead = await follow(seat, scope);
   log.info({ address }, 'waiting to lead');
   await reportReady();
@@ -132,11 +136,10 @@ async function leadOnce(
   // Refused by its servers twice, a connection that else mends itself does so no more.
   const closed = new AbortController();
   void seat.connection.closed().then(() => closed.abort());
-  const lease = await seat.takeLease(AbortSignal.any([stopping, closed.signal]), isGone);
+  lease = await seat.takeLease(AbortSignal.any([stopping, closed.signal]), isGone);
   if (lease === undefined && !stopping.aborted)
     throw new BusError('NATS_UNAVAILABLE', { address, detail: 'the connection was closed' });
   if (lease === undefined) return;
-  scope.own(lease);
   log.info({ epoch: lease.epoch }, 'the lease is taken');
   const lost = lease.lost.then(() => 'the lease is lost');
   await lead({ epoch: lease.epoch, ended: Promise.race([stopped, lost]) });

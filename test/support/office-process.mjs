@@ -1,8 +1,8 @@
-// A process that wants to lead: `office.mjs HOME FOLDER`. Commits the number of each time that it leads, and tells it.
-import { loadConfig } from '../../../dist/src/config/config.js';
-import { openLog } from '../../../dist/src/observe/log.js';
-import { busLayout } from '../../../dist/src/store/layouts.js';
-import { inOffice } from '../../../dist/services/office.js';
+// A process that wants to lead: `office-process.mjs HOME FOLDER`. Commits the number of each time that it leads, and tells it.
+import { loadConfig } from '../../dist/src/config/config.js';
+import { openLog } from '../../dist/src/observe/log.js';
+import { busLayout } from '../../dist/src/store/layouts.js';
+import { inOffice } from '../../dist/services/office.js';
 
 const [home, folder] = process.argv.slice(2);
 const log = openLog({ log: 'silent' }, {});
