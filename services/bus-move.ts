@@ -9,7 +9,7 @@ import { BusError } from '../src/errors/bus-error.js';
 import { findBroker } from '../src/nats/find.js';
 import type { LogStore } from '../src/nats/log-store.js';
 import { Seat } from '../src/nats/seat.js';
-import { natsAccess } from '../src/remote/identity.js';
+import { officeAccess } from '../src/remote/identity.js';
 import { busLayout } from '../src/store/layouts.js';
 import { syncFolder } from '../src/store/level-folder.js';
 import { LevelStore } from '../src/store/level-store.js';
@@ -50,7 +50,7 @@ interface Asked {
 
 /**
  * Moves what the broker of this machine keeps to a bus on NATS. Killed on the way it can be run again: until the end no broker
- * serves the target. Throws BROKER_RUNNING, STORE_*, MOVE_DIFFERS, KEYS_MISSING, NATS_*.
+ * serves the target. Throws BROKER_RUNNING, STORE_*, MOVE_DIFFERS, KEYS_MISSING, KEY_FILE_INVALID, NATS_*.
  */
 export async function moveToNats({ config, address, isForced }: Asked): Promise<Moved> {
   const folder = storeFolder(config);
@@ -128,7 +128,7 @@ type Lead = <T>(work: (store: LogStore, signal: AbortSignal) => Promise<T>) => P
 
 /** Keeps others from leading; what it returns runs work with a store that leads, each time with a replica that begins empty. */
 async function openSeat(scope: Scope, config: Config, address: string): Promise<Lead> {
-  const access = natsAccess({ ...config, bus: address }, 'broker');
+  const access = officeAccess({ ...config, bus: address }, 'broker');
   const seat = scope.own(
     await Seat.open({ access, name: 'bus', clock: systemClock, trace: noTrace }),
   );

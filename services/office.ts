@@ -5,10 +5,11 @@ import type { Config } from '../src/config/config.js';
 import { asBusError, BusError } from '../src/errors/bus-error.js';
 import type { NatsAccess } from '../src/nats/connect.js';
 import { watchBroker } from '../src/nats/find.js';
+import type { Lease } from '../src/nats/lease.js';
 import type { LogStore } from '../src/nats/log-store.js';
 import { Seat } from '../src/nats/seat.js';
 import { traceTo, type Logger } from '../src/observe/log.js';
-import { natsAccess } from '../src/remote/identity.js';
+import { officeAccess } from '../src/remote/identity.js';
 import type { Layout } from '../src/store/layout.js';
 import type { Store, Upkeep } from '../src/store/port.js';
 import { isNats } from '../src/transport/address.js';
@@ -35,8 +36,8 @@ export interface TurnParts {
 }
 
 export interface OfficeParts extends TurnParts {
-  /** Whose identity the process has on NATS, where the configuration names a folder of them. */
-  agent: string;
+  /** Of the identity that the process has on NATS. */
+  role: string;
   layout: Layout;
   /** Of the store on this machine; its replica of the log lies beside it. */
   folder: string;
@@ -47,7 +48,7 @@ export interface OfficeParts extends TurnParts {
 /**
  * Runs `serve` with the store that this process owns, until `stopped`. Where the bus is on NATS, several processes may hold the same
  * office: one leads, the others follow its store and take over when it is gone. One that has lost the office waits for it anew.
- * Throws what `serve` throws, NATS_MISSING, NATS_REFUSED, KEYS_MISSING.
+ * Throws what `serve` throws, KEYS_MISSING, KEY_FILE_INVALID, NATS_MISSING, NATS_REFUSED, STORE_NOT_EMPTY, STORE_SCHEMA, LOG_CORRUPT.
  */
 export async function inOffice(
   config: Config,
@@ -57,7 +58,7 @@ export async function inOffice(
   if (!isNats(config.bus)) {
     return serve({ open: parts.openLocal, ended: parts.stopped });
   }
-  const access = natsAccess(config, parts.agent);
+  const access = officeAccess(config, parts.role);
   const { layout, folder } = parts;
   await inTurn(access, parts, async (seat, scope) => {
     const options = { layout, random: Math.random, folder: replicaOf(folder) };
@@ -125,6 +126,9 @@ async function leadOnce(
   const seat = scope.own(
     await Seat.open({ access, name, clock: systemClock, trace: traceTo(log) }),
   );
+  let lease: Lease | undefined;
+  // Given back when all else is closed: one that still takes over would fence the next one.
+  scope.defer(() => lease?.[Symbol.asyncDispose]());
   const lead = await follow(seat, scope);
   log.info({ address }, 'waiting to lead');
   await reportReady();
@@ -132,11 +136,10 @@ async function leadOnce(
   // Refused by its servers twice, a connection that else mends itself does so no more.
   const closed = new AbortController();
   void seat.connection.closed().then(() => closed.abort());
-  const lease = await seat.takeLease(AbortSignal.any([stopping, closed.signal]), isGone);
+  lease = await seat.takeLease(AbortSignal.any([stopping, closed.signal]), isGone);
   if (lease === undefined && !stopping.aborted)
     throw new BusError('NATS_UNAVAILABLE', { address, detail: 'the connection was closed' });
   if (lease === undefined) return;
-  scope.own(lease);
   log.info({ epoch: lease.epoch }, 'the lease is taken');
   const lost = lease.lost.then(() => 'the lease is lost');
   await lead({ epoch: lease.epoch, ended: Promise.race([stopped, lost]) });

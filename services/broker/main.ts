@@ -34,7 +34,7 @@ const heapGrowth = '--heap-growing-percent=300';
 
 /**
  * `sigma bus`: runs the broker until a signal stops it; on NATS, whenever it leads. Throws BROKER_RUNNING, STORE_*, SOCKET_PATH,
- * KEYS_MISSING, NATS_*, STORE_MOVED.
+ * KEYS_MISSING, KEY_FILE_INVALID, NATS_*, STORE_MOVED.
  */
 export async function runBroker(config: Config): Promise<void> {
   setFlagsFromString(heapGrowth);
@@ -47,7 +47,7 @@ export async function runBroker(config: Config): Promise<void> {
   const parts = {
     ...{
       name: 'bus',
-      agent: 'broker',
+      role: 'broker',
       layout: busLayout,
       folder: storeFolder(config),
       log,

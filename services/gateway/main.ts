@@ -12,7 +12,7 @@ import { AgentsGateway } from '../../src/nats/micro/gateway.js';
 import { inboxOf } from '../../src/nats/subjects.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
 import { askingOver } from '../../src/operations/asking.js';
-import { natsAccess, remoteIdentityOf } from '../../src/remote/identity.js';
+import { officeAccess, remoteIdentityOf } from '../../src/remote/identity.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { noMail } from '../../src/wire/messages.js';
 import { AskedAgents } from '../asked-agents.js';
@@ -32,7 +32,7 @@ export async function runGateway(config: Config): Promise<void> {
   const log = openLog(config, { service: 'gateway' });
   remoteIdentityOf(config, who);
   const stopped = untilStopped();
-  const access = natsAccess(config, gatewayAgent);
+  const access = officeAccess(config, gatewayRole);
   await inTurn(access, { name: gatewayRole, log, stopped }, ({ connection }) =>
     Promise.resolve(({ ended }) => serve(config, { access, connection, ended }, log)),
   );

@@ -12,6 +12,7 @@ import { managerLayout, tasksLayout } from '../../src/store/layouts.js';
 import { LevelStore } from '../../src/store/level-store.js';
 import { noticeWaysOf } from '../notices.js';
 import { proseOf } from '../prose.js';
+import { remoteIdentityOf } from '../../src/remote/identity.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { plainRecord, untilAccepted } from '../../src/client/registration.js';
 import { generateOverlays } from '../overlay-process.js';
@@ -26,15 +27,22 @@ import type { NoticeCounts } from '../../src/manager/gate-notices.js';
 import { KeptTasks } from '../../src/manager/kept-tasks.js';
 import { TaskHandler } from '../../src/manager/task-handler.js';
 
-/** `sigma agent manager`: answers questions over all shards and manages tasks, until a signal stops it; on NATS, while it leads. */
+const who = { agent: 'manager', role: 'manager' };
+
+/**
+ * `sigma agent manager`: answers questions over all shards and manages tasks, until a signal stops it; on NATS, while it leads. Throws
+ * KEYS_MISSING, KEY_FILE_INVALID, NATS_*.
+ */
 export async function runManager(config: Config): Promise<void> {
   const log = openLog(config, { service: 'manager' });
+  // One that waits to lead would learn it when it does.
+  remoteIdentityOf(config, who);
   const stopped = untilStopped();
   const folder = path.join(config.home, 'manager', 'tasks');
   const openLocal = (): Promise<LevelStore> => openTasks(folder);
   const parts = {
     name: 'manager',
-    agent: 'manager',
+    role: who.role,
     layout: tasksLayout,
     folder,
     log,
@@ -57,11 +65,7 @@ async function manage(config: Config, { open, nats, ended }: Office, log: Logger
       onChange();
     },
   });
-  const client = openClient(
-    config,
-    { agent: 'manager', role: 'manager', isEphemeral: false },
-    traceTo(log),
-  );
+  const client = openClient(config, { ...who, isEphemeral: false }, traceTo(log));
   const shards = new Shards(client, log);
   const { home } = config;
   new QuestionHandler({ shards, client, journals, home, prose: proseOf(config) }).serveOn(client);

@@ -91,7 +91,7 @@ const entries = {
   ),
   KEY_FILE_INVALID: usage(
     'the key file {path} cannot be used: {detail}',
-    'Set its mode to 0600. If it is damaged, replace it: `sigma keys rotate`.',
+    'Set its mode to 0600. If it is damaged, replace it: `sigma keys rotate`. If it is of another agent or role, name another file in SIGMA_IDENTITY.',
   ),
   IDENTITY_EXISTS: failed(
     'agent {agent} already has keys',

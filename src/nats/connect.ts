@@ -30,7 +30,7 @@ export async function connectNats(
   access: NatsAccess,
   { isLasting = false }: { isLasting?: boolean } = {},
 ): Promise<NatsConnection> {
-  const { connect, nkeyAuthenticator } = await load();
+  const { connect, nkeyAuthenticator } = await needed(import('@nats-io/transport-node'));
   const { servers, isTls, ca, seed, agent, text } = access;
   try {
     const connection = await connect({
@@ -74,9 +74,10 @@ export function flushed(connection: NatsConnection): Promise<void> {
   return Promise.race([connection.flush(), lost]);
 }
 
-async function load(): Promise<typeof import('@nats-io/transport-node')> {
+/** One of the packages of NATS, which are optional. Throws NATS_MISSING. */
+export async function needed<T>(importing: Promise<T>): Promise<T> {
   try {
-    return await import('@nats-io/transport-node');
+    return await importing;
   } catch (error) {
     throw new BusError('NATS_MISSING', {}, { cause: error });
   }

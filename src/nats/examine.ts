@@ -3,7 +3,7 @@ import { connect as dial, type Socket } from 'node:net';
 import { connect as secure } from 'node:tls';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { NatsAccess } from './connect.js';
-import { refusalOf } from './connect.js';
+import { needed, refusalOf } from './connect.js';
 import { logLimits } from './log-limits.js';
 import { leasesOf, logOf } from './subjects.js';
 
@@ -101,12 +101,12 @@ export interface JetStreamFacts {
 /** Room that the log of a broker asks for. */
 export const logBytesMax = logLimits.logBytesMax;
 
-/** Who asks must be allowed to use JetStream. Throws what the client throws. */
+/** Who asks must be allowed to use JetStream. Throws NATS_MISSING, and what the client throws. */
 export async function examineJetStream(
   connection: NatsConnection,
   bus: string,
 ): Promise<JetStreamFacts> {
-  const { jetstreamManager } = await import('@nats-io/jetstream');
+  const { jetstreamManager } = await needed(import('@nats-io/jetstream'));
   const options = { timeout: answerMsMax, checkAPI: false };
   const manager = await jetstreamManager(connection, options);
   const { limits } = await manager.getAccountInfo();

@@ -4,7 +4,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
 import { noTrace, type Trace } from '../base/trace.js';
-import { refusalOf } from './connect.js';
+import { needed, refusalOf } from './connect.js';
 
 /**
  * A lease that was not renewed for so long is free. A cluster that lost a server elects anew for up to nine seconds,
@@ -67,7 +67,7 @@ export class Lease implements AsyncDisposable {
     this.#holding = this.#hold(atMs);
   }
 
-  /** Waits until this process leads. Undefined: the signal came first. */
+  /** Waits until this process leads. Undefined: the signal came first. Throws NATS_MISSING. */
   static async take(parts: LeaseParts, signal: AbortSignal): Promise<Lease | undefined> {
     const { clock, trace = noTrace, key, address } = parts;
     // A second process of the same name must not pass for this one.
@@ -83,7 +83,12 @@ export class Lease implements AsyncDisposable {
         const entry = await kv.get(key);
         const revision = entry?.revision ?? 0;
         if (seen?.revision !== revision) seen = { revision, sinceMs: nowMs };
-        const isFree = entry === null || entry.length === 0 || nowMs - seen.sinceMs > leaseMs;
+        const isFree =
+          entry === null ||
+          entry.length === 0 ||
+          // Taken by this process, and the answer was lost.
+          entry.string() === value ||
+          nowMs - seen.sinceMs > leaseMs;
         goneCount = !isFree && (await parts.isGone?.(entry.string())) === true ? goneCount + 1 : 0;
         if (isFree || goneCount >= goneLooks) {
           const taken =
@@ -92,7 +97,9 @@ export class Lease implements AsyncDisposable {
         }
       } catch (error) {
         // Another was faster, or JetStream does not answer just now.
-        const { code, message } = refusalOf(address, error);
+        const refusal = refusalOf(address, error);
+        const { code, message } = refusal;
+        if (code === 'NATS_MISSING') throw refusal;
         trace('debug', 'the lease was not taken', { lease: key, code, message });
       }
       await pause(clock, beatMs, signal);
@@ -105,7 +112,10 @@ export class Lease implements AsyncDisposable {
     if (this.#end.signal.aborted) return this.#holding;
     this.#end.abort();
     await this.#holding;
-    await this.#kv.update(this.#parts.key, '', this.#revision).catch(() => undefined);
+    const free = (): Promise<unknown> => this.#kv.update(this.#parts.key, '', this.#revision);
+    await free()
+      .catch(async () => (await this.#found()) === 'ours' && free())
+      .catch(() => undefined);
   }
 
   async #hold(atMs: number): Promise<void> {
@@ -121,12 +131,12 @@ export class Lease implements AsyncDisposable {
         expiry[Symbol.dispose]();
         expiry = this.#expiry(nowMs);
       } catch (error) {
-        const isTaken = await this.#isTaken();
+        const found = await this.#found();
         trace('warn', 'the lease was not renewed', {
           lease: key,
           ...refusalOf(address, error).toFailure(),
         });
-        if (isTaken) this.#end.abort();
+        if (found === 'taken') this.#end.abort();
       }
     }
     expiry[Symbol.dispose]();
@@ -139,15 +149,15 @@ export class Lease implements AsyncDisposable {
     return clock.after(leftMs, () => this.#end.abort());
   }
 
-  /** Another has written. A renewal of ours whose answer was lost is found, too. */
-  async #isTaken(): Promise<boolean> {
+  /** Who has written last. A renewal of ours may be there although its answer was lost. Undefined: no answer. */
+  async #found(): Promise<'ours' | 'taken' | undefined> {
     try {
       const entry = await this.#kv.get(this.#parts.key);
-      if (entry?.string() !== this.#value) return true;
+      if (entry?.string() !== this.#value) return 'taken';
       this.#revision = entry.revision;
-      return false;
+      return 'ours';
     } catch {
-      return false;
+      return undefined;
     }
   }
 }
@@ -168,7 +178,7 @@ export async function readLease(
   bucket: string,
   key: string,
 ): Promise<LeaseHeld | undefined> {
-  const { Kvm } = await import('@nats-io/kv');
+  const { Kvm } = await needed(import('@nats-io/kv'));
   const entry = await (await new Kvm(connection).open(bucket)).get(key);
   if (entry === null || entry.length === 0) return undefined;
   const [holder = '', , since = ''] = entry.string().split(' ');
@@ -177,8 +187,8 @@ export async function readLease(
 }
 
 async function bucketOf({ connection, bucket, replicas }: LeaseParts): Promise<KV> {
-  const { Kvm } = await import('@nats-io/kv');
-  const { jetstream } = await import('@nats-io/jetstream');
+  const { Kvm } = await needed(import('@nats-io/kv'));
+  const { jetstream } = await needed(import('@nats-io/jetstream'));
   const client = jetstream(connection, { timeout: answerMsMax });
   const kvm = new Kvm(client);
   try {

@@ -284,6 +284,7 @@ export class LogStore implements Store, Upkeep {
 
   #serve(): void {
     if (this.#life.role === 'closed') throw this.#refusal();
+    const isAgain = this.#is('failed');
     const commits = new GroupCommit({
       newBatch: () => this.#newBatch(),
       path: this.#log.name,
@@ -294,6 +295,8 @@ export class LogStore implements Store, Upkeep {
     this.#watching?.[Symbol.dispose]();
     // The replica can fail without a write, in a compaction.
     this.#watching = this.#level.onReopened(() => this.#fail(this.#unavailable('it was reopened')));
+    // In this step: in the next one a commit could come first.
+    if (isAgain) this.#tell();
   }
 
   #add(operations: Operation[]): Promise<void> {
@@ -348,8 +351,7 @@ export class LogStore implements Store, Upkeep {
     const fence = (detail: string): BusError => this.#fence(detail);
     for (let attempt = 0; this.#is('failed') && !signal.aborted; attempt += 1) {
       try {
-        await this.#takeOver({ writer: this.#writer, fence });
-        return this.#tell();
+        return await this.#takeOver({ writer: this.#writer, fence });
       } catch (error) {
         const why = asBusError(error);
         if (!this.#is('failed')) return;

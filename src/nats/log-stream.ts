@@ -10,6 +10,7 @@ import type { Clock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
 import type { BusError } from '../errors/bus-error.js';
 import { unavailable } from '../store/level-folder.js';
+import { needed } from './connect.js';
 import type { LogLimits } from './log-limits.js';
 
 /** Messages that a reader asks for at once, and how long the server keeps such a question. */
@@ -70,10 +71,10 @@ export class LogStream {
     return this.#parts.replicas;
   }
 
-  /** Makes the stream if it is not there; one that is there stays as it is. */
+  /** Makes the stream if it is not there; one that is there stays as it is. Throws NATS_MISSING, too. */
   static async open(parts: StreamParts): Promise<LogStream> {
     const { connection, name, subject, replicas, bytesMax, limits } = parts;
-    const { jetstream, jetstreamManager } = await import('@nats-io/jetstream');
+    const { jetstream, jetstreamManager } = await needed(import('@nats-io/jetstream'));
     const options = { timeout: limits.requestMsMax, checkAPI: false };
     const wanted = {
       ...{ name, subjects: [subject], num_replicas: replicas, max_bytes: bytesMax },

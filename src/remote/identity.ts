@@ -55,6 +55,19 @@ export function natsAccess(config: Config, agent?: string): NatsAccess {
   return { ...parseNatsAddress(config.bus), text: config.bus, agent: its, seed, ca };
 }
 
+/**
+ * The same for one that leads, or waits to: the servers let it do so by its role. In a folder its file has the name of the role.
+ * Throws as `natsAccess`.
+ */
+export function officeAccess(config: Config, role: string): NatsAccess {
+  const its = remoteIdentity(config, role);
+  if (its === undefined || its.role === role) return natsAccess(config, role);
+  throw new BusError('KEY_FILE_INVALID', {
+    path: config.identity ?? '',
+    detail: `it is of ${its.agent} as ${its.role}, and the role ${role} is needed here`,
+  });
+}
+
 export function linkKeysOf(identity: CurveIdentity): LinkKeys {
   return {
     publicKey: identity.curve_public,

@@ -39,7 +39,7 @@ export interface Store extends AsyncDisposable {
 
   readonly state: StoreState;
   /**
-   * Called, before anything else can be written, each time the store serves again after a failure. Of
+   * Called, before anything else can be written, each time the store serves again after a failure.
    * Rejected operations may be on disk: the owner must read its state again.
    */
   onReopened(listener: () => void): Disposable;

@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { systemClock, type Clock } from '../../src/base/clock.js';
 import { connectNats } from '../../src/nats/connect.js';
-import { Lease } from '../../src/nats/lease.js';
+import { Lease, readLease } from '../../src/nats/lease.js';
 import { VirtualClock } from '../support/virtual-clock.js';
+import { startProxy } from '../support/nats-proxy.js';
 import { startNats, type NatsServer } from '../support/nats-server.js';
 
 describe('a lease', () => {
@@ -18,10 +19,9 @@ describe('a lease', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  const contenders = (isGone?: () => Promise<boolean>) => {
+  const contenders = (isGone?: () => Promise<boolean>, address = server.address) => {
     buckets += 1;
     const bucket = `lease_${buckets}`;
-    const address = server.address;
     const access = { servers: [address], isTls: false, bus: 'main', text: address };
     return async (
       agent: string,
@@ -97,6 +97,50 @@ describe('a lease', () => {
     await new Promise((resolve) => setTimeout(resolve, 4_000));
     expect(isLost).toBe(false);
     await held![Symbol.asyncDispose]();
+  });
+
+  test('one whose answer was lost finds that it leads, before the lease could run out', async () => {
+    await using proxy = await startProxy(server);
+    let writes = 0;
+    proxy.onSaid = (text) => {
+      const isWrite = text.includes('HPUB $KV.');
+      if (isWrite) writes += 1;
+      proxy.lose(isWrite && writes === 1 ? 'answers' : 'nothing');
+    };
+    const waiting = new AbortController();
+    let beats = 0;
+    const clock: Clock = {
+      ...systemClock,
+      after: (ms, fn) => {
+        beats += 1;
+        // Less than the lease lasts, one beat a second.
+        if (beats === 8) waiting.abort();
+        return systemClock.after(ms, fn);
+      },
+    };
+    const held = await contenders(undefined, proxy.address)('held', waiting.signal, clock);
+    // Behind the write that was lost.
+    expect(held?.epoch).toBe(2);
+    await held![Symbol.asyncDispose]();
+  });
+
+  test('it is given back although the answer to a renewal was lost', async () => {
+    await using proxy = await startProxy(server);
+    const held = await contenders(undefined, proxy.address)('held');
+    let lost = 0;
+    const isSilent = new Promise<void>((resolve) => {
+      proxy.onSaid = (text) => {
+        if (!text.includes('$KV.')) return;
+        lost += 1;
+        // That to the renewal, and to the question that follows.
+        proxy.lose(lost <= 2 ? 'answers' : 'nothing');
+        resolve();
+      };
+    });
+    await isSilent;
+    await held![Symbol.asyncDispose]();
+    expect(lost).toBeGreaterThan(2);
+    expect(await readLease(connections[0]!, `lease_${buckets}`, 'bus')).toBeUndefined();
   });
 
   test('the holder gives up before others take over, also while a server owes it an answer', async () => {

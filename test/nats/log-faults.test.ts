@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -121,6 +122,25 @@ describe('a log store whose server fails', () => {
     await leader.commit([put('after', '1')]);
     expect(await leader.getMany(['before', 'after'])).toEqual([Buffer.from('1'), Buffer.from('1')]);
     await expectEqual(leader, await open(server, 'b'));
+  });
+
+  test('tells that it was reopened before it takes anything', async () => {
+    const server = scope.own(await startNats());
+    const leader = await open(server, 'a', { limits: { awayMsMax: 300, requestMsMax: 200 } });
+    await leader.lead(ignore);
+    let isTold = false;
+    let isEarly = false;
+    leader.onReopened(() => (isTold = true));
+    await server.kill();
+    await expect(leader.commit([put('meanwhile', '1')])).rejects.toThrow();
+    // Between any two steps of the process.
+    const steps = createHook({
+      before: () => (isEarly ||= leader.state === 'serving' && !isTold),
+    }).enable();
+    await server.start();
+    await eventually(() => expect(isTold).toBe(true));
+    steps.disable();
+    expect(isEarly).toBe(false);
   });
 
   test('stops leading when the log has lost what it acknowledged; replicas go back to the log', async () => {

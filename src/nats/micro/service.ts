@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Trace } from '../../base/trace.js';
 import { within } from '../../base/within.js';
 import { asBusError, BusError } from '../../errors/bus-error.js';
+import { needed } from '../connect.js';
 import { errorHeaders, statusOf } from './errors.js';
 import { microLimits } from './limits.js';
 import { isReplySubject } from './subjects.js';
@@ -82,7 +83,7 @@ export class Microservice implements AsyncDisposable {
 
   /** The connection stays that of the caller. */
   static async start(parts: ServiceParts): Promise<Microservice> {
-    const { headers } = await import('@nats-io/transport-node');
+    const { headers } = await needed(import('@nats-io/transport-node'));
     const service = new Microservice(parts, headers);
     for (const [endpoint, counts] of service.#counts) {
       const queue = endpoint.queueGroup ?? 'q';
