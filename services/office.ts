@@ -3,7 +3,7 @@ import { systemClock } from '../src/base/clock.js';
 import { Scope } from '../src/base/scope.js';
 import type { Config } from '../src/config/config.js';
 import { asBusError, BusError } from '../src/errors/bus-error.js';
-import type { NatsAccess } from '../src/nats/connect.js';
+import type { NatsAccess, NatsConnection } from '../src/nats/connect.js';
 import { watchBroker } from '../src/nats/find.js';
 import type { Lease } from '../src/nats/lease.js';
 import type { LogStore } from '../src/nats/log-store.js';
@@ -23,7 +23,7 @@ export interface Office {
   /** Its store. The caller closes that of a bus on this machine; on NATS it is closed with the office. */
   open: () => Promise<Store & Upkeep>;
   /** On NATS: who it is there, and the number of its leadership, larger than that of every one before. */
-  nats?: { access: NatsAccess; epoch: number };
+  nats?: { access: NatsAccess; connection: NatsConnection; epoch: number };
   /** Resolves with the reason when it is to end. */
   ended: Promise<string>;
 }
@@ -74,7 +74,7 @@ export async function inOffice(
       parts.log.info({ epoch }, 'leading');
       const ended = Promise.race([over, fenced]);
       const open = (): Promise<LogStore> => Promise.resolve(store);
-      await serve({ open, nats: { access, epoch }, ended });
+      await serve({ open, nats: { access, connection: seat.connection, epoch }, ended });
     };
   });
 }

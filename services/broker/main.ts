@@ -9,6 +9,7 @@ import { KeyRing } from '../../src/config/key-ring.js';
 import { ensureRoleSecrets } from '../../src/config/keys.js';
 import type { Trace } from '../../src/base/trace.js';
 import { BusError } from '../../src/errors/bus-error.js';
+import { AuditStream } from '../../src/nats/audit-stream.js';
 import { AuditLog } from '../../src/observe/audit.js';
 import { HealthServer, verdictOn, type Verdict } from '../../src/observe/health-server.js';
 import { openLog, traceTo, type Logger } from '../../src/observe/log.js';
@@ -72,8 +73,7 @@ async function serve(
   const ring = new KeyRing(config.home, systemClock, trace);
   const listener = await listenOn(config, { server, nats, ring, scope, trace });
   const lag = scope.own(new LoopLag());
-  const audit = openAudit(config, trace);
-  if (audit !== undefined) scope.own(audit);
+  const audit = openAudit(config, nats, { scope, trace });
   // Closed after the broker: while it drains, monitors hear that it does.
   const health: { server?: HealthServer | undefined } = {};
   scope.defer(() => health.server?.[Symbol.asyncDispose]());
@@ -100,10 +100,18 @@ async function serve(
   log.info({ why }, 'stopping');
 }
 
-function openAudit(config: Config, trace: Trace): AuditLog | undefined {
+/** On NATS with a copy on its servers. */
+function openAudit(
+  config: Config,
+  nats: Office['nats'],
+  { scope, trace }: { scope: Scope; trace: Trace },
+): AuditLog | undefined {
   const { home, audit: form, auditBytesMax: bytesMax, auditFilesMax: filesMax } = config;
   if (form === 'off') return undefined;
-  return new AuditLog({ folder: path.join(home, 'bus', 'audit'), form, bytesMax, filesMax, trace });
+  const copy = nats && scope.own(new AuditStream({ ...nats, clock: systemClock, trace }));
+  const folder = path.join(home, 'bus', 'audit');
+  const parts = { folder, form, bytesMax, filesMax, trace, copyTo: copy?.append };
+  return scope.own(new AuditLog(parts));
 }
 
 /** Throws HTTP_ADDRESS. */

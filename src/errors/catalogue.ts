@@ -728,7 +728,7 @@ const entries = {
   ),
   PUBLISHED_REFUSED: failed(
     '{place} refuses this: {detail}',
-    'Check the address. The token of a place that is not public belongs into SIGMA_INDEX_TOKEN.',
+    'Check the address, and who may use the place: a web server takes the token in SIGMA_INDEX_TOKEN, the bus agents of the roles pgc and operator.',
   ),
   MINER_FAILED: retry(
     '{path} could not be read into the index: {detail}',

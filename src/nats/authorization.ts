@@ -1,12 +1,12 @@
-import { gatewayRole } from '../base/prover.js';
-import { inboxOf, subjectsOf } from './subjects.js';
+import { gatewayRole, hostName } from '../base/prover.js';
+import { auditOf, indexesOf, inboxOf, subjectsOf } from './subjects.js';
 
 /**
  * What a NATS server lets each agent do, so that none acts as another: the server alone knows whose key a connection has.
  * An agent publishes its own frames, and asks for the broker; it subscribes to frames for itself, to the broker's words, and to
  * answers to itself. A broker may do the other half of each.
  *
- * JetStream is for brokers, for roles with a log of their own, and for those of which one process works at a time. It writes what it is asked for to any subject that the
+ * JetStream is for brokers, for roles with a log of their own, for those of which one process works at a time, and for those that publish indexes. It writes what it is asked for to any subject that the
  * question names, unchecked: who may use it is trusted like a broker. No other role has any of it.
  */
 
@@ -15,6 +15,10 @@ const brokerRole = 'broker';
 /** Roles with a log of their own, which is called as they are; so is their lease. */
 const rolesWithLog: readonly string[] = ['manager'];
 const rolesWithLease: readonly string[] = [...rolesWithLog, gatewayRole];
+/** It reads the audit log. */
+const operatorRole = 'operator';
+/** Roles that publish indexes, and pull them. */
+const rolesWithIndexes: readonly string[] = [hostName, operatorRole];
 /** Of programs that are none of the bus: they see agents, ask them and are agents, by the Synadia Agent Protocol. */
 const visitorRole = 'visitor';
 
@@ -63,6 +67,7 @@ function permissionsOf({ agent, role, bus }: NatsUser, buses: ReadonlySet<string
         ...[subjects.out('*', '>'), find, leader, topics, inboxOf('>')],
         ...[...logRights(bus, 'bus'), `$KV.sigma_${bus}.>`],
         ...streamRights(leasesOf(bus)),
+        ...[subjects.audit(agent), ...calls(['STREAM.CREATE'], auditOf(bus)), ...auditRights(bus)],
         ...[...streamsOf(bus, 'bus'), leasesOf(bus)].flatMap((each) =>
           calls(['STREAM.UPDATE'], each),
         ),
@@ -76,6 +81,8 @@ function permissionsOf({ agent, role, bus }: NatsUser, buses: ReadonlySet<string
       ...[subjects.in('*', `${agent}.>`), find],
       ...(rolesWithLog.includes(role) ? logRights(bus, role) : []),
       ...(rolesWithLease.includes(role) ? leaseRights(bus, role) : []),
+      ...(rolesWithIndexes.includes(role) ? indexRights(bus) : []),
+      ...(role === operatorRole ? auditRights(bus) : []),
       ...gateway.publish,
     ],
     subscribe: [subjects.out('*', `${agent}.>`), leader, topics, inbox, ...gateway.subscribe],
@@ -163,4 +170,17 @@ function leaseRights(bus: string, role: string): string[] {
     ...calls(['CONSUMER.CREATE'], `${stream}.*.${key}`),
     ...readerRights(stream),
   ];
+}
+
+/** To read the audit log. */
+function auditRights(bus: string): string[] {
+  return calls(['STREAM.INFO', 'STREAM.MSG.GET'], auditOf(bus));
+}
+
+/** Of published indexes. What is in the bucket may be replaced, and all of it purged. */
+function indexRights(bus: string): string[] {
+  const bucket = indexesOf(bus);
+  const stream = `OBJ_${bucket}`;
+  const names = ['STREAM.CREATE', 'STREAM.INFO', 'STREAM.PURGE', 'STREAM.MSG.GET', 'DIRECT.GET'];
+  return [`$O.${bucket}.>`, ...calls(names, stream)];
 }

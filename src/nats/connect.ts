@@ -83,15 +83,20 @@ export async function needed<T>(importing: Promise<T>): Promise<T> {
   }
 }
 
+const refusals = [
+  'AuthorizationError',
+  'UserAuthenticationExpiredError',
+  'PermissionViolationError',
+];
+
 /** What went wrong between us and the server, with the code that says so. */
 export function refusalOf(address: string, error: unknown): BusError {
   if (error instanceof BusError) return error;
-  const name = error instanceof Error ? error.name : '';
   const detail = error instanceof Error ? error.message : String(error);
-  const isRefused =
-    name === 'AuthorizationError' ||
-    name === 'UserAuthenticationExpiredError' ||
-    name === 'PermissionViolationError';
+  // That of a request is the cause of what it throws.
+  const isRefused = [error, (error as Error | undefined)?.cause].some(
+    (each) => each instanceof Error && refusals.includes(each.name),
+  );
   return new BusError(
     isRefused ? 'NATS_REFUSED' : 'NATS_UNAVAILABLE',
     { address, detail },

@@ -5,6 +5,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { NatsAccess } from './connect.js';
 import { needed, refusalOf } from './connect.js';
 import { logLimits } from './log-limits.js';
+import { whereAbsent } from './streams.js';
 import { leasesOf, logOf } from './subjects.js';
 
 /** What a person wants to know of servers that do not do what they should. */
@@ -12,8 +13,6 @@ import { leasesOf, logOf } from './subjects.js';
 const answerMsMax = 5_000;
 /** The first line of a server; some hundred bytes, and the names of the servers of its cluster. */
 const firstLineMax = 32 * 1_024;
-/** Codes of JetStream. */
-const streamNotFound = 10_059;
 
 export interface ServerFacts {
   version: string;
@@ -113,15 +112,14 @@ export async function examineJetStream(
   const log = logOf(bus, 'bus');
   const streams: StreamFacts[] = [];
   for (const name of [log, `${log}_snapshots`, `KV_${leasesOf(bus)}`]) {
-    try {
-      const { config, cluster, state } = await manager.streams.info(name);
+    const info = await manager.streams.info(name).catch(whereAbsent);
+    if (info === undefined) streams.push({ name });
+    else {
+      const { config, cluster, state } = info;
       const behind = (cluster?.replicas ?? [])
         .filter(({ current, offline }) => !current || offline)
         .map((each) => each.name);
       streams.push({ name, found: { copies: config.num_replicas, behind, last: state.last_seq } });
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== streamNotFound) throw error;
-      streams.push({ name });
     }
   }
   const limit = (value: number): number => (value < 0 ? Infinity : value);

@@ -1,9 +1,4 @@
-import type {
-  ConsumerMessages,
-  JetStreamClient,
-  JetStreamManager,
-  StreamConfig,
-} from '@nats-io/jetstream';
+import type { ConsumerMessages, JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { backoffMs } from '../base/backoff.js';
 import type { Clock } from '../base/clock.js';
@@ -12,6 +7,7 @@ import type { BusError } from '../errors/bus-error.js';
 import { unavailable } from '../store/level-folder.js';
 import { needed } from './connect.js';
 import type { LogLimits } from './log-limits.js';
+import { ensureStream } from './streams.js';
 
 /** Messages that a reader asks for at once, and how long the server keeps such a question. */
 const fetchMax = 64;
@@ -23,8 +19,6 @@ const readerIdleMs = 30_000;
 /** What a message may have besides its body. */
 const headerBytesMax = 1_024;
 const askBackoff = { baseMs: 20, capMs: 500 };
-/** A code of JetStream. */
-const streamNotFound = 10_059;
 
 export interface StreamParts {
   connection: NatsConnection;
@@ -78,16 +72,11 @@ export class LogStream {
     const options = { timeout: limits.requestMsMax, checkAPI: false };
     const wanted = {
       ...{ name, subjects: [subject], num_replicas: replicas, max_bytes: bytesMax },
-      ...{ retention: 'limits', storage: 'file', discard: 'new', deny_delete: true },
-    } as StreamConfig;
+      ...{ discard: 'new' as const, deny_delete: true },
+    };
     const manager = await jetstreamManager(connection, options);
     const stream = new LogStream(parts, jetstream(connection, options), manager);
-    await stream.#asked(() =>
-      manager.streams.info(name).catch((error: unknown) => {
-        if (codeOf(error) !== streamNotFound) throw error;
-        return manager.streams.add(wanted);
-      }),
-    );
+    await stream.#asked(() => ensureStream(manager, wanted));
     return stream;
   }
 
@@ -262,5 +251,3 @@ export class LogStream {
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
-
-const codeOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code;

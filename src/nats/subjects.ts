@@ -7,6 +7,7 @@
  *     sigma.BUS.find                    asks where the broker is; it answers with a word, see `Word`
  *     sigma.BUS.leader                  the broker says so itself, when it comes and when it goes
  *     sigma.BUS.log.NAME                the log of a store
+ *     sigma.BUS.audit.AGENT             the audit log of a broker that leads
  *
  * A run is one connection of one broker that leads: what is meant for an earlier one reaches no broker.
  */
@@ -20,6 +21,7 @@ export function subjectsOf(bus: string) {
     out: (run: string, peer: string) => `${root}.out.${run}.${peer}`,
     topic: (run: string, topic: string) => `${root}.topic.${run}.${topic}`,
     log: (name: string) => `${root}.log.${name}`,
+    audit: (agent: string) => `${root}.audit.${agent}`,
   };
 }
 
@@ -28,9 +30,19 @@ export function logOf(bus: string, name: string): string {
   return `SIGMA_${bus}_${name}`;
 }
 
+/** The stream of the audit logs of all brokers. */
+export function auditOf(bus: string): string {
+  return logOf(bus, 'audit');
+}
+
 /** The bucket of the leases. */
 export function leasesOf(bus: string): string {
   return `sigma_${bus}`;
+}
+
+/** The bucket of published indexes. */
+export function indexesOf(bus: string): string {
+  return `sigma_${bus}_indexes`;
 }
 
 const inboxes = '_INBOX.';

@@ -13,6 +13,8 @@ const jsonBytesMax = 1024 * 1024;
 /** A line, read back. */
 export interface AuditLine {
   at: string;
+  /** Which broker led, where there are several. */
+  host?: string;
   /** An outcome, or `lost`: `count` entries are missing here. */
   what: AuditOutcome | 'lost';
   from?: string;

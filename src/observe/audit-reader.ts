@@ -15,17 +15,14 @@ export interface AuditFilter {
   sinceMs?: number;
 }
 
-/**
- * The last `limit` lines that match, oldest first. Files are read from their ends, so that the length of
- * the log does not matter. A line moved by a concurrent rotation may be missed or repeated.
- */
+/** Of `lines`, which come newest first, the last `limit` that match, oldest first. */
 export async function tailAudit(
-  folder: string,
+  lines: AsyncIterable<AuditLine>,
   filter: AuditFilter,
   limit: number,
 ): Promise<AuditLine[]> {
   const found: AuditLine[] = [];
-  for await (const line of newestFirst(folder)) {
+  for await (const line of lines) {
     if (filter.sinceMs !== undefined && Date.parse(line.at) < filter.sinceMs) break;
     if (isWanted(line, filter)) found.push(line);
     if (found.length >= limit) break;
@@ -50,7 +47,11 @@ function matches(pattern: string, text = ''): boolean {
   return pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : text === pattern;
 }
 
-async function* newestFirst(folder: string): AsyncGenerator<AuditLine> {
+/**
+ * Newest first. Files are read from their ends, so that the length of the log does not matter. A line moved by a concurrent rotation may be
+ * missed or repeated.
+ */
+export async function* auditFiles(folder: string): AsyncGenerator<AuditLine> {
   for (let age = 0; ; age += 1) {
     let file: FileHandle;
     try {
@@ -68,6 +69,17 @@ async function* newestFirst(folder: string): AsyncGenerator<AuditLine> {
       await file.close();
     }
   }
+}
+
+/** Newest first, of pieces that are. */
+export async function* auditPieces(
+  pieces: AsyncIterable<{ host: string; lines: string }>,
+): AsyncGenerator<AuditLine> {
+  for await (const { host, lines } of pieces)
+    for (const text of lines.split('\n').reverse()) {
+      const line = parsed(text);
+      if (line !== undefined) yield { ...line, host };
+    }
 }
 
 /** Undefined: half a line, from a crash or still being written. */

@@ -10,6 +10,14 @@ export interface WriterParts {
   form: AuditForm;
   bytesMax: number;
   filesMax: number;
+  /** What is written is handed back, too. */
+  isCopied: boolean;
+}
+
+/** Lines, each with its newline, and how many of them are entries. */
+export interface Copy {
+  lines: string;
+  count: number;
 }
 
 type ToWriter = PackedBatch | 'close';
@@ -20,24 +28,29 @@ export interface FromWriter {
   bodies: ArrayBuffer;
   lost: number;
   trouble: string;
+  copies: Copy[];
 }
 
 /** A file is written to in pieces of about this size. */
 const pieceChars = 64 * 1024;
 
-const { form, ...place } = workerData as WriterParts;
+const { form, isCopied, ...place } = workerData as WriterParts;
 const file = new AuditFile(place);
 /** What is missing from the file and not yet mentioned in it. */
 let unmentioned = 0;
 
 /** Returns how many of these could not be written, and why. */
-function write(batch: PackedBatch): { lost: number; trouble: string } {
+function write(batch: PackedBatch): Pick<FromWriter, 'lost' | 'trouble' | 'copies'> {
   unmentioned += batch.lost;
+  const copies: Copy[] = [];
+  if (isCopied && batch.lost > 0)
+    copies.push({ lines: `${lostLine(Date.now(), batch.lost)}\n`, count: 0 });
   let lost = 0;
   let trouble = '';
   let lines = '';
   let waiting = 0;
   const flush = (): void => {
+    if (isCopied && waiting > 0) copies.push({ lines, count: waiting });
     try {
       // Mentioned in the place where they are missing.
       if (unmentioned > 0) file.append(`${lostLine(Date.now(), unmentioned)}\n`);
@@ -57,7 +70,7 @@ function write(batch: PackedBatch): { lost: number; trouble: string } {
     if (lines.length >= pieceChars) flush();
   }
   flush();
-  return { lost, trouble };
+  return { lost, trouble, copies };
 }
 
 parentPort?.on('message', (message: ToWriter) => {

@@ -16,7 +16,9 @@ const waitMsMax = 100;
 const restartMs = 1_000;
 const closeMsMax = 5_000;
 
-export interface AuditParts extends WriterParts {
+export interface AuditParts extends Omit<WriterParts, 'isCopied'> {
+  /** Gets what is written, with the number of its entries; at once, and must not throw. */
+  copyTo?: ((lines: string, count: number) => void) | undefined;
   trace?: Trace;
   /** The compiled writer, where it does not lie beside this file. */
   writer?: URL;
@@ -115,8 +117,9 @@ export class AuditLog implements Audit, AsyncDisposable {
 
   #running(): Worker | undefined {
     if (this.#worker !== undefined || performance.now() < this.#restartAtMs) return this.#worker;
-    const { folder, form, bytesMax, filesMax } = this.#parts;
-    const workerData: WriterParts = { folder, form, bytesMax, filesMax };
+    const { folder, form, bytesMax, filesMax, copyTo } = this.#parts;
+    const isCopied = copyTo !== undefined;
+    const workerData: WriterParts = { folder, form, bytesMax, filesMax, isCopied };
     const url = this.#parts.writer ?? new URL('./audit-writer.js', import.meta.url);
     const worker = new Worker(url, { workerData, name: 'audit' });
     worker.unref();
@@ -127,7 +130,8 @@ export class AuditLog implements Audit, AsyncDisposable {
     return worker;
   }
 
-  #onWritten({ numbers, bodies, lost, trouble }: FromWriter): void {
+  #onWritten({ numbers, bodies, lost, trouble, copies }: FromWriter): void {
+    for (const { lines, count } of copies) this.#parts.copyTo?.(lines, count);
     this.#bytesOut -= this.#out.shift()?.bytes ?? 0;
     // The writer mentions these itself.
     this.#lost += lost;

@@ -1,9 +1,19 @@
 import type { Command } from 'commander';
 import path from 'node:path';
-import { tailAudit } from '../../../src/observe/audit-reader.js';
+import type { Config } from '../../../src/config/config.js';
+import { auditBackwards } from '../../../src/nats/audit-stream.js';
+import { connectNats, refusalOf } from '../../../src/nats/connect.js';
+import {
+  auditFiles,
+  auditPieces,
+  tailAudit,
+  type AuditFilter,
+} from '../../../src/observe/audit-reader.js';
 import type { AuditLine } from '../../../src/observe/audit-line.js';
 import { configOf, longDuration, withCommon, wholeNumber, type CommonOptions } from '../options.js';
 import { printable, table } from '../../../src/render/terminal.js';
+import { natsAccess } from '../../../src/remote/identity.js';
+import { isNats } from '../../../src/transport/address.js';
 import { print } from '../output.js';
 
 interface AuditOptions extends CommonOptions {
@@ -12,6 +22,7 @@ interface AuditOptions extends CommonOptions {
   type?: string;
   since?: number;
   limit: number;
+  local?: boolean;
 }
 
 const linesDefault = 50;
@@ -24,29 +35,48 @@ export function addAuditCommand(sigma: Command): void {
     .option('--to <address>', 'only to this agent, service or topic')
     .option('--type <type>', 'only messages of this type')
     .option('--since <age>', 'only messages younger than this: 90s, 1h or 2d', longDuration)
+    .option('--local', 'on NATS: from the file of this machine, instead of that of all leaders')
     .option('--limit <n>', 'most lines to print', wholeNumber(1, linesMax), linesDefault)
     .action(async (options: AuditOptions) => {
-      const { home } = configOf(options);
-      const { from, to, type, since } = options;
-      const entries = await tailAudit(
-        path.join(home, 'bus', 'audit'),
-        {
-          ...(from !== undefined && { from }),
-          ...(to !== undefined && { to }),
-          ...(type !== undefined && { type }),
-          ...(since !== undefined && { sinceMs: Date.now() - since }),
-        },
-        options.limit,
-      );
+      const config = configOf(options);
+      const { from, to, type, since, limit } = options;
+      const filter = {
+        ...(from !== undefined && { from }),
+        ...(to !== undefined && { to }),
+        ...(type !== undefined && { type }),
+        ...(since !== undefined && { sinceMs: Date.now() - since }),
+      };
+      const entries =
+        isNats(config.bus) && options.local !== true
+          ? await tailOfBus(config, filter, limit)
+          : await tailAudit(auditFiles(path.join(config.home, 'bus', 'audit')), filter, limit);
       print(options, { entries }, () => render(entries));
     });
+}
+
+/** Throws KEYS_MISSING, KEY_FILE_INVALID, NATS_*. */
+async function tailOfBus(config: Config, filter: AuditFilter, limit: number): Promise<AuditLine[]> {
+  const access = natsAccess(config);
+  const connection = await connectNats(access);
+  try {
+    const lines = auditPieces(auditBackwards(connection, access.bus));
+    return await tailAudit(lines, filter, limit);
+  } catch (error) {
+    throw refusalOf(access.text, error);
+  } finally {
+    await connection.close();
+  }
 }
 
 function render(entries: AuditLine[]): string {
   if (entries.length === 0) return 'Nothing of this kind is in the audit log.';
   const rows = entries.map((each) =>
     each.what === 'lost'
-      ? [each.at, 'lost', `${each.count ?? 0} entries are missing here`]
+      ? [
+          each.at,
+          'lost',
+          `${each.count ?? 0} entries are missing here${each.host === undefined ? '' : `, of ${each.host}`}`,
+        ]
       : [
           each.at,
           each.what,
@@ -56,8 +86,19 @@ function render(entries: AuditLine[]): string {
           each.code ?? '',
           each.sha256?.slice(0, 12) ?? '',
           each.id ?? '',
+          each.host ?? '',
         ].map(printable),
   );
-  const head = ['AT', 'WHAT', 'FROM > TO', 'TYPE', 'SIZE', 'CODE', 'SHA-256', 'ID'];
+  const head = [
+    'AT',
+    'WHAT',
+    'FROM > TO',
+    'TYPE',
+    'SIZE',
+    'CODE',
+    'SHA-256',
+    'ID',
+    ...(entries.some(({ host }) => host) ? ['LED BY'] : []),
+  ];
   return table([head, ...rows]);
 }

@@ -34,8 +34,8 @@ const mib = 1024 * 1024;
 /** Frames are cut into messages; smaller ones than this cost too much. */
 const payloadMin = mib;
 const payloadAdvised = 8 * mib;
-/** The log of a broker and its snapshots, the same of a manager, and the leases. */
-const streamsMin = 5;
+/** The log of a broker and its snapshots, the same of a manager, the leases, the audit logs, and published indexes. */
+const streamsMin = 7;
 const certificateDaysMin = 30;
 const dayMs = 24 * 3_600_000;
 /** The one that may ask JetStream about the log of a broker; others would be refused, which the operator of the servers sees. */

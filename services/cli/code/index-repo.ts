@@ -83,7 +83,7 @@ export function addIndexCommand(sigma: Command): void {
     .option('--disk <size>', 'disk limit of the index (default: what is free)', size)
     .option(
       '--publish <place>',
-      'copy the present index to a folder or web server, for others; with --check also replace what is damaged there',
+      'copy the present index to a folder, a web server, or a `bus` on NATS, for others; with --check also replace what is damaged there',
     )
     .option(
       '--pull <place>',

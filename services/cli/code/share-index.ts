@@ -4,10 +4,14 @@ import { publishIndex, type PublishReport } from '../../../src/pgc/build/share/p
 import type { PublishedPlace } from '../../../src/pgc/build/share/published-place.js';
 import { pullIndex, type PullReport } from '../../../src/pgc/build/share/pull-index.js';
 import { WebPlace } from '../../../src/pgc/build/share/web-place.js';
+import { withBusIndexes } from '../../bus-indexes.js';
 import { version } from '../../version.js';
 import { configOf, type CommonOptions } from '../options.js';
 import { print, usage } from '../output.js';
 import { progressTo } from './progress.js';
+
+/** The place that is no folder of this name: the servers of the bus. */
+const onBus = 'bus';
 
 export interface ShareOptions extends CommonOptions {
   publish?: string;
@@ -27,29 +31,33 @@ export async function runShare(repo: string, options: ShareOptions): Promise<voi
   const own = publish === undefined ? ['pull', 'asOf', 'disk'] : ['publish', 'check'];
   if ([...others].some((name) => !own.includes(name)))
     throw usage('--publish goes with --check only, --pull with --as-of and --disk');
-  const { home } = configOf(options);
+  const config = configOf(options);
+  const { home } = config;
   const abort = new AbortController();
   process.once('SIGINT', () => abort.abort());
   process.once('SIGTERM', () => abort.abort());
   const { signal } = abort;
   const progress = progressTo(process.stderr);
   const common = { root: repo, home, signal, onProgress: progress.onProgress };
-  try {
+  const share = async (place: PublishedPlace): Promise<void> => {
     if (publish !== undefined) {
-      const to = await placeAt(publish, signal, true);
       const isChecked = options.check === true;
-      const report = await publishIndex({ ...common, to, sigma: version, isChecked });
+      const report = await publishIndex({ ...common, to: place, sigma: version, isChecked });
       progress.end();
       return print(options, report, () => renderPublished(report));
     }
-    const from = await placeAt(pull ?? '', signal, false);
     const report = await pullIndex({
-      ...{ ...common, from },
+      ...{ ...common, from: place },
       ...(options.asOf === undefined ? {} : { asOf: options.asOf }),
       ...(options.disk === undefined ? {} : { diskBytes: options.disk }),
     });
     progress.end();
     print(options, report, () => renderPulled(report, repo));
+  };
+  const where = publish ?? pull ?? '';
+  try {
+    if (where === onBus) await withBusIndexes(config, { signal }, share);
+    else await share(await placeAt(where, signal, publish !== undefined));
   } finally {
     progress.end();
   }
@@ -59,7 +67,7 @@ export async function runShare(repo: string, options: ShareOptions): Promise<voi
 async function placeAt(text: string, signal: AbortSignal, isNew: boolean): Promise<PublishedPlace> {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) {
     if (!/^https?:/i.test(text))
-      throw usage('the place must be a folder, or begin with https:// or http://');
+      throw usage('the place must be a folder, `bus`, or begin with https:// or http://');
     return new WebPlace(text, { token: process.env.SIGMA_INDEX_TOKEN ?? '', signal });
   }
   try {

@@ -7,7 +7,7 @@ import { AuditLog, type AuditParts } from '../../../src/observe/audit.js';
 import { AuditBatch, unpacked } from '../../../src/observe/audit-batch.js';
 import { AuditFile } from '../../../src/observe/audit-file.js';
 import { auditLine, type AuditLine } from '../../../src/observe/audit-line.js';
-import { tailAudit } from '../../../src/observe/audit-reader.js';
+import { auditFiles, tailAudit } from '../../../src/observe/audit-reader.js';
 import { canMount, mountSmallDisk } from '../../support/disk.js';
 import { eventually } from '../../support/eventually.js';
 import { temporaryFolder } from '../../support/temporary.js';
@@ -41,7 +41,7 @@ function entry(fields: Partial<AuditEntry> = {}): AuditEntry {
   };
 }
 
-const tail = (limit = 1_000): Promise<AuditLine[]> => tailAudit(folder, {}, limit);
+const tail = (limit = 1_000): Promise<AuditLine[]> => tailAudit(auditFiles(folder), {}, limit);
 
 test('an entry is one line with metadata and the digest of the body, and not the body', async () => {
   const audit = open();
@@ -136,7 +136,7 @@ test.skipIf(!canMount)(
     const onDisk = path.join(disk.path, 'audit');
     const audit = open({ folder: onDisk });
     audit.record(entry({ id: 'before' }));
-    await eventually(async () => expect(await tailAudit(onDisk, {}, 9)).toHaveLength(1));
+    await eventually(async () => expect(await tailAudit(auditFiles(onDisk), {}, 9)).toHaveLength(1));
     disk.fill();
     for (let at = 0; at < 100; at += 1) audit.record(entry({ id: `lost${at}` }));
     await eventually(() => expect(audit.lost).toBeGreaterThan(0));
@@ -244,7 +244,7 @@ test('the tail is filtered by sender, receiver, type and age, and told oldest fi
   file.close();
   expect(readdirSync(folder).length).toBeGreaterThan(5);
   const ids = async (filter: Parameters<typeof tailAudit>[1], limit = 1_000): Promise<number[]> =>
-    (await tailAudit(folder, filter, limit)).map((each) => Number(each.id?.slice(1)));
+    (await tailAudit(auditFiles(folder), filter, limit)).map((each) => Number(each.id?.slice(1)));
   const all = Array.from({ length: 1_000 }, (_, at) => at);
   expect(await ids({})).toEqual(all);
   expect(await ids({}, 3)).toEqual([997, 998, 999]);

@@ -217,14 +217,14 @@ class Sending {
     // That of all versions outlives an upgrade.
     const { ours, theirs } = latestNames('', folder);
     for (const name of [ours, theirs]) {
-      const bytes = await to.get(name, headBytesMax);
-      if (bytes === undefined) continue;
       try {
-        const last = parseHead(bytes, to.title, name);
-        if (last.isAmongOthers || last.repository !== repository) return true;
-      } catch {
-        // Damaged: there may have been.
-        return true;
+        const bytes = await to.get(name, headBytesMax);
+        const last = bytes && parseHead(bytes, to.title, name);
+        if (last?.isAmongOthers === true || (last && last.repository !== repository)) return true;
+      } catch (error) {
+        // There may have been.
+        if (error instanceof BusError && error.code === 'PUBLISHED_DAMAGED') return true;
+        throw error;
       }
     }
     return false;

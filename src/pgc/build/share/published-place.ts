@@ -3,7 +3,7 @@ import { gunzip, gzip } from 'node:zlib';
 import { BusError } from '../../../errors/bus-error.js';
 import { digestOf, objectName, type ObjectMark } from './published.js';
 
-/** A folder, or what a web server serves, as the files of a published index. */
+/** A folder, or what a web server or the bus has, as the files of a published index. */
 export interface PublishedPlace {
   /** For messages: without what an address may hold of secrets. */
   readonly title: string;
