@@ -12,6 +12,7 @@ import { heldBy, TreeShare } from '../../src/pgc/serve/tree-share.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { untilStopped } from '../process.js';
 import { reportReady } from '../systemd.js';
+import { pullMissingIndex } from '../bus-indexes.js';
 import { proseOf } from '../prose.js';
 
 /** How often the host checks for a newer index: it looks at one file. */
@@ -37,7 +38,18 @@ export async function runPgc(config: Config, folder: string, options: HostOption
   const share = new TreeShare({ host, bus, agent, roomBytes: options.memoryBytes });
   // Before its shards: the others then see that all of it is gone.
   scope.defer(() => share[Symbol.asyncDispose]());
-  const loaded = host.load().then(() => (isShared ? share.begin() : undefined));
+  const ended = new AbortController();
+  scope.defer(() => ended.abort());
+  const load = async (): Promise<void> => {
+    if (
+      isShared &&
+      (await pullMissingIndex(config, folder, { agent: 'pgc', signal: ended.signal }))
+    )
+      log.info({}, 'the index was pulled from the bus');
+    await host.load();
+    if (isShared) await share.begin();
+  };
+  const loaded = load();
   // A signal may come first; then its failure interests no one.
   loaded.catch(() => undefined);
   const { memoryBytes } = options;
