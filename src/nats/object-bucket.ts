@@ -211,7 +211,7 @@ export class ObjectBucket {
       const found =
         (await this.#manager.direct.getMessage(this.#stream, query)) ??
         // The copy that was asked may lag behind.
-        (await this.#manager.streams.getMessage(this.#stream, query as unknown as MsgRequest));
+        (await this.#manager.streams.getMessage(this.#stream, query));
       const piece = found?.data ?? new Uint8Array();
       bytes += piece.length;
       if (found === null || piece.length === 0 || bytes > size) return undefined;

@@ -22,6 +22,6 @@ export async function ensureStream(
 ): Promise<StreamInfo> {
   return (
     (await streams.info(config.name).catch(whereAbsent)) ??
-    (await streams.add({ retention: 'limits', storage: 'file', ...config } as StreamConfig))
+    (await streams.add({ retention: 'limits', storage: 'file', ...config }))
   );
 }

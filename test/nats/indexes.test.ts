@@ -313,7 +313,8 @@ describe('a bucket of objects', () => {
     const servers = await startCluster(3);
     for (const each of servers) scope.own(each);
     const { bucket, manager } = await openPlain((servers[1] as NatsServer).url);
-    const side = sideOf(tree, at('home'));
+    const side = sideOf(tree, at('sixth'));
+    await side.index();
     // Its own streams are a moment away.
     await eventually(async () => void (await manager.getAccountInfo()));
     await side.publish(bucket);
@@ -321,7 +322,7 @@ describe('a bucket of objects', () => {
     await (servers[0] as NatsServer).kill();
     await sideOf(tree, at('fifth')).pull(bucket);
     expect(await servedFiles(tree.root, at('fifth'))).toEqual(
-      await servedFiles(tree.root, at('home')),
+      await servedFiles(tree.root, at('sixth')),
     );
   });
 });

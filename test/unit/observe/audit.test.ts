@@ -136,7 +136,9 @@ test.skipIf(!canMount)(
     const onDisk = path.join(disk.path, 'audit');
     const audit = open({ folder: onDisk });
     audit.record(entry({ id: 'before' }));
-    await eventually(async () => expect(await tailAudit(auditFiles(onDisk), {}, 9)).toHaveLength(1));
+    await eventually(async () =>
+      expect(await tailAudit(auditFiles(onDisk), {}, 9)).toHaveLength(1),
+    );
     disk.fill();
     for (let at = 0; at < 100; at += 1) audit.record(entry({ id: `lost${at}` }));
     await eventually(() => expect(audit.lost).toBeGreaterThan(0));
