@@ -6,8 +6,9 @@ import { auditOf, indexesOf, inboxOf, subjectsOf } from './subjects.js';
  * An agent publishes its own frames, and asks for the broker; it subscribes to frames for itself, to the broker's words, and to
  * answers to itself. A broker may do the other half of each.
  *
- * JetStream is for brokers, for roles with a log of their own, for those of which one process works at a time, and for those that publish indexes. It writes what it is asked for to any subject that the
- * question names, unchecked: who may use it is trusted like a broker. No other role has any of it.
+ * JetStream is for brokers, for roles with a log of their own, for those of which one process works at a time, for operators, and for hosts of
+ * shards where an operator wants it so. It writes what it is asked for to any subject that the question names, unchecked: who may use it is trusted
+ * like a broker. No other role has any of it.
  */
 
 /** Who runs the bus: a candidate to lead it. */
@@ -15,10 +16,8 @@ const brokerRole = 'broker';
 /** Roles with a log of their own, which is called as they are; so is their lease. */
 const rolesWithLog: readonly string[] = ['manager'];
 const rolesWithLease: readonly string[] = [...rolesWithLog, gatewayRole];
-/** It reads the audit log. */
+/** It reads the audit log, publishes indexes and pulls them. */
 const operatorRole = 'operator';
-/** Roles that publish indexes, and pull them. */
-const rolesWithIndexes: readonly string[] = [hostName, operatorRole];
 /** Of programs that are none of the bus: they see agents, ask them and are agents, by the Synadia Agent Protocol. */
 const visitorRole = 'visitor';
 
@@ -37,12 +36,17 @@ interface Permissions {
 
 /**
  * The variable `sigma_agents` for the configuration of a server. Not the whole block `authorization`: that of an empty file
- * would let all in, while a variable that is missing is an error. For the same reason there must be one user at least.
+ * would let all in, while a variable that is missing is an error. For the same reason there must be one user at least. `hostsPull`: hosts of
+ * shards take indexes from the servers, and are trusted for it.
  */
-export function usersText(users: readonly NatsUser[]): string {
+export function usersText(
+  users: readonly NatsUser[],
+  { hostsPull = false }: { hostsPull?: boolean } = {},
+): string {
   const buses = new Set(users.map(({ bus }) => bus));
   const lines = users.map((user) => {
     const { publish, subscribe } = permissionsOf(user, buses);
+    if (hostsPull && user.role === hostName) publish.push(...indexRights(user.bus));
     return [
       `  # ${user.agent}, ${user.role} of ${user.bus}`,
       `  { nkey: ${user.key}, permissions: {`,
@@ -81,8 +85,7 @@ function permissionsOf({ agent, role, bus }: NatsUser, buses: ReadonlySet<string
       ...[subjects.in('*', `${agent}.>`), find],
       ...(rolesWithLog.includes(role) ? logRights(bus, role) : []),
       ...(rolesWithLease.includes(role) ? leaseRights(bus, role) : []),
-      ...(rolesWithIndexes.includes(role) ? indexRights(bus) : []),
-      ...(role === operatorRole ? auditRights(bus) : []),
+      ...(role === operatorRole ? [...indexRights(bus), ...auditRights(bus)] : []),
       ...gateway.publish,
     ],
     subscribe: [subjects.out('*', `${agent}.>`), leader, topics, inbox, ...gateway.subscribe],

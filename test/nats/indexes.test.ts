@@ -85,10 +85,14 @@ const same = (one: Uint8Array | undefined, other: Buffer): boolean =>
 const coded = (code: string, text = ''): Error =>
   expect.objectContaining({ code, message: expect.stringContaining(text) as string });
 
+async function writeUsers(...options: string[]): Promise<void> {
+  const command = ['keys', 'nats', '--out', at('sigma-agents.conf'), ...options];
+  expect((await sigma(keys, command)).code).toBe(0);
+}
+
 beforeAll(async () => {
   mkdirSync(keys, { mode: 0o700 });
-  const users = ['keys', 'nats', '--out', at('sigma-agents.conf')];
-  expect((await sigma(keys, users)).code).toBe(0);
+  await writeUsers('--hosts-pull');
   server = scope.own(
     await startNats(
       `include "../${path.basename(folder.path)}/sigma-agents.conf"\nauthorization { users: $sigma_agents }`,
@@ -98,7 +102,7 @@ beforeAll(async () => {
   await add('pgc', 'pgc');
   await add('ann', 'client');
   await add('chief', 'manager');
-  expect((await sigma(keys, users)).code).toBe(0);
+  await writeUsers('--hosts-pull');
   server.reload();
   await eventually(async () => void (await open('ann')));
   tree = scope.own(
@@ -168,6 +172,18 @@ describe('an index on the bus', () => {
     await expect(connection.request(`$O.sigma_main_indexes.M.eA==`, '{}')).rejects.toThrow(
       /permissions violation/i,
     );
+  });
+
+  test('is for hosts of shards only where an operator lets them', async () => {
+    const lengthOf = async (): Promise<unknown> => (await open('pgc')).bucket.lengthOf('x');
+    await writeUsers();
+    server.reload();
+    await eventually(() =>
+      expect(lengthOf()).rejects.toThrow(coded('PUBLISHED_REFUSED', 'do not let pgc')),
+    );
+    await writeUsers('--hosts-pull');
+    server.reload();
+    await eventually(async () => expect(await lengthOf()).toBeUndefined());
   });
 
   test('needs a bus on NATS', async () => {

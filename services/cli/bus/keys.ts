@@ -120,9 +120,14 @@ export function addKeysCommands(sigma: Command): void {
   withCommon(keys.command('nats'))
     .description('write which agents may do what, for the configuration of nats-server')
     .requiredOption('--out <file>', 'the file that the configuration includes')
-    .action((options: CommonOptions & { out: string }) => {
+    .option(
+      '--hosts-pull',
+      'let hosts of shards take published indexes from the servers; it makes them as trusted as brokers',
+    )
+    .action((options: CommonOptions & { out: string; hostsPull?: boolean }) => {
       const file = path.resolve(options.out);
-      const users = writeNatsUsers(configOf(options).home, file);
+      const { hostsPull = false } = options;
+      const users = writeNatsUsers(configOf(options).home, { file, hostsPull });
       print(options, { file, agents: users }, () =>
         [
           `${file} has ${users.length} ${users.length === 1 ? 'agent' : 'agents'}.`,

@@ -28,7 +28,10 @@ export function readAuthorities(file: string): string {
 const firstLine = '# Written by `sigma keys nats`, which replaces it; it holds no secret.\n';
 
 /** Writes what the servers let the agents of this home do. Throws USAGE, KEY_FILE_INVALID, STORE_UNAVAILABLE. */
-export function writeNatsUsers(home: string, file: string): NatsUser[] {
+export function writeNatsUsers(
+  home: string,
+  { file, hostsPull }: { file: string; hostsPull: boolean },
+): NatsUser[] {
   if (!mayReplace(file)) throw usage(`${file} exists, and was not written by this command`);
   const users = agentsWithKeys(home).flatMap((each): NatsUser[] => {
     const keys = readAgentKeys(home, each);
@@ -36,7 +39,8 @@ export function writeNatsUsers(home: string, file: string): NatsUser[] {
     const { agent, role, nats_bus: bus, nats_public: key } = keys;
     return [{ agent, role, bus, key }];
   });
-  writePublic(file, firstLine + usersText(users.length === 0 ? [noUser()] : users));
+  const text = usersText(users.length === 0 ? [noUser()] : users, { hostsPull });
+  writePublic(file, firstLine + text);
   return users;
 }
 

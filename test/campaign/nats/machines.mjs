@@ -33,7 +33,7 @@ export async function prepare(folder, agents, policy) {
   const where = ['--bus', bus, '--ca', at('certs', 'ca.pem'), '--out', at('identities')];
   for (const [agent, role] of [...brokers, ...Object.entries(agents)])
     await operate(at('operator'), ['keys', 'add', agent, '--role', role, ...where]);
-  await operate(at('operator'), ['keys', 'nats', '--out', at('sigma-agents.conf')]);
+  await operate(at('operator'), ['keys', 'nats', '--hosts-pull', '--out', at('sigma-agents.conf')]);
   for (const [machine, host] of hosts.entries()) {
     const its = (...names) => at(`machine-${machine}`, ...names);
     mkdirSync(its('etc'), { recursive: true });
