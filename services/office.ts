@@ -126,9 +126,9 @@ async function leadOnce(
   const seat = scope.own(
     await Seat.open({ access, name, clock: systemClock, trace: traceTo(log) }),
   );
-  let lease: Lease | undefined;
+  const held: { lease?: Lease | undefined } = {};
   // Given back when all else is closed: one that still takes over would fence the next one.
-  scope.defer(() => lease?.[Symbol.asyncDispose]());
+  scope.defer(() => held.lease?.[Symbol.asyncDispose]());
   const lead = await follow(seat, scope);
   log.info({ address }, 'waiting to lead');
   await reportReady();
@@ -136,7 +136,8 @@ async function leadOnce(
   // Refused by its servers twice, a connection that else mends itself does so no more.
   const closed = new AbortController();
   void seat.connection.closed().then(() => closed.abort());
-  lease = await seat.takeLease(AbortSignal.any([stopping, closed.signal]), isGone);
+  const lease = await seat.takeLease(AbortSignal.any([stopping, closed.signal]), isGone);
+  held.lease = lease;
   if (lease === undefined && !stopping.aborted)
     throw new BusError('NATS_UNAVAILABLE', { address, detail: 'the connection was closed' });
   if (lease === undefined) return;
