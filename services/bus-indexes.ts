@@ -1,3 +1,5 @@
+import { systemClock } from '../src/base/clock.js';
+import { pause } from '../src/base/pause.js';
 import type { Config } from '../src/config/config.js';
 import { asBusError, BusError } from '../src/errors/bus-error.js';
 import { connectNats } from '../src/nats/connect.js';
@@ -8,6 +10,8 @@ import { placeOf, readManifest } from '../src/pgc/plan/manifest.js';
 import { realRoot } from '../src/pgc/source/source-tree.js';
 import { natsAccess } from '../src/remote/identity.js';
 import { isNats } from '../src/transport/address.js';
+
+const againMs = 2_000;
 
 interface Asked {
   /** Whose identity is used, where the configuration names a folder of them. */
@@ -40,7 +44,7 @@ export async function withBusIndexes<T>(
 
 /**
  * Pulls the nearest index that is published on the bus, where this home has none of the tree. False: it has one, there is none, or the
- * bus is not on NATS. Throws as `withBusIndexes` and `pullIndex`.
+ * bus is not on NATS. Waits for servers that are away, and for another process that builds or pulls it. Throws as `withBusIndexes` and `pullIndex`.
  */
 export async function pullMissingIndex(
   config: Config,
@@ -51,13 +55,17 @@ export async function pullMissingIndex(
   const { onProgress, signal } = asked;
   if (!isNats(config.bus) || (await hasIndex(root, home))) return false;
   const request = { root, home, ...(onProgress && { onProgress }), ...(signal && { signal }) };
-  try {
-    await withBusIndexes(config, asked, (from) => pullIndex({ ...request, from }));
-    return true;
-  } catch (error) {
-    if (asBusError(error).code === 'PUBLISHED_MISSING') return false;
-    throw error;
-  }
+  for (;;)
+    try {
+      await withBusIndexes(config, asked, (from) => pullIndex({ ...request, from }));
+      return true;
+    } catch (error) {
+      const { code, retryable } = asBusError(error);
+      if (code === 'PUBLISHED_MISSING') return false;
+      // The servers may start later than this process.
+      if (!retryable || signal?.aborted === true) throw error;
+      await pause(systemClock, againMs, signal);
+    }
 }
 
 /** One that is damaged, too. */

@@ -7,8 +7,8 @@ import { auditOf, indexesOf, inboxOf, subjectsOf } from './subjects.js';
  * answers to itself. A broker may do the other half of each.
  *
  * JetStream is for brokers, for roles with a log of their own, for those of which one process works at a time, for operators, and for hosts of
- * shards where an operator wants it so. It writes what it is asked for to any subject that the question names, unchecked: who may use it is trusted
- * like a broker. No other role has any of it.
+ * shards, to read indexes, where an operator wants it so. It writes what it is asked for to any subject that the question names, unchecked: who may
+ * use it is trusted like a broker. No other role has any of it.
  */
 
 /** Who runs the bus: a candidate to lead it. */
@@ -46,7 +46,7 @@ export function usersText(
   const buses = new Set(users.map(({ bus }) => bus));
   const lines = users.map((user) => {
     const { publish, subscribe } = permissionsOf(user, buses);
-    if (hostsPull && user.role === hostName) publish.push(...indexRights(user.bus));
+    if (hostsPull && user.role === hostName) publish.push(...pullRights(user.bus));
     return [
       `  # ${user.agent}, ${user.role} of ${user.bus}`,
       `  { nkey: ${user.key}, permissions: {`,
@@ -180,10 +180,15 @@ function auditRights(bus: string): string[] {
   return calls(['STREAM.INFO', 'STREAM.MSG.GET'], auditOf(bus));
 }
 
-/** Of published indexes. What is in the bucket may be replaced, and all of it purged. */
+const indexStream = (bus: string): string => `OBJ_${indexesOf(bus)}`;
+
+/** To read published indexes. Its answers are wrapped, so that no text of an asker's choice comes anywhere by them. */
+function pullRights(bus: string): string[] {
+  return calls(['STREAM.INFO', 'STREAM.MSG.GET'], indexStream(bus));
+}
+
+/** To publish indexes. What is in the bucket may be replaced, and all of it purged. */
 function indexRights(bus: string): string[] {
-  const bucket = indexesOf(bus);
-  const stream = `OBJ_${bucket}`;
-  const names = ['STREAM.CREATE', 'STREAM.INFO', 'STREAM.PURGE', 'STREAM.MSG.GET', 'DIRECT.GET'];
-  return [`$O.${bucket}.>`, ...calls(names, stream)];
+  const its = calls(['STREAM.CREATE', 'STREAM.PURGE'], indexStream(bus));
+  return [`$O.${indexesOf(bus)}.>`, ...its, ...pullRights(bus)];
 }

@@ -149,6 +149,7 @@ export class ObjectBucket {
     const pieceBytes = Math.min(pieceBytesMax, connection.info?.max_payload ?? pieceBytesMax);
     const subject = this.#piecesOf(its.nuid);
     let chunks = 0;
+    let isNamed = false;
     try {
       for (let at = 0; at < bytes.length; at += pieceBytes) {
         this.#throwIfAborted();
@@ -161,6 +162,7 @@ export class ObjectBucket {
         options: { max_chunk_size: pieceBytes },
       });
       const expect = { lastSubjectSequence: revision };
+      isNamed = true;
       await this.#client.publish(this.#subjectOf(its.name), text, {
         expect,
         headers: this.#rollup(),
@@ -168,7 +170,7 @@ export class ObjectBucket {
     } catch (error) {
       this.#isMade = false;
       // Refused, it is named nowhere. Without an answer it may be.
-      if (jetstreamCode(error) !== undefined) await this.#forget(its.nuid);
+      if (!isNamed || jetstreamCode(error) !== undefined) await this.#forget(its.nuid);
       throw error;
     }
   }
@@ -179,7 +181,7 @@ export class ObjectBucket {
     await ensureStream(this.#manager, {
       ...{ name: this.#stream, subjects: [this.#piecesOf('>'), `$O.${this.#bucket}.M.>`] },
       ...{ num_replicas: copiesOf(connection), max_bytes: bytesMax, discard: 'new' },
-      ...{ allow_rollup_hdrs: true, allow_direct: true },
+      allow_rollup_hdrs: true,
     });
     this.#isMade = true;
   }
@@ -208,10 +210,8 @@ export class ObjectBucket {
     while (bytes < size) {
       this.#throwIfAborted();
       const query = { seq, next_by_subj: this.#piecesOf(nuid) };
-      const found =
-        (await this.#manager.direct.getMessage(this.#stream, query)) ??
-        // The copy that was asked may lag behind.
-        (await this.#manager.streams.getMessage(this.#stream, query));
+      // From the copy that leads, wrapped: what a host may ask for, it cannot have written anywhere as it is.
+      const found = await this.#manager.streams.getMessage(this.#stream, query);
       const piece = found?.data ?? new Uint8Array();
       bytes += piece.length;
       if (found === null || piece.length === 0 || bytes > size) return undefined;

@@ -5,6 +5,7 @@ import { noTrace } from '../../src/base/trace.js';
 import type { Client } from '../../src/client/client.js';
 import { indexFolder } from '../../src/pgc/build/index-folder.js';
 import { Host } from '../../src/pgc/serve/host.js';
+import { shardMessages } from '../../src/pgc/serve/messages.js';
 import { heldBy, TreeShare } from '../../src/pgc/serve/tree-share.js';
 import type { HostBus } from '../../src/pgc/serve/take-over.js';
 import { testBus, type TestBus } from '../support/bus.js';
@@ -23,6 +24,7 @@ const hosts: Sharing[] = [];
 
 class Sharing {
   readonly clients: Client[] = [];
+  readonly closed = new Set<Client>();
   readonly host: Host;
   readonly share: TreeShare;
 
@@ -36,6 +38,11 @@ class Sharing {
       connect: ({ agent: id, isEphemeral }) => {
         const client = bus.dial(id, { role: 'pgc', isEphemeral });
         this.clients.push(client);
+        const close = client.close.bind(client);
+        client.close = () => {
+          this.closed.add(client);
+          return close();
+        };
         return client;
       },
     };
@@ -96,24 +103,61 @@ async function held(): Promise<Map<string, string[]>> {
 const count = (by: Map<string, string[]>): number =>
   [...by.values()].reduce((sum, its) => sum + its.length, 0);
 
-test('a host alone serves all shards; one that comes gets its share, and nothing is gone meanwhile', async () => {
+test('a host alone serves all shards; one that comes gets its share', async () => {
   await new Sharing('host-a').begin();
   expect((await held()).get('host-a')).toHaveLength(12);
-  let isOver = false;
-  const least = (async () => {
-    let fewest = 12;
-    while (!isOver) fewest = Math.min(fewest, count(await held()));
-    return fewest;
-  })();
   await new Sharing('host-b').begin();
-  isOver = true;
   const by = await held();
   expect(count(by)).toBe(12);
   // 15 twelfths of a half, and one shard.
   for (const its of by.values()) expect(its.length).toBeLessThanOrEqual(8);
   expect([...by.keys()].sort()).toEqual(['host-a', 'host-b']);
-  // Between two sessions of one agent it is not online for a moment.
-  expect(await least).toBeGreaterThanOrEqual(12 - 8);
+});
+
+test('a question is answered while its shard moves', async () => {
+  await new Sharing('host-a').begin();
+  const shards = await asker.agents({ role: 'pgc', project: 'tree' });
+  let isOver = false;
+  const asking = shards.map(async ({ record: { id } }) => {
+    for (let asked = 0; !isOver || asked === 0; asked += 1)
+      await asker.request(`agent:${id}`, shardMessages.card.type, Buffer.alloc(0), {
+        deadlineMs: 20_000,
+        isIdempotent: true,
+      });
+  });
+  await new Sharing('host-b').begin();
+  isOver = true;
+  await Promise.all(asking);
+  expect([...(await held()).keys()].sort()).toEqual(['host-a', 'host-b']);
+}, 60_000);
+
+test('hosts that start together share, and none ends', async () => {
+  const all = ['host-a', 'host-b', 'host-c'].map((agent) => new Sharing(agent));
+  await Promise.all(all.map((each) => each.begin()));
+  await eventually(async () => {
+    const by = await held();
+    expect(count(by)).toBe(12);
+    expect(by.size).toBe(3);
+  }, 40_000);
+}, 60_000);
+
+test('a shard that went and came back leaves nothing open', async () => {
+  const a = await new Sharing('host-a').begin();
+  const b = await new Sharing('host-b').begin();
+  await b.end();
+  await eventually(async () => expect((await held()).get('host-a')).toHaveLength(12));
+  const gone = a.clients.filter(({ state }) => state === 'closed');
+  expect(gone.length).toBeGreaterThan(3);
+  expect(gone.filter((client) => !a.closed.has(client))).toEqual([]);
+}, 30_000);
+
+test('a host that ends while it reads its index offers nothing', async () => {
+  const a = new Sharing('host-a');
+  await a.host.load();
+  await a.end();
+  await expect(a.share.begin()).rejects.toMatchObject({ code: 'INTERRUPTED' });
+  const { services } = await asker.status();
+  expect(services.filter(({ name }) => name.startsWith('shares.'))).toEqual([]);
 });
 
 test('what a host served that is gone the others serve', async () => {

@@ -136,21 +136,38 @@ export class Host {
    * Serves these shards, too; another host that does is asked to hand them over. What others took over before is taken again.
    * Throws INTERRUPTED.
    */
-  async take(aliases: readonly string[]): Promise<void> {
-    const source = this.#source;
-    if (source === undefined) return;
-    const { bus } = this.#parts;
-    const shards = aliases.flatMap((alias) => source.shards.get(alias) ?? []);
-    const wanted = new Map(shards.map((shard) => [agentIdOf(shard), shard]));
-    for (const id of wanted.keys()) if (!this.isServing(id)) this.#hosted.delete(id);
-    const planVersion = planVersionOf(source);
-    const { signal } = this.#closing;
+  async take(
+    aliases: readonly string[],
+    holderOf: (id: string) => string = () => '',
+  ): Promise<void> {
+    const wanted = new Map<string, string>();
+    for (const alias of aliases) {
+      const id = this.plan?.idOf.get(alias);
+      if (id !== undefined) wanted.set(id, alias);
+    }
     this.#assertOpen();
-    const request = { ids: [...wanted.keys()], path: source.root, takesOver: true, signal };
-    await claim(bus, request, async (id) => {
-      const shard = wanted.get(id) as ServedShard;
-      await this.#register(this.#host(id, shard.alias), shard, planVersion);
-    });
+    const path = this.#source?.root ?? '';
+    const { signal } = this.#closing;
+    const request = { ids: [...wanted.keys()], path, takesOver: true, signal, holderOf };
+    await claim(this.#parts.bus, request, (id) => this.#take(id, wanted.get(id) ?? ''));
+  }
+
+  /** Another host may have taken it meanwhile: then it is that one's. */
+  async #take(id: string, alias: string): Promise<void> {
+    // By now the index may be another one.
+    const source = this.#source;
+    const shard = source?.shards.get(alias);
+    if (source === undefined || shard === undefined) return;
+    const before = this.#hosted.get(id);
+    if (before?.isGone === true) {
+      this.#hosted.delete(id);
+      await before.close();
+    }
+    try {
+      await this.#register(this.#host(id, alias), shard, planVersionOf(source));
+    } catch (error) {
+      if (asBusError(error).code !== 'SUPERSEDED') throw error;
+    }
   }
 
   async close(): Promise<void> {

@@ -26,6 +26,8 @@ export interface Claim {
   /** Of the tree, for the error. */
   path: string;
   takesOver: boolean;
+  /** Which process serves each; absent: one serves all of them. */
+  holderOf?: (id: string) => string;
   /** Nothing more is wanted. */
   signal: AbortSignal;
 }
@@ -45,7 +47,7 @@ export async function servedAmong(client: Client, ids: readonly string[]): Promi
  */
 export async function claim(
   { connect, trace }: HostBus,
-  { ids, path, takesOver, signal }: Claim,
+  { ids, path, takesOver, signal, holderOf = () => '' }: Claim,
   begin: (id: string) => Promise<void>,
 ): Promise<void> {
   const agent = `pgc-host-${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -60,19 +62,23 @@ export async function claim(
     if (signal.aborted) throw new BusError('INTERRUPTED');
     const theirs = new Set(served);
     const free = ids.filter((id) => !theirs.has(id));
-    await Promise.all(free.map(begin));
+    const begun = await Promise.allSettled(free.map(begin));
     const queue = served.values();
     // All of a process that is gone are gone.
-    let isDead = false;
+    const dead = new Set<string>();
     const work = async (): Promise<void> => {
       for (const id of queue) {
-        if (!isDead) isDead = await handOver(client, id, trace);
+        const holder = holderOf(id);
+        if (!dead.has(holder) && (await handOver(client, id, trace))) dead.add(holder);
         // Ending, we would take the shard from a host that could go on with it.
         if (signal.aborted) throw new BusError('INTERRUPTED');
         await begin(id);
       }
     };
     await Promise.all(Array.from({ length: handOversAtOnce }, work));
+    // The others must not wait for one that cannot be served.
+    const failed = begun.find((each) => each.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
   } finally {
     signal.removeEventListener('abort', stop);
     await client.close();

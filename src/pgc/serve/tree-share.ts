@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '../../client/client.js';
 import { untilAccepted } from '../../client/registration.js';
-import { asBusError } from '../../errors/bus-error.js';
+import { asBusError, BusError } from '../../errors/bus-error.js';
 import type { AgentView } from '../../wire/messages.js';
 import type { Host, Plan } from './host.js';
 import { placed, type Room } from './placement.js';
@@ -42,6 +42,8 @@ export class TreeShare implements AsyncDisposable {
   #offered = '';
   #looking: Promise<void> | undefined;
   #isStale = false;
+  /** Shards that hosts with another plan serve. */
+  #ofOthers = 0;
   #settling: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -54,6 +56,7 @@ export class TreeShare implements AsyncDisposable {
   async begin(): Promise<void> {
     const { host, bus } = this.#parts;
     const plan = host.plan as Plan;
+    this.#assertOpen();
     await untilAccepted(await this.#join(plan), bus.trace, () => this.#look());
     if (!this.#isClosed) this.#timer = setInterval(() => void this.#lookAgain(), lookEveryMs);
   }
@@ -69,14 +72,15 @@ export class TreeShare implements AsyncDisposable {
     this.#isClosed = true;
     clearInterval(this.#timer);
     clearTimeout(this.#settling);
+    // A look that is under way ends with its host, which takes nothing more then.
     await this.#client?.close();
-    await this.#looking;
   }
 
   /** Those with another plan are others: this host leaves them with its session. */
   async #join(plan: Plan): Promise<Client> {
     const { agent, bus } = this.#parts;
     await this.#client?.close();
+    this.#assertOpen();
     const client = bus.connect({ agent, role: 'pgc', isEphemeral: true });
     this.#client = client;
     client.onPresence(({ agent: { record } }) => {
@@ -114,7 +118,12 @@ export class TreeShare implements AsyncDisposable {
     }
   }
 
+  #assertOpen(): void {
+    if (this.#isClosed) throw new BusError('INTERRUPTED');
+  }
+
   async #look(): Promise<void> {
+    this.#assertOpen();
     const { host, agent, bus } = this.#parts;
     const { plan } = host;
     if (plan === undefined) return;
@@ -130,17 +139,27 @@ export class TreeShare implements AsyncDisposable {
     const holders = new Map(
       agents.filter(({ state }) => state !== 'offline').map((it) => [it.record.id, holderOf(it)]),
     );
-    const isFree = (id: string): boolean => {
-      const holder = holders.get(id);
-      return !holders.has(id) || hosts.some((each) => each.id === holder);
-    };
+    const isFellow = (holder: string): boolean => hosts.some(({ id }) => id === holder);
+    const isFree = (id: string): boolean => !holders.has(id) || isFellow(holders.get(id) ?? '');
     const wanted = [...placed(plan.shards, hosts)]
       .filter(([, its]) => its === agent)
       .map(([alias]) => ({ alias, id: plan.idOf.get(alias) }))
       .filter(({ id }) => id !== undefined && !host.isServing(id) && isFree(id));
+    this.#warnOfOthers([...holders.values()].filter((it) => it !== '' && !isFellow(it)).length);
     if (wanted.length === 0) return;
     bus.trace('info', 'shards fall to this host', { shards: wanted.length, hosts: hosts.length });
-    await host.take(wanted.map(({ alias }) => alias));
+    const aliases = wanted.map(({ alias }) => alias);
+    await host.take(aliases, (id) => holders.get(id) ?? '');
+  }
+
+  /** Once for each number: it may be so for long. */
+  #warnOfOthers(shards: number): void {
+    if (shards === this.#ofOthers) return;
+    this.#ofOthers = shards;
+    if (shards > 0)
+      this.#parts.bus.trace('warn', 'hosts with another plan of this project serve shards', {
+        shards,
+      });
   }
 
   #serviceOf(plan: Plan): string {

@@ -142,7 +142,7 @@ const alonesHome = { SIGMA_HOME: path.join(machineFolder(0), 'alone') };
 await said(0, ['index', place, '--pull', 'bus'], { env: alonesHome });
 say(`${shards.length} shards, indexed on one machine and published on the bus`);
 
-/** Of one question: its evidence and its text without what differs from one asking to the next, and the median of its time. */
+/** Of one question: the places of its evidence, and the median of its time. */
 async function asked(at, question, options) {
   const times = [];
   let answer;

@@ -119,10 +119,12 @@ for (const machines of [1, 2, 3]) {
   );
   rmSync(home, { recursive: true, force: true });
 }
+const isSpread = rows.every(({ machines, elsewhere }) => elsewhere.length === machines - 1);
+if (!isSpread) say('nothing was mined by a miner that was there');
 const isEqual = indexes[0] !== '{}' && indexes.every((each) => each === indexes[0]);
 say(isEqual ? 'the same index, file by file' : 'the indexes DIFFER');
 if (values.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-process.exit(isEqual ? 0 : 1);
+process.exit(isEqual && isSpread ? 0 : 1);
 
 /** Digests of the files of an index, by name. */
 function filesOf(home) {
