@@ -22,6 +22,11 @@ export const pages: readonly Page[] = [
     key: 'k',
     load: async () => (await import('./pages/ask/ask.js')).Ask,
   },
+  {
+    name: 'symbol',
+    title: 'Symbol',
+    load: async () => (await import('./pages/symbol/symbol.js')).SymbolPage,
+  },
 ];
 
 /** Where `/` leads. */
