@@ -27,6 +27,12 @@ export const pages: readonly Page[] = [
     title: 'Symbol',
     load: async () => (await import('./pages/symbol/symbol.js')).SymbolPage,
   },
+  {
+    name: 'map',
+    title: 'Map',
+    key: 'p',
+    load: async () => (await import('./pages/map/map.js')).MapPage,
+  },
 ];
 
 /** Where `/` leads. */
