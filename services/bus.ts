@@ -74,6 +74,10 @@ export class Bus implements Asking, AsyncDisposable {
     return this.#asking.left;
   }
 
+  get audit(): Asking['audit'] {
+    return this.#asking.audit;
+  }
+
   /** Calls under way. */
   get calls(): number {
     return this.#running;
