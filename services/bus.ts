@@ -74,8 +74,8 @@ export class Bus implements Asking, AsyncDisposable {
     return this.#asking.left;
   }
 
-  get audit(): Asking['audit'] {
-    return this.#asking.audit;
+  audit(...wanted: Parameters<Asking['audit']>): ReturnType<Asking['audit']> {
+    return this.#asking.audit(...wanted);
   }
 
   /** Calls under way. */

@@ -59,7 +59,7 @@ export const agentActivity: Operation<typeof input> = {
     const [boxes, { services }] = await Promise.all([client.mail.mailboxes(), client.status()]);
     const fromMs = Date.now() - sinceMs;
     const filter = { agent: id, sinceMs: fromMs, linesMax };
-    const kept = await bus.audit?.(filter, entriesMax);
+    const kept = await bus.audit(filter, entriesMax);
     const found = kept ?? [];
     const value: AgentActivity = {
       agent: view,

@@ -16,7 +16,7 @@ export function askingOver(
     client,
     folder,
     left: home === undefined ? undefined : new LeftPlaces(home),
-    ...(home !== undefined && { audit: (filter, limit) => auditIn(home, filter, limit) }),
+    audit: async (...wanted) => (home === undefined ? undefined : auditIn(home, ...wanted)),
     critic: async () => new RemoteCritic(await client()),
     questions,
     analyses: () => questions(),

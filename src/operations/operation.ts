@@ -90,7 +90,7 @@ export interface Asking {
   /** What answers had no room for; undefined: it is not kept. */
   readonly left: LeftPlaces | undefined;
   /** The end of the audit log; undefined: it is not on this machine. */
-  audit?: (filter: AuditFilter, limit: number) => Promise<AuditLine[] | undefined>;
+  audit(filter: AuditFilter, limit: number): Promise<AuditLine[] | undefined>;
   /** With the rights of the person who calls, or who was asked. */
   asPerson<T>(work: (client: Client) => Promise<T>): Promise<T>;
 }

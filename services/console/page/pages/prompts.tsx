@@ -9,7 +9,7 @@ import { Confirm } from '../parts/dialog.js';
 import { Empty, Loadable } from '../parts/states.js';
 import { Table, type Column } from '../parts/table.js';
 import { Time } from '../parts/time.js';
-import { linkTo } from '../route.js';
+import { linkTo } from '../address.js';
 import { useCall } from '../use-call.js';
 import { State } from './tasks/state.js';
 import './ops.css';

@@ -36,7 +36,7 @@ const height = 140;
 export function Chart(props: ChartProps): JSX.Element {
   const { title, lines, format } = props;
   const box = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot>();
+  const plot = useRef<uPlot | undefined>(undefined);
   const dark = isDark();
   // What changes the drawing itself; new values are only put in.
   const shape = JSON.stringify([title, lines.map(({ name }) => name), dark, props.from === undefined]);

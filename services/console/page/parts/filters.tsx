@@ -16,7 +16,7 @@ export function SearchBox({
   onSearch: (text: string) => void;
 }): JSX.Element {
   const [text, setText] = useState(value);
-  const timer = useRef<number>();
+  const timer = useRef<number | undefined>(undefined);
   useEffect(() => setText(value), [value]);
   useEffect(() => () => window.clearTimeout(timer.current), []);
   return (

@@ -9,7 +9,7 @@ import { Presence } from '../../parts/presence.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../route.js';
+import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
 
 const minuteMs = 60_000;

@@ -8,7 +8,7 @@ import { Presence } from '../../parts/presence.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../route.js';
+import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { OneAgent } from './agent.js';
 import { countsBy, matching, rowsOf, type AgentRow } from './rows.js';

@@ -9,7 +9,7 @@ import { Empty, ErrorBox, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { duration } from '../../parts/time-text.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../route.js';
+import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { scoreText } from './critic.js';
 import { Findings } from './findings.js';

@@ -5,7 +5,7 @@ import { Badge } from '../../parts/badge.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../route.js';
+import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { Artifact } from './artifact.js';
 import '../ops.css';

@@ -9,7 +9,7 @@ import { Confirm } from '../../parts/dialog.js';
 import { Facts } from '../../parts/facts.js';
 import { Loadable } from '../../parts/states.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../route.js';
+import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { commandText, visible } from './command-text.js';
 import { GateState } from './gates.js';

@@ -7,7 +7,7 @@ import { changeQuery } from '../../parts/filters.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../route.js';
+import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { OneGate } from './gate.js';
 import '../ops.css';

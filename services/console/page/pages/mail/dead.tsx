@@ -9,7 +9,7 @@ import { changeQuery, Choice } from '../../parts/filters.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../route.js';
+import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { OpenMessage } from './message.js';
 import '../ops.css';

@@ -6,7 +6,7 @@ import { changeQuery, SearchBox } from '../../parts/filters.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { duration } from '../../parts/time-text.js';
-import { linkTo } from '../../route.js';
+import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { Mailbox } from './mailbox.js';
 import '../ops.css';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { call, session } from '../../call.js';
+import { call, session, type InputOf } from '../../call.js';
 import { Confirm } from '../../parts/dialog.js';
 import { changeWords, ending } from './words.js';
 
@@ -83,9 +83,9 @@ function Ask({
 }
 
 /** As `task update` takes it. */
-export function changeOf(id: string, what: string, text: string): { id: string } & object {
+export function changeOf(id: string, what: string, text: string): InputOf<'task update'> {
   if (what === 'answer') return { id, answer: text };
-  if (what === 'revise') return { id, revise: text === '' ? true : text };
+  if (what === 'revise') return { id, revise: text === '' || text };
   if (what === 'done' || what === 'failed') return { id, outcome: what, why: text };
   return { id, [what]: true, why: text };
 }

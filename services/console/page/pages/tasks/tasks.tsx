@@ -8,7 +8,7 @@ import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { duration } from '../../parts/time-text.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../route.js';
+import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { State } from './state.js';
 import { OneTask } from './task.js';
