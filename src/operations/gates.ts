@@ -219,6 +219,7 @@ function decisionOn(gate: Gate): Decision<typeof form> {
 export const showGate = forPeople({
   input: judgeInput,
   command: 'gate show',
+  annotations: looks,
   help: 'show the exact action of a gate, and its risks',
   arguments: [gateArgument],
   asks: 'bus',

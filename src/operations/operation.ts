@@ -277,7 +277,9 @@ export interface Source {
 
 /** A command that no model is offered as a tool, and that needs no words for one. */
 export function forPeople<Input extends z.ZodObject>(
-  its: CommandLine & Pick<Operation<Input>, 'input' | 'check' | 'run'>,
+  its: CommandLine &
+    Pick<Operation<Input>, 'input' | 'check' | 'run'> &
+    Partial<Pick<Operation<Input>, 'annotations'>>,
 ): Operation<Input> {
   const words = { title: '', description: '', doing: '', output: z.looseObject({}) };
   return { ...words, annotations: acts, isTool: false, name: its.command, cli: its, ...its };

@@ -5,7 +5,7 @@ import { shown } from '../../remote/message-body.js';
 import { listed, rendered } from '../../render/message.js';
 import type { MessagesAnswer } from '../../wire/messages.js';
 import { nameCharsMax } from '../shapes.js';
-import { forPeople, listing, plain } from '../operation.js';
+import { forPeople, listing, looks, plain } from '../operation.js';
 
 /** Messages that no agent could handle, for people: a model decides nothing about them. */
 
@@ -22,6 +22,7 @@ const listInput = z.strictObject({
 const deadList = forPeople({
   input: listInput,
   command: 'dead list',
+  annotations: looks,
   help: 'list dead letters with their reasons',
   above,
   arguments: [],
@@ -51,6 +52,7 @@ const showInput = z.strictObject({ seq: seqInput });
 const deadShow = forPeople({
   input: showInput,
   command: 'dead show',
+  annotations: looks,
   help: 'show one message with its body',
   above,
   arguments: ['seq'],
