@@ -175,6 +175,7 @@ export class TaskHandler implements AsyncDisposable {
       numbers: JSON.stringify(numbers),
       rates: JSON.stringify(ratesOf(numbers)),
       waiting: this.#pool.waiting,
+      changes: this.#book.changes,
     };
   }
 
