@@ -14,7 +14,11 @@ import { useCall } from '../use-call.js';
 import { State } from './tasks/state.js';
 import './ops.css';
 
-const tones: Readonly<Record<string, Tone>> = { running: 'accent', finished: 'plain', queued: 'warn' };
+const tones: Readonly<Record<string, Tone>> = {
+  running: 'accent',
+  finished: 'plain',
+  queued: 'warn',
+};
 
 /** `/prompts`: the queues of all agents, and one of them. */
 export function PromptsPage({ route: { query } }: PageProps): JSX.Element {
@@ -37,8 +41,8 @@ export function PromptsPage({ route: { query } }: PageProps): JSX.Element {
               empty={
                 <Empty title="No prompt was pushed yet">
                   <p>
-                    <code>sigma push "…"</code> puts one into a queue, <code>sigma queue run</code> starts
-                    it.
+                    <code>sigma push "…"</code> puts one into a queue, <code>sigma queue run</code>{' '}
+                    starts it.
                   </p>
                 </Empty>
               }
@@ -60,8 +64,18 @@ const queueColumns: readonly Column<QueueCounts>[] = [
     cell: ({ owner }) => <a href={linkTo('prompts', [], { owner })}>{owner}</a>,
     by: ({ owner }) => owner,
   },
-  { head: 'Queued', cell: ({ queued }) => countText(queued), by: ({ queued }) => queued, isNumber: true },
-  { head: 'Running', cell: ({ running }) => countText(running), by: ({ running }) => running, isNumber: true },
+  {
+    head: 'Queued',
+    cell: ({ queued }) => countText(queued),
+    by: ({ queued }) => queued,
+    isNumber: true,
+  },
+  {
+    head: 'Running',
+    cell: ({ running }) => countText(running),
+    by: ({ running }) => running,
+    isNumber: true,
+  },
   {
     head: 'Finished',
     cell: ({ finished }) => countText(finished),
@@ -112,7 +126,9 @@ function Queue({ queue, onChanged }: { queue: QueueAnswer; onChanged: () => void
       <div class="page-head">
         <h2>Queue of {owner}</h2>
         <span class="dim">{about.join(', ')}</span>
-        {parent !== '' && <a href={linkTo('prompts', [], { owner: parent })}>its result goes to {parent}</a>}
+        {parent !== '' && (
+          <a href={linkTo('prompts', [], { owner: parent })}>its result goes to {parent}</a>
+        )}
       </div>
       <Table
         caption={`Prompts of ${owner}, in the order in which they were pushed`}
@@ -138,7 +154,13 @@ function endColumn(onChanged: () => void): Column<QueueRow> {
   };
 }
 
-function End({ row: { id, name }, onChanged }: { row: QueueRow; onChanged: () => void }): JSX.Element {
+function End({
+  row: { id, name },
+  onChanged,
+}: {
+  row: QueueRow;
+  onChanged: () => void;
+}): JSX.Element {
   const [isAsked, setAsked] = useState(false);
   return (
     <>
@@ -161,7 +183,10 @@ function End({ row: { id, name }, onChanged }: { row: QueueRow; onChanged: () =>
             onChanged();
           }}
         >
-          <p>It ends now, with all that it pushed. What it has done so far stays, and is told to who waits for it.</p>
+          <p>
+            It ends now, with all that it pushed. What it has done so far stays, and is told to who
+            waits for it.
+          </p>
         </Confirm>
       )}
     </>

@@ -39,7 +39,12 @@ export function Chart(props: ChartProps): JSX.Element {
   const plot = useRef<uPlot | undefined>(undefined);
   const dark = isDark();
   // What changes the drawing itself; new values are only put in.
-  const shape = JSON.stringify([title, lines.map(({ name }) => name), dark, props.from === undefined]);
+  const shape = JSON.stringify([
+    title,
+    lines.map(({ name }) => name),
+    dark,
+    props.from === undefined,
+  ]);
   useEffect(() => {
     const { current } = box;
     if (current === null) return undefined;
@@ -83,7 +88,10 @@ function said({ title, lines, format }: ChartProps): string {
     const known = values.filter((value) => value !== null);
     const last = known.at(-1);
     if (last === undefined) return `${name}: nothing yet`;
-    const [low, high] = [known.reduce((a, b) => Math.min(a, b)), known.reduce((a, b) => Math.max(a, b))];
+    const [low, high] = [
+      known.reduce((a, b) => Math.min(a, b)),
+      known.reduce((a, b) => Math.max(a, b)),
+    ];
     return `${name}: ${format(last)} at last, ${format(low)} to ${format(high)}`;
   });
   return `${title}. ${each.join('; ')}`;
@@ -107,14 +115,18 @@ function optionsOf(props: ChartProps, width: number): uPlot.Options {
     },
     scales: {
       x: { time: isTime },
-      y: { range: (_, low, high) => [Math.min(0, low ?? 0), max ?? Math.max(1, (high ?? 0) * 1.1)] },
+      y: {
+        range: (_, low, high) => [Math.min(0, low ?? 0), max ?? Math.max(1, (high ?? 0) * 1.1)],
+      },
     },
     axes: [
       {
         ...axis,
         grid: { show: false },
         size: 24,
-        ...(isTime ? { values: (_: uPlot, at: number[]) => at.map(clock) } : { incrs: [1, 2, 5, 10] }),
+        ...(isTime
+          ? { values: (_: uPlot, at: number[]) => at.map(clock) }
+          : { incrs: [1, 2, 5, 10] }),
       },
       { ...axis, grid, size: 58, values: (_, at) => at.map(format) },
     ],

@@ -9,7 +9,9 @@ export function Facts({
   return (
     <dl class="facts">
       {rows
-        .filter(([, value]) => value !== '' && value !== undefined && value !== null && value !== false)
+        .filter(
+          ([, value]) => value !== '' && value !== undefined && value !== null && value !== false,
+        )
         .map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>

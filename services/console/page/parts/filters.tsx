@@ -52,7 +52,11 @@ export function Choice({
 }): JSX.Element {
   const isKnown = value === '' || options.some(([each]) => each === value);
   return (
-    <select aria-label={label} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+    <select
+      aria-label={label}
+      value={value}
+      onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+    >
       <option value="">{all}</option>
       {!isKnown && <option value={value}>{value}</option>}
       {options.map(([each, words]) => (
@@ -65,7 +69,10 @@ export function Choice({
 }
 
 /** A filter stands in the address, so that a link shows the same. */
-export function changeQuery(query: URLSearchParams, changes: Readonly<Record<string, string>>): void {
+export function changeQuery(
+  query: URLSearchParams,
+  changes: Readonly<Record<string, string>>,
+): void {
   const next = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changes)) {
     if (value === '') next.delete(name);

@@ -57,7 +57,12 @@ export function LongTable<Row>({
           {seen.map(({ index, key }) => {
             const row = sorted[index] as Row;
             return (
-              <tr key={key} ref={virtual.measureElement} data-index={index} aria-rowindex={index + 2}>
+              <tr
+                key={key}
+                ref={virtual.measureElement}
+                data-index={index}
+                aria-rowindex={index + 2}
+              >
                 {columns.map(({ head, cell, isNumber }) => (
                   <td key={head} data-head={head} class={isNumber === true ? 'number' : ''}>
                     {cell(row)}

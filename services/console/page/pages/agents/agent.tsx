@@ -89,7 +89,8 @@ function Shown({ its }: { its: AgentActivity }): JSX.Element {
       {known_ms === 0 ? (
         <Empty title="The audit log is on another machine">
           <p>
-            What agents sent is written where the broker runs: <code>sigma audit</code> shows it there.
+            What agents sent is written where the broker runs: <code>sigma audit</code> shows it
+            there.
           </p>
         </Empty>
       ) : (
@@ -159,7 +160,10 @@ function Mailboxes({ its: { mailboxes, agent } }: { its: AgentActivity }): JSX.E
 function Rates({ minutes }: { minutes: readonly Minute[] }): JSX.Element {
   const { xs, of } = useMemo(() => {
     const now = Math.floor(Date.now() / minuteMs) * minuteMs;
-    const all = Array.from({ length: minutesShown }, (_, at) => now - (minutesShown - 1 - at) * minuteMs);
+    const all = Array.from(
+      { length: minutesShown },
+      (_, at) => now - (minutesShown - 1 - at) * minuteMs,
+    );
     const known = new Map(minutes.map((each) => [each.at_ms, each]));
     return {
       xs: all.map((ms) => ms / 1_000),
@@ -186,10 +190,15 @@ const columns: readonly Column<Entry>[] = [
   { head: 'When', cell: ({ at }) => <Time ms={at} /> },
   {
     head: 'What',
-    cell: ({ what, count }) => (what === 'lost' ? `${countText(count ?? 0)} entries are missing here` : what),
+    cell: ({ what, count }) =>
+      what === 'lost' ? `${countText(count ?? 0)} entries are missing here` : what,
     by: ({ what }) => what,
   },
-  { head: 'Kind', cell: ({ type }) => <span class="mono">{type}</span>, by: ({ type = '' }) => type },
+  {
+    head: 'Kind',
+    cell: ({ type }) => <span class="mono">{type}</span>,
+    by: ({ type = '' }) => type,
+  },
   { head: 'From', cell: ({ from }) => from, by: ({ from = '' }) => from },
   { head: 'To', cell: ({ to }) => to, by: ({ to = '' }) => to },
   {
@@ -198,6 +207,10 @@ const columns: readonly Column<Entry>[] = [
     by: ({ bytes = 0 }) => bytes,
     isNumber: true,
   },
-  { head: 'Code', cell: ({ code }) => code !== undefined && <Badge tone="bad">{code}</Badge>, by: ({ code = '' }) => code },
+  {
+    head: 'Code',
+    cell: ({ code }) => code !== undefined && <Badge tone="bad">{code}</Badge>,
+    by: ({ code = '' }) => code,
+  },
   { head: 'Id', cell: ({ id }) => <span class="mono small dim">{id}</span> },
 ];

@@ -52,7 +52,11 @@ const columns: readonly Column<AgentRow>[] = [
     head: 'Knows',
     cell: ({ scope, overlays, items }) => (
       <>
-        {scope.length === 0 ? <span class="dim">–</span> : <span class="mono">{scopeText(scope)}</span>}
+        {scope.length === 0 ? (
+          <span class="dim">–</span>
+        ) : (
+          <span class="mono">{scopeText(scope)}</span>
+        )}
         {overlays.length > 0 && (
           <div class="dim small">
             {overlays.join(' ')}, {countText(items)} items
@@ -62,8 +66,16 @@ const columns: readonly Column<AgentRow>[] = [
     ),
     by: ({ items }) => items,
   },
-  { head: 'Project', cell: ({ project }) => project || <span class="dim">–</span>, by: ({ project }) => project },
-  { head: 'Seen', cell: ({ seen_ms }) => <Time ms={seen_ms || Number.NaN} />, by: ({ seen_ms }) => seen_ms },
+  {
+    head: 'Project',
+    cell: ({ project }) => project || <span class="dim">–</span>,
+    by: ({ project }) => project,
+  },
+  {
+    head: 'Seen',
+    cell: ({ seen_ms }) => <Time ms={seen_ms || Number.NaN} />,
+    by: ({ seen_ms }) => seen_ms,
+  },
 ];
 
 function List({ query }: { query: URLSearchParams }): JSX.Element {

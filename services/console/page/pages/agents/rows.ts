@@ -45,14 +45,18 @@ export function rowsOf(
   });
 }
 
-export function matching(rows: readonly AgentRow[], { text, role, state }: AgentFilter): AgentRow[] {
+export function matching(
+  rows: readonly AgentRow[],
+  { text, role, state }: AgentFilter,
+): AgentRow[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return rows
     .filter((row) => {
       if (role !== '' && row.role !== role) return false;
       if (state !== '' && row.state !== state) return false;
       if (words.length === 0) return true;
-      const all = `${row.id} ${row.name} ${row.role} ${row.project} ${row.scope.join(' ')}`.toLowerCase();
+      const all =
+        `${row.id} ${row.name} ${row.role} ${row.project} ${row.scope.join(' ')}`.toLowerCase();
       return words.every((each) => all.includes(each));
     })
     .sort(

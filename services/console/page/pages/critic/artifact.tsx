@@ -58,7 +58,9 @@ function Cycle({
     <>
       <div class="page-head">
         <h1 class="mono">{artifact}</h1>
-        <Badge tone={needs_person ? 'warn' : state === 'accepted' ? 'good' : 'plain'}>{state}</Badge>
+        <Badge tone={needs_person ? 'warn' : state === 'accepted' ? 'good' : 'plain'}>
+          {state}
+        </Badge>
         {needs_person && <Ratify artifact={artifact} onRatified={onRatified} />}
       </div>
       {why !== '' && <p class={needs_person ? 'notice' : 'dim'}>{why}</p>}
@@ -151,7 +153,11 @@ function Review({ id }: { id: string }): JSX.Element {
     <section class="panel">
       <div class="row">
         <h2>Review of iteration {critique.iteration}</h2>
-        <Badge tone={critique.verdict === 'PASS' ? 'good' : critique.verdict === 'REJECTED' ? 'bad' : 'warn'}>
+        <Badge
+          tone={
+            critique.verdict === 'PASS' ? 'good' : critique.verdict === 'REJECTED' ? 'bad' : 'warn'
+          }
+        >
           {critique.verdict}
         </Badge>
         <span class="dim">
@@ -166,7 +172,8 @@ function Review({ id }: { id: string }): JSX.Element {
           <li key={mode}>
             <details>
               <summary>
-                <b>{mode}</b> <Badge tone={status === 'complete' ? 'plain' : 'warn'}>{status}</Badge>{' '}
+                <b>{mode}</b>{' '}
+                <Badge tone={status === 'complete' ? 'plain' : 'warn'}>{status}</Badge>{' '}
                 {score !== null && score.score !== null && score.score.toFixed(3)}{' '}
                 <span class="dim">{duration(elapsed_ms)}</span>
               </summary>
@@ -203,10 +210,24 @@ function Review({ id }: { id: string }): JSX.Element {
   );
 }
 
-const ways: readonly { judgement: PersonJudgement; button: string; means: string; isDanger?: boolean }[] = [
-  { judgement: 'accept', button: 'Accept', means: 'It is accepted as it is, although it did not pass by itself.' },
+const ways: readonly {
+  judgement: PersonJudgement;
+  button: string;
+  means: string;
+  isDanger?: boolean;
+}[] = [
+  {
+    judgement: 'accept',
+    button: 'Accept',
+    means: 'It is accepted as it is, although it did not pass by itself.',
+  },
   { judgement: 'revise', button: 'Have it revised', means: 'Its creator works on it once more.' },
-  { judgement: 'refuse', button: 'Refuse', means: 'It is refused, and its cycle ends.', isDanger: true },
+  {
+    judgement: 'refuse',
+    button: 'Refuse',
+    means: 'It is refused, and its cycle ends.',
+    isDanger: true,
+  },
 ];
 
 function Ratify({
@@ -247,7 +268,12 @@ function Ratify({
           <p>{way.means}</p>
           <label class="stacked" for={name}>
             Why (kept with its history)
-            <textarea id={name} rows={3} value={text} onInput={({ currentTarget }) => setText(currentTarget.value)} />
+            <textarea
+              id={name}
+              rows={3}
+              value={text}
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+            />
           </label>
         </Confirm>
       )}

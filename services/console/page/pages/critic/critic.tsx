@@ -34,7 +34,9 @@ const columns: readonly Column<CriticRow>[] = [
     head: 'State',
     cell: ({ state, needs_person, done, total }) => (
       <>
-        <Badge tone={needs_person ? 'warn' : state === 'accepted' ? 'good' : 'plain'}>{state}</Badge>
+        <Badge tone={needs_person ? 'warn' : state === 'accepted' ? 'good' : 'plain'}>
+          {state}
+        </Badge>
         {total > 0 && (
           <div class="dim small">
             {done} of {total} modes
@@ -45,7 +47,12 @@ const columns: readonly Column<CriticRow>[] = [
     ),
     by: ({ state }) => state,
   },
-  { head: 'Iteration', cell: ({ iteration }) => iteration, by: ({ iteration }) => iteration, isNumber: true },
+  {
+    head: 'Iteration',
+    cell: ({ iteration }) => iteration,
+    by: ({ iteration }) => iteration,
+    isNumber: true,
+  },
   {
     head: 'Score',
     cell: ({ score, threshold }) => (
@@ -56,7 +63,11 @@ const columns: readonly Column<CriticRow>[] = [
     by: ({ score }) => score ?? -1,
     isNumber: true,
   },
-  { head: 'When', cell: ({ at_ms }) => <Time ms={at_ms || Number.NaN} />, by: ({ at_ms }) => at_ms },
+  {
+    head: 'When',
+    cell: ({ at_ms }) => <Time ms={at_ms || Number.NaN} />,
+    by: ({ at_ms }) => at_ms,
+  },
 ];
 
 function List(): JSX.Element {

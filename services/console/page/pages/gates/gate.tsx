@@ -85,8 +85,16 @@ function Action({ its: { gate, action, is_exact } }: { its: GateInWhole }): JSX.
           )}
           <Facts
             rows={[
-              ['Folder', <span class="mono">{exact.cwd === '' ? '. (the root of its executor)' : exact.cwd}</span>],
-              ['Meant for', exact.scope.length > 0 && <span class="mono">{exact.scope.join(', ')}</span>],
+              [
+                'Folder',
+                <span class="mono">
+                  {exact.cwd === '' ? '. (the root of its executor)' : exact.cwd}
+                </span>,
+              ],
+              [
+                'Meant for',
+                exact.scope.length > 0 && <span class="mono">{exact.scope.join(', ')}</span>,
+              ],
               ['Promises', exact.read_only && 'to change nothing'],
             ]}
           />
@@ -113,10 +121,15 @@ function Action({ its: { gate, action, is_exact } }: { its: GateInWhole }): JSX.
       {files.length > 0 && (
         <>
           <h3>Scripts that were read</h3>
-          <Facts rows={files.map(([path, sha256]) => [path, <span class="mono small">{sha256}</span>])} />
+          <Facts
+            rows={files.map(([path, sha256]) => [path, <span class="mono small">{sha256}</span>])}
+          />
         </>
       )}
-      <p class="dim small mono digest" title="SHA-256 of the action: a judgement counts for this one only">
+      <p
+        class="dim small mono digest"
+        title="SHA-256 of the action: a judgement counts for this one only"
+      >
         {classification.digest.action}
       </p>
     </section>
@@ -171,7 +184,12 @@ function About({ its: { gate, task } }: { its: GateInWhole }): JSX.Element {
           ['Has its effect on', <span class="mono">{pattern.target}</span>],
           ['Seen by', seen_by],
           ['Session', its],
-          ['Remembered', is_cacheable ? 'an approval holds for the same action in this session' : 'never: each time anew'],
+          [
+            'Remembered',
+            is_cacheable
+              ? 'an approval holds for the same action in this session'
+              : 'never: each time anew',
+          ],
           ['Asked', <Time ms={asked_ms} />],
           ['Ends', state === 'open' && <Time ms={expires_ms} />],
           ['Judged', gate.judged_ms > 0 && <Time ms={gate.judged_ms} />],
@@ -192,15 +210,35 @@ interface Way {
 }
 
 const ways: readonly Way[] = [
-  { judgement: 'approve', button: 'Approve', title: 'Approve this action?', words: 'Why (kept with the gate)' },
-  { judgement: 'dismiss', button: 'Only this once', title: 'Allow it this once?', words: 'Why (kept with the gate)' },
+  {
+    judgement: 'approve',
+    button: 'Approve',
+    title: 'Approve this action?',
+    words: 'Why (kept with the gate)',
+  },
+  {
+    judgement: 'dismiss',
+    button: 'Only this once',
+    title: 'Allow it this once?',
+    words: 'Why (kept with the gate)',
+  },
   {
     ...{ judgement: 'modify', button: 'Something else', title: 'Have something else done?' },
     words: 'What to do instead, in words or as {"argv": […]}',
   },
-  { judgement: 'halt', button: 'Refuse', title: 'Refuse this action?', words: 'Why (kept with the gate)', isDanger: true },
   {
-    ...{ judgement: 'withdraw', button: 'Refuse, and end the session', title: 'End all of its session?' },
+    judgement: 'halt',
+    button: 'Refuse',
+    title: 'Refuse this action?',
+    words: 'Why (kept with the gate)',
+    isDanger: true,
+  },
+  {
+    ...{
+      judgement: 'withdraw',
+      button: 'Refuse, and end the session',
+      title: 'End all of its session?',
+    },
     ...{ words: 'Why (kept with the gate)', isDanger: true },
   },
 ];
@@ -221,7 +259,9 @@ function Judge({
         <button
           key={each.judgement}
           type="button"
-          class={each.judgement === 'approve' ? 'primary' : each.judgement === 'halt' ? 'danger' : ''}
+          class={
+            each.judgement === 'approve' ? 'primary' : each.judgement === 'halt' ? 'danger' : ''
+          }
           disabled={isReadOnly}
           title={isReadOnly ? 'This console is read only.' : its.effects[each.judgement]}
           onClick={() => setWay(each)}
@@ -230,7 +270,13 @@ function Judge({
         </button>
       ))}
       {way !== undefined && (
-        <Ask key={way.judgement} its={its} way={way} onClose={() => setWay(undefined)} onSaid={onSaid} />
+        <Ask
+          key={way.judgement}
+          its={its}
+          way={way}
+          onClose={() => setWay(undefined)}
+          onSaid={onSaid}
+        />
       )}
     </div>
   );
@@ -258,7 +304,9 @@ function Ask({
   };
   return (
     <Confirm title={title} action={button} isDanger={isDanger} run={run} onClose={onClose}>
-      <pre class="text command">{visible(is_exact && action !== null ? commandText(action.argv) : description)}</pre>
+      <pre class="text command">
+        {visible(is_exact && action !== null ? commandText(action.argv) : description)}
+      </pre>
       <p>
         {button}: {effects[judgement]}.
       </p>

@@ -41,15 +41,22 @@ const columns: readonly Column<Gate>[] = [
   {
     head: 'Where',
     cell: ({ classification: { pattern } }) => (
-      <Badge tone={pattern.environment === 'production' ? 'bad' : 'plain'}>{pattern.environment}</Badge>
+      <Badge tone={pattern.environment === 'production' ? 'bad' : 'plain'}>
+        {pattern.environment}
+      </Badge>
     ),
     by: ({ classification }) => classification.pattern.environment,
   },
-  { head: 'Task', cell: ({ task }) => <a href={linkTo('tasks', [task])}>{task}</a>, by: ({ task }) => task },
+  {
+    head: 'Task',
+    cell: ({ task }) => <a href={linkTo('tasks', [task])}>{task}</a>,
+    by: ({ task }) => task,
+  },
   { head: 'Asked', cell: ({ asked_ms }) => <Time ms={asked_ms} />, by: ({ asked_ms }) => asked_ms },
   {
     head: 'Ends',
-    cell: ({ state, expires_ms }) => (state === 'open' ? <Time ms={expires_ms} /> : <span class="dim">–</span>),
+    cell: ({ state, expires_ms }) =>
+      state === 'open' ? <Time ms={expires_ms} /> : <span class="dim">–</span>,
     by: ({ expires_ms }) => expires_ms,
   },
 ];
@@ -78,7 +85,9 @@ function List({ query }: { query: URLSearchParams }): JSX.Element {
           <input
             type="checkbox"
             checked={isAll}
-            onChange={({ currentTarget }) => changeQuery(query, { all: currentTarget.checked ? '1' : '' })}
+            onChange={({ currentTarget }) =>
+              changeQuery(query, { all: currentTarget.checked ? '1' : '' })
+            }
           />
           also judged and expired ones
         </label>

@@ -19,7 +19,8 @@ interface Health {
   doctor: Check[];
 }
 
-const load = (_: string, signal: AbortSignal): Promise<Health> => look<Health>('/api/health', signal);
+const load = (_: string, signal: AbortSignal): Promise<Health> =>
+  look<Health>('/api/health', signal);
 
 /** `/health`: the last hour as charts, and what `sigma doctor` says. */
 export function HealthPage(): JSX.Element {
@@ -65,12 +66,18 @@ function Now({ samples }: { samples: readonly Sample[] }): JSX.Element {
     isBad: (value: number) => boolean = () => false,
   ) => {
     const value = lastOf(samples, of);
-    return { name, value: value === undefined ? '–' : text(value), isBad: value !== undefined && isBad(value) };
+    return {
+      name,
+      value: value === undefined ? '–' : text(value),
+      isBad: value !== undefined && isBad(value),
+    };
   };
   const isAway = samples.at(-1)?.messages === null;
   return (
     <>
-      {isAway && <p class="notice">The broker does not answer: the charts have a gap since then.</p>}
+      {isAway && (
+        <p class="notice">The broker does not answer: the charts have a gap since then.</p>
+      )}
       <Figures
         rows={[
           figure('accepted', 'accepted', perSecond),
@@ -113,7 +120,11 @@ const charts: readonly Drawn[] = [
       ['an answer of the broker', 'answer_ms', 'warn'],
     ],
   },
-  { title: 'Age of the oldest message', format: duration, lines: [['oldest', 'oldest_ms', 'accent']] },
+  {
+    title: 'Age of the oldest message',
+    format: duration,
+    lines: [['oldest', 'oldest_ms', 'accent']],
+  },
   {
     title: 'Stored messages',
     format: countText,
@@ -122,9 +133,21 @@ const charts: readonly Drawn[] = [
       ['dead', 'dead_letters', 'bad'],
     ],
   },
-  { title: 'Event loop late by', format: ms, lines: [['at worst in a minute', 'loop_lag_ms', 'accent']] },
-  { title: 'Memory of the broker', format: bytesText, lines: [['resident', 'rss_bytes', 'accent']] },
-  { title: 'Free disk at the home', format: bytesText, lines: [['free', 'disk_free_bytes', 'accent']] },
+  {
+    title: 'Event loop late by',
+    format: ms,
+    lines: [['at worst in a minute', 'loop_lag_ms', 'accent']],
+  },
+  {
+    title: 'Memory of the broker',
+    format: bytesText,
+    lines: [['resident', 'rss_bytes', 'accent']],
+  },
+  {
+    title: 'Free disk at the home',
+    format: bytesText,
+    lines: [['free', 'disk_free_bytes', 'accent']],
+  },
   {
     title: 'Files changed since they were indexed',
     format: countText,
@@ -147,9 +170,11 @@ function Charts({ samples }: { samples: readonly Sample[] }): JSX.Element {
         <Chart
           key={title}
           {...{ title, format, xs, to, from: to - hourMs / 1_000, group: 'health' }}
-          lines={lines.map(
-            ([name, figure, colour]): Line => ({ name, colour, values: valuesOf(samples, figure) }),
-          )}
+          lines={lines.map(([name, figure, colour]): Line => ({
+            name,
+            colour,
+            values: valuesOf(samples, figure),
+          }))}
         />
       ))}
     </div>
@@ -159,9 +184,20 @@ function Charts({ samples }: { samples: readonly Sample[] }): JSX.Element {
 const tones: Readonly<Record<Check['state'], Tone>> = {
   ...{ ok: 'good', absent: 'plain', unchecked: 'plain', broken: 'bad' },
 };
-const order: Readonly<Record<Check['state'], number>> = { broken: 0, absent: 1, unchecked: 2, ok: 3 };
+const order: Readonly<Record<Check['state'], number>> = {
+  broken: 0,
+  absent: 1,
+  unchecked: 2,
+  ok: 3,
+};
 
-function Doctor({ checks, onAgain }: { checks: readonly Check[]; onAgain: () => void }): JSX.Element {
+function Doctor({
+  checks,
+  onAgain,
+}: {
+  checks: readonly Check[];
+  onAgain: () => void;
+}): JSX.Element {
   const broken = checks.filter(({ state }) => state === 'broken').length;
   return (
     <section class="panel">
@@ -198,5 +234,7 @@ function perSecond(rate: number): string {
 
 /** `0.42 ms`, `12 ms`, `1.2 s`. */
 function ms(value: number): string {
-  return value >= 1_000 ? duration(value) : `${value < 10 ? Number(value.toFixed(2)) : Math.round(value)} ms`;
+  return value >= 1_000
+    ? duration(value)
+    : `${value < 10 ? Number(value.toFixed(2)) : Math.round(value)} ms`;
 }

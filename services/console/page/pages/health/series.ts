@@ -3,7 +3,11 @@ import type { Sample } from '../../../samples.js';
 export const hourMs = 3_600_000;
 
 /** Samples by time, each once, of the last hour: what came live behind what was there before. */
-export function joined(before: readonly Sample[], more: readonly Sample[], nowMs: number): Sample[] {
+export function joined(
+  before: readonly Sample[],
+  more: readonly Sample[],
+  nowMs: number,
+): Sample[] {
   const known = new Map([...before, ...more].map((each) => [each.at_ms, each]));
   return [...known.values()]
     .filter(({ at_ms }) => at_ms >= nowMs - hourMs)

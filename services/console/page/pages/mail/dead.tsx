@@ -86,18 +86,15 @@ export function DeadPage({ route: { query } }: PageProps): JSX.Element {
                 empty={
                   <Empty title="There are no dead letters">
                     <p>
-                      A message comes here when its agent refuses it, when it failed too often, or when
-                      its time is over.
+                      A message comes here when its agent refuses it, when it failed too often, or
+                      when its time is over.
                     </p>
                   </Empty>
                 }
               />
               {next > 0 && (
                 <div class="row">
-                  <a
-                    class="button"
-                    href={linkTo('dead', [], { mailbox, after: `${next}` })}
-                  >
+                  <a class="button" href={linkTo('dead', [], { mailbox, after: `${next}` })}>
                     Later letters
                   </a>
                 </div>
@@ -198,8 +195,8 @@ function Ask({
       </p>
       {mailbox !== '' && (
         <p>
-          It is done to all {mailbox === '*' ? 'dead letters' : <>dead letters of {mailbox}</>}, also to
-          those that come until then.
+          It is done to all {mailbox === '*' ? 'dead letters' : <>dead letters of {mailbox}</>},
+          also to those that come until then.
         </p>
       )}
       <ul class="named">
@@ -242,7 +239,16 @@ function columnsOf(
     { head: 'Mailbox', cell: ({ mailbox }) => mailbox, by: ({ mailbox }) => mailbox },
     { head: 'From', cell: ({ from }) => from, by: ({ from }) => from },
     { head: 'Kind', cell: ({ type }) => <span class="mono">{type}</span>, by: ({ type }) => type },
-    { head: 'Failed', cell: ({ attempts }) => attempts, by: ({ attempts }) => attempts, isNumber: true },
-    { head: 'Dead since', cell: ({ dead_ms }) => <Time ms={dead_ms} />, by: ({ dead_ms }) => dead_ms },
+    {
+      head: 'Failed',
+      cell: ({ attempts }) => attempts,
+      by: ({ attempts }) => attempts,
+      isNumber: true,
+    },
+    {
+      head: 'Dead since',
+      cell: ({ dead_ms }) => <Time ms={dead_ms} />,
+      by: ({ dead_ms }) => dead_ms,
+    },
   ];
 }

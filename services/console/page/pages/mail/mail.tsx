@@ -25,12 +25,23 @@ const columns: readonly Column<MailboxView>[] = [
     cell: ({ mailbox }) => <a href={linkTo('mail', [mailbox])}>{mailbox}</a>,
     by: ({ mailbox }) => mailbox,
   },
-  { head: 'Waiting', cell: ({ depth }) => countText(depth), by: ({ depth }) => depth, isNumber: true },
+  {
+    head: 'Waiting',
+    cell: ({ depth }) => countText(depth),
+    by: ({ depth }) => depth,
+    isNumber: true,
+  },
   { head: 'Size', cell: ({ bytes }) => bytesText(bytes), by: ({ bytes }) => bytes, isNumber: true },
-  { head: 'At work', cell: ({ leases }) => countText(leases), by: ({ leases }) => leases, isNumber: true },
+  {
+    head: 'At work',
+    cell: ({ leases }) => countText(leases),
+    by: ({ leases }) => leases,
+    isNumber: true,
+  },
   {
     head: 'Oldest',
-    cell: ({ depth, oldest_ms }) => (depth === 0 ? <span class="dim">–</span> : duration(oldest_ms)),
+    cell: ({ depth, oldest_ms }) =>
+      depth === 0 ? <span class="dim">–</span> : duration(oldest_ms),
     by: ({ oldest_ms }) => oldest_ms,
     isNumber: true,
   },
@@ -86,7 +97,9 @@ function List({ query }: { query: URLSearchParams }): JSX.Element {
                 rows={shown}
                 keyOf={({ mailbox }) => mailbox}
                 empty={
-                  <Empty title={mailboxes.length === 0 ? 'No agent has a mailbox yet' : 'Nothing waits'}>
+                  <Empty
+                    title={mailboxes.length === 0 ? 'No agent has a mailbox yet' : 'Nothing waits'}
+                  >
                     <p>
                       <code>sigma send AGENT "…"</code> leaves a message for an agent.
                     </p>

@@ -23,8 +23,17 @@ export const messageColumns: readonly Column<MessageView>[] = [
   },
   { head: 'From', cell: ({ from }) => from, by: ({ from }) => from },
   { head: 'Kind', cell: ({ type }) => <span class="mono">{type}</span>, by: ({ type }) => type },
-  { head: 'Stored', cell: ({ stored_ms }) => <Time ms={stored_ms} />, by: ({ stored_ms }) => stored_ms },
-  { head: 'Failed', cell: ({ attempts }) => attempts, by: ({ attempts }) => attempts, isNumber: true },
+  {
+    head: 'Stored',
+    cell: ({ stored_ms }) => <Time ms={stored_ms} />,
+    by: ({ stored_ms }) => stored_ms,
+  },
+  {
+    head: 'Failed',
+    cell: ({ attempts }) => attempts,
+    by: ({ attempts }) => attempts,
+    isNumber: true,
+  },
   { head: 'Size', cell: ({ bytes }) => bytesText(bytes), by: ({ bytes }) => bytes, isNumber: true },
   { head: 'Last failure', cell: ({ reason }) => reason },
 ];

@@ -40,7 +40,9 @@ export function Evidence({ its: { task } }: { its: TaskHistory }): JSX.Element {
                     </span>
                   </div>
                   {relevance !== '' && <p class="dim">{relevance}</p>}
-                  {status !== 'valid' && (statuses[at]?.reason ?? '') !== '' && <p>{statuses[at]?.reason}</p>}
+                  {status !== 'valid' && (statuses[at]?.reason ?? '') !== '' && (
+                    <p>{statuses[at]?.reason}</p>
+                  )}
                   <pre class="text">{content}</pre>
                 </li>
               );
@@ -58,29 +60,32 @@ function Reviews({ task: { reviews } }: { task: Task }): JSX.Element {
     <section class="panel">
       <h2>Reviews</h2>
       <ul class="plain">
-        {[...reviews].reverse().map(({ attempt, worker, verdict, findings, confidence, citations }, at) => (
-          <li key={`${attempt} ${at}`}>
-            <div class="row">
-              <Badge tone={verdictTones[verdict] ?? 'plain'}>{verdict}</Badge>
-              <span>
-                attempt {attempt} by {worker}
-              </span>
-              {citations.length > 0 && (
-                <span class="dim">
-                  {confidence} confidence, {citations.filter(({ status }) => status === 'valid').length} of{' '}
-                  {citations.length} citations hold
+        {[...reviews]
+          .reverse()
+          .map(({ attempt, worker, verdict, findings, confidence, citations }, at) => (
+            <li key={`${attempt} ${at}`}>
+              <div class="row">
+                <Badge tone={verdictTones[verdict] ?? 'plain'}>{verdict}</Badge>
+                <span>
+                  attempt {attempt} by {worker}
                 </span>
-              )}
-            </div>
-            <ul class="plain inner">
-              {findings.map(({ code, severity, text }) => (
-                <li key={code + text}>
-                  <Badge tone={severity === 'error' ? 'bad' : 'warn'}>{code}</Badge> {text}
-                </li>
-              ))}
-            </ul>
-          </li>
-        ))}
+                {citations.length > 0 && (
+                  <span class="dim">
+                    {confidence} confidence,{' '}
+                    {citations.filter(({ status }) => status === 'valid').length} of{' '}
+                    {citations.length} citations hold
+                  </span>
+                )}
+              </div>
+              <ul class="plain inner">
+                {findings.map(({ code, severity, text }) => (
+                  <li key={code + text}>
+                    <Badge tone={severity === 'error' ? 'bad' : 'warn'}>{code}</Badge> {text}
+                  </li>
+                ))}
+              </ul>
+            </li>
+          ))}
       </ul>
     </section>
   );
@@ -93,25 +98,27 @@ function Critiques({ task: { iterations } }: { task: Task }): JSX.Element {
       <h2>Critiques</h2>
       <Scores iterations={iterations} threshold={last?.threshold ?? 0} />
       <ul class="plain">
-        {[...iterations].reverse().map(({ iteration, verdict, score, why, modes, judged, judged_by, findings }) => (
-          <li key={iteration}>
-            <div class="row">
-              <b>Iteration {iteration}</b>
-              <Badge tone={verdict === 'PASS' ? 'good' : verdict === 'REJECTED' ? 'bad' : 'warn'}>
-                {verdict}
-              </Badge>
-              <span>{score === null ? 'no score' : score.toFixed(2)}</span>
-              <span class="dim">{modes.join(', ')}</span>
-              {judged !== '' && (
-                <span>
-                  {judged} by {judged_by}
-                </span>
-              )}
-            </div>
-            <p>{why}</p>
-            <Findings findings={findings} />
-          </li>
-        ))}
+        {[...iterations]
+          .reverse()
+          .map(({ iteration, verdict, score, why, modes, judged, judged_by, findings }) => (
+            <li key={iteration}>
+              <div class="row">
+                <b>Iteration {iteration}</b>
+                <Badge tone={verdict === 'PASS' ? 'good' : verdict === 'REJECTED' ? 'bad' : 'warn'}>
+                  {verdict}
+                </Badge>
+                <span>{score === null ? 'no score' : score.toFixed(2)}</span>
+                <span class="dim">{modes.join(', ')}</span>
+                {judged !== '' && (
+                  <span>
+                    {judged} by {judged_by}
+                  </span>
+                )}
+              </div>
+              <p>{why}</p>
+              <Findings findings={findings} />
+            </li>
+          ))}
       </ul>
     </section>
   );

@@ -62,7 +62,11 @@ function Shown({
         <h1>{task.task.name || id}</h1>
         <State state={state} />
         {isOver && state !== 'completed' && <Retry id={id} />}
-        <Decisions id={id} may={open.length > 0 ? may.filter((each) => each === 'cancel') : may} onSaid={onSaid} />
+        <Decisions
+          id={id}
+          may={open.length > 0 ? may.filter((each) => each === 'cancel') : may}
+          onSaid={onSaid}
+        />
       </div>
       {open.map((gate) => (
         <p key={gate.id} class="notice">
@@ -141,7 +145,16 @@ function Criteria({ its: { task } }: { its: TaskHistory }): JSX.Element {
 }
 
 function Details({ its: { task } }: { its: TaskHistory }): JSX.Element {
-  const { task: asked, parent, owner, assigned_to, attempt, created_ms, finished_ms, response } = task;
+  const {
+    task: asked,
+    parent,
+    owner,
+    assigned_to,
+    attempt,
+    created_ms,
+    finished_ms,
+    response,
+  } = task;
   const usage = response?.usage ?? null;
   const links = useMemo(
     () =>
@@ -162,17 +175,26 @@ function Details({ its: { task } }: { its: TaskHistory }): JSX.Element {
           ['Criticality', asked.criticality],
           ['Runner', asked.runner],
           ['Grounding', asked.grounding?.strategy ?? 'none'],
-          ['Worker', assigned_to !== '' && <a href={linkTo('agents', [assigned_to])}>{assigned_to}</a>],
+          [
+            'Worker',
+            assigned_to !== '' && <a href={linkTo('agents', [assigned_to])}>{assigned_to}</a>,
+          ],
           ['Attempt', attempt > 0 && `${attempt} of ${asked.limits.attempts_max}`],
           ['Asked by', <a href={linkTo('agents', [parent])}>{parent}</a>],
-          ['In the queue of', owner !== '' && <a href={linkTo('prompts', [], { owner })}>{owner}</a>],
+          [
+            'In the queue of',
+            owner !== '' && <a href={linkTo('prompts', [], { owner })}>{owner}</a>,
+          ],
           ['Waited for', links.length > 0 && links],
           ['Session', asked.session],
           ['Asked', <Time ms={created_ms} />],
           ['Over', finished_ms > 0 && <Time ms={finished_ms} />],
           ['Limit', duration(asked.limits.timeout_ms)],
           ['Worked', usage !== null && usage.elapsed_ms > 0 && duration(usage.elapsed_ms)],
-          ['Read from the index', usage !== null && usage.grounding_bytes > 0 && bytesText(usage.grounding_bytes)],
+          [
+            'Read from the index',
+            usage !== null && usage.grounding_bytes > 0 && bytesText(usage.grounding_bytes),
+          ],
           ['Tokens', usage !== null && usage.tokens > 0 && countText(usage.tokens)],
         ]}
       />
@@ -199,7 +221,10 @@ function Retry({ id }: { id: string }): JSX.Element {
             go(linkTo('tasks', [value.id]));
           }}
         >
-          <p>A new task begins with all that this one was told and had found. This one stays as it is.</p>
+          <p>
+            A new task begins with all that this one was told and had found. This one stays as it
+            is.
+          </p>
         </Confirm>
       )}
     </>

@@ -71,8 +71,11 @@ function List({ query }: { query: URLSearchParams }): JSX.Element {
   const worker = query.get('worker') ?? '';
   const states = (query.get('state') ?? '').split(',').filter(Boolean);
   const offset = Math.max(0, Number(query.get('from') ?? 0) || 0);
-  const loaded = useCall('find_tasks', { states, worker, text, offset, limit: pageRows }, ['tasks']);
-  const change = (changes: Record<string, string>): void => changeQuery(query, { from: '', ...changes });
+  const loaded = useCall('find_tasks', { states, worker, text, offset, limit: pageRows }, [
+    'tasks',
+  ]);
+  const change = (changes: Record<string, string>): void =>
+    changeQuery(query, { from: '', ...changes });
   return (
     <section class="page">
       <div class="page-head">
@@ -98,7 +101,12 @@ function List({ query }: { query: URLSearchParams }): JSX.Element {
       />
       <Loadable loaded={loaded} what="Asking the manager">
         {(found) => (
-          <Rows found={found} offset={offset} query={query} isFiltered={text + worker !== '' || states.length > 0} />
+          <Rows
+            found={found}
+            offset={offset}
+            query={query}
+            isFiltered={text + worker !== '' || states.length > 0}
+          />
         )}
       </Loadable>
     </section>
@@ -120,7 +128,9 @@ function States({
   );
   if (known.length === 0) return null;
   const turned = (state: string): string =>
-    (chosen.includes(state) ? chosen.filter((each) => each !== state) : [...chosen, state]).join(',');
+    (chosen.includes(state) ? chosen.filter((each) => each !== state) : [...chosen, state]).join(
+      ',',
+    );
   return (
     <div class="row" role="group" aria-label="States">
       {known.map((state) => (

@@ -3,7 +3,14 @@ import { useMemo } from 'preact/hooks';
 import type { TaskHistory } from '../../../../../src/operations/task-rows.js';
 import { duration } from '../../parts/time-text.js';
 import { State } from './state.js';
-import { happeningsOf, spansOf, totalsOf, widthsOf, type Happening, type Span } from './timeline.js';
+import {
+  happeningsOf,
+  spansOf,
+  totalsOf,
+  widthsOf,
+  type Happening,
+  type Span,
+} from './timeline.js';
 import { standingOf, stateWords } from './words.js';
 
 /** What happened to a task: its states to scale, and every event below. */

@@ -70,7 +70,9 @@ export function happeningsOf({ task, events }: TaskHistory): Happening[] {
     }),
   );
   return events.map(({ at_ms, what, text }) => {
-    const at = notes.findIndex((note) => !note.isTaken && note.at_ms === at_ms && note.state === what);
+    const at = notes.findIndex(
+      (note) => !note.isTaken && note.at_ms === at_ms && note.state === what,
+    );
     const note = notes[at];
     if (note !== undefined) note.isTaken = true;
     const own = task.notes[at];

@@ -33,7 +33,9 @@ export function stateWords(state: string): string {
 }
 
 /** What each change of a task does, as a person is told before they do it. */
-export const changeWords: Readonly<Record<string, { action: string; means: string; needs?: string }>> = {
+export const changeWords: Readonly<
+  Record<string, { action: string; means: string; needs?: string }>
+> = {
   answer: { action: 'Answer', means: 'Its worker goes on with your answer.', needs: 'Your answer' },
   accept: { action: 'Accept', means: 'Its result counts, as if it had passed the review.' },
   refuse: { action: 'Refuse', means: 'Its result does not count; the task ends without one.' },
