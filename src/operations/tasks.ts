@@ -359,6 +359,7 @@ const listInput = z.strictObject({
 const taskList = forPeople({
   input: listInput,
   command: 'task list',
+  annotations: looks,
   help: 'list all tasks, oldest first',
   above: 'list, show and control delegated tasks',
   arguments: [],
@@ -380,6 +381,7 @@ const showInput = z.strictObject({ id: z.string(), wait: z.boolean().default(fal
 const taskShow = forPeople({
   input: showInput,
   command: 'task show',
+  annotations: looks,
   help: 'show the state, result and review of a task, and how to answer it',
   arguments: ['id'],
   flags: {
@@ -401,6 +403,7 @@ const taskShow = forPeople({
 const taskStory = forPeople({
   input: showInput.pick({ id: true }),
   command: 'task story',
+  annotations: looks,
   help: 'print what happened to a task, in order of time, with all that belongs to it',
   arguments: ['id'],
   asks: 'bus',

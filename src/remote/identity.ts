@@ -29,6 +29,13 @@ export function remoteIdentity(config: Config, agent?: string): IdentityFile | u
   throw new BusError('KEY_FILE_INVALID', { path: config.identity, detail });
 }
 
+const operatorAgent = 'operator';
+
+/** The agent that a person acts as: that of the identity file over a network, else the operator. Throws KEYS_MISSING, KEY_FILE_INVALID. */
+export function agentOfPerson(config: Config): string {
+  return remoteIdentity(config)?.agent ?? operatorAgent;
+}
+
 /** The same, and it must be that of this agent, or the one that proves it. Throws KEYS_MISSING, KEY_FILE_INVALID. */
 export function remoteIdentityOf(
   config: Config,

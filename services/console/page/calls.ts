@@ -19,6 +19,7 @@ import type {
 } from '../../../src/pgc/shapes.js';
 import type { Explored } from '../../../src/render/explored.js';
 import type { ReferencesAnswer } from '../../../src/render/sites.js';
+import type { OpsCalls } from './ops-calls.js';
 
 /** An operation takes what its own input says, as it is before defaults are put in. */
 interface Row<Of extends { input: { _zod: { input: unknown } } }, Value> {
@@ -32,7 +33,7 @@ export interface Dated {
 }
 
 /** The operations that the page calls, by name. */
-export interface Calls {
+export interface Calls extends OpsCalls {
   ask: Row<typeof ask, Answer & Dated>;
   query_lattice: Row<typeof queryLattice, Answer & Dated>;
   symbol: Row<typeof symbol, Explored & Dated>;
