@@ -35,7 +35,7 @@ beforeAll(async () => {
   const { home, root, plan } = repository;
   mkdirSync(home, { recursive: true });
   // A person of this bus may requeue what was given up, but not read what waits.
-  const administer = ['dead.*'];
+  const administer = ['dead.*', 'inbox.take'];
   const settings = { permissions: { operator: { administer } }, person: 'Ann' };
   writeFileSync(path.join(home, 'config.json'), JSON.stringify(settings));
   stack = await Stack.open(home, ['manager'], { root, plan });
@@ -133,7 +133,7 @@ test('a person judges a gate in the page, under their name, and the audit log ha
   expect(await valueOf('judge_gate', said)).toMatchObject({
     ...{ state: 'judged', judgement: 'halt', judged_by: 'Ann' },
   });
-  const entries = await audited('attention.judge');
+  const entries = await audited('gate.judge');
   expect(entries.at(-1)).toMatchObject({ what: 'delivered', person: 'Ann' });
   expect(entries.at(-1).from).toMatch(/^console-client-/);
 });
@@ -162,9 +162,7 @@ test('dead letters are looked at, requeued and purged with the rights of the per
   worker.settle([seq]);
   const [entry] = (await audited('dead.requeue')).slice(-1);
   expect(entry).toMatchObject({ what: 'administered', to: 'broker', person: 'Ann' });
-  // The same person is refused the same on the command line.
-  const purged = await browser.call('dead purge', { all: true });
-  expect(purged).toMatchObject({ status: 200, json: { value: { count: 0 } } });
+  expect(await valueOf('dead purge', { all: true })).toEqual({ count: 0 });
   expect((await audited('dead.purge')).at(-1)).toMatchObject({ person: 'Ann' });
 });
 
@@ -181,8 +179,9 @@ test('what the role of a person may not do is refused by the bus, as on the comm
 });
 
 test('calls of one session have a limit; those of a browser that is gone are ended', async () => {
-  const action = { argv: ['git', 'push', '--force', 'origin', 'other'] };
-  const { id } = await valueOf('delegate_task', { task: 'push', action, wait: false });
+  // No worker is there that could begin it.
+  const task = { task: 'write it', runner: 'agent', wait: false };
+  const { id } = await valueOf('delegate_task', task);
   const { port } = new URL(browser.origin);
   const asked = Array.from({ length: sessionLimits.callsMax }, () => {
     const waiting = request({

@@ -18,7 +18,7 @@ import { VirtualClock } from '../../support/virtual-clock.js';
 
 const nothing = (): undefined => undefined;
 const log: Logger = { error: nothing, warn: nothing, info: nothing, debug: nothing };
-const secret = 'a secret of the person';
+const secret = 'a-secret-of-the-person';
 const requestMs = 500;
 
 let folder: ReturnType<typeof temporaryFolder>;
