@@ -82,6 +82,10 @@ export class Bus implements Asking, AsyncDisposable {
     return this.#asking.left;
   }
 
+  audit(...wanted: Parameters<Asking['audit']>): ReturnType<Asking['audit']> {
+    return this.#asking.audit(...wanted);
+  }
+
   /** Calls under way. */
   get calls(): number {
     return this.#running;

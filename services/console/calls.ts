@@ -81,7 +81,7 @@ export class Calls {
   async #answer(operation: AnyOperation, called: Called): Promise<Answered> {
     const { busOf, self, clock } = this.#parts;
     const [cli] = [operation.cli ?? []].flat();
-    const { asks } = cli ?? { asks: 'for an agent' };
+    const { asks } = cli ?? { asks: operation.asks ?? 'for an agent' };
     const { as, tree } = called;
     if (as !== undefined && !asks?.endsWith('an agent'))
       throw inputError(operation, 'as: it is not done in the name of an agent');

@@ -935,6 +935,10 @@ const entries = {
     'there is no review of {artifact}',
     'Run `sigma critic list` to see the reviewed artifacts.',
   ),
+  NO_SUCH_REVIEW: failed(
+    'there is no finished review {id}',
+    'Reviews are kept for a limited time: `sigma critic list` shows the last of each artifact.',
+  ),
   AMBIGUOUS_ARTIFACT: unknown(
     'several artifacts are called {artifact}: {names}',
     'Name it by its full path.',

@@ -6,7 +6,9 @@ import type {
   implementations,
   references,
 } from '../../../src/operations/graph.js';
+import type { measures } from '../../../src/operations/measures.js';
 import type { latticePath, topology } from '../../../src/operations/topology.js';
+import type { Measures } from '../../../src/pgc/analyse/measures.js';
 import type { TreeState } from '../../../src/pgc/plan/tree-state.js';
 import type {
   Answer,
@@ -17,6 +19,7 @@ import type {
 } from '../../../src/pgc/shapes.js';
 import type { Explored } from '../../../src/render/explored.js';
 import type { ReferencesAnswer } from '../../../src/render/sites.js';
+import type { OpsCalls } from './ops-calls.js';
 
 /** An operation takes what its own input says, as it is before defaults are put in. */
 interface Row<Of extends { input: { _zod: { input: unknown } } }, Value> {
@@ -30,7 +33,7 @@ export interface Dated {
 }
 
 /** The operations that the page calls, by name. */
-export interface Calls {
+export interface Calls extends OpsCalls {
   ask: Row<typeof ask, Answer & Dated>;
   query_lattice: Row<typeof queryLattice, Answer & Dated>;
   symbol: Row<typeof symbol, Explored & Dated>;
@@ -39,5 +42,6 @@ export interface Calls {
   references: Row<typeof references, ReferencesAnswer>;
   implementations: Row<typeof implementations, ImplementationsAnswer>;
   topology: Row<typeof topology, TopologyAnswer>;
+  measures: Row<typeof measures, Measures>;
   lattice_path: Row<typeof latticePath, { path: string[] }>;
 }

@@ -22,6 +22,65 @@ export const pages: readonly Page[] = [
     key: 'k',
     load: async () => (await import('./pages/ask/ask.js')).Ask,
   },
+  {
+    name: 'symbol',
+    title: 'Symbol',
+    load: async () => (await import('./pages/symbol/symbol.js')).SymbolPage,
+  },
+  {
+    name: 'map',
+    title: 'Map',
+    key: 'p',
+    load: async () => (await import('./pages/map/map.js')).MapPage,
+  },
+  {
+    name: 'agents',
+    title: 'Agents',
+    key: 'a',
+    load: async () => (await import('./pages/agents/agents.js')).AgentsPage,
+  },
+  {
+    name: 'mail',
+    title: 'Mail',
+    key: 'm',
+    load: async () => (await import('./pages/mail/mail.js')).MailPage,
+  },
+  {
+    name: 'dead',
+    title: 'Dead letters',
+    key: 'd',
+    load: async () => (await import('./pages/mail/dead.js')).DeadPage,
+  },
+  {
+    name: 'tasks',
+    title: 'Tasks',
+    key: 't',
+    load: async () => (await import('./pages/tasks/tasks.js')).TasksPage,
+  },
+  {
+    name: 'gates',
+    title: 'Gates',
+    key: 'r',
+    load: async () => (await import('./pages/gates/gates.js')).GatesPage,
+  },
+  {
+    name: 'prompts',
+    title: 'Prompts',
+    key: 'q',
+    load: async () => (await import('./pages/prompts.js')).PromptsPage,
+  },
+  {
+    name: 'critic',
+    title: 'Critic',
+    key: 'c',
+    load: async () => (await import('./pages/critic/critic.js')).CriticPage,
+  },
+  {
+    name: 'health',
+    title: 'Health',
+    key: 'h',
+    load: async () => (await import('./pages/health/health.js')).HealthPage,
+  },
 ];
 
 /** Where `/` leads. */

@@ -214,7 +214,10 @@ export class TaskBook implements AsyncDisposable {
   }
 
   /** Summaries of all tasks, from memory. */
-  get index(): Pick<TaskIndex, 'summaryOf' | 'queueOf' | 'childrenOf' | 'treeSize' | 'openOne'> {
+  get index(): Pick<
+    TaskIndex,
+    'summaryOf' | 'queueOf' | 'childrenOf' | 'treeSize' | 'openOne' | 'rows' | 'queues'
+  > {
     return this.#index;
   }
 

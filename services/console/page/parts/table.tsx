@@ -9,7 +9,7 @@ export interface Column<Row> {
   isNumber?: boolean;
 }
 
-interface Order {
+export interface Order {
   column: number;
   isDown: boolean;
 }
@@ -34,45 +34,14 @@ export function Table<Row>({
   empty?: ComponentChildren;
   isCurrent?: (row: Row) => boolean;
 }): JSX.Element {
-  const [order, setOrder] = useState<Order | undefined>();
   const [most, setMost] = useState(rowsAtOnce);
-  const sorted = useMemo(() => ordered(rows, columns, order), [rows, columns, order]);
+  const { sorted, order, turn } = useOrder(rows, columns);
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
-  const turn = (column: number): void =>
-    setOrder((before) =>
-      before?.column === column
-        ? { column, isDown: !before.isDown }
-        : { column, isDown: columns[column]?.isNumber === true },
-    );
   return (
     <div class="table" tabIndex={0} role="region" aria-label={caption}>
       <table>
         <caption class="unseen">{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map(({ head, by, isNumber }, at) => {
-              const isOrder = order?.column === at;
-              const sort = isOrder ? (order.isDown ? 'descending' : 'ascending') : undefined;
-              return (
-                <th
-                  key={head}
-                  scope="col"
-                  class={isNumber === true ? 'number' : ''}
-                  aria-sort={sort}
-                >
-                  {by === undefined ? (
-                    head
-                  ) : (
-                    <button type="button" onClick={() => turn(at)}>
-                      {head}
-                      <span aria-hidden="true">{isOrder ? (order.isDown ? ' ↓' : ' ↑') : ''}</span>
-                    </button>
-                  )}
-                </th>
-              );
-            })}
-          </tr>
-        </thead>
+        <Head columns={columns} order={order} turn={turn} />
         <tbody>
           {sorted.slice(0, most).map((row, index) => (
             <tr
@@ -97,6 +66,55 @@ export function Table<Row>({
         </p>
       )}
     </div>
+  );
+}
+
+/** The rows as the person ordered them. */
+export function useOrder<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): { sorted: readonly Row[]; order: Order | undefined; turn: (column: number) => void } {
+  const [order, setOrder] = useState<Order | undefined>();
+  const sorted = useMemo(() => ordered(rows, columns, order), [rows, columns, order]);
+  const turn = (column: number): void =>
+    setOrder((before) =>
+      before?.column === column
+        ? { column, isDown: !before.isDown }
+        : { column, isDown: columns[column]?.isNumber === true },
+    );
+  return { sorted, order, turn };
+}
+
+export function Head<Row>({
+  columns,
+  order,
+  turn,
+}: {
+  columns: readonly Column<Row>[];
+  order: Order | undefined;
+  turn: (column: number) => void;
+}): JSX.Element {
+  return (
+    <thead>
+      <tr>
+        {columns.map(({ head, by, isNumber }, at) => {
+          const isOrder = order?.column === at;
+          const sort = isOrder ? (order.isDown ? 'descending' : 'ascending') : undefined;
+          return (
+            <th key={head} scope="col" class={isNumber === true ? 'number' : ''} aria-sort={sort}>
+              {by === undefined ? (
+                head
+              ) : (
+                <button type="button" onClick={() => turn(at)}>
+                  {head}
+                  <span aria-hidden="true">{isOrder ? (order.isDown ? ' ↓' : ' ↑') : ''}</span>
+                </button>
+              )}
+            </th>
+          );
+        })}
+      </tr>
+    </thead>
   );
 }
 

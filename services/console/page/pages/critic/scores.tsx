@@ -1,0 +1,25 @@
+import type { JSX } from 'preact';
+import { Chart } from '../../parts/chart.js';
+
+/** The scores of an artifact over its iterations, with the gate that they must reach. */
+export function Scores({
+  iterations,
+  threshold,
+}: {
+  iterations: readonly { iteration: number; score: number | null }[];
+  threshold: number;
+}): JSX.Element {
+  return (
+    <Chart
+      title="Score by iteration"
+      xs={iterations.map(({ iteration }) => iteration)}
+      lines={[
+        { name: 'score', colour: 'accent', values: iterations.map(({ score }) => score) },
+        { name: 'needed', colour: 'warn', values: iterations.map(() => threshold), isDashed: true },
+      ]}
+      format={(score) => score.toFixed(2)}
+      isTime={false}
+      max={1}
+    />
+  );
+}
