@@ -1,8 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { userName } from '../../../src/base/user-name.js';
 import { systemClock } from '../../../src/base/clock.js';
 import { Client } from '../../../src/client/client.js';
 import { loadConfig } from '../../../src/config/config.js';
@@ -13,7 +13,7 @@ import { recordOf } from '../../support/bus.js';
 import { Browser, json, startConsole, type RunningConsole } from '../../support/console.js';
 import { eventually } from '../../support/eventually.js';
 import { chainRepository } from '../../support/repository.js';
-import { sigma } from '../../support/sigma.js';
+import { environment, program, sigma } from '../../support/sigma.js';
 import { Stack } from '../../support/stack.js';
 
 let repository: ReturnType<typeof chainRepository>;
@@ -208,7 +208,26 @@ test('a log has neither the links nor the secrets of a console', async () => {
   expect(its.output()).not.toContain(token.slice(1));
   expect(its.output()).toContain('"operation called"');
   expect(its.output()).toContain('"person":"Ann"');
-  expect(userName()).not.toBe('');
+});
+
+test('on a terminal the link itself is shown; with the console its file is gone', async () => {
+  const home = path.join(repository.home, 'terminal');
+  const words = [process.execPath, program, 'console', '--port', '0'].join(' ');
+  const child = spawn('script', ['-qec', words, '/dev/null'], { env: environment(home) });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  let shown = '';
+  child.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+  let link: string | undefined;
+  await eventually(() => {
+    [link] = /http:\S+#token=[\w-]+/.exec(shown) ?? [];
+    expect(link, shown).toBeDefined();
+  });
+  expect((await Browser.open(link ?? '')).greeting.read_only).toBe(false);
+  const file = path.join(home, 'console/running.json');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  child.stdin.write('\u0003');
+  await ended;
+  expect(existsSync(file)).toBe(false);
 });
 
 test('a home without a console says so', async () => {
