@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { linkTo } from '../../address.js';
-import { Table } from '../../parts/table.js';
+import { Table, type Column } from '../../parts/table.js';
 import type { Link, Model, Shard } from './lattice-model.js';
 import { Examples } from './shard-panel.js';
 
@@ -43,13 +43,13 @@ export function ShardTable({ model }: { model: Model }): JSX.Element {
 }
 
 export function LinkTable({ model }: { model: Model }): JSX.Element {
-  const end = (name: 'from' | 'to', head: string) => ({
+  const end = (name: 'from' | 'to', head: string): Column<Link> => ({
     head,
     by: (link: Link) => link[name],
     cell: (link: Link) => <a href={linkTo('map', [], { shard: link[name] })}>{link[name]}</a>,
   });
   return (
-    <Table
+    <Table<Link>
       caption="Links between shards"
       rows={model.links}
       keyOf={({ from, to }) => `${from} ${to}`}
