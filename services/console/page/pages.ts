@@ -60,7 +60,7 @@ export const pages: readonly Page[] = [
   {
     name: 'gates',
     title: 'Gates',
-    key: 'r',
+    key: 'g',
     load: async () => (await import('./pages/gates/gates.js')).GatesPage,
   },
   {

@@ -4,7 +4,6 @@ import type { QueueAnswer, QueueCounts, QueueRow } from '../../../../src/task/re
 import { call, session } from '../call.js';
 import type { PageProps } from '../pages.js';
 import { countText } from '../parts/amounts.js';
-import { Badge, type Tone } from '../parts/badge.js';
 import { Confirm } from '../parts/dialog.js';
 import { Empty, Loadable } from '../parts/states.js';
 import { Table, type Column } from '../parts/table.js';
@@ -13,12 +12,6 @@ import { linkTo } from '../address.js';
 import { useCall } from '../use-call.js';
 import { State } from './tasks/state.js';
 import './ops.css';
-
-const tones: Readonly<Record<string, Tone>> = {
-  running: 'accent',
-  finished: 'plain',
-  queued: 'warn',
-};
 
 /** `/prompts`: the queues of all agents, and one of them. */
 export function PromptsPage({ route: { query } }: PageProps): JSX.Element {
@@ -95,16 +88,15 @@ const rowColumns: readonly Column<QueueRow>[] = [
     ),
   },
   {
-    head: 'Status',
-    cell: ({ status, is_delivering }) => (
+    head: 'State',
+    cell: ({ state, is_delivering }) => (
       <>
-        <Badge tone={tones[status] ?? 'plain'}>{status}</Badge>
+        <State state={state} />
         {is_delivering && <div class="dim small">its result is on its way</div>}
       </>
     ),
-    by: ({ status }) => status,
+    by: ({ state }) => state,
   },
-  { head: 'State', cell: ({ state }) => <State state={state} />, by: ({ state }) => state },
   {
     head: 'Since',
     cell: ({ created_ms, started_ms, finished_ms }) => (

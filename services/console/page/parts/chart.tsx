@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { colour, isDark } from '../theme.js';
+import type { Scale } from './scales.js';
 
 /** Values over time, or over iterations; null where there is none. */
 export interface Line {
@@ -18,8 +19,7 @@ interface ChartProps {
   /** Unix seconds, or numbers of iterations. */
   xs: readonly number[];
   lines: readonly Line[];
-  format: (value: number) => string;
-  /** Shown as it is, where the line ends. */
+  scale: Scale;
   isTime?: boolean;
   /** Of x, so that charts beside each other show the same span. */
   from?: number;
@@ -34,7 +34,7 @@ const height = 140;
 
 /** A chart, its last values in words, and a table of both for those who do not see it. */
 export function Chart(props: ChartProps): JSX.Element {
-  const { title, lines, format } = props;
+  const { title, lines, scale } = props;
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const dark = isDark();
@@ -72,7 +72,7 @@ export function Chart(props: ChartProps): JSX.Element {
           return (
             <span key={name} class="chart-key">
               <i aria-hidden="true" style={{ background: `var(--${its})` }} /> {name}{' '}
-              <b>{last === undefined || last === null ? '–' : format(last)}</b>
+              <b>{last === undefined || last === null ? '–' : scale.format(last)}</b>
             </span>
           );
         })}
@@ -83,7 +83,7 @@ export function Chart(props: ChartProps): JSX.Element {
 }
 
 /** `accepted: 12 at last, 3 to 40` */
-function said({ title, lines, format }: ChartProps): string {
+function said({ title, lines, scale: { format } }: ChartProps): string {
   const each = lines.map(({ name, values }) => {
     const known = values.filter((value) => value !== null);
     const last = known.at(-1);
@@ -102,7 +102,7 @@ function dataOf({ xs, lines }: ChartProps): uPlot.AlignedData {
 }
 
 function optionsOf(props: ChartProps, width: number): uPlot.Options {
-  const { lines, format, isTime = true, max, group, isStepped = false } = props;
+  const { lines, scale, isTime = true, max, group, isStepped = false } = props;
   const axis = { stroke: colour('dim'), font: '11px system-ui', ticks: { show: false } };
   const grid = { stroke: colour('line'), width: 1 };
   const stepped = uPlot.paths.stepped?.({ align: 1 });
@@ -128,7 +128,11 @@ function optionsOf(props: ChartProps, width: number): uPlot.Options {
           ? { values: (_: uPlot, at: number[]) => at.map(clock) }
           : { incrs: [1, 2, 5, 10] }),
       },
-      { ...axis, grid, size: 58, values: (_, at) => at.map(format) },
+      {
+        ...{ ...axis, grid, size: 62 },
+        incrs: [...scale.steps],
+        values: (_, at) => at.map((each) => (each === 0 ? '0' : scale.format(each))),
+      },
     ],
     series: [
       {},
@@ -147,7 +151,7 @@ function optionsOf(props: ChartProps, width: number): uPlot.Options {
 }
 
 /** What the values are where the pointer is. */
-function readout({ format, isTime = true }: ChartProps): uPlot.Plugin {
+function readout({ scale: { format }, isTime = true }: ChartProps): uPlot.Plugin {
   const tip = document.createElement('div');
   tip.className = 'chart-tip';
   tip.hidden = true;

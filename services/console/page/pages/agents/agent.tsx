@@ -7,9 +7,11 @@ import { Chart } from '../../parts/chart.js';
 import { Facts } from '../../parts/facts.js';
 import { Presence } from '../../parts/presence.js';
 import { Empty, Loadable } from '../../parts/states.js';
+import { scales } from '../../parts/scales.js';
 import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { linkTo } from '../../address.js';
+import { whoText } from '../../parts/who.js';
 import { useCall } from '../../use-call.js';
 
 const minuteMs = 60_000;
@@ -55,8 +57,11 @@ function Shown({ its }: { its: AgentActivity }): JSX.Element {
               ['Load', `${countText(load)} requests at work`],
               ['Last seen', <Time ms={last_seen_ms || Number.NaN} />],
               ['Answers for', services.join(', ')],
-              ['Knows', <Words of={record.scope} />],
-              ['Capabilities', <Words of={record.capabilities} />],
+              ['Knows', record.scope.length > 0 && <Words of={record.scope} />],
+              [
+                'Capabilities',
+                record.capabilities.length > 0 && <Words of={record.capabilities} />,
+              ],
               ['Protocols', record.protocol_versions.join(', ')],
               ['Proven', of_home ? 'by the key of the broker’s home' : 'no'],
             ]}
@@ -118,8 +123,7 @@ function Panel({ title, children }: { title: string; children: ComponentChildren
   );
 }
 
-function Words({ of: words }: { of: readonly string[] }): JSX.Element | null {
-  if (words.length === 0) return null;
+function Words({ of: words }: { of: readonly string[] }): JSX.Element {
   return (
     <span class="words">
       {words.map((each) => (
@@ -179,7 +183,7 @@ function Rates({ minutes }: { minutes: readonly Minute[] }): JSX.Element {
         { name: 'received', colour: 'good', values: of('received') },
         { name: 'refused', colour: 'bad', values: of('refused') },
       ]}
-      format={countText}
+      scale={scales.count}
     />
   );
 }
@@ -199,7 +203,12 @@ const columns: readonly Column<Entry>[] = [
     cell: ({ type }) => <span class="mono">{type}</span>,
     by: ({ type = '' }) => type,
   },
-  { head: 'From', cell: ({ from }) => from, by: ({ from = '' }) => from },
+  {
+    head: 'From',
+    cell: ({ from = '', person }) =>
+      person === undefined ? whoText(from) : `${whoText(from)} (${person})`,
+    by: ({ from = '' }) => from,
+  },
   { head: 'To', cell: ({ to }) => to, by: ({ to = '' }) => to },
   {
     head: 'Size',

@@ -88,7 +88,7 @@ function List(): JSX.Element {
               empty={
                 <Empty title="Nothing was reviewed yet">
                   <p>
-                    <code>sigma critic FILE</code> has a file reviewed.
+                    <code>sigma critic --artifact FILE</code> has a file reviewed.
                   </p>
                 </Empty>
               }

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { Chart } from '../../parts/chart.js';
+import { scales } from '../../parts/scales.js';
 
 /** The scores of an artifact over its iterations, with the gate that they must reach. */
 export function Scores({
@@ -17,7 +18,7 @@ export function Scores({
         { name: 'score', colour: 'accent', values: iterations.map(({ score }) => score) },
         { name: 'needed', colour: 'warn', values: iterations.map(() => threshold), isDashed: true },
       ]}
-      format={(score) => score.toFixed(2)}
+      scale={scales.score}
       isTime={false}
       max={1}
     />

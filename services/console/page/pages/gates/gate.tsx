@@ -138,6 +138,7 @@ function Action({ its: { gate, action, is_exact } }: { its: GateInWhole }): JSX.
 
 function Risks({ its: { gate } }: { its: GateInWhole }): JSX.Element {
   const { findings } = gate.classification;
+  const { description } = gate.classification;
   const stopping = findings.filter(({ severity }) => severity === 'Gate');
   const notes = findings.filter(({ severity }) => severity !== 'Gate');
   return (
@@ -146,7 +147,7 @@ function Risks({ its: { gate } }: { its: GateInWhole }): JSX.Element {
       <ul class="plain findings">
         {[...stopping, ...notes].map((each, at) => (
           <li key={at}>
-            <Risk finding={each} />
+            <Risk finding={each} known={description} />
           </li>
         ))}
       </ul>
@@ -154,7 +155,8 @@ function Risks({ its: { gate } }: { its: GateInWhole }): JSX.Element {
   );
 }
 
-function Risk({ finding }: { finding: Finding }): JSX.Element {
+/** What was seen is not said again where it is the action itself. */
+function Risk({ finding, known }: { finding: Finding; known: string }): JSX.Element {
   const { signal, severity, evidence, action_description, rule, file } = finding;
   return (
     <>
@@ -165,7 +167,7 @@ function Risk({ finding }: { finding: Finding }): JSX.Element {
         {file !== '' && <span class="mono small">in {file}</span>}
       </div>
       <p>{action_description}</p>
-      {evidence !== '' && <pre class="text">{visible(evidence)}</pre>}
+      {evidence !== '' && evidence !== known && <pre class="text">{visible(evidence)}</pre>}
     </>
   );
 }
@@ -199,6 +201,12 @@ function About({ its: { gate, task } }: { its: GateInWhole }): JSX.Element {
       />
     </section>
   );
+}
+
+/** What a judgement does: where no approval may be remembered, it is for this once. */
+function meaningOf({ gate, effects }: GateInWhole, judgement: Judgement): string {
+  const isOnce = judgement === 'approve' && !gate.classification.is_cacheable;
+  return isOnce ? 'run it this once: such an action is asked about each time' : effects[judgement];
 }
 
 interface Way {
@@ -253,9 +261,11 @@ function Judge({
   const [way, setWay] = useState<Way | undefined>();
   const isReadOnly = session.value?.read_only === true;
   if (its.gate.state !== 'open') return null;
+  const { is_cacheable } = its.gate.classification;
+  const shown = ways.filter(({ judgement }) => is_cacheable || judgement !== 'dismiss');
   return (
     <div class="row judge">
-      {ways.map((each) => (
+      {shown.map((each) => (
         <button
           key={each.judgement}
           type="button"
@@ -263,7 +273,7 @@ function Judge({
             each.judgement === 'approve' ? 'primary' : each.judgement === 'halt' ? 'danger' : ''
           }
           disabled={isReadOnly}
-          title={isReadOnly ? 'This console is read only.' : its.effects[each.judgement]}
+          title={isReadOnly ? 'This console is read only.' : meaningOf(its, each.judgement)}
           onClick={() => setWay(each)}
         >
           {each.button}…
@@ -284,7 +294,7 @@ function Judge({
 
 /** The judgement counts for the action that is shown, and for no other. */
 function Ask({
-  its: { gate, action, is_exact, effects },
+  its,
   way: { judgement, button, title, words, isDanger = false },
   onClose,
   onSaid,
@@ -296,11 +306,13 @@ function Ask({
 }): JSX.Element {
   const [direction, setDirection] = useState('');
   const name = useId();
+  const { gate, action, is_exact } = its;
   const { description, digest } = gate.classification;
+  const meaning = meaningOf(its, judgement);
   const run = async (): Promise<void> => {
     const input = { id: gate.id, judgement, direction: direction.trim(), action: digest.action };
     const { value } = await call('judge_gate', input);
-    onSaid(`${value.judgement} by ${value.judged_by}: ${effects[judgement]}.`);
+    onSaid(`${value.judgement} by ${value.judged_by}: ${meaning}.`);
   };
   return (
     <Confirm title={title} action={button} isDanger={isDanger} run={run} onClose={onClose}>
@@ -308,7 +320,7 @@ function Ask({
         {visible(is_exact && action !== null ? commandText(action.argv) : description)}
       </pre>
       <p>
-        {button}: {effects[judgement]}.
+        {button}: {meaning}.
       </p>
       <label class="stacked" for={name}>
         {words}

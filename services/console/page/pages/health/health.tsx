@@ -8,8 +8,8 @@ import { bytesText, countText } from '../../parts/amounts.js';
 import { Badge, type Tone } from '../../parts/badge.js';
 import { Chart, type Line } from '../../parts/chart.js';
 import { Figures } from '../../parts/facts.js';
+import { scales, type Scale } from '../../parts/scales.js';
 import { Empty, Loadable } from '../../parts/states.js';
-import { duration } from '../../parts/time-text.js';
 import { useLoad } from '../../use-call.js';
 import { hourMs, joined, lastOf, valuesOf } from './series.js';
 import '../ops.css';
@@ -53,9 +53,10 @@ export function HealthPage(): JSX.Element {
   );
 }
 
+/** Of charts, in seconds. */
+const spanMin = 600;
 /** Late by more than this, an event loop is felt. */
 const lagMsFelt = 200;
-const oldestMsFelt = 60_000;
 const diskBytesFew = 1024 ** 3;
 
 function Now({ samples }: { samples: readonly Sample[] }): JSX.Element {
@@ -80,15 +81,15 @@ function Now({ samples }: { samples: readonly Sample[] }): JSX.Element {
       )}
       <Figures
         rows={[
-          figure('accepted', 'accepted', perSecond),
-          figure('accept p99', 'accept_p99_ms', ms),
+          figure('accepted', 'accepted', scales.rate.format),
+          figure('accept p99', 'accept_p99_ms', scales.time.format),
           figure('waiting', 'messages', countText),
-          figure('oldest', 'oldest_ms', duration, (value) => value > oldestMsFelt),
+          figure('oldest', 'oldest_ms', scales.time.format),
           figure('dead letters', 'dead_letters', countText, (value) => value > 0),
-          figure('loop lag', 'loop_lag_ms', ms, (value) => value > lagMsFelt),
+          figure('loop lag', 'loop_lag_ms', scales.time.format, (value) => value > lagMsFelt),
           figure('memory', 'rss_bytes', bytesText),
           figure('disk free', 'disk_free_bytes', bytesText, (value) => value < diskBytesFew),
-          figure('files behind', 'files_changed', countText, (value) => value > 0),
+          figure('files behind', 'files_changed', countText),
         ]}
       />
     </>
@@ -97,14 +98,14 @@ function Now({ samples }: { samples: readonly Sample[] }): JSX.Element {
 
 interface Drawn {
   title: string;
-  format: (value: number) => string;
+  scale: Scale;
   lines: readonly [name: string, figure: Parameters<typeof valuesOf>[1], colour: string][];
 }
 
 const charts: readonly Drawn[] = [
   {
     title: 'Messages a second',
-    format: perSecond,
+    scale: scales.rate,
     lines: [
       ['accepted', 'accepted', 'accent'],
       ['delivered', 'delivered', 'good'],
@@ -113,7 +114,7 @@ const charts: readonly Drawn[] = [
   },
   {
     title: 'Latency',
-    format: ms,
+    scale: scales.time,
     lines: [
       ['accept p50', 'accept_p50_ms', 'good'],
       ['accept p99', 'accept_p99_ms', 'accent'],
@@ -122,12 +123,12 @@ const charts: readonly Drawn[] = [
   },
   {
     title: 'Age of the oldest message',
-    format: duration,
+    scale: scales.time,
     lines: [['oldest', 'oldest_ms', 'accent']],
   },
   {
     title: 'Stored messages',
-    format: countText,
+    scale: scales.count,
     lines: [
       ['waiting', 'messages', 'accent'],
       ['dead', 'dead_letters', 'bad'],
@@ -135,22 +136,22 @@ const charts: readonly Drawn[] = [
   },
   {
     title: 'Event loop late by',
-    format: ms,
+    scale: scales.time,
     lines: [['at worst in a minute', 'loop_lag_ms', 'accent']],
   },
   {
     title: 'Memory of the broker',
-    format: bytesText,
+    scale: scales.bytes,
     lines: [['resident', 'rss_bytes', 'accent']],
   },
   {
     title: 'Free disk at the home',
-    format: bytesText,
+    scale: scales.bytes,
     lines: [['free', 'disk_free_bytes', 'accent']],
   },
   {
     title: 'Files changed since they were indexed',
-    format: countText,
+    scale: scales.count,
     lines: [['files', 'files_changed', 'accent']],
   },
 ];
@@ -164,12 +165,14 @@ function Charts({ samples }: { samples: readonly Sample[] }): JSX.Element {
     );
   const xs = samples.map(({ at_ms }) => at_ms / 1_000);
   const to = (samples.at(-1)?.at_ms ?? 0) / 1_000;
+  // A console that has just been started has not seen an hour.
+  const from = Math.min(Math.max(to - hourMs / 1_000, xs[0] ?? to), to - spanMin);
   return (
     <div class="charts">
-      {charts.map(({ title, format, lines }) => (
+      {charts.map(({ title, scale, lines }) => (
         <Chart
           key={title}
-          {...{ title, format, xs, to, from: to - hourMs / 1_000, group: 'health' }}
+          {...{ title, scale, xs, from, to, group: 'health' }}
           lines={lines.map(([name, figure, colour]): Line => ({
             name,
             colour,
@@ -226,15 +229,4 @@ function Doctor({
       </ul>
     </section>
   );
-}
-
-function perSecond(rate: number): string {
-  return `${rate < 10 ? Number(rate.toFixed(1)) : countText(rate)}/s`;
-}
-
-/** `0.42 ms`, `12 ms`, `1.2 s`. */
-function ms(value: number): string {
-  return value >= 1_000
-    ? duration(value)
-    : `${value < 10 ? Number(value.toFixed(2)) : Math.round(value)} ms`;
 }

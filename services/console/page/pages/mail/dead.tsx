@@ -11,7 +11,7 @@ import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
-import { OpenMessage } from './message.js';
+import { OpenMessage, reasonText } from './message.js';
 import '../ops.css';
 
 /** Named in the question before something is done to them. */
@@ -203,7 +203,7 @@ function Ask({
         {shown.map(({ seq, type, from, mailbox: its, reason }) => (
           <li key={seq}>
             <b>{seq}</b> <span class="mono">{type}</span> from {from} to {its}
-            <div class="dim">{reason}</div>
+            <div class="dim">{reasonText(reason)}</div>
           </li>
         ))}
         {left > 0 && <li class="dim">and {countText(left)} more</li>}
@@ -235,7 +235,7 @@ function columnsOf(
       ),
     },
     { head: 'Number', cell: ({ seq }) => <OpenMessage seq={seq} />, by: ({ seq }) => seq },
-    { head: 'Why', cell: ({ reason }) => reason, by: ({ reason }) => reason },
+    { head: 'Why', cell: ({ reason }) => reasonText(reason), by: ({ reason }) => reason },
     { head: 'Mailbox', cell: ({ mailbox }) => mailbox, by: ({ mailbox }) => mailbox },
     { head: 'From', cell: ({ from }) => from, by: ({ from }) => from },
     { head: 'Kind', cell: ({ type }) => <span class="mono">{type}</span>, by: ({ type }) => type },

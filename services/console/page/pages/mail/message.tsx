@@ -12,6 +12,11 @@ import { useCall } from '../../use-call.js';
 /** A browser shows so much of one text without a pause. */
 const shownChars = 100_000;
 
+/** The broker's own reason in words; any other is told as its agent gave it. */
+export function reasonText(reason: string): string {
+  return reason === 'EXPIRED' ? 'EXPIRED: not handled in its time' : reason;
+}
+
 /** Opens one message, with its body where the person may read it. */
 export function OpenMessage({ seq }: { seq: number }): JSX.Element {
   const [isOpen, setOpen] = useState(false);
@@ -53,7 +58,7 @@ export function Envelope({ view }: { view: MessageView }): JSX.Element {
     <Facts
       rows={[
         ['State', state],
-        [state === 'dead' ? 'Why' : 'Last failure', reason],
+        [state === 'dead' ? 'Why' : 'Last failure', reasonText(reason)],
         ['Dead since', dead_ms > 0 && <Time ms={dead_ms} />],
         ['Mailbox', mailbox],
         ['From', from],

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { call, session, type InputOf } from '../../call.js';
+import { call, session } from '../../call.js';
 import { Confirm } from '../../parts/dialog.js';
+import { changeOf } from './change.js';
 import { changeWords, ending } from './words.js';
 
 /** What may be said to a task now, each behind a question. */
@@ -80,12 +81,4 @@ function Ask({
       </label>
     </Confirm>
   );
-}
-
-/** As `task update` takes it. */
-export function changeOf(id: string, what: string, text: string): InputOf<'task update'> {
-  if (what === 'answer') return { id, answer: text };
-  if (what === 'revise') return { id, revise: text === '' || text };
-  if (what === 'done' || what === 'failed') return { id, outcome: what, why: text };
-  return { id, [what]: true, why: text };
 }

@@ -12,6 +12,7 @@ import { duration } from '../../parts/time-text.js';
 import { Time } from '../../parts/time.js';
 import { linkTo } from '../../address.js';
 import { go } from '../../route.js';
+import { Who } from '../../parts/who.js';
 import { useCall } from '../../use-call.js';
 import { Decisions } from './decide.js';
 import { Evidence } from './evidence.js';
@@ -175,12 +176,9 @@ function Details({ its: { task } }: { its: TaskHistory }): JSX.Element {
           ['Criticality', asked.criticality],
           ['Runner', asked.runner],
           ['Grounding', asked.grounding?.strategy ?? 'none'],
-          [
-            'Worker',
-            assigned_to !== '' && <a href={linkTo('agents', [assigned_to])}>{assigned_to}</a>,
-          ],
+          ['Worker', assigned_to !== '' && <Who agent={assigned_to} />],
           ['Attempt', attempt > 0 && `${attempt} of ${asked.limits.attempts_max}`],
-          ['Asked by', <a href={linkTo('agents', [parent])}>{parent}</a>],
+          ['Asked by', <Who agent={parent} />],
           [
             'In the queue of',
             owner !== '' && <a href={linkTo('prompts', [], { owner })}>{owner}</a>,

@@ -10,6 +10,7 @@ import { duration } from '../../parts/time-text.js';
 import { Time } from '../../parts/time.js';
 import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
+import { Who } from '../../parts/who.js';
 import { State } from './state.js';
 import { OneTask } from './task.js';
 import { stateOrder, stateWords } from './words.js';
@@ -17,6 +18,7 @@ import '../ops.css';
 
 const pageRows = 100;
 const textChars = 120;
+const asksChars = 60;
 
 /** `/tasks` lists them, `/tasks/ID` is one of them. */
 export function TasksPage({ route }: PageProps): JSX.Element {
@@ -29,8 +31,8 @@ const columns: readonly Column<TaskRow>[] = [
     head: 'Task',
     cell: ({ id, name, text }) => (
       <>
-        <a href={linkTo('tasks', [id])}>{name || id}</a>
-        <div class="dim small">{beginning(text.trim(), textChars)}</div>
+        <a href={linkTo('tasks', [id])}>{name || beginning(text.trim(), textChars) || id}</a>
+        <div class="dim small">{name === '' ? id : beginning(text.trim(), textChars)}</div>
       </>
     ),
   },
@@ -39,7 +41,10 @@ const columns: readonly Column<TaskRow>[] = [
     cell: ({ state, asks }) => (
       <>
         <State state={state} />
-        {asks !== '' && <div class="small">{beginning(asks, textChars)}</div>}
+        {state === 'attending' && asks !== '' && <div class="small">a risk waits for you</div>}
+        {state !== 'attending' && asks !== '' && (
+          <div class="small">{beginning(asks, asksChars)}</div>
+        )}
       </>
     ),
   },
@@ -50,13 +55,13 @@ const columns: readonly Column<TaskRow>[] = [
         <span class="dim">–</span>
       ) : (
         <>
-          <a href={linkTo('agents', [worker])}>{worker}</a>
+          <Who agent={worker} />
           {attempt > 1 && <div class="dim small">attempt {attempt}</div>}
         </>
       ),
   },
   { head: 'Runner', cell: ({ runner, criticality }) => `${runner} ${criticality}` },
-  { head: 'Asked by', cell: ({ parent, owner }) => owner || parent },
+  { head: 'Asked by', cell: ({ parent, owner }) => <Who agent={owner || parent} /> },
   { head: 'Asked', cell: ({ created_ms }) => <Time ms={created_ms} /> },
   {
     head: 'Took',

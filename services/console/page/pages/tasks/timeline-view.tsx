@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { TaskHistory } from '../../../../../src/operations/task-rows.js';
 import { duration } from '../../parts/time-text.js';
+import { whoText } from '../../parts/who.js';
 import { State } from './state.js';
 import {
   happeningsOf,
@@ -16,7 +17,7 @@ import { standingOf, stateWords } from './words.js';
 /** What happened to a task: its states to scale, and every event below. */
 export function Timeline({ its }: { its: TaskHistory }): JSX.Element {
   const { spans, happenings } = useMemo(
-    () => ({ spans: spansOf(its.task, Date.now()), happenings: happeningsOf(its) }),
+    () => ({ spans: spansOf(its.task, Date.now()), happenings: happeningsOf(its, Date.now()) }),
     [its],
   );
   const whole = spans.reduce((sum, { from_ms, to_ms }) => sum + to_ms - from_ms, 0);
@@ -62,7 +63,7 @@ function Strip({ spans }: { spans: readonly Span[] }): JSX.Element {
 
 /** With the time since the event before it, where that is long enough to matter. */
 function Event({
-  its: { at_ms, after_ms, event, state, who, text },
+  its: { at_ms, after_ms, event, state, lasted_ms, who, text },
   before,
 }: {
   its: Happening;
@@ -79,8 +80,9 @@ function Event({
       <div>
         <div class="row">
           <code class="dim">{event}</code>
-          {who !== '' && <span class="who">{who}</span>}
-          {isMove ? <State state={state} /> : null}
+          {who !== '' && <span class="who">{whoText(who)}</span>}
+          {isMove && <State state={state} />}
+          {lasted_ms > 0 && <span class="dim small">for {duration(lasted_ms)}</span>}
         </div>
         <p>{text}</p>
       </div>

@@ -19,6 +19,8 @@ export interface Happening {
   /** Of the machine, where it moved it: `worker.accepted`. */
   event: string;
   state: string;
+  /** How long it stayed in that state, where it came into it; 0: it did not, or it is the end. */
+  lasted_ms: number;
   who: string;
   text: string;
 }
@@ -55,12 +57,16 @@ export function totalsOf(spans: readonly Span[]): { state: string; ms: number }[
   const totals = new Map<string, number>();
   for (const { state, from_ms, to_ms } of spans)
     totals.set(state, (totals.get(state) ?? 0) + to_ms - from_ms);
+  // The end takes no time.
+  const last = spans.at(-1);
+  if (last?.isOpen === false && totals.get(last.state) === 0) totals.delete(last.state);
   return [...totals].map(([state, ms]) => ({ state, ms })).sort((a, b) => b.ms - a.ms);
 }
 
 /** All that happened, with what the notes of the manager say of each. */
-export function happeningsOf({ task, events }: TaskHistory): Happening[] {
+export function happeningsOf({ task, events }: TaskHistory, nowMs: number): Happening[] {
   const notes = task.notes.map((note) => ({ ...note, isTaken: false }));
+  const spans = spansOf(task, nowMs);
   let worker = '';
   const workers = new Map(
     task.notes.map((note) => {
@@ -80,10 +86,15 @@ export function happeningsOf({ task, events }: TaskHistory): Happening[] {
     const by = own === undefined ? '' : (workers.get(own) ?? '');
     return {
       ...{ at_ms, after_ms: Math.max(0, at_ms - task.created_ms), event, text },
-      state: own?.state ?? '',
+      ...{ state: own?.state ?? '', lasted_ms: own === undefined ? 0 : lastedIn(spans, own) },
       who: whoOf(event, own?.text ?? '', by, task),
     };
   });
+}
+
+function lastedIn(spans: readonly Span[], note: { at_ms: number; state: string }): number {
+  const span = spans.find(({ from_ms, state }) => from_ms === note.at_ms && state === note.state);
+  return span === undefined ? 0 : span.to_ms - span.from_ms;
 }
 
 function eventOf(note: string): string {
@@ -106,6 +117,7 @@ function whoOf(
   if (person !== undefined) return person;
   if (event === 'asked') return owner || parent;
   if (event === 'critique' || event === 'finding' || event.startsWith('critique.')) return 'critic';
+  if (event === 'worker.absent') return 'manager';
   if (event.startsWith('worker.')) return worker || assigned_to;
   if (workerEvents.has(event)) return assigned_to;
   return event === 'gate' ? '' : 'manager';
