@@ -90,7 +90,7 @@ export class Calls {
     const bus = busOf(standing.role, tree);
     const deadlineMs = seconds * 1_000;
     using late = givenWithin(clock, deadlineMs, called.signal);
-    const answered: Promise<Reply<object>> = operation.run(input, {
+    const answered = operation.run(input, {
       ...{ bus, person: 'caller', charsMax: Infinity, deadlineMs, signal: late.signal },
       waitMs: Math.max(0, deadlineMs - marginMs),
       ...{ actor: standing.actor, session: standing.session },
@@ -98,7 +98,7 @@ export class Calls {
     });
     if (!(await within(clock, deadlineMs + graceMs, answered)))
       throw new BusError('DEADLINE_EXCEEDED', { ms: deadlineMs });
-    return written(operation, await answered);
+    return written(operation, (await answered) as Reply<object>);
   }
 }
 
