@@ -14,6 +14,8 @@ const marginMs = 1_000;
 /** An operation that does not heed its end is left to itself after so long. */
 const graceMs = 5_000;
 const answerBytesMax = 16 * 1024 * 1024;
+/** Of what an operation lays out by its size: an answer may hold it several times. */
+const charsMax = answerBytesMax / 4;
 const textCharsMax = 256 * 1024;
 
 /** What a call says beside the input of its operation. */
@@ -91,7 +93,7 @@ export class Calls {
     const deadlineMs = seconds * 1_000;
     using late = givenWithin(clock, deadlineMs, called.signal);
     const answered = operation.run(input, {
-      ...{ bus, person: 'caller', charsMax: Infinity, deadlineMs, signal: late.signal },
+      ...{ bus, person: 'caller', charsMax, deadlineMs, signal: late.signal },
       waitMs: Math.max(0, deadlineMs - marginMs),
       ...{ actor: standing.actor, session: standing.session },
       ...{ tell: () => undefined, keep: () => undefined },

@@ -47,7 +47,7 @@ export function modelOf(topology: TopologyAnswer, agents: readonly Known[]): Mod
     agent,
     files: sizes.get(agent)?.files ?? 0,
     lines: sizes.get(agent)?.lines ?? 0,
-    group: groups[at] || aliasGroup(agent),
+    group: groups[at] || (scopes[at]?.includes('.') === true ? 'root' : aliasGroup(agent)),
     state: known.get(agent)?.state ?? '',
     scope: scopes[at] ?? [],
   }));
@@ -63,7 +63,9 @@ export function modelOf(topology: TopologyAnswer, agents: readonly Known[]): Mod
 
 /** Of each shard the first folder in which the shards differ; empty where its scope says nothing. */
 function groupsOf(scopes: readonly (readonly string[])[]): string[] {
-  const paths = scopes.map(([first = '']) => first.split('/').filter(Boolean));
+  const paths = scopes.map(([first = '']) =>
+    first.split('/').filter((part) => part !== '' && part !== '.'),
+  );
   const known = paths.filter((parts) => parts.length > 0);
   const depth = known[0]?.findIndex((part, at) => known.some((parts) => parts[at] !== part)) ?? 0;
   return paths.map((parts) => parts[Math.max(0, depth)] ?? parts.at(-1) ?? '');

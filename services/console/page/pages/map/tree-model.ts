@@ -52,6 +52,14 @@ export function valueText(value: number | undefined, tint: Tint): string {
     : `last changed ${Math.round(value / 30.4)} months ago`;
 }
 
+/** The same on a tile; empty: it says nothing that its colour does not. */
+export function tileText(value: number | undefined, tint: Tint): string {
+  if (value === undefined || (value === 0 && tint !== 'staleness')) return '';
+  if (tint === 'weaknesses') return `${shortNumber(value)} per 1,000 lines`;
+  if (tint === 'churn') return `${shortNumber(value)} per file`;
+  return value < 60 ? `${Math.round(value)} days` : `${Math.round(value / 30.4)} months`;
+}
+
 function shortNumber(value: number): string {
   return value >= 100
     ? String(Math.round(value))

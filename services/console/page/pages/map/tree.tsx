@@ -70,7 +70,7 @@ function Below({
   return (
     <>
       <p class="dim">
-        {total.files.toLocaleString('en')} {total.files === 1 ? 'file' : 'files'} ·{' '}
+        {total.files.toLocaleString('en')} {total.files === 1 ? 'file' : 'files'} of code ·{' '}
         {total.lines.toLocaleString('en')} lines · {total.weaknesses.toLocaleString('en')}{' '}
         weaknesses, of which {total.grave.toLocaleString('en')} are grave ·{' '}
         {valueText(valueOf(total, 'churn', today), 'churn')} ·{' '}

@@ -2,7 +2,14 @@ import { hierarchy, treemap, treemapSquarify, type HierarchyRectangularNode } fr
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { linkTo } from '../../address.js';
-import { strengthOf, valueOf, valueText, type Tint, type TreeNode } from './tree-model.js';
+import {
+  strengthOf,
+  tileText,
+  valueOf,
+  valueText,
+  type Tint,
+  type TreeNode,
+} from './tree-model.js';
 
 type Tile = HierarchyRectangularNode<TreeNode>;
 
@@ -63,7 +70,7 @@ export function Treemap({
                 {hasLabel &&
                   !isFolder &&
                   high >= 2 * labelHeightMin &&
-                  wide >= 2 * labelWidthMin && <small>{valueText(value, tint)}</small>}
+                  wide >= 2 * labelWidthMin && <small>{tileText(value, tint)}</small>}
               </a>
             </div>
           );

@@ -95,7 +95,9 @@ function Meanings({ pieces, more }: { pieces: readonly Piece[]; more: number }):
             <a href={symbolLink(`${piece.file_path}:${piece.line_start}`)}>
               <code>{symbolName(piece)}</code>
             </a>{' '}
-            <span class="dim">{piece.kind}</span>
+            <span class="dim">
+              {piece.kind}, line {piece.line_start}
+            </span>
           </li>
         ))}
       </ul>
@@ -147,7 +149,7 @@ function Definition({
           })}
         />
       </header>
-      {said !== '' && <p class="said">{said}</p>}
+      {said !== '' && !isShown(said, lines) && <p class="said">{said}</p>}
       {lines.length > 0 ? (
         <Code path={path} lines={lines} isCut={isCut} />
       ) : (
@@ -200,3 +202,12 @@ function Definition({
     </article>
   );
 }
+
+/** What is said of it stands in its own lines, as in Python. */
+function isShown(said: string, lines: Piece['lines']): boolean {
+  const words = (text: string): string => text.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim();
+  const beginning = words(said.slice(0, saidCharsCompared));
+  return words(lines.map(({ text }) => text).join(' ')).includes(beginning);
+}
+
+const saidCharsCompared = 60;
