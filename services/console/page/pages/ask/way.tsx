@@ -48,7 +48,7 @@ export function Way({
             {safety.actual_hops} of at most {safety.max_hops} agents
           </span>
         )}
-        <span class="answer-tools">
+        <span class="tools-end">
           <button
             type="button"
             class="quiet"

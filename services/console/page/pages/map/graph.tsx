@@ -15,8 +15,8 @@ import {
 /** What stands out, all else steps back. */
 export interface Shown {
   shards: readonly string[];
-  /** Of a way: each shard to the next. */
-  path?: readonly string[];
+  /** Of a way: from one shard to another. */
+  steps?: readonly (readonly [from: string, to: string])[];
 }
 
 /** The lattice as a drawing that can be moved, with the table beside it for those who do not see it. */
@@ -155,23 +155,25 @@ function stress(core: Core, shown: Shown | undefined): void {
     core.elements().removeClass('front back');
     core.$('.added').remove();
     if (shown === undefined || shown.shards.length === 0) return;
-    const { path = [] } = shown;
-    for (const [at, to] of path.slice(1).entries()) {
-      const id = `${path[at]}\n${to}`;
-      const isDrawn = core.getElementById(id).nonempty();
-      const areThere = [path[at] ?? '', to].every((each) => core.getElementById(each).nonempty());
-      if (!isDrawn && areThere && path[at] !== to)
-        core.add({ data: { id, source: path[at], target: to, width: 2 }, classes: 'added' });
+    const { steps = [] } = shown;
+    const ids = new Set(steps.map(([from, to]) => `${from}\n${to}`));
+    for (const [from, to] of steps) {
+      const isDrawn = core.getElementById(`${from}\n${to}`).nonempty();
+      const areThere = [from, to].every((each) => core.getElementById(each).nonempty());
+      if (!isDrawn && areThere && from !== to)
+        core.add({
+          data: { id: `${from}\n${to}`, source: from, target: to, width: 2 },
+          classes: 'added',
+        });
     }
-    const steps = new Set(path.slice(1).map((to, at) => `${path[at]}\n${to}`));
     const nodes = core.nodes().filter((node) => shown.shards.includes(node.id()));
     const edges =
-      path.length > 0
-        ? core.edges().filter((edge) => steps.has(edge.id()))
+      steps.length > 0
+        ? core.edges().filter((edge) => ids.has(edge.id()))
         : nodes.length === 1
           ? nodes.connectedEdges()
           : core.collection();
-    const near = path.length > 0 ? nodes : nodes.union(edges.connectedNodes());
+    const near = steps.length > 0 ? nodes : nodes.union(edges.connectedNodes());
     core.elements().not(near).not(edges).addClass('back');
     nodes.addClass('front');
     edges.addClass('front');

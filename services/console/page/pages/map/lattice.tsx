@@ -80,7 +80,7 @@ function Drawn({ model }: { model: Model }): JSX.Element {
   const shown = useMemo((): Shown | undefined => {
     if (words !== '') return { shards: found.map(({ agent }) => agent) };
     if (way.value !== undefined) return shownWay(way.value, step);
-    if (path.value !== undefined) return { shards: path.value.path, path: path.value.path };
+    if (path.value !== undefined) return shownPath(path.value.path);
     return shard === undefined ? undefined : { shards: [shard] };
   }, [words, found, way.value, step, path.value, shard]);
   const selected = model.shards.find(({ agent }) => agent === shard);
@@ -151,13 +151,19 @@ function toAnswer(question: string): () => void {
   return () => go(linkTo('ask', [], { q: question, deep: '1' }));
 }
 
-/** The shards that were visited until then, each joined to the one from which it was reached. */
+function shownPath(path: readonly string[]): Shown {
+  return { shards: path, steps: path.slice(1).map((to, at) => [path[at] ?? '', to]) };
+}
+
+/** The shards that were visited until then, and the calls that led to them: what was found by search has none. */
 function shownWay({ hops }: Answer, step: number | undefined): Shown {
   const visited = hops.slice(0, step === undefined ? hops.length : step + 1);
-  const path = visited.flatMap(({ agent, via }) =>
-    via === null ? [agent] : [via.from_agent, agent],
-  );
-  return { shards: visited.map(({ agent }) => agent), path };
+  return {
+    shards: visited.map(({ agent }) => agent),
+    steps: visited.flatMap(({ agent, via }) =>
+      via === null ? [] : [[via.from_agent, agent] as const],
+    ),
+  };
 }
 
 function Groups({ model }: { model: Model }): JSX.Element {

@@ -64,7 +64,7 @@ function Links({
 export function Examples({ symbols }: { symbols: readonly string[] }): JSX.Element {
   return (
     <div class="dim">
-      {symbols.slice(0, symbolsShown).map((symbol, at) => (
+      {[...new Set(symbols)].slice(0, symbolsShown).map((symbol, at) => (
         <span key={symbol}>
           {at > 0 && ', '}
           <a href={symbolLink(symbol)}>

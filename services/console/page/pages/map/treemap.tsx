@@ -77,7 +77,7 @@ export function Treemap({
         })}
       </div>
       <p class="scale dim">
-        none
+        {tint === 'staleness' ? 'changed today' : 'none'}
         <span class="scale-bar" aria-hidden="true" />
         {valueText(most, tint)}
       </p>

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Piece } from '../../../../../src/render/explored.js';
+import { linkTo } from '../../address.js';
 import type { PageProps } from '../../pages.js';
 import { Badge } from '../../parts/badge.js';
 import { Code } from '../../parts/code.js';
@@ -139,7 +140,7 @@ function Definition({
         </Badge>
         {piece.role !== '' && piece.role !== 'source' && <Badge>{piece.role}</Badge>}
         <Place root={root} path={path} line={line} lineEnd={lineEnd} />
-        <span class="dim">{piece.agent}</span>
+        <a href={linkTo('map', [], { shard: piece.agent })}>{piece.agent}</a>
         <CopyButton
           label="Copy as citation"
           text={citationText({
@@ -185,8 +186,9 @@ function Definition({
       {piece.possible !== null && piece.possible.total > 0 && (
         <details class="panel">
           <summary>
-            Possible: {piece.possible.total} other {piece.possible.total === 1 ? 'site' : 'sites'}{' '}
-            of this name; nothing proves what they mean
+            {piece.possible.total === 1
+              ? 'Possible: 1 other site of this name; nothing proves what it means'
+              : `Possible: ${piece.possible.total} other sites of this name; nothing proves what they mean`}
           </summary>
           <Sites
             title=""
