@@ -1,11 +1,10 @@
 import type { JSX } from 'preact';
 import type { CriticRow } from '../../../../../src/critic/review/messages.js';
-import type { PageProps } from '../../pages.js';
 import { Badge } from '../../parts/badge.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../address.js';
+import { linkTo, type PageProps } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { Artifact } from './artifact.js';
 import '../ops.css';

@@ -1,13 +1,12 @@
 import type { JSX } from 'preact';
 import type { Gate } from '../../../../../src/attention/shapes.js';
-import type { PageProps } from '../../pages.js';
 import { beginning, countText } from '../../parts/amounts.js';
 import { Badge } from '../../parts/badge.js';
 import { changeQuery } from '../../parts/filters.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../address.js';
+import { linkTo, type PageProps } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { OneGate } from './gate.js';
 import '../ops.css';
