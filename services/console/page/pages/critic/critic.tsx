@@ -7,16 +7,13 @@ import { Time } from '../../parts/time.js';
 import { linkTo, type PageProps } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { Artifact } from './artifact.js';
+import { scoreText } from './score-text.js';
 import '../ops.css';
 
 /** `/critic`: what was reviewed; with `?artifact=` the cycle of one. */
 export function CriticPage({ route: { query } }: PageProps): JSX.Element {
   const artifact = query.get('artifact') ?? '';
   return artifact === '' ? <List /> : <Artifact key={artifact} artifact={artifact} query={query} />;
-}
-
-export function scoreText(score: number | null): string {
-  return score === null ? 'no score' : score.toFixed(3);
 }
 
 const columns: readonly Column<CriticRow>[] = [

@@ -8,6 +8,7 @@ import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { linkTo, type PageProps } from '../../address.js';
 import { useCall } from '../../use-call.js';
+import { GateState } from './gate-state.js';
 import { OneGate } from './gate.js';
 import '../ops.css';
 
@@ -59,19 +60,6 @@ const columns: readonly Column<Gate>[] = [
     by: ({ expires_ms }) => expires_ms,
   },
 ];
-
-export function GateState({ gate }: { gate: Gate }): JSX.Element {
-  const { state, judgement, judged_by } = gate;
-  if (state === 'open') return <Badge tone="warn">waits</Badge>;
-  if (judgement === '') return <Badge>{state}</Badge>;
-  const isGood = judgement === 'approve' || judgement === 'dismiss';
-  return (
-    <>
-      <Badge tone={isGood ? 'good' : 'bad'}>{judgement}</Badge>
-      <div class="dim small">by {judged_by}</div>
-    </>
-  );
-}
 
 function List({ query }: { query: URLSearchParams }): JSX.Element {
   const isAll = query.get('all') === '1';
