@@ -11,7 +11,7 @@ export function commandText(argv: readonly string[]): string {
 /** What is not seen, or turns the order of what is seen, is written out: a command must not look like another. */
 export function visible(text: string): string {
   return text.replace(
-    /[^\P{C}\n\t]|[\u115f\u1160\u2028\u2029\u2800\u3164\uffa0\ufe00-\ufe0f]/gu,
+    /[^\P{C}\n\t]|[\u115f\u1160\u2028\u2029\u2800\u3164\uffa0]|[\ufe00-\ufe0f]/gu,
     (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
   );
 }
