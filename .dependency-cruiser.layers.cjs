@@ -112,6 +112,16 @@ const packages = {
   '@modelcontextprotocol': '^services/mcp/',
   '@a2a-js/sdk': '^services/a2a/',
   openai: '^src/model/chat\\.ts$',
+  vite: '^services/console/page/vite\\.config\\.ts$',
+  preact: '^services/console/page/',
+  '@preact': '^services/console/page/',
+  shiki: '^services/console/page/parts/',
+  '@dagrejs/dagre': '^services/console/page/pages/ask/',
+  cytoscape: '^services/console/page/pages/map/',
+  'd3-force': '^services/console/page/pages/map/',
+  'd3-hierarchy': '^services/console/page/pages/map/',
+  uplot: '^services/console/page/parts/chart\\.tsx$',
+  '@tanstack/virtual-core': '^services/console/page/parts/long-table\\.tsx$',
 };
 
 module.exports = { parts, rooms, packages };

@@ -12,14 +12,17 @@ const trees = ['test/unit/pgc/{build,source,plan,analyse,overlay}/**/*.test.ts']
 const onNats = 'test/nats/**/*.test.ts';
 const units = ['unit', 'table', 'conformance'].map((part) => `test/${part}/**/*.test.ts`);
 
-/** Tests import the compiled program, which test/support/build.ts makes: it is compiled once, and what ships is tested. */
+/**
+ * Tests import the compiled program, which test/support/build.ts makes: it is compiled once, and what ships is tested. Of the page of
+ * the console nothing is compiled file by file.
+ */
 const compiled: Plugin = {
   name: 'sigma-compiled',
   enforce: 'pre',
   resolveId(source, importer) {
     if (!source.startsWith('.') || importer === undefined) return undefined;
     const file = path.relative(root, path.resolve(path.dirname(importer), source));
-    if (!/^(?:src|services)\/.*\.js$/.test(file)) return undefined;
+    if (!/^(?:src|services)\/(?!console\/page\/).*\.js$/.test(file)) return undefined;
     return { id: path.join(root, 'dist', file), external: true };
   },
 };

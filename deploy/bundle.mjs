@@ -100,7 +100,7 @@ const english = {
 };
 
 /** Which packages the bundle is made of. */
-function note(packages) {
+export function note(packages) {
   return {
     name: 'note',
     generateBundle(_options, chunks) {
@@ -114,7 +114,7 @@ function note(packages) {
 }
 
 /** Their licences ask that they be passed on with what is made of them. */
-function licencesOf(packages) {
+export function licencesOf(packages) {
   const texts = [...packages].map((folder) => {
     const { name, version, license } = JSON.parse(
       readFileSync(path.join(folder, 'package.json'), 'utf8'),

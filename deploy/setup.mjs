@@ -95,6 +95,7 @@ async function build() {
   // As late as this: the packages may have just been installed.
   const { minifySync } = await import('rolldown/utils');
   const { bundle } = await import('./bundle.mjs');
+  const { page } = await import('./page.mjs');
   // Without remarks and long names it is a quarter, and every process reads it when it starts.
   const codecs = minifySync('proto.js', readFileSync(path.join(generated, 'proto.js'), 'utf8'));
   if (codecs.errors.length > 0) fail(`proto.js cannot be shortened: ${codecs.errors[0].message}`);
@@ -104,6 +105,7 @@ async function build() {
   await readPolicy(next);
   await copyGrammars(next);
   await bundle(root, next);
+  await page(root, next);
   writeFileSync(path.join(next, '.stamp'), stamp);
   for (const program of ['sigma', 'ps-critic'])
     chmodSync(path.join(root, `services/cli/${program}.mjs`), 0o755);
@@ -177,7 +179,10 @@ function digestOfSources() {
       const full = path.join(folder, entry.name);
       if (full === generated) continue;
       if (entry.isDirectory()) walk(full);
-      else if (/\.(ts|json|proto|mjs)$/.test(entry.name) || isReadAtRun(path.relative(root, full)))
+      else if (
+        /\.(tsx?|json|proto|mjs|css|html|svg)$/.test(entry.name) ||
+        isReadAtRun(path.relative(root, full))
+      )
         add(full);
     }
   };
@@ -187,6 +192,7 @@ function digestOfSources() {
     'package-lock.json',
     'deploy/setup.mjs',
     'deploy/bundle.mjs',
+    'deploy/page.mjs',
   ])
     add(path.join(root, file));
   return hash.digest('hex');

@@ -41,15 +41,19 @@ export class Bus implements Asking, AsyncDisposable {
   readonly folder: string;
   readonly #as: string | undefined;
   readonly #role: string;
+  readonly #person: string | undefined;
+  readonly #name: string;
   readonly #capabilities: string[];
+  readonly #watchers = new Set<() => void>();
   readonly #ended = new AbortController();
   #client: Client | undefined;
   #opening: Promise<Client> | undefined;
   #running = 0;
 
   /**
-   * `folder`: the project this server works for. `as`: the agent's name, otherwise it follows from the folder. `role`: over ipc; no
-   * proven one, a model behind this server decides only for itself. `reads`: it has use for messages of others.
+   * `folder`: the project this server works for. `as`: the agent's name, otherwise it follows from the folder, behind `name` or the
+   * role. `role`: over ipc; a proven one only with the `person` who uses this server, because a model decides only for itself.
+   * `reads`: it has use for messages of others.
    */
   constructor(parts: {
     config: Config;
@@ -58,12 +62,16 @@ export class Bus implements Asking, AsyncDisposable {
     as: string | undefined;
     role: string;
     reads: boolean;
+    name?: string;
+    person?: string;
   }) {
     this.#config = parts.config;
     this.#log = parts.log;
     this.folder = realpathSync(parts.folder);
     this.#as = parts.as;
     this.#role = parts.role;
+    this.#person = parts.person;
+    this.#name = parts.name ?? parts.role;
     this.#capabilities = [parts.role, ...(parts.reads ? [] : [noMail])];
     const { home } = parts.config;
     this.#asking = askingOver(() => this.client(), { home, folder: this.folder });
@@ -74,13 +82,30 @@ export class Bus implements Asking, AsyncDisposable {
     return this.#asking.left;
   }
 
+  audit(...wanted: Parameters<Asking['audit']>): ReturnType<Asking['audit']> {
+    return this.#asking.audit(...wanted);
+  }
+
   /** Calls under way. */
   get calls(): number {
     return this.#running;
   }
 
+  /** Why it cannot be asked now; undefined: it can. */
+  get trouble(): BusError | undefined {
+    if (this.#client !== undefined) return this.#client.trouble;
+    return new BusError('NO_BROKER', { address: this.#config.bus });
+  }
+
+  /** Calls when `trouble` may be another one. */
+  onState(watch: () => void): Disposable {
+    this.#watchers.add(watch);
+    return { [Symbol.dispose]: () => void this.#watchers.delete(watch) };
+  }
+
   /** What a person says by way of this server, as they would say it on the command line. */
-  asPerson<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  async asPerson<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    if (this.#person !== undefined) return work(await this.client());
     return withClient(this.#config, work);
   }
 
@@ -165,7 +190,10 @@ export class Bus implements Asking, AsyncDisposable {
     await this.#assertListening();
     const remote = remoteIdentity(this.#config, this.#as);
     const agent = remote?.agent ?? this.#as ?? (await this.#freeName());
-    const identity = { agent, role: remote?.role ?? this.#role, isEphemeral: false };
+    const person = this.#person;
+    // A person's server is not expected back under its name.
+    const isEphemeral = person !== undefined && remote === undefined;
+    const identity = { agent, role: remote?.role ?? this.#role, isEphemeral, person };
     const client = openClient(this.#config, identity, traceTo(this.#log));
     try {
       await client.ready({ withinMs: greetingMsMax });
@@ -183,16 +211,22 @@ export class Bus implements Asking, AsyncDisposable {
       throw new BusError('CANCELLED');
     }
     this.#client = client;
+    client.onState(() => this.#stateChanged());
+    this.#stateChanged();
     if (client.trouble !== undefined) throw client.trouble;
     this.#log.info({ agent }, 'on the bus');
     return client;
+  }
+
+  #stateChanged(): void {
+    for (const watch of this.#watchers) watch();
   }
 
   /** The same for every server of this folder, unless an earlier one is at work under it. */
   async #freeName(): Promise<string> {
     const digest = createHash('sha256').update(this.folder).digest('hex').slice(0, 12);
     const role = this.#role;
-    const own = `${role}-${digest}`;
+    const own = `${this.#name}-${digest}`;
     const names = Array.from({ length: serversMax }, (_, at) =>
       at === 0 ? own : `${own}-${at + 1}`,
     );

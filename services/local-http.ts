@@ -8,26 +8,34 @@ const host = '127.0.0.1';
 const connectionsMax = 256;
 /** From the first byte of a request to its last. */
 const requestMsMax = 30_000;
+/** Between two looks for requests that take longer. */
+const lookEveryMs = 1_000;
 /** As browsers and programs write this machine. */
 const localNames: ReadonlySet<string> = new Set(['localhost', host, '[::1]']);
 
 export interface LocalHttpParts {
   /** 0: any. */
   port: number;
-  token: string;
-  /** The command that prints the file of the token. */
-  command: string;
-  /** What may be read without the token; absent: nothing. */
-  isOpen?: (request: IncomingMessage, path: string) => boolean;
+  /** Why a request is not let in; undefined: it is. */
+  refusal: (request: IncomingMessage, path: string) => Refusal | undefined;
+  /** Of every answer. */
+  headers?: Readonly<Record<string, string>>;
+  requestMs?: number;
   /** `path`: without what stands behind `?`. */
   handle: (request: IncomingMessage, response: ServerResponse, path: string) => void;
   /** Before connections are cut, when no new one is taken any more. */
   ending?: () => Promise<void>;
 }
 
+export interface Refusal {
+  status: number;
+  error: BusError;
+  headers?: Record<string, string>;
+}
+
 /**
  * A server for this machine alone. Nothing of a request is read before it has named loopback as its host and origin (a web
- * page whose name was made to resolve to 127.0.0.1 names another), and has shown the token.
+ * page whose name was made to resolve to 127.0.0.1 names another), and is let in.
  */
 export class LocalHttp implements AsyncDisposable {
   readonly #server: Server;
@@ -40,11 +48,17 @@ export class LocalHttp implements AsyncDisposable {
 
   /** Throws SERVER_ADDRESS. */
   static async open(parts: LocalHttpParts): Promise<LocalHttp> {
+    const { requestMs = requestMsMax } = parts;
+    const limits = { requestTimeout: requestMs, headersTimeout: requestMs };
     const server = createServer(
-      { requestTimeout: requestMsMax, headersTimeout: requestMsMax },
+      { ...limits, connectionsCheckingInterval: lookEveryMs },
       (request, response) => {
+        for (const [name, value] of Object.entries(parts.headers ?? {}))
+          response.setHeader(name, value);
         const [path = ''] = (request.url ?? '').split('?');
-        if (isAdmitted(request, response, path, parts)) parts.handle(request, response, path);
+        const refusal = foreign(request) ?? parts.refusal(request, path);
+        if (refusal === undefined) parts.handle(request, response, path);
+        else refuse(response, refusal.status, refusal.error, refusal.headers);
       },
     );
     server.maxConnections = connectionsMax;
@@ -76,23 +90,24 @@ export function refuse(
   response.writeHead(status, { ...closing, ...headers }).end(body);
 }
 
-/** False: it has been answered already. */
-function isAdmitted(
-  request: IncomingMessage,
-  response: ServerResponse,
-  path: string,
-  { token, command, isOpen }: LocalHttpParts,
-): boolean {
-  const { host: asked = '', origin, authorization } = request.headers;
-  const foreign = [`http://${asked}`, origin].find((each) => each !== undefined && !isLocal(each));
-  if (foreign !== undefined) {
-    refuse(response, 403, new BusError('SERVER_FOREIGN', { name: foreign.slice(0, 200) }));
-    return false;
-  }
-  if (carries(authorization, token) || isOpen?.(request, path) === true) return true;
-  const realm = { 'www-authenticate': 'Bearer' };
-  refuse(response, 401, new BusError('SERVER_TOKEN', { command }), realm);
-  return false;
+function foreign({ headers }: IncomingMessage): Refusal | undefined {
+  const { host: asked = '', origin } = headers;
+  const name = [`http://${asked}`, origin].find((each) => each !== undefined && !isLocal(each));
+  if (name === undefined) return undefined;
+  return { status: 403, error: new BusError('SERVER_FOREIGN', { name: name.slice(0, 200) }) };
+}
+
+/** Lets in those that show the token, which `command` prints the file of. `isOpen`: what may be read without it. */
+export function byToken(
+  token: string,
+  command: string,
+  isOpen: (request: IncomingMessage, path: string) => boolean = () => false,
+): LocalHttpParts['refusal'] {
+  return (request, path) => {
+    if (carries(request.headers.authorization, token) || isOpen(request, path)) return undefined;
+    const headers = { 'www-authenticate': 'Bearer' };
+    return { status: 401, error: new BusError('SERVER_TOKEN', { command }), headers };
+  };
 }
 
 function isLocal(url: string): boolean {
@@ -107,4 +122,40 @@ function listening(server: Server, port: number): Promise<void> {
     });
     server.listen(port, host, () => resolve());
   });
+}
+
+/** Throws TOO_LARGE before more than the limit was kept. */
+export async function bodyOf(request: IncomingMessage, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bytesMax)
+      throw new BusError('TOO_LARGE', { what: 'a message', bytes, limit: bytesMax });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** Undefined: it is not JSON. */
+export function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+export function sendJson(response: ServerResponse, value: object): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+const usageExit = 2;
+
+export function statusOf({ code, exit, retryable }: BusError): number {
+  if (code === 'UNKNOWN_AGENT') return 404;
+  if (code === 'UNAUTHORISED') return 403;
+  if (code === 'TOO_LARGE') return 413;
+  if (exit === usageExit) return 400;
+  return retryable ? 503 : 500;
 }

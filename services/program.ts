@@ -8,3 +8,6 @@ export const program = fileURLToPath(new URL('../../services/cli/sigma.mjs', imp
 export function argumentsOf(config: Config): string[] {
   return ['--home', config.home, '--bus', config.bus, '--log', config.log];
 }
+
+/** The built page of the console. */
+export const pageFolder = fileURLToPath(new URL('../console/', import.meta.url));

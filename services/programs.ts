@@ -11,5 +11,7 @@ export const programs = {
   miner: async () => (await import('./miner/main.js')).runMiner,
   gateway: async () => (await import('./gateway/main.js')).runGateway,
   a2a: async () => (await import('./a2a/main.js')).runA2a,
+  console: async () => (await import('./console/main.js')).runConsole,
+  consoleLink: async () => (await import('./console/link.js')).linkToRunning,
   mcp: async () => (await import('./mcp/main.js')).runMcp,
 } as const;

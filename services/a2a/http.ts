@@ -8,10 +8,10 @@ import {
 import { A2A_ERROR_CODE, ContentTypeNotSupportedError, toJsonRpcError } from '@a2a-js/sdk/errors';
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2a-js/sdk/server';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { asBusError, BusError } from '../../src/errors/bus-error.js';
+import { asBusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Bus } from '../bus.js';
-import { LocalHttp, refuse } from '../local-http.js';
+import { bodyOf, byToken, LocalHttp, parsed, refuse, sendJson, statusOf } from '../local-http.js';
 import type { PublishedKey } from './card-key.js';
 import { Cards, type ServedCard } from './cards.js';
 import { Desk } from './desk.js';
@@ -22,7 +22,10 @@ const keysPath = '/.well-known/jwks.json';
 const bodyBytesMax = 4 * 1024 * 1024;
 /** A card may be taken from a cache for so long. */
 const cardSeconds = 60;
-const usageExit = 2;
+
+/** Cards, and the keys that prove them. */
+const isOpen = ({ method }: IncomingMessage, path: string): boolean =>
+  method === 'GET' && [cardPath, keysPath].includes(path);
 
 type Answer = Awaited<ReturnType<JsonRpcTransportHandler['handle']>>;
 type Stream = Extract<Answer, AsyncGenerator>;
@@ -50,8 +53,8 @@ export class A2aHttp implements AsyncDisposable {
     const its = new A2aHttp(parts);
     const { port, token } = parts;
     its.#server = await LocalHttp.open({
-      ...{ port, token, command: 'sigma a2a' },
-      isOpen: ({ method }, path) => method === 'GET' && [cardPath, keysPath].includes(path),
+      port,
+      refusal: byToken(token, 'sigma a2a', isOpen),
       handle: (request, response, path) => void its.#handle(request, response, path),
     });
     return its;
@@ -100,7 +103,7 @@ export class A2aHttp implements AsyncDisposable {
     const startedMs = performance.now();
     const agent = await this.#cards.find(name);
     const { card } = await this.#cards.signed(agent);
-    const body = await bodyOf(request);
+    const body = await bodyOf(request, bodyBytesMax);
     const call = parsed(body);
     const id = idOf(call);
     try {
@@ -150,35 +153,9 @@ function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
   return new URLSearchParams(url.slice(url.indexOf('?') + 1 || url.length));
 }
 
-/** Throws TOO_LARGE before more than the limit was kept. */
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > bodyBytesMax)
-      throw new BusError('TOO_LARGE', { what: 'a message', bytes, limit: bodyBytesMax });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-/** Undefined: it is not JSON. */
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 function idOf(call: unknown): string | number | null {
   const id = (call as { id?: unknown } | null | undefined)?.id;
   return typeof id === 'string' || typeof id === 'number' ? id : null;
-}
-
-function sendJson(response: ServerResponse, value: object): void {
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
 function sendCard({ headers }: IncomingMessage, response: ServerResponse, card: ServedCard): void {
@@ -198,11 +175,4 @@ async function sendEvents(response: ServerResponse, events: Stream): Promise<voi
     response.write(formatSSEEvent(event));
   }
   response.end();
-}
-
-function statusOf({ code, exit, retryable }: BusError): number {
-  if (code === 'UNKNOWN_AGENT') return 404;
-  if (code === 'TOO_LARGE') return 413;
-  if (exit === usageExit) return 400;
-  return retryable ? 503 : 500;
 }

@@ -28,6 +28,7 @@ export function askingIndex(config: Config, repo: string): Asking {
     client: noAgents,
     asPerson: noAgents,
     critic: noAgents,
+    audit: () => Promise.resolve(undefined),
     folder: process.cwd(),
     left: new LeftPlaces(config.home),
     questions: () => (questions ??= ask()),

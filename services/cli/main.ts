@@ -23,6 +23,7 @@ const modules: [names: string, load: () => Promise<AddCommands>][] = [
   ['metrics', async () => (await import('./bus/metrics.js')).addMetricsCommand],
   ['audit', async () => (await import('./bus/audit.js')).addAuditCommand],
   ['keys', async () => (await import('./bus/keys.js')).addKeysCommands],
+  ['console', async () => (await import('./bus/console.js')).addConsoleCommand],
   ['mcp', async () => (await import('./bus/mcp.js')).addMcpCommand],
   [
     'completion manual',
@@ -39,7 +40,7 @@ const helpGroups: Record<string, string> = {
     'explore symbol ask query lattice callers references callees implementations trace blast-radius security patterns algebra locate verify overlay',
   'Tasks:': 'delegate run push queue kill task gate attend critic',
   'Messages:': 'send receive check inbox dead',
-  'Run the bus:': 'agents status bus agent top metrics audit keys mcp a2a gateway',
+  'Run the bus:': 'agents status console bus agent top metrics audit keys mcp a2a gateway',
 };
 
 /** Parses the arguments and runs one command. Every failure ends here, as a code and a sentence. */

@@ -17,18 +17,18 @@ import type {
 import type { AnyOperation } from '../../src/operations/registry.js';
 import { anyOf } from '../../src/errors/objection.js';
 import { fieldsOf, readWith, type Field } from '../../src/operations/fields.js';
+import { standingOf, type Standing } from '../../src/operations/standing.js';
 import type { CriticPort } from '../../src/remote/critic.js';
+import { agentOfPerson } from '../../src/remote/identity.js';
 import { printable } from '../../src/render/terminal.js';
 import { beginningOf, bytesOf, isFileAt, linesIn, textIn, wholeOf } from './input.js';
 import { withClient } from './connect.js';
 import {
-  actorOf,
   configOf,
   duration,
   handingOn,
   list,
   longDuration,
-  operatorSession,
   wholeNumber,
   withCommon,
   withTree,
@@ -129,13 +129,13 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
     const asked = deadline === undefined ? options.deadline : options[keyOf(deadline)];
     const deadlineMs = (asked as number | undefined) ?? cli.deadlineMs ?? deadlineMsDefault;
     const kept: { known?: Known | undefined } = {};
+    const self = (): string => agentOfPerson(configOf(options));
+    const { role, ...standing } = standingOf(cli, self, options.as);
     try {
-      await within(options, cli, async (bus, signal) => {
+      await within(options, cli, role, async (bus, signal) => {
         const call: Call = {
           ...{ bus, person: 'caller', charsMax: Infinity, deadlineMs, waitMs: deadlineMs },
-          actor: actorIn(options, cli),
-          session: options.as === undefined ? operatorSession : '',
-          signal,
+          ...{ ...standing, signal },
           tell: cli.isFollowed === true ? followed() : () => undefined,
           keep: (known) => (kept.known = known),
         };
@@ -151,12 +151,6 @@ function addCommand(sigma: Command, operation: AnyOperation, cli: CommandLine): 
       throw known === undefined ? error : new FailureWith(error, known.facts, known.hint);
     }
   });
-}
-
-/** Empty: that of the connection. */
-function actorIn(options: OperationOptions, { asks }: CommandLine): string {
-  if (asks === 'for an agent') return options.as ?? '';
-  return asks === 'as an agent' || asks === 'bus' ? actorOf(configOf(options), options.as) : '';
 }
 
 /** Each step once, as a line. */
@@ -380,6 +374,7 @@ function nameOf(path: string, { arguments: all, flags = {} }: CommandLine): stri
 async function within<T>(
   options: OperationOptions,
   { asks = 'index' }: CommandLine,
+  role: Standing['role'],
   work: (bus: Asking, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const config = configOf(options);
@@ -402,7 +397,7 @@ async function within<T>(
           askingOver(() => Promise.resolve(client), config),
           over,
         ),
-      asks.startsWith('as ') || options.as !== undefined ? 'operator' : undefined,
+      role,
     );
   const { askingIndex } = await import('./local.js');
   return work(askingIndex(config, repo), signal);

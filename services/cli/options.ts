@@ -1,6 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { loadConfig, type Config } from '../../src/config/config.js';
-import { remoteIdentity } from '../../src/remote/identity.js';
 import { partsMax, type Part } from '../../src/pgc/serve/shard-partition.js';
 
 export interface CommonOptions {
@@ -8,15 +7,6 @@ export interface CommonOptions {
   home?: string;
   bus?: string;
   log?: Config['log'];
-}
-
-const operatorAgent = 'operator';
-/** Every command is another agent: approvals of a person are remembered for all commands together. */
-export const operatorSession = operatorAgent;
-
-/** The agent that a command acts as: `as`, else that of the identity file over a network, else the operator. */
-export function actorOf(config: Config, as: string | undefined): string {
-  return as ?? remoteIdentity(config)?.agent ?? operatorAgent;
 }
 
 /** What every command takes. */

@@ -1,6 +1,6 @@
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
-import { LocalHttp } from '../local-http.js';
+import { byToken, LocalHttp } from '../local-http.js';
 import { HttpSessions } from './http-sessions.js';
 import { newServer } from './server.js';
 import type { Offer } from './tool.js';
@@ -34,7 +34,8 @@ export class McpHttp implements AsyncDisposable {
       (await isLegacyRequest(request)) ? sessions.fetch(request) : stateless.fetch(request);
     const handle = toNodeHandler({ fetch }, { onerror, maxRequestBodySize: bodyBytesMax });
     const server = await LocalHttp.open({
-      ...{ port, token, command: 'sigma mcp --http' },
+      port,
+      refusal: byToken(token, 'sigma mcp --http'),
       handle: (request, response, path) => {
         // Node says of an absent method that it is undefined; the adapter, that it is absent.
         if (path === endpoint) void handle(request as Parameters<typeof handle>[0], response);

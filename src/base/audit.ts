@@ -18,6 +18,8 @@ export interface AuditEntry {
   what: AuditOutcome;
   /** Agent id. */
   from: string;
+  /** Who uses that agent, as they call themselves; empty: no person does. */
+  person: string;
   /** An address; for a delivery the agent that got it. */
   to: string;
   type: string;

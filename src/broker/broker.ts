@@ -26,7 +26,7 @@ import {
   type StatusAnswer,
 } from '../wire/messages.js';
 import { AcceptLatency } from './mail/accept-latency.js';
-import type { BrokerCore } from './core.js';
+import type { BrokerCore, Speaker } from './core.js';
 import { SessionHandler, type Claim, type ProofNeeded } from './session/session-handler.js';
 import { Incoming } from './incoming.js';
 import { lifecycleMachine, type LifecycleEvent } from './lifecycle.machine.js';
@@ -252,19 +252,20 @@ export class Broker implements BrokerCore, AsyncDisposable {
     this.#trace('info', `agent ${change}`, { agent });
   }
 
-  audit(what: AuditOutcome, from: string, to: string, frame: Frame, code = ''): void {
+  audit(what: AuditOutcome, by: Speaker, to: string, frame: Frame, code = ''): void {
     const { audit } = this.#parts;
+    const { agent: from, person } = by;
     if (audit === undefined || from === to) return;
     const { type, id, correlation, seq } = frame.envelope;
     const atMs = this.clock.nowMs();
     const { body } = frame;
-    audit.record({ atMs, what, from, to, type, id, correlation, seq: seq, code, body });
+    audit.record({ atMs, what, from, person, to, type, id, correlation, seq, code, body });
   }
 
   auditStored(what: AuditOutcome, message: StoredMessage, code = ''): void {
     const { from, mailbox: to, type, id, correlation, seq } = message;
     const entry = { atMs: this.clock.nowMs(), what, from, to, type, id, correlation, seq, code };
-    this.#parts.audit?.record({ ...entry, body: noBody });
+    this.#parts.audit?.record({ ...entry, person: '', body: noBody });
   }
 
   async backup(folder: string): Promise<BackupAnswer> {
@@ -311,6 +312,7 @@ export class Broker implements BrokerCore, AsyncDisposable {
       sessions: this.sessions.liveCount,
       agents_online: online,
       agents_known: this.registry.size,
+      requests: this.requests.opened,
       requests_open: this.requests.size,
       services: this.sessions.services(),
       frames_in: this.#incoming.frames,

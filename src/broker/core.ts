@@ -54,12 +54,15 @@ export interface BrokerCore {
   view(agent: string): AgentView | undefined;
   status(): StatusAnswer;
   /** Records a message or its rejection. `to` is the recipient. */
-  audit(what: AuditOutcome, from: string, to: string, frame: Frame, code?: string): void;
+  audit(what: AuditOutcome, from: Speaker, to: string, frame: Frame, code?: string): void;
   /** Records a stored message by its metadata, without its body. */
   auditStored(what: AuditOutcome, message: StoredMessage, code?: string): void;
   backup(folder: string): Promise<BackupAnswer>;
   compact(): Promise<void>;
 }
+
+/** An agent, and who uses it. */
+export type Speaker = Pick<Session, 'agent' | 'person'>;
 
 /** One command of a live session. Throws a BusError to have the frame rejected with it. */
 export type CommandRun = (core: BrokerCore, session: Session, frame: Frame) => void | Promise<void>;

@@ -153,7 +153,7 @@ export class Incoming {
         detail: coded.message,
       });
     if (frame.command === Command.SEND)
-      this.#core.audit('refused', session.agent, frame.envelope.to, frame, coded.code);
+      this.#core.audit('refused', session, frame.envelope.to, frame, coded.code);
     this.#writer.reject(session.peer, frame.envelope.id, coded);
   }
 }

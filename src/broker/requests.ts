@@ -6,6 +6,7 @@ export class Requests {
   readonly #limits: BrokerLimits;
   readonly #sessions: () => Iterable<Session>;
   #size = 0;
+  #opened = 0;
 
   constructor(limits: BrokerLimits, sessions: () => Iterable<Session>) {
     this.#limits = limits;
@@ -14,6 +15,11 @@ export class Requests {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** In all. */
+  get opened(): number {
+    return this.#opened;
   }
 
   isFull(requester: Session): boolean {
@@ -29,6 +35,7 @@ export class Requests {
     asked.set(request.id, request);
     request.responder.toAnswer += 1;
     this.#size += 1;
+    this.#opened += 1;
   }
 
   /** The request of this id that this session may answer. */

@@ -348,6 +348,41 @@ const entries = {
     'Free that port, or name another one with the option that names it.',
   ),
 
+  // --- the console
+  CONSOLE_NOT_BUILT: failed(
+    'the page of the console was not built',
+    'Run `npm run build` in the folder of Sigma Bus.',
+  ),
+  CONSOLE_NONE: unknown(
+    'no console of this home answers',
+    'Start one with `sigma console`, or with `sigma up` in a terminal.',
+  ),
+  CONSOLE_LINK: usage(
+    'this link is wrong, was used already, or is too old',
+    'Open a new one: `sigma console --link` prints it.',
+  ),
+  CONSOLE_LINKS: retry(
+    '{limit} wrong links within a minute: no more are looked at for now',
+    'Wait for a minute, then open a new link: `sigma console --link` prints it.',
+  ),
+  CONSOLE_SESSION: usage(
+    'you are not logged in here, or no longer',
+    'Open a new link: `sigma console --link` prints it.',
+  ),
+  CONSOLE_CSRF: usage(
+    'the request lacks the mark of its session, or is not JSON',
+    'Reload the page, and do it there once more.',
+  ),
+  CONSOLE_READ_ONLY: usage(
+    '{name} changes something, and this console only shows',
+    'Start `sigma console` without --read-only, or use the command line.',
+  ),
+  CONSOLE_BUSY: retry(
+    'this browser has {limit} {what} at once, which is the most',
+    'Wait until one of them is over, or close a page.',
+  ),
+  CONSOLE_NOTHING: usage('there is nothing at {path}', 'Open `/`, and go on from there.'),
+
   // --- tasks
   TASK_INVALID: usage(
     'the task is not valid: {detail}',
@@ -899,6 +934,10 @@ const entries = {
   NO_SUCH_ARTIFACT: failed(
     'there is no review of {artifact}',
     'Run `sigma critic list` to see the reviewed artifacts.',
+  ),
+  NO_SUCH_REVIEW: failed(
+    'there is no finished review {id}',
+    'Reviews are kept for a limited time: `sigma critic list` shows the last of each artifact.',
   ),
   AMBIGUOUS_ARTIFACT: unknown(
     'several artifacts are called {artifact}: {names}',

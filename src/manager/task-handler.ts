@@ -43,6 +43,7 @@ import { GateHandler, type AttentionParts } from './gate-handler.js';
 import { GateNotices, type NoticeCounts, type NoticeWay } from './gate-notices.js';
 import { OverlayMaker, type MakeOverlays } from './overlay-maker.js';
 import { assertPrompt, dismissOrphans, enrolTask, QueueHandler } from './queue-handler.js';
+import { serveRows } from './task-rows.js';
 import { receiveTasks } from './posted-tasks.js';
 import { Returns } from './returns.js';
 import { heldBy, saidBy, tellDropped } from './responses.js';
@@ -174,6 +175,7 @@ export class TaskHandler implements AsyncDisposable {
       numbers: JSON.stringify(numbers),
       rates: JSON.stringify(ratesOf(numbers)),
       waiting: this.#pool.waiting,
+      changes: this.#book.changes,
     };
   }
 
@@ -215,6 +217,7 @@ export class TaskHandler implements AsyncDisposable {
     this.#attend.serveOn(client, { lists, todos });
     this.#gates.serveOn(client, this.#book);
     new QueueHandler({ client, queues: this.#queues }).serveOn(client);
+    serveRows(client, this.#book);
     const { delegate, show, list, change, numbers } = taskMessages;
     const { claim, progress, lease } = delegationMessages;
     client.serve({

@@ -5,8 +5,8 @@ export const batchBodyBytes = 256 * 1024;
 const batchEntriesMax = 1_024;
 const batchTextChars = 256 * 1_024;
 
-/** Per entry: time, outcome, seq, body length, then the lengths of its six texts. */
-const numbersPerEntry = 10;
+/** Per entry: time, outcome, seq, body length, then the lengths of its seven texts. */
+const numbersPerEntry = 11;
 const batchNumbersBytes = batchEntriesMax * numbersPerEntry * Float64Array.BYTES_PER_ELEMENT;
 
 /** As it travels to the thread that writes: two buffers that change hands, and one text. */
@@ -51,7 +51,7 @@ export class AuditBatch {
 
   /** False: it is full, and the entry belongs into the next one. */
   add(entry: AuditEntry): boolean {
-    const { atMs, what, seq, body, from, to, type, id, correlation, code } = entry;
+    const { atMs, what, seq, body, from, to, type, id, correlation, code, person } = entry;
     if (
       this.#count >= batchEntriesMax ||
       this.#text.length >= batchTextChars ||
@@ -70,7 +70,8 @@ export class AuditBatch {
     numbers[at + 7] = id.length;
     numbers[at + 8] = correlation.length;
     numbers[at + 9] = code.length;
-    this.#text += from + to + type + id + correlation + code;
+    numbers[at + 10] = person.length;
+    this.#text += from + to + type + id + correlation + code + person;
     this.#bodies.set(body, this.#bodyBytes);
     this.#bodyBytes += body.length;
     this.#count += 1;
@@ -114,6 +115,7 @@ export function* unpacked(batch: PackedBatch): Generator<AuditEntry> {
       id: text(7),
       correlation: text(8),
       code: text(9),
+      person: text(10),
       body,
     };
   }

@@ -18,6 +18,7 @@ export interface AuditLine {
   /** An outcome, or `lost`: `count` entries are missing here. */
   what: AuditOutcome | 'lost';
   from?: string;
+  person?: string;
   to?: string;
   type?: string;
   id?: string;
@@ -37,9 +38,10 @@ export interface AuditLine {
 
 /** One line of the audit log, without its newline. */
 export function auditLine(entry: AuditEntry, form: AuditForm): string {
-  const { what, from, to, type, id, correlation, seq, code, body } = entry;
+  const { what, from, person, to, type, id, correlation, seq, code, body } = entry;
   // Empty fields are omitted. Conditional spreads would cost as much as all the rest.
   const line: AuditLine = { at: isoTime(entry.atMs), what, from, to, type, id };
+  if (person !== '') line.person = person;
   if (correlation !== '') line.correlation = correlation;
   if (seq > 0) line.seq = seq;
   if (code !== '') line.code = code;

@@ -11,6 +11,10 @@ export interface AuditFilter {
   /** An address, or only its name. */
   to?: string;
   type?: string;
+  /** From it or to it. */
+  agent?: string;
+  /** So many lines are looked at, at most; absent: all. */
+  linesMax?: number;
   /** Nothing older; Unix milliseconds. */
   sinceMs?: number;
 }
@@ -22,7 +26,10 @@ export async function tailAudit(
   limit: number,
 ): Promise<AuditLine[]> {
   const found: AuditLine[] = [];
+  let left = filter.linesMax ?? Infinity;
   for await (const line of lines) {
+    left -= 1;
+    if (left < 0) break;
     if (filter.sinceMs !== undefined && Date.parse(line.at) < filter.sinceMs) break;
     if (isWanted(line, filter)) found.push(line);
     if (found.length >= limit) break;
@@ -30,13 +37,14 @@ export async function tailAudit(
   return found.reverse();
 }
 
-function isWanted(line: AuditLine, { from, to, type }: AuditFilter): boolean {
-  const isFiltered = from !== undefined || to !== undefined || type !== undefined;
+function isWanted(line: AuditLine, { from, to, type, agent }: AuditFilter): boolean {
+  const isFiltered = [from, to, type, agent].some((each) => each !== undefined);
   // A reader must learn that entries are missing there.
   if (line.what === 'lost') return true;
   if (!isFiltered) return true;
   const name = line.to?.slice(line.to.indexOf(':') + 1);
   return (
+    (agent === undefined || line.from === agent || name === agent) &&
     (from === undefined || matches(from, line.from)) &&
     (to === undefined || matches(to, line.to) || matches(to, name)) &&
     (type === undefined || matches(type, line.type))

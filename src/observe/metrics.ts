@@ -62,6 +62,7 @@ const counters: Row[] = [
     'Frames that failed a checksum or could not be read.',
     (each) => each.frames_corrupt,
   ],
+  ['sigma_requests_total', 'Live requests delivered.', (each) => each.requests],
   ['sigma_accepted_total', 'Durable messages stored and accepted.', (each) => each.accepted],
   ['sigma_delivered_total', 'Deliveries of durable messages.', (each) => each.delivered],
   ['sigma_settled_total', 'Durable messages settled.', (each) => each.settled],

@@ -20,13 +20,13 @@ export interface ListedAgent {
   protocol_versions: string[];
 }
 
-interface Agents {
+export interface Agents {
   you: string;
   agents: FlatAgent[];
 }
 
 /** As it registered, with what the broker knows of it. */
-type FlatAgent = AgentView['record'] & Omit<AgentView, 'record'>;
+export type FlatAgent = AgentView['record'] & Omit<AgentView, 'record'>;
 
 const input = z.strictObject({
   role: z.string().max(96).optional().describe('Only this role; shards of code are `pgc`.'),

@@ -1,4 +1,5 @@
 import type { Client } from '../client/client.js';
+import { auditIn } from '../remote/audit.js';
 import { RemoteCritic } from '../remote/critic.js';
 import { askAgent, remoteQuestions } from '../remote/questions.js';
 import { LeftPlaces } from './explore/left.js';
@@ -15,6 +16,7 @@ export function askingOver(
     client,
     folder,
     left: home === undefined ? undefined : new LeftPlaces(home),
+    audit: async (...wanted) => (home === undefined ? undefined : auditIn(home, ...wanted)),
     critic: async () => new RemoteCritic(await client()),
     questions,
     analyses: () => questions(),

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { userName } from '../base/user-name.js';
-import { trendOf } from '../critic/cycle/tracking.js';
+import { distinctFindings, trendOf } from '../critic/cycle/tracking.js';
 import type { ArtifactHistory, CriticRow } from '../critic/review/messages.js';
-import { criticLimits, personJudgements } from '../critic/shapes.js';
+import { criticLimits, personJudgements, type Critique } from '../critic/shapes.js';
 import { askedAs } from '../remote/artifact-place.js';
 import { renderHistory } from '../render/critique-history.js';
 import { renderRows } from '../render/critique.js';
-import { forPeople, listing, looks, type Operation, type Reply } from './operation.js';
+import { nameCharsMax } from './shapes.js';
+import { forPeople, listing, looks, plain, type Operation, type Reply } from './operation.js';
 
 /** What became of the artifacts that were reviewed. */
 
@@ -17,6 +18,8 @@ const historyInput = z.strictObject({
     .optional()
     .describe('The artifact, as it was reviewed, or as it is listed; absent: all that were.'),
 });
+
+const showInput = z.strictObject({ id: z.string().max(nameCharsMax) });
 
 const artifactArgument = {
   ...{ field: 'path', argument: '<artifact>' },
@@ -100,7 +103,30 @@ export const ratify = forPeople({
   },
 });
 
-type History = ArtifactHistory & { trend: ReturnType<typeof trendOf> };
+/** `show_critique`: what the modes of one review said, for pages. */
+export const showCritique: Operation<typeof showInput> = {
+  name: 'show_critique',
+  title: 'One review',
+  description: 'A review that is over, by its id: what each mode found, and how it was scored.',
+  input: showInput,
+  output: z.looseObject({ findings: z.array(z.looseObject({})) }),
+  annotations: looks,
+  doing: 'asking the critic',
+  isTool: false,
+  async run({ id }, { bus }) {
+    const critique = await (await bus.critic()).finished(id);
+    const findings = distinctFindings(critique);
+    return plain<CritiqueShown>({ critique, findings }, `${critique.verdict}: ${critique.why}`);
+  },
+};
+
+export interface CritiqueShown {
+  critique: Critique;
+  /** Of all modes, worst first; what several say of one line once. */
+  findings: ReturnType<typeof distinctFindings>;
+}
+
+export type History = ArtifactHistory & { trend: ReturnType<typeof trendOf> };
 
 function told(history: ArtifactHistory, path: string): Reply<History> {
   const { iterations, threshold } = history.tracking;
@@ -128,7 +154,7 @@ function told(history: ArtifactHistory, path: string): Reply<History> {
   };
 }
 
-interface Reviewed {
+export interface Reviewed {
   artifacts: CriticRow[];
   more: boolean;
 }

@@ -1,13 +1,24 @@
 import { z } from 'zod';
 import type { Approval } from '../attention/approvals.js';
 import { gatesTopic, type GatesAnswer } from '../attention/messages.js';
-import { judgements, signals, type Gate, type Judgement } from '../attention/shapes.js';
+import { actionDigest } from '../attention/digest.js';
+import {
+  judgements,
+  signals,
+  type ActionInQuestion,
+  type Gate,
+  type Judgement,
+} from '../attention/shapes.js';
 import { BoundedMap } from '../base/bounded-map.js';
 import { systemClock } from '../base/clock.js';
 import { pause } from '../base/pause.js';
 import type { Client } from '../client/client.js';
+import { BusError } from '../errors/bus-error.js';
+import { actionOf } from '../delegation/task/action.js';
 import { Gates, gatesListedMax } from '../remote/gates.js';
+import { Tasks } from '../remote/tasks.js';
 import { renderApprovals, renderGate, renderGates, waysToJudge } from '../render/gate.js';
+import type { TaskView } from '../task/requests/messages.js';
 import { nameCharsMax } from './shapes.js';
 import {
   acts,
@@ -147,6 +158,8 @@ const judgeInput = z.strictObject({
 const judgementInput = judgeInput.extend({
   judgement: z.enum(judgements).optional(),
   direction: z.string().default(''),
+  /** Digest of the action that was shown; empty: whichever it is now. */
+  action: z.string().max(nameCharsMax).default(''),
 });
 
 const form = z.object({
@@ -188,8 +201,10 @@ export const judgeGate: Operation<typeof judgementInput> = {
     flags: judgement === 'modify' ? { direction: directionFlag } : {},
     asks: 'bus',
   })),
-  async run({ id, judgement, direction }, { bus, person }) {
+  async run({ id, judgement, direction, action }, { bus, person }) {
     const shown = await new Gates(await bus.client()).show(id);
+    if (action !== '' && action !== shown.classification.digest.action)
+      throw new BusError('GATE_CHANGED', { gate: id });
     const given = judgement && { judgement, direction };
     const said = person === 'caller' ? given : person(decisionOn(shown));
     if (said === undefined) return judged(shown);
@@ -219,6 +234,7 @@ function decisionOn(gate: Gate): Decision<typeof form> {
 export const showGate = forPeople({
   input: judgeInput,
   command: 'gate show',
+  annotations: looks,
   help: 'show the exact action of a gate, and its risks',
   arguments: [gateArgument],
   asks: 'bus',
@@ -227,6 +243,39 @@ export const showGate = forPeople({
     return plain<Gate>(gate, [renderGate(gate), ...waysToJudge(gate)].join('\n'));
   },
 });
+
+/** A gate, and the action of its task. */
+export interface GateInWhole {
+  gate: Gate;
+  /** What its task would run now; null: only its agent knows. */
+  action: ActionInQuestion | null;
+  /** The digest that is judged is that of `action`, so that nothing else can be meant. */
+  is_exact: boolean;
+  task: TaskView;
+  /** What each judgement does. */
+  effects: typeof effects;
+}
+
+/** `inspect_gate`: for pages, with all that is run. */
+export const inspectGate: Operation<typeof judgeInput> = {
+  name: 'inspect_gate',
+  title: 'A risky action in whole',
+  description: 'A gate with the exact action that it stopped: arguments, folder, input.',
+  input: judgeInput,
+  output: z.looseObject({ gate: z.looseObject({}), is_exact: z.boolean() }),
+  annotations: looks,
+  doing: 'asking the manager',
+  isTool: false,
+  async run({ id }, { bus }) {
+    const client = await bus.client();
+    const gate = await new Gates(client).show(id);
+    const task = await new Tasks(client).show(gate.task);
+    const action = actionOf(task.task) ?? null;
+    const is_exact = action !== null && actionDigest(action) === gate.classification.digest.action;
+    const whole: GateInWhole = { gate, action, is_exact, task, effects };
+    return plain(whole, [renderGate(gate), ...waysToJudge(gate)].join('\n'));
+  },
+};
 
 /** `gate approvals`: what needs no judgement any more. */
 export const approvals = forPeople({

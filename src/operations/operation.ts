@@ -7,6 +7,7 @@ import type { AskingOptions, Questions } from '../lattice/questions.js';
 import type { TreeState } from '../pgc/plan/tree-state.js';
 import type { StatesRequest } from '../pgc/serve/messages.js';
 import type { Answer, AskRequest } from '../pgc/shapes.js';
+import type { AuditFilter, AuditLine } from '../remote/audit.js';
 import type { CriticPort } from '../remote/critic.js';
 import { printableLines } from '../render/terminal.js';
 import { answerTokens, charsPerToken, fitted, listsOf, type Cut, type Drafted } from './bounds.js';
@@ -88,6 +89,8 @@ export interface Asking {
   readonly folder: string;
   /** What answers had no room for; undefined: it is not kept. */
   readonly left: LeftPlaces | undefined;
+  /** The end of the audit log; undefined: it is not on this machine. */
+  audit(filter: AuditFilter, limit: number): Promise<AuditLine[] | undefined>;
   /** With the rights of the person who calls, or who was asked. */
   asPerson<T>(work: (client: Client) => Promise<T>): Promise<T>;
 }
@@ -185,6 +188,8 @@ export interface Operation<Input extends z.ZodObject> {
   doing: string;
   /** How it stands on the command line, as one command or several; absent: it has a command of its own there, or none. */
   cli?: CommandLine | readonly CommandLine[];
+  /** As on the command line, where it has no command. */
+  asks?: CommandLine['asks'];
   /** What a model may say: the rest of `input` is for people. Absent: all. */
   offered?: z.ZodObject;
   /** It may take longer than a client waits: one that can come back for the answer need not wait. What it asks by `person` it asks at once. */
@@ -277,7 +282,9 @@ export interface Source {
 
 /** A command that no model is offered as a tool, and that needs no words for one. */
 export function forPeople<Input extends z.ZodObject>(
-  its: CommandLine & Pick<Operation<Input>, 'input' | 'check' | 'run'>,
+  its: CommandLine &
+    Pick<Operation<Input>, 'input' | 'check' | 'run'> &
+    Partial<Pick<Operation<Input>, 'annotations'>>,
 ): Operation<Input> {
   const words = { title: '', description: '', doing: '', output: z.looseObject({}) };
   return { ...words, annotations: acts, isTool: false, name: its.command, cli: its, ...its };

@@ -22,6 +22,15 @@ export const registry: readonly Registered[] = [
     load: async () => [(await import('./agents.js')).listAgents],
   },
   {
+    commands: '',
+    load: async () => {
+      const { agentActivity } = await import('./agent-activity.js');
+      const { mailboxes, mailboxMessages } = await import('./mail/mailboxes.js');
+      const { findTasks, promptQueues, taskHistory } = await import('./tasks/task-rows.js');
+      return [agentActivity, mailboxes, mailboxMessages, findTasks, taskHistory, promptQueues];
+    },
+  },
+  {
     commands: 'ask query lattice',
     load: async () => {
       const { ask, queryAgent, queryLattice } = await import('./ask.js');
@@ -62,6 +71,10 @@ export const registry: readonly Registered[] = [
     },
   },
   {
+    commands: 'measures',
+    load: async () => [(await import('./measures.js')).measures],
+  },
+  {
     commands: 'verify',
     load: async () => [(await import('./verify.js')).verifyCitations],
   },
@@ -75,8 +88,9 @@ export const registry: readonly Registered[] = [
   {
     commands: 'gate',
     load: async () => {
-      const { approvals, judgeGate, listGates, missed, showGate } = await import('./gates.js');
-      return [listGates, showGate, judgeGate, approvals, missed];
+      const { approvals, inspectGate, judgeGate, listGates, missed, showGate } =
+        await import('./gates.js');
+      return [listGates, showGate, inspectGate, judgeGate, approvals, missed];
     },
   },
   {
@@ -87,8 +101,8 @@ export const registry: readonly Registered[] = [
     commands: 'critic',
     load: async () => {
       const { critique } = await import('./critique.js');
-      const { critiqueHistory, ratify } = await import('./critique-history.js');
-      return [critique, critiqueHistory, ratify];
+      const { critiqueHistory, ratify, showCritique } = await import('./critique-history.js');
+      return [critique, critiqueHistory, ratify, showCritique];
     },
   },
   {
@@ -97,7 +111,7 @@ export const registry: readonly Registered[] = [
   },
   {
     commands: 'delegate task',
-    load: async () => (await import('./tasks.js')).taskOperations,
+    load: async () => (await import('./tasks/tasks.js')).taskOperations,
   },
   {
     commands: 'run push',

@@ -33,6 +33,8 @@ export interface CriticPort {
   critique(request: CritiqueRequest, options?: Reviewing): Promise<Critique>;
   /** Throws NO_SUCH_ARTIFACT, AMBIGUOUS_ARTIFACT. */
   history(artifact: string): Promise<ArtifactHistory>;
+  /** A review that is over, by its id. Throws NO_SUCH_REVIEW. */
+  finished(id: string): Promise<Critique>;
   list(): Promise<{ rows: CriticRow[]; more: boolean }>;
   /** Throws NO_SUCH_ARTIFACT, AMBIGUOUS_ARTIFACT, RATIFY_STATE, RATIFY_NOT_YOURS. */
   ratify(
@@ -85,6 +87,10 @@ export class RemoteCritic implements CriticPort {
 
   history(artifact: string): Promise<ArtifactHistory> {
     return this.#ask(criticMessages.history, { artifact });
+  }
+
+  finished(id: string): Promise<Critique> {
+    return this.#ask(criticMessages.show, { id });
   }
 
   async list(): Promise<{ rows: CriticRow[]; more: boolean }> {

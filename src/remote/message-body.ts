@@ -1,7 +1,7 @@
 import { delegationMessages } from '../delegation/task/messages.js';
 import { taskMessages } from '../task/requests/messages.js';
 import { resultMessage } from '../task/requests/result-message.js';
-import type { MessageAnswer } from '../wire/messages.js';
+import type { MessageAnswer, MessageView } from '../wire/messages.js';
 
 /** The body as UTF-8 where it is, else in base64; the result of a task, and the word that an attempt is over, as JSON. */
 export function bodyOf(message: { type?: string; body: Uint8Array }): {
@@ -31,7 +31,9 @@ function asJson(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
+export type ShownMessage = MessageView & ReturnType<typeof bodyOf>;
+
 /** For `--json`: the envelope and the body. */
-export function shown({ view, body }: MessageAnswer): object {
+export function shown({ view, body }: MessageAnswer): ShownMessage {
   return { ...view, ...bodyOf({ type: view.type, body }) };
 }

@@ -8,8 +8,11 @@ import {
   type QueueAnswer,
   type Run,
   type RunAnswer,
+  type QueueCounts,
   type TaskChange,
   type TasksAnswer,
+  type TaskRowsAnswer,
+  type TaskRowsQuery,
   type TasksQuery,
   type TaskView,
 } from '../task/requests/messages.js';
@@ -82,6 +85,16 @@ export class Tasks {
       after = page.tasks.at(-1)?.id ?? '';
       if (!page.more || after === '' || tasks.length >= max) return { tasks, more: page.more };
     }
+  }
+
+  /** A page of the list, latest first. */
+  rows(query: TaskRowsQuery): Promise<TaskRowsAnswer> {
+    return this.#ask(taskMessages.rows, query, { isIdempotent: true });
+  }
+
+  /** Those that hold tasks, with how many. */
+  async queues(): Promise<QueueCounts[]> {
+    return (await this.#ask(taskMessages.queues, {}, { isIdempotent: true })).queues;
   }
 
   /** Throws NO_SUCH_TASK, TASK_STATE. */

@@ -74,7 +74,7 @@ async function openPlain(url: string, bytesMax?: number): Promise<Opened> {
   return {
     connection,
     bucket: await ObjectBucket.open(parts),
-    manager: await jetstreamManager(connection),
+    manager: await jetstreamManager(connection, { checkAPI: false }),
   };
 }
 

@@ -80,7 +80,7 @@ function render(entries: AuditLine[]): string {
       : [
           each.at,
           each.what,
-          `${each.from ?? ''} > ${each.to ?? ''}`,
+          `${each.from ?? ''}${each.person === undefined ? '' : ` (${each.person})`} > ${each.to ?? ''}`,
           each.type ?? '',
           `${each.bytes ?? 0} B`,
           each.code ?? '',

@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
 import { backoffMs, type BackoffPolicy } from '../../../src/base/backoff.js';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { program } from '../../program.js';
@@ -7,6 +8,8 @@ import { program } from '../../program.js';
 const restartBackoff: BackoffPolicy = { baseMs: 400, capMs: 10_000 };
 /** After this long a child counts as well; its next failure is its first. */
 const healthyAfterMs = 30_000;
+/** It waits while the others compute. */
+const asidePriority = constants.priority.PRIORITY_BELOW_NORMAL;
 /** Longest wait for an orderly end before SIGKILL; longer than the longest drain that can be set. */
 const stopMsMax = 70_000;
 
@@ -17,6 +20,7 @@ interface Child {
   startedMs: number;
   attempt: number;
   restart: NodeJS.Timeout | undefined;
+  isAside: boolean;
 }
 
 /**
@@ -40,8 +44,11 @@ export class Supervisor implements AsyncDisposable {
     this.#onLeft = told.onLeft;
   }
 
-  /** Children are stopped in the reverse order of their start. */
-  start(name: string, args: string[]): void {
+  /**
+   * Children are stopped in the reverse order of their start. `isAside`: the others go first, and go on where this one is
+   * refused its start.
+   */
+  start(name: string, args: string[], { isAside = false } = {}): void {
     if (this.#isClosing) return;
     const child: Child = {
       name,
@@ -50,6 +57,7 @@ export class Supervisor implements AsyncDisposable {
       startedMs: 0,
       attempt: 0,
       restart: undefined,
+      isAside,
     };
     this.#children.push(child);
     this.#spawn(child);
@@ -71,6 +79,7 @@ export class Supervisor implements AsyncDisposable {
     child.startedMs = performance.now();
     const started = fork(program, child.args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     child.process = started;
+    if (child.isAside && started.pid !== undefined) setPriority(started.pid, asidePriority);
     started.once('exit', (code) => this.#onExit(child, code));
     // A process that could not even be made ends like one that failed. Failing to signal one is no end.
     started.once('error', () => {
@@ -87,6 +96,7 @@ export class Supervisor implements AsyncDisposable {
     if (wasHealthy) child.attempt = 0;
     // Refused at its very first start, with a message of its own: trying again would only repeat it.
     if (code !== null && code > 0 && child.attempt === 0 && !wasHealthy) {
+      if (child.isAside) return this.#onLeft(child.name);
       this.#fatal = new BusError('CHILD_FAILED', { name: child.name, code });
       return this.#settle?.();
     }

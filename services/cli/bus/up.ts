@@ -1,4 +1,5 @@
 import { partsMax } from '../../../src/pgc/serve/shard-partition.js';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import type { Config } from '../../../src/config/config.js';
@@ -16,7 +17,7 @@ import { reportReady } from '../../systemd.js';
 import { withClient, withQuestions } from '../connect.js';
 import { detach } from './detach.js';
 import { index, type Report } from '../index-process.js';
-import { argumentsOf } from '../../program.js';
+import { argumentsOf, pageFolder } from '../../program.js';
 import { configOf, size, wholeNumber, withCommon, type CommonOptions } from '../options.js';
 import { printable, printableText, shellWord } from '../../../src/render/terminal.js';
 import { printFailure, usage } from '../output.js';
@@ -43,6 +44,7 @@ interface UpOptions extends CommonOptions {
   watch?: boolean;
   detach?: boolean;
   firstQuestion?: string;
+  console?: boolean;
 }
 
 export function addUpCommand(sigma: Command): void {
@@ -63,6 +65,7 @@ export function addUpCommand(sigma: Command): void {
       size,
     )
     .option('--watch', 'refresh the index when files change')
+    .option('--no-console', 'do not serve the page for browsers')
     .option('--detach', 'run in the background; return once questions can be answered')
     .option(
       '--first-question <question>',
@@ -128,12 +131,22 @@ async function up(repo: string, config: Config, options: UpOptions): Promise<voi
   if (outcome instanceof BusError) throw outcome;
   if (typeof outcome === 'string') throw new BusError('INTERRUPTED');
   announce(config, outcome);
+  const noConsole = options.console === false ? '' : whyNoConsole();
+  if (noConsole !== '') say(noConsole);
+  else if (options.console !== false)
+    supervisor.start('console', ['console', repo, ...argumentsOf(config)], { isAside: true });
   await reportReady();
   if (options.firstQuestion !== undefined) {
     await Promise.race([askFirst(config, outcome, options.firstQuestion), refused, stopped]);
   }
   const end = await Promise.race([refused, stopped]);
   if (end instanceof BusError) throw end;
+}
+
+/** Empty: it can be started. */
+function whyNoConsole(): string {
+  if (!process.stdout.isTTY) return 'no console without a terminal: `sigma console` starts it';
+  return existsSync(pageFolder) ? '' : 'no console: its page was not built (`npm run build`)';
 }
 
 /** What `--detach` hands on. */

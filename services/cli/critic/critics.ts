@@ -37,6 +37,10 @@ export class Critics implements CriticPort {
     return this.#with((critic) => critic.history(artifact));
   }
 
+  finished(id: string): Promise<Critique> {
+    return this.#with((critic) => critic.finished(id));
+  }
+
   list(): Promise<{ rows: CriticRow[]; more: boolean }> {
     return this.#with((critic) => critic.list());
   }

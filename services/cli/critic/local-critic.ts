@@ -30,6 +30,7 @@ export async function withLocalCritic<T>(
   return await work({
     critique: (request, options = {}) => interruptible(reviews, request, options),
     history: (artifact) => history.of(artifact),
+    finished: (id) => reviews.finished(id),
     list: () => Promise.resolve(listed(critic, { after: '', limit: artifactsListedMax })),
     // Without a broker, write access to the store is the proof; the name of the user is recorded.
     ratify: (artifact, judgement, by, text = '') => {

@@ -22,7 +22,7 @@ export const admin: CommandRun = async (core, session, frame) => {
       why: `the role ${session.role} has no right to it`,
     });
   const body = await work(core, frame.body);
-  core.audit('administered', session.agent, 'broker', frame);
+  core.audit('administered', session, 'broker', frame);
   core.answer(session, frame, Command.ANSWER, body);
 };
 

@@ -57,7 +57,7 @@ function accept(core: BrokerCore, session: Session, frame: Frame, from: string):
     core.answer(session, frame, Command.ACCEPT, undefined, { seq });
     if (isDuplicate) return;
     core.acceptLatency.record(core.clock.monotonicMs() - startedMs);
-    core.audit('stored', from, mailbox, frame);
+    core.audit('stored', { agent: from, person: session.person }, mailbox, frame);
   };
   session.posting += 1;
   try {
@@ -76,7 +76,7 @@ function accept(core: BrokerCore, session: Session, frame: Frame, from: string):
 /** The disk refused it. */
 function refuse(core: BrokerCore, session: Session, frame: Frame, error: BusError): void {
   remember(session, frame.envelope.id, core.limits.refusedMax);
-  core.audit('refused', session.agent, frame.envelope.to, frame, error.code);
+  core.audit('refused', session, frame.envelope.to, frame, error.code);
   core.reject(session, frame.envelope.id, error);
 }
 

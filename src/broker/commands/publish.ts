@@ -18,6 +18,6 @@ export const publish: CommandRun = (core, session, frame) => {
     });
   const publication = readdress(frame, Command.PUBLISH, { id, from: session.agent, type, trace });
   const seq = core.topics.publish(name, publication);
-  core.audit('published', session.agent, to, frame);
+  core.audit('published', session, to, frame);
   core.answer(session, frame, Command.ACCEPT, undefined, { seq });
 };

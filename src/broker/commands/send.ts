@@ -79,5 +79,5 @@ function deliver(
   const { body, bodyCrc } = frame;
   const delivery = { command: Command.DELIVER, envelope, body, bodyCrc };
   if (!core.send(to, delivery)) throw new BusError('PEER_STALLED', { agent: to.agent });
-  core.audit('delivered', from.agent, to.agent, frame);
+  core.audit('delivered', from, to.agent, frame);
 }

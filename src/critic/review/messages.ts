@@ -45,6 +45,11 @@ export const criticMessages = {
     request: codec<{ artifact: string }>(critic.HistoryQuery),
     answer: mended(codec<ArtifactHistory>(critic.History), mendHistory),
   },
+  show: {
+    type: 'critic.show',
+    request: codec<{ id: string }>(critic.CritiqueQuery),
+    answer: mended(codec<Critique>(critic.Critique), mendCritique),
+  },
   list: {
     type: 'critic.list',
     request: codec<CriticListQuery>(critic.CriticListQuery),

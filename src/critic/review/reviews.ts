@@ -133,6 +133,13 @@ export class Reviews implements AsyncDisposable {
     return this.#open.size;
   }
 
+  /** What one that is over said. Throws NO_SUCH_REVIEW, STORE_UNAVAILABLE. */
+  async finished(id: string): Promise<Critique> {
+    const critique = await this.#kept.critique(id);
+    if (critique === undefined) throw new BusError('NO_SUCH_REVIEW', { id });
+    return critique;
+  }
+
   /** How far those under way are. */
   underWay(): (ArtifactName &
     Pick<CritiqueProgress, 'id' | 'done' | 'total'> & { iteration: number })[] {

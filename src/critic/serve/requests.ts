@@ -28,12 +28,16 @@ export class CriticHandler {
   }
 
   serveOn(client: Client): void {
-    const { critique, history, list, ratify } = criticMessages;
+    const { critique, history, show, list, ratify } = criticMessages;
     client.serve({
       [critique.type]: (incoming) => this.#critique(incoming),
       [history.type]: async ({ body }) => {
         const { artifact } = history.request.decode(body);
         return history.answer.encode(await this.#critic.history.of(artifact));
+      },
+      [show.type]: async ({ body }) => {
+        const { id } = show.request.decode(body);
+        return show.answer.encode(await this.#critic.reviews.finished(id));
       },
       [list.type]: ({ body }) => {
         const { after, limit: wanted } = list.request.decode(body);

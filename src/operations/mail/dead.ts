@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import type { Client } from '../../client/client.js';
 import { BusError } from '../../errors/bus-error.js';
-import { shown } from '../../remote/message-body.js';
+import { shown, type ShownMessage } from '../../remote/message-body.js';
 import { listed, rendered } from '../../render/message.js';
 import type { MessagesAnswer } from '../../wire/messages.js';
 import { nameCharsMax } from '../shapes.js';
-import { forPeople, listing, plain } from '../operation.js';
+import { forPeople, listing, looks, plain } from '../operation.js';
 
 /** Messages that no agent could handle, for people: a model decides nothing about them. */
+
+export type { ShownMessage };
 
 const pageMax = 500;
 const seqInput = z.int().min(1).max(Number.MAX_SAFE_INTEGER).describe('its number');
@@ -19,9 +21,10 @@ const listInput = z.strictObject({
   after: z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional(),
 });
 
-const deadList = forPeople({
+export const deadList = forPeople({
   input: listInput,
   command: 'dead list',
+  annotations: looks,
   help: 'list dead letters with their reasons',
   above,
   arguments: [],
@@ -48,9 +51,10 @@ const deadList = forPeople({
 
 const showInput = z.strictObject({ seq: seqInput });
 
-const deadShow = forPeople({
+export const deadShow = forPeople({
   input: showInput,
   command: 'dead show',
+  annotations: looks,
   help: 'show one message with its body',
   above,
   arguments: ['seq'],
@@ -99,11 +103,11 @@ function changing(
   });
 }
 
-const requeue = changing(
+export const requeue = changing(
   ...(['requeue', 'requeued', 'deliver messages again, with their attempts reset'] as const),
   (mail, mailbox, seqs) => mail.requeue(mailbox, seqs),
 );
-const purge = changing(
+export const purge = changing(
   ...(['purge', 'purged', 'delete messages for good'] as const),
   (mail, mailbox, seqs) => mail.purgeDead(mailbox, seqs),
 );

@@ -68,6 +68,7 @@ export class TaskBook implements AsyncDisposable {
   readonly #records: Records<TaskRecord, SideEffect>;
   readonly #limits: BookLimits;
   #numbers: TaskNumbers = noNumbers;
+  #changes = 0;
   /** Tasks that were counted as finished lately. */
   readonly #ended = new BoundedMap<string, true>(defaultLimits.openTasks);
   /** `order` of the last task that was accepted. */
@@ -112,6 +113,11 @@ export class TaskBook implements AsyncDisposable {
   /** Sums over all tasks that ever finished. */
   get numbers(): TaskNumbers {
     return this.#numbers;
+  }
+
+  /** Of all records, since this process has them. */
+  get changes(): number {
+    return this.#changes;
   }
 
   /** No record changes any more; a caller that waits for a change gives up. */
@@ -208,7 +214,10 @@ export class TaskBook implements AsyncDisposable {
   }
 
   /** Summaries of all tasks, from memory. */
-  get index(): Pick<TaskIndex, 'summaryOf' | 'queueOf' | 'childrenOf' | 'treeSize' | 'openOne'> {
+  get index(): Pick<
+    TaskIndex,
+    'summaryOf' | 'queueOf' | 'childrenOf' | 'treeSize' | 'openOne' | 'rows' | 'queues'
+  > {
     return this.#index;
   }
 
@@ -307,6 +316,7 @@ export class TaskBook implements AsyncDisposable {
   }
 
   #adopt(record: TaskRecord): void {
+    this.#changes += 1;
     this.#index.remember(record);
     this.#parts.onChanged(record);
     if (isOver(record)) this.#forgetOld();

@@ -1,22 +1,25 @@
 import { BusError } from '../../errors/bus-error.js';
 import { isOver, stateOf } from '../life/advance.js';
 import type { TaskRecord } from '../life/record.js';
-import type { TasksQuery } from '../requests/messages.js';
+import { statusOf } from '../queue/queue.js';
+import type {
+  QueueCounts,
+  TaskRow,
+  TaskRowsAnswer,
+  TaskRowsQuery,
+  TasksQuery,
+} from '../requests/messages.js';
+
+/** Of a text in a row. */
+const rowChars = 200;
+/** Names of workers in one answer. */
+const workersMax = 1_000;
 
 /** What the manager keeps in memory of each task. */
-export interface TaskSummary {
-  id: string;
-  name: string;
-  state: string;
-  parent: string;
-  owner: string;
+export interface TaskSummary extends TaskRow {
   root: string;
   depth: number;
-  runner: string;
   order: number;
-  created_ms: number;
-  started_ms: number;
-  finished_ms: number;
 }
 
 /** A summary of each task in the order in which they were accepted, and the whole record of each open one. */
@@ -46,13 +49,15 @@ export class TaskIndex {
 
   remember(record: TaskRecord): void {
     const { id, parent, owner, root, depth, order, finished_ms, created_ms, started_ms } = record;
-    const { name, runner } = record.task;
+    const { name, runner, criticality, task } = record.task;
     this.#byOwner.add(owner, id);
     this.#byParent.add(parent, id);
     this.#byRoot.add(root, id);
     this.#lines.set(id, {
       ...{ id, name, runner, parent, owner, root, depth, order, state: stateOf(record) },
-      ...{ created_ms, started_ms, finished_ms },
+      ...{ created_ms, started_ms, finished_ms, criticality, attempt: record.attempt },
+      ...{ worker: record.assignment?.worker ?? '', asks: record.asks.slice(0, rowChars) },
+      text: task.slice(0, rowChars),
     });
     if (isOver(record)) {
       this.#open.delete(id);
@@ -157,6 +162,32 @@ export class TaskIndex {
     return ids;
   }
 
+  /** Latest first. */
+  rows({ states, worker, text, offset, limit }: TaskRowsQuery): TaskRowsAnswer {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const answer: TaskRowsAnswer = { rows: [], total: 0, states: {}, workers: [] };
+    const workers = new Set<string>();
+    for (const line of [...this.#lines.values()].reverse()) {
+      if (line.worker !== '' && workers.size < workersMax) workers.add(line.worker);
+      if (worker !== '' && line.worker !== worker) continue;
+      if (words.length > 0 && !hasAll(line, words)) continue;
+      answer.states[line.state] = (answer.states[line.state] ?? 0) + 1;
+      if (states.length > 0 && !states.includes(line.state)) continue;
+      if (answer.total >= offset && answer.rows.length < limit) answer.rows.push(line);
+      answer.total += 1;
+    }
+    return { ...answer, workers: [...workers].sort() };
+  }
+
+  /** Queues that hold tasks, finished ones included, by the name of their owner. */
+  queues(): QueueCounts[] {
+    return [...this.#byOwner.names()].sort().map((owner) => {
+      const counts = { owner, queued: 0, running: 0, finished: 0 };
+      for (const { state } of this.#linesOf(this.#byOwner.of(owner))) counts[statusOf(state)] += 1;
+      return counts;
+    });
+  }
+
   /** While its root or the owner of its queue is open, it counts towards their limits. */
   #isCounted(id: string): boolean {
     const { root = '', owner = '' } = this.#lines.get(id) ?? {};
@@ -170,12 +201,21 @@ export class TaskIndex {
   }
 }
 
+function hasAll({ id, name, parent, owner, text }: TaskSummary, words: readonly string[]): boolean {
+  const all = `${id} ${name} ${parent} ${owner} ${text}`.toLowerCase();
+  return words.every((each) => all.includes(each));
+}
+
 /** Ids by a name; the empty name has none. */
 class IdGroups {
   readonly #ids = new Map<string, Set<string>>();
 
   of(name: string): ReadonlySet<string> {
     return this.#ids.get(name) ?? new Set();
+  }
+
+  names(): Iterable<string> {
+    return this.#ids.keys();
   }
 
   add(name: string, id: string): void {

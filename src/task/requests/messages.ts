@@ -49,6 +49,11 @@ export type TaskView = Plain<
 >;
 export type TasksAnswer = Plain<sigma.task.TasksAnswer, { tasks: TaskView[] }>;
 
+export type TaskRowsQuery = Plain<sigma.task.TaskRowsQuery>;
+export type TaskRow = Plain<sigma.task.TaskRow>;
+export type TaskRowsAnswer = Plain<sigma.task.TaskRowsAnswer>;
+export type QueueCounts = Plain<sigma.task.QueueCounts>;
+
 /** A SigmaTaskUpdate for a list, as JSON; no bytes: the list is only read. */
 export type TodoUpdate = Plain<sigma.task.TodoUpdate>;
 
@@ -91,6 +96,16 @@ export const taskMessages = {
         return { tasks: tasks.map(scored), more };
       },
     },
+  },
+  rows: {
+    type: 'task.rows',
+    request: codec<TaskRowsQuery>(task.TaskRowsQuery),
+    answer: codec<TaskRowsAnswer>(task.TaskRowsAnswer),
+  },
+  queues: {
+    type: 'task.queues',
+    request: codec<object>(task.QueuesQuery),
+    answer: codec<{ queues: QueueCounts[] }>(task.QueuesAnswer),
   },
   change: {
     type: 'task.change',

@@ -30,6 +30,7 @@ function entry(fields: Partial<AuditEntry> = {}): AuditEntry {
     atMs: 1_700_000_000_000,
     what: 'delivered',
     from: 'asker',
+    person: '',
     to: 'agent:worker',
     type: 'echo',
     id: 'm1',
@@ -45,13 +46,16 @@ const tail = (limit = 1_000): Promise<AuditLine[]> => tailAudit(auditFiles(folde
 
 test('an entry is one line with metadata and the digest of the body, and not the body', async () => {
   const audit = open();
-  audit.record(entry({ seq: 7, correlation: 'm0', what: 'refused', code: 'INBOX_FULL' }));
+  audit.record(
+    entry({ seq: 7, correlation: 'm0', what: 'refused', code: 'INBOX_FULL', person: 'ann' }),
+  );
   await audit[Symbol.asyncDispose]();
   expect(await tail()).toEqual([
     {
       at: '2023-11-14T22:13:20.000Z',
       what: 'refused',
       from: 'asker',
+      person: 'ann',
       to: 'agent:worker',
       type: 'echo',
       id: 'm1',

@@ -62,6 +62,7 @@ test('a monitor is told the same', async () => {
       numbers: JSON.stringify(numbers),
       rates: JSON.stringify(ratesOf(numbers)),
       waiting: 7,
+      changes: 0,
     }),
   );
   expect(text).toContain('sigma_tasks_now{state="running"} 2');

@@ -1,33 +1,33 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { systemClock } from '../../../src/base/clock.js';
-import type { Config } from '../../../src/config/config.js';
-import { asBusError, BusError } from '../../../src/errors/bus-error.js';
+import { systemClock } from '../src/base/clock.js';
+import type { Config } from '../src/config/config.js';
+import { asBusError, BusError } from '../src/errors/bus-error.js';
 import {
   connectNats,
   refusalOf,
   type NatsAccess,
   type NatsConnection,
-} from '../../../src/nats/connect.js';
+} from '../src/nats/connect.js';
 import {
   examineJetStream,
   examineServer,
   logBytesMax,
   type JetStreamFacts,
   type ServerFacts,
-} from '../../../src/nats/examine.js';
-import { findBroker } from '../../../src/nats/find.js';
-import { readLease } from '../../../src/nats/lease.js';
-import { positionOf } from '../../../src/nats/replica.js';
-import { copiesOf } from '../../../src/nats/seat.js';
-import { leasesOf } from '../../../src/nats/subjects.js';
-import { natsAccess, remoteIdentity } from '../../../src/remote/identity.js';
-import { appliedKey } from '../../../src/store/keys.js';
-import { busLayout } from '../../../src/store/layouts.js';
-import { LevelStore } from '../../../src/store/level-store.js';
-import { markOf, movedError } from '../../../src/store/move.js';
-import { storeFolder } from '../../bus-store.js';
-import { replicaOf } from '../../office.js';
+} from '../src/nats/examine.js';
+import { findBroker } from '../src/nats/find.js';
+import { readLease } from '../src/nats/lease.js';
+import { positionOf } from '../src/nats/replica.js';
+import { copiesOf } from '../src/nats/seat.js';
+import { leasesOf } from '../src/nats/subjects.js';
+import { natsAccess, remoteIdentity } from '../src/remote/identity.js';
+import { appliedKey } from '../src/store/keys.js';
+import { busLayout } from '../src/store/layouts.js';
+import { LevelStore } from '../src/store/level-store.js';
+import { markOf, movedError } from '../src/store/move.js';
+import { storeFolder } from './bus-store.js';
+import { replicaOf } from './office.js';
 import { broken, ok, unchecked, type Check } from './check.js';
 
 const mib = 1024 * 1024;

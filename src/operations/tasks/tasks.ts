@@ -1,24 +1,24 @@
 import { z } from 'zod';
-import { newId } from '../base/ids.js';
-import type { Client } from '../client/client.js';
-import { BusError } from '../errors/bus-error.js';
-import { isOnlyAsked } from '../base/asked.js';
-import { delegatedTaskSchema, readTask } from '../delegation/task/schema.js';
-import type { Review } from '../delegation/manager/review.js';
-import type { DelegatedTask, EvidenceCitation } from '../delegation/task/shapes.js';
-import { finalStates } from '../task/life/states.js';
-import type { TaskIteration } from '../task/life/task-iteration.js';
-import type { TasksAnswer, TaskView } from '../task/requests/messages.js';
-import { renderTask, renderTasks } from '../render/task.js';
-import { renderStory, storyOf, type Story } from '../render/task-story.js';
-import { printable } from '../render/terminal.js';
-import { Attends } from '../remote/attends.js';
-import { isAsking, isOver, Tasks, tasksListedMax } from '../remote/tasks.js';
-import { placeOf } from '../pgc/answer/evidence-line.js';
+import { newId } from '../../base/ids.js';
+import type { Client } from '../../client/client.js';
+import { BusError } from '../../errors/bus-error.js';
+import { isOnlyAsked } from '../../base/asked.js';
+import { delegatedTaskSchema, readTask } from '../../delegation/task/schema.js';
+import type { Review } from '../../delegation/manager/review.js';
+import type { DelegatedTask, EvidenceCitation } from '../../delegation/task/shapes.js';
+import { finalStates } from '../../task/life/states.js';
+import type { TaskIteration } from '../../task/life/task-iteration.js';
+import type { TasksAnswer, TaskView } from '../../task/requests/messages.js';
+import { renderTask, renderTasks } from '../../render/task.js';
+import { renderStory, storyOf, type Story } from '../../render/task-story.js';
+import { printable } from '../../render/terminal.js';
+import { Attends } from '../../remote/attends.js';
+import { isAsking, isOver, Tasks, tasksListedMax } from '../../remote/tasks.js';
+import { placeOf } from '../../pgc/answer/evidence-line.js';
 import { taskReview } from './task-review.js';
 import { waited, waitedForOwn } from './task-wait.js';
 import { sigmaTaskUpdate, taskCancel, taskRetry, taskUpdate } from './task-update.js';
-import { failureOutput, nameCharsMax, rounded, waitInput } from './shapes.js';
+import { failureOutput, nameCharsMax, rounded, waitInput } from '../shapes.js';
 import {
   acts,
   forPeople,
@@ -29,7 +29,7 @@ import {
   type Call,
   type Known,
   type Operation,
-} from './operation.js';
+} from '../operation.js';
 
 const listMax = 100;
 /** Of one critique, the worst. */
@@ -359,6 +359,7 @@ const listInput = z.strictObject({
 const taskList = forPeople({
   input: listInput,
   command: 'task list',
+  annotations: looks,
   help: 'list all tasks, oldest first',
   above: 'list, show and control delegated tasks',
   arguments: [],
@@ -380,6 +381,7 @@ const showInput = z.strictObject({ id: z.string(), wait: z.boolean().default(fal
 const taskShow = forPeople({
   input: showInput,
   command: 'task show',
+  annotations: looks,
   help: 'show the state, result and review of a task, and how to answer it',
   arguments: ['id'],
   flags: {
@@ -401,6 +403,7 @@ const taskShow = forPeople({
 const taskStory = forPeople({
   input: showInput.pick({ id: true }),
   command: 'task story',
+  annotations: looks,
   help: 'print what happened to a task, in order of time, with all that belongs to it',
   arguments: ['id'],
   asks: 'bus',

@@ -1,4 +1,4 @@
-import { asBusError } from '../../../src/errors/bus-error.js';
+import { asBusError } from '../src/errors/bus-error.js';
 
 /**
  * What `sigma doctor` looked at. `absent`: something that one can do without, for now. `unchecked`: it cannot be seen from here, or

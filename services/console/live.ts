@@ -1,0 +1,141 @@
+import type { Clock } from '../../src/base/clock.js';
+import { pause } from '../../src/base/pause.js';
+import type { Client } from '../../src/client/client.js';
+import type { Subscription } from '../../src/client/subscriptions.js';
+import { askManager } from '../../src/remote/request.js';
+import { taskMessages } from '../../src/task/requests/messages.js';
+import type { StatusAnswer } from '../../src/wire/messages.js';
+import type { Bus } from '../bus.js';
+import type { Sample, Samples } from './samples.js';
+
+/** Between two looks for what has changed; a page is told of it no more often. */
+const lookEveryMs = 1_000;
+const managerMsMax = 5_000;
+
+export type What = 'agents' | 'tasks' | 'gates' | 'mail' | 'prompts';
+
+/** What an open page is told without asking. */
+export interface LiveEvents {
+  bus: { state: 'online' } | { state: 'offline'; code: string };
+  changed: { what: What[] };
+  sample: Sample;
+}
+export type Tell = <Name extends keyof LiveEvents>(event: Name, data: LiveEvents[Name]) => void;
+
+/**
+ * Tells open pages how the bus is and what has changed: of agents by their presence, of messages by the counts of the broker, of tasks
+ * by the count of the manager. While no page is open it asks nothing.
+ */
+export class Live implements Disposable {
+  readonly #bus: Bus;
+  readonly #samples: Samples;
+  readonly #clock: Clock;
+  readonly #pages = new Set<Tell>();
+  #looking: AbortController | undefined;
+  /** What the last look saw. */
+  #seen = { mail: '', tasks: '' };
+  #isPresenceNew = false;
+  #presence: { client: Client; subscription: Subscription } | undefined;
+  #state = '';
+
+  constructor(parts: { bus: Bus; samples: Samples; clock: Clock }) {
+    this.#bus = parts.bus;
+    this.#samples = parts.samples;
+    this.#clock = parts.clock;
+  }
+
+  add(tell: Tell): Disposable {
+    this.#pages.add(tell);
+    if (this.#looking === undefined) this.#begin();
+    else tell('bus', this.#busState());
+    return {
+      [Symbol.dispose]: () => {
+        this.#pages.delete(tell);
+        if (this.#pages.size === 0) this[Symbol.dispose]();
+      },
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#looking?.abort();
+    this.#looking = undefined;
+    this.#samples.watch(undefined);
+    this.#presence?.subscription[Symbol.dispose]();
+    this.#presence = undefined;
+  }
+
+  #begin(): void {
+    const looking = new AbortController();
+    const watching = this.#bus.onState(() => this.#tellState());
+    looking.signal.addEventListener('abort', () => watching[Symbol.dispose]());
+    this.#looking = looking;
+    this.#state = '';
+    this.#tellState();
+    this.#samples.watch((sample) => this.#tell('sample', sample));
+    void this.#look(looking.signal);
+  }
+
+  async #look(over: AbortSignal): Promise<void> {
+    const isOver = (): boolean => over.aborted;
+    for (let looks = 0; !isOver(); looks += 1) {
+      // While there is no broker, its coming is told by the state.
+      const what = await this.#changed().catch((): What[] => []);
+      if (isOver()) return;
+      if (what.length > 0 && looks > 0) this.#tell('changed', { what });
+      await pause(this.#clock, lookEveryMs, over);
+    }
+  }
+
+  async #changed(): Promise<What[]> {
+    const client = await this.#bus.client();
+    this.#follow(client);
+    const [mail, tasks] = await Promise.all([
+      client.status().then(mailOf),
+      tasksOf(client).catch(() => this.#seen.tasks),
+    ]);
+    const what: What[] = [
+      ...(this.#isPresenceNew ? (['agents'] as const) : []),
+      ...(mail === this.#seen.mail ? [] : (['mail'] as const)),
+      ...(tasks === this.#seen.tasks ? [] : (['tasks', 'gates', 'prompts'] as const)),
+    ];
+    this.#isPresenceNew = false;
+    this.#seen = { mail, tasks };
+    return what;
+  }
+
+  #follow(client: Client): void {
+    if (this.#presence?.client === client) return;
+    this.#presence?.subscription[Symbol.dispose]();
+    const noted = (): void => void (this.#isPresenceNew = true);
+    this.#presence = { client, subscription: client.onPresence(noted, noted) };
+  }
+
+  #tellState(): void {
+    const now = this.#busState();
+    const state = JSON.stringify(now);
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#tell('bus', now);
+  }
+
+  #busState(): LiveEvents['bus'] {
+    const { trouble } = this.#bus;
+    return trouble === undefined ? { state: 'online' } : { state: 'offline', code: trouble.code };
+  }
+
+  #tell<Name extends keyof LiveEvents>(event: Name, data: LiveEvents[Name]): void {
+    for (const tell of this.#pages) tell(event, data);
+  }
+}
+
+function mailOf(status: StatusAnswer): string {
+  const { started_ms, accepted, delivered, settled, leases, messages, dead_letters } = status;
+  return [started_ms, accepted, delivered, settled, leases, messages, dead_letters].join();
+}
+
+/** A manager that was started anew counts from the beginning: its task counts by state tell it apart where that is not enough. */
+async function tasksOf(client: Client): Promise<string> {
+  const options = { deadlineMs: managerMsMax, isIdempotent: true };
+  const { changes, states, waiting } = await askManager(client, taskMessages.numbers, {}, options);
+  return JSON.stringify([changes, states, waiting]);
+}

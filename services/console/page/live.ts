@@ -1,0 +1,79 @@
+import { signal } from '@preact/signals';
+import { session, signIn } from './call.js';
+
+/** What the server says has changed. */
+export type What = 'agents' | 'tasks' | 'gates' | 'mail' | 'prompts';
+
+/** `away`: the console itself does not answer. */
+export type BusState =
+  | { state: 'unknown' }
+  | { state: 'online' }
+  | { state: 'offline'; code: string }
+  | { state: 'away' };
+
+export const bus = signal<BusState>({ state: 'unknown' });
+
+const retryMs = 3_000;
+const listeners = new Set<(what: readonly What[]) => void>();
+const samplers = new Set<(sample: unknown) => void>();
+
+/** Called when one of these has changed, and when the bus is back. Gives what ends it. */
+export function onChanged(what: readonly What[], then: () => void): () => void {
+  const listener = (changed: readonly What[]): void => {
+    if (changed.some((each) => what.includes(each))) then();
+  };
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Each sample of health, as it comes. Gives what ends it. */
+export function onSample<Sample>(then: (sample: Sample) => void): () => void {
+  const listener = (sample: unknown): void => then(sample as Sample);
+  samplers.add(listener);
+  return () => samplers.delete(listener);
+}
+
+const everything: readonly What[] = ['agents', 'tasks', 'gates', 'mail', 'prompts'];
+
+/** Stays connected through a restart of the console. Gives what ends it. */
+export function listen(): () => void {
+  let source: EventSource | undefined;
+  let again: number | undefined;
+  const open = (): void => {
+    source = new EventSource('/api/live');
+    source.addEventListener('bus', ({ data }: MessageEvent<string>) => {
+      const its = JSON.parse(data) as { state: 'online' | 'offline'; code?: string };
+      const was = bus.value.state;
+      bus.value =
+        its.state === 'online' ? { state: 'online' } : { state: 'offline', code: its.code ?? '' };
+      // What was shown meanwhile may be old.
+      if (its.state === 'online' && was !== 'online' && was !== 'unknown') tell(everything);
+    });
+    source.addEventListener('changed', ({ data }: MessageEvent<string>) => {
+      tell((JSON.parse(data) as { what: What[] }).what);
+    });
+    source.addEventListener('sample', ({ data }: MessageEvent<string>) => {
+      const sample: unknown = JSON.parse(data);
+      for (const each of samplers) each(sample);
+    });
+    source.addEventListener('error', () => {
+      bus.value = { state: 'away' };
+      // The browser tries again by itself, except where it was refused: then the session may be over.
+      if (source?.readyState !== EventSource.CLOSED) return;
+      again = window.setTimeout(() => void reopen(), retryMs);
+    });
+  };
+  const reopen = async (): Promise<void> => {
+    await signIn();
+    if (session.value) open();
+  };
+  open();
+  return () => {
+    source?.close();
+    window.clearTimeout(again);
+  };
+}
+
+function tell(what: readonly What[]): void {
+  for (const each of [...listeners]) each(what);
+}

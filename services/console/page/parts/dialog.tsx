@@ -1,0 +1,102 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { faultOf, type Fault } from '../call.js';
+import { ErrorBox } from './states.js';
+
+/** Over the page; Escape closes it, and the focus goes back to where it was. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+}): JSX.Element {
+  const its = useRef<HTMLDialogElement>(null);
+  const name = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    its.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={its}
+      aria-labelledby={name}
+      onClose={onClose}
+      onClick={({ target }) => target === its.current && its.current?.close()}
+    >
+      <div class="dialog">
+        <header>
+          <h2 id={name}>{title}</h2>
+          <button
+            type="button"
+            class="quiet"
+            aria-label="Close"
+            onClick={() => its.current?.close()}
+          >
+            ✕
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+/**
+ * Asks before something is done that cannot be taken back. It says exactly what, in `children`; while it is done the button waits,
+ * and what fails is shown here.
+ */
+export function Confirm({
+  title,
+  children,
+  action,
+  isDanger = false,
+  run,
+  onClose,
+}: {
+  title: string;
+  children: ComponentChildren;
+  /** What the button says: "Purge 3 letters". */
+  action: string;
+  isDanger?: boolean;
+  run: () => Promise<unknown>;
+  onClose: () => void;
+}): JSX.Element {
+  const [isBusy, setBusy] = useState(false);
+  const [fault, setFault] = useState<Fault | undefined>();
+  const act = async (): Promise<void> => {
+    setBusy(true);
+    setFault(undefined);
+    try {
+      await run();
+      onClose();
+    } catch (error) {
+      setFault(faultOf(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div class="confirm">{children}</div>
+      {fault !== undefined && <ErrorBox fault={fault} />}
+      <footer>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button
+          type="button"
+          class={isDanger ? 'danger' : 'primary'}
+          disabled={isBusy}
+          onClick={() => void act()}
+        >
+          {isBusy ? 'One moment…' : action}
+        </button>
+      </footer>
+    </Dialog>
+  );
+}
