@@ -132,7 +132,7 @@ async function layOut(graph: ReturnType<typeof flowGraph>): Promise<Placed> {
 }
 
 /** Smaller than this part of its size, names cannot be read: then it scrolls. */
-const shrinkMin = 0.75;
+const shrinkMin = 0.7;
 
 function Svg({
   value: { width, height, nodes, lines },
