@@ -118,6 +118,7 @@ const packages = {
   shiki: '^services/console/page/parts/',
   '@dagrejs/dagre': '^services/console/page/pages/ask/',
   cytoscape: '^services/console/page/pages/map/',
+  'd3-force': '^services/console/page/pages/map/',
   'd3-hierarchy': '^services/console/page/pages/map/',
   uplot: '^services/console/page/parts/chart\\.tsx$',
   '@tanstack/virtual-core': '^services/console/page/parts/long-table\\.tsx$',

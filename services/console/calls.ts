@@ -14,6 +14,8 @@ const marginMs = 1_000;
 /** An operation that does not heed its end is left to itself after so long. */
 const graceMs = 5_000;
 const answerBytesMax = 16 * 1024 * 1024;
+/** Of what an operation lays out by its size: an answer may hold it several times. */
+const charsMax = answerBytesMax / 4;
 const textCharsMax = 256 * 1024;
 
 /** What a call says beside the input of its operation. */
@@ -90,15 +92,15 @@ export class Calls {
     const bus = busOf(standing.role, tree);
     const deadlineMs = seconds * 1_000;
     using late = givenWithin(clock, deadlineMs, called.signal);
-    const answered: Promise<Reply<object>> = operation.run(input, {
-      ...{ bus, person: 'caller', charsMax: Infinity, deadlineMs, signal: late.signal },
+    const answered = operation.run(input, {
+      ...{ bus, person: 'caller', charsMax, deadlineMs, signal: late.signal },
       waitMs: Math.max(0, deadlineMs - marginMs),
       ...{ actor: standing.actor, session: standing.session },
       ...{ tell: () => undefined, keep: () => undefined },
     });
     if (!(await within(clock, deadlineMs + graceMs, answered)))
       throw new BusError('DEADLINE_EXCEEDED', { ms: deadlineMs });
-    return written(operation, await answered);
+    return written(operation, (await answered) as Reply<object>);
   }
 }
 

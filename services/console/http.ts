@@ -103,7 +103,7 @@ export class ConsoleHttp implements AsyncDisposable {
     if (!path.startsWith('/api/')) return undefined;
     const { host = '', origin = `http://${host}` } = request.headers;
     const site = request.headers['sec-fetch-site'] ?? 'same-origin';
-    if (origin !== `http://${host}` || !['same-origin', 'none'].includes(String(site)))
+    if (origin !== `http://${host}` || !['same-origin', 'none'].includes(site))
       return { status: 403, error: new BusError('SERVER_FOREIGN', { name: origin.slice(0, 200) }) };
     if (path === '/api/link') return byToken(this.#parts.secret, 'sigma console')(request, path);
     if (path === '/api/login' || this.#sessionOf(request) !== undefined) return undefined;

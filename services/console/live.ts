@@ -76,13 +76,12 @@ export class Live implements Disposable {
   }
 
   async #look(over: AbortSignal): Promise<void> {
-    let isFirst = true;
-    while (!over.aborted) {
+    const isOver = (): boolean => over.aborted;
+    for (let looks = 0; !isOver(); looks += 1) {
       // While there is no broker, its coming is told by the state.
       const what = await this.#changed().catch((): What[] => []);
-      if (over.aborted) return;
-      if (what.length > 0 && !isFirst) this.#tell('changed', { what });
-      isFirst = false;
+      if (isOver()) return;
+      if (what.length > 0 && looks > 0) this.#tell('changed', { what });
       await pause(this.#clock, lookEveryMs, over);
     }
   }

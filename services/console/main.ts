@@ -1,11 +1,10 @@
 import { systemClock } from '../../src/base/clock.js';
-import { userName } from '../../src/base/user-name.js';
 import type { Config } from '../../src/config/config.js';
 import { asBusError, BusError } from '../../src/errors/bus-error.js';
 import { openLog } from '../../src/observe/log.js';
 import { askingOver } from '../../src/operations/asking.js';
 import type { Standing } from '../../src/operations/standing.js';
-import { agentOfPerson, remoteIdentity } from '../../src/remote/identity.js';
+import { agentOfPerson, personOf, remoteIdentity } from '../../src/remote/identity.js';
 import { Bus } from '../bus.js';
 import { examined } from '../checks.js';
 import { untilStopped } from '../process.js';
@@ -44,7 +43,7 @@ export async function runConsole(config: Config, options: ConsoleOptions): Promi
   const log = openLog(config, { service: 'console' });
   const stopped = untilStopped();
   const remote = remoteIdentity(config);
-  const person = config.person ?? (remote === undefined ? userName() : remote.agent);
+  const person = personOf(config);
   const newBus = (role: Standing['role']): Bus =>
     new Bus({
       ...{ config, log, folder, as: undefined, role, reads: false, person },
@@ -53,21 +52,21 @@ export async function runConsole(config: Config, options: ConsoleOptions): Promi
   await using bus = newBus('client');
   // An identity over a network is one agent: a second connection would end the first.
   await using operator = new Later(() => (remote === undefined ? newBus('operator') : bus));
+  const self = (): string => agentOfPerson(config);
   const calls = new Calls({
     busOf: (role, from) => {
       const its = role === 'operator' ? operator.get() : bus;
       if (from === undefined) return its;
       return askingOver(() => its.client(), { home, folder: from });
     },
-    self: () => agentOfPerson(config),
-    ...{ person, isReadOnly, clock, log },
+    ...{ self, person, isReadOnly, clock, log },
   });
   const checks = async () => (await examined(config, { asksModel: false })).checks;
   using samples = new Samples({ bus, home, clock, checks });
   using live = new Live({ bus, samples, clock });
   using sessions = new Sessions(clock);
   const greeting = async () => ({
-    ...{ person, read_only: isReadOnly, version },
+    ...{ person: person || self(), read_only: isReadOnly, version },
     trees: await treesOf(bus),
   });
   const secret = newSecret();

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../src/base/clock.js';
 import { BusError } from '../../src/errors/bus-error.js';
 
@@ -64,7 +65,7 @@ export class Sessions implements Disposable {
 
   /** The cookie of a new session. Throws CONSOLE_LINK, and CONSOLE_LINKS after too many wrong ones. */
   begin(token: string): string {
-    const { wrongMax, wrongMs, sessionsMax } = sessionLimits;
+    const { wrongMax, wrongMs, sessionsMax, callsMax, streamsMax } = sessionLimits;
     const nowMs = this.#clock.monotonicMs();
     while (this.#wrongMs[0] !== undefined && nowMs - this.#wrongMs[0] >= wrongMs)
       this.#wrongMs.shift();
@@ -79,6 +80,7 @@ export class Sessions implements Disposable {
     const cookie = newSecret();
     const key = digestOf(cookie);
     const over = new AbortController();
+    setMaxListeners(callsMax + streamsMax, over.signal);
     this.#sessions.set(key, {
       ...{ csrf: newSecret(), over: over.signal, calls: 0, streams: 0 },
       ...{ beganMs: nowMs, heardMs: nowMs },

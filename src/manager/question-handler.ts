@@ -150,6 +150,9 @@ export class QuestionHandler {
     serve(its.algebra, (request, options) =>
       this.#analysed(bySize, options, (tree) => tree.algebra(request, options)),
     );
+    serve(its.measures, (request, options) =>
+      this.#analysed(bySize, options, (tree) => tree.measures(request, options)),
+    );
     serve(its.states, async (request, { folder }) => ({
       trees: await this.#states(request, folder),
     }));

@@ -71,6 +71,10 @@ export const registry: readonly Registered[] = [
     },
   },
   {
+    commands: 'measures',
+    load: async () => [(await import('./measures.js')).measures],
+  },
+  {
     commands: 'verify',
     load: async () => [(await import('./verify.js')).verifyCitations],
   },

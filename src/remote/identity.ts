@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { proverOf } from '../base/prover.js';
+import { userName } from '../base/user-name.js';
 import type { Config } from '../config/config.js';
 import {
   identityPath,
@@ -34,6 +35,11 @@ const operatorAgent = 'operator';
 /** The agent that a person acts as: that of the identity file over a network, else the operator. Throws KEYS_MISSING, KEY_FILE_INVALID. */
 export function agentOfPerson(config: Config): string {
   return remoteIdentity(config)?.agent ?? operatorAgent;
+}
+
+/** The person who uses this program, as they are called in judgements; over a network empty, where no name is configured. */
+export function personOf(config: Config): string {
+  return config.person ?? (remoteIdentity(config) === undefined ? userName() : '');
 }
 
 /** The same, and it must be that of this agent, or the one that proves it. Throws KEYS_MISSING, KEY_FILE_INVALID. */

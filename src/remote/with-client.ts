@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { userName } from '../base/user-name.js';
 import type { Client } from '../client/client.js';
 import type { Config } from '../config/config.js';
 import { BusError } from '../errors/bus-error.js';
 import { isListening } from '../transport/probe.js';
-import { remoteIdentity } from './identity.js';
+import { personOf, remoteIdentity } from './identity.js';
 
 /** A broker that accepts connections greets within this, or something is wrong with it. */
 const greetingMsMax = 3_000;
@@ -33,7 +32,7 @@ export async function withClient<T>(
   if (!(await isListening(config.bus))) throw new BusError('NO_BROKER', { address: config.bus });
   // Loaded only once a broker listens: it is half of what a command takes to start.
   const { openClient } = await import('./open-client.js');
-  const person = config.person ?? (remote === undefined ? userName() : '');
+  const person = personOf(config);
   const client = openClient(config, { agent, role, isEphemeral: remote === undefined, person });
   const done = client.ready({ withinMs: greetingMsMax }).then(() => work(client));
   try {

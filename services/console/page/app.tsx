@@ -100,7 +100,7 @@ function Navigation({ name, onHelp }: { name: string; onHelp: () => void }): JSX
         >
           Colours: {theme.value}
         </button>
-        <button type="button" class="quiet" onClick={onHelp} title="Keys ( ? )">
+        <button type="button" class="quiet keys-button" onClick={onHelp} title="Keys ( ? )">
           Keys
         </button>
         <button type="button" class="quiet" onClick={() => void signOut()}>

@@ -6,7 +6,9 @@ import type {
   implementations,
   references,
 } from '../../../src/operations/graph.js';
+import type { measures } from '../../../src/operations/measures.js';
 import type { latticePath, topology } from '../../../src/operations/topology.js';
+import type { Measures } from '../../../src/pgc/analyse/measures.js';
 import type { TreeState } from '../../../src/pgc/plan/tree-state.js';
 import type {
   Answer,
@@ -40,5 +42,6 @@ export interface Calls extends OpsCalls {
   references: Row<typeof references, ReferencesAnswer>;
   implementations: Row<typeof implementations, ImplementationsAnswer>;
   topology: Row<typeof topology, TopologyAnswer>;
+  measures: Row<typeof measures, Measures>;
   lattice_path: Row<typeof latticePath, { path: string[] }>;
 }

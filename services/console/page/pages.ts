@@ -23,6 +23,17 @@ export const pages: readonly Page[] = [
     load: async () => (await import('./pages/ask/ask.js')).Ask,
   },
   {
+    name: 'symbol',
+    title: 'Symbol',
+    load: async () => (await import('./pages/symbol/symbol.js')).SymbolPage,
+  },
+  {
+    name: 'map',
+    title: 'Map',
+    key: 'p',
+    load: async () => (await import('./pages/map/map.js')).MapPage,
+  },
+  {
     name: 'agents',
     title: 'Agents',
     key: 'a',

@@ -18,6 +18,7 @@ import {
   violationsLimit,
   type DependencyPatterns,
 } from './dependency-patterns.js';
+import { depthMax, measures, type Measures, type MeasuresRequest } from './measures.js';
 import { securityBlastRadius, type SecurityBlastRadius } from './security-blast-radius.js';
 
 /** `max_depth` 0: the default. */
@@ -57,6 +58,7 @@ export interface Analyses {
   ): Promise<SecurityBlastRadius>;
   patterns(request: PatternsRequest, options: AnalysisOptions): Promise<DependencyPatterns>;
   algebra(request: AlgebraRequest, options: AnalysisOptions): Promise<AlgebraAnswer>;
+  measures(request: MeasuresRequest, options: AnalysisOptions): Promise<Measures>;
 }
 
 export type AnalysisName = keyof Analyses;
@@ -106,6 +108,10 @@ export class TreeAnalyses implements Analyses {
     const parsed = parseExpression(expression);
     const shown = limit === 0 ? 0 : within('the limit', limit, shownMax);
     return evaluate(parsed, await this.open(), { limit: shown });
+  }
+
+  async measures({ path, depth }: MeasuresRequest): Promise<Measures> {
+    return measures(await this.open(), path, within('the depth', depth, depthMax));
   }
 
   /** Whether no time is left to look further. */

@@ -30,6 +30,11 @@ export function changeOf(text: string): string | undefined {
   return /, last (\d{4}-\d{2}-\d{2}) by /.exec(text)?.[1];
 }
 
+/** How many commits a `history` item speaks of. */
+export function commitsOf(text: string): number {
+  return Number(/^(?:at least )?(\d+) commit/.exec(text)?.[1] ?? 0);
+}
+
 /** A history that was cut short has only its newest part. */
 function sentenceOf(known: FileHistory, isComplete: boolean): string {
   const { commits, authors_total, first, last } = known;

@@ -10,6 +10,7 @@ import type {
 } from '../analyse/analyses.js';
 import type { BlastRadius } from '../analyse/blast-radius.js';
 import type { DependencyPatterns } from '../analyse/dependency-patterns.js';
+import type { Measures, MeasuresRequest } from '../analyse/measures.js';
 import type { SecurityBlastRadius } from '../analyse/security-blast-radius.js';
 import type { LocateAnswer, LocateRequest } from '../search/locate/locate.js';
 import type { Vocabulary } from '../search/locate/vocabulary.js';
@@ -181,6 +182,7 @@ function analysisMessages(prefix: string) {
       pgc.AlgebraRequest,
       pgc.AlgebraAnswer,
     ),
+    measures: analysis<MeasuresRequest, Measures>('measures', pgc.MeasuresRequest, pgc.Measures),
   };
 }
 

@@ -1,8 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { userName } from '../../../src/base/user-name.js';
 import { systemClock } from '../../../src/base/clock.js';
 import { Client } from '../../../src/client/client.js';
 import { loadConfig } from '../../../src/config/config.js';
@@ -13,7 +13,7 @@ import { recordOf } from '../../support/bus.js';
 import { Browser, json, startConsole, type RunningConsole } from '../../support/console.js';
 import { eventually } from '../../support/eventually.js';
 import { chainRepository } from '../../support/repository.js';
-import { sigma } from '../../support/sigma.js';
+import { environment, program, sigma } from '../../support/sigma.js';
 import { Stack } from '../../support/stack.js';
 
 let repository: ReturnType<typeof chainRepository>;
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const { home, root, plan } = repository;
   mkdirSync(home, { recursive: true });
   // A person of this bus may requeue what was given up, but not read what waits.
-  const administer = ['dead.*'];
+  const administer = ['dead.*', 'inbox.take'];
   const settings = { permissions: { operator: { administer } }, person: 'Ann' };
   writeFileSync(path.join(home, 'config.json'), JSON.stringify(settings));
   stack = await Stack.open(home, ['manager'], { root, plan });
@@ -133,7 +133,7 @@ test('a person judges a gate in the page, under their name, and the audit log ha
   expect(await valueOf('judge_gate', said)).toMatchObject({
     ...{ state: 'judged', judgement: 'halt', judged_by: 'Ann' },
   });
-  const entries = await audited('attention.judge');
+  const entries = await audited('gate.judge');
   expect(entries.at(-1)).toMatchObject({ what: 'delivered', person: 'Ann' });
   expect(entries.at(-1).from).toMatch(/^console-client-/);
 });
@@ -162,9 +162,7 @@ test('dead letters are looked at, requeued and purged with the rights of the per
   worker.settle([seq]);
   const [entry] = (await audited('dead.requeue')).slice(-1);
   expect(entry).toMatchObject({ what: 'administered', to: 'broker', person: 'Ann' });
-  // The same person is refused the same on the command line.
-  const purged = await browser.call('dead purge', { all: true });
-  expect(purged).toMatchObject({ status: 200, json: { value: { count: 0 } } });
+  expect(await valueOf('dead purge', { all: true })).toEqual({ count: 0 });
   expect((await audited('dead.purge')).at(-1)).toMatchObject({ person: 'Ann' });
 });
 
@@ -181,8 +179,9 @@ test('what the role of a person may not do is refused by the bus, as on the comm
 });
 
 test('calls of one session have a limit; those of a browser that is gone are ended', async () => {
-  const action = { argv: ['git', 'push', '--force', 'origin', 'other'] };
-  const { id } = await valueOf('delegate_task', { task: 'push', action, wait: false });
+  // No worker is there that could begin it.
+  const task = { task: 'write it', runner: 'agent', wait: false };
+  const { id } = await valueOf('delegate_task', task);
   const { port } = new URL(browser.origin);
   const asked = Array.from({ length: sessionLimits.callsMax }, () => {
     const waiting = request({
@@ -209,7 +208,26 @@ test('a log has neither the links nor the secrets of a console', async () => {
   expect(its.output()).not.toContain(token.slice(1));
   expect(its.output()).toContain('"operation called"');
   expect(its.output()).toContain('"person":"Ann"');
-  expect(userName()).not.toBe('');
+});
+
+test('on a terminal the link itself is shown; with the console its file is gone', async () => {
+  const home = path.join(repository.home, 'terminal');
+  const words = [process.execPath, program, 'console', '--port', '0'].join(' ');
+  const child = spawn('script', ['-qec', words, '/dev/null'], { env: environment(home) });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  let shown = '';
+  child.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+  let link: string | undefined;
+  await eventually(() => {
+    [link] = /http:\S+#token=[\w-]+/.exec(shown) ?? [];
+    expect(link, shown).toBeDefined();
+  });
+  expect((await Browser.open(link ?? '')).greeting.read_only).toBe(false);
+  const file = path.join(home, 'console/running.json');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  child.stdin.write('\u0003');
+  await ended;
+  expect(existsSync(file)).toBe(false);
 });
 
 test('a home without a console says so', async () => {

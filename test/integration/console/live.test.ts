@@ -55,7 +55,8 @@ test('a page is told at once how the bus is, then what has changed, and of its h
       expect.arrayContaining(['tasks', 'gates', 'prompts']),
     ),
   );
-  await sigma(home, ['send', 'operator', 'hello', '--as', 'ann']);
+  const sent = await sigma(home, ['send', 'operator', 'hello']);
+  expect([sent.code, sent.stderr]).toEqual([0, '']);
   await eventually(() => expect([...changed(open.events)]).toContain('mail'));
   open.close();
 });

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { beginning, bytesText, counted, countText } from '../../../services/console/page/parts/amounts.js';
+import {
+  beginning,
+  bytesText,
+  counted,
+  countText,
+} from '../../../services/console/page/parts/amounts.js';
 import { scales } from '../../../services/console/page/parts/scales.js';
 
 test('bytes in the largest unit that leaves a figure before the point', () => {

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Sample } from '../../../services/console/samples.js';
-import { hourMs, joined, lastOf, valuesOf } from '../../../services/console/page/pages/health/series.js';
+import {
+  hourMs,
+  joined,
+  lastOf,
+  valuesOf,
+} from '../../../services/console/page/pages/health/series.js';
 
 function sample(at_ms: number, messages: number | null): Sample {
   return { at_ms, messages } as Sample;

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ExcerptLine } from '../../../../src/pgc/shapes.js';
+import { dedented } from './dedent.js';
 import { codeLanguage } from './code-language.js';
 import type { Token } from './highlight.js';
 
@@ -15,14 +16,15 @@ export function Code({
   /** It goes on behind the last line. */
   isCut?: boolean;
 }): JSX.Element {
-  const tokens = useTokens(path, lines);
+  const shown = useMemo(() => dedented(lines), [lines]);
+  const tokens = useTokens(path, shown);
   const width = String(lines.at(-1)?.line ?? 0).length;
   return (
     <div class="code" tabIndex={0} role="region" aria-label={`Lines of ${path}`}>
       <pre>
-        {lines.map(({ line, text, decides }, at) => (
+        {shown.map(({ line, text, decides }, at) => (
           <div key={line}>
-            {at > 0 && line > (lines[at - 1]?.line ?? 0) + 1 && <div class="code-gap">⋯</div>}
+            {at > 0 && line > (shown[at - 1]?.line ?? 0) + 1 && <div class="code-gap">⋯</div>}
             <div class={decides ? 'code-line decides' : 'code-line'}>
               <span class="code-number">{String(line).padStart(width)}</span>
               {decides && <span class="unseen">decides: </span>}

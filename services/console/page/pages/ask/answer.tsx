@@ -100,7 +100,7 @@ function Head({ answer }: { answer: Answer & Dated }): JSX.Element {
           {count(metadata.agents_asked, 'agent')} asked · {Math.round(metadata.elapsed_ms)} ms
           {trees.map((tree) => ` · ${stateText(tree)}`)}
         </span>
-        <span class="answer-tools">
+        <span class="tools-end">
           <EditorChoice />
         </span>
       </div>

@@ -36,20 +36,18 @@ export function EvidenceCard({
           <Subject evidence={evidence} />
         </h3>
         {role !== '' && <Badge>{role}</Badge>}
-        <span class="evidence-tools">
-          <CopyButton
-            label="Copy as citation"
-            text={citationText({
-              place,
-              subject: subjectText(evidence),
-              lines: excerpt,
-              blob: evidence.blob,
-            })}
-          />
-        </span>
       </header>
-      <div class="dim">
+      <div class="evidence-place">
         <Place root={root} path={path} line={line} lineEnd={lineEnd} />
+        <CopyButton
+          label="Copy as citation"
+          text={citationText({
+            place,
+            subject: subjectText(evidence),
+            lines: excerpt,
+            blob: evidence.blob,
+          })}
+        />
       </div>
       {said !== '' && !isRepeated && <p>{said}</p>}
       {excerpt.length > 0 && <Code path={path} lines={excerpt} />}

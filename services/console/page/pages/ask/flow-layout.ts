@@ -37,7 +37,7 @@ export function placed({ nodes, lines }: FlowGraph): Placed {
   }
   lines.forEach(({ from, to }, at) => graph.setEdge(from, to, {}, String(at)));
   layout(graph);
-  const { width = 0, height = 0 } = graph.graph();
+  const { width, height } = graph.graph() as Box;
   return {
     ...{ width, height },
     nodes: nodes.map((node) => {

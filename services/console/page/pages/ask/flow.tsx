@@ -131,6 +131,9 @@ async function layOut(graph: ReturnType<typeof flowGraph>): Promise<Placed> {
   return placed(graph);
 }
 
+/** Smaller than this part of its size, names cannot be read: then it scrolls. */
+const shrinkMin = 0.75;
+
 function Svg({
   value: { width, height, nodes, lines },
   current,
@@ -141,7 +144,12 @@ function Svg({
   onEvidence: (id: number) => void;
 }): JSX.Element {
   return (
-    <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="group">
+    <svg
+      viewBox={`0 0 ${width} ${height}`}
+      role="group"
+      // It shrinks to its box as far as it can still be read.
+      style={{ width: `${width}px`, maxWidth: '100%', minWidth: `${width * shrinkMin}px` }}
+    >
       <defs>
         <marker
           id="arrow"
@@ -163,7 +171,7 @@ function Svg({
         >
           <title>{`${verbs[kind]} at ${sites.join(', ')}`}</title>
           <path class="wide" d={curve(points)} />
-          <path d={curve(points)} markerEnd="url(#arrow)" />
+          <path d={curve(points)} marker-end="url(#arrow)" />
         </g>
       ))}
       {nodes.map(({ id, label, name, path, link, x, y, width: wide, height: high, evidence }) => (

@@ -12,14 +12,20 @@ const stepMs = 1_600;
 export function Way({
   answer: { hops, question, safety },
   current,
+  isOnMap = false,
+  onStep,
   onEvidence,
 }: {
   answer: Answer;
   current: number;
+  isOnMap?: boolean;
+  /** What is looked at; undefined: all of it. */
+  onStep?: (at: number | undefined) => void;
   onEvidence: (id: number) => void;
 }): JSX.Element {
   const [at, setAt] = useState<number | undefined>();
   const [isPlaying, setPlaying] = useState(false);
+  useEffect(() => onStep?.(at), [at, onStep]);
   const last = hops.length - 1;
   useEffect(() => {
     if (!isPlaying) return undefined;
@@ -42,7 +48,7 @@ export function Way({
             {safety.actual_hops} of at most {safety.max_hops} agents
           </span>
         )}
-        <span class="answer-tools">
+        <span class="tools-end">
           <button
             type="button"
             class="quiet"
@@ -53,9 +59,15 @@ export function Way({
           >
             {isPlaying ? 'Stop' : 'Replay'}
           </button>
-          <a class="button" href={linkTo('map', [], { q: question })}>
-            On the map
-          </a>
+          {isOnMap ? (
+            <a class="button" href={linkTo('ask', [], { q: question, deep: '1' })}>
+              The answer
+            </a>
+          ) : (
+            <a class="button" href={linkTo('map', [], { q: question })}>
+              On the map
+            </a>
+          )}
         </span>
       </div>
       <ol class="way">
