@@ -25,7 +25,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readTask } from '../../src/delegation/task/schema.js';
 import type { ListedAgent } from '../../src/operations/agents.js';
 import { drafted } from '../../src/operations/operation.js';
-import { inWords } from '../../src/operations/tasks.js';
+import { inWords } from '../../src/operations/tasks/tasks.js';
 import { isOver, Tasks } from '../../src/remote/tasks.js';
 import type { TaskView } from '../../src/task/requests/messages.js';
 import type { Bus } from '../bus.js';

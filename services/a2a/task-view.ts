@@ -1,7 +1,7 @@
 import { Role, TaskState, type Artifact, type Message, type Part, type Task } from '@a2a-js/sdk';
 import { answerTokens } from '../../src/operations/bounds.js';
 import { replied } from '../../src/operations/operation.js';
-import { outcome } from '../../src/operations/tasks.js';
+import { outcome } from '../../src/operations/tasks/tasks.js';
 import { isAsking, isOver } from '../../src/remote/tasks.js';
 import type { TaskView } from '../../src/task/requests/messages.js';
 

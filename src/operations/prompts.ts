@@ -13,8 +13,8 @@ import { printable } from '../render/terminal.js';
 import { taskMessages } from '../task/requests/messages.js';
 import { waitInput } from './shapes.js';
 import { acts, plain, type CommandLine, type Operation } from './operation.js';
-import { waitedForOwn } from './task-wait.js';
-import { begun, delegated, outcome, taskOutput, waitFlag } from './tasks.js';
+import { waitedForOwn } from './tasks/task-wait.js';
+import { begun, delegated, outcome, taskOutput, waitFlag } from './tasks/tasks.js';
 
 /** Prompts, of people and models: pushed into a queue, or run at once. */
 

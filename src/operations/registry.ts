@@ -26,7 +26,7 @@ export const registry: readonly Registered[] = [
     load: async () => {
       const { agentActivity } = await import('./agent-activity.js');
       const { mailboxes, mailboxMessages } = await import('./mail/mailboxes.js');
-      const { findTasks, promptQueues, taskHistory } = await import('./task-rows.js');
+      const { findTasks, promptQueues, taskHistory } = await import('./tasks/task-rows.js');
       return [agentActivity, mailboxes, mailboxMessages, findTasks, taskHistory, promptQueues];
     },
   },
@@ -111,7 +111,7 @@ export const registry: readonly Registered[] = [
   },
   {
     commands: 'delegate task',
-    load: async () => (await import('./tasks.js')).taskOperations,
+    load: async () => (await import('./tasks/tasks.js')).taskOperations,
   },
   {
     commands: 'run push',

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { Call, Reply } from '../../../src/operations/operation.js';
-import { changed } from '../../../src/operations/task-update.js';
+import { changed } from '../../../src/operations/tasks/task-update.js';
 import { Tasks } from '../../../src/remote/tasks.js';
 import type { TaskView } from '../../../src/task/requests/messages.js';
 import { print } from '../output.js';

@@ -5,6 +5,11 @@ export interface Route {
   query: URLSearchParams;
 }
 
+/** What each page is given. */
+export interface PageProps {
+  route: Route;
+}
+
 export function routeOf(url: string): Route {
   const { pathname, searchParams } = new URL(url, 'http://page');
   const [page = '', ...rest] = pathname.split('/').slice(1).map(decoded);

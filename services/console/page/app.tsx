@@ -3,11 +3,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { faultOf, session, signOut, treeAsked, type Fault } from './call.js';
 import { chordMs, strokeOf } from './keys.js';
 import { bus, listen } from './live.js';
-import { firstPage, pages, type Page, type PageProps } from './pages.js';
+import { firstPage, pages, type Page } from './pages.js';
 import { Dialog } from './parts/dialog.js';
 import { Loading } from './parts/states.js';
 import { ErrorBox } from './parts/states.js';
-import { about, linkTo } from './address.js';
+import { about, linkTo, type PageProps } from './address.js';
 import { followLinks, go, here } from './route.js';
 import { nextTheme, theme } from './theme.js';
 

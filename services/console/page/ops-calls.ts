@@ -33,8 +33,12 @@ import type {
   promptQueues,
   taskHistory,
   TaskHistory,
-} from '../../../src/operations/task-rows.js';
-import type { taskCancel, taskRetry, taskUpdate } from '../../../src/operations/task-update.js';
+} from '../../../src/operations/tasks/task-rows.js';
+import type {
+  taskCancel,
+  taskRetry,
+  taskUpdate,
+} from '../../../src/operations/tasks/task-update.js';
 import type { RunAnswer, TaskRowsAnswer, TaskView } from '../../../src/task/requests/messages.js';
 import type { MailboxView, MessagesAnswer } from '../../../src/wire/messages.js';
 

@@ -1,9 +1,5 @@
 import type { ComponentType } from 'preact';
-import type { Route } from './address.js';
-
-export interface PageProps {
-  route: Route;
-}
+import type { PageProps } from './address.js';
 
 /** A page of the console. A new one is a file of `pages/` and a row. */
 export interface Page {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { taskUpdate } from '../../../src/operations/task-update.js';
+import { taskUpdate } from '../../../src/operations/tasks/task-update.js';
 import { taskChanges } from '../../../src/task/requests/messages.js';
 import { changeWords } from '../../../services/console/page/pages/tasks/words.js';
 import { changeOf } from '../../../services/console/page/pages/tasks/change.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TaskHistory } from '../../../src/operations/task-rows.js';
+import type { TaskHistory } from '../../../src/operations/tasks/task-rows.js';
 import {
   happeningsOf,
   spansOf,

@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { PageProps } from '../../pages.js';
 import { countText } from '../../parts/amounts.js';
 import { changeQuery, Choice, SearchBox } from '../../parts/filters.js';
 import { LongTable } from '../../parts/long-table.js';
@@ -8,7 +7,7 @@ import { Presence } from '../../parts/presence.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import type { Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../address.js';
+import { linkTo, type PageProps } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { OneAgent } from './agent.js';
 import { countsBy, matching, rowsOf, type AgentRow } from './rows.js';

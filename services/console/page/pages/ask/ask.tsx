@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { PageProps } from '../../pages.js';
 import { Empty, Loadable } from '../../parts/states.js';
-import { linkTo } from '../../address.js';
+import { linkTo, type PageProps } from '../../address.js';
 import { go } from '../../route.js';
 import { useCall } from '../../use-call.js';
 import { AnswerView } from './answer.js';

@@ -11,7 +11,7 @@ import { duration } from '../../parts/time-text.js';
 import { Time } from '../../parts/time.js';
 import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
-import { scoreText } from './critic.js';
+import { scoreText } from './score-text.js';
 import { Findings } from './findings.js';
 import { Scores } from './scores.js';
 

@@ -1,23 +1,19 @@
 import type { JSX } from 'preact';
 import type { CriticRow } from '../../../../../src/critic/review/messages.js';
-import type { PageProps } from '../../pages.js';
 import { Badge } from '../../parts/badge.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../address.js';
+import { linkTo, type PageProps } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { Artifact } from './artifact.js';
+import { scoreText } from './score-text.js';
 import '../ops.css';
 
 /** `/critic`: what was reviewed; with `?artifact=` the cycle of one. */
 export function CriticPage({ route: { query } }: PageProps): JSX.Element {
   const artifact = query.get('artifact') ?? '';
   return artifact === '' ? <List /> : <Artifact key={artifact} artifact={artifact} query={query} />;
-}
-
-export function scoreText(score: number | null): string {
-  return score === null ? 'no score' : score.toFixed(3);
 }
 
 const columns: readonly Column<CriticRow>[] = [

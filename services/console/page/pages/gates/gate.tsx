@@ -12,7 +12,7 @@ import { Time } from '../../parts/time.js';
 import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { commandText, visible } from './command-text.js';
-import { GateState } from './gates.js';
+import { GateState } from './gate-state.js';
 
 /** One action that stopped, shown as it would run, and the ways to judge it. */
 export function OneGate({ id }: { id: string }): JSX.Element {

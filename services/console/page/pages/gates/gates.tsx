@@ -1,14 +1,14 @@
 import type { JSX } from 'preact';
 import type { Gate } from '../../../../../src/attention/shapes.js';
-import type { PageProps } from '../../pages.js';
 import { beginning, countText } from '../../parts/amounts.js';
 import { Badge } from '../../parts/badge.js';
 import { changeQuery } from '../../parts/filters.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../address.js';
+import { linkTo, type PageProps } from '../../address.js';
 import { useCall } from '../../use-call.js';
+import { GateState } from './gate-state.js';
 import { OneGate } from './gate.js';
 import '../ops.css';
 
@@ -60,19 +60,6 @@ const columns: readonly Column<Gate>[] = [
     by: ({ expires_ms }) => expires_ms,
   },
 ];
-
-export function GateState({ gate }: { gate: Gate }): JSX.Element {
-  const { state, judgement, judged_by } = gate;
-  if (state === 'open') return <Badge tone="warn">waits</Badge>;
-  if (judgement === '') return <Badge>{state}</Badge>;
-  const isGood = judgement === 'approve' || judgement === 'dismiss';
-  return (
-    <>
-      <Badge tone={isGood ? 'good' : 'bad'}>{judgement}</Badge>
-      <div class="dim small">by {judged_by}</div>
-    </>
-  );
-}
 
 function List({ query }: { query: URLSearchParams }): JSX.Element {
   const isAll = query.get('all') === '1';

@@ -2,14 +2,13 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { MessageView } from '../../../../../src/wire/messages.js';
 import { call, session } from '../../call.js';
-import type { PageProps } from '../../pages.js';
 import { counted, countText } from '../../parts/amounts.js';
 import { Confirm } from '../../parts/dialog.js';
 import { changeQuery, Choice } from '../../parts/filters.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../address.js';
+import { linkTo, type PageProps } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { OpenMessage, reasonText } from './message.js';
 import '../ops.css';
@@ -190,7 +189,7 @@ function Ask({
     >
       <p>
         {isPurge
-          ? 'They are deleted for good, with their bodies. This cannot be taken back.'
+          ? 'Each is deleted for good, with its body. This cannot be taken back.'
           : 'Each goes back into its mailbox with its attempts reset, and is delivered again as soon as its agent reads. What killed it may do so again.'}
       </p>
       {mailbox !== '' && (

@@ -1,12 +1,11 @@
 import type { JSX } from 'preact';
 import type { MailboxView } from '../../../../../src/wire/messages.js';
-import type { PageProps } from '../../pages.js';
 import { bytesText, counted, countText } from '../../parts/amounts.js';
 import { changeQuery, SearchBox } from '../../parts/filters.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { duration } from '../../parts/time-text.js';
-import { linkTo } from '../../address.js';
+import { linkTo, type PageProps } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { Mailbox } from './mailbox.js';
 import '../ops.css';

@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
-import { linkTo } from '../../address.js';
-import type { PageProps } from '../../pages.js';
+import { linkTo, type PageProps } from '../../address.js';
 import { Lattice } from './lattice.js';
 import { Tree } from './tree.js';
 import './map.css';

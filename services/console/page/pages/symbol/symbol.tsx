@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Piece } from '../../../../../src/render/explored.js';
-import { linkTo } from '../../address.js';
-import type { PageProps } from '../../pages.js';
+import { linkTo, type PageProps } from '../../address.js';
 import { Badge } from '../../parts/badge.js';
 import { Code } from '../../parts/code.js';
 import { CopyButton } from '../../parts/copy-button.js';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { TaskHistory } from '../../../../../src/operations/task-rows.js';
+import type { TaskHistory } from '../../../../../src/operations/tasks/task-rows.js';
 import { Badge, type Tone } from '../../parts/badge.js';
 import { Scores } from '../critic/scores.js';
 import { Findings } from '../critic/findings.js';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { TaskHistory } from '../../../../../src/operations/task-rows.js';
+import type { TaskHistory } from '../../../../../src/operations/tasks/task-rows.js';
 import { call, session } from '../../call.js';
 import { bytesText, countText } from '../../parts/amounts.js';
 import { Badge } from '../../parts/badge.js';

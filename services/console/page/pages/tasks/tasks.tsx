@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
 import type { TaskRow, TaskRowsAnswer } from '../../../../../src/task/requests/messages.js';
-import type { PageProps } from '../../pages.js';
 import { beginning, counted, countText } from '../../parts/amounts.js';
 import { changeQuery, Choice, SearchBox } from '../../parts/filters.js';
 import { Pager } from '../../parts/pager.js';
@@ -8,7 +7,7 @@ import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { duration } from '../../parts/time-text.js';
 import { Time } from '../../parts/time.js';
-import { linkTo } from '../../address.js';
+import { linkTo, type PageProps } from '../../address.js';
 import { useCall } from '../../use-call.js';
 import { Who } from '../../parts/who.js';
 import { State } from './state.js';

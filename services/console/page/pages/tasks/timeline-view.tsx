@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { TaskHistory } from '../../../../../src/operations/task-rows.js';
+import type { TaskHistory } from '../../../../../src/operations/tasks/task-rows.js';
 import { duration } from '../../parts/time-text.js';
 import { whoText } from '../../parts/who.js';
 import { State } from './state.js';

@@ -1,4 +1,4 @@
-import type { TaskHistory } from '../../../../../src/operations/task-rows.js';
+import type { TaskHistory } from '../../../../../src/operations/tasks/task-rows.js';
 
 type Task = Pick<TaskHistory['task'], 'notes' | 'created_ms' | 'finished_ms' | 'state'>;
 

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { Tasks } from '../remote/tasks.js';
-import { eventsOf, isPassing, type Told } from '../render/story-events.js';
-import { renderTask } from '../render/task.js';
-import { renderQueue } from '../render/queue.js';
-import { line } from '../render/terminal.js';
+import { Tasks } from '../../remote/tasks.js';
+import { eventsOf, isPassing, type Told } from '../../render/story-events.js';
+import { renderTask } from '../../render/task.js';
+import { renderQueue } from '../../render/queue.js';
+import { line } from '../../render/terminal.js';
 import type {
   QueueAnswer,
   QueueCounts,
   TaskRowsAnswer,
   TaskView,
-} from '../task/requests/messages.js';
-import { nameCharsMax, offsetInput } from './shapes.js';
-import { listing, looks, plain, type Operation } from './operation.js';
+} from '../../task/requests/messages.js';
+import { nameCharsMax, offsetInput } from '../shapes.js';
+import { listing, looks, plain, type Operation } from '../operation.js';
 
 /** Tasks and queues for pages: all of a manager, page by page, and one with what happened to it. */
 

@@ -1,12 +1,12 @@
 import { realpath } from 'node:fs/promises';
 import { z } from 'zod';
-import type { EvidenceCitation } from '../delegation/task/shapes.js';
-import { ConfinedReader } from '../pgc/source/confined-reader.js';
-import { Tasks } from '../remote/tasks.js';
-import { citationLine, renderTask, waysOn } from '../render/task.js';
-import { printable } from '../render/terminal.js';
-import type { TaskView } from '../task/requests/messages.js';
-import { forPeople, looks, plain } from './operation.js';
+import type { EvidenceCitation } from '../../delegation/task/shapes.js';
+import { ConfinedReader } from '../../pgc/source/confined-reader.js';
+import { Tasks } from '../../remote/tasks.js';
+import { citationLine, renderTask, waysOn } from '../../render/task.js';
+import { printable } from '../../render/terminal.js';
+import type { TaskView } from '../../task/requests/messages.js';
+import { forPeople, looks, plain } from '../operation.js';
 
 const fileBytesMax = 8 * 1024 * 1024;
 /** Lines shown before and behind what is cited, and of what is cited. */

@@ -1,11 +1,11 @@
-import type { Gate } from '../attention/shapes.js';
-import type { Client } from '../client/client.js';
-import { asBusError } from '../errors/bus-error.js';
-import { Tasks } from '../remote/tasks.js';
-import { stepLine } from '../render/task.js';
-import type { TaskView } from '../task/requests/messages.js';
-import { judgedHere } from './gates.js';
-import { unwanted, type Call } from './operation.js';
+import type { Gate } from '../../attention/shapes.js';
+import type { Client } from '../../client/client.js';
+import { asBusError } from '../../errors/bus-error.js';
+import { Tasks } from '../../remote/tasks.js';
+import { stepLine } from '../../render/task.js';
+import type { TaskView } from '../../task/requests/messages.js';
+import { judgedHere } from '../gates.js';
+import { unwanted, type Call } from '../operation.js';
 
 /** As long as the call may take; the task goes on in any case, unless its caller wants it no more. */
 export async function waitedForOwn(client: Client, view: TaskView, call: Call): Promise<TaskView> {

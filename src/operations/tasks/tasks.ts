@@ -1,24 +1,24 @@
 import { z } from 'zod';
-import { newId } from '../base/ids.js';
-import type { Client } from '../client/client.js';
-import { BusError } from '../errors/bus-error.js';
-import { isOnlyAsked } from '../base/asked.js';
-import { delegatedTaskSchema, readTask } from '../delegation/task/schema.js';
-import type { Review } from '../delegation/manager/review.js';
-import type { DelegatedTask, EvidenceCitation } from '../delegation/task/shapes.js';
-import { finalStates } from '../task/life/states.js';
-import type { TaskIteration } from '../task/life/task-iteration.js';
-import type { TasksAnswer, TaskView } from '../task/requests/messages.js';
-import { renderTask, renderTasks } from '../render/task.js';
-import { renderStory, storyOf, type Story } from '../render/task-story.js';
-import { printable } from '../render/terminal.js';
-import { Attends } from '../remote/attends.js';
-import { isAsking, isOver, Tasks, tasksListedMax } from '../remote/tasks.js';
-import { placeOf } from '../pgc/answer/evidence-line.js';
+import { newId } from '../../base/ids.js';
+import type { Client } from '../../client/client.js';
+import { BusError } from '../../errors/bus-error.js';
+import { isOnlyAsked } from '../../base/asked.js';
+import { delegatedTaskSchema, readTask } from '../../delegation/task/schema.js';
+import type { Review } from '../../delegation/manager/review.js';
+import type { DelegatedTask, EvidenceCitation } from '../../delegation/task/shapes.js';
+import { finalStates } from '../../task/life/states.js';
+import type { TaskIteration } from '../../task/life/task-iteration.js';
+import type { TasksAnswer, TaskView } from '../../task/requests/messages.js';
+import { renderTask, renderTasks } from '../../render/task.js';
+import { renderStory, storyOf, type Story } from '../../render/task-story.js';
+import { printable } from '../../render/terminal.js';
+import { Attends } from '../../remote/attends.js';
+import { isAsking, isOver, Tasks, tasksListedMax } from '../../remote/tasks.js';
+import { placeOf } from '../../pgc/answer/evidence-line.js';
 import { taskReview } from './task-review.js';
 import { waited, waitedForOwn } from './task-wait.js';
 import { sigmaTaskUpdate, taskCancel, taskRetry, taskUpdate } from './task-update.js';
-import { failureOutput, nameCharsMax, rounded, waitInput } from './shapes.js';
+import { failureOutput, nameCharsMax, rounded, waitInput } from '../shapes.js';
 import {
   acts,
   forPeople,
@@ -29,7 +29,7 @@ import {
   type Call,
   type Known,
   type Operation,
-} from './operation.js';
+} from '../operation.js';
 
 const listMax = 100;
 /** Of one critique, the worst. */

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { newId } from '../base/ids.js';
-import type { Client } from '../client/client.js';
-import { delegatedTaskSchema } from '../delegation/task/schema.js';
-import { BusError } from '../errors/bus-error.js';
-import { Tasks } from '../remote/tasks.js';
-import { counted, renderTodos, saidOf } from '../render/task.js';
-import { printable } from '../render/terminal.js';
-import type { TaskChange, TaskView } from '../task/requests/messages.js';
-import { retriedTask } from '../task/requests/retry.js';
-import type { TodoListView } from '../task/todo/sigma-task-update.js';
-import { todoLimits, todoUpdateSchema } from '../task/todo/todo-update.js';
-import { acts, forPeople, listing, plain, type Operation, type Reply } from './operation.js';
+import { newId } from '../../base/ids.js';
+import type { Client } from '../../client/client.js';
+import { delegatedTaskSchema } from '../../delegation/task/schema.js';
+import { BusError } from '../../errors/bus-error.js';
+import { Tasks } from '../../remote/tasks.js';
+import { counted, renderTodos, saidOf } from '../../render/task.js';
+import { printable } from '../../render/terminal.js';
+import type { TaskChange, TaskView } from '../../task/requests/messages.js';
+import { retriedTask } from '../../task/requests/retry.js';
+import type { TodoListView } from '../../task/todo/sigma-task-update.js';
+import { todoLimits, todoUpdateSchema } from '../../task/todo/todo-update.js';
+import { acts, forPeople, listing, plain, type Operation, type Reply } from '../operation.js';
 
 /** What is said to tasks, and to lists of them. */
 
