@@ -179,7 +179,6 @@ function Svg({
           key={id}
           href={symbolLink(link)}
           class={`flow-node ${evidence.includes(current) ? 'current' : ''}`}
-          aria-label={`${name}${path === '' ? '' : ` in ${path}`}`}
         >
           <title>{`${name}${path === '' ? ', defined elsewhere' : ` in ${path}`}`}</title>
           <rect x={x - wide / 2} y={y - high / 2} width={wide} height={high} rx="6" />
