@@ -31,7 +31,7 @@ async function check(baseDir: string): Promise<{ modules: string[]; violations: 
   return {
     modules: modules
       .map((each) => each.source)
-      .filter((source) => /^(src|services)\//.test(source)),
+      .filter((source) => /^(src|services)\/.*\.(tsx?|mjs)$/.test(source)),
     violations: summary.violations.map((each) => `${each.rule.name}: ${each.from} -> ${each.to}`),
   };
 }

@@ -116,6 +116,7 @@ function QuickSearch(): JSX.Element {
   return (
     <form
       role="search"
+      aria-label="Ask"
       class="quick"
       onSubmit={(event) => {
         event.preventDefault();

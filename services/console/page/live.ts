@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import type { Sample } from '../samples.js';
 import { session, signIn } from './call.js';
 
 /** What the server says has changed. */
@@ -15,7 +16,7 @@ export const bus = signal<BusState>({ state: 'unknown' });
 
 const retryMs = 3_000;
 const listeners = new Set<(what: readonly What[]) => void>();
-const samplers = new Set<(sample: unknown) => void>();
+const samplers = new Set<(sample: Sample) => void>();
 
 /** Called when one of these has changed, and when the bus is back. Gives what ends it. */
 export function onChanged(what: readonly What[], then: () => void): () => void {
@@ -27,10 +28,9 @@ export function onChanged(what: readonly What[], then: () => void): () => void {
 }
 
 /** Each sample of health, as it comes. Gives what ends it. */
-export function onSample<Sample>(then: (sample: Sample) => void): () => void {
-  const listener = (sample: unknown): void => then(sample as Sample);
-  samplers.add(listener);
-  return () => samplers.delete(listener);
+export function onSample(then: (sample: Sample) => void): () => void {
+  samplers.add(then);
+  return () => samplers.delete(then);
 }
 
 const everything: readonly What[] = ['agents', 'tasks', 'gates', 'mail', 'prompts'];
@@ -53,7 +53,7 @@ export function listen(): () => void {
       tell((JSON.parse(data) as { what: What[] }).what);
     });
     source.addEventListener('sample', ({ data }: MessageEvent<string>) => {
-      const sample: unknown = JSON.parse(data);
+      const sample = JSON.parse(data) as Sample;
       for (const each of samplers) each(sample);
     });
     source.addEventListener('error', () => {

@@ -264,3 +264,17 @@ test('the tail is filtered by sender, receiver, type and age, and told oldest fi
 test('without a log there is nothing to tell', async () => {
   expect(await tail()).toEqual([]);
 });
+
+test('what an agent sent and what was sent to it is found together, in so many lines at most', async () => {
+  const audit = open();
+  audit.record(entry({ from: 'ann', to: 'agent:bob', id: 'to' }));
+  audit.record(entry({ from: 'bob', to: 'ann', id: 'back' }));
+  audit.record(entry({ from: 'bob', to: 'service:ann', id: 'service' }));
+  audit.record(entry({ from: 'x', to: 'agent:y', id: 'others' }));
+  await audit[Symbol.asyncDispose]();
+  const idsOf = async (filter: object): Promise<unknown[]> =>
+    (await tailAudit(folder, filter, 10)).map(({ id }) => id);
+  expect(await idsOf({ agent: 'bob' })).toEqual(['to', 'back', 'service']);
+  expect(await idsOf({ agent: 'y' })).toEqual(['others']);
+  expect(await idsOf({ agent: 'bob', linesMax: 2 })).toEqual(['service']);
+});

@@ -20,7 +20,7 @@ export function Code({
   const tokens = useTokens(path, shown);
   const width = String(lines.at(-1)?.line ?? 0).length;
   return (
-    <div class="code" tabIndex={0} role="region" aria-label={`Lines of ${path}`}>
+    <div class="code" tabIndex={0} role="group" aria-label={`Lines of ${path}`}>
       <pre>
         {shown.map(({ line, text, decides }, at) => (
           <div key={line}>

@@ -65,7 +65,7 @@ export function LongTable<Row>({
               >
                 {columns.map(({ head, cell, isNumber }) => (
                   <td key={head} data-head={head} class={isNumber === true ? 'number' : ''}>
-                    {cell(row)}
+                    <span>{cell(row)}</span>
                   </td>
                 ))}
               </tr>

@@ -69,7 +69,9 @@ export function Loadable<Value>({
   const { value, fault, isLoading, reload } = loaded;
   return (
     <>
-      {fault !== undefined && <ErrorBox fault={fault} retry={reload} />}
+      {fault !== undefined && (
+        <ErrorBox fault={fault} {...(fault.retryable && { retry: reload })} />
+      )}
       {value !== undefined && children(value)}
       {value === undefined && isLoading && <Loading {...(what !== undefined && { what })} />}
     </>

@@ -51,7 +51,7 @@ export function EvidenceCard({
       </div>
       {said !== '' && !isRepeated && <p>{said}</p>}
       {excerpt.length > 0 && <Code path={path} lines={excerpt} />}
-      {kind !== 'call' && why.length > 0 && <p class="dim why">Here because of {why.join('; ')}</p>}
+      {kind !== 'call' && why.length > 0 && <p class="dim why">Why: {why.join('; ')}</p>}
     </article>
   );
 }

@@ -132,7 +132,7 @@ async function layOut(graph: ReturnType<typeof flowGraph>): Promise<Placed> {
 }
 
 /** Smaller than this part of its size, names cannot be read: then it scrolls. */
-const shrinkMin = 0.75;
+const shrinkMin = 0.7;
 
 function Svg({
   value: { width, height, nodes, lines },
@@ -179,7 +179,6 @@ function Svg({
           key={id}
           href={symbolLink(link)}
           class={`flow-node ${evidence.includes(current) ? 'current' : ''}`}
-          aria-label={`${name}${path === '' ? '' : ` in ${path}`}`}
         >
           <title>{`${name}${path === '' ? ', defined elsewhere' : ` in ${path}`}`}</title>
           <rect x={x - wide / 2} y={y - high / 2} width={wide} height={high} rx="6" />

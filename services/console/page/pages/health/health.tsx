@@ -27,7 +27,7 @@ export function HealthPage(): JSX.Element {
   const loaded = useLoad('health', load);
   const [live, setLive] = useState<Sample[]>([]);
   useEffect(
-    () => onSample<Sample>((sample) => setLive((before) => joined(before, [sample], Date.now()))),
+    () => onSample((sample) => setLive((before) => joined(before, [sample], Date.now()))),
     [],
   );
   const samples = useMemo(

@@ -189,7 +189,7 @@ function Ask({
     >
       <p>
         {isPurge
-          ? 'They are deleted for good, with their bodies. This cannot be taken back.'
+          ? 'Each is deleted for good, with its body. This cannot be taken back.'
           : 'Each goes back into its mailbox with its attempts reset, and is delivered again as soon as its agent reads. What killed it may do so again.'}
       </p>
       {mailbox !== '' && (

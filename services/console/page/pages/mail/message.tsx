@@ -34,6 +34,9 @@ function Message({ seq, onClose }: { seq: number; onClose: () => void }): JSX.El
   const loaded = useCall('dead show', { seq });
   return (
     <Dialog title={`Message ${seq}`} onClose={onClose}>
+      {loaded.fault?.code === 'NO_SUCH_MESSAGE' && (
+        <p class="dim">It was settled meanwhile, or you may not read the mail of this agent.</p>
+      )}
       <Loadable loaded={loaded} what="Reading the message">
         {({ message }) => (
           <>

@@ -155,9 +155,9 @@ function stress(core: Core, shown: Shown | undefined): void {
     core.elements().removeClass('front back');
     core.$('.added').remove();
     if (shown === undefined || shown.shards.length === 0) return;
-    const { steps = [] } = shown;
-    const ids = new Set(steps.map(([from, to]) => `${from}\n${to}`));
-    for (const [from, to] of steps) {
+    const { steps } = shown;
+    const ids = new Set(steps?.map(([from, to]) => `${from}\n${to}`));
+    for (const [from, to] of steps ?? []) {
       const isDrawn = core.getElementById(`${from}\n${to}`).nonempty();
       const areThere = [from, to].every((each) => core.getElementById(each).nonempty());
       if (!isDrawn && areThere && from !== to)
@@ -168,12 +168,12 @@ function stress(core: Core, shown: Shown | undefined): void {
     }
     const nodes = core.nodes().filter((node) => shown.shards.includes(node.id()));
     const edges =
-      steps.length > 0
+      steps !== undefined
         ? core.edges().filter((edge) => ids.has(edge.id()))
         : nodes.length === 1
           ? nodes.connectedEdges()
           : core.collection();
-    const near = steps.length > 0 ? nodes : nodes.union(edges.connectedNodes());
+    const near = steps !== undefined ? nodes : nodes.union(edges.connectedNodes());
     core.elements().not(near).not(edges).addClass('back');
     nodes.addClass('front');
     edges.addClass('front');

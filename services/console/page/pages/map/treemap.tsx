@@ -59,13 +59,13 @@ export function Treemap({
                 href={linkOf(measure.path)}
                 class={isFolder ? 'tile tile-folder' : 'tile'}
                 title={said}
-                aria-label={said}
                 style={{
                   ...{ left: `${tile.x0}px`, top: `${tile.y0}px` },
                   ...{ width: `${wide}px`, height: `${high}px` },
                   '--tint': `${Math.round(90 * strengthOf(value, most))}%`,
                 }}
               >
+                {!hasLabel && <span class="unseen">{said}</span>}
                 {hasLabel && <span>{measure.is_file ? name : `${name}/`}</span>}
                 {hasLabel &&
                   !isFolder &&

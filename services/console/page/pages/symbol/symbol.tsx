@@ -64,6 +64,7 @@ function Lookup({ name }: { name: string }): JSX.Element {
   return (
     <form
       role="search"
+      aria-label="Symbols"
       onSubmit={(event) => {
         event.preventDefault();
         if (text.trim() !== '') go(symbolLink(text.trim()));
@@ -128,11 +129,9 @@ function Definition({
   return (
     <article class="definition" aria-label={name}>
       <header class="row">
-        {!isOnly && (
-          <h2>
-            <code>{name}</code>
-          </h2>
-        )}
+        <h2 class={isOnly ? 'unseen' : ''}>
+          <code>{name}</code>
+        </h2>
         <Badge>
           {kind}
           {container === '' ? '' : ` of ${container}`}
