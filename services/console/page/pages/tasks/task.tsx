@@ -25,7 +25,7 @@ export function OneTask({ id }: { id: string }): JSX.Element {
   const [said, setSaid] = useState('');
   return (
     <section class="page">
-      <nav class="crumbs dim" aria-label="Way">
+      <nav class="trail dim" aria-label="Way">
         <a href={linkTo('tasks')}>Tasks</a> / {id}
       </nav>
       <p role="status" class={said === '' ? 'unseen' : 'said'}>
