@@ -23,7 +23,7 @@ export function OneGate({ id }: { id: string }): JSX.Element {
       <nav class="trail dim" aria-label="Way">
         <a href={linkTo('gates')}>Gates</a> / {id}
       </nav>
-      <p role="status" class={said === '' ? 'unseen' : 'said'}>
+      <p role="status" class={said === '' ? 'unseen' : 'outcome'}>
         {said}
       </p>
       <Loadable loaded={loaded} what="Asking the manager">

@@ -55,7 +55,7 @@ export function DeadPage({ route: { query } }: PageProps): JSX.Element {
           }}
         />
       </div>
-      <p role="status" class={said === '' ? 'unseen' : 'said'}>
+      <p role="status" class={said === '' ? 'unseen' : 'outcome'}>
         {said}
       </p>
       <Loadable loaded={loaded} what="Asking the broker">

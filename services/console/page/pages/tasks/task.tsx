@@ -28,7 +28,7 @@ export function OneTask({ id }: { id: string }): JSX.Element {
       <nav class="trail dim" aria-label="Way">
         <a href={linkTo('tasks')}>Tasks</a> / {id}
       </nav>
-      <p role="status" class={said === '' ? 'unseen' : 'said'}>
+      <p role="status" class={said === '' ? 'unseen' : 'outcome'}>
         {said}
       </p>
       <Loadable loaded={loaded} what="Asking the manager">
