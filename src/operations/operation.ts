@@ -36,9 +36,7 @@ export const looks: Annotations = {
 /** Adds something, and reaches other agents. */
 export const acts: Annotations = {
   ...looks,
-  readOnlyHint: false,
-  idempotentHint: false,
-  openWorldHint: true,
+  ...{ readOnlyHint: false, idempotentHint: false, openWorldHint: true },
 };
 
 /** An answer that is one sentence. */

@@ -22,7 +22,7 @@ export function OneAgent({ id }: { id: string }): JSX.Element {
   const loaded = useCall('agent_activity', { agent: id }, ['agents', 'mail']);
   return (
     <section class="page">
-      <nav class="way dim" aria-label="Way">
+      <nav class="trail dim" aria-label="Way">
         <a href={linkTo('agents')}>Agents</a> / {id}
       </nav>
       <Loadable loaded={loaded} what="Asking the broker">

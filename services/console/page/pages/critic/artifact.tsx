@@ -26,7 +26,7 @@ export function Artifact({
   const loaded = useCall('critique_history', { path: artifact }, ['tasks']);
   return (
     <section class="page">
-      <nav class="way dim" aria-label="Way">
+      <nav class="trail dim" aria-label="Way">
         <a href={linkTo('critic')}>Critic</a> / {artifact}
       </nav>
       <Loadable loaded={loaded} what="Asking the critic">

@@ -20,10 +20,10 @@ export function OneGate({ id }: { id: string }): JSX.Element {
   const [said, setSaid] = useState('');
   return (
     <section class="page">
-      <nav class="way dim" aria-label="Way">
+      <nav class="trail dim" aria-label="Way">
         <a href={linkTo('gates')}>Gates</a> / {id}
       </nav>
-      <p role="status" class={said === '' ? 'unseen' : 'said'}>
+      <p role="status" class={said === '' ? 'unseen' : 'outcome'}>
         {said}
       </p>
       <Loadable loaded={loaded} what="Asking the manager">

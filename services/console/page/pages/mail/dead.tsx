@@ -39,7 +39,7 @@ export function DeadPage({ route: { query } }: PageProps): JSX.Element {
   const dead = (boxes.value?.mailboxes ?? []).filter((box) => box.dead > 0);
   return (
     <section class="page">
-      <nav class="way dim" aria-label="Way">
+      <nav class="trail dim" aria-label="Way">
         <a href={linkTo('mail')}>Mail</a> / Dead letters
       </nav>
       <div class="page-head">
@@ -55,7 +55,7 @@ export function DeadPage({ route: { query } }: PageProps): JSX.Element {
           }}
         />
       </div>
-      <p role="status" class={said === '' ? 'unseen' : 'said'}>
+      <p role="status" class={said === '' ? 'unseen' : 'outcome'}>
         {said}
       </p>
       <Loadable loaded={loaded} what="Asking the broker">

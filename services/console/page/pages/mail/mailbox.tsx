@@ -51,7 +51,7 @@ export function Mailbox({
   const agent = /^(?:agent|reply):(.*)$/.exec(mailbox)?.[1];
   return (
     <section class="page">
-      <nav class="way dim" aria-label="Way">
+      <nav class="trail dim" aria-label="Way">
         <a href={linkTo('mail')}>Mail</a> / {mailbox}
       </nav>
       <div class="page-head">

@@ -25,10 +25,10 @@ export function OneTask({ id }: { id: string }): JSX.Element {
   const [said, setSaid] = useState('');
   return (
     <section class="page">
-      <nav class="way dim" aria-label="Way">
+      <nav class="trail dim" aria-label="Way">
         <a href={linkTo('tasks')}>Tasks</a> / {id}
       </nav>
-      <p role="status" class={said === '' ? 'unseen' : 'said'}>
+      <p role="status" class={said === '' ? 'unseen' : 'outcome'}>
         {said}
       </p>
       <Loadable loaded={loaded} what="Asking the manager">
