@@ -273,7 +273,7 @@ test('what an agent sent and what was sent to it is found together, in so many l
   audit.record(entry({ from: 'x', to: 'agent:y', id: 'others' }));
   await audit[Symbol.asyncDispose]();
   const idsOf = async (filter: object): Promise<unknown[]> =>
-    (await tailAudit(folder, filter, 10)).map(({ id }) => id);
+    (await tailAudit(auditFiles(folder), filter, 10)).map(({ id }) => id);
   expect(await idsOf({ agent: 'bob' })).toEqual(['to', 'back', 'service']);
   expect(await idsOf({ agent: 'y' })).toEqual(['others']);
   expect(await idsOf({ agent: 'bob', linesMax: 2 })).toEqual(['service']);
