@@ -72,7 +72,7 @@ export function Chart(props: ChartProps): JSX.Element {
           return (
             <span key={name} class="chart-key">
               <i aria-hidden="true" style={{ background: `var(--${its})` }} /> {name}{' '}
-              <b>{last === undefined || last === null ? '–' : scale.format(last)}</b>
+              <b>{last === undefined ? '–' : scale.format(last)}</b>
             </span>
           );
         })}
@@ -116,7 +116,7 @@ function optionsOf(props: ChartProps, width: number): uPlot.Options {
     scales: {
       x: { time: isTime },
       y: {
-        range: (_, low, high) => [Math.min(0, low ?? 0), max ?? Math.max(1, (high ?? 0) * 1.1)],
+        range: (_, low, high) => [Math.min(0, low), max ?? Math.max(1, high * 1.1)],
       },
     },
     axes: [
@@ -157,7 +157,7 @@ function readout({ scale: { format }, isTime = true }: ChartProps): uPlot.Plugin
   tip.hidden = true;
   return {
     hooks: {
-      init: (its) => void its.over.append(tip),
+      init: (its) => its.over.append(tip),
       setCursor: (its) => {
         const { idx, left = -1 } = its.cursor;
         tip.hidden = idx === null || idx === undefined || left < 0;
