@@ -12,7 +12,6 @@ import { heldBy, TreeShare } from '../../src/pgc/serve/tree-share.js';
 import { openClient } from '../../src/remote/open-client.js';
 import { untilStopped } from '../process.js';
 import { reportReady } from '../systemd.js';
-import { pullMissingIndex } from '../bus-indexes.js';
 import { proseOf } from '../prose.js';
 
 /** How often the host checks for a newer index: it looks at one file. */
@@ -41,11 +40,11 @@ export async function runPgc(config: Config, folder: string, options: HostOption
   const ended = new AbortController();
   scope.defer(() => ended.abort());
   const load = async (): Promise<void> => {
-    if (
-      isShared &&
-      (await pullMissingIndex(config, folder, { agent: 'pgc', signal: ended.signal }))
-    )
-      log.info({}, 'the index was pulled from the bus');
+    if (isShared) {
+      const { pullMissingIndex } = await import('../bus-indexes.js');
+      if (await pullMissingIndex(config, folder, { agent: 'pgc', signal: ended.signal }))
+        log.info({}, 'the index was pulled from the bus');
+    }
     await host.load();
     if (isShared) await share.begin();
   };

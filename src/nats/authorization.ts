@@ -72,6 +72,7 @@ function permissionsOf({ agent, role, bus }: NatsUser, buses: ReadonlySet<string
         ...[...logRights(bus, 'bus'), `$KV.sigma_${bus}.>`],
         ...streamRights(leasesOf(bus)),
         ...[subjects.audit(agent), ...calls(['STREAM.CREATE'], auditOf(bus)), ...auditRights(bus)],
+        ...calls(['STREAM.INFO'], indexStream(bus)),
         ...[...streamsOf(bus, 'bus'), leasesOf(bus)].flatMap((each) =>
           calls(['STREAM.UPDATE'], each),
         ),

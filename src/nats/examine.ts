@@ -6,7 +6,7 @@ import type { NatsAccess } from './connect.js';
 import { needed, refusalOf } from './connect.js';
 import { logLimits } from './log-limits.js';
 import { whereAbsent } from './streams.js';
-import { leasesOf, logOf } from './subjects.js';
+import { auditOf, indexesOf, leasesOf, logOf } from './subjects.js';
 
 /** What a person wants to know of servers that do not do what they should. */
 
@@ -111,8 +111,12 @@ export async function examineJetStream(
   const { limits } = await manager.getAccountInfo();
   const log = logOf(bus, 'bus');
   const streams: StreamFacts[] = [];
-  for (const name of [log, `${log}_snapshots`, `KV_${leasesOf(bus)}`]) {
+  const made = [log, `${log}_snapshots`, `KV_${leasesOf(bus)}`];
+  // Those are made when they are first needed.
+  const later = [auditOf(bus), `OBJ_${indexesOf(bus)}`];
+  for (const name of [...made, ...later]) {
     const info = await manager.streams.info(name).catch(whereAbsent);
+    if (info === undefined && later.includes(name)) continue;
     if (info === undefined) streams.push({ name });
     else {
       const { config, cluster, state } = info;
