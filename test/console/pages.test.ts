@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.js';
 import { ConsoleStage, evaluated, hostile } from '../support/console-stage.js';
 
 /** What each page shows of a real bus over two real trees. */
@@ -29,6 +30,8 @@ interface Shown {
   address: string;
   /** All of this is on the page once it has its data. */
   shows: (string | RegExp)[];
+  /** Button of a dialog, which is opened then. */
+  opens?: string;
 }
 
 const query = (its: Record<string, string>): string => `?${new URLSearchParams(its).toString()}`;
@@ -58,11 +61,13 @@ function pages(): Shown[] {
     { address: '/mail', shows: ['agent:worker', '1 dead letter'] },
     { address: '/mail/agent%3Aworker', shows: ['agent:worker', 'Looking takes nothing'] },
     { address: '/dead', shows: ['Requeue all 1', hostile.markup] },
+    { address: '/dead', shows: ['Requeue all 1'], opens: 'Requeue all 1…' },
     { address: '/tasks', shows: ['say hello', 'tidy swept'] },
     { address: `/tasks/${ids.done}`, shows: ['hello', 'completed'] },
     { address: `/tasks/${ids.task}`, shows: ['It stopped at a risk', hostile.markup] },
     { address: '/gates', shows: ['sh swept.sh', ids.gate] },
     { address: `/gates/${ids.gate}`, shows: ['May this be done?', 'cannot be judged'] },
+    { address: `/gates/${ids.gate}`, shows: ['What would run'], opens: 'Approve…' },
     { address: '/prompts', shows: ['operator'] },
     { address: `/prompts${query({ owner: 'operator' })}`, shows: ['hello'] },
     { address: '/critic', shows: [notes] },
@@ -73,11 +78,14 @@ function pages(): Shown[] {
 }
 
 /** Goes there, and waits until all of it is shown. */
-async function visit({ address, shows }: Shown, its: Page): Promise<void> {
+async function visit({ address, shows, opens }: Shown, its: Page): Promise<void> {
   await its.goto(stage.console.origin + address);
   const main = its.locator('main');
   try {
     for (const each of shows) await main.getByText(each).first().waitFor({ state: 'attached' });
+    if (opens === undefined) return;
+    await main.getByRole('button', { name: opens }).click();
+    await its.getByRole('dialog').waitFor();
   } catch (error) {
     throw new Error(`${address} shows\n${(await main.innerText()).slice(0, 2_000)}`, {
       cause: error,
@@ -115,6 +123,42 @@ test('a message that is written like HTML is shown as it is', async () => {
   expect(stage.complaints).toEqual([]);
 });
 
+test('a script that got into a page all the same would be refused', async () => {
+  const its = await stage.page();
+  const main = `document.querySelector('main')`;
+  for (const slipped of [
+    `${main}.innerHTML = '${hostile.markup}'`,
+    `${main}.appendChild(document.createElement('img')).setAttribute('onerror', 'ran()')`,
+    `${main}.appendChild(document.createElement('script')).textContent = 'ran()'`,
+  ])
+    await expect(evaluated(its, slipped)).rejects.toThrow('This document requires');
+  await eventually(() =>
+    expect(stage.complaints.join()).toContain('policy: require-trusted-types-for'),
+  );
+  await its.context().close();
+  expect(stage.complaints.splice(0).join()).not.toContain('a foreign script ran');
+});
+
+test('who is not signed in is told how to, and a link lets in once', async () => {
+  const its = await stage.visitor();
+  await its.goto(`${stage.console.origin}/tasks`);
+  await its.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+  expect(await its.getByRole('navigation').count()).toBe(0);
+  const link = await stage.console.link();
+  await its.goto('about:blank');
+  await its.goto(link);
+  await its.getByRole('navigation', { name: 'Pages' }).waitFor();
+  expect(its.url()).not.toContain('token');
+  await its.getByRole('button', { name: 'Sign out' }).click();
+  await its.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+  await its.goto('about:blank');
+  await its.goto(link);
+  await its.getByRole('heading', { name: 'You are not signed in' }).waitFor();
+  await its.context().close();
+  // The browser itself tells of answers that refuse.
+  stage.complaints.length = 0;
+});
+
 test('a question leads to lines of code, a certain call, and the page of a symbol', async () => {
   await page.goto(stage.console.origin);
   await page.getByRole('searchbox', { name: 'Question' }).fill('What does nic_open call?');
@@ -130,16 +174,23 @@ test('a question leads to lines of code, a certain call, and the page of a symbo
 });
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const findings = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-  violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary).join(' | ')))`;
+/** Of all rules, unless some are named. */
+const findings = (rules?: string[]): string =>
+  `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) })})
+    .then(({ violations }) => violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary).join(' | ')))`;
 
-test.each([false, true])('nothing keeps a person out of a page (dark: %s)', async (dark) => {
-  const its = await stage.page({ dark });
+test('nothing serious keeps a person out of a page, be it light or dark', async () => {
+  const its = await stage.page();
   const found = await wrong(its, async () => {
+    await its.emulateMedia({ colorScheme: 'light' });
     await evaluated(its, `${axe}; undefined`);
-    return evaluated(its, findings);
+    const light = await evaluated(its, findings());
+    await its.emulateMedia({ colorScheme: 'dark' });
+    // The colours alone are others.
+    const dark = await evaluated(its, findings(['color-contrast', 'link-in-text-block']));
+    return [...light, ...dark.map((each: string) => `dark: ${each}`)];
   });
   expect(found).toEqual([]);
   await its.context().close();

@@ -100,7 +100,7 @@ export class ConsoleStage implements AsyncDisposable {
   }
 
   /** A page that is signed in by its link. */
-  async page(its: { dark?: boolean; width?: number } = {}): Promise<Page> {
+  async page(its: { width?: number } = {}): Promise<Page> {
     const page = await this.visitor(its);
     await page.goto(await this.console.link());
     await page.getByRole('navigation', { name: 'Pages' }).waitFor();
@@ -108,10 +108,9 @@ export class ConsoleStage implements AsyncDisposable {
   }
 
   /** A page of a browser that is not signed in. */
-  async visitor({ dark = false, width = 1_280 } = {}): Promise<Page> {
+  async visitor({ width = 1_280 } = {}): Promise<Page> {
     const context = await this.chromium.newContext({
       viewport: { width, height: 800 },
-      colorScheme: dark ? 'dark' : 'light',
       reducedMotion: 'reduce',
     });
     await context.addInitScript({
