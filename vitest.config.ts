@@ -10,6 +10,8 @@ const root = path.dirname(fileURLToPath(import.meta.url));
 const trees = ['test/unit/pgc/{build,source,plan,analyse,overlay}/**/*.test.ts'];
 /** They need nats-server; `npm run test:nats` runs them. */
 const onNats = 'test/nats/**/*.test.ts';
+/** They need Chromium; `npm run test:console` runs them. */
+const inBrowser = 'test/console/**/*.test.ts';
 const units = ['unit', 'table', 'conformance'].map((part) => `test/${part}/**/*.test.ts`);
 
 /**
@@ -44,7 +46,11 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          ...{ name: 'processes', include: ['test/**/*.test.ts'], exclude: [...units, onNats] },
+          ...{
+            name: 'processes',
+            include: ['test/**/*.test.ts'],
+            exclude: [...units, onNats, inBrowser],
+          },
           // They wait for timers, sockets and processes, so that two cores carry three workers.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
@@ -55,6 +61,16 @@ export default defineConfig({
         test: {
           ...{ name: 'nats', include: [onNats], globalSetup: 'test/support/nats-needed.ts' },
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...{ name: 'console', include: [inBrowser] },
+          globalSetup: 'test/support/browser-needed.ts',
+          // A browser and seven processes of ours at a time.
+          ...{ maxWorkers: 1, testTimeout: 120_000, hookTimeout: 180_000 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -130,8 +130,12 @@ export interface RunningConsole extends Running {
   link: () => Promise<string>;
 }
 
-export async function startConsole(home: string, args: string[] = []): Promise<RunningConsole> {
-  const running = startSigma(home, ['console', ...args, '--port', '0']);
+export async function startConsole(
+  home: string,
+  args: string[] = [],
+  begin = startSigma,
+): Promise<RunningConsole> {
+  const running = begin(home, ['console', ...args, '--port', '0']);
   await eventually(() => {
     if (!/^ready \S+$/m.test(running.output())) throw new Error(running.output());
   });

@@ -10,7 +10,7 @@ export interface Served {
   plan: string;
 }
 
-/** The services of one home, inside this process. */
+/** The services of one home, inside this process unless asked otherwise. */
 export class Stack implements AsyncDisposable {
   readonly #running: Running[] = [];
   #bus: Running | undefined;
@@ -18,24 +18,25 @@ export class Stack implements AsyncDisposable {
   private constructor(
     readonly home: string,
     readonly log: string,
+    readonly areProcesses: boolean,
   ) {}
 
   /**
    * Indexes `tree`, then starts a broker, the host of the tree and `agents` (manager, executor, critic). Resolves when
-   * all of them serve and the manager knows every shard.
+   * all of them serve and the manager knows every shard. `areProcesses`: each is a process of its own.
    */
   static async open(
     home: string,
     agents: string[],
     tree?: Served,
-    { log = 'info' } = {},
+    { log = 'info', areProcesses = false } = {},
   ): Promise<Stack> {
-    const stack = new Stack(home, log);
+    const stack = new Stack(home, log, areProcesses);
     if (tree !== undefined) {
       const { code, stderr } = await sigma(home, ['index', tree.root, '--shards', tree.plan]);
       expect(code, stderr).toBe(0);
     }
-    stack.#bus = await stack.start(['bus']);
+    await stack.startBus();
     if (tree !== undefined) await stack.start(['agent', 'pgc', tree.root]);
     for (const agent of agents) await stack.start(['agent', agent]);
     if (tree !== undefined && agents.includes('manager')) await stack.#knowsShards();
@@ -44,7 +45,8 @@ export class Stack implements AsyncDisposable {
 
   /** Starts a service; resolves when it serves. `env`: beside what the others have. */
   start(args: string[], env: Record<string, string> = {}): Promise<Running> {
-    return this.#serving(args, startSigma(this.home, [...args, '--log', this.log], env));
+    const begin = this.areProcesses ? startProcess : startSigma;
+    return this.#serving(args, begin(this.home, [...args, '--log', this.log], env));
   }
 
   /** The same in a child process, which can be killed. */
@@ -57,9 +59,17 @@ export class Stack implements AsyncDisposable {
     await running.ended;
   }
 
-  async restartBus(): Promise<void> {
-    if (this.#bus !== undefined) await this.stop(this.#bus);
+  async stopBus(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    if (this.#bus !== undefined) await this.stop(this.#bus, signal);
+  }
+
+  async startBus(): Promise<void> {
     this.#bus = await this.start(['bus']);
+  }
+
+  async restartBus(): Promise<void> {
+    await this.stopBus();
+    await this.startBus();
   }
 
   /** What each service printed. */
