@@ -57,7 +57,7 @@ async function brokerOnNats(folder, agents = []) {
     clients.map((each) => [each, role]),
   );
   const users = path.join(home, 'agents.conf');
-  writeNatsUsers(home, users);
+  writeNatsUsers(home, { file: users, hostsPull: false });
   const conf = path.join(home, 'nats.conf');
   writeFileSync(
     conf,
