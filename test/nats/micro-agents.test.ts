@@ -321,7 +321,8 @@ test('when the servers were away, both sides find each other again', async () =>
     const name = 'foreign-sigma_main_net';
     const isThere = (): void => expect(agents.list().map((each) => each.name)).toEqual([name]);
     await eventually(isThere);
-    await first.kill();
+    // Until it was heard once, it counts as there for as long as the protocol says.
+    for await (const _ of theirs.subscribe('agents.hb.>', { max: 1 })) await first.kill();
     await eventually(() => expect(agents.list()).toEqual([]));
     // One that comes meanwhile is shown, too.
     port.set(view('net'), view('mm'));
