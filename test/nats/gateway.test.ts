@@ -65,6 +65,8 @@ async function userOf(agent: string): Promise<{ nats: NatsConnection; refusals: 
     servers: server.url,
     authenticator,
     inboxPrefix: `_INBOX.${agent}`,
+    // A server that reads its configuration anew may leave one that greets it just then without an answer.
+    timeout: 3_000,
   });
   scope.defer(() => nats.close());
   const refusals: string[] = [];
