@@ -69,6 +69,7 @@ export class ObjectBucket {
   /** Has a message replace those before it under its subject. */
   readonly #rollup: () => MsgHdrs;
   #isMade = false;
+  #isFilled = false;
 
   private constructor(
     parts: BucketParts,
@@ -195,11 +196,21 @@ export class ObjectBucket {
 
   /** From the copy that leads, which knows all that was put. */
   async #headOf(name: string): Promise<Head> {
+    if (!(await this.#hasMessages())) return { revision: 0 };
     const query = { last_by_subj: this.#subjectOf(name) };
     const found = await this.#manager.streams.getMessage(this.#stream, query).catch(whereAbsent);
     if (!found) return { revision: 0 };
     const info = infoIn(found);
     return { revision: found.seq, isDamaged: info === undefined, info: info || undefined };
+  }
+
+  /** nats-server 2.9.10 ends when it is asked for a message of a stream that it is just making. One that says that it holds messages is made. */
+  async #hasMessages(): Promise<boolean> {
+    if (!this.#isFilled) {
+      const info = await this.#manager.streams.info(this.#stream).catch(whereAbsent);
+      this.#isFilled = (info?.state.messages ?? 0) > 0;
+    }
+    return this.#isFilled;
   }
 
   /** Undefined: its pieces are not there, or not what was put. */

@@ -266,6 +266,36 @@ describe('a bucket of objects', () => {
     );
   });
 
+  test('shows readers all of an object or nothing, while two write it in turn', async () => {
+    await using plain = await startNats();
+    const { url } = plain;
+    const [one, two, reader] = [await openPlain(url), await openPlain(url), await openPlain(url)];
+    const written = [filled(mib + 1, 1), filled(2 * mib, 2)];
+    let isOver = false;
+    const seen = new Set<number>();
+    const reading = (async () => {
+      while (!isOver) {
+        const bytes = await reader.bucket.get('x', 4 * mib).catch((error: unknown) => {
+          // It was replaced each time; that is no damage.
+          expect(error).toMatchObject({ code: 'PUBLISHED_UNREACHABLE' });
+        });
+        if (bytes === undefined) continue;
+        expect(written.some((each) => same(bytes, each))).toBe(true);
+        seen.add(bytes.length);
+      }
+    })();
+    for (let turn = 0; turn < 8; turn += 1)
+      for (const [which, { bucket }] of [one, two].entries())
+        await bucket.put('x', written[which] as Buffer);
+    isOver = true;
+    await reading;
+    expect(seen.size).toBeGreaterThan(0);
+    // One object, and nothing of those that it has replaced.
+    const { state } = await one.manager.streams.info(stream);
+    const last = (await reader.bucket.lengthOf('x')) ?? 0;
+    expect(state.messages).toBe(Math.ceil(last / (512 * 1024)) + 1);
+  });
+
   test('puts an object through the end of its server', async () => {
     await using plain = await startNats();
     const { bucket, connection } = await openPlain(plain.url);
