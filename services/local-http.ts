@@ -151,11 +151,14 @@ export function sendJson(response: ServerResponse, value: object): void {
 }
 
 const usageExit = 2;
+const unknownExit = 3;
 
-export function statusOf({ code, exit, retryable }: BusError): number {
-  if (code === 'UNKNOWN_AGENT') return 404;
+/** 422: it was understood, but what it names is not there or not so. */
+export function statusOf({ code, exit, retryable, isFault }: BusError): number {
   if (code === 'UNAUTHORISED') return 403;
   if (code === 'TOO_LARGE') return 413;
   if (exit === usageExit) return 400;
-  return retryable ? 503 : 500;
+  if (retryable) return 503;
+  if (isFault) return 500;
+  return exit === unknownExit ? 404 : 422;
 }

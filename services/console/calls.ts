@@ -64,14 +64,18 @@ export class Calls {
     this.#operations ??= all();
     const operation = (await this.#operations).get(name);
     if (operation === undefined) throw new BusError('CONSOLE_NOTHING', { path: name });
-    const isLook = operation.annotations.readOnlyHint;
-    if (isReadOnly && !isLook) throw new BusError('CONSOLE_READ_ONLY', { name });
+    const { annotations } = operation;
+    const refused = new BusError('CONSOLE_READ_ONLY', { name });
+    if (isReadOnly && !annotations.readOnlyHint && operation.looksWith === undefined) throw refused;
+    const { seconds, input } = inputOf(operation, called.input);
+    const isLook = annotations.readOnlyHint || operation.looksWith?.(input) === true;
+    if (isReadOnly && !isLook) throw refused;
     const told = (outcome: string): void => {
       const level = isLook ? 'debug' : 'info';
       log[level]({ operation: name, person, outcome }, 'operation called');
     };
     try {
-      const answered = await this.#answer(operation, called);
+      const answered = await this.#answer(operation, called, { seconds, input });
       told('ok');
       return answered;
     } catch (error) {
@@ -80,14 +84,17 @@ export class Calls {
     }
   }
 
-  async #answer(operation: AnyOperation, called: Called): Promise<Answered> {
+  async #answer(
+    operation: AnyOperation,
+    called: Called,
+    { seconds, input }: ReturnType<typeof inputOf>,
+  ): Promise<Answered> {
     const { busOf, self, clock } = this.#parts;
     const [cli] = [operation.cli ?? []].flat();
     const { asks } = cli ?? { asks: operation.asks ?? 'for an agent' };
     const { as, tree } = called;
     if (as !== undefined && !asks?.endsWith('an agent'))
       throw inputError(operation, 'as: it is not done in the name of an agent');
-    const { seconds, input } = inputOf(operation, called.input);
     const standing = standingOf({ ...(asks && { asks }) }, self, as);
     const bus = busOf(standing.role, tree);
     const deadlineMs = seconds * 1_000;

@@ -36,6 +36,11 @@ export class BusError extends Error {
     return catalogue[this.code].exit;
   }
 
+  /** It is for those who run this to mend, not for those who ask. */
+  get isFault(): boolean {
+    return catalogue[this.code].isFault === true;
+  }
+
   get next(): string {
     return fill(catalogue[this.code].next, this.data);
   }

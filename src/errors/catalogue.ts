@@ -10,6 +10,8 @@ export interface ErrorEntry {
   retryable: boolean;
   /** Exit code: 1 the work failed · 2 wrong usage · 3 no broker, or no such agent · 130 interrupted. */
   exit: 1 | 2 | 3 | 130;
+  /** Something here is broken or missing: no other request would fare better. */
+  isFault?: true;
 }
 
 const entry =
@@ -18,6 +20,10 @@ const entry =
 
 /** The work failed: for good, or for now. */
 const failed = entry(1, false);
+const fault = (text: string, next: string): ErrorEntry => ({
+  ...failed(text, next),
+  isFault: true,
+});
 const retry = entry(1, true);
 const usage = entry(2, false);
 /** No such agent; or it, or the broker, is not there now. */
@@ -37,11 +43,11 @@ const entries = {
     'Run `sigma error` without a code to list them all.',
   ),
   INTERRUPTED: stopped('interrupted', 'Run the command again; finished work is kept.'),
-  INTERNAL: failed(
+  INTERNAL: fault(
     'unexpected failure: {detail}',
     'Run again with SIGMA_LOG=debug and report the output.',
   ),
-  CHILD_FAILED: failed(
+  CHILD_FAILED: fault(
     'the process {name} failed (exit code {code})',
     'Its own message stands above: correct what it names, then run the command again.',
   ),
@@ -117,7 +123,7 @@ const entries = {
     'no encrypted connection to {address} could be set up',
     'Check that the identity file belongs to this broker and that only clients connect there.',
   ),
-  NATS_MISSING: failed(
+  NATS_MISSING: fault(
     'the client of NATS is not installed',
     'Install Sigma Bus again with its optional packages (`npm install --include=optional`).',
   ),
@@ -135,7 +141,7 @@ const entries = {
     'a message arrived damaged: its {part} failed the check',
     'Send it again; the client library does so by itself. If this recurs, look for a buffer that is reused after sending.',
   ),
-  VERSION: failed(
+  VERSION: fault(
     'the other side speaks version {got} of the protocol; this one supports {supported}',
     'Install the same version of sigma on both sides, and restart the older one.',
   ),
@@ -273,15 +279,15 @@ const entries = {
     'queries do not survive a restart of the manager: {detail}',
     'Free space on that disk. A damaged folder may be removed; it holds only queries under way.',
   ),
-  STORE_SCHEMA: failed(
+  STORE_SCHEMA: fault(
     'the store at {path} has layout {got}; this version needs {wanted}',
     'Use the version of sigma that wrote it. Without the folder everything begins anew: what it holds is lost.',
   ),
-  RECORD_DAMAGED: failed(
+  RECORD_DAMAGED: fault(
     'the stored record {key} cannot be read: {detail}',
     'Check the disk. All other records are served; `sigma task list` shows the state of the task.',
   ),
-  LOG_CORRUPT: failed(
+  LOG_CORRUPT: fault(
     'entry {sequence} of the log in {log} cannot be read: {detail}',
     'Let a machine lead whose replica is past that entry: its next snapshot replaces the log up to there.',
   ),
@@ -293,7 +299,7 @@ const entries = {
     'the store at {path} is not to be served: {detail}',
     'Run `sigma bus migrate` again to end a move; else serve what was moved from where it is now. With --force what is left here is moved once more.',
   ),
-  MOVE_DIFFERS: failed(
+  MOVE_DIFFERS: fault(
     'what arrived at {path} is not what was moved: {detail}',
     'Run `sigma bus migrate` again; the source is as it was.',
   ),
@@ -315,7 +321,7 @@ const entries = {
     '{owner} does not have the blob {sha256}',
     'Ask its owner for a new reference; blobs in memory are kept for a limited time.',
   ),
-  BLOB_CORRUPT: failed(
+  BLOB_CORRUPT: fault(
     '{owner} sent content that does not match the blob {sha256}',
     'Ask its owner to offer it again: the content changed.',
   ),
@@ -349,7 +355,7 @@ const entries = {
   ),
 
   // --- the console
-  CONSOLE_NOT_BUILT: failed(
+  CONSOLE_NOT_BUILT: fault(
     'the page of the console was not built',
     'Run `npm run build` in the folder of Sigma Bus.',
   ),
@@ -737,7 +743,7 @@ const entries = {
     'Refresh the index with `sigma index REPO`, then ask again; `sigma up --watch` does so within seconds of a change.',
   ),
   INDEX_CHANGED: retry('the index of {agent} changed during the query', 'Ask again.'),
-  INDEX_CORRUPT: failed(
+  INDEX_CORRUPT: fault(
     'the index file {path} is damaged ({detail})',
     'Rebuild it: `sigma index REPO --check` finds all that is damaged, then `sigma index REPO` replaces it.',
   ),
@@ -824,7 +830,7 @@ const entries = {
     'the language model {model} does not answer: {detail}',
     'Try again; check `model.url` in config.json, or SIGMA_MODEL_BASE_URL.',
   ),
-  MODEL_REFUSED: failed(
+  MODEL_REFUSED: fault(
     'the language model {model} refused the request: {detail}',
     'Check `model` in config.json and the key in SIGMA_MODEL_KEY.',
   ),

@@ -199,6 +199,7 @@ export const attend: Operation<typeof input> = {
   offered,
   output,
   annotations: acts,
+  looksWith: ({ verb }) => verb === 'list' || verb === 'show',
   doing: 'attending',
   cli: commands,
   async run({ verb, choice, text, question, wait, all, limit, ...given }, call) {

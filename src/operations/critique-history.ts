@@ -7,7 +7,7 @@ import { askedAs } from '../remote/artifact-place.js';
 import { renderHistory } from '../render/critique-history.js';
 import { renderRows } from '../render/critique.js';
 import { nameCharsMax } from './shapes.js';
-import { forPeople, listing, looks, plain, type Operation, type Reply } from './operation.js';
+import { acts, forPeople, listing, looks, plain, type Operation, type Reply } from './operation.js';
 
 /** What became of the artifacts that were reviewed. */
 
@@ -82,6 +82,7 @@ const ratifyInput = z.strictObject({
 export const ratify = forPeople({
   input: ratifyInput,
   command: 'critic ratify',
+  annotations: acts,
   help: 'decide a review that waits for a person',
   arguments: [artifactArgument],
   flags: {

@@ -281,6 +281,8 @@ export const inspectGate: Operation<typeof judgeInput> = {
 export const approvals = forPeople({
   input: listInput.pick({ session: true }).extend({ revoke: z.boolean().default(false) }),
   command: 'gate approvals',
+  annotations: acts,
+  looksWith: ({ revoke }) => !revoke,
   help: 'list the approvals in force',
   arguments: [],
   flags: { session: sessionFlag, revoke: { flag: '--revoke', help: 'revoke them' } },
@@ -303,6 +305,7 @@ const missedInput = z.strictObject({
 export const missed = forPeople({
   input: missedInput,
   command: 'gate missed',
+  annotations: acts,
   help: 'report a risk that was not noticed; the counts show where the policy should change',
   arguments: [{ field: 'task', argument: '<task>', help: 'id of the task' }],
   flags: {

@@ -182,6 +182,8 @@ export interface Operation<Input extends z.ZodObject> {
   /** Of the answer without what `bounded` adds. */
   output: z.ZodObject;
   annotations: Annotations;
+  /** Of one that can both look and act: with this input it only looks. */
+  looksWith?(input: z.output<Input>): boolean;
   /** While it runs, for those who wait. */
   doing: string;
   /** How it stands on the command line, as one command or several; absent: it has a command of its own there, or none. */
@@ -281,11 +283,10 @@ export interface Source {
 /** A command that no model is offered as a tool, and that needs no words for one. */
 export function forPeople<Input extends z.ZodObject>(
   its: CommandLine &
-    Pick<Operation<Input>, 'input' | 'check' | 'run'> &
-    Partial<Pick<Operation<Input>, 'annotations'>>,
+    Pick<Operation<Input>, 'input' | 'annotations' | 'looksWith' | 'check' | 'run'>,
 ): Operation<Input> {
   const words = { title: '', description: '', doing: '', output: z.looseObject({}) };
-  return { ...words, annotations: acts, isTool: false, name: its.command, cli: its, ...its };
+  return { ...words, isTool: false, name: its.command, cli: its, ...its };
 }
 
 const common = z.strictObject({

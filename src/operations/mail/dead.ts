@@ -5,7 +5,7 @@ import { shown, type ShownMessage } from '../../remote/message-body.js';
 import { listed, rendered } from '../../render/message.js';
 import type { MessagesAnswer } from '../../wire/messages.js';
 import { nameCharsMax } from '../shapes.js';
-import { forPeople, listing, looks, plain } from '../operation.js';
+import { acts, forPeople, listing, looks, plain } from '../operation.js';
 
 /** Messages that no agent could handle, for people: a model decides nothing about them. */
 
@@ -83,6 +83,7 @@ function changing(
   return forPeople({
     input: choiceInput,
     command: `dead ${name}`,
+    annotations: acts,
     ...{ help, above },
     arguments: [{ field: 'seq', argument: '[seq...]', help: 'their numbers' }],
     flags: {

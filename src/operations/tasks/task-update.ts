@@ -94,6 +94,7 @@ const changeInput = z.strictObject({
 export const taskUpdate = forPeople({
   input: changeInput,
   command: 'task update',
+  annotations: acts,
   help: 'answer a task, decide about it, or update the task list of an agent',
   arguments: [
     {
@@ -172,6 +173,7 @@ const retryInput = z.strictObject({
 export const taskRetry = forPeople({
   input: retryInput,
   command: 'task retry',
+  annotations: acts,
   help: 'delegate a task again that ended without a result, with all that it was told and had found',
   arguments: ['id'],
   flags: {
@@ -193,6 +195,7 @@ const cancelInput = z.strictObject({ id: z.string(), why: z.string().default('')
 export const taskCancel = forPeople({
   input: cancelInput,
   command: 'task cancel',
+  annotations: acts,
   help: 'cancel a task',
   arguments: ['id'],
   flags: { why: { flag: '--why <text>', help: 'why' } },

@@ -110,7 +110,7 @@ test('what is not there, and what is asked wrongly, is refused by its code', asy
   ]);
   expect(await codeOf('list_gates', { watch: true })).toEqual([400, 'TOOL_INPUT', true]);
   expect(await codeOf('list_gates', {}, '?as=ann')).toEqual([400, 'TOOL_INPUT', true]);
-  expect(await codeOf('task show', { id: 'none' })).toEqual([500, 'NO_SUCH_TASK', true]);
+  expect(await codeOf('task show', { id: 'none' })).toEqual([422, 'NO_SUCH_TASK', true]);
   const body = { method: 'POST', headers: { ...json, ...browser.headers }, body: '{' };
   const cut = await fetch(`${browser.origin}/api/call/list_agents`, body);
   expect([cut.status, ((await cut.json()) as any).error.code]).toEqual([400, 'USAGE']);
@@ -165,6 +165,31 @@ test('dead letters are looked at, requeued and purged with the rights of the per
   expect(await valueOf('dead purge', { all: true })).toEqual({ count: 0 });
   expect((await audited('dead.purge')).at(-1)).toMatchObject({ person: 'Ann' });
 });
+
+test('where only is shown, what can both look and act is refused by its input', async () => {
+  const refused = { status: 403, json: { error: { code: 'CONSOLE_READ_ONLY' } } };
+  expect((await looker.call('gate approvals')).json.value).toEqual({ approvals: [] });
+  expect(await looker.call('gate approvals', { revoke: true })).toMatchObject(refused);
+  expect((await looker.call('attend', { verb: 'list' })).status).toBe(200);
+  expect(await looker.call('attend', { verb: 'withdraw', context: 'none' })).toMatchObject(refused);
+});
+
+test.each([
+  ['symbol', { symbol: 'no_such_symbol_here' }, 422, 'NO_SUCH_SYMBOL'],
+  ['agent_activity', { agent: 'no-such-agent' }, 404, 'UNKNOWN_AGENT'],
+  ['task show', { id: 'no-such-task' }, 422, 'NO_SUCH_TASK'],
+  ['gate show', { id: 'no-such-gate' }, 422, 'NO_SUCH_GATE'],
+  ['dead show', { seq: 999_999 }, 422, 'NO_SUCH_MESSAGE'],
+  ['symbol', {}, 400, 'TOOL_INPUT'],
+])(
+  '%s: what the asker must mend is no failure of the server',
+  async (name, input, status, code) => {
+    expect(await browser.call(name, input)).toMatchObject({
+      status,
+      json: { error: { code, text: expect.stringMatching(/./), next: expect.stringMatching(/./) } },
+    });
+  },
+);
 
 test('what the role of a person may not do is refused by the bus, as on the command line', async () => {
   const ran = await run('dead', 'show', '999999', '--json');

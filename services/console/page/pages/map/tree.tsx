@@ -74,7 +74,8 @@ function Below({
         {total.lines.toLocaleString('en')} lines · {total.weaknesses.toLocaleString('en')}{' '}
         weaknesses, of which {total.grave.toLocaleString('en')} are grave ·{' '}
         {valueText(valueOf(total, 'churn', today), 'churn')} ·{' '}
-        {valueText(valueOf(total, 'staleness', today), 'staleness')}
+        {valueText(valueOf(total, 'staleness', today), 'staleness')}. Files that hold no code are
+        not shown.
       </p>
       {warnings.map((each) => (
         <p key={each} class="note">
