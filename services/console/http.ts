@@ -222,7 +222,10 @@ export class ConsoleHttp implements AsyncDisposable {
     const session = this.#session(request);
     if (!isSame(String(request.headers['x-sigma-csrf'] ?? ''), session.csrf))
       throw new BusError('CONSOLE_CSRF');
-    return { session, body: await sentIn(request) };
+    const body = await sentIn(request);
+    // It may have ended while the request was on its way.
+    if (session.over.aborted) throw new BusError('CONSOLE_SESSION');
+    return { session, body };
   }
 
   #session(request: IncomingMessage): Session {

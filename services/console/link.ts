@@ -32,14 +32,18 @@ export function announced(home: string, running: Running): Disposable {
 export async function linkToRunning({ home }: { home: string }): Promise<string> {
   const { origin, secret } = (parsed(readPrivate(fileOf(home)) ?? '') ?? {}) as Partial<Running>;
   if (origin === undefined || secret === undefined) throw new BusError('CONSOLE_NONE');
-  const answer = await fetch(`${origin}/api/link`, {
+  const asked = fetch(`${origin}/api/link`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}` },
     signal: AbortSignal.timeout(answerMsMax),
-  }).catch((error: unknown) => {
-    throw new BusError('CONSOLE_NONE', {}, { cause: error });
   });
-  const { link, error } = (await answer.json()) as { link?: string; error?: Failure };
+  // After a console that was killed another program may have its port, and answer anything.
+  const told = await asked
+    .then((answer) => answer.json())
+    .catch((error: unknown) => {
+      throw new BusError('CONSOLE_NONE', {}, { cause: error });
+    });
+  const { link, error } = (told ?? {}) as { link?: string; error?: Failure };
   if (error !== undefined) throw new RemoteError(error);
   if (link === undefined) throw new BusError('CONSOLE_NONE');
   return link;

@@ -79,15 +79,17 @@ export class Live implements Disposable {
     const isOver = (): boolean => over.aborted;
     for (let looks = 0; !isOver(); looks += 1) {
       // While there is no broker, its coming is told by the state.
-      const what = await this.#changed().catch((): What[] => []);
+      const what = await this.#changed(over).catch((): What[] => []);
       if (isOver()) return;
       if (what.length > 0 && looks > 0) this.#tell('changed', { what });
       await pause(this.#clock, lookEveryMs, over);
     }
   }
 
-  async #changed(): Promise<What[]> {
+  async #changed(over: AbortSignal): Promise<What[]> {
     const client = await this.#bus.client();
+    // The last page may have closed meanwhile.
+    if (over.aborted) return [];
     this.#follow(client);
     const [mail, tasks] = await Promise.all([
       client.status().then(mailOf),

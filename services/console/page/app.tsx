@@ -5,8 +5,7 @@ import { chordMs, strokeOf } from './keys.js';
 import { bus, listen } from './live.js';
 import { firstPage, pages, type Page } from './pages.js';
 import { Dialog } from './parts/dialog.js';
-import { Loading } from './parts/states.js';
-import { ErrorBox } from './parts/states.js';
+import { ErrorBox, Loading } from './parts/states.js';
 import { about, linkTo, type PageProps } from './address.js';
 import { followLinks, go, here } from './route.js';
 import { nextTheme, theme } from './theme.js';
@@ -24,9 +23,9 @@ function SignIn(): JSX.Element {
       <h1>You are not signed in</h1>
       <p>
         A link to the console works once, and a session ends after a while. For a new link run, on
-        the machine of the bus:
+        the machine of the console:
       </p>
-      <pre>sigma console</pre>
+      <pre>sigma console --link</pre>
       <p class="dim">Open the link that it prints. It holds a token, so pass it on to no one.</p>
     </main>
   );

@@ -19,13 +19,7 @@ import type {
 } from '../../../src/pgc/shapes.js';
 import type { Explored } from '../../../src/render/explored.js';
 import type { ReferencesAnswer } from '../../../src/render/sites.js';
-import type { OpsCalls } from './ops-calls.js';
-
-/** An operation takes what its own input says, as it is before defaults are put in. */
-interface Row<Of extends { input: { _zod: { input: unknown } } }, Value> {
-  input: Of['input']['_zod']['input'];
-  value: Value;
-}
+import type { OpsCalls, Row } from './ops-calls.js';
 
 /** Of which states of their trees an answer is. */
 export interface Dated {

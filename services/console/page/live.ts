@@ -35,19 +35,29 @@ export function onSample(then: (sample: Sample) => void): () => void {
 
 const everything: readonly What[] = ['agents', 'tasks', 'gates', 'mail', 'prompts'];
 
-/** Stays connected through a restart of the console. Gives what ends it. */
+/**
+ * Stays connected through a restart of the console, while the page is in sight: a browser has six connections to one host, for all its
+ * pages together. Gives what ends it.
+ */
 export function listen(): () => void {
   let source: EventSource | undefined;
   let again: number | undefined;
+  /** Something may have changed unheard. */
+  let isOld = false;
+  const close = (): void => {
+    source?.close();
+    window.clearTimeout(again);
+  };
   const open = (): void => {
+    close();
+    if (document.hidden) return;
     source = new EventSource('/api/live');
     source.addEventListener('bus', ({ data }: MessageEvent<string>) => {
       const its = JSON.parse(data) as { state: 'online' | 'offline'; code?: string };
-      const was = bus.value.state;
       bus.value =
         its.state === 'online' ? { state: 'online' } : { state: 'offline', code: its.code ?? '' };
-      // What was shown meanwhile may be old.
-      if (its.state === 'online' && was !== 'online' && was !== 'unknown') tell(everything);
+      if (its.state === 'online' && isOld) tell(everything);
+      isOld = its.state !== 'online';
     });
     source.addEventListener('changed', ({ data }: MessageEvent<string>) => {
       tell((JSON.parse(data) as { what: What[] }).what);
@@ -58,6 +68,7 @@ export function listen(): () => void {
     });
     source.addEventListener('error', () => {
       bus.value = { state: 'away' };
+      isOld = true;
       // The browser tries again by itself, except where it was refused: then the session may be over.
       if (source?.readyState !== EventSource.CLOSED) return;
       again = window.setTimeout(() => void reopen(), retryMs);
@@ -67,10 +78,16 @@ export function listen(): () => void {
     await signIn();
     if (session.value) open();
   };
+  const seen = (): void => {
+    isOld ||= document.hidden;
+    if (document.hidden) close();
+    else open();
+  };
+  document.addEventListener('visibilitychange', seen);
   open();
   return () => {
-    source?.close();
-    window.clearTimeout(again);
+    document.removeEventListener('visibilitychange', seen);
+    close();
   };
 }
 

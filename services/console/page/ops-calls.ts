@@ -42,7 +42,8 @@ import type {
 import type { RunAnswer, TaskRowsAnswer, TaskView } from '../../../src/task/requests/messages.js';
 import type { MailboxView, MessagesAnswer } from '../../../src/wire/messages.js';
 
-interface Row<Of extends { input: { _zod: { input: unknown } } }, Value> {
+/** An operation takes what its own input says, as it is before defaults are put in. */
+export interface Row<Of extends { input: { _zod: { input: unknown } } }, Value> {
   input: Of['input']['_zod']['input'];
   value: Value;
 }

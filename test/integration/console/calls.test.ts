@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
@@ -258,4 +259,17 @@ test('on a terminal the link itself is shown; with the console its file is gone'
 test('a home without a console says so', async () => {
   const ran = await sigma(path.join(repository.root, 'none'), ['console', '--link', '--json']);
   expect([ran.code, ran.json.error.code]).toEqual([3, 'CONSOLE_NONE']);
+});
+
+test('so does one whose console was killed, where another program has its port', async () => {
+  const home = path.join(repository.root, 'killed');
+  const other = createServer((_request, response) => void response.end('<p>another'));
+  await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
+  const { port } = other.address() as AddressInfo;
+  const running = { origin: `http://127.0.0.1:${port}`, secret: 'old' };
+  mkdirSync(path.join(home, 'console'), { recursive: true, mode: 0o700 });
+  writeFileSync(path.join(home, 'console/running.json'), JSON.stringify(running), { mode: 0o600 });
+  const ran = await sigma(home, ['console', '--link', '--json']);
+  expect([ran.code, ran.json.error.code]).toEqual([3, 'CONSOLE_NONE']);
+  other.close();
 });

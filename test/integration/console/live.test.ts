@@ -1,5 +1,8 @@
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../../src/base/clock.js';
+import type { Client } from '../../../src/client/client.js';
+import { Live } from '../../../services/console/live.js';
 import {
   Browser,
   startConsole,
@@ -74,6 +77,23 @@ test('the health of the last hour is kept, whether or not a page is open', async
       expect.arrayContaining(['node', 'home', 'settings']),
     );
   }, 20_000);
+});
+
+test('a page that closes before there is a connection leaves nothing that listens', async () => {
+  let found: (client: Client) => void = () => undefined;
+  const opened = new Promise<Client>((resolve) => (found = resolve));
+  let subscriptions = 0;
+  const client = {
+    onPresence: () => ((subscriptions += 1), { [Symbol.dispose]: () => (subscriptions -= 1) }),
+    status: () => Promise.reject(new Error('not asked')),
+  };
+  const nothing = { [Symbol.dispose]: () => undefined };
+  const parts = { onState: () => nothing, client: () => opened, watch: () => undefined };
+  const live = new Live({ bus: parts, samples: parts, clock: systemClock } as any);
+  live.add(() => undefined)[Symbol.dispose]();
+  found(client as any);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(subscriptions).toBe(0);
 });
 
 test('a broker that is killed and comes back is told to an open page', async () => {

@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -248,6 +249,24 @@ test('who logs out is out, with all open pages, and the browser forgets the cook
   await open.ended;
   expect(await browser.get('/api/session')).toMatchObject(refused(401, 'CONSOLE_SESSION'));
   expect(await other.get('/api/session')).toMatchObject({ status: 200 });
+});
+
+test('what was still on its way when its session ended is not done', async () => {
+  const browser = await enter();
+  const { port } = new URL(server.origin);
+  const headers = { ...json, ...browser.headers, 'content-length': 2 };
+  const path = '/api/call/list_agents';
+  const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers });
+  const answered = new Promise<number | undefined>((resolve, reject) => {
+    sent.on('response', (response) => resolve(response.resume().statusCode));
+    sent.on('error', reject);
+  });
+  await new Promise((resolve) => sent.write('{', resolve));
+  // The server has read the first half when it answers what came behind it.
+  expect(await browser.get('/api/session')).toMatchObject({ status: 200 });
+  expect(await browser.post('/api/logout', {})).toMatchObject({ status: 200 });
+  sent.end('}');
+  expect(await answered).toBe(401);
 });
 
 test('a browser that logs in anew has one session', async () => {

@@ -9,7 +9,7 @@ export interface Column<Row> {
   isNumber?: boolean;
 }
 
-export interface Order {
+interface Order {
   column: number;
   isDown: boolean;
 }

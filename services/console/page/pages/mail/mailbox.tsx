@@ -14,7 +14,7 @@ const pageRows = 100;
 const tones: Readonly<Record<string, Tone>> = { leased: 'accent', dead: 'bad', scheduled: 'warn' };
 const words: Readonly<Record<string, string>> = { leased: 'at work' };
 
-export const messageColumns: readonly Column<MessageView>[] = [
+const messageColumns: readonly Column<MessageView>[] = [
   { head: 'Number', cell: ({ seq }) => <OpenMessage seq={seq} />, by: ({ seq }) => seq },
   {
     head: 'State',

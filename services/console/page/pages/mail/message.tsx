@@ -54,7 +54,7 @@ function Message({ seq, onClose }: { seq: number; onClose: () => void }): JSX.El
   );
 }
 
-export function Envelope({ view }: { view: MessageView }): JSX.Element {
+function Envelope({ view }: { view: MessageView }): JSX.Element {
   const { id, from, mailbox, type, correlation, order_key, bytes, state, attempts } = view;
   const { stored_ms, due_ms, expires_ms, reason, dead_ms, reply_to } = view;
   return (
