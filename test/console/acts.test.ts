@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ConsoleStage } from '../support/console-stage.js';
+import { afterAll, expect } from 'vitest';
+import { test, type ConsoleStage } from '../support/console-stage.js';
 import { eventually } from '../support/eventually.js';
 
 /** What a person does in the page happens on the bus, and what happens there the page says. */
@@ -10,11 +10,11 @@ import { eventually } from '../support/eventually.js';
 let stage: ConsoleStage;
 let page: Page;
 
-beforeAll(async () => {
-  stage = await ConsoleStage.open();
+test.beforeAll(async ({ stage: its }) => {
+  stage = its;
   page = await stage.page();
 });
-afterAll(async () => stage[Symbol.asyncDispose]());
+afterAll(async () => page.context().close());
 
 const open = (address: string): Promise<unknown> => page.goto(stage.console.origin + address);
 
@@ -51,7 +51,7 @@ test('a dead letter that is requeued in the page arrives at its agent', async ()
   const { view } = await stage.worker.take({ deadlineMs: 30_000 });
   expect(view.seq).toBe(seq);
   stage.worker.settle([seq]);
-  await page.getByText('There are no dead letters').waitFor();
+  await page.getByRole('checkbox', { name: `Choose letter ${seq}` }).waitFor({ state: 'detached' });
   expect(stage.complaints).toEqual([]);
 });
 

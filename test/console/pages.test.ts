@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { eventually } from '../support/eventually.js';
-import { ConsoleStage, evaluated, hostile } from '../support/console-stage.js';
+import { evaluated, hostile, test, type ConsoleStage } from '../support/console-stage.js';
 
 /** What each page shows of a real bus over two real trees. */
 
@@ -12,8 +12,8 @@ let stage: ConsoleStage;
 let ids: { task: string; gate: string; done: string };
 let page: Page;
 
-beforeAll(async () => {
-  stage = await ConsoleStage.open();
+test.beforeAll(async ({ stage: its }) => {
+  stage = its;
   const { root } = stage.repository;
   const run = { task: 'say hello', runner: 'command', action: { argv: ['echo', 'hello'] } };
   const done = await stage.valueOf('delegate_task', { ...run, wait: true });
@@ -24,7 +24,7 @@ beforeAll(async () => {
   await stage.valueOf('critique', critique, `?tree=${encodeURIComponent(root)}`);
   page = await stage.page();
 });
-afterAll(async () => stage[Symbol.asyncDispose]());
+afterAll(async () => page.context().close());
 
 interface Shown {
   address: string;
@@ -77,15 +77,11 @@ function pages(): Shown[] {
   ];
 }
 
-/** Goes there, and waits until all of it is shown. */
-async function visit({ address, shows, opens }: Shown, its: Page): Promise<void> {
-  await its.goto(stage.console.origin + address);
+/** Waits until all of it is shown. */
+async function isShown({ address, shows }: Shown, its: Page): Promise<void> {
   const main = its.locator('main');
   try {
     for (const each of shows) await main.getByText(each).first().waitFor({ state: 'attached' });
-    if (opens === undefined) return;
-    await main.getByRole('button', { name: opens }).click();
-    await its.getByRole('dialog').waitFor();
   } catch (error) {
     throw new Error(`${address} shows\n${(await main.innerText()).slice(0, 2_000)}`, {
       cause: error,
@@ -93,26 +89,90 @@ async function visit({ address, shows, opens }: Shown, its: Page): Promise<void>
   }
 }
 
-/** Of all pages what `found` finds wrong. */
-async function wrong(its: Page, found: () => Promise<unknown[]>): Promise<unknown[]> {
-  const all: unknown[] = [];
-  for (const each of pages()) {
-    try {
-      await visit(each, its);
-      all.push(...(await found()).map((one) => ({ address: each.address, found: one })));
-    } catch (error) {
-      all.push(String(error));
+/** What text of ours would have become, were it taken for HTML. */
+const foreign = `[...document.querySelectorAll('main img, main script, [onerror]')].map((its) => its.outerHTML)`;
+
+/** What a window is too narrow for. */
+const cut = `document.documentElement.scrollWidth > innerWidth
+  ? [...document.querySelectorAll('body *')]
+      .filter((each) => each.getBoundingClientRect().right > innerWidth)
+      .slice(0, 5)
+      .map((each) => each.outerHTML.slice(0, 200))
+  : []`;
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** What keeps a person out. Of all rules, unless some are named. */
+const barriers = (rules?: string[]): string =>
+  `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) })})
+    .then(({ violations }) => violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary).join(' | ')))`;
+
+interface Found {
+  address: string;
+  claim: 'shown' | 'text' | 'narrow' | 'light' | 'dark';
+  found: unknown;
+}
+
+/** What is wrong with a page: opened in a narrow window, which is made wide then. */
+async function faults(each: Shown, its: Page): Promise<Found[]> {
+  const all: Found[] = [];
+  const look = async (claim: Found['claim'], expression: string): Promise<void> => {
+    for (const found of await evaluated(its, expression))
+      all.push({ address: each.address, claim, found });
+  };
+  try {
+    await its.setViewportSize({ width: 400, height: 800 });
+    await its.emulateMedia({ colorScheme: 'light' });
+    await its.goto(stage.console.origin + each.address);
+    await isShown(each, its);
+    if (each.opens !== undefined) {
+      await its.locator('main').getByRole('button', { name: each.opens }).click();
+      await its.getByRole('dialog').waitFor();
     }
+    await look('narrow', cut);
+    await its.setViewportSize({ width: 1_280, height: 800 });
+    await isShown(each, its);
+    await look('text', foreign);
+    await evaluated(its, `${axe}; undefined`);
+    await look('light', barriers());
+    await its.emulateMedia({ colorScheme: 'dark' });
+    // The colours alone are others.
+    await look('dark', barriers(['color-contrast', 'link-in-text-block']));
+  } catch (error) {
+    all.push({ address: each.address, claim: 'shown', found: String(error) });
   }
   return all;
 }
 
-/** What text of ours would have become, were it taken for HTML. */
-const foreign = `[...document.querySelectorAll('main img, main script, [onerror]')].map((its) => its.outerHTML)`;
+describe('each page', () => {
+  const found: Found[] = [];
+  const of = (claim: Found['claim']): Found[] => found.filter((each) => each.claim === claim);
 
-test('each page shows what there is: no script fails, its policy refuses nothing, and text is text', async () => {
-  expect(await wrong(page, () => evaluated(page, foreign))).toEqual([]);
-  expect(stage.complaints).toEqual([]);
+  /** Two windows go through all pages once: the product waits while one is judged. */
+  beforeAll(async () => {
+    const left = pages();
+    const walk = async (): Promise<void> => {
+      const its = await stage.page();
+      for (let each = left.shift(); each !== undefined; each = left.shift())
+        found.push(...(await faults(each, its)));
+      await its.context().close();
+    };
+    await Promise.all([walk(), walk()]);
+  });
+
+  test('shows what there is: no script fails, its policy refuses nothing', () => {
+    expect(of('shown')).toEqual([]);
+    expect(stage.complaints).toEqual([]);
+  });
+
+  test('shows text as text', () => expect(of('text')).toEqual([]));
+
+  test('fits into a window of 400 pixels', () => expect(of('narrow')).toEqual([]));
+
+  test('has nothing serious that keeps a person out, be it light or dark', () => {
+    expect([...of('light'), ...of('dark')]).toEqual([]);
+  });
 });
 
 test('a message that is written like HTML is shown as it is', async () => {
@@ -171,39 +231,4 @@ test('a question leads to lines of code, a certain call, and the page of a symbo
   await page.locator('main').getByText('dma_alloc_ring(nic->dev, 4096)').first().waitFor();
   expect(new URL(page.url()).pathname).toBe('/symbol');
   expect(stage.complaints).toEqual([]);
-});
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Of all rules, unless some are named. */
-const findings = (rules?: string[]): string =>
-  `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...(rules !== undefined && { runOnly: rules }) })})
-    .then(({ violations }) => violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => id + ': ' + nodes.map(({ html, failureSummary }) => html + ' ' + failureSummary).join(' | ')))`;
-
-test('nothing serious keeps a person out of a page, be it light or dark', async () => {
-  const its = await stage.page();
-  const found = await wrong(its, async () => {
-    await its.emulateMedia({ colorScheme: 'light' });
-    await evaluated(its, `${axe}; undefined`);
-    const light = await evaluated(its, findings());
-    await its.emulateMedia({ colorScheme: 'dark' });
-    // The colours alone are others.
-    const dark = await evaluated(its, findings(['color-contrast', 'link-in-text-block']));
-    return [...light, ...dark.map((each: string) => `dark: ${each}`)];
-  });
-  expect(found).toEqual([]);
-  await its.context().close();
-});
-
-test('a window of 400 pixels is wide enough for each page', async () => {
-  const its = await stage.page({ width: 400 });
-  const wide = `document.documentElement.scrollWidth > innerWidth
-    ? [...document.querySelectorAll('body *')]
-        .filter((each) => each.getBoundingClientRect().right > innerWidth)
-        .slice(0, 5)
-        .map((each) => each.outerHTML.slice(0, 200))
-    : []`;
-  expect(await wrong(its, () => evaluated(its, wide))).toEqual([]);
-  await its.context().close();
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { chromium as driver, type Browser as Chromium, type Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { test as anyTest, expect } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { Client } from '../../src/client/client.js';
 import { loadConfig } from '../../src/config/config.js';
@@ -170,6 +170,15 @@ export class ConsoleStage implements AsyncDisposable {
     this.repository.remove();
   }
 }
+
+/** One stage for all files: to set it up takes as long as most of them. Tests change only what they have made there themselves. */
+// Vitest reads from the pattern which fixtures this one needs: none.
+// oxlint-disable-next-line no-empty-pattern
+export const test = anyTest.extend('stage', { scope: 'worker' }, async ({}, { onCleanup }) => {
+  const stage = await ConsoleStage.open();
+  onCleanup(() => stage[Symbol.asyncDispose]());
+  return stage;
+});
 
 /** The value of an expression in the page, which the policy of the page cannot refuse. */
 export async function evaluated(page: Page, expression: string): Promise<any> {
