@@ -96,12 +96,10 @@ async function asked<T>(
   { body, signal: ended }: { body?: unknown; signal?: AbortSignal | undefined },
 ): Promise<T> {
   const init: RequestInit = { ...(ended !== undefined && { signal: ended }) };
+  const csrf = session.value?.csrf ?? '';
   if (body !== undefined) {
     init.method = 'POST';
-    init.headers = {
-      'content-type': 'application/json',
-      'x-sigma-csrf': session.value?.csrf ?? '',
-    };
+    init.headers = { 'content-type': 'application/json', 'x-sigma-csrf': csrf };
     init.body = JSON.stringify(body);
   }
   let answer: Response;
@@ -114,10 +112,11 @@ async function asked<T>(
   if (answer.status === 401) session.value = null;
   const told = (await answer.json().catch(() => ({}))) as { error?: Fault };
   if (answer.ok) return told as T;
-  const { csrf } = session.value ?? {};
-  if (told.error?.code === 'CONSOLE_CSRF') await signIn();
-  // Another page of this browser signed in anew: its session is that of this page, too.
-  if (session.value && session.value.csrf !== csrf) return asked(path, { body, signal: ended });
+  if (told.error?.code === 'CONSOLE_CSRF') {
+    await signIn();
+    // Another page of this browser signed in anew: its session is that of this page, too.
+    if (session.value && session.value.csrf !== csrf) return asked(path, { body, signal: ended });
+  }
   throw new CallError(told.error ?? { ...away, text: `The console answers ${answer.status}.` });
 }
 

@@ -66,6 +66,24 @@ test('a page goes on with the session that another page of its browser began', a
   expect(session.value?.csrf).toBe('two');
 });
 
+test('so does a call whose refusal comes when the page has that session already', async () => {
+  served('two');
+  const answer = globalThis.fetch;
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  let isFirst = true;
+  vi.stubGlobal('fetch', async (path: string, init: RequestInit) => {
+    const isLate = isFirst;
+    isFirst = false;
+    if (isLate) await held;
+    return answer(path, init);
+  });
+  const late = call('list_agents', {});
+  await call('list_agents', {});
+  release();
+  expect((await late).value).toEqual({ agents: [] });
+});
+
 test('a mark that is refused although it is that of the session is not sent again', async () => {
   const asked = served('two');
   const answer = globalThis.fetch;
