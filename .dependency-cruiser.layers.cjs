@@ -117,7 +117,6 @@ const packages = {
   '@preact': '^services/console/page/',
   shiki: '^services/console/page/parts/',
   '@dagrejs/dagre': '^services/console/page/pages/ask/',
-  cytoscape: '^services/console/page/pages/map/',
   'd3-force': '^services/console/page/pages/map/',
   'd3-hierarchy': '^services/console/page/pages/map/',
   uplot: '^services/console/page/parts/chart\\.tsx$',

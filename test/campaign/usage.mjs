@@ -16,6 +16,30 @@ export function usageOf(pid) {
   };
 }
 
+/** Seconds of processor time so far of a process and of all below it that are there. */
+export function treeCpuS(pid) {
+  const children = new Map();
+  for (const each of readdirSync('/proc')) {
+    const stat = /^\d+$/.test(each) ? readIfThere(`/proc/${each}/stat`) : undefined;
+    if (stat === undefined) continue;
+    const [, parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const cpuS = (Number(fields[9]) + Number(fields[10])) / ticksPerS;
+    const its = { pid: Number(each), cpuS };
+    children.set(Number(parent), [...(children.get(Number(parent)) ?? []), its]);
+  }
+  const below = (of) =>
+    (children.get(of) ?? []).reduce((sum, each) => sum + each.cpuS + below(each.pid), 0);
+  return below(pid) + usageOf(pid).cpuS;
+}
+
+function readIfThere(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
 /** Seconds that all processors together were not idle, since the machine started. */
 export function machineCpuS() {
   const [, user, nice, system, , , irq, softIrq] = readFileSync('/proc/stat', 'utf8').split(/\s+/);

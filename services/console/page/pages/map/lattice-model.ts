@@ -96,6 +96,55 @@ export function drawnLinks({ shards, links }: Model, least: number): Link[] {
 
 const linksPerShard = 4;
 
+/** A link as it is drawn. */
+export interface Line {
+  id: string;
+  from: string;
+  to: string;
+  width: number;
+}
+
+/** What stands out in a drawing, by their ids; what is not near steps back. */
+export interface Stress {
+  shards: ReadonlySet<string>;
+  links: ReadonlySet<string>;
+  near: ReadonlySet<string>;
+  /** Links of a way that the drawing leaves out. */
+  added: readonly Line[];
+}
+
+/** What is shown among the drawn links: shards, or a way of `steps` from one shard to another. */
+export interface Shown {
+  shards: readonly string[];
+  steps?: readonly (readonly [from: string, to: string])[];
+}
+
+const addedWidth = 2;
+
+export function lineId(from: string, to: string): string {
+  return `${from}\n${to}`;
+}
+
+/** One shard stands out with its links and those at their other ends; several alone; a way with its links. */
+export function stressOf(lines: readonly Line[], { shards, steps }: Shown): Stress | undefined {
+  if (shards.length === 0) return undefined;
+  const front = new Set(shards);
+  if (steps !== undefined) {
+    const drawn = new Set(lines.map(({ id }) => id));
+    const way = steps
+      .filter(([from, to]) => from !== to)
+      .map(([from, to]) => ({ id: lineId(from, to), from, to, width: addedWidth }));
+    const added = way.filter(({ id }) => !drawn.has(id));
+    return { shards: front, links: new Set(way.map(({ id }) => id)), near: front, added };
+  }
+  const own = lines.filter(
+    ({ from, to }) => front.size === 1 && (front.has(from) || front.has(to)),
+  );
+  const ends = own.flatMap(({ from, to }) => [from, to]);
+  const links = new Set(own.map(({ id }) => id));
+  return { shards: front, links, near: new Set([...front, ...ends]), added: [] };
+}
+
 export function matching({ shards }: Model, words: string): Shard[] {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   if (wanted.length === 0) return [];
