@@ -11,7 +11,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asBusError } from '../../src/errors/bus-error.js';
 import type { Logger } from '../../src/observe/log.js';
 import type { Bus } from '../bus.js';
-import { bodyOf, byToken, LocalHttp, parsed, refuse, sendJson, statusOf } from '../local-http.js';
+import { bodyOf, byToken, HttpServer, parsed, refuse, sendJson, statusOf } from '../http-server.js';
 import type { PublishedKey } from './card-key.js';
 import { Cards, type ServedCard } from './cards.js';
 import { Desk } from './desk.js';
@@ -41,7 +41,7 @@ interface Parts {
 export class A2aHttp implements AsyncDisposable {
   readonly #parts: Parts;
   readonly #cards: Cards;
-  #server: LocalHttp | undefined;
+  #server: HttpServer | undefined;
 
   private constructor(parts: Parts) {
     this.#parts = parts;
@@ -52,7 +52,7 @@ export class A2aHttp implements AsyncDisposable {
   static async open(parts: Parts & { port: number; token: string }): Promise<A2aHttp> {
     const its = new A2aHttp(parts);
     const { port, token } = parts;
-    its.#server = await LocalHttp.open({
+    its.#server = await HttpServer.open({
       port,
       refusal: byToken(token, 'sigma a2a', isOpen),
       handle: (request, response, path) => void its.#handle(request, response, path),

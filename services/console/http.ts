@@ -4,17 +4,18 @@ import type { Logger } from '../../src/observe/log.js';
 import {
   bodyOf,
   byToken,
-  LocalHttp,
+  HttpServer,
   parsed,
   refuse,
   sendJson,
   statusOf,
   type Refusal,
-} from '../local-http.js';
+} from '../http-server.js';
 import type { Calls } from './calls.js';
 import type { PageFiles } from './files.js';
 import type { Live, Tell } from './live.js';
 import type { Samples } from './samples.js';
+import type { Site } from '../site.js';
 import { isSame, sessionLimits, type Session, type Sessions } from './sessions.js';
 
 const bodyBytesMax = 1024 * 1024;
@@ -41,6 +42,8 @@ const headers = {
 };
 
 export interface ConsoleParts {
+  /** Absent: browsers of this machine alone. */
+  site?: Site | undefined;
   files: PageFiles;
   sessions: Sessions;
   calls: Calls;
@@ -64,10 +67,10 @@ export interface Greeting {
 
 type Handler = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
 
-/** The console over HTTP, for browsers of this machine: its page, and what the page asks. */
+/** The console over HTTP: its page, and what the page asks. */
 export class ConsoleHttp implements AsyncDisposable {
   readonly #parts: ConsoleParts;
-  #server: LocalHttp | undefined;
+  #server: HttpServer | undefined;
 
   private constructor(parts: ConsoleParts) {
     this.#parts = parts;
@@ -76,8 +79,8 @@ export class ConsoleHttp implements AsyncDisposable {
   /** `port` 0: any. Throws SERVER_ADDRESS. */
   static async open(port: number, parts: ConsoleParts): Promise<ConsoleHttp> {
     const its = new ConsoleHttp(parts);
-    its.#server = await LocalHttp.open({
-      ...{ port, headers, requestMs: parts.requestMs ?? requestMsMax },
+    its.#server = await HttpServer.open({
+      ...{ port, site: parts.site, headers, requestMs: parts.requestMs ?? requestMsMax },
       refusal: (request, path) => its.#refusal(request, path),
       handle: (request, response, path) => void its.#handle(request, response, path),
       ending: () => Promise.resolve(parts.sessions[Symbol.dispose]()),
@@ -87,6 +90,10 @@ export class ConsoleHttp implements AsyncDisposable {
 
   get origin(): string {
     return this.#server?.origin ?? '';
+  }
+
+  get port(): number {
+    return this.#server?.port ?? 0;
   }
 
   /** An address that logs in once. */
@@ -101,9 +108,10 @@ export class ConsoleHttp implements AsyncDisposable {
   /** The page is for all: nothing in it is secret. What it asks is for a session; its own origin alone may ask. */
   #refusal(request: IncomingMessage, path: string): Refusal | undefined {
     if (!path.startsWith('/api/')) return undefined;
-    const { host = '', origin = `http://${host}` } = request.headers;
-    const site = request.headers['sec-fetch-site'] ?? 'same-origin';
-    if (origin !== `http://${host}` || !['same-origin', 'none'].includes(site))
+    const { host = '' } = request.headers;
+    const own = `${this.#isSecure ? 'https' : 'http'}://${host}`;
+    const { origin = own, 'sec-fetch-site': site = 'same-origin' } = request.headers;
+    if (origin !== own || !['same-origin', 'none'].includes(String(site)))
       return { status: 403, error: new BusError('SERVER_FOREIGN', { name: origin.slice(0, 200) }) };
     if (path === '/api/link') return byToken(this.#parts.secret, 'sigma console')(request, path);
     if (path === '/api/login' || this.#sessionOf(request) !== undefined) return undefined;
@@ -138,7 +146,7 @@ export class ConsoleHttp implements AsyncDisposable {
       const cookie = sessions.begin(token);
       // Whom the browser was before, it is not any more.
       sessions.end(this.#cookieOf(request));
-      log.info({}, 'logged in');
+      log.info({ address: request.socket.remoteAddress }, 'logged in');
       const life = Math.round(sessionLimits.lifeMs / 1_000);
       response.setHeader('set-cookie', this.#cookie(cookie, life));
       await this.#greet(response, sessions.of(cookie));
@@ -238,13 +246,19 @@ export class ConsoleHttp implements AsyncDisposable {
     return this.#parts.sessions.of(this.#cookieOf(request));
   }
 
+  get #isSecure(): boolean {
+    return this.#parts.site !== undefined;
+  }
+
   /** Browsers send a cookie to all ports of a host: each console has a name of its own. */
   get #cookieName(): string {
-    return `sigma_console_${new URL(this.origin).port}`;
+    // By this prefix a browser keeps it only as its server alone, over TLS, has set it.
+    return `${this.#isSecure ? '__Host-' : ''}sigma_console_${this.port}`;
   }
 
   #cookie(value: string, seconds: number): string {
-    return `${this.#cookieName}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${seconds}`;
+    const secure = this.#isSecure ? '; Secure' : '';
+    return `${this.#cookieName}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${seconds}${secure}`;
   }
 
   #cookieOf({ headers: { cookie = '' } }: IncomingMessage): string {

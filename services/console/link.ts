@@ -1,15 +1,22 @@
+import { request } from 'node:https';
+import { request as requestPlain } from 'node:http';
 import path from 'node:path';
 import { readPrivate, removePrivate, writePrivate } from '../../src/config/private-file.js';
 import { BusError, RemoteError, type Failure } from '../../src/errors/bus-error.js';
-import { parsed } from '../local-http.js';
+import { bodyOf, parsed } from '../http-server.js';
+import type { Site } from '../site.js';
 
 /** One that stands still is not waited for. */
 const answerMsMax = 5_000;
+const answerBytesMax = 64 * 1024;
 
 /** Where the console of a home is, and the secret by which its person may have a new link: for the user alone (0600). */
 interface Running {
   origin: string;
+  port: number;
   secret: string;
+  /** Over TLS: where it listens, and the certificate that it must show. */
+  site?: Pick<Site, 'address' | 'certificate'> | undefined;
 }
 
 function fileOf(home: string): string {
@@ -17,9 +24,11 @@ function fileOf(home: string): string {
 }
 
 /** Tells later commands of this console, the last one of its home, until it is disposed of. Throws STORE_UNAVAILABLE. */
-export function announced(home: string, running: Running): Disposable {
+export function announced(home: string, { site, ...its }: Running): Disposable {
   const file = fileOf(home);
-  const text = `${JSON.stringify(running)}\n`;
+  // Not its key.
+  const shown = site && { address: site.address, certificate: site.certificate };
+  const text = `${JSON.stringify({ ...its, site: shown })}\n`;
   writePrivate(file, text, { replace: true });
   return {
     [Symbol.dispose]: () => {
@@ -30,21 +39,46 @@ export function announced(home: string, running: Running): Disposable {
 
 /** A new link from the console that runs. Throws CONSOLE_NONE, KEY_FILE_INVALID. */
 export async function linkToRunning({ home }: { home: string }): Promise<string> {
-  const { origin, secret } = (parsed(readPrivate(fileOf(home)) ?? '') ?? {}) as Partial<Running>;
-  if (origin === undefined || secret === undefined) throw new BusError('CONSOLE_NONE');
-  const asked = fetch(`${origin}/api/link`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${secret}` },
-    signal: AbortSignal.timeout(answerMsMax),
-  });
+  const running = (parsed(readPrivate(fileOf(home)) ?? '') ?? {}) as Partial<Running>;
+  if (running.origin === undefined || running.secret === undefined)
+    throw new BusError('CONSOLE_NONE');
   // After a console that was killed another program may have its port, and answer anything.
-  const told = await asked
-    .then((answer) => answer.json())
-    .catch((error: unknown) => {
-      throw new BusError('CONSOLE_NONE', {}, { cause: error });
-    });
+  const told = await asked(running as Running).catch((error: unknown) => {
+    throw new BusError('CONSOLE_NONE', {}, { cause: error });
+  });
   const { link, error } = (told ?? {}) as { link?: string; error?: Failure };
   if (error !== undefined) throw new RemoteError(error);
   if (link === undefined) throw new BusError('CONSOLE_NONE');
   return link;
+}
+
+/** Goes to this machine, whatever its name resolves to; the secret only to one with the key of that certificate. */
+function asked({ origin, port, secret, site }: Running): Promise<unknown> {
+  const { host, hostname } = new URL(origin);
+  const common = {
+    ...{ method: 'POST', path: '/api/link', port },
+    headers: { host, authorization: `Bearer ${secret}` },
+    signal: AbortSignal.timeout(answerMsMax),
+  };
+  return new Promise((resolve, reject) => {
+    const sent =
+      site === undefined
+        ? requestPlain({ ...common, host: hostname })
+        : request({
+            ...common,
+            host: nearest(site.address),
+            servername: hostname,
+            // It is known itself: its authority need not be.
+            ...{ ca: site.certificate, allowPartialTrustChain: true },
+          });
+    sent.on('error', reject).on('response', (response) => {
+      bodyOf(response, answerBytesMax).then((body) => resolve(parsed(body)), reject);
+    });
+    sent.end();
+  });
+}
+
+/** An address that stands for all of them is none to go to. */
+function nearest(address: string): string {
+  return { '0.0.0.0': '127.0.0.1', '::': '::1' }[address] ?? address;
 }

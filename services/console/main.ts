@@ -9,6 +9,7 @@ import { Bus } from '../bus.js';
 import { examined } from '../checks.js';
 import { untilStopped } from '../process.js';
 import { pageFolder } from '../program.js';
+import { siteOf } from '../site.js';
 import { version } from '../version.js';
 import { Calls } from './calls.js';
 import { PageFiles } from './files.js';
@@ -25,21 +26,23 @@ const treesMsMax = 2_000;
 export interface ConsoleOptions {
   /** Of several trees the one with it answers, unless a page names another. */
   folder: string;
-  /** 0: any. Absent: the usual one, or any where that is taken. */
+  /** 0: any. Absent: that of the settings; else the usual one, or any where that is taken. */
   port?: number;
   isReadOnly: boolean;
 }
 
 /**
- * `sigma console`: what a person can ask and decide on the command line, in a browser of this machine. Ends at a signal. Throws
- * CONSOLE_NOT_BUILT, SERVER_ADDRESS, KEYS_MISSING, KEY_FILE_INVALID.
+ * `sigma console`: what a person can ask and decide on the command line, in a browser. Ends at a signal. Throws
+ * CONSOLE_NOT_BUILT, SERVER_ADDRESS, SERVER_CERTIFICATE, KEYS_MISSING, KEY_FILE_INVALID.
  */
 export async function runConsole(config: Config, options: ConsoleOptions): Promise<void> {
   const files = PageFiles.of(pageFolder);
   if (files === undefined) throw new BusError('CONSOLE_NOT_BUILT');
   const { folder, isReadOnly } = options;
-  const { home } = config;
   const clock = systemClock;
+  const { home, console: remotely } = config;
+  const site = remotely && siteOf(remotely, home, clock);
+  const port = options.port ?? remotely?.port;
   const log = openLog(config, { service: 'console' });
   const stopped = untilStopped();
   const remote = remoteIdentity(config);
@@ -70,9 +73,9 @@ export async function runConsole(config: Config, options: ConsoleOptions): Promi
     trees: await treesOf(bus),
   });
   const secret = newSecret();
-  const parts = { files, sessions, calls, live, samples, secret, greeting, log };
-  await using server = await opened(options.port, parts);
-  using _running = announced(home, { origin: server.origin, secret });
+  const parts = { site, files, sessions, calls, live, samples, secret, greeting, log };
+  await using server = await opened(port, parts);
+  using _running = announced(home, { origin: server.origin, port: server.port, secret, site });
   // A log is read by others: what lets a browser in is shown on a terminal alone.
   process.stdout.write(
     process.stdout.isTTY

@@ -1,6 +1,6 @@
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
-import { byToken, LocalHttp } from '../local-http.js';
+import { byToken, HttpServer } from '../http-server.js';
 import { HttpSessions } from './http-sessions.js';
 import { newServer } from './server.js';
 import type { Offer } from './tool.js';
@@ -10,9 +10,9 @@ const bodyBytesMax = 4 * 1024 * 1024;
 
 /** MCP over streamable HTTP for this machine alone. */
 export class McpHttp implements AsyncDisposable {
-  readonly #server: LocalHttp;
+  readonly #server: HttpServer;
 
-  private constructor(server: LocalHttp) {
+  private constructor(server: HttpServer) {
     this.#server = server;
   }
 
@@ -33,7 +33,7 @@ export class McpHttp implements AsyncDisposable {
     const fetch = async (request: Request): Promise<Response> =>
       (await isLegacyRequest(request)) ? sessions.fetch(request) : stateless.fetch(request);
     const handle = toNodeHandler({ fetch }, { onerror, maxRequestBodySize: bodyBytesMax });
-    const server = await LocalHttp.open({
+    const server = await HttpServer.open({
       port,
       refusal: byToken(token, 'sigma mcp --http'),
       handle: (request, response, path) => {

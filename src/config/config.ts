@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import type { z } from 'zod';
@@ -102,6 +103,20 @@ const criticSchema = (z: Zod) =>
     http: offOrLoopback(z).optional(),
   });
 
+/** The console for browsers of other machines; absent: of this one alone. Paths are of the home, or absolute. */
+const consoleSchema = (z: Zod) =>
+  z.strictObject({
+    /** Where it listens; `0.0.0.0`: at all addresses of this machine. */
+    address: z.string().refine((text) => isIP(text) > 0, 'it must be an IP address'),
+    port: z.number().int().min(1).max(65_535).optional(),
+    /** PEM: the certificate, then those of its authorities. */
+    certificate: z.string().min(1),
+    /** Its key, of mode 0600. */
+    key: z.string().min(1),
+    /** By which browsers reach it, where the certificate has a pattern alone or several names. */
+    name: z.string().min(1).max(253).optional(),
+  });
+
 /** An endpoint that answers `POST {url}/chat/completions` as OpenAI's does. */
 const modelSchema = (z: Zod) =>
   z.strictObject({
@@ -162,6 +177,7 @@ const shape = (z: Zod) =>
       })
       .optional(),
     critic: criticSchema(z).optional(),
+    console: consoleSchema(z).optional(),
     /** The language model for questions about code and the runners `model` and `prompt`; absent: none. */
     model: modelSchema(z).optional(),
     /** Rights and rates by role: send, offer, publish, administer. */

@@ -346,12 +346,16 @@ const entries = {
     'Send `Authorization: Bearer TOKEN`; `{command}` prints the file that holds the token.',
   ),
   SERVER_FOREIGN: usage(
-    'the request names {name}, which is not this machine',
-    'Name 127.0.0.1 or localhost; requests of web pages and for other names are refused.',
+    'the request names {name}, which is not this server',
+    'Name 127.0.0.1 or localhost, or a name of the certificate over TLS; other names, and requests of web pages, are refused.',
   ),
   SERVER_ADDRESS: retry(
     'the server cannot listen at {address}: {detail}',
     'Free that port, or name another one with the option that names it.',
+  ),
+  SERVER_CERTIFICATE: usage(
+    'the server cannot show the certificate {path}: {detail}',
+    'Correct `console` in config.json; `deploy/certificates.sh` makes a certificate and its key.',
   ),
 
   // --- the console

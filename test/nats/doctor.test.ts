@@ -9,7 +9,7 @@ import { takePortPair } from '../support/ports.js';
 import { sigma, startSigma, type Running } from '../support/sigma.js';
 import { temporaryFolder } from '../support/temporary.js';
 
-const certificates = fileURLToPath(new URL('../../deploy/nats/certificates.sh', import.meta.url));
+const certificates = fileURLToPath(new URL('../../deploy/certificates.sh', import.meta.url));
 const folder = temporaryFolder();
 const home = path.join(folder.path, 'home');
 const at = (name: string): string => path.join(folder.path, name);

@@ -108,7 +108,7 @@ describe('keys on NATS', () => {
   beforeAll(async () => {
     mkdirSync(home, { mode: 0o700 });
     const made = at('certificates');
-    execFileSync('sh', [path.join(deploy, 'certificates.sh'), made, 'localhost'], {
+    execFileSync('sh', [path.join(deploy, '../certificates.sh'), made, 'localhost'], {
       stdio: 'pipe',
     });
     for (const name of ['ca.pem', 'localhost.pem', 'localhost-key.pem'])

@@ -17,8 +17,14 @@ export function addConsoleCommand(sigma: Command): void {
   withCommon(
     sigma.command('console').argument('[folder]', 'of several trees, the one with it', '.'),
   )
-    .description('serve a page for browsers of this machine: ask, look at the bus, decide')
-    .option('--port <port>', 'where; 0: any free one (default: 3919)', wholeNumber(0, portMax))
+    .description(
+      'serve a page for browsers: ask, look at the bus, decide (for other machines: `console` in config.json)',
+    )
+    .option(
+      '--port <port>',
+      'where; 0: any free one (default: 3919, or as configured)',
+      wholeNumber(0, portMax),
+    )
     .option('--read-only', 'only show; refuse what changes something')
     .option('--link', 'print a new link to the console that runs, and end')
     .action(async (folder: string, options: ConsoleOptions) => {

@@ -24,7 +24,7 @@ export const bus = `tls://${hosts.map((host) => `${host}:4222`).join(',')}`;
 /** Certificates, keys and homes, as deploy/nats/README.md has an operator make them. `agents`: role by name. */
 export async function prepare(folder, agents, policy) {
   const at = (...names) => path.join(folder, ...names);
-  execFileSync('sh', [path.join(deploy, 'certificates.sh'), at('certs'), ...hosts], {
+  execFileSync('sh', [path.join(deploy, '../certificates.sh'), at('certs'), ...hosts], {
     stdio: 'pipe',
   });
   mkdirSync(at('operator'), { mode: 0o700 });

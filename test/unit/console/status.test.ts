@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BusError } from '../../../src/errors/bus-error.js';
 import { catalogue, isErrorCode } from '../../../src/errors/catalogue.js';
-import { statusOf } from '../../../services/local-http.js';
+import { statusOf } from '../../../services/http-server.js';
 
 test('only what is broken here is a failure of the server; what may succeed later says so', () => {
   for (const [code, { retryable, isFault }] of Object.entries(catalogue)) {

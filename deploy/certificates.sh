@@ -1,5 +1,5 @@
 #!/bin/sh
-# Certificates for the servers of one bus: sh certificates.sh FOLDER HOST...
+# Certificates for the servers of a bus on NATS, or for the console: sh certificates.sh FOLDER HOST...
 # HOST is the name by which agents and the other servers reach it; an address is none.
 # Makes an authority (ca.pem) once, and for each host HOST.pem and HOST-key.pem, which serve clients and routes.
 # Bring each host its two files and ca.pem; keep ca-key.pem apart from the servers.

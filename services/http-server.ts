@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { BusError } from '../src/errors/bus-error.js';
+import type { Site } from './site.js';
 import { carries } from './token.js';
 
-const host = '127.0.0.1';
+const loopback = '127.0.0.1';
 /** One more is closed at once. */
 const connectionsMax = 256;
 /** From the first byte of a request to its last. */
@@ -11,11 +13,13 @@ const requestMsMax = 30_000;
 /** Between two looks for requests that take longer. */
 const lookEveryMs = 1_000;
 /** As browsers and programs write this machine. */
-const localNames: ReadonlySet<string> = new Set(['localhost', host, '[::1]']);
+const localNames: ReadonlySet<string> = new Set(['localhost', loopback, '[::1]']);
 
-export interface LocalHttpParts {
+export interface HttpParts {
   /** 0: any. */
   port: number;
+  /** Absent: this machine alone, without TLS. */
+  site?: Site | undefined;
   /** Why a request is not let in; undefined: it is. */
   refusal: (request: IncomingMessage, path: string) => Refusal | undefined;
   /** Of every answer. */
@@ -34,45 +38,58 @@ export interface Refusal {
 }
 
 /**
- * A server for this machine alone. Nothing of a request is read before it has named loopback as its host and origin (a web
- * page whose name was made to resolve to 127.0.0.1 names another), and is let in.
+ * A server for this machine alone, or over TLS for those that know a name of its certificate. Nothing of a request is read
+ * before it has named this server as its host and origin (a web page whose name was made to resolve to its address names
+ * another), and is let in.
  */
-export class LocalHttp implements AsyncDisposable {
+export class HttpServer implements AsyncDisposable {
   readonly #server: Server;
-  readonly #ending: LocalHttpParts['ending'];
+  readonly #parts: HttpParts;
 
-  private constructor(server: Server, ending: LocalHttpParts['ending']) {
+  private constructor(server: Server, parts: HttpParts) {
     this.#server = server;
-    this.#ending = ending;
+    this.#parts = parts;
   }
 
   /** Throws SERVER_ADDRESS. */
-  static async open(parts: LocalHttpParts): Promise<LocalHttp> {
-    const { requestMs = requestMsMax } = parts;
-    const limits = { requestTimeout: requestMs, headersTimeout: requestMs };
-    const server = createServer(
-      { ...limits, connectionsCheckingInterval: lookEveryMs },
-      (request, response) => {
-        for (const [name, value] of Object.entries(parts.headers ?? {}))
-          response.setHeader(name, value);
-        const [path = ''] = (request.url ?? '').split('?');
-        const refusal = foreign(request) ?? parts.refusal(request, path);
-        if (refusal === undefined) parts.handle(request, response, path);
-        else refuse(response, refusal.status, refusal.error, refusal.headers);
-      },
-    );
+  static async open(parts: HttpParts): Promise<HttpServer> {
+    const { requestMs = requestMsMax, site, port } = parts;
+    const limits = {
+      ...{ requestTimeout: requestMs, headersTimeout: requestMs },
+      connectionsCheckingInterval: lookEveryMs,
+    };
+    const answer = (request: IncomingMessage, response: ServerResponse): void => {
+      for (const [name, value] of Object.entries(parts.headers ?? {}))
+        response.setHeader(name, value);
+      const [path = ''] = (request.url ?? '').split('?');
+      const refusal = foreign(request, site) ?? parts.refusal(request, path);
+      if (refusal === undefined) parts.handle(request, response, path);
+      else refuse(response, refusal.status, refusal.error, refusal.headers);
+    };
+    const server =
+      site === undefined
+        ? createServer(limits, answer)
+        : createTlsServer(
+            { ...limits, handshakeTimeout: requestMs, cert: site.certificate, key: site.key },
+            answer,
+          );
     server.maxConnections = connectionsMax;
-    await listening(server, parts.port);
-    return new LocalHttp(server, parts.ending);
+    await listening(server, port, site?.address ?? loopback);
+    return new HttpServer(server, parts);
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
   }
 
   get origin(): string {
-    return `http://${host}:${(this.#server.address() as AddressInfo).port}`;
+    const { site } = this.#parts;
+    return new URL(`${schemeOf(site)}://${site?.name ?? loopback}:${this.port}`).origin;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
-    await this.#ending?.();
+    await this.#parts.ending?.();
     this.#server.closeAllConnections();
     await closed;
   }
@@ -90,9 +107,19 @@ export function refuse(
   response.writeHead(status, { ...closing, ...headers }).end(body);
 }
 
-function foreign({ headers }: IncomingMessage): Refusal | undefined {
-  const { host: asked = '', origin } = headers;
-  const name = [`http://${asked}`, origin].find((each) => each !== undefined && !isLocal(each));
+function schemeOf(site: Site | undefined): string {
+  return site === undefined ? 'http' : 'https';
+}
+
+function foreign({ headers }: IncomingMessage, site: Site | undefined): Refusal | undefined {
+  const { host = '', origin } = headers;
+  const isOurs = (url: string): boolean => {
+    if (!URL.canParse(url)) return false;
+    const { hostname } = new URL(url);
+    return site === undefined ? localNames.has(hostname) : site.isNamed(hostname);
+  };
+  const asked = `${schemeOf(site)}://${host}`;
+  const name = [asked, origin].find((each) => each !== undefined && !isOurs(each));
   if (name === undefined) return undefined;
   return { status: 403, error: new BusError('SERVER_FOREIGN', { name: name.slice(0, 200) }) };
 }
@@ -102,7 +129,7 @@ export function byToken(
   token: string,
   command: string,
   isOpen: (request: IncomingMessage, path: string) => boolean = () => false,
-): LocalHttpParts['refusal'] {
+): HttpParts['refusal'] {
   return (request, path) => {
     if (carries(request.headers.authorization, token) || isOpen(request, path)) return undefined;
     const headers = { 'www-authenticate': 'Bearer' };
@@ -110,11 +137,7 @@ export function byToken(
   };
 }
 
-function isLocal(url: string): boolean {
-  return URL.canParse(url) && localNames.has(new URL(url).hostname);
-}
-
-function listening(server: Server, port: number): Promise<void> {
+function listening(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
       const address = `${host}:${port}`;
