@@ -16,7 +16,6 @@ const graceMs = 5_000;
 const answerBytesMax = 16 * 1024 * 1024;
 /** Of what an operation lays out by its size: an answer may hold it several times. */
 const charsMax = answerBytesMax / 4;
-const textCharsMax = 256 * 1024;
 
 /** What a call says beside the input of its operation. */
 export interface Called {
@@ -31,7 +30,7 @@ export interface Called {
 }
 
 export interface Answered {
-  /** JSON: the structure, and the text that the command line shows of it. */
+  /** JSON. */
   body: string;
   /** To be called when it was handed over. */
   settle: () => void;
@@ -134,14 +133,12 @@ function inputError({ name }: AnyOperation, detail: string): BusError {
 }
 
 function written({ name }: AnyOperation, reply: Reply<object>): Answered {
-  const { value, document = value, failure, screen = reply.text, settle } = reply;
+  const { value, document = value, failure, settle } = reply;
   if (reply.rows !== undefined)
     throw new BusError('TOOL_INPUT', { tool: name, detail: 'this answer comes line by line' });
   if (reply.isEmpty === true && failure) throw new RemoteError(failure);
-  const text = screen(value, true);
   const body = JSON.stringify({
     value: document,
-    text: text.length > textCharsMax ? `${text.slice(0, textCharsMax)}…` : text,
     ...(failure && { failure: failure satisfies Failure }),
   });
   const bytes = Buffer.byteLength(body);

@@ -34,10 +34,7 @@ export type InputOf<Name extends CallName> = Calls[Name]['input'];
 export type ValueOf<Name extends CallName> = Calls[Name]['value'];
 
 export interface Called<Name extends CallName> {
-  /** The structure. */
   value: ValueOf<Name>;
-  /** The same as the command line words it. */
-  text: string;
 }
 
 /** Of several trees the one that is asked about. */

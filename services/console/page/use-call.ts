@@ -13,7 +13,6 @@ import { onChanged, type What } from './live.js';
 export interface Loaded<Value> {
   /** Of the last answer, also while the next one is on its way. */
   value: Value | undefined;
-  text: string;
   fault: Fault | undefined;
   isLoading: boolean;
   reload: () => void;
@@ -33,7 +32,7 @@ export function useCall<Name extends CallName>(
     [name],
   );
   const loaded = useLoad(input, load, on);
-  return { ...loaded, value: loaded.value?.value, text: loaded.value?.text ?? '' };
+  return { ...loaded, value: loaded.value?.value };
 }
 
 /** The same of anything that is loaded. */
@@ -41,7 +40,7 @@ export function useLoad<Input, Value>(
   input: Input | undefined,
   load: (input: Input, signal: AbortSignal) => Promise<Value>,
   on: readonly What[] = [],
-): Omit<Loaded<Value>, 'text'> {
+): Loaded<Value> {
   const key = input === undefined ? undefined : JSON.stringify([treeAsked() ?? '', input]);
   const [round, setRound] = useState(0);
   const [its, setIts] = useState<{ key?: string; value?: Value; fault?: Fault }>({});

@@ -8,7 +8,7 @@ import { endWithParent } from '../agent.mjs';
 const { executablePath, niceness, views } = endWithParent();
 const loadMsMax = 30_000;
 /** A person looks at a view for so long, and scrolls. */
-const viewMs = 4_000;
+const viewMs = 7_500;
 const scrollsPerView = 4;
 
 /** Notes when each frame began. */
