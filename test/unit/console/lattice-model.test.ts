@@ -3,9 +3,11 @@ import {
   colourOf,
   coloursMax,
   drawnLinks,
+  lineId,
   linksAlong,
   matching,
   modelOf,
+  stressOf,
 } from '../../../services/console/page/pages/map/lattice-model.js';
 import type { TopologyAnswer } from '../../../src/pgc/shapes.js';
 
@@ -83,4 +85,28 @@ test('along a path stands each link that is known', () => {
     3,
     undefined,
   ]);
+});
+
+const line = (from: string, to: string) => ({ id: lineId(from, to), from, to, width: 1 });
+
+test('a shard stands out with its links, and what they lead to stays near', () => {
+  const lines = [line('net', 'fs'), line('fs', 'net'), line('fs', 'mm')];
+  const stress = stressOf(lines, { shards: ['net'] })!;
+  expect([...stress.shards]).toEqual(['net']);
+  expect([...stress.links]).toEqual([lineId('net', 'fs'), lineId('fs', 'net')]);
+  expect([...stress.near]).toEqual(['net', 'fs']);
+  expect(stressOf(lines, { shards: ['net', 'mm'] })!.links.size).toBe(0);
+  expect(stressOf(lines, { shards: [] })).toBeUndefined();
+});
+
+test('a way stands out with its links alone, also with those that the drawing leaves out', () => {
+  const steps: [string, string][] = [
+    ['net', 'fs'],
+    ['fs', 'fs'],
+    ['fs', 'mm'],
+  ];
+  const shown = { shards: ['net', 'fs', 'mm'], steps };
+  const { links, added } = stressOf([line('net', 'fs'), line('net', 'mm')], shown)!;
+  expect([...links]).toEqual([lineId('net', 'fs'), lineId('fs', 'mm')]);
+  expect(added.map(({ id }) => id)).toEqual([lineId('fs', 'mm')]);
 });
