@@ -111,7 +111,7 @@ export class ConsoleHttp implements AsyncDisposable {
     const { host = '' } = request.headers;
     const own = `${this.#isSecure ? 'https' : 'http'}://${host}`;
     const { origin = own, 'sec-fetch-site': site = 'same-origin' } = request.headers;
-    if (origin !== own || !['same-origin', 'none'].includes(String(site)))
+    if (origin !== own || !['same-origin', 'none'].includes(site))
       return { status: 403, error: new BusError('SERVER_FOREIGN', { name: origin.slice(0, 200) }) };
     if (path === '/api/link') return byToken(this.#parts.secret, 'sigma console')(request, path);
     if (path === '/api/login' || this.#sessionOf(request) !== undefined) return undefined;

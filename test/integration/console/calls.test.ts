@@ -86,13 +86,12 @@ test('the page learns who it is, and which trees there are', () => {
   expect(looker.greeting.read_only).toBe(true);
 });
 
-test('what is asked is answered as on the command line, in structure and in words', async () => {
+test('what is asked is answered as on the command line', async () => {
   const symbol = 'dma_alloc_ring';
   const asked = await browser.call('callers', { symbol });
   const ran = await run('callers', symbol, '--json');
   expect([asked.status, ran.code]).toEqual([200, 0]);
   expect(asked.json.value).toEqual(ran.json);
-  expect(asked.json.text.trimEnd()).toBe((await run('callers', symbol)).stdout.trimEnd());
   const { agents } = await valueOf('list_agents');
   expect(agents.map(({ alias }: any) => alias)).toEqual(expect.arrayContaining(['mm', 'worker']));
 });
