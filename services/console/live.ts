@@ -8,9 +8,14 @@ import type { StatusAnswer } from '../../src/wire/messages.js';
 import type { Bus } from '../bus.js';
 import type { Sample, Samples } from './samples.js';
 
-/** Between two looks for what has changed; a page is told of it no more often. */
+/** Between two looks for what has changed; a page is told of one kind no more often. */
 const lookEveryMs = 1_000;
 const managerMsMax = 5_000;
+
+/** What tells by its change that something has changed. */
+type Read = (client: Client) => Promise<string>;
+/** A look that failed. */
+const unread = '';
 
 export type What = 'agents' | 'tasks' | 'gates' | 'mail' | 'prompts';
 
@@ -32,9 +37,8 @@ export class Live implements Disposable {
   readonly #clock: Clock;
   readonly #pages = new Set<Tell>();
   #looking: AbortController | undefined;
-  /** What the last look saw. */
-  #seen = { mail: '', tasks: '' };
-  #isPresenceNew = false;
+  /** Agents that came and went. */
+  #presences = 0;
   #presence: { client: Client; subscription: Subscription } | undefined;
   #state = '';
 
@@ -72,43 +76,35 @@ export class Live implements Disposable {
     this.#state = '';
     this.#tellState();
     this.#samples.watch((sample) => this.#tell('sample', sample));
-    void this.#look(looking.signal);
+    void this.#look(looking.signal, ['agents'], () => Promise.resolve(`${this.#presences}`));
+    void this.#look(looking.signal, ['mail'], async (client) => mailOf(await client.status()));
+    void this.#look(looking.signal, ['tasks', 'gates', 'prompts'], tasksOf);
   }
 
-  async #look(over: AbortSignal): Promise<void> {
+  /** Each kind has its own look: while the manager is away, that of mail goes on. */
+  async #look(over: AbortSignal, what: readonly What[], read: Read): Promise<void> {
     const isOver = (): boolean => over.aborted;
-    for (let looks = 0; !isOver(); looks += 1) {
-      // While there is no broker, its coming is told by the state.
-      const what = await this.#changed(over).catch((): What[] => []);
+    const now = async (): Promise<string> => {
+      const client = await this.#bus.client();
+      // The last page may have closed meanwhile.
+      if (isOver()) return unread;
+      this.#follow(client);
+      return read(client);
+    };
+    for (let seen: string | undefined; !isOver(); await pause(this.#clock, lookEveryMs, over)) {
+      const its = await now().catch(() => unread);
       if (isOver()) return;
-      if (what.length > 0 && looks > 0) this.#tell('changed', { what });
-      await pause(this.#clock, lookEveryMs, over);
+      // What could not be read may have changed unseen, and a page may have asked for it in vain.
+      if (seen !== undefined && its !== unread && its !== seen)
+        this.#tell('changed', { what: [...what] });
+      seen = its;
     }
-  }
-
-  async #changed(over: AbortSignal): Promise<What[]> {
-    const client = await this.#bus.client();
-    // The last page may have closed meanwhile.
-    if (over.aborted) return [];
-    this.#follow(client);
-    const [mail, tasks] = await Promise.all([
-      client.status().then(mailOf),
-      tasksOf(client).catch(() => this.#seen.tasks),
-    ]);
-    const what: What[] = [
-      ...(this.#isPresenceNew ? (['agents'] as const) : []),
-      ...(mail === this.#seen.mail ? [] : (['mail'] as const)),
-      ...(tasks === this.#seen.tasks ? [] : (['tasks', 'gates', 'prompts'] as const)),
-    ];
-    this.#isPresenceNew = false;
-    this.#seen = { mail, tasks };
-    return what;
   }
 
   #follow(client: Client): void {
     if (this.#presence?.client === client) return;
     this.#presence?.subscription[Symbol.dispose]();
-    const noted = (): void => void (this.#isPresenceNew = true);
+    const noted = (): void => void (this.#presences += 1);
     this.#presence = { client, subscription: client.onPresence(noted, noted) };
   }
 

@@ -84,12 +84,17 @@ export class Samples implements Disposable {
     this.#watch = told;
   }
 
-  /** What `sigma doctor` finds, at most once a minute. */
+  /** What `sigma doctor` finds, at most once a minute. Where it fails the next one asks anew. */
   doctor(): Promise<Check[]> {
     const atMs = this.#clock.monotonicMs();
-    if (this.#doctor === undefined || atMs - this.#doctor.atMs >= dearEveryMs)
-      this.#doctor = { found: this.#checks(), atMs };
-    return this.#doctor.found;
+    const kept = this.#doctor;
+    if (kept !== undefined && atMs - kept.atMs < dearEveryMs) return kept.found;
+    const now = { found: this.#checks(), atMs };
+    this.#doctor = now;
+    now.found.catch(() => {
+      if (this.#doctor === now) this.#doctor = undefined;
+    });
+    return now.found;
   }
 
   [Symbol.dispose](): void {

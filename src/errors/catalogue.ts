@@ -617,6 +617,10 @@ const entries = {
     '{artifact} waits for no decision: it is {state}',
     'Read its history: `sigma critic history ARTIFACT`.',
   ),
+  RATIFY_OLD: failed(
+    'what you decide on is not the last review of {artifact}',
+    'Read the last one, then decide: `sigma critic history ARTIFACT`.',
+  ),
   CRITIQUE_CONDITIONAL: failed(
     'only a person can accept the result: {detail}',
     'Read each critique with `sigma task story TASK`.',

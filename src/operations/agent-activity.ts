@@ -24,14 +24,17 @@ export interface Minute {
   refused: number;
 }
 
+/** A line of the audit log. `times`: so many requests of its kind between the same two. */
+export type Entry = AuditLine & { times: number };
+
 export interface AgentActivity {
   agent: AgentView;
   /** What waits for it, and answers that it did not fetch. */
   mailboxes: MailboxView[];
   /** Names that it answers for. */
   services: string[];
-  /** Latest first, without bodies. */
-  entries: AuditLine[];
+  /** Latest first, without bodies. Equal requests are one, as the last of them was. */
+  entries: Entry[];
   /** Of the last hour, oldest first; those without a message are left out. */
   minutes: Minute[];
   /** Why messages from it and to it were refused or given up. */
@@ -65,7 +68,7 @@ export const agentActivity: Operation<typeof input> = {
       agent: view,
       mailboxes: boxes.filter(({ mailbox }) => mailbox.replace(/^(agent|reply):/, '') === id),
       services: services.filter(({ agents }) => agents.includes(id)).map(({ name }) => name),
-      entries: found.slice(-shownMax).reverse(),
+      entries: entriesOf(found).slice(0, shownMax),
       ...countedBy(id, found),
       known_ms: kept === undefined ? 0 : knownSince(found, fromMs),
     };
@@ -79,6 +82,22 @@ export const agentActivity: Operation<typeof input> = {
 function knownSince(found: readonly AuditLine[], fromMs: number): number {
   const [first] = found;
   return found.length < entriesMax || first === undefined ? fromMs : Date.parse(first.at);
+}
+
+/**
+ * Of oldest first: latest first. A request that is asked again and again, as by a page that looks for what has changed, would fill the
+ * list; it is one row of it, and says how often. A durable message is always a row of its own.
+ */
+export function entriesOf(found: readonly AuditLine[]): Entry[] {
+  const rows = new Map<string, Entry>();
+  for (const each of [...found].reverse()) {
+    const { what, from, person, to, type } = each;
+    const key = what === 'delivered' ? [from, person, to, type].join('\0') : `${rows.size}`;
+    const row = rows.get(key);
+    if (row === undefined) rows.set(key, { ...each, times: 1 });
+    else row.times += 1;
+  }
+  return [...rows.values()];
 }
 
 /** What it sent counts when it is taken or refused, what it got when it is handed over. */

@@ -75,6 +75,7 @@ const ratifyInput = z.strictObject({
   path: z.string(),
   judgement: z.enum(personJudgements),
   text: z.string().default(''),
+  critique: z.string().default(''),
   as: z.string().optional(),
 });
 
@@ -92,13 +93,17 @@ export const ratify = forPeople({
       isRequired: true,
     },
     text: { flag: '--text <words>', help: 'why' },
+    critique: {
+      flag: '--critique <id>',
+      help: 'the review that is decided, refused unless it is the last one (default: the last one)',
+    },
     as: { flag: '--as <name>', help: 'who decides (default: the user of this machine)' },
   },
   asks: 'the critic',
-  async run({ path, judgement, text, as = userName() }, { bus }) {
+  async run({ path, as: by = userName(), ...said }, { bus }) {
     const critic = await bus.critic();
     const its = await askedAs(path, bus.folder, (artifact) =>
-      critic.ratify(artifact, judgement, as, text),
+      critic.ratify({ artifact, by, ...said }),
     );
     return told(its, path);
   },

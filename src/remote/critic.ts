@@ -7,8 +7,9 @@ import {
   type ArtifactHistory,
   type CriticRow,
   type CritiqueProgress,
+  type RatifyRequest,
 } from '../critic/review/messages.js';
-import type { Critique, CritiqueRequest, PersonJudgement } from '../critic/shapes.js';
+import type { Critique, CritiqueRequest } from '../critic/shapes.js';
 import { asBusError } from '../errors/bus-error.js';
 import { ask, type Exchange } from './request.js';
 
@@ -36,13 +37,8 @@ export interface CriticPort {
   /** A review that is over, by its id. Throws NO_SUCH_REVIEW. */
   finished(id: string): Promise<Critique>;
   list(): Promise<{ rows: CriticRow[]; more: boolean }>;
-  /** Throws NO_SUCH_ARTIFACT, AMBIGUOUS_ARTIFACT, RATIFY_STATE, RATIFY_NOT_YOURS. */
-  ratify(
-    artifact: string,
-    judgement: PersonJudgement,
-    by: string,
-    text?: string,
-  ): Promise<ArtifactHistory>;
+  /** Throws NO_SUCH_ARTIFACT, AMBIGUOUS_ARTIFACT, RATIFY_STATE, RATIFY_OLD, RATIFY_NOT_YOURS. */
+  ratify(said: RatifyRequest): Promise<ArtifactHistory>;
 }
 
 /** After a restart of the broker or the critic, a request may arrive before the critic is back. */
@@ -105,13 +101,8 @@ export class RemoteCritic implements CriticPort {
     }
   }
 
-  ratify(
-    artifact: string,
-    judgement: PersonJudgement,
-    by: string,
-    text = '',
-  ): Promise<ArtifactHistory> {
-    return this.#ask(criticMessages.ratify, { artifact, judgement, text, by, critique: '' });
+  ratify(said: RatifyRequest): Promise<ArtifactHistory> {
+    return this.#ask(criticMessages.ratify, said);
   }
 
   #ask<Q, A>(message: Exchange<Q, A>, request: Q): Promise<A> {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
-import { test, type ConsoleStage } from '../support/console-stage.js';
+import { evaluated, test, type ConsoleStage } from '../support/console-stage.js';
 import { eventually } from '../support/eventually.js';
 
 /** What a person does in the page happens on the bus, and what happens there the page says. */
@@ -38,6 +38,25 @@ test('what is approved in the page is done by the executor, and nothing before',
   await eventually(() => expect(existsSync(effect)).toBe(true), 30_000);
   await open(`/tasks/${task}`);
   await page.getByText('completed', { exact: true }).first().waitFor();
+  expect(stage.complaints).toEqual([]);
+});
+
+test('what purges all dead letters is never where a chosen one is purged, and purging one leaves the others', async () => {
+  const [first, second] = [await stage.deadLetter(), await stage.deadLetter()];
+  await open('/dead');
+  const box = (seq: number) => page.getByRole('checkbox', { name: `Choose letter ${seq}` });
+  await box(first).check();
+  const purge = page.getByRole('button', { name: 'Purge 1…' });
+  const { x = 0, y = 0 } = (await purge.boundingBox()) ?? {};
+  await purge.click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Purge 1 dead letter' }).dblclick();
+  await page.getByText('1 letter was deleted for good.').waitFor();
+  await box(first).waitFor({ state: 'detached' });
+  const there = `document.elementFromPoint(${x + 5}, ${y + 5}).closest('button')`;
+  expect(await evaluated(page, `${there} === null || ${there}.disabled`)).toBe(true);
+  await page.getByRole('button', { name: /^Purge all \d+…$/ }).waitFor();
+  expect([await page.getByRole('dialog').count(), await box(second).count()]).toEqual([0, 1]);
+  await stage.valueOf('dead purge', { seq: [second] });
   expect(stage.complaints).toEqual([]);
 });
 

@@ -62,6 +62,10 @@ function pages(): Shown[] {
     { address: '/mail/agent%3Aworker', shows: ['agent:worker', 'Looking takes nothing'] },
     { address: '/dead', shows: ['Requeue all 1', hostile.markup] },
     { address: '/dead', shows: ['Requeue all 1'], opens: 'Requeue all 1…' },
+    {
+      address: `/dead${query({ mailbox: 'agent:operator' })}`,
+      shows: ['There are no dead letters of agent:operator'],
+    },
     { address: '/tasks', shows: ['say hello', 'tidy swept'] },
     { address: `/tasks/${ids.done}`, shows: ['hello', 'completed'] },
     { address: `/tasks/${ids.task}`, shows: ['It stopped at a risk', hostile.markup] },

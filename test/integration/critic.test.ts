@@ -176,11 +176,14 @@ describe('without a broker', () => {
       expect(told.json.reports[0].status).toBe('complete');
     }
     const shown = await critic('history', 'docs/driver.md');
+    const { tracking } = (await critic('history', 'docs/driver.md', '--json')).json;
+    const shownLast = tracking.iterations.at(-1).critique;
     expect(shown.stdout).toMatch(/^ITERATION +SCORE/m);
     expect(shown.stdout).toMatch(/^ {3}3 .*\| +not scored$/m);
-    const ratified = await critic(
-      ...['ratify', 'docs/driver.md', '--judgement', 'accept', '--text', 'good enough', '--json'],
-    );
+    const judged = ['ratify', 'docs/driver.md', '--judgement', 'accept', '--json'];
+    const old = await critic(...judged, '--critique', 'another');
+    expect(old.json.error.code).toBe('RATIFY_OLD');
+    const ratified = await critic(...[...judged, '--text', 'good enough', '--critique', shownLast]);
     expect(ratified.json).toMatchObject({ state: 'ratified', needs_person: false });
     expect(ratified.json.ratifications).toMatchObject([
       { judgement: 'accept', by: userInfo().username, text: 'good enough' },

@@ -151,11 +151,14 @@ export class ConsoleStage implements AsyncDisposable {
     const receiving = await this.worker.receive(() => {
       throw new BusError('MALFORMED_PAYLOAD', { detail: `what is ${hostile.markup}` });
     });
+    const last = async (): Promise<number> =>
+      (await this.valueOf('dead list')).messages.at(-1)?.seq ?? 0;
+    const before = await last();
     await this.valueOf('send', { to: 'worker', message: `riddle ${hostile.script}` });
     let seq = 0;
     await eventually(async () => {
-      seq = (await this.valueOf('dead list')).messages.at(-1)?.seq ?? 0;
-      expect(seq).toBeGreaterThan(0);
+      seq = await last();
+      expect(seq).toBeGreaterThan(before);
     });
     await receiving[Symbol.asyncDispose]();
     return seq;

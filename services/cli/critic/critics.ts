@@ -6,8 +6,9 @@ import {
   criticService,
   type ArtifactHistory,
   type CriticRow,
+  type RatifyRequest,
 } from '../../../src/critic/review/messages.js';
-import type { Critique, CritiqueRequest, PersonJudgement } from '../../../src/critic/shapes.js';
+import type { Critique, CritiqueRequest } from '../../../src/critic/shapes.js';
 import { asBusError } from '../../../src/errors/bus-error.js';
 import { isListening } from '../../../src/transport/probe.js';
 import { withClient } from '../connect.js';
@@ -45,13 +46,8 @@ export class Critics implements CriticPort {
     return this.#with((critic) => critic.list());
   }
 
-  ratify(
-    artifact: string,
-    judgement: PersonJudgement,
-    by: string,
-    text = '',
-  ): Promise<ArtifactHistory> {
-    return this.#with((critic) => critic.ratify(artifact, judgement, by, text), 'operator');
+  ratify(said: RatifyRequest): Promise<ArtifactHistory> {
+    return this.#with((critic) => critic.ratify(said), 'operator');
   }
 
   /** Several questions to one critic, at once or one after the other. */

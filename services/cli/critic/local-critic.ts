@@ -33,13 +33,9 @@ export async function withLocalCritic<T>(
     finished: (id) => reviews.finished(id),
     list: () => Promise.resolve(listed(critic, { after: '', limit: artifactsListedMax })),
     // Without a broker, write access to the store is the proof; the name of the user is recorded.
-    ratify: (artifact, judgement, by, text = '') => {
+    ratify: ({ artifact, by, ...said }) => {
       const user = userName();
-      return history.ratify(artifact, {
-        judgement,
-        by: by === user ? by : `${by} (${user})`,
-        text,
-      });
+      return history.ratify(artifact, { ...said, by: by === user ? by : `${by} (${user})` });
     },
   });
 }

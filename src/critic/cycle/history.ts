@@ -178,7 +178,7 @@ export class History {
 
   /**
    * What a person says about the last critique, once; of another one it is refused. `artifact`: as in `of`. Throws
-   * NO_SUCH_ARTIFACT, AMBIGUOUS_ARTIFACT, RATIFY_STATE, REVIEW_INVALID, TOO_LARGE, STORE_UNAVAILABLE.
+   * NO_SUCH_ARTIFACT, AMBIGUOUS_ARTIFACT, RATIFY_STATE, RATIFY_OLD, REVIEW_INVALID, TOO_LARGE, STORE_UNAVAILABLE.
    */
   async ratify(
     artifact: string,
@@ -195,8 +195,9 @@ export class History {
       const before = await this.#known(artifact);
       const critique = before.iterations.at(-1)?.critique ?? '';
       const { state } = this.#standing(before);
-      if (!isAsking(state) || ![undefined, '', critique].includes(said.critique))
-        throw new BusError('RATIFY_STATE', { artifact, state });
+      if (![undefined, '', critique].includes(said.critique))
+        throw new BusError('RATIFY_OLD', { artifact });
+      if (!isAsking(state)) throw new BusError('RATIFY_STATE', { artifact, state });
       const by = said.by.slice(0, historyLimits.nameChars);
       const at_ms = this.#parts.clock.nowMs();
       const { judgement, text } = said;

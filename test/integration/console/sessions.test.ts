@@ -75,13 +75,10 @@ test('a link lets one browser in once, and tells it who it is', async () => {
   );
 });
 
-test('a wrong token lets nothing in, and after many of them none is looked at for a minute', async () => {
-  const { wrongMax, wrongMs } = sessionLimits;
-  for (let at = 0; at < wrongMax; at += 1)
+test('a wrong token lets nothing in, and many of them do not keep out the one with the right one', async () => {
+  for (let at = 0; at < 32; at += 1)
     expect(await logIn(server.origin, `wrong-${at}`)).toMatchObject(refused(401, 'CONSOLE_LINK'));
   const right = tokenOf(server.newLink());
-  expect(await logIn(server.origin, right)).toMatchObject(refused(429, 'CONSOLE_LINKS'));
-  await clock.advance(wrongMs);
   expect(await logIn(server.origin, right)).toMatchObject({ status: 200 });
 });
 

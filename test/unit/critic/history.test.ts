@@ -210,7 +210,7 @@ describe('a ratification', () => {
     const history = await conditional();
     const said = { judgement: 'accept', by: 'ada', text: '' } as const;
     const of = (more: object) => history.ratify('docs/one.md', { ...said, ...more });
-    await expect(of({ critique: 'one' })).rejects.toMatchObject({ code: 'RATIFY_STATE' });
+    await expect(of({ critique: 'one' })).rejects.toMatchObject({ code: 'RATIFY_OLD' });
     await expect(of({ judgement: 'maybe' })).rejects.toMatchObject({ code: 'REVIEW_INVALID' });
     expect((await of({ critique: 'two' })).state).toBe('ratified');
   });

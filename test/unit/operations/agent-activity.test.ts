@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AuditLine } from '../../../src/observe/audit-line.js';
-import { countedBy } from '../../../src/operations/agent-activity.js';
+import { countedBy, entriesOf } from '../../../src/operations/agent-activity.js';
 
 const minute = (at: number): string => new Date(at * 60_000 + 5_000).toISOString();
 
@@ -26,4 +26,24 @@ test('what an agent sent, got, and what was refused, by minute', () => {
     { at_ms: 180_000, sent: 0, received: 1, refused: 3 },
   ]);
   expect(codes).toEqual({ UNKNOWN_AGENT: 1, EXPIRED: 2 });
+});
+
+test('equal requests are one row with their count; each durable message is a row', () => {
+  const looked = { from: 'console', to: 'manager', type: 'task.numbers' };
+  const found = [
+    line(1, 'delivered', { from: 'ann', to: 'manager', type: 'task.show' }),
+    line(2, 'delivered', looked),
+    line(3, 'stored', { from: 'ann', to: 'agent:manager', type: 'note', id: 'a' }),
+    line(3, 'stored', { from: 'ann', to: 'agent:manager', type: 'note', id: 'b' }),
+    line(4, 'delivered', looked),
+    line(4, 'refused', { ...looked, code: 'BROKER_BUSY' }),
+    line(5, 'delivered', looked),
+  ];
+  expect(entriesOf(found).map(({ at, what, id, times }) => [at, what, id ?? '', times])).toEqual([
+    [minute(5), 'delivered', '', 3],
+    [minute(4), 'refused', '', 1],
+    [minute(3), 'stored', 'b', 1],
+    [minute(3), 'stored', 'a', 1],
+    [minute(1), 'delivered', '', 1],
+  ]);
 });

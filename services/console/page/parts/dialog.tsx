@@ -49,7 +49,7 @@ export function Dialog({
 
 /**
  * Asks before something is done that cannot be taken back. It says exactly what, in `children`; while it is done the button waits,
- * and what fails is shown here.
+ * and what fails is shown here. A field of it that is `required` or not valid is said by the browser, and nothing is done.
  */
 export function Confirm({
   title,
@@ -82,21 +82,23 @@ export function Confirm({
   };
   return (
     <Dialog title={title} onClose={onClose}>
-      <div class="confirm">{children}</div>
-      {fault !== undefined && <ErrorBox fault={fault} />}
-      <footer>
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          class={isDanger ? 'danger' : 'primary'}
-          disabled={isBusy}
-          onClick={() => void act()}
-        >
-          {isBusy ? 'One moment…' : action}
-        </button>
-      </footer>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isBusy) void act();
+        }}
+      >
+        <div class="confirm">{children}</div>
+        {fault !== undefined && <ErrorBox fault={fault} />}
+        <footer>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class={isDanger ? 'danger' : 'primary'} disabled={isBusy}>
+            {isBusy ? 'One moment…' : action}
+          </button>
+        </footer>
+      </form>
     </Dialog>
   );
 }

@@ -102,7 +102,7 @@ function Shown({ its }: { its: AgentActivity }): JSX.Element {
         <>
           <Rates minutes={minutes} />
           <Table
-            caption="Messages of the last hour, latest first"
+            caption="Messages of the last hour, latest first; equal requests are one row"
             columns={columns}
             rows={entries}
             keyOf={({ at, id = '', what }, index) => `${at} ${id} ${what} ${index}`}
@@ -202,6 +202,12 @@ const columns: readonly Column<Entry>[] = [
     head: 'Kind',
     cell: ({ type }) => <span class="mono">{type}</span>,
     by: ({ type = '' }) => type,
+  },
+  {
+    head: 'Times',
+    cell: ({ times }) => (times > 1 ? countText(times) : ''),
+    by: ({ times }) => times,
+    isNumber: true,
   },
   {
     head: 'From',

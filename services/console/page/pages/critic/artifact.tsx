@@ -53,7 +53,8 @@ function Cycle({
 }): JSX.Element {
   const { tracking, state, why, needs_person, ratifications, trend } = history;
   const { iterations, threshold } = tracking;
-  const shown = query.get('critique') ?? iterations.at(-1)?.critique ?? '';
+  const last = iterations.at(-1)?.critique ?? '';
+  const shown = query.get('critique') ?? last;
   return (
     <>
       <div class="page-head">
@@ -61,7 +62,14 @@ function Cycle({
         <Badge tone={needs_person ? 'warn' : state === 'accepted' ? 'good' : 'plain'}>
           {state}
         </Badge>
-        {needs_person && <Ratify artifact={artifact} onRatified={onRatified} />}
+        {needs_person &&
+          (shown === last ? (
+            <Ratify artifact={artifact} critique={last} onRatified={onRatified} />
+          ) : (
+            <a class="button" href={linkTo('critic', [], { artifact })}>
+              To the review that waits for you
+            </a>
+          ))}
       </div>
       {why !== '' && <p class={needs_person ? 'notice' : 'dim'}>{why}</p>}
       <section class="panel">
@@ -230,14 +238,17 @@ const ways: readonly {
   },
 ];
 
+/** What is decided is the review that was shown when the person began to, also where a newer one has come meanwhile. */
 function Ratify({
   artifact,
+  critique,
   onRatified,
 }: {
   artifact: string;
+  critique: string;
   onRatified: () => void;
 }): JSX.Element {
-  const [way, setWay] = useState<(typeof ways)[number] | undefined>();
+  const [way, setWay] = useState<((typeof ways)[number] & { critique: string }) | undefined>();
   const [text, setText] = useState('');
   const name = useId();
   return (
@@ -248,7 +259,7 @@ function Ratify({
           type="button"
           disabled={session.value?.read_only === true}
           title={each.means}
-          onClick={() => setWay(each)}
+          onClick={() => setWay({ ...each, critique })}
         >
           {each.button}…
         </button>
@@ -260,8 +271,8 @@ function Ratify({
           isDanger={way.isDanger === true}
           onClose={() => setWay(undefined)}
           run={async () => {
-            const { judgement } = way;
-            await call('critic ratify', { path: artifact, judgement, text });
+            const { judgement, critique: decided } = way;
+            await call('critic ratify', { path: artifact, judgement, text, critique: decided });
             onRatified();
           }}
         >

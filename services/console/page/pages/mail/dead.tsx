@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { MessageView } from '../../../../../src/wire/messages.js';
 import { call, session } from '../../call.js';
@@ -61,21 +61,22 @@ export function DeadPage({ route: { query } }: PageProps): JSX.Element {
       <Loadable loaded={loaded} what="Asking the broker">
         {({ messages, depth, next }) => {
           const letters = messages.filter(({ seq }) => chosen.has(seq));
-          const planned = (what: What): void =>
-            setPlan(
-              letters.length > 0
-                ? { what, letters, mailbox: '', count: letters.length }
-                : { what, letters: messages, mailbox: mailbox || '*', count: depth },
-            );
           return (
             <>
               {depth > 0 && (
                 <Actions
-                  chosen={letters.length}
-                  all={depth}
-                  onPlan={planned}
-                  onNone={() => setChosen(new Set())}
-                />
+                  which={countText(letters.length)}
+                  isNone={letters.length === 0}
+                  onPlan={(what) => setPlan({ what, letters, mailbox: '', count: letters.length })}
+                >
+                  {letters.length > 0 ? (
+                    <button type="button" class="quiet" onClick={() => setChosen(new Set())}>
+                      Choose none
+                    </button>
+                  ) : (
+                    <span class="dim">Choose letters below.</span>
+                  )}
+                </Actions>
               )}
               <Table
                 caption="Dead letters, oldest first"
@@ -83,7 +84,7 @@ export function DeadPage({ route: { query } }: PageProps): JSX.Element {
                 rows={messages}
                 keyOf={({ seq }) => `${seq}`}
                 empty={
-                  <Empty title="There are no dead letters">
+                  <Empty title={`There are no dead letters${mailbox && ` of ${mailbox}`}`}>
                     <p>
                       A message comes here when its agent refuses it, when it failed too often, or
                       when its time is over.
@@ -97,6 +98,15 @@ export function DeadPage({ route: { query } }: PageProps): JSX.Element {
                     Later letters
                   </a>
                 </div>
+              )}
+              {/* Not where those for the chosen ones are: a click too many there must not mean all. */}
+              {depth > 0 && (
+                <Actions
+                  which={`all ${countText(depth)}`}
+                  onPlan={(what) =>
+                    setPlan({ what, letters: messages, mailbox: mailbox || '*', count: depth })
+                  }
+                />
               )}
             </>
           );
@@ -119,32 +129,29 @@ export function DeadPage({ route: { query } }: PageProps): JSX.Element {
 }
 
 function Actions({
-  chosen,
-  all,
+  which,
+  isNone = false,
   onPlan,
-  onNone,
+  children,
 }: {
-  chosen: number;
-  all: number;
+  /** How many, as the buttons say it. */
+  which: string;
+  isNone?: boolean;
   onPlan: (what: What) => void;
-  onNone: () => void;
+  children?: ComponentChildren;
 }): JSX.Element {
   const isReadOnly = session.value?.read_only === true;
-  const which = chosen > 0 ? countText(chosen) : `all ${countText(all)}`;
   const title = isReadOnly ? 'This console is read only.' : undefined;
+  const isOff = isReadOnly || isNone;
   return (
     <div class="row">
-      <button type="button" disabled={isReadOnly} title={title} onClick={() => onPlan('requeue')}>
+      <button type="button" disabled={isOff} title={title} onClick={() => onPlan('requeue')}>
         Requeue {which}…
       </button>
-      <button type="button" disabled={isReadOnly} title={title} onClick={() => onPlan('purge')}>
+      <button type="button" disabled={isOff} title={title} onClick={() => onPlan('purge')}>
         Purge {which}…
       </button>
-      {chosen > 0 && (
-        <button type="button" class="quiet" onClick={onNone}>
-          Choose none
-        </button>
-      )}
+      {children}
     </div>
   );
 }

@@ -76,7 +76,13 @@ function Ask({
           rows={3}
           required={needs !== undefined}
           value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onInput={({ currentTarget }) => {
+            const { value } = currentTarget;
+            // Spaces are enough for `required`.
+            const isEmpty = needs !== undefined && value.trim() === '';
+            currentTarget.setCustomValidity(isEmpty ? 'Please fill out this field.' : '');
+            setText(value);
+          }}
         />
       </label>
     </Confirm>
