@@ -287,7 +287,6 @@ function nameIn(path: string): string {
 
 const statuses: Partial<Record<BusError['code'], number>> = {
   CONSOLE_LINK: 401,
-  CONSOLE_LINKS: 429,
   CONSOLE_SESSION: 401,
   CONSOLE_CSRF: 403,
   CONSOLE_READ_ONLY: 403,

@@ -371,10 +371,6 @@ const entries = {
     'this link is wrong, was used already, or is too old',
     'Open a new one: `sigma console --link` prints it.',
   ),
-  CONSOLE_LINKS: retry(
-    '{limit} wrong links within a minute: no more are looked at for now',
-    'Wait for a minute, then open a new link: `sigma console --link` prints it.',
-  ),
   CONSOLE_SESSION: usage(
     'you are not logged in here, or no longer',
     'Open a new link: `sigma console --link` prints it.',
