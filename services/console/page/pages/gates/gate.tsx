@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import type { Finding, Judgement } from '../../../../../src/attention/shapes.js';
+import type { Finding, Gate, Judgement } from '../../../../../src/attention/shapes.js';
 import type { GateInWhole } from '../../../../../src/operations/gates.js';
 import { call, session } from '../../call.js';
 import { Badge } from '../../parts/badge.js';
@@ -11,8 +11,7 @@ import { Loadable } from '../../parts/states.js';
 import { Time } from '../../parts/time.js';
 import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
-import { commandText, visible } from './command-text.js';
-import { GateState } from './gate-state.js';
+import { commandText, visible } from '../../parts/command-text.js';
 
 /** One action that stopped, shown as it would run, and the ways to judge it. */
 export function OneGate({ id }: { id: string }): JSX.Element {
@@ -50,6 +49,19 @@ export function OneGate({ id }: { id: string }): JSX.Element {
   );
 }
 
+export function GateState({ gate }: { gate: Gate }): JSX.Element {
+  const { state, judgement, judged_by } = gate;
+  if (state === 'open') return <Badge tone="warn">waits</Badge>;
+  if (judgement === '') return <Badge>{state}</Badge>;
+  const isGood = judgement === 'approve' || judgement === 'dismiss';
+  return (
+    <>
+      <Badge tone={isGood ? 'good' : 'bad'}>{judgement}</Badge>
+      <div class="dim small">by {judged_by}</div>
+    </>
+  );
+}
+
 /** Exactly what would run, where it is known; else what its agent says. */
 function Action({ its: { gate, action, is_exact } }: { its: GateInWhole }): JSX.Element {
   const { classification } = gate;
@@ -57,7 +69,7 @@ function Action({ its: { gate, action, is_exact } }: { its: GateInWhole }): JSX.
   const exact = is_exact ? action : null;
   const command = exact === null ? classification.description : commandText(exact.argv);
   return (
-    <section class="panel action">
+    <section class="panel">
       <div class="row">
         <h2>{exact === null ? 'What would be done' : 'What would run'}</h2>
         <CopyButton text={command} />

@@ -8,8 +8,7 @@ import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { linkTo, type PageProps } from '../../address.js';
 import { useCall } from '../../use-call.js';
-import { GateState } from './gate-state.js';
-import { OneGate } from './gate.js';
+import { GateState, OneGate } from './gate.js';
 import '../ops.css';
 
 const actionChars = 160;

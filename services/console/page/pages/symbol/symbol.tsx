@@ -169,7 +169,7 @@ function Definition({
           related={piece.callees}
           name={name}
           root={root}
-          none="It calls nothing that the code base defines."
+          none="It is not known to call anything that the code base defines."
         />
         <Definitions related={piece.implementations} name={name} root={root} />
         <Sites
@@ -178,7 +178,7 @@ function Definition({
           related={piece.uses}
           name={name}
           root={root}
-          none="It is used nowhere without being called."
+          none="Nothing is known to use it without calling it."
         />
       </div>
       {piece.possible !== null && piece.possible.total > 0 && (
