@@ -100,12 +100,14 @@ function Action({ its: { gate, action, is_exact } }: { its: GateInWhole }): JSX.
               [
                 'Folder',
                 <span class="mono">
-                  {exact.cwd === '' ? '. (the root of its executor)' : exact.cwd}
+                  {exact.cwd === '' ? '. (the root of its executor)' : visible(exact.cwd)}
                 </span>,
               ],
               [
                 'Meant for',
-                exact.scope.length > 0 && <span class="mono">{exact.scope.join(', ')}</span>,
+                exact.scope.length > 0 && (
+                  <span class="mono">{visible(exact.scope.join(', '))}</span>
+                ),
               ],
               ['Promises', exact.read_only && 'to change nothing'],
             ]}
@@ -134,7 +136,10 @@ function Action({ its: { gate, action, is_exact } }: { its: GateInWhole }): JSX.
         <>
           <h3>Scripts that were read</h3>
           <Facts
-            rows={files.map(([path, sha256]) => [path, <span class="mono small">{sha256}</span>])}
+            rows={files.map(([path, sha256]) => [
+              visible(path),
+              <span class="mono small">{sha256}</span>,
+            ])}
           />
         </>
       )}
@@ -176,9 +181,9 @@ function Risk({ finding, known }: { finding: Finding; known: string }): JSX.Elem
         <Badge tone={severity === 'Gate' ? 'bad' : 'plain'}>{signal}</Badge>
         {severity !== 'Gate' && <span class="dim">a note that would not stop it</span>}
         {rule !== '' && <code class="dim">{rule}</code>}
-        {file !== '' && <span class="mono small">in {file}</span>}
+        {file !== '' && <span class="mono small">in {visible(file)}</span>}
       </div>
-      <p>{action_description}</p>
+      <p>{visible(action_description)}</p>
       {evidence !== '' && evidence !== known && <pre class="text">{visible(evidence)}</pre>}
     </>
   );
@@ -195,7 +200,7 @@ function About({ its: { gate, task } }: { its: GateInWhole }): JSX.Element {
           ['Task', <a href={linkTo('tasks', [gate.task])}>{task.task.name || gate.task}</a>],
           ['What it is for', task.task.task],
           ['Where', pattern.environment],
-          ['Has its effect on', <span class="mono">{pattern.target}</span>],
+          ['Has its effect on', <span class="mono">{visible(pattern.target)}</span>],
           ['Seen by', seen_by],
           ['Session', its],
           [

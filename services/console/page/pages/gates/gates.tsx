@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import type { Gate } from '../../../../../src/attention/shapes.js';
 import { beginning, countText } from '../../parts/amounts.js';
 import { Badge } from '../../parts/badge.js';
+import { visible } from '../../parts/command-text.js';
 import { changeQuery } from '../../parts/filters.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
@@ -25,7 +26,7 @@ const columns: readonly Column<Gate>[] = [
     cell: ({ id, classification }) => (
       <>
         <a class="mono" href={linkTo('gates', [id])}>
-          {beginning(classification.description, actionChars) || id}
+          {visible(beginning(classification.description, actionChars)) || id}
         </a>
         <div class="dim small">{id}</div>
       </>
@@ -111,7 +112,7 @@ function Approvals(): JSX.Element | null {
       <Table
         caption="Approvals in force"
         columns={[
-          { head: 'Action', cell: ({ action }) => <span class="mono">{action}</span> },
+          { head: 'Action', cell: ({ action }) => <span class="mono">{visible(action)}</span> },
           { head: 'Session', cell: ({ session }) => session },
           { head: 'Where', cell: ({ pattern }) => pattern.environment },
           { head: 'By', cell: ({ by }) => by },
