@@ -38,7 +38,12 @@ export function SymbolPage({ route: { query } }: PageProps): JSX.Element {
           <>
             {pieces.length > 1 && <Meanings pieces={pieces} more={more} />}
             {pieces.map((piece) => (
-              <Definition key={piece.id} piece={piece} root={root} isOnly={pieces.length === 1} />
+              <Definition
+                key={`${piece.file_path}:${piece.line_start}`}
+                piece={piece}
+                root={root}
+                isOnly={pieces.length === 1}
+              />
             ))}
             {[...unsure, ...errors.map(({ code, text }) => `${code}: ${text}`)].map((note) => (
               <p key={note} class="note">
