@@ -271,3 +271,18 @@ test('a space between two words of a search stays, however slowly they are typed
   await page.waitForURL(/q=man\+ager/);
   expect(await search.inputValue()).toBe('man ager');
 });
+
+test('a page that fails says so, and the next one is shown, with the focus', async () => {
+  const its = await stage.page();
+  await its.route('**/api/call/list_agents*', (route) =>
+    route.fulfill({ json: { value: { agents: [{}] }, text: '' } }),
+  );
+  await its.goto(`${stage.console.origin}/agents`);
+  await its.getByRole('alert').getByText('PAGE', { exact: true }).waitFor();
+  const navigation = its.getByRole('navigation', { name: 'Pages' });
+  await navigation.getByRole('link', { name: 'Mail' }).click();
+  await its.getByRole('heading', { level: 1, name: 'Mail' }).waitFor();
+  expect(await its.getByRole('alert').count()).toBe(0);
+  expect(await evaluated(its, `document.activeElement.id`)).toBe('content');
+  await its.context().close();
+});
