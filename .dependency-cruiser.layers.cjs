@@ -120,7 +120,7 @@ const packages = {
   'd3-force': '^services/console/page/pages/map/',
   'd3-hierarchy': '^services/console/page/pages/map/',
   uplot: '^services/console/page/parts/chart\\.tsx$',
-  '@tanstack/virtual-core': '^services/console/page/parts/long-table\\.tsx$',
+  '@tanstack/virtual-core': '^services/console/page/parts/table\\.tsx$',
 };
 
 module.exports = { parts, rooms, packages };

@@ -6,6 +6,7 @@ import { criticLimits, personJudgements, type Critique } from '../critic/shapes.
 import { askedAs } from '../remote/artifact-place.js';
 import { renderHistory } from '../render/critique-history.js';
 import { renderRows } from '../render/critique.js';
+import { line } from '../render/terminal.js';
 import { nameCharsMax } from './shapes.js';
 import { acts, forPeople, listing, looks, plain, type Operation, type Reply } from './operation.js';
 
@@ -122,7 +123,7 @@ export const showCritique: Operation<typeof showInput> = {
   async run({ id }, { bus }) {
     const critique = await (await bus.critic()).finished(id);
     const findings = distinctFindings(critique);
-    return plain<CritiqueShown>({ critique, findings }, `${critique.verdict}: ${critique.why}`);
+    return plain<CritiqueShown>({ critique, findings }, line`${critique.verdict}: ${critique.why}`);
   },
 };
 

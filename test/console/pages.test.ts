@@ -236,3 +236,57 @@ test('a question leads to lines of code, a certain call, and the page of a symbo
   expect(new URL(page.url()).pathname).toBe('/symbol');
   expect(stage.complaints).toEqual([]);
 });
+
+test('a drawing leads to the page of a symbol, within the page and the tree', async () => {
+  const { root } = stage.repository;
+  const asked = query({ q: 'What does nic_open call?', tree: root });
+  await page.goto(`${stage.console.origin}/ask${asked}`);
+  await evaluated(page, `window.mark = 'the same'`);
+  await page.locator('main svg a').first().click();
+  await page
+    .getByRole('heading', { level: 1 })
+    .getByText(/^nic_|^dma_/)
+    .waitFor();
+  expect(new URL(page.url()).searchParams.get('tree')).toBe(root);
+  expect(await evaluated(page, `window.mark`)).toBe('the same');
+});
+
+test('a dialog stays while text of it is selected beyond its edge, and goes at a press beside it', async () => {
+  await page.goto(`${stage.console.origin}/agents`);
+  await page.getByText(/registered/).waitFor();
+  await page.keyboard.press('?');
+  const dialog = page.getByRole('dialog', { name: 'Keys' });
+  const box = (await dialog.boundingBox()) ?? { x: 0, y: 0 };
+  await page.mouse.move(box.x + 30, box.y + 30);
+  await page.mouse.down();
+  await page.mouse.move(box.x - 20, box.y + 30);
+  await page.mouse.up();
+  expect(await dialog.isVisible()).toBe(true);
+  await page.mouse.click(box.x - 20, box.y + 30);
+  await dialog.waitFor({ state: 'detached' });
+});
+
+test('a space between two words of a search stays, however slowly they are typed', async () => {
+  await page.goto(`${stage.console.origin}/agents`);
+  const search = page.getByRole('searchbox', { name: 'Name, role, project or path' });
+  await search.pressSequentially('man ');
+  await page.waitForURL(/q=man$/);
+  await search.pressSequentially('ager');
+  await page.waitForURL(/q=man\+ager/);
+  expect(await search.inputValue()).toBe('man ager');
+});
+
+test('a page that fails says so, and the next one is shown, with the focus', async () => {
+  const its = await stage.page();
+  await its.route('**/api/call/list_agents*', (route) =>
+    route.fulfill({ json: { value: { agents: [{}] }, text: '' } }),
+  );
+  await its.goto(`${stage.console.origin}/agents`);
+  await its.getByRole('alert').getByText('PAGE', { exact: true }).waitFor();
+  const navigation = its.getByRole('navigation', { name: 'Pages' });
+  await navigation.getByRole('link', { name: 'Mail' }).click();
+  await its.getByRole('heading', { level: 1, name: 'Mail' }).waitFor();
+  expect(await its.getByRole('alert').count()).toBe(0);
+  expect(await evaluated(its, `document.activeElement.id`)).toBe('content');
+  await its.context().close();
+});

@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentType, JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { faultOf, session, signOut, treeAsked, type Fault } from './call.js';
+import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
+import { faultOf, refusedLink, session, signOut, treeAsked, type Fault } from './call.js';
 import { chordMs, strokeOf } from './keys.js';
 import { bus, listen } from './live.js';
 import { firstPage, pages, type Page } from './pages.js';
@@ -21,6 +21,7 @@ function SignIn(): JSX.Element {
     <main class="sign-in">
       <img src="/icon.svg" alt="" width="40" height="40" />
       <h1>You are not signed in</h1>
+      {refusedLink.value !== undefined && <ErrorBox fault={refusedLink.value} />}
       <p>
         A link to the console works once, and a session ends after a while. For a new link run, on
         the machine of the console:
@@ -35,13 +36,24 @@ function Frame(): JSX.Element {
   const [isHelp, setHelp] = useState(false);
   useEffect(listen, []);
   useEffect(() => {
-    document.addEventListener('click', followLinks);
-    return () => document.removeEventListener('click', followLinks);
+    // What opens a link elsewhere begins with a press.
+    const pressed = ['click', 'mousedown'] as const;
+    for (const each of pressed) document.addEventListener(each, followLinks);
+    return () => {
+      for (const each of pressed) document.removeEventListener(each, followLinks);
+    };
   }, []);
   useKeys(() => setHelp(true));
   const route = here.value;
   const name = route.page === '' ? firstPage : route.page;
   const page = pages.find((each) => each.name === name);
+  const place = [name, ...route.rest].join('/');
+  const shown = useRef(place);
+  useEffect(() => {
+    // Who uses keys goes on where the new page begins, not where the old one was left.
+    if (shown.current !== place) document.getElementById('content')?.focus({ preventScroll: true });
+    shown.current = place;
+  }, [place]);
   useEffect(() => {
     document.title = `${page?.title ?? 'Not found'} · Sigma console`;
   }, [page]);
@@ -182,7 +194,7 @@ function BusBanner(): JSX.Element {
         ? 'The console does not answer, trying again. Look whether `sigma console` still runs.'
         : '';
   return (
-    <div role="status" class={text === '' ? 'no-banner' : 'banner'}>
+    <div role="status" class={text === '' ? '' : 'banner'}>
       {text}
     </div>
   );
@@ -203,12 +215,15 @@ function NotFound(): JSX.Element {
 /** Pages come when they are wanted. */
 function Shown({ page, route }: { page: Page } & PageProps): JSX.Element {
   const [its, setIts] = useState<{ Its?: ComponentType<PageProps>; fault?: Fault }>({});
+  const [error, reset] = useErrorBoundary() as [unknown, () => void];
+  useEffect(reset, [route]);
   useEffect(() => {
     page
       .load()
       .then((Its) => setIts({ Its }))
       .catch((error: unknown) => setIts({ fault: faultOf(error) }));
   }, [page]);
+  if (error !== undefined) return <ErrorBox fault={faultOf(error)} />;
   if (its.fault !== undefined)
     return (
       <ErrorBox fault={{ ...its.fault, next: 'Reload the page; the console may be newer.' }} />

@@ -15,6 +15,9 @@ export interface Session {
 /** Undefined: not asked yet. Null: not signed in. */
 export const session = signal<Session | null | undefined>(undefined);
 
+/** Why the link that was opened did not sign in. */
+export const refusedLink = signal<Fault | undefined>(undefined);
+
 /** What went wrong, as the server says it. */
 export interface Fault extends Failure {
   next: string;
@@ -63,10 +66,11 @@ export async function signIn(): Promise<void> {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');
   if (token !== null) {
     history.replaceState(null, '', location.pathname + location.search);
-    const its = await asked<Session>('/api/login', { body: { token } }).catch(() => undefined);
-    if (its !== undefined) {
-      session.value = its;
+    try {
+      session.value = await asked<Session>('/api/login', { body: { token } });
       return;
+    } catch (error) {
+      refusedLink.value = faultOf(error);
     }
   }
   try {

@@ -17,14 +17,17 @@ export function go(link: string, { replace = false } = {}): void {
   if (!replace) window.scrollTo(0, 0);
 }
 
-/** Links within the page change the page, unless they are wanted elsewhere. */
+/** Links within the page change the page; one that is opened or copied elsewhere is about the same tree. */
 export function followLinks(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a') : null;
-  const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey);
-  if (link === null || !isPlain || event.defaultPrevented || link.target !== '') return;
-  // A drawing has links, too, whose address is an object.
-  const address = link.getAttribute('href') ?? '';
-  if (!address.startsWith('/') || address.startsWith('//')) return;
+  // Those of a drawing are links, too: what they have as properties are objects.
+  const address = link?.getAttribute('href') ?? '';
+  if (link === null || !address.startsWith('/') || address.startsWith('//')) return;
+  const its = about(address, treeOf(here.value));
+  link.setAttribute('href', its);
+  const hasModifier = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+  const isPlain = event.type === 'click' && event.button === 0 && !hasModifier;
+  if (!isPlain || event.defaultPrevented || link.hasAttribute('target')) return;
   event.preventDefault();
-  go(address);
+  go(its);
 }

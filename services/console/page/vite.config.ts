@@ -17,5 +17,5 @@ export default defineConfig({
     // A graph library is as large as that, and comes when a graph is shown.
     chunkSizeWarningLimit: 800,
   },
-  server: { proxy: { '/api': `http://127.0.0.1:${process.env['SIGMA_CONSOLE_PORT'] ?? 7780}` } },
+  server: { proxy: { '/api': `http://127.0.0.1:${process.env['SIGMA_CONSOLE_PORT'] ?? 3919}` } },
 });

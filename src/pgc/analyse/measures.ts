@@ -21,7 +21,7 @@ export type Measures = Plain<
  * was changed. `path` empty: the whole tree; unknown: there are no rows, and all sums are zero. Throws INDEX_CORRUPT.
  */
 export async function measures(tree: OpenedTree, path: string, depth: number): Promise<Measures> {
-  const at = path.replace(/\/+$/, '');
+  const at = path.replace(/^(?:\.\/+)+|^\.$|\/+$/g, '');
   const sums = new Sums(at, depth);
   for (const shard of tree.shards)
     for (let file = 0; file < shard.fileCount; file += 1) {

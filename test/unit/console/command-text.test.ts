@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandText, visible } from '../../../services/console/page/pages/gates/command-text.js';
+import { commandText, visible } from '../../../services/console/page/parts/command-text.js';
 
 test('one argument is seen to be one', () => {
   expect(commandText(['git', 'push', '--force', 'origin', 'main'])).toBe(

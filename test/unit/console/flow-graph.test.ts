@@ -43,8 +43,17 @@ test('calls at several places are one line with all of them, unless they differ 
 
 test('a large flow is drawn in part, and no line leads to what is not drawn', () => {
   const flow = Array.from({ length: 3 * nodesMax }, (_, at) => edge('run', `callee${at}`));
-  const { nodes, lines } = flowGraph(flow);
-  expect(nodes).toHaveLength(nodesMax);
+  const { nodes, lines, left } = flowGraph(flow);
+  expect([nodes.length, left]).toEqual([nodesMax, 2 * nodesMax + 1]);
   const ids = new Set(nodes.map(({ id }) => id));
   expect(lines.every(({ from, to }) => ids.has(from) && ids.has(to))).toBe(true);
+});
+
+test('what is drawn has a line, and a call that is said twice is not one that is left out', () => {
+  const pairs = Array.from({ length: nodesMax }, (_, at) => edge(`from${at}`, `to${at}`));
+  const one = edge('run', 'to0');
+  const { nodes, lines, left } = flowGraph([one, one, ...pairs]);
+  const ends = new Set(lines.flatMap(({ from, to }) => [from, to]));
+  expect(nodes.filter(({ id }) => !ends.has(id))).toEqual([]);
+  expect([nodes.length, left]).toEqual([nodesMax - 1, nodesMax - 19]);
 });

@@ -36,6 +36,18 @@ test('a shard belongs to the first folder in which the shards differ', () => {
   expect(model.shards.map(({ lines }) => lines)).toEqual([400, 300, 200, 100]);
 });
 
+test('in which folder they differ does not depend on their order', () => {
+  const scopes = ['src', 'src/a', 'src/b'];
+  for (const names of [scopes, scopes.toReversed()]) {
+    const { shards } = modelOf(
+      topology(names, []),
+      names.map((name) => agent(name, name)),
+    );
+    const groups = shards.map((shard) => [shard.agent, shard.group]);
+    expect(Object.fromEntries(groups)).toEqual({ src: 'src', 'src/a': 'a', 'src/b': 'b' });
+  }
+});
+
 test('a shard that no agent serves is there, too, and has the beginning of its name as its part', () => {
   const model = modelOf(topology(['drivers-net', 'drivers-gpu'], []), []);
   expect(model.shards.map(({ group, state }) => [group, state])).toEqual([

@@ -19,7 +19,7 @@ export function Badge({
   );
 }
 
-const certainties: Record<Certainty, { word: string; tone: Tone; title: string }> = {
+export const certainties: Record<Certainty, { word: string; tone: Tone; title: string }> = {
   exact: {
     word: 'exact',
     tone: 'good',
@@ -45,6 +45,20 @@ export function CertaintyBadge({ certainty }: { certainty: Certainty | '' }): JS
   return (
     <Badge tone={tone} title={title}>
       {word}
+    </Badge>
+  );
+}
+
+const presences: Readonly<Record<string, Tone>> = {
+  ...{ online: 'good', stale: 'warn', offline: 'plain' },
+};
+
+/** Whether an agent can be reached. */
+export function Presence({ state }: { state: string }): JSX.Element {
+  const title = state === 'stale' ? 'It has not been heard for too long.' : '';
+  return (
+    <Badge tone={presences[state] ?? 'plain'} title={title}>
+      {state}
     </Badge>
   );
 }

@@ -32,7 +32,7 @@ interface ChartProps {
 
 const height = 140;
 
-/** A chart, its last values in words, and a table of both for those who do not see it. */
+/** A chart with its last values; in words for those who do not see it. */
 export function Chart(props: ChartProps): JSX.Element {
   const { title, lines, scale } = props;
   const box = useRef<HTMLDivElement>(null);

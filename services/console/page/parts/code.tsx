@@ -2,7 +2,6 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ExcerptLine } from '../../../../src/pgc/shapes.js';
 import { dedented } from './dedent.js';
-import { codeLanguage } from './code-language.js';
 import type { Token } from './highlight.js';
 
 /** Lines of one file with their numbers; those that decide are marked, a gap is three dots. */
@@ -52,18 +51,17 @@ function spansOf(tokens: readonly Token[] | undefined, text: string): JSX.Elemen
 function useTokens(path: string, lines: readonly ExcerptLine[]): Token[][] | undefined {
   const [tokens, setTokens] = useState<{ code: string; its: Token[][] } | undefined>();
   const code = lines.map(({ text }) => text).join('\n');
-  const language = codeLanguage(path);
   useEffect(() => {
     let isWanted = true;
-    if (language !== undefined && code !== '')
+    if (code !== '')
       import('./highlight.js')
-        .then(({ tokensOf }) => tokensOf(code, language))
+        .then(({ tokensOf }) => tokensOf(code, path))
         .then((its) => isWanted && its !== undefined && setTokens({ code, its }))
         // Without colours it can be read, too.
         .catch(() => undefined);
     return () => {
       isWanted = false;
     };
-  }, [code, language]);
+  }, [code, path]);
   return tokens?.code === code ? tokens.its : undefined;
 }

@@ -22,7 +22,7 @@ export function CopyButton({
     window.setTimeout(() => setSaid(''), shownMs);
   };
   return (
-    <button type="button" class="quiet" title={text} onClick={() => void copy()}>
+    <button type="button" class="quiet" onClick={() => void copy()}>
       {said === '' ? label : said}
       <span role="status" class="unseen">
         {said}

@@ -6,14 +6,19 @@ import { ErrorBox } from './states.js';
 /** Over the page; Escape closes it, and the focus goes back to where it was. */
 export function Dialog({
   title,
+  isHeld = false,
   onClose,
   children,
 }: {
   title: string;
+  /** It stays: what it began is not over. */
+  isHeld?: boolean;
   onClose: () => void;
   children: ComponentChildren;
 }): JSX.Element {
   const its = useRef<HTMLDialogElement>(null);
+  /** Text that is selected beyond the edge closes nothing. */
+  const isPressedOutside = useRef(false);
   const name = useId();
   useEffect(() => {
     const before = document.activeElement;
@@ -27,7 +32,11 @@ export function Dialog({
       ref={its}
       aria-labelledby={name}
       onClose={onClose}
-      onClick={({ target }) => target === its.current && its.current?.close()}
+      onCancel={(event) => isHeld && event.preventDefault()}
+      onMouseDown={({ target }) => (isPressedOutside.current = target === its.current)}
+      onClick={({ target }) =>
+        target === its.current && isPressedOutside.current && !isHeld && its.current?.close()
+      }
     >
       <div class="dialog">
         <header>
@@ -36,6 +45,7 @@ export function Dialog({
             type="button"
             class="quiet"
             aria-label="Close"
+            disabled={isHeld}
             onClick={() => its.current?.close()}
           >
             ✕
@@ -81,7 +91,7 @@ export function Confirm({
     }
   };
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} isHeld={isBusy} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -91,7 +101,7 @@ export function Confirm({
         <div class="confirm">{children}</div>
         {fault !== undefined && <ErrorBox fault={fault} />}
         <footer>
-          <button type="button" onClick={onClose}>
+          <button type="button" disabled={isBusy} onClick={onClose}>
             Cancel
           </button>
           <button type="submit" class={isDanger ? 'danger' : 'primary'} disabled={isBusy}>

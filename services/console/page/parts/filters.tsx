@@ -17,7 +17,8 @@ export function SearchBox({
 }): JSX.Element {
   const [text, setText] = useState(value);
   const timer = useRef<number | undefined>(undefined);
-  useEffect(() => setText(value), [value]);
+  // What is typed may end in a space, behind which the next word comes.
+  useEffect(() => setText((before) => (before.trim() === value ? before : value)), [value]);
   useEffect(() => () => window.clearTimeout(timer.current), []);
   return (
     <input

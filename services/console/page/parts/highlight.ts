@@ -33,6 +33,26 @@ const grammars: Record<string, Grammar> = {
   yaml: () => import('shiki/langs/yaml.mjs'),
 };
 
+const byExtension: Record<string, string> = {
+  ...{ c: 'c', h: 'c', cc: 'cpp', cpp: 'cpp', cxx: 'cpp', hh: 'cpp', hpp: 'cpp', hxx: 'cpp' },
+  ...{ inl: 'cpp', ipp: 'cpp', tpp: 'cpp' },
+  ...{ ts: 'typescript', mts: 'typescript', cts: 'typescript', tsx: 'tsx', jsx: 'tsx' },
+  ...{ js: 'javascript', mjs: 'javascript', cjs: 'javascript', json: 'json' },
+  ...{ py: 'python', pyi: 'python', go: 'go', rs: 'rust', java: 'java', proto: 'proto' },
+  ...{ md: 'markdown', markdown: 'markdown', mk: 'make', sh: 'bash', bash: 'bash' },
+  ...{ yml: 'yaml', yaml: 'yaml', toml: 'toml', ini: 'ini', cfg: 'ini' },
+  ...{ service: 'ini', socket: 'ini', timer: 'ini' },
+};
+
+/** The language of a file, by its name; empty: not known. */
+function languageOf(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (/^(?:GNU)?[Mm]akefile|^Kbuild/.test(name)) return 'make';
+  if (/^(?:Docker|Container)file/.test(name)) return 'dockerfile';
+  const extension = /\.([^.]*)$/.exec(name)?.[1]?.toLowerCase() ?? '';
+  return Object.hasOwn(byExtension, extension) ? (byExtension[extension] ?? '') : '';
+}
+
 let made: Promise<HighlighterCore> | undefined;
 
 async function make(): Promise<HighlighterCore> {
@@ -43,8 +63,9 @@ async function make(): Promise<HighlighterCore> {
   return createHighlighterCore({ themes: [theme], langs: [], engine });
 }
 
-/** Lines of a text as tokens. Undefined: the language is not known, or the text too large. */
-export async function tokensOf(code: string, language: string): Promise<Token[][] | undefined> {
+/** Lines of a file as tokens. Undefined: its language is not known, or the text too large. */
+export async function tokensOf(code: string, path: string): Promise<Token[][] | undefined> {
+  const language = languageOf(path);
   const grammar = grammars[language];
   if (grammar === undefined || code.length > charsMax) return undefined;
   made ??= make();

@@ -26,9 +26,9 @@ export function Pager({
       </span>
     );
   return (
-    <nav class="row pager" aria-label="Pages of the list">
+    <nav class="row" aria-label="Pages of the list">
       <span class="dim">
-        {countText(total === 0 ? 0 : offset + 1)}–{countText(Math.min(total, offset + limit))} of{' '}
+        {countText(Math.min(total, offset + 1))}–{countText(Math.min(total, offset + limit))} of{' '}
         {countText(total)}
       </span>
       {link('First', 0, offset > 0)}

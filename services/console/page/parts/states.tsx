@@ -41,7 +41,7 @@ export function ErrorBox({ fault, retry }: { fault: Fault; retry?: () => void })
       <p>
         <code>{fault.code}</code> {fault.text}
       </p>
-      {fault.next !== '' && <p class="error-next">{fault.next}</p>}
+      {fault.next !== '' && <p>{fault.next}</p>}
       {retry !== undefined && (
         <button type="button" onClick={retry}>
           Try again

@@ -54,6 +54,13 @@ test('a folder has the sums of all below it, over the shards', async () => {
   expect(warnings).toEqual([]);
 });
 
+test('the whole tree and its folders may be named as in a shell', async () => {
+  const whole = await measures(tree, '', 1);
+  expect(await measures(tree, '.', 1)).toEqual(whole);
+  expect(await measures(tree, './lib/', 1)).toEqual(await measures(tree, 'lib', 1));
+  expect(whole.rows.length).toBeGreaterThan(0);
+});
+
 test('as many levels as are wanted, below the folder that is asked about', async () => {
   const { rows } = await measures(tree, 'lib/', 2);
   expect(rows.map(({ path }) => path).sort()).toEqual(['lib/copy.c', 'lib/deep', 'lib/deep/add.c']);

@@ -2,10 +2,9 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { AgentActivity, Minute } from '../../../../../src/operations/agent-activity.js';
 import { bytesText, countText } from '../../parts/amounts.js';
-import { Badge } from '../../parts/badge.js';
+import { Badge, Presence } from '../../parts/badge.js';
 import { Chart } from '../../parts/chart.js';
 import { Facts } from '../../parts/facts.js';
-import { Presence } from '../../parts/presence.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { scales } from '../../parts/scales.js';
 import { Table, type Column } from '../../parts/table.js';
@@ -100,9 +99,14 @@ function Shown({ its }: { its: AgentActivity }): JSX.Element {
         </Empty>
       ) : (
         <>
+          {known_ms > Date.now() - (minutesShown - 1) * minuteMs && (
+            <p class="dim">
+              It had so many that nothing is known of those older than <Time ms={known_ms} />.
+            </p>
+          )}
           <Rates minutes={minutes} />
           <Table
-            caption="Messages of the last hour, latest first; equal requests are one row"
+            caption="The latest messages of the last hour, latest first; equal requests are one row"
             columns={columns}
             rows={entries}
             keyOf={({ at, id = '', what }, index) => `${at} ${id} ${what} ${index}`}

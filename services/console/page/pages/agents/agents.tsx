@@ -2,10 +2,9 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { countText } from '../../parts/amounts.js';
 import { changeQuery, Choice, SearchBox } from '../../parts/filters.js';
-import { LongTable } from '../../parts/long-table.js';
-import { Presence } from '../../parts/presence.js';
+import { Presence } from '../../parts/badge.js';
 import { Empty, Loadable } from '../../parts/states.js';
-import type { Column } from '../../parts/table.js';
+import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { linkTo, type PageProps } from '../../address.js';
 import { useCall } from '../../use-call.js';
@@ -126,7 +125,7 @@ function List({ query }: { query: URLSearchParams }): JSX.Element {
       </div>
       <Loadable loaded={agents} what="Asking the broker">
         {() => (
-          <LongTable
+          <Table
             caption="Agents"
             columns={columns}
             rows={shown}

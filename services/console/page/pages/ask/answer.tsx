@@ -2,7 +2,9 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Answer, NextStep } from '../../../../../src/pgc/shapes.js';
 import type { Dated } from '../../calls.js';
+import { counted } from '../../parts/amounts.js';
 import { Badge, type Tone } from '../../parts/badge.js';
+import { commandText, visible } from '../../parts/command-text.js';
 import { EditorChoice } from '../../parts/editor.js';
 import { symbolLink } from '../../parts/place.js';
 import { linkTo } from '../../address.js';
@@ -19,7 +21,7 @@ const statuses = { found: 'Found', partly: 'Partly found', not_found: 'Not found
 /** An answer as its structure: what was found and how surely, the way, the flow beside its evidence, what is not proved. */
 export function AnswerView({ answer }: { answer: Answer & Dated }): JSX.Element {
   const [current, setCurrent] = useState(0);
-  const { evidence, flow, hops, root, errors, left_out, overlay_warnings } = answer;
+  const { evidence, flow, hops, root } = answer;
   const sure = useMemo(() => flow.filter(({ certainty }) => certainty !== 'possible'), [flow]);
   const possible = useMemo(() => flow.filter(({ certainty }) => certainty === 'possible'), [flow]);
   const show = (id: number): void => {
@@ -32,7 +34,7 @@ export function AnswerView({ answer }: { answer: Answer & Dated }): JSX.Element 
   return (
     <div class="answer">
       <Head answer={answer} />
-      {answer.prose !== '' && <Prose prose={answer.prose} onEvidence={show} />}
+      {answer.prose !== '' && <Prose answer={answer} onEvidence={show} />}
       <div class={hasSide ? 'answer-body with-side' : 'answer-body'}>
         {hasSide && (
           <div class="answer-side">
@@ -53,22 +55,12 @@ export function AnswerView({ answer }: { answer: Answer & Dated }): JSX.Element 
           {possible.length > 0 && (
             <details class="panel">
               <summary>
-                Possible: {possible.length} {possible.length === 1 ? 'call' : 'calls'} of which
-                nothing proves what is called
+                Possible: {counted(possible.length, 'call')} of which nothing proves what is called
               </summary>
               <FlowList flow={possible} root={root} onEvidence={show} />
             </details>
           )}
           <NotShown answer={answer} />
-          {[
-            ...left_out.map(({ overlay, why }) => `${overlay} was not consulted: ${why}.`),
-            ...overlay_warnings,
-            ...errors.map(({ code, text }) => `${code}: ${text}`),
-          ].map((note) => (
-            <p key={note} class="note">
-              {note}
-            </p>
-          ))}
         </div>
       </div>
     </div>
@@ -79,7 +71,7 @@ function Head({ answer }: { answer: Answer & Dated }): JSX.Element {
   const { evidence, clauses, confidence, unsure, partial, metadata, trees = [] } = answer;
   const files = new Set(evidence.map(({ file_path }) => file_path)).size;
   const isWeak = unsure.some(({ kind }) => kind === 'weak');
-  const places = `${count(evidence.length, 'place')} in ${count(files, 'file')}`;
+  const places = `${counted(evidence.length, 'place')} in ${counted(files, 'file')}`;
   const open = clauses.length < 2 ? [] : clauses.filter(({ status }) => status !== 'found');
   return (
     <section class="answer-head">
@@ -97,7 +89,7 @@ function Head({ answer }: { answer: Answer & Dated }): JSX.Element {
         </Badge>
         {partial && <Badge tone="warn">partial: not every agent answered</Badge>}
         <span class="dim">
-          {count(metadata.agents_asked, 'agent')} asked · {Math.round(metadata.elapsed_ms)} ms
+          {counted(metadata.agents_asked, 'agent')} asked · {Math.round(metadata.elapsed_ms)} ms
           {trees.map((tree) => ` · ${stateText(tree)}`)}
         </span>
         <span class="tools-end">
@@ -124,16 +116,16 @@ function stateText({
   is_replaced,
 }: NonNullable<Dated['trees']>[number]): string {
   const id = commit === '' ? '' : ` at ${commit.slice(0, 9)}`;
-  const since = files_changed > 0 ? `, ${count(files_changed, 'file')} changed since` : '';
+  const since = files_changed > 0 ? `, ${counted(files_changed, 'file')} changed since` : '';
   return `${project}${id}${is_replaced ? ', a newer index came meanwhile' : since}`;
 }
 
-/** Words of a language model; [n] leads to the evidence with that id. */
+/** Words of a language model; [n] leads to the evidence with that id, where there is one. */
 function Prose({
-  prose,
+  answer: { prose, evidence },
   onEvidence,
 }: {
-  prose: string;
+  answer: Answer;
   onEvidence: (id: number) => void;
 }): JSX.Element {
   return (
@@ -141,11 +133,11 @@ function Prose({
       {prose.split(/\n{2,}/).map((paragraph, at) => (
         <p key={at}>
           {paragraph.split(/(\[\d+\])/).map((part, index) => {
-            const id = /^\[(\d+)\]$/.exec(part)?.[1];
-            return id === undefined ? (
+            const its = evidence.find(({ id }) => part === `[${id}]`);
+            return its === undefined ? (
               part
             ) : (
-              <EvidenceLink key={index} id={Number(id)} onEvidence={onEvidence} />
+              <EvidenceLink key={index} id={its.id} onEvidence={onEvidence} />
             );
           })}
         </p>
@@ -154,10 +146,28 @@ function Prose({
   );
 }
 
-/** What the answer does not prove, and what to ask next. */
-function NotShown({ answer: { unsure, next } }: { answer: Answer }): JSX.Element | null {
+/** What the answer does not prove, what to ask next, and what could not be asked. */
+export function NotShown({ answer }: { answer: Answer }): JSX.Element {
+  const { unsure, next, left_out, overlay_warnings, errors } = answer;
   const open = unsure.filter(({ kind }) => kind !== 'weak');
-  if (open.length === 0 && next.length === 0) return null;
+  const notes = [
+    ...left_out.map(({ overlay, why }) => `${overlay} was not consulted: ${why}.`),
+    ...overlay_warnings,
+    ...errors.map(({ code, text }) => `${code}: ${text}`),
+  ];
+  return (
+    <>
+      {open.length + next.length > 0 && <Open open={open} next={next} />}
+      {[...new Set(notes)].map((note) => (
+        <p key={note} class="note">
+          {note}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Open({ open, next }: { open: Answer['unsure']; next: NextStep[] }): JSX.Element {
   return (
     <section class="panel not-shown" aria-label="Not shown">
       {open.length > 0 && (
@@ -190,7 +200,7 @@ function NotShown({ answer: { unsure, next } }: { answer: Answer }): JSX.Element
 /** A step that the page can take is a link, any other one a command. */
 function Next({ step: { operation, arguments: its, why } }: { step: NextStep }): JSX.Element {
   const { symbol, question } = its;
-  const words = [operation, ...Object.values(its)].join(' ');
+  const words = [...operation.split(' '), ...Object.values(its)];
   const link =
     symbol !== undefined
       ? symbolLink(symbol)
@@ -199,12 +209,12 @@ function Next({ step: { operation, arguments: its, why } }: { step: NextStep }):
         : undefined;
   return (
     <li>
-      {link === undefined ? <code>sigma {words}</code> : <a href={link}>{words}</a>}{' '}
+      {link === undefined ? (
+        <code>{visible(commandText(['sigma', ...words]))}</code>
+      ) : (
+        <a href={link}>{words.join(' ')}</a>
+      )}{' '}
       <span class="dim">{why}</span>
     </li>
   );
-}
-
-export function count(many: number, what: string): string {
-  return `${many} ${what}${many === 1 ? '' : 's'}`;
 }

@@ -1,14 +1,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { Answer } from '../../../../../src/pgc/shapes.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { linkTo, type PageProps } from '../../address.js';
 import { go } from '../../route.js';
 import { useCall } from '../../use-call.js';
-import { AnswerView } from './answer.js';
+import { AnswerView, NotShown } from './answer.js';
+import { acrossShards } from './way.js';
 import './ask.css';
-
-/** A question may cross many shards. */
-const deepTimeoutS = 60;
 
 const examples = [
   'Where is the configuration read?',
@@ -22,22 +21,27 @@ export function Ask({ route: { query } }: PageProps): JSX.Element {
   const isDeep = query.get('deep') === '1';
   const isAsked = question !== '';
   const direct = useCall('ask', isAsked && !isDeep ? { question } : undefined);
-  const deep = useCall('query_lattice', isAsked && isDeep ? { question, max_hops: 8 } : undefined);
+  const deep = useCall(
+    'query_lattice',
+    isAsked && isDeep ? { question, ...acrossShards } : undefined,
+  );
   const loaded = isDeep ? deep : direct;
   return (
-    <section class="page ask">
+    <section class="page">
       <h1 class="unseen">Ask the code base</h1>
       <Question question={question} isDeep={isDeep} isLoading={loaded.isLoading} />
       {!isAsked && <Examples />}
       <Loadable
         loaded={loaded}
         what={
-          isDeep ? `Asking from shard to shard, at most ${deepTimeoutS} s` : 'Asking the shards'
+          isDeep
+            ? `Asking from shard to shard, at most ${acrossShards.timeout_seconds} s`
+            : 'Asking the shards'
         }
       >
         {(answer) =>
           answer.evidence.length === 0 && answer.prose === '' ? (
-            <Nothing question={question} />
+            <Nothing {...{ answer, question, isDeep }} />
           ) : (
             <AnswerView key={`${question} ${isDeep}`} answer={answer} />
           )
@@ -114,14 +118,35 @@ function Examples(): JSX.Element {
   );
 }
 
-function Nothing({ question }: { question: string }): JSX.Element {
+function Nothing({
+  answer,
+  question,
+  isDeep,
+}: {
+  answer: Answer;
+  question: string;
+  isDeep: boolean;
+}): JSX.Element {
   return (
-    <Empty title="Nothing in the indexed code answers this">
-      <p>
-        Name a symbol, a file or a message if you know one, or{' '}
-        <a href={linkTo('ask', [], { q: question, deep: '1' })}>ask across all shards</a>. A tree
-        that is not indexed yet: <code>sigma up FOLDER</code>.
-      </p>
-    </Empty>
+    <>
+      <Empty
+        title={
+          answer.partial
+            ? 'Nothing was found, but not every agent answered'
+            : 'Nothing in the indexed code answers this'
+        }
+      >
+        <p>
+          Name a symbol, a file or a message if you know one
+          {!isDeep && (
+            <>
+              , or <a href={linkTo('ask', [], { q: question, deep: '1' })}>ask across all shards</a>
+            </>
+          )}
+          . A tree that is not indexed yet: <code>sigma up FOLDER</code>.
+        </p>
+      </Empty>
+      <NotShown answer={answer} />
+    </>
   );
 }

@@ -58,7 +58,8 @@ export function EvidenceCard({
 
 function Subject({ evidence }: { evidence: Evidence }): JSX.Element {
   const { kind, name, container, file_path: file, symbol } = evidence;
-  const holder = <SymbolLink id={`${file}#${container}`} name={container} />;
+  const holder =
+    container === '' ? 'The file' : <SymbolLink id={`${file}#${container}`} name={container} />;
   if (kind === 'call')
     return (
       <>
@@ -71,7 +72,7 @@ function Subject({ evidence }: { evidence: Evidence }): JSX.Element {
         {holder} holds or passes on <SymbolLink id={name} name={name} />
       </>
     );
-  if (kind === 'message') return <>{container === '' ? 'The file' : holder} prints this message</>;
+  if (kind === 'message') return <>{holder} prints this message</>;
   if (name === '') return <>{kind}</>;
   if (symbol === '') return <>{`${name} (${kind})`}</>;
   return (
@@ -94,7 +95,8 @@ function SymbolLink({ id, name }: { id: string; name: string }): JSX.Element {
 }
 
 function subjectText({ kind, name, container }: Evidence): string {
-  if (kind === 'call') return `${container} calls ${name}`;
-  if (kind === 'slot') return `${container} holds or passes on ${name}`;
+  const holder = container === '' ? 'the file' : container;
+  if (kind === 'call') return `${holder} calls ${name}`;
+  if (kind === 'slot') return `${holder} holds or passes on ${name}`;
   return name === '' ? kind : `${name} (${kind}${container === '' ? '' : ` of ${container}`})`;
 }

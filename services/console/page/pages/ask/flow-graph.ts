@@ -2,10 +2,9 @@ import type { Certainty, FlowEdge } from '../../../../../src/pgc/shapes.js';
 import { splitPlace } from '../../parts/place.js';
 
 export interface FlowNode {
+  /** Also what its page is asked for. */
   id: string;
   name: string;
-  /** What its page is asked for. */
-  link: string;
   /** Of which file, where that is known. */
   path: string;
   /** Its evidence is shown beside the graph. */
@@ -25,6 +24,8 @@ export interface FlowLine {
 export interface FlowGraph {
   nodes: FlowNode[];
   lines: FlowLine[];
+  /** Calls that are not drawn. */
+  left: number;
 }
 
 /** More nodes than this are no picture: the list has all. */
@@ -39,37 +40,34 @@ export function flowGraph(flow: readonly FlowEdge[]): FlowGraph {
   const defined = new Map<string, string>();
   for (const { to, definition } of flow)
     if (definition !== '') defined.set(`${splitPlace(definition).path}#${to}`, definition);
-  const node = (its: Omit<FlowNode, 'evidence'>): string | undefined => {
-    if (!nodes.has(its.id) && nodes.size >= nodesMax) return undefined;
-    if (!nodes.has(its.id)) nodes.set(its.id, { ...its, evidence: [] });
-    return its.id;
-  };
   const lines = new Map<string, FlowLine>();
+  let left = 0;
   for (const edge of flow) {
     const { from, to, site, kind, certainty, definition, evidence } = edge;
     const { path } = splitPlace(site);
     const own = `${path}#${from}`;
     const at = defined.get(own) ?? own;
-    const source = node({ id: at, name: from, link: at, path });
-    const isKnown = definition !== '';
-    const target = node({
-      id: isKnown ? definition : to,
-      name: to,
-      link: isKnown ? definition : to,
-      path: isKnown ? splitPlace(definition).path : '',
-    });
-    if (source === undefined || target === undefined) continue;
-    const key = [source, target, kind, certainty].join('\n');
+    const target = definition === '' ? to : definition;
+    const source = nodes.get(at) ?? { id: at, name: from, path, evidence: [] };
+    const called = nodes.get(target) ?? {
+      ...{ id: target, name: to, evidence: [] },
+      path: definition === '' ? '' : splitPlace(definition).path,
+    };
+    const added = [...new Set([at, target])].filter((id) => !nodes.has(id));
+    if (nodes.size + added.length > nodesMax) {
+      left += 1;
+      continue;
+    }
+    nodes.set(at, source).set(target, at === target ? source : called);
+    const key = [at, target, kind, certainty].join('\n');
     const line = lines.get(key) ?? {
-      ...{ from: source, to: target, kind, certainty },
+      ...{ from: at, to: target, kind, certainty },
       ...{ sites: [], evidence: [] },
     };
     lines.set(key, line);
     if (!line.sites.includes(site)) line.sites.push(site);
     if (evidence > 0 && !line.evidence.includes(evidence)) line.evidence.push(evidence);
-    const its = nodes.get(source);
-    if (evidence > 0 && its !== undefined && !its.evidence.includes(evidence))
-      its.evidence.push(evidence);
+    if (evidence > 0 && !source.evidence.includes(evidence)) source.evidence.push(evidence);
   }
-  return { nodes: [...nodes.values()], lines: [...lines.values()] };
+  return { nodes: [...nodes.values()], lines: [...lines.values()], left };
 }

@@ -1,4 +1,5 @@
 import { Graph, layout } from '@dagrejs/dagre';
+import { beginning } from '../../parts/amounts.js';
 import type { FlowGraph, FlowLine, FlowNode } from './flow-graph.js';
 
 export interface Placed {
@@ -24,6 +25,7 @@ interface Bent {
 const charWidth = 7.3;
 const labelCharsMax = 30;
 const nodeHeight = 40;
+const shortened = (name: string): string => beginning(name, labelCharsMax);
 
 /** In layers, callers above what they call. */
 export function placed({ nodes, lines }: FlowGraph): Placed {
@@ -49,8 +51,4 @@ export function placed({ nodes, lines }: FlowGraph): Placed {
       points: (graph.edge({ v: line.from, w: line.to, name: String(at) }) as Bent).points,
     })),
   };
-}
-
-export function shortened(name: string): string {
-  return name.length <= labelCharsMax ? name : `${name.slice(0, labelCharsMax - 1)}…`;
 }

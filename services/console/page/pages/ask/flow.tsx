@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Certainty, FlowEdge } from '../../../../../src/pgc/shapes.js';
-import { CertaintyBadge } from '../../parts/badge.js';
+import { certainties, CertaintyBadge } from '../../parts/badge.js';
 import { Place } from '../../parts/editor.js';
 import { splitPlace, symbolLink } from '../../parts/place.js';
-import { Loading } from '../../parts/states.js';
+import { Loadable } from '../../parts/states.js';
 import { useLoad } from '../../use-call.js';
 import { flowGraph } from './flow-graph.js';
 import type { Placed } from './flow-layout.js';
@@ -98,10 +98,6 @@ export function EvidenceLink({
   );
 }
 
-const lineClasses: Record<Certainty, string> = {
-  ...{ exact: 'sure', dispatch: 'dispatch', outside: 'outside', possible: 'possible' },
-};
-
 function Drawing({
   flow,
   current,
@@ -112,17 +108,19 @@ function Drawing({
   onEvidence: (id: number) => void;
 }): JSX.Element {
   const graph = useMemo(() => flowGraph(flow), [flow]);
-  const { value } = useLoad(graph, layOut);
-  if (value === undefined) return <Loading what="Drawing" />;
-  const left = flow.length - graph.lines.reduce((sum, { sites }) => sum + sites.length, 0);
+  const loaded = useLoad(graph, layOut);
   return (
-    <>
-      <div class="drawing" tabIndex={0} role="region" aria-label="Graph of the calls">
-        <Svg {...{ value, current, onEvidence }} />
-      </div>
-      {left > 0 && <p class="dim">{left} further calls are in the list.</p>}
-      <Legend graph={value} />
-    </>
+    <Loadable loaded={loaded} what="Drawing">
+      {(value) => (
+        <>
+          <div class="drawing" tabIndex={0} role="region" aria-label="Graph of the calls">
+            <Svg {...{ value, current, onEvidence }} />
+          </div>
+          {graph.left > 0 && <p class="dim">Further calls in the list: {graph.left}.</p>}
+          <Legend graph={value} />
+        </>
+      )}
+    </Loadable>
   );
 }
 
@@ -166,7 +164,7 @@ function Svg({
       {lines.map(({ points, sites, certainty, kind, evidence, from, to }) => (
         <g
           key={`${from} ${to} ${kind} ${certainty}`}
-          class={`flow-line ${lineClasses[certainty]} ${evidence.includes(current) ? 'current' : ''}`}
+          class={`flow-line ${certainty} ${evidence.includes(current) ? 'current' : ''}`}
           onClick={() => evidence[0] !== undefined && onEvidence(evidence[0])}
         >
           <title>{`${verbs[kind]} at ${sites.join(', ')}`}</title>
@@ -174,10 +172,10 @@ function Svg({
           <path d={curve(points)} marker-end="url(#arrow)" />
         </g>
       ))}
-      {nodes.map(({ id, label, name, path, link, x, y, width: wide, height: high, evidence }) => (
+      {nodes.map(({ id, label, name, path, x, y, width: wide, height: high, evidence }) => (
         <a
           key={id}
-          href={symbolLink(link)}
+          href={symbolLink(id)}
           class={`flow-node ${evidence.includes(current) ? 'current' : ''}`}
         >
           <title>{`${name}${path === '' ? ', defined elsewhere' : ` in ${path}`}`}</title>
@@ -208,16 +206,9 @@ function curve(points: readonly { x: number; y: number }[]): string {
   return `M${first.x} ${first.y}${middle.join('')}L${last.x} ${last.y}`;
 }
 
-const legend: Record<Certainty, string> = {
-  exact: 'exact',
-  dispatch: 'through an interface',
-  outside: 'of a library',
-  possible: 'possible',
-};
-
 /** Of what the drawing has. */
 function Legend({ graph }: { graph: Placed }): JSX.Element {
-  const had = (Object.keys(legend) as Certainty[]).filter((each) =>
+  const had = (Object.keys(certainties) as Certainty[]).filter((each) =>
     graph.lines.some(({ certainty }) => certainty === each),
   );
   return (
@@ -225,11 +216,11 @@ function Legend({ graph }: { graph: Placed }): JSX.Element {
       {had.map((each) => (
         <li key={each}>
           <svg width="28" height="8" aria-hidden="true">
-            <g class={`flow-line ${lineClasses[each]}`}>
+            <g class={`flow-line ${each}`}>
               <path d="M0 4H28" />
             </g>
           </svg>
-          {legend[each]}
+          {certainties[each].word}
         </li>
       ))}
     </ul>

@@ -5,6 +5,9 @@ import { symbolLink } from '../../parts/place.js';
 import { linkTo } from '../../address.js';
 import { EvidenceLink } from './flow.js';
 
+/** A question that crosses many shards, and how long it may take. */
+export const acrossShards = { max_hops: 8, timeout_seconds: 60 };
+
 /** Of each hop while the way is played. */
 const stepMs = 1_600;
 
@@ -31,7 +34,7 @@ export function Way({
     if (!isPlaying) return undefined;
     const timer = window.setTimeout(
       () => {
-        if (at === last) setPlaying(false);
+        if ((at ?? -1) >= last) setPlaying(false);
         else setAt((at ?? -1) + 1);
       },
       at === undefined ? 0 : stepMs,

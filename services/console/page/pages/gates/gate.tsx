@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import type { Finding, Judgement } from '../../../../../src/attention/shapes.js';
+import type { Finding, Gate, Judgement } from '../../../../../src/attention/shapes.js';
 import type { GateInWhole } from '../../../../../src/operations/gates.js';
 import { call, session } from '../../call.js';
 import { Badge } from '../../parts/badge.js';
@@ -11,8 +11,7 @@ import { Loadable } from '../../parts/states.js';
 import { Time } from '../../parts/time.js';
 import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
-import { commandText, visible } from './command-text.js';
-import { GateState } from './gate-state.js';
+import { commandText, visible } from '../../parts/command-text.js';
 
 /** One action that stopped, shown as it would run, and the ways to judge it. */
 export function OneGate({ id }: { id: string }): JSX.Element {
@@ -50,6 +49,19 @@ export function OneGate({ id }: { id: string }): JSX.Element {
   );
 }
 
+export function GateState({ gate }: { gate: Gate }): JSX.Element {
+  const { state, judgement, judged_by } = gate;
+  if (state === 'open') return <Badge tone="warn">waits</Badge>;
+  if (judgement === '') return <Badge>{state}</Badge>;
+  const isGood = judgement === 'approve' || judgement === 'dismiss';
+  return (
+    <>
+      <Badge tone={isGood ? 'good' : 'bad'}>{judgement}</Badge>
+      <div class="dim small">by {judged_by}</div>
+    </>
+  );
+}
+
 /** Exactly what would run, where it is known; else what its agent says. */
 function Action({ its: { gate, action, is_exact } }: { its: GateInWhole }): JSX.Element {
   const { classification } = gate;
@@ -57,7 +69,7 @@ function Action({ its: { gate, action, is_exact } }: { its: GateInWhole }): JSX.
   const exact = is_exact ? action : null;
   const command = exact === null ? classification.description : commandText(exact.argv);
   return (
-    <section class="panel action">
+    <section class="panel">
       <div class="row">
         <h2>{exact === null ? 'What would be done' : 'What would run'}</h2>
         <CopyButton text={command} />
@@ -88,12 +100,14 @@ function Action({ its: { gate, action, is_exact } }: { its: GateInWhole }): JSX.
               [
                 'Folder',
                 <span class="mono">
-                  {exact.cwd === '' ? '. (the root of its executor)' : exact.cwd}
+                  {exact.cwd === '' ? '. (the root of its executor)' : visible(exact.cwd)}
                 </span>,
               ],
               [
                 'Meant for',
-                exact.scope.length > 0 && <span class="mono">{exact.scope.join(', ')}</span>,
+                exact.scope.length > 0 && (
+                  <span class="mono">{visible(exact.scope.join(', '))}</span>
+                ),
               ],
               ['Promises', exact.read_only && 'to change nothing'],
             ]}
@@ -122,7 +136,10 @@ function Action({ its: { gate, action, is_exact } }: { its: GateInWhole }): JSX.
         <>
           <h3>Scripts that were read</h3>
           <Facts
-            rows={files.map(([path, sha256]) => [path, <span class="mono small">{sha256}</span>])}
+            rows={files.map(([path, sha256]) => [
+              visible(path),
+              <span class="mono small">{sha256}</span>,
+            ])}
           />
         </>
       )}
@@ -164,9 +181,9 @@ function Risk({ finding, known }: { finding: Finding; known: string }): JSX.Elem
         <Badge tone={severity === 'Gate' ? 'bad' : 'plain'}>{signal}</Badge>
         {severity !== 'Gate' && <span class="dim">a note that would not stop it</span>}
         {rule !== '' && <code class="dim">{rule}</code>}
-        {file !== '' && <span class="mono small">in {file}</span>}
+        {file !== '' && <span class="mono small">in {visible(file)}</span>}
       </div>
-      <p>{action_description}</p>
+      <p>{visible(action_description)}</p>
       {evidence !== '' && evidence !== known && <pre class="text">{visible(evidence)}</pre>}
     </>
   );
@@ -183,7 +200,7 @@ function About({ its: { gate, task } }: { its: GateInWhole }): JSX.Element {
           ['Task', <a href={linkTo('tasks', [gate.task])}>{task.task.name || gate.task}</a>],
           ['What it is for', task.task.task],
           ['Where', pattern.environment],
-          ['Has its effect on', <span class="mono">{pattern.target}</span>],
+          ['Has its effect on', <span class="mono">{visible(pattern.target)}</span>],
           ['Seen by', seen_by],
           ['Session', its],
           [

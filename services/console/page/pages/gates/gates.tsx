@@ -2,14 +2,14 @@ import type { JSX } from 'preact';
 import type { Gate } from '../../../../../src/attention/shapes.js';
 import { beginning, countText } from '../../parts/amounts.js';
 import { Badge } from '../../parts/badge.js';
+import { visible } from '../../parts/command-text.js';
 import { changeQuery } from '../../parts/filters.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { Time } from '../../parts/time.js';
 import { linkTo, type PageProps } from '../../address.js';
 import { useCall } from '../../use-call.js';
-import { GateState } from './gate-state.js';
-import { OneGate } from './gate.js';
+import { GateState, OneGate } from './gate.js';
 import '../ops.css';
 
 const actionChars = 160;
@@ -26,7 +26,7 @@ const columns: readonly Column<Gate>[] = [
     cell: ({ id, classification }) => (
       <>
         <a class="mono" href={linkTo('gates', [id])}>
-          {beginning(classification.description, actionChars) || id}
+          {visible(beginning(classification.description, actionChars)) || id}
         </a>
         <div class="dim small">{id}</div>
       </>
@@ -112,7 +112,7 @@ function Approvals(): JSX.Element | null {
       <Table
         caption="Approvals in force"
         columns={[
-          { head: 'Action', cell: ({ action }) => <span class="mono">{action}</span> },
+          { head: 'Action', cell: ({ action }) => <span class="mono">{visible(action)}</span> },
           { head: 'Session', cell: ({ session }) => session },
           { head: 'Where', cell: ({ pattern }) => pattern.environment },
           { head: 'By', cell: ({ by }) => by },

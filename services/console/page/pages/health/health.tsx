@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Check } from '../../../../check.js';
 import type { Sample } from '../../../samples.js';
 import { look } from '../../call.js';
@@ -11,7 +11,7 @@ import { Figures } from '../../parts/facts.js';
 import { scales, type Scale } from '../../parts/scales.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { useLoad } from '../../use-call.js';
-import { hourMs, joined, lastOf, valuesOf } from './series.js';
+import { hourMs, isBehindGap, joined, lastOf, valuesOf } from './series.js';
 import '../ops.css';
 
 interface Health {
@@ -26,13 +26,16 @@ const load = (_: string, signal: AbortSignal): Promise<Health> =>
 export function HealthPage(): JSX.Element {
   const loaded = useLoad('health', load);
   const [live, setLive] = useState<Sample[]>([]);
+  const samples = useMemo(() => joined(loaded.value?.samples ?? [], live), [loaded.value, live]);
+  const shown = useRef(samples);
+  shown.current = samples;
   useEffect(
-    () => onSample((sample) => setLive((before) => joined(before, [sample], Date.now()))),
-    [],
-  );
-  const samples = useMemo(
-    () => joined(loaded.value?.samples ?? [], live, Date.now()),
-    [loaded.value, live],
+    () =>
+      onSample((sample) => {
+        if (isBehindGap(shown.current, sample)) loaded.reload();
+        setLive((before) => joined(before, [sample]));
+      }),
+    [loaded.reload],
   );
   return (
     <section class="page">
@@ -77,7 +80,10 @@ function Now({ samples }: { samples: readonly Sample[] }): JSX.Element {
   return (
     <>
       {isAway && (
-        <p class="notice">The broker does not answer: the charts have a gap since then.</p>
+        <p class="notice">
+          The broker does not answer: the figures are the last that are known, and the charts have a
+          gap since then.
+        </p>
       )}
       <Figures
         rows={[

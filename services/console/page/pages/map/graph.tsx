@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { Loading } from '../../parts/states.js';
+import { faultOf, type Fault } from '../../call.js';
+import { ErrorBox, Loading } from '../../parts/states.js';
 import { isDark } from '../../theme.js';
 import type { Dot, Drawing } from './draw.js';
 import {
@@ -29,6 +30,7 @@ export function Graph({
 }): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const [drawing, setDrawing] = useState<Drawing | undefined>();
+  const [fault, setFault] = useState<Fault | undefined>();
   const select = useRef(onShard);
   select.current = onShard;
   const parts = useMemo(
@@ -44,7 +46,7 @@ export function Graph({
       its = new Drawn(box.current, parts, (agent) => select.current(agent));
       setDrawing(its);
     };
-    draw().catch(() => undefined);
+    draw().catch((error: unknown) => setFault(faultOf(error)));
     return () => {
       isOver = true;
       its?.[Symbol.dispose]();
@@ -59,7 +61,8 @@ export function Graph({
   return (
     <div class="lattice">
       <div ref={box} class="lattice-canvas" role="img" aria-label={describing(model)} />
-      {drawing === undefined && <Loading what="Drawing" />}
+      {fault !== undefined && <ErrorBox fault={fault} />}
+      {drawing === undefined && fault === undefined && <Loading what="Drawing" />}
       <div class="lattice-tools">
         <button type="button" aria-label="Larger" onClick={() => drawing?.zoom(1.3)}>
           +
@@ -76,7 +79,7 @@ export function Graph({
 }
 
 function describing({ shards, links }: Model): string {
-  return `${shards.length} shards and ${links.length} links between them; the table has all of them`;
+  return `${shards.length} shards and ${links.length} links between them; the table lists them`;
 }
 
 function dotsOf(model: Model): Dot[] {

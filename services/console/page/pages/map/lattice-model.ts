@@ -67,8 +67,10 @@ function groupsOf(scopes: readonly (readonly string[])[]): string[] {
     first.split('/').filter((part) => part !== '' && part !== '.'),
   );
   const known = paths.filter((parts) => parts.length > 0);
-  const depth = known[0]?.findIndex((part, at) => known.some((parts) => parts[at] !== part)) ?? 0;
-  return paths.map((parts) => parts[Math.max(0, depth)] ?? parts.at(-1) ?? '');
+  const [first = []] = known;
+  let depth = 0;
+  while (depth < first.length && known.every((parts) => parts[depth] === first[depth])) depth += 1;
+  return paths.map((parts) => parts[depth] ?? parts.at(-1) ?? '');
 }
 
 function aliasGroup(alias: string): string {

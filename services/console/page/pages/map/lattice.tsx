@@ -5,10 +5,10 @@ import type { Answer } from '../../../../../src/pgc/shapes.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { go, here } from '../../route.js';
 import { useCall } from '../../use-call.js';
-import { Way } from '../ask/way.js';
+import { acrossShards, Way } from '../ask/way.js';
 import { Graph } from './graph.js';
-import { matching, modelOf, type Model, type Shown } from './lattice-model.js';
-import { PathFinder } from './path-finder.js';
+import { coloursMax, matching, modelOf, type Model, type Shown } from './lattice-model.js';
+import { hopsMax, PathFinder } from './path-finder.js';
 import { ShardPanel } from './shard-panel.js';
 import { LinkTable, ShardTable } from './tables.js';
 
@@ -74,16 +74,19 @@ function Drawn({ model }: { model: Model }): JSX.Element {
   const shard = query.get('shard') ?? undefined;
   const [from, to] = [query.get('from') ?? '', query.get('to') ?? ''];
   const question = query.get('q') ?? '';
-  const path = useCall('lattice_path', from === '' || to === '' ? undefined : { from, to });
-  const way = useCall('query_lattice', question === '' ? undefined : { question, max_hops: 8 });
+  const path = useCall(
+    'lattice_path',
+    from === '' || to === '' ? undefined : { from, to, max_hops: hopsMax },
+  );
+  const way = useCall('query_lattice', question === '' ? undefined : { question, ...acrossShards });
+  const selected = model.shards.find(({ agent }) => agent === shard);
   const found = useMemo(() => matching(model, words), [model, words]);
   const shown = useMemo((): Shown | undefined => {
     if (words !== '') return { shards: found.map(({ agent }) => agent) };
     if (way.value !== undefined) return shownWay(way.value, step);
     if (path.value !== undefined) return shownPath(path.value.path);
-    return shard === undefined ? undefined : { shards: [shard] };
-  }, [words, found, way.value, step, path.value, shard]);
-  const selected = model.shards.find(({ agent }) => agent === shard);
+    return selected && { shards: [selected.agent] };
+  }, [words, found, way.value, step, path.value, selected]);
   return (
     <div class="map-body">
       <div class="map-main">
@@ -141,6 +144,9 @@ function Drawn({ model }: { model: Model }): JSX.Element {
           </Loadable>
         )}
         {selected !== undefined && <ShardPanel model={model} shard={selected} />}
+        {selected === undefined && shard !== undefined && (
+          <p class="note">No shard is named {shard}.</p>
+        )}
         <PathFinder model={model} from={from} to={to} loaded={path} />
       </aside>
     </div>
@@ -169,10 +175,10 @@ function shownWay({ hops }: Answer, step: number | undefined): Shown {
 function Groups({ model }: { model: Model }): JSX.Element {
   return (
     <ul class="groups" aria-label="Colours">
-      {model.groups.slice(0, 8).map((group, at) => (
+      {model.groups.slice(0, coloursMax).map((group, at) => (
         <li key={group}>
           <i class={`group group-${at}`} aria-hidden="true" />
-          {at === 7 && model.groups.length > 8 ? 'others' : group}
+          {at === coloursMax - 1 && model.groups.length > coloursMax ? 'others' : group}
         </li>
       ))}
       <li class="dim">size: lines · width: references</li>

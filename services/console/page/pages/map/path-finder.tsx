@@ -1,11 +1,15 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { linkTo } from '../../address.js';
+import { counted } from '../../parts/amounts.js';
 import { Loadable } from '../../parts/states.js';
 import { go } from '../../route.js';
 import type { Loaded } from '../../use-call.js';
 import { linksAlong, type Model } from './lattice-model.js';
 import { Examples } from './shard-panel.js';
+
+/** As many shards as a path may have. */
+export const hopsMax = 32;
 
 /** How one shard depends on another. */
 export function PathFinder({
@@ -45,7 +49,8 @@ export function PathFinder({
 
 function Steps({ model, path }: { model: Model; path: readonly string[] }): JSX.Element {
   const links = linksAlong(model, path);
-  if (path.length === 0) return <p class="dim">Nothing leads from the one to the other.</p>;
+  if (path.length === 0)
+    return <p class="dim">Within {hopsMax} shards, nothing leads from the one to the other.</p>;
   return (
     <ol class="way">
       {path.map((agent, at) => (
@@ -53,7 +58,7 @@ function Steps({ model, path }: { model: Model; path: readonly string[] }): JSX.
           <a href={linkTo('map', [], { shard: agent })}>{agent}</a>
           {links[at] !== undefined && (
             <>
-              <span class="dim"> needs the next, {links[at].references} references</span>
+              <span class="dim"> needs the next, {counted(links[at].references, 'reference')}</span>
               <Examples symbols={links[at].symbols} />
             </>
           )}

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { linkTo } from '../../address.js';
-import { Badge } from '../../parts/badge.js';
+import { counted } from '../../parts/amounts.js';
+import { Presence } from '../../parts/badge.js';
 import { symbolLink } from '../../parts/place.js';
 import type { Link, Model, Shard } from './lattice-model.js';
 
@@ -14,14 +15,14 @@ export function ShardPanel({ model, shard }: { model: Model; shard: Shard }): JS
     <section class="panel" aria-label={`Shard ${agent}`}>
       <div class="row">
         <h2>{agent}</h2>
-        {state !== '' && <Badge tone={state === 'online' ? 'good' : 'warn'}>{state}</Badge>}
+        {state !== '' && <Presence state={state} />}
       </div>
       <p class="dim">
-        {files.toLocaleString('en')} files · {lines.toLocaleString('en')} lines
+        {counted(files, 'file')} · {counted(lines, 'line')}
       </p>
       <p class="scope">
         {scope.slice(0, 6).map((path) => (
-          <a key={path} href={linkTo('map', [], { view: 'tree', at: path })}>
+          <a key={path} href={linkTo('map', [], { view: 'tree', at: path === '.' ? '' : path })}>
             <code>{path}</code>
           </a>
         ))}
@@ -51,7 +52,7 @@ function Links({
         {links.slice(0, linksShown).map((link) => (
           <li key={link[end]}>
             <a href={linkTo('map', [], { shard: link[end] })}>{link[end]}</a>{' '}
-            <span class="dim">{link.references.toLocaleString('en')} references</span>
+            <span class="dim">{counted(link.references, 'reference')}</span>
             <Examples symbols={link.symbols} />
           </li>
         ))}

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { linkTo } from '../../address.js';
+import { countText } from '../../parts/amounts.js';
 import { Table, type Column } from '../../parts/table.js';
 import type { Link, Model, Shard } from './lattice-model.js';
 import { Examples } from './shard-panel.js';
@@ -18,7 +19,7 @@ export function ShardTable({ model }: { model: Model }): JSX.Element {
   }, [model]);
   const number = (by: (shard: Shard) => number) => ({
     ...{ isNumber: true, by },
-    cell: (shard: Shard) => by(shard).toLocaleString('en'),
+    cell: (shard: Shard) => countText(by(shard)),
   });
   return (
     <Table
@@ -59,7 +60,7 @@ export function LinkTable({ model }: { model: Model }): JSX.Element {
         end('to', 'Needs'),
         {
           ...{ head: 'References', isNumber: true, by: ({ references }) => references },
-          cell: ({ references }) => references.toLocaleString('en'),
+          cell: ({ references }) => countText(references),
         },
         { head: 'For example', cell: ({ symbols }) => <Examples symbols={symbols} /> },
       ]}

@@ -2,10 +2,12 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { linkTo } from '../../address.js';
 import type { Measure, Measures } from '../../../../../src/pgc/analyse/measures.js';
+import { counted, countText } from '../../parts/amounts.js';
 import { Empty, Loadable } from '../../parts/states.js';
 import { Table, type Column } from '../../parts/table.js';
 import { go, here } from '../../route.js';
 import { useCall } from '../../use-call.js';
+import { Changes } from '../symbol/history.js';
 import { Crumbs, Treemap, treeLink } from './treemap.js';
 import { tints, treeOf, valueOf, valueText, type Tint } from './tree-model.js';
 
@@ -66,22 +68,23 @@ function Below({
   const tree = useMemo(() => treeOf(its.total, its.rows), [its]);
   // Of a visit: a tile does not change its tint while it is looked at.
   const today = useMemo(() => Date.now(), [its]);
-  const { total, history, warnings } = its;
+  const { total, history, warnings, truncated } = its;
   return (
     <>
       <p class="dim">
-        {total.files.toLocaleString('en')} {total.files === 1 ? 'file' : 'files'} of code ·{' '}
-        {total.lines.toLocaleString('en')} lines · {total.weaknesses.toLocaleString('en')}{' '}
-        weaknesses, of which {total.grave.toLocaleString('en')} are grave ·{' '}
+        {counted(total.files, 'file')} of code · {countText(total.lines)} lines ·{' '}
+        {countText(total.weaknesses)} weaknesses, of which {countText(total.grave)} are grave ·{' '}
         {valueText(valueOf(total, 'churn', today), 'churn')} ·{' '}
         {valueText(valueOf(total, 'staleness', today), 'staleness')}. Files that hold no code are
         not shown.
       </p>
-      {warnings.map((each) => (
-        <p key={each} class="note">
-          {each}
-        </p>
-      ))}
+      {[...warnings, ...(truncated ? ['Only the largest folders and files are shown.'] : [])].map(
+        (each) => (
+          <p key={each} class="note">
+            {each}
+          </p>
+        ),
+      )}
       {total.files === 0 ? (
         <Empty title={`Nothing indexed is at ${at === '' ? 'the root' : at}`}>
           <p>
@@ -106,18 +109,7 @@ function File({ path, history }: { path: string; history: Measures['history'] })
         <a href={linkTo('ask', [], { q: `What is in ${path}?` })}>Ask what is in this file</a>
       </p>
       <h3>History</h3>
-      {history.length === 0 && <p class="dim">Git says nothing of it.</p>}
-      <ul class="sites">
-        {history.map(({ rule, text, subject }) => (
-          <li key={text}>
-            {rule === 'co-change' ? (
-              <a href={linkTo('map', [], { view: 'tree', at: subject })}>{text}</a>
-            ) : (
-              text
-            )}
-          </li>
-        ))}
-      </ul>
+      <Changes history={history} />
     </section>
   );
 }
@@ -134,13 +126,13 @@ function MeasureTable({
   const number = (
     head: string,
     by: (its: Measure) => number,
-    cell = (its: Measure): string => by(its).toLocaleString('en'),
+    cell = (its: Measure): string => countText(by(its)),
   ): Column<Measure> => ({ head, by, cell, isNumber: true });
   const rate = (head: string, tint: Tint): Column<Measure> =>
     number(
       head,
       (its) => valueOf(its, tint, today) ?? -1,
-      (its) => valueOf(its, tint, today)?.toFixed(tint === 'staleness' ? 0 : 1) ?? '—',
+      (its) => valueOf(its, tint, today)?.toFixed(tint === 'staleness' ? 0 : 1) ?? '–',
     );
   return (
     <Table

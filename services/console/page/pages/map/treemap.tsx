@@ -2,6 +2,7 @@ import { hierarchy, treemap, treemapSquarify, type HierarchyRectangularNode } fr
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { linkTo } from '../../address.js';
+import { counted } from '../../parts/amounts.js';
 import {
   strengthOf,
   tileText,
@@ -52,7 +53,7 @@ export function Treemap({
           const [wide, high] = [tile.x1 - tile.x0, tile.y1 - tile.y0];
           const hasLabel = wide >= labelWidthMin && high >= labelHeightMin;
           const isFolder = tile.children !== undefined;
-          const said = `${measure.path}: ${measure.lines.toLocaleString('en')} lines, ${valueText(value, tint)}`;
+          const said = `${measure.path}: ${counted(measure.lines, 'line')}, ${valueText(value, tint)}`;
           return (
             <div role="listitem" key={measure.path}>
               <a

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import type { Measures } from '../../../../../src/pgc/analyse/measures.js';
 import { Loadable } from '../../parts/states.js';
 import { linkTo } from '../../address.js';
 import { useCall } from '../../use-call.js';
@@ -17,27 +18,39 @@ export function History({ path }: { path: string }): JSX.Element {
         <Loadable loaded={loaded}>
           {({ history, warnings }) => (
             <>
-              {history.length === 0 && (
-                <p class="dim">
-                  {warnings[0] ??
-                    'Git says nothing of it: the file is new, or the tree has no history.'}
+              {warnings.map((each) => (
+                <p key={each} class="note">
+                  {each}
                 </p>
-              )}
-              <ul class="sites">
-                {history.map(({ rule, text, subject }) => (
-                  <li key={text}>
-                    {rule === 'co-change' ? (
-                      <a href={linkTo('map', [], { view: 'tree', at: subject })}>{text}</a>
-                    ) : (
-                      text
-                    )}
-                  </li>
-                ))}
-              </ul>
+              ))}
+              <Changes history={history} />
             </>
           )}
         </Loadable>
       )}
     </details>
+  );
+}
+
+/** Who changed a file, and what changes together with it. */
+export function Changes({ history }: Pick<Measures, 'history'>): JSX.Element {
+  if (history.length === 0)
+    return (
+      <p class="dim">
+        Nothing is known from Git: the file is new, or the tree was indexed without its history.
+      </p>
+    );
+  return (
+    <ul class="sites">
+      {history.map(({ rule, text, subject }) => (
+        <li key={text}>
+          {rule === 'co-change' ? (
+            <a href={linkTo('map', [], { view: 'tree', at: subject })}>{text}</a>
+          ) : (
+            text
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }

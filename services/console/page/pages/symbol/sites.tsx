@@ -3,9 +3,10 @@ import { useState } from 'preact/hooks';
 import type { CallSite, Definition } from '../../../../../src/pgc/shapes.js';
 import type { Related } from '../../../../../src/render/explored.js';
 import { Badge, CertaintyBadge } from '../../parts/badge.js';
+import { commandText, visible } from '../../parts/command-text.js';
 import { Place } from '../../parts/editor.js';
 import { symbolLink, symbolName } from '../../parts/place.js';
-import { ErrorBox, Loading } from '../../parts/states.js';
+import { Loadable } from '../../parts/states.js';
 import { useCall } from '../../use-call.js';
 
 type What = 'callers' | 'callees' | 'references' | 'possible';
@@ -47,8 +48,10 @@ export function Sites({
     uses.value?.references.filter(({ kind }) => /^(?:value|type|slot)$/.test(kind));
   const rows = whole ?? related.rows;
   const total = Math.max(related.total, rows.length);
-  const fault = callers.fault ?? callees.fault ?? uses.fault;
-  const isLoading = callers.isLoading || callees.isLoading || uses.isLoading;
+  const operation = what === 'possible' ? 'references' : what;
+  const command = visible(commandText(['sigma', operation, name]));
+  const [asked = uses] = [callers, callees].filter((each) => each.isLoading || each.fault);
+  const isAll = most === Infinity;
   return (
     <section
       class={title === '' ? '' : 'panel'}
@@ -68,16 +71,15 @@ export function Sites({
           />
         ))}
       </ul>
-      {isLoading && <Loading />}
-      {fault !== undefined && <ErrorBox fault={fault} />}
-      {Math.min(most, rows.length) < total && !isLoading && what !== 'possible' && (
+      <Loadable loaded={{ ...asked, value: undefined }}>{() => null}</Loadable>
+      {Math.min(most, rows.length) < total && !isAll && what !== 'possible' && (
         <button type="button" class="quiet" onClick={() => setMost(Infinity)}>
           Show all {total}
         </button>
       )}
-      {what === 'possible' && rows.length < total && (
+      {(what === 'possible' || whole !== undefined) && rows.length < total && (
         <p class="dim">
-          The nearest {rows.length} of {total}; <code>sigma references {name}</code> lists more.
+          The nearest {rows.length} of {total}; <code>{command}</code> lists more.
         </p>
       )}
     </section>
@@ -148,7 +150,8 @@ export function Definitions({
           </li>
         ))}
       </ul>
-      {rows.length < related.total && (
+      <Loadable loaded={{ ...loaded, value: undefined }}>{() => null}</Loadable>
+      {rows.length < related.total && !isAll && (
         <button type="button" class="quiet" onClick={() => setAll(true)}>
           Show all {related.total}
         </button>

@@ -38,7 +38,12 @@ export function SymbolPage({ route: { query } }: PageProps): JSX.Element {
           <>
             {pieces.length > 1 && <Meanings pieces={pieces} more={more} />}
             {pieces.map((piece) => (
-              <Definition key={piece.id} piece={piece} root={root} isOnly={pieces.length === 1} />
+              <Definition
+                key={`${piece.file_path}:${piece.line_start}`}
+                piece={piece}
+                root={root}
+                isOnly={pieces.length === 1}
+              />
             ))}
             {[...unsure, ...errors.map(({ code, text }) => `${code}: ${text}`)].map((note) => (
               <p key={note} class="note">
@@ -169,7 +174,7 @@ function Definition({
           related={piece.callees}
           name={name}
           root={root}
-          none="It calls nothing that the code base defines."
+          none="It is not known to call anything that the code base defines."
         />
         <Definitions related={piece.implementations} name={name} root={root} />
         <Sites
@@ -178,7 +183,7 @@ function Definition({
           related={piece.uses}
           name={name}
           root={root}
-          none="It is used nowhere without being called."
+          none="Nothing is known to use it without calling it."
         />
       </div>
       {piece.possible !== null && piece.possible.total > 0 && (
