@@ -54,7 +54,7 @@ function pages(): Shown[] {
       shows: [hostile.markup, 'paintSheet'],
     },
     { address: '/map', shows: ['size: lines', 'drivers'] },
-    { address: `/map${query({ as: 'table' })}`, shows: ['drivers', 'kernel', 'mm'] },
+    { address: `/map${query({ view: 'table' })}`, shows: ['Shards', 'Links', 'kernel'] },
     { address: `/map${query({ view: 'tree' })}`, shows: [/\d+ files of code/] },
     { address: '/agents', shows: ['manager', 'executor', 'worker', /\d+ registered/] },
     { address: '/agents/manager', shows: ['task.numbers'] },

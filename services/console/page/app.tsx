@@ -53,6 +53,10 @@ function Frame(): JSX.Element {
     // Who uses keys goes on where the new page begins, not where the old one was left.
     if (shown.current !== place) document.getElementById('content')?.focus({ preventScroll: true });
     shown.current = place;
+    // A narrow navigation scrolls.
+    document
+      .querySelector('nav [aria-current=page]')
+      ?.scrollIntoView({ inline: 'center', block: 'nearest' });
   }, [place]);
   useEffect(() => {
     document.title = `${page?.title ?? 'Not found'} · Sigma console`;

@@ -204,7 +204,7 @@ const columns: readonly Column<Entry>[] = [
   },
   {
     head: 'Kind',
-    cell: ({ type }) => <span class="mono">{type}</span>,
+    cell: ({ type }) => <span class="mono whole">{type}</span>,
     by: ({ type = '' }) => type,
   },
   {
@@ -231,5 +231,5 @@ const columns: readonly Column<Entry>[] = [
     cell: ({ code }) => code !== undefined && <Badge tone="bad">{code}</Badge>,
     by: ({ code = '' }) => code,
   },
-  { head: 'Id', cell: ({ id }) => <span class="mono small dim">{id}</span> },
+  { head: 'Id', cell: ({ id }) => <span class="mono small dim whole">{id}</span> },
 ];

@@ -32,23 +32,27 @@ export function placed({ nodes, lines }: FlowGraph): Placed {
   const graph = new Graph({ multigraph: true });
   graph.setGraph({ rankdir: 'TB', nodesep: 18, ranksep: 42, marginx: 8, marginy: 8 });
   graph.setDefaultEdgeLabel(() => ({}));
+  // Names of its own: it takes `toString` for what every object has.
+  const keys = new Map(nodes.map(({ id }, at) => [id, `node ${at}`]));
+  const keyOf = (id: string): string => keys.get(id) ?? '';
   for (const { id, name, path } of nodes) {
     const file = path.slice(path.lastIndexOf('/') + 1);
     const chars = Math.max(shortened(name).length, shortened(file).length);
-    graph.setNode(id, { width: Math.max(72, chars * charWidth + 24), height: nodeHeight });
+    graph.setNode(keyOf(id), { width: Math.max(72, chars * charWidth + 24), height: nodeHeight });
   }
-  lines.forEach(({ from, to }, at) => graph.setEdge(from, to, {}, String(at)));
+  lines.forEach(({ from, to }, at) => graph.setEdge(keyOf(from), keyOf(to), {}, String(at)));
   layout(graph);
   const { width, height } = graph.graph() as Box;
   return {
     ...{ width, height },
     nodes: nodes.map((node) => {
-      const { x, y, width: wide, height: high } = graph.node(node.id) as Box;
+      const { x, y, width: wide, height: high } = graph.node(keyOf(node.id)) as Box;
       return { ...node, x, y, width: wide, height: high, label: shortened(node.name) };
     }),
     lines: lines.map((line, at) => ({
       ...line,
-      points: (graph.edge({ v: line.from, w: line.to, name: String(at) }) as Bent).points,
+      points: (graph.edge({ v: keyOf(line.from), w: keyOf(line.to), name: String(at) }) as Bent)
+        .points,
     })),
   };
 }

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Certainty, FlowEdge } from '../../../../../src/pgc/shapes.js';
 import { certainties, CertaintyBadge } from '../../parts/badge.js';
 import { Place } from '../../parts/editor.js';
@@ -113,14 +113,30 @@ function Drawing({
     <Loadable loaded={loaded} what="Drawing">
       {(value) => (
         <>
-          <div class="drawing" tabIndex={0} role="region" aria-label="Graph of the calls">
+          <Scrolled value={value}>
             <Svg {...{ value, current, onEvidence }} />
-          </div>
+          </Scrolled>
           {graph.left > 0 && <p class="dim">Further calls in the list: {graph.left}.</p>}
           <Legend graph={value} />
         </>
       )}
     </Loadable>
+  );
+}
+
+/** A wide drawing begins where the flow does: with its first caller in the middle. */
+function Scrolled({ value, children }: { value: Placed; children: JSX.Element }): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const { current: its } = box;
+    const [first] = value.nodes;
+    if (its !== null && first !== undefined)
+      its.scrollLeft = (first.x / value.width) * its.scrollWidth - its.clientWidth / 2;
+  }, [value]);
+  return (
+    <div ref={box} class="drawing" tabIndex={0} role="region" aria-label="Graph of the calls">
+      {children}
+    </div>
   );
 }
 

@@ -16,7 +16,9 @@ export interface Disc extends Point {
 
 export const scaleMin = 0.1;
 export const scaleMax = 4;
-const margin = 30;
+/** What is fitted does not become larger than it is: names of a few shards would fill the box. */
+const fitScaleMax = 1.5;
+const margin = 40;
 
 /** Larger or smaller, while what is at this point of the box stays there. */
 export function zoomed(view: View, by: number, at: Point): View {
@@ -37,7 +39,7 @@ export function fitted(discs: readonly Disc[], box: { width: number; height: num
   if (left > right) return { x: box.width / 2, y: box.height / 2, scale: 1 };
   const across = (box.width - 2 * margin) / Math.max(1, right - left);
   const down = (box.height - 2 * margin) / Math.max(1, bottom - top);
-  const scale = Math.min(scaleMax, Math.max(scaleMin, Math.min(across, down)));
+  const scale = Math.min(fitScaleMax, Math.max(scaleMin, Math.min(across, down)));
   return {
     x: box.width / 2 - (scale * (left + right)) / 2,
     y: box.height / 2 - (scale * (top + bottom)) / 2,

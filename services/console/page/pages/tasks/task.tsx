@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { TaskHistory } from '../../../../../src/operations/tasks/task-rows.js';
 import { call, session } from '../../call.js';
-import { bytesText, countText } from '../../parts/amounts.js';
+import { beginning, bytesText, countText } from '../../parts/amounts.js';
 import { Badge } from '../../parts/badge.js';
 import { CopyButton } from '../../parts/copy-button.js';
 import { Confirm } from '../../parts/dialog.js';
@@ -18,6 +18,9 @@ import { Decisions } from './decide.js';
 import { Evidence } from './evidence.js';
 import { State } from './state.js';
 import { Timeline } from './timeline-view.js';
+
+/** More of its text stands below. */
+const titleCharsMax = 100;
 
 /** One task: what happened to it, what came of it, and on what that rests. */
 export function OneTask({ id }: { id: string }): JSX.Element {
@@ -60,7 +63,7 @@ function Shown({
   return (
     <>
       <div class="page-head">
-        <h1>{task.task.name || id}</h1>
+        <h1>{task.task.name || beginning(task.task.task, titleCharsMax)}</h1>
         <State state={state} />
         {isOver && state !== 'completed' && <Retry id={id} />}
         <Decisions
