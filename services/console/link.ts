@@ -1,5 +1,7 @@
-import { request } from 'node:https';
+import { X509Certificate } from 'node:crypto';
 import { request as requestPlain } from 'node:http';
+import { request } from 'node:https';
+import { isIP } from 'node:net';
 import path from 'node:path';
 import { readPrivate, removePrivate, writePrivate } from '../../src/config/private-file.js';
 import { BusError, RemoteError, type Failure } from '../../src/errors/bus-error.js';
@@ -55,6 +57,7 @@ export async function linkToRunning({ home }: { home: string }): Promise<string>
 /** Goes to this machine, whatever its name resolves to; the secret only to one with the key of that certificate. */
 function asked({ origin, port, secret, site }: Running): Promise<unknown> {
   const { host, hostname } = new URL(origin);
+  const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) > 0;
   const common = {
     ...{ method: 'POST', path: '/api/link', port },
     headers: { host, authorization: `Bearer ${secret}` },
@@ -66,10 +69,13 @@ function asked({ origin, port, secret, site }: Running): Promise<unknown> {
         ? requestPlain({ ...common, host: hostname })
         : request({
             ...common,
-            host: nearest(site.address),
-            servername: hostname,
-            // It is known itself: its authority need not be.
+            ...{ host: nearest(site.address), servername: isAddress ? '' : hostname },
+            // It is known itself: its authority need not be, and proves no other.
             ...{ ca: site.certificate, allowPartialTrustChain: true },
+            checkServerIdentity: (_, { raw }) =>
+              raw.equals(new X509Certificate(site.certificate).raw)
+                ? undefined
+                : new Error('another certificate'),
           });
     sent.on('error', reject).on('response', (response) => {
       bodyOf(response, answerBytesMax).then((body) => resolve(parsed(body)), reject);

@@ -1,7 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request as requestPlain } from 'node:http';
 import { createServer, request } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
@@ -119,27 +119,62 @@ describe('a console for other machines', () => {
   });
 });
 
-test('the secret of a killed console is not shown to what has its port now', async () => {
-  configure({ address: '127.0.0.1', ...files() });
-  const running = await startConsole(home, [folder.path], startProcess);
-  running.process.kill('SIGKILL');
-  await running.ended;
-  const heard: unknown[] = [];
-  const { certificate, key } = files('other.example');
-  const tls = { cert: readFileSync(certificate), key: readFileSync(key) };
-  const other = createServer(tls, ({ headers }, response) => {
-    heard.push(headers);
-    response.end('{}');
-  });
-  await new Promise<void>((resolve) => {
-    other.listen(Number(new URL(running.origin).port), '127.0.0.1', resolve);
-  });
-  try {
-    expect((other.address() as AddressInfo).port).toBeGreaterThan(0);
-    const { code, json: told } = await sigma(home, ['console', '--link', '--json']);
-    expect([code, told.error.code, heard]).toEqual([3, 'CONSOLE_NONE', []]);
-  } finally {
-    await new Promise((resolve) => other.close(resolve));
+test.each([
+  ['another name', () => files('other.example')],
+  [
+    'the same name',
+    () => {
+      makeCertificates(at(''), name);
+      return files();
+    },
+  ],
+])(
+  'the secret of a killed console is not shown to what has its port now, with a certificate of its authority for %s',
+  async (_, impostor) => {
+    const own = { certificate: at('own.pem'), key: at('own-key.pem') };
+    copyFileSync(files().key, own.key);
+    const chain = [files().certificate, at('ca.pem')].map((each) => readFileSync(each, 'utf8'));
+    writeFileSync(own.certificate, chain.join(''));
+    configure({ address: '127.0.0.1', ...own });
+    const running = await startConsole(home, [folder.path], startProcess);
+    expect(await running.link()).toContain(name);
+    running.process.kill('SIGKILL');
+    await running.ended;
+    const heard: unknown[] = [];
+    const { certificate, key } = impostor();
+    const tls = { cert: readFileSync(certificate), key: readFileSync(key) };
+    const other = createServer(tls, ({ headers }, response) => {
+      heard.push(headers);
+      response.end('{}');
+    });
+    const port = Number(new URL(running.origin).port);
+    await new Promise<void>((resolve) => {
+      other.listen(port, '127.0.0.1', resolve);
+    });
+    try {
+      const { code, json: told } = await sigma(home, ['console', '--link', '--json']);
+      expect([code, told.error.code, heard]).toEqual([3, 'CONSOLE_NONE', []]);
+    } finally {
+      await new Promise((resolve) => other.close(resolve));
+    }
+  },
+);
+
+test('a console that is reached by its address gives links, too', async () => {
+  const made = (text: string): string => at(`address${text}.pem`);
+  const options = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const named = ['-subj', '/CN=console', '-addext', 'subjectAltName=IP:::1,IP:192.0.2.7'];
+  const written = ['-keyout', made('-key'), '-out', made('')];
+  execFileSync('openssl', ['req', '-x509', ...options, ...named, ...written], { stdio: 'pipe' });
+  chmodSync(made('-key'), 0o600);
+  for (const shown of [undefined, '192.0.2.7']) {
+    configure({ address: '127.0.0.1', ...files('address'), ...(shown && { name: shown }) });
+    const running = await startConsole(home, [folder.path]);
+    const { host } = new URL(await running.link());
+    expect(host).toBe(new URL(running.origin).host);
+    expect(host).toContain(shown ?? '[::1]');
+    running.process.kill('SIGTERM');
+    expect(await running.ended).toBe(0);
   }
 });
 
