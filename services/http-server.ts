@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { BusError } from '../src/errors/bus-error.js';
 import type { Site } from './site.js';
 import { carries } from './token.js';
@@ -45,10 +45,16 @@ export interface Refusal {
 export class HttpServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #parts: HttpParts;
+  /** Also those that have not said yet who they are over TLS, of which the server knows nothing. */
+  readonly #sockets = new Set<Socket>();
 
   private constructor(server: Server, parts: HttpParts) {
     this.#server = server;
     this.#parts = parts;
+    server.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+    });
   }
 
   /** Throws SERVER_ADDRESS. */
@@ -74,8 +80,9 @@ export class HttpServer implements AsyncDisposable {
             answer,
           );
     server.maxConnections = connectionsMax;
+    const its = new HttpServer(server, parts);
     await listening(server, port, site?.address ?? loopback);
-    return new HttpServer(server, parts);
+    return its;
   }
 
   get port(): number {
@@ -90,7 +97,7 @@ export class HttpServer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     await this.#parts.ending?.();
-    this.#server.closeAllConnections();
+    for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 }

@@ -15,7 +15,6 @@ const answerBytesMax = 64 * 1024;
 /** Where the console of a home is, and the secret by which its person may have a new link: for the user alone (0600). */
 interface Running {
   origin: string;
-  port: number;
   secret: string;
   /** Over TLS: where it listens, and the certificate that it must show. */
   site?: Pick<Site, 'address' | 'certificate'> | undefined;
@@ -55,8 +54,8 @@ export async function linkToRunning({ home }: { home: string }): Promise<string>
 }
 
 /** Goes to this machine, whatever its name resolves to; the secret only to one with the key of that certificate. */
-function asked({ origin, port, secret, site }: Running): Promise<unknown> {
-  const { host, hostname } = new URL(origin);
+function asked({ origin, secret, site }: Running): Promise<unknown> {
+  const { host, hostname, port } = new URL(origin);
   const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) > 0;
   const common = {
     ...{ method: 'POST', path: '/api/link', port },

@@ -75,7 +75,7 @@ export async function runConsole(config: Config, options: ConsoleOptions): Promi
   const secret = newSecret();
   const parts = { site, files, sessions, calls, live, samples, secret, greeting, log };
   await using server = await opened(port, parts);
-  using _running = announced(home, { origin: server.origin, port: server.port, secret, site });
+  using _running = announced(home, { origin: server.origin, secret, site });
   // A log is read by others: what lets a browser in is shown on a terminal alone.
   process.stdout.write(
     process.stdout.isTTY

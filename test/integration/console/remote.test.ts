@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { request as requestPlain } from 'node:http';
 import { createServer, request } from 'node:https';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.js';
+import { HttpServer } from '../../../services/http-server.js';
 import { siteOf } from '../../../services/site.js';
 import { makeCertificates } from '../../support/certificates.js';
 import {
@@ -97,8 +100,13 @@ describe('a console for other machines', () => {
     ['another name of the same authority', { host: 'other.example' }],
     ['no host', { host: '' }],
     ['a page of another host', { origin: 'https://evil.example' }],
-    ['a page without TLS', { origin: `http://${name}` }],
-  ])('refuses a request that names %s', async (_, headers: Record<string, string>) => {
+    ['a page without TLS', { origin: `http://${name}:PORT` }],
+    ['a page of another port', { origin: `https://${name}:1` }],
+  ])('refuses a request that names %s', async (_, named: Record<string, string>) => {
+    const entries = Object.entries(named);
+    const headers = Object.fromEntries(
+      entries.map(([key, value]) => [key, value.replace('PORT', `${port}`)]),
+    );
     const answer = await send(port, '/api/session', { headers });
     expect(answer).toMatchObject({ status: 403, json: { error: { code: 'SERVER_FOREIGN' } } });
   });
@@ -176,6 +184,19 @@ test('a console that is reached by its address gives links, too', async () => {
     running.process.kill('SIGTERM');
     expect(await running.ended).toBe(0);
   }
+});
+
+test('a server ends while a connection says nothing', async () => {
+  const site = siteOf({ address: '127.0.0.1', ...files() }, home, systemClock);
+  const requestMs = 3_600_000;
+  const nothing = (): undefined => undefined;
+  const its = { port: 0, site, requestMs, refusal: nothing, handle: nothing };
+  const server = await HttpServer.open(its);
+  const silent = connect(server.port, '127.0.0.1').on('error', nothing);
+  await once(silent, 'connect');
+  const closed = once(silent, 'close');
+  await server[Symbol.asyncDispose]();
+  await closed;
 });
 
 describe('settings that cannot serve are refused at the start', () => {

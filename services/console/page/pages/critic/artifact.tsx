@@ -272,8 +272,9 @@ function Ratify({
           onClose={() => setWay(undefined)}
           run={async () => {
             const { judgement, critique: decided } = way;
-            await call('critic ratify', { path: artifact, judgement, text, critique: decided });
-            onRatified();
+            const said = { path: artifact, judgement, text, critique: decided };
+            // What is refused may have been reviewed anew: then that is what the page has to show.
+            await call('critic ratify', said).finally(onRatified);
           }}
         >
           <p>{way.means}</p>

@@ -46,7 +46,8 @@ export function Graph({
       its = new Drawn(box.current, parts, (agent) => select.current(agent));
       setDrawing(its);
     };
-    draw().catch((error: unknown) => setFault(faultOf(error)));
+    setFault(undefined);
+    draw().catch((error: unknown) => isOver || setFault(faultOf(error)));
     return () => {
       isOver = true;
       its?.[Symbol.dispose]();

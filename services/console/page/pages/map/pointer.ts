@@ -49,7 +49,7 @@ export function followPointer<Its>(
       pointers.set(event.pointerId, now);
       return;
     }
-    if (pointers.size < 2) return;
+    if (pointers.size < 2) return void pointers.set(event.pointerId, now);
     const { size, at } = spread();
     pointers.set(event.pointerId, now);
     const after = spread();
