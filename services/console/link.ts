@@ -53,7 +53,7 @@ export async function linkToRunning({ home }: { home: string }): Promise<string>
   return link;
 }
 
-/** Goes to this machine, whatever its name resolves to; the secret only to one with the key of that certificate. */
+/** Goes to this machine, not to where its name resolves; the secret only to one with the key of that certificate. */
 function asked({ origin, secret, site }: Running): Promise<unknown> {
   const { host, hostname, port } = new URL(origin);
   const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) > 0;
